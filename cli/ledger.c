@@ -26,7 +26,7 @@ static int run_show(const cli_call *call)
 static const cli_command show_command = {
     .name = "ledger show",
     .purpose = "what each survey has spent and has left, and its releases",
-    .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled person, and "
+    .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled unit, and "
              "for an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All "
              "releases of a sample are added up first, and sampling is counted once.\n\n"
              "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "

@@ -75,3 +75,9 @@ void tmi_json_put_real(tmi_json_out *out, double x)
     shortest(decimal, x);
     tmi_json_put_number(out, decimal);
 }
+
+void tmi_json_add_real(tmi_json_out *out, const char *key, double x)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_real(out, x);
+}

@@ -17,5 +17,6 @@ int tmi_decimals_of(double error);
 
 /* A JSON number; NaN and infinities, which JSON does not know, become null. */
 void tmi_json_put_real(tmi_json_out *out, double x);
+void tmi_json_add_real(tmi_json_out *out, const char *key, double x);
 
 #endif

@@ -31,8 +31,8 @@ static tamis_status read_value(tmi_field_value *value, tmi_field_type type, cons
     case TMI_FIELD_RELEASES: return tmi_field_releases(&value->profile, json, err);
     case TMI_FIELD_INTEGER: return tmi_json_to_integer(&value->integer, json, err);
     case TMI_FIELD_NUMBER: return tmi_json_to_number(&value->number, json, err);
-    case TMI_FIELD_DESIGN: return tmi_design_from_json(&value->design, json, false, err);
-    case TMI_FIELD_WORST_DESIGN: return tmi_design_from_json(&value->design, json, true, err);
+    case TMI_FIELD_DESIGN: return tmi_design_from_value(&value->design, json, false, err);
+    case TMI_FIELD_WORST_DESIGN: return tmi_design_from_value(&value->design, json, true, err);
     case TMI_FIELD_NUMBERS: break;
     }
     return tmi_json_to_numbers(&value->numbers, &value->count, json, err);

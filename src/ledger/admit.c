@@ -14,20 +14,15 @@ static bool all_voided(const tmi_book *book, const tmi_ledger_account *a, const 
 }
 
 /* {"wave": ...}, as frozen fields are compared. */
-static tamis_status wave_json(tmi_json **json, const tmi_wave *wave, tamis_error *err)
+static tamis_status wave_tree(tmi_json **tree, const tmi_wave *wave, tamis_error *err)
 {
-    tmi_text t;
-    tmi_json_out out;
-    tamis_status status;
-    tmi_text_init(&t);
-    tmi_json_out_init(&out, &t, false);
-    tmi_json_open(&out, '{');
-    tmi_json_key(&out, "wave");
-    tmi_wave_put(&out, wave);
-    tmi_json_close(&out, '}');
-    status = t.failed ? tmi_fail_memory(err) : tmi_json_read(json, t.bytes, t.length, err);
-    tmi_text_clear(&t);
-    return status;
+    tmi_json_tree made;
+    tmi_json_tree_begin(&made, NULL);
+    tmi_json_open(&made.out, '{');
+    tmi_json_key(&made.out, "wave");
+    tmi_wave_put(&made.out, wave);
+    tmi_json_close(&made.out, '}');
+    return tmi_json_tree_end(tree, &made, err);
 }
 
 /* " (wave.groups: ...)" */
@@ -35,8 +30,8 @@ static tamis_status put_wave_words(tmi_text *text, const tmi_wave *there, const 
 {
     tmi_json *x = NULL, *y = NULL;
     tamis_status status;
-    TMI_TRY(wave_json(&x, there, err));
-    TMI_TRY(wave_json(&y, here, err));
+    TMI_TRY(wave_tree(&x, there, err));
+    TMI_TRY(wave_tree(&y, here, err));
     tmi_frozen_words(text, x, y, "wave");
 done:
     tmi_json_free(x);
@@ -48,12 +43,11 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
                               const tmi_ledger_request *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_json *frozen = NULL;
     tmi_text where;
     const bool kept = !w && r->wave.same_sample; /* the sample of the wave before, so its design too */
     const tmi_ledger_wave *with = w ? w : kept ? &a->waves[a->wave_count - 1] : &a->waves[0];
+    const tmi_json *frozen = with->frozen;
     tmi_text_init(&where);
-    TMI_TRY(tmi_json_read(&frozen, with->frozen, strlen(with->frozen), err));
     const char *field = w || kept ? tmi_frozen_difference(frozen, r->frozen) : tmi_frozen_difference_of_survey(frozen, r->frozen);
     const bool wave = !field && w && !tmi_wave_equal(&w->wave, &r->wave);
     if (!field && !wave) goto done;
@@ -90,7 +84,6 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
             a->survey, w && w->wave.name ? "wave" : "survey", field, where.bytes);
 done:
     tmi_text_clear(&where);
-    tmi_json_free(frozen);
     return status;
 }
 
@@ -126,10 +119,9 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_requ
 
 tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
 {
-    const tmi_ledger_account *beside;
     if (!a && r->charge->new_account) return TAMIS_OK;
-    tamis_status status = tmi_book_beside(&beside, book, a, r->parts, r->frozen, err);
-    if (status != TAMIS_OK || !beside) return status;
+    const tmi_ledger_account *beside = tmi_book_beside(book, a, r->parts, r->frozen);
+    if (!beside) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
         "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
@@ -141,9 +133,8 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
 
 tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
 {
-    const tmi_ledger_wave *other;
-    tamis_status status = tmi_account_other_groups(&other, a, &r->wave, r->parts, err);
-    if (status != TAMIS_OK || !other) return status;
+    const tmi_ledger_wave *other = tmi_account_other_groups(a, &r->wave, r->parts);
+    if (!other) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
         "%.200s: the wave %.200s has the same source but other groups, so that the same people would be counted in two "

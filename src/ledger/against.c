@@ -23,20 +23,7 @@ typedef struct claim {
     tamis_status status; /* of the first note that could not be made */
 } claim;
 
-static const tmi_json *field(const tmi_json *object, const char *key, tmi_json_kind kind)
-{
-    if (!object || tmi_json_kind_of(object) != TMI_JSON_OBJECT) return NULL;
-    const tmi_json *value = tmi_json_get(object, key);
-    return value && tmi_json_kind_of(value) == kind ? value : NULL;
-}
-
-static const char *text_of(const tmi_json *object, const char *key)
-{
-    const tmi_json *value = field(object, key, TMI_JSON_STRING);
-    return value ? tmi_json_string(value) : "";
-}
-
-static const tmi_json *object_of(const claim *c, const char *key) { return field(c->document, key, TMI_JSON_OBJECT); }
+static const tmi_json *object_of(const claim *c, const char *key) { return tmi_json_field(c->document, key, TMI_JSON_OBJECT); }
 
 static void note(claim *c, const char *what, const char *message)
 {
@@ -51,10 +38,10 @@ static void note(claim *c, const char *what, const char *message)
 /* False if the certificate names no entry. */
 static bool take_claim(claim *c)
 {
-    const tmi_json *ledger = object_of(c, "ledger"), *entry = field(ledger, "entry", TMI_JSON_INTEGER);
-    if (!entry || !tmi_is_sha256_text(text_of(ledger, "hash"))) return false;
+    const tmi_json *ledger = object_of(c, "ledger"), *entry = tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
+    if (!entry || !tmi_is_sha256_text(tmi_json_text(ledger, "hash"))) return false;
     c->number = tmi_json_integer(entry);
-    c->hash = text_of(ledger, "hash");
+    c->hash = tmi_json_text(ledger, "hash");
     return true;
 }
 
@@ -151,7 +138,8 @@ static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
     const tmi_json *wave = tmi_json_get(object_of(c, "plan"), "wave");
-    const tmi_ledger_terms terms = {book, charge, object_of(c, "ledger"), field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+    const tmi_ledger_terms terms = {book, charge, object_of(c, "ledger"),
+                                    tmi_json_field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
     tmi_span when = c->when;
     const char *wrong = NULL;
     tmi_wave said = {0};
@@ -233,7 +221,7 @@ done:
 
 static bool same_regularise(const tmi_json *charged, const tmi_json *says)
 {
-    return charged && says && strcmp(text_of(charged, "regularise"), text_of(says, "regularise")) == 0;
+    return charged && says && strcmp(tmi_json_text(charged, "regularise"), tmi_json_text(says, "regularise")) == 0;
 }
 
 /* What the entry says under "measures": a list of measurements, or an object that has one. */
@@ -242,17 +230,17 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     tmi_json *entry = NULL, *measures = NULL;
     bool same = false;
     tamis_status status = tmi_json_read(&entry, c->entry, strlen(c->entry), NULL);
-    const char *text = status == TAMIS_OK ? text_of(entry, "measures") : "";
+    const char *text = status == TAMIS_OK ? tmi_json_text(entry, "measures") : "";
     if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
     if (!tmi_clock_says(entry, object_of(c, "ledger")))
         note(c, "ledger.clock_behind", "says something else of the computer's clock");
     const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
-    TMI_TRY(same_measurements(&same, list ? measures : field(measures, "measurements", TMI_JSON_LIST),
-                              field(c->document, "measurements", TMI_JSON_LIST), err));
+    TMI_TRY(same_measurements(&same, list ? measures : tmi_json_field(measures, "measurements", TMI_JSON_LIST),
+                              tmi_json_field(c->document, "measurements", TMI_JSON_LIST), err));
     if (!list)
-        same = same && same_regularise(field(measures, "design", TMI_JSON_OBJECT),
-                                       field(object_of(c, "plan"), "design", TMI_JSON_OBJECT));
+        same = same && same_regularise(tmi_json_field(measures, "design", TMI_JSON_OBJECT),
+                                       tmi_json_field(object_of(c, "plan"), "design", TMI_JSON_OBJECT));
     if (!same) note(c, "measurements", "measures something else than the certificate says");
 
 done:
@@ -309,20 +297,20 @@ done:
  * account has frozen them. */
 static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error *err)
 {
-    const tmi_json *strata = field(object_of(c, "frame"), "strata", TMI_JSON_LIST);
+    const tmi_json *strata = tmi_json_field(object_of(c, "frame"), "strata", TMI_JSON_LIST);
     tamis_status status = TAMIS_OK;
     bool same = true;
     tmi_text lines;
     tmi_text_init(&lines);
-    if (!strata || !field(outsider, "design", TMI_JSON_OBJECT)) goto done;
+    if (!strata || !tmi_json_field(outsider, "design", TMI_JSON_OBJECT)) goto done;
     tmi_text_put(&lines, "\n");
     TMI_TRY(put_probabilities(&lines, outsider, err));
     for (size_t i = 0; same && i < tmi_json_size(strata); i++) { /* in any order: each takes a line away */
-        const tmi_json *stratum = tmi_json_at(strata, i), *certain = field(stratum, "certain", TMI_JSON_INTEGER);
-        const bool open = field(stratum, "largest", TMI_JSON_STRING), sure = certain && tmi_json_integer(certain) > 0;
+        const tmi_json *stratum = tmi_json_at(strata, i), *certain = tmi_json_field(stratum, "certain", TMI_JSON_INTEGER);
+        const bool open = tmi_json_field(stratum, "largest", TMI_JSON_STRING), sure = certain && tmi_json_integer(certain) > 0;
         char line[4096];
-        snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", text_of(stratum, "largest"), open ? "\"" : "",
-                 open && sure ? ", " : "", sure ? "\"1\"" : "");
+        snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", tmi_json_text(stratum, "largest"),
+                 open ? "\"" : "", open && sure ? ", " : "", sure ? "\"1\"" : "");
         char *found = lines.failed ? NULL : strstr(lines.bytes, line);
         same = found != NULL;
         if (found) memset(found + 1, '.', strlen(line) - 2);
@@ -342,20 +330,18 @@ static tamis_status check_frozen(claim *c, const tmi_ledger_wave *wave, tamis_er
                              *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
                              *const not_frozen[] = {"regularise", "variance",
                                                     NULL}; /* the first is compared with the measurements */
-    const tmi_json *plan = object_of(c, "plan");
-    tmi_json *frozen = NULL;
-    tamis_status status = tmi_json_read(&frozen, wave->frozen, strlen(wave->frozen), err);
-    if (status != TAMIS_OK) return status;
-    if (strcmp(text_of(frozen, "frame"), text_of(object_of(c, "frame"), "sha256")) != 0)
+    const tmi_json *plan = object_of(c, "plan"), *frozen = wave->frozen;
+    tamis_status status;
+    if (strcmp(tmi_json_text(frozen, "frame"), tmi_json_text(object_of(c, "frame"), "sha256")) != 0)
         note(c, "frame.sha256", "belongs to an account with another frame");
-    TMI_TRY(check_frame(c, field(frozen, "outsider", TMI_JSON_OBJECT), err));
-    if (!same_fields(field(frozen, "design", TMI_JSON_OBJECT), none, field(plan, "design", TMI_JSON_OBJECT), not_frozen))
+    TMI_TRY(check_frame(c, tmi_json_field(frozen, "outsider", TMI_JSON_OBJECT), err));
+    if (!same_fields(tmi_json_field(frozen, "design", TMI_JSON_OBJECT), none, tmi_json_field(plan, "design", TMI_JSON_OBJECT),
+                     not_frozen))
         note(c, "plan.design", "belongs to an account of another design");
-    if (!same_fields(frozen, not_setting, field(plan, "privacy", TMI_JSON_OBJECT), losses))
+    if (!same_fields(frozen, not_setting, tmi_json_field(plan, "privacy", TMI_JSON_OBJECT), losses))
         note(c, "plan.privacy", "belongs to an account of other units, or in another setting");
 
 done:
-    tmi_json_free(frozen);
     return status;
 }
 
@@ -370,22 +356,22 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
         return c->status;
     }
     const tmi_ledger_account *account = &book->accounts[charge->account];
-    if (strcmp(text_of(object_of(c, "ledger"), "time"), charge->time) != 0) note(c, "ledger.time", "has another time");
-    if (strcmp(text_of(plan, "survey"), account->survey) != 0) note(c, "plan.survey", "is a charge to another survey");
+    if (strcmp(tmi_json_text(object_of(c, "ledger"), "time"), charge->time) != 0) note(c, "ledger.time", "has another time");
+    if (strcmp(tmi_json_text(plan, "survey"), account->survey) != 0) note(c, "plan.survey", "is a charge to another survey");
     TMI_TRY(tmi_coin_says(&same, &charge->amount, object_of(c, "composition"), err));
     if (!same) note(c, "composition", "is a charge of another amount than the certificate says");
-    if (strcmp(text_of(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
+    if (strcmp(tmi_json_text(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");
     TMI_TRY(check_frozen(c, &account->waves[charge->wave], err));
     c->when = tmi_span_of(charge, object_of(c, "ledger"));
     TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));
-    const tmi_json *claimed = field(object_of(c, "ledger"), "claim", TMI_JSON_INTEGER);
+    const tmi_json *claimed = tmi_json_field(object_of(c, "ledger"), "claim", TMI_JSON_INTEGER);
     if ((claimed ? tmi_json_integer(claimed) : 0) != charge->claim) note(c, "ledger.claim", "was claimed by another release");
     if (charge->voided) note(c, "files.measurements.json", "was voided: nothing was released");
     else if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
-    else if (strcmp(text_of(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
+    else if (strcmp(tmi_json_text(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
         note(c, "files.measurements.json", "was released with other measurements than the certificate names");
     status = c->status;
 

@@ -5,7 +5,6 @@
  * of the data is looked at, so a copy of a file under another name is not recognised.                                  */
 #include <string.h>
 
-#include "base/memory.h"
 #include "ledger/book.h"
 
 static bool has_part(const tmi_json *list, const char *part)
@@ -24,96 +23,60 @@ bool tmi_is_parts(const tmi_json *value)
 }
 
 /* Accounts that did not note their parts, or are compared with a charge that does not: by the frozen field itself. */
-static tamis_status same_frozen_source(bool *same, const char *frozen, const tmi_json *other, tamis_error *err)
+static bool same_frozen_source(const tmi_json *x, const tmi_json *y)
 {
-    tmi_json *mine = NULL;
-    tmi_text x, y;
-    tamis_status status = TAMIS_OK;
-    *same = false;
-    tmi_text_init(&x);
-    tmi_text_init(&y);
-    TMI_TRY(tmi_json_read(&mine, frozen, strlen(frozen), err));
-    const tmi_json *source = tmi_json_get(mine, "source"), *theirs = tmi_json_get(other, "source");
-    if (!source || !theirs) goto done;
-    TMI_TRY(tmi_json_canonical(&x, source, err));
-    TMI_TRY(tmi_json_canonical(&y, theirs, err));
-    *same = strcmp(x.bytes, y.bytes) == 0;
-done:
-    tmi_json_free(mine);
-    tmi_text_clear(&x);
-    tmi_text_clear(&y);
-    return status;
+    const tmi_json *mine = tmi_json_get(x, "source"), *theirs = tmi_json_get(y, "source");
+    return mine && theirs && tmi_json_equal(mine, theirs);
+}
+
+/* Whether a wave of the account has noted the part; `account` may be NULL. */
+static bool has_noted(const tmi_ledger_account *account, const char *part)
+{
+    for (size_t w = 0; account && w < account->wave_count; w++)
+        if (account->waves[w].parts && has_part(account->waves[w].parts, part)) return true;
+    return false;
 }
 
 /* A part that a wave has noted and the source has, and that is none of `but`. */
-static tamis_status have_a_part_in_common(bool *common, const char *noted, const tmi_json *parts, const tmi_ledger_account *but,
-                                          tamis_error *err)
+static bool have_a_part_in_common(const tmi_json *noted, const tmi_json *parts, const tmi_ledger_account *but)
 {
-    tmi_json *list = NULL;
-    tamis_status status;
-    *common = false;
-    TMI_TRY(tmi_json_read(&list, noted, strlen(noted), err));
-    for (size_t i = 0; i < tmi_json_size(parts) && !*common; i++) {
+    for (size_t i = 0; i < tmi_json_size(parts); i++) {
         const char *part = tmi_json_string(tmi_json_at(parts, i));
-        bool own = false;
-        if (!has_part(list, part)) continue;
-        for (size_t w = 0; but && w < but->wave_count && !own; w++) {
-            tmi_json *mine = NULL;
-            if (!but->waves[w].parts) continue;
-            TMI_TRY(tmi_json_read(&mine, but->waves[w].parts, strlen(but->waves[w].parts), err));
-            own = has_part(mine, part);
-            tmi_json_free(mine);
-        }
-        *common = !own;
+        if (has_part(noted, part) && !has_noted(but, part)) return true;
     }
-done:
-    tmi_json_free(list);
-    return status;
+    return false;
 }
 
 /* *noted and what is new in `parts`. */
-static tamis_status join(char **noted, const tmi_json *parts, tamis_error *err)
+static tamis_status join(tmi_json **noted, const tmi_json *parts, tamis_error *err)
 {
-    tmi_json *list = NULL;
-    tmi_text text;
-    tmi_json_out out;
-    char *joined = NULL;
-    tamis_status status = TAMIS_OK;
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    if (*noted) TMI_TRY(tmi_json_read(&list, *noted, strlen(*noted), err));
-    tmi_json_open(&out, '[');
-    for (size_t i = 0; list && i < tmi_json_size(list); i++) tmi_json_put_string(&out, tmi_json_string(tmi_json_at(list, i)));
+    tmi_json_tree tree;
+    tmi_json *joined;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(&tree.out, '[');
+    for (size_t i = 0; *noted && i < tmi_json_size(*noted); i++) tmi_json_put_value(&tree.out, tmi_json_at(*noted, i));
     for (size_t i = 0; i < tmi_json_size(parts); i++) {
-        const char *part = tmi_json_string(tmi_json_at(parts, i));
-        if (!list || !has_part(list, part)) tmi_json_put_string(&out, part);
+        const tmi_json *part = tmi_json_at(parts, i);
+        if (!*noted || !has_part(*noted, tmi_json_string(part))) tmi_json_put_value(&tree.out, part);
     }
-    tmi_json_close(&out, ']');
-    TMI_TRY(tmi_text_take(&joined, &text, err));
-    tmi_free(*noted);
+    tmi_json_close(&tree.out, ']');
+    tamis_status status = tmi_json_tree_end(&joined, &tree, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_free(*noted);
     *noted = joined;
-done:
-    tmi_json_free(list);
-    tmi_text_clear(&text);
-    return status;
+    return TAMIS_OK;
 }
 
 tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    char *text = NULL;
     if (parts && !tmi_is_parts(parts)) return tmi_fail(err, TAMIS_INVALID, "a source is a list of texts");
     if (parts) {
-        TMI_TRY(tmi_ledger_canonical(&text, parts, err));
-        tmi_free(charge->parts);
-        charge->parts = text;
-        TMI_TRY(join(&wave->parts, parts, err));
-    } else if (wave->parts && !charge->parts) {
-        charge->parts = tmi_copy_text(wave->parts, strlen(wave->parts));
-        if (!charge->parts) status = tmi_fail_memory(err);
+        tamis_status status = join(&wave->parts, parts, err);
+        if (status != TAMIS_OK) return status;
+        tmi_json_free(charge->parts);
+        return tmi_value_copy(&charge->parts, parts, err);
     }
-done:
-    return status;
+    return charge->parts ? TAMIS_OK : tmi_value_copy(&charge->parts, wave->parts, err);
 }
 
 static bool same_groups(const tmi_wave *x, const tmi_wave *y)
@@ -123,37 +86,27 @@ static bool same_groups(const tmi_wave *x, const tmi_wave *y)
     return same;
 }
 
-tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave,
-                                      const tmi_json *parts, tamis_error *err)
+const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts)
 {
-    tamis_status status = TAMIS_OK;
-    *other = NULL;
-    for (size_t i = 0; i < account->wave_count && parts && wave->group_count > 0 && !*other; i++) {
+    for (size_t i = 0; i < account->wave_count && parts && wave->group_count > 0; i++) {
         const tmi_ledger_wave *w = &account->waves[i];
-        bool common = false;
         if (!w->parts || w->wave.group_count == 0 || same_groups(&w->wave, wave)) continue;
-        TMI_TRY(have_a_part_in_common(&common, w->parts, parts, NULL, err));
-        if (common) *other = w;
+        if (have_a_part_in_common(w->parts, parts, NULL)) return w;
     }
-done:
-    return status;
+    return NULL;
 }
 
-tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own,
-                             const tmi_json *parts, const tmi_json *frozen, tamis_error *err)
+const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
+                                          const tmi_json *frozen)
 {
-    tamis_status status = TAMIS_OK;
-    *beside = NULL;
     for (size_t i = 0; i < book->account_count; i++) {
         const tmi_ledger_account *a = &book->accounts[i];
-        bool same = false;
-        for (size_t w = 0; a != own && w < a->wave_count && !same; w++) {
-            if (a->waves[w].parts && parts) TMI_TRY(have_a_part_in_common(&same, a->waves[w].parts, parts, own, err));
-            else if (!own) TMI_TRY(same_frozen_source(&same, a->waves[w].frozen, frozen, err));
+        for (size_t w = 0; a != own && w < a->wave_count; w++) {
+            const tmi_ledger_wave *wave = &a->waves[w];
+            if (wave->parts && parts ? have_a_part_in_common(wave->parts, parts, own)
+                                     : !own && same_frozen_source(wave->frozen, frozen))
+                return a;
         }
-        if (same) *beside = a;
-        if (same) break;
     }
-done:
-    return status;
+    return NULL;
 }

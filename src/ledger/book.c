@@ -11,20 +11,11 @@
 
 void tmi_book_init(tmi_book *book) { *book = (tmi_book){.hash = ZEROS}; }
 
-static void clear_wave(tmi_ledger_wave *w)
-{
-    tmi_wave_clear(&w->wave);
-    tmi_free(w->frozen);
-    tmi_free(w->design);
-    tmi_free(w->reason);
-    tmi_free(w->parts);
-}
-
 static void clear_account(tmi_ledger_account *a)
 {
     tmi_free(a->survey);
     tmi_free(a->new_account);
-    for (size_t i = 0; i < a->wave_count; i++) clear_wave(&a->waves[i]);
+    for (size_t i = 0; i < a->wave_count; i++) tmi_ledger_wave_clear(&a->waves[i]);
     for (size_t i = 0; i < a->raise_count; i++) tmi_raise_clear(&a->raises[i]);
     tmi_free(a->waves);
     tmi_free(a->raises);
@@ -35,7 +26,7 @@ static void clear_account(tmi_ledger_account *a)
 static void clear_charge(tmi_ledger_charge *c)
 {
     tmi_free(c->release);
-    tmi_free(c->parts);
+    tmi_json_free(c->parts);
     tmi_free(c->void_reason);
     tmi_coin_clear(&c->amount);
 }
@@ -65,7 +56,7 @@ tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char 
 
 tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number)
 {
-    size_t low = 0, high = book->charge_count; /* they stand in the order of their numbers */
+    size_t low = 0, high = book->charge_count; /* they are in the order of their numbers */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (book->charges[middle].number < number) low = middle + 1;

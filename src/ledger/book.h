@@ -34,10 +34,11 @@
 /* A wave of a survey, as its first release has fixed it. */
 typedef struct tmi_ledger_wave {
     tmi_wave wave;
-    int64_t number;        /* of the entry that opened it */
-    char *frozen;          /* canonical JSON */
-    char *design, *reason; /* what it says under "outsider": one of them, or neither */
-    char *parts;           /* of all sources that it was declared to be in: a JSON list of texts; NULL: not noted */
+    int64_t number; /* of the entry that opened it */
+    tmi_json *frozen;
+    char *frozen_text, *design; /* canonical: all of it, and the design under "outsider", if it has one */
+    const char *reason;         /* what it says there instead; NULL: nothing */
+    tmi_json *parts;            /* of all sources that it was declared to be in: a list of texts; NULL: not noted */
 } tmi_ledger_wave;
 
 typedef struct tmi_ledger_account {
@@ -56,7 +57,7 @@ typedef struct tmi_ledger_charge {
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
     bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
-    char *parts; /* of the source that it was last declared to read; NULL: not noted */
+    tmi_json *parts; /* of the source that it was last declared to read; NULL: not noted */
     tmi_ledger_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
@@ -81,9 +82,9 @@ tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); 
 tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);       /* NULL if there is none */
 
 /* The first account but `own` (NULL: none) that has a part of the source which `own` has not noted, or, where parts are not noted
- * (NULL), the same frozen "source"; NULL if there is none. SYSTEM (memory). */
-tamis_status tmi_book_beside(const tmi_ledger_account **beside, const tmi_book *book, const tmi_ledger_account *own,
-                             const tmi_json *parts, const tmi_json *frozen, tamis_error *err);
+ * (NULL), the same frozen "source"; NULL if there is none. */
+const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
+                                          const tmi_json *frozen);
 bool tmi_is_parts(const tmi_json *value); /* a list of texts */
 
 /* name NULL: of releases without one; or NULL */
@@ -100,24 +101,21 @@ const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_js
  * are declarations of plans, which are public. Nothing if the field is the same in both. */
 void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field);
 
-/* As it is kept: canonical, without the budget, and without the source where its parts are noted instead. */
-tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err);
+/* As it is kept: without the budget, and without the source where its parts are noted instead. The caller frees it. SYSTEM. */
+tamis_status tmi_frozen_kept(tmi_json **kept, const tmi_json *frozen, bool with_source, tamis_error *err);
 
 /* Opens one more wave of an account, by the entry `number`. `wave` and `parts` may be NULL. INVALID; the account is as it was
  * on failure. */
 tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen,
                               const tmi_json *parts, tamis_error *err);
-
-/* A value as canonical JSON. The caller frees it with tmi_free. SYSTEM. */
-tamis_status tmi_ledger_canonical(char **text, const tmi_json *value, tamis_error *err);
+void tmi_ledger_wave_clear(tmi_ledger_wave *wave);
 
 /* Notes the source of a charge, or of its claim (NULL: it is the wave's), with the charge and with its wave. INVALID, SYSTEM. */
 tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err);
 
 /* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if
- * there is none. SYSTEM. */
-tamis_status tmi_account_other_groups(const tmi_ledger_wave **other, const tmi_ledger_account *account, const tmi_wave *wave,
-                                      const tmi_json *parts, tamis_error *err);
+ * there is none. */
+const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts);
 
 /* Notes a raise (raise.c). INVALID if it is not one; the account is as it was on failure. */
 tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget,
@@ -198,19 +196,19 @@ typedef struct tmi_entry_head {
 
 /* `parts` (JSON) and `new_account` may be NULL. */
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                               const tmi_ledger_coin *budget, const char *frozen, const char *parts, const char *new_account,
-                               tamis_error *err);
+                               const tmi_ledger_coin *budget, const tmi_json *frozen, const tmi_json *parts,
+                               const char *new_account, tamis_error *err);
 tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                            const char *frozen, const char *parts, tamis_error *err);
+                            const tmi_json *frozen, const tmi_json *parts, tamis_error *err);
 tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget,
                               const char *reason, tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
                               /* wave: a name, or NULL */
-                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable,
+                              const tmi_ledger_coin *amount, const char *measures, const tmi_json *parts, bool claimable,
                               tamis_error *err);
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
                                 tamis_error *err); /* claim: 0 for none */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const char *parts, tamis_error *err);
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_json *parts, tamis_error *err);
 
 #endif

@@ -98,7 +98,7 @@ static tamis_status add(tamis_ledger *ledger, const tmi_entry_head *head, const 
 }
 
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
-                              const char *parts, tamis_error *err)
+                              const tmi_json *parts, tamis_error *err)
 {
     tmi_owner owner = {.lock = -1};
     tmi_entry_head head;

@@ -77,8 +77,7 @@ static tamis_status put_number(tmi_json_out *out, const char *key, const tamis_n
     char *text = NULL;
     tamis_status status = tamis_number_write(&text, number, err);
     if (status != TAMIS_OK) return status;
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
+    tmi_json_add_string(out, key, text);
     tamis_free(text);
     return TAMIS_OK;
 }

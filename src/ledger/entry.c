@@ -26,22 +26,10 @@ static void begin(writing *w, const tmi_entry_head *head, const char *kind)
     tmi_text_init(&w->text);
     tmi_json_out_init(&w->out, &w->text, false);
     tmi_json_open(&w->out, '{');
-    tmi_json_key(&w->out, "number");
-    tmi_json_put_integer(&w->out, head->number);
-    tmi_json_key(&w->out, "time");
-    tmi_json_put_string(&w->out, head->time);
-    if (head->clock_behind) {
-        tmi_json_key(&w->out, "clock_behind");
-        tmi_json_put_boolean(&w->out, true);
-    }
-    tmi_json_key(&w->out, "kind");
-    tmi_json_put_string(&w->out, kind);
-}
-
-static void put(writing *w, const char *key, const char *string)
-{
-    tmi_json_key(&w->out, key);
-    tmi_json_put_string(&w->out, string);
+    tmi_json_add_integer(&w->out, "number", head->number);
+    tmi_json_add_string(&w->out, "time", head->time);
+    if (head->clock_behind) tmi_json_add_boolean(&w->out, "clock_behind", true);
+    tmi_json_add_string(&w->out, "kind", kind);
 }
 
 /* Ends the entry, or drops it if something went wrong. */
@@ -63,19 +51,19 @@ static void put_wave(writing *w, const tmi_wave *wave)
     tmi_wave_put(&w->out, wave);
 }
 
-/* JSON already, or NULL. */
-static void put_parts(writing *w, const char *parts)
+/* `parts` may be NULL. */
+static void put_parts(writing *w, const tmi_json *parts)
 {
     if (!parts) return;
     tmi_json_key(&w->out, "source");
-    tmi_json_put_number(&w->out, parts);
+    tmi_json_put_value(&w->out, parts);
 }
 
-/* What a wave fixes: JSON already. */
-static void put_fixed(writing *w, const char *frozen, const char *parts)
+/* What a wave fixes. */
+static void put_fixed(writing *w, const tmi_json *frozen, const tmi_json *parts)
 {
     tmi_json_key(&w->out, "frozen");
-    tmi_json_put_number(&w->out, frozen);
+    tmi_json_put_value(&w->out, frozen);
     put_parts(w, parts);
 }
 
@@ -86,25 +74,25 @@ static tamis_status put_coin(writing *w, const char *key, const tmi_ledger_coin 
 }
 
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                               const tmi_ledger_coin *budget, const char *frozen, const char *parts, const char *new_account,
-                               tamis_error *err)
+                               const tmi_ledger_coin *budget, const tmi_json *frozen, const tmi_json *parts,
+                               const char *new_account, tamis_error *err)
 {
     writing w;
     begin(&w, head, "account");
-    put(&w, "survey", survey);
+    tmi_json_add_string(&w.out, "survey", survey);
     put_wave(&w, wave);
     tamis_status status = put_coin(&w, "budget", budget, err);
     put_fixed(&w, frozen, parts);
-    if (new_account) put(&w, "new_account", new_account);
+    if (new_account) tmi_json_add_string(&w.out, "new_account", new_account);
     return end(entry, &w, status, err);
 }
 
 tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                            const char *frozen, const char *parts, tamis_error *err)
+                            const tmi_json *frozen, const tmi_json *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "wave");
-    put(&w, "survey", survey);
+    tmi_json_add_string(&w.out, "survey", survey);
     put_wave(&w, wave);
     put_fixed(&w, frozen, parts);
     return end(entry, &w, TAMIS_OK, err);
@@ -115,36 +103,26 @@ tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const ch
 {
     writing w;
     begin(&w, head, "raised");
-    put(&w, "survey", survey);
+    tmi_json_add_string(&w.out, "survey", survey);
     tamis_status status = put_coin(&w, "budget", budget, err);
-    put(&w, "reason", reason);
+    tmi_json_add_string(&w.out, "reason", reason);
     return end(entry, &w, status, err);
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_ledger_coin *amount, const char *measures, const char *parts, bool claimable,
+                              const tmi_ledger_coin *amount, const char *measures, const tmi_json *parts, bool claimable,
                               tamis_error *err)
 {
     writing w;
     begin(&w, head, "charge");
-    put(&w, "survey", survey);
-    if (wave) put(&w, "wave", wave);
-    put(&w, "release", release);
+    tmi_json_add_string(&w.out, "survey", survey);
+    if (wave) tmi_json_add_string(&w.out, "wave", wave);
+    tmi_json_add_string(&w.out, "release", release);
     tamis_status status = put_coin(&w, "amount", amount, err);
-    put(&w, "measures", measures);
+    tmi_json_add_string(&w.out, "measures", measures);
     put_parts(&w, parts);
-    if (claimable) {
-        tmi_json_key(&w.out, "claimable");
-        tmi_json_put_boolean(&w.out, true);
-    }
+    if (claimable) tmi_json_add_boolean(&w.out, "claimable", true);
     return end(entry, &w, status, err);
-}
-
-/* The number of another entry. */
-static void put_number(writing *w, const char *key, int64_t number)
-{
-    tmi_json_key(&w->out, key);
-    tmi_json_put_integer(&w->out, number);
 }
 
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
@@ -154,9 +132,9 @@ tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_
     char hash[TMI_SHA256_TEXT];
     tmi_sha256_text(hash, measurements, strlen(measurements));
     begin(&w, head, "released");
-    put_number(&w, "entry", charge);
-    if (claim > 0) put_number(&w, "claim", claim);
-    put(&w, "measurements", hash);
+    tmi_json_add_integer(&w.out, "entry", charge);
+    if (claim > 0) tmi_json_add_integer(&w.out, "claim", claim);
+    tmi_json_add_string(&w.out, "measurements", hash);
     return end(entry, &w, TAMIS_OK, err);
 }
 
@@ -164,16 +142,16 @@ tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t 
 {
     writing w;
     begin(&w, head, "voided");
-    put_number(&w, "entry", charge);
-    put(&w, "reason", reason);
+    tmi_json_add_integer(&w.out, "entry", charge);
+    tmi_json_add_string(&w.out, "reason", reason);
     return end(entry, &w, TAMIS_OK, err);
 }
 
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const char *parts, tamis_error *err)
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_json *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "claimed");
-    put_number(&w, "entry", charge);
+    tmi_json_add_integer(&w.out, "entry", charge);
     put_parts(&w, parts);
     return end(entry, &w, TAMIS_OK, err);
 }

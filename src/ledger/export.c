@@ -57,14 +57,9 @@ static tamis_status put_entry(void *context, int64_t number, const char *entry, 
     tamis_status status = tmi_store_measurements(&kept, w->ledger->file, number, err);
     if (status != TAMIS_OK) return status;
     tmi_json_open(w->out, '{');
-    tmi_json_key(w->out, "entry");
-    tmi_json_put_string(w->out, entry);
-    tmi_json_key(w->out, "hash");
-    tmi_json_put_string(w->out, hash);
-    if (kept) {
-        tmi_json_key(w->out, "measurements");
-        tmi_json_put_string(w->out, kept);
-    }
+    tmi_json_add_string(w->out, "entry", entry);
+    tmi_json_add_string(w->out, "hash", hash);
+    if (kept) tmi_json_add_string(w->out, "measurements", kept);
     tmi_json_close(w->out, '}');
     tmi_free(kept);
     return TAMIS_OK;
@@ -84,8 +79,7 @@ static tamis_status export(char **text, tamis_ledger *ledger, bool json, tamis_e
     if (json) {
         tmi_json_out_init(&out, &t, true);
         tmi_json_open(&out, '{');
-        tmi_json_key(&out, "entries");
-        tmi_json_open(&out, '[');
+        tmi_json_add_open(&out, "entries", '[');
         TMI_TRY(tmi_store_each(ledger->file, put_entry, &(writing){&out, ledger}, err));
         tmi_json_close(&out, ']');
         tmi_json_close(&out, '}');

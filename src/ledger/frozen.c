@@ -1,5 +1,4 @@
 /* What the first release of a survey and of each of its waves has fixed: kept, and compared with what later ones say. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -80,54 +79,27 @@ void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *sa
     tmi_text_put(text, " here)");
 }
 
-static int compare_keys(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
-
-tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err)
+tamis_status tmi_frozen_kept(tmi_json **kept, const tmi_json *frozen, bool with_source, tamis_error *err)
 {
-    const char **keys = tmi_alloc(tmi_json_size(frozen), sizeof *keys);
-    size_t count = 0;
-    tmi_text t;
-    tmi_json_out out;
-    tamis_status status = TAMIS_OK;
-    *text = NULL;
-    tmi_text_init(&t);
-    tmi_json_out_init(&out, &t, false);
-    if (!keys) TMI_TRY(tmi_fail_memory(err));
-    for (const char *key = tmi_json_next_key(frozen, NULL); key; key = tmi_json_next_key(frozen, key))
-        if (!is_one_of(key, left_out) || (with_source && strcmp(key, "source") == 0)) keys[count++] = key;
-    qsort(keys, count, sizeof *keys, compare_keys);
-    tmi_json_open(&out, '{');
-    for (size_t i = 0; i < count; i++) {
-        tmi_json_key(&out, keys[i]);
-        tmi_json_put_number(&out, ""); /* the value follows */
-        TMI_TRY(tmi_json_canonical(&t, tmi_json_get(frozen, keys[i]), err));
+    tmi_json_tree tree;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(&tree.out, '{');
+    for (const char *key = tmi_json_next_key(frozen, NULL); key; key = tmi_json_next_key(frozen, key)) {
+        if (is_one_of(key, left_out) && !(with_source && strcmp(key, "source") == 0)) continue;
+        tmi_json_key(&tree.out, key);
+        tmi_json_put_value(&tree.out, tmi_json_get(frozen, key));
     }
-    tmi_json_close(&out, '}');
-    status = tmi_text_take(text, &t, err);
-done:
-    tmi_free(keys);
-    tmi_text_clear(&t);
-    return status;
+    tmi_json_close(&tree.out, '}');
+    return tmi_json_tree_end(kept, &tree, err);
 }
 
-tamis_status tmi_ledger_canonical(char **text, const tmi_json *value, tamis_error *err)
+void tmi_ledger_wave_clear(tmi_ledger_wave *w)
 {
-    tmi_text t;
-    tmi_text_init(&t);
-    tamis_status status = tmi_json_canonical(&t, value, err);
-    if (status == TAMIS_OK) status = tmi_text_take(text, &t, err);
-    tmi_text_clear(&t);
-    return status;
-}
-
-/* {"design": ...}, or the reason why there is none; anything else says nothing. */
-static tamis_status take_outsider(tmi_ledger_wave *w, const tmi_json *outsider, tamis_error *err)
-{
-    const bool reason = outsider && tmi_json_kind_of(outsider) == TMI_JSON_STRING;
-    const tmi_json *design = outsider && tmi_json_kind_of(outsider) == TMI_JSON_OBJECT ? tmi_json_get(outsider, "design") : NULL;
-    if (reason) w->reason = tmi_copy_text(tmi_json_string(outsider), strlen(tmi_json_string(outsider)));
-    if (reason && !w->reason) return tmi_fail_memory(err);
-    return design ? tmi_ledger_canonical(&w->design, design, err) : TAMIS_OK;
+    tmi_wave_clear(&w->wave);
+    tmi_json_free(w->frozen);
+    tmi_free(w->frozen_text);
+    tmi_free(w->design);
+    tmi_json_free(w->parts);
 }
 
 tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen,
@@ -138,19 +110,20 @@ tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const
     TMI_TRY(tmi_wave_read(&w.wave, wave, err));
     if (parts && !tmi_is_parts(parts)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a source is a list of texts"));
     if (tmi_account_wave(account, w.wave.name)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the wave was opened already"));
-    TMI_TRY(tmi_ledger_canonical(&w.frozen, frozen, err));
-    TMI_TRY(take_outsider(&w, tmi_json_get(frozen, "outsider"), err));
-    if (parts) TMI_TRY(tmi_ledger_canonical(&w.parts, parts, err));
+    TMI_TRY(tmi_value_copy(&w.frozen, frozen, err));
+    TMI_TRY(tmi_value_copy(&w.parts, parts, err));
+    TMI_TRY(tmi_json_canonical_text(&w.frozen_text, w.frozen, err));
+    /* {"design": ...}, or the reason why there is none; anything else says nothing */
+    const tmi_json *design = tmi_json_get(tmi_json_get(w.frozen, "outsider"), "design");
+    const tmi_json *reason = tmi_json_field(w.frozen, "outsider", TMI_JSON_STRING);
+    if (design) TMI_TRY(tmi_json_canonical_text(&w.design, design, err));
+    if (reason) w.reason = tmi_json_string(reason);
     tmi_ledger_wave *waves = tmi_realloc(account->waves, account->wave_count + 1, sizeof *waves);
     if (!waves) TMI_TRY(tmi_fail_memory(err));
     account->waves = waves;
     account->waves[account->wave_count++] = w;
     return TAMIS_OK;
 done:
-    tmi_wave_clear(&w.wave);
-    tmi_free(w.frozen);
-    tmi_free(w.design);
-    tmi_free(w.reason);
-    tmi_free(w.parts);
+    tmi_ledger_wave_clear(&w);
     return status;
 }

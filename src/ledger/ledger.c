@@ -143,9 +143,9 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
 }
 
 /* The source, as it is noted with a charge to the wave; NULL: the wave has noted just that, or is opened with it. */
-static const char *new_parts(const tmi_ledger_wave *w, const tmi_ledger_request *r)
+static const tmi_json *new_parts(const tmi_ledger_wave *w, const tmi_ledger_request *r)
 {
-    return w && r->parts_text && (!w->parts || strcmp(w->parts, r->parts_text) != 0) ? r->parts_text : NULL;
+    return w && r->parts && (!w->parts || !tmi_json_equal(w->parts, r->parts)) ? r->parts : NULL;
 }
 
 /* ---- writing ---- */
@@ -189,9 +189,9 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
     memcpy(hash, ledger->book.hash, sizeof hash);
     *behind = head.clock_behind;
     if (!a)
-        TMI_TRY(tmi_entry_account(&entry, &head, charge->survey, &r->wave, &r->budget, r->frozen_text, r->parts_text,
-                                  charge->new_account, err));
-    else if (!w) TMI_TRY(tmi_entry_wave(&entry, &head, charge->survey, &r->wave, r->frozen_text, r->parts_text, err));
+        TMI_TRY(
+            tmi_entry_account(&entry, &head, charge->survey, &r->wave, &r->budget, r->kept, r->parts, charge->new_account, err));
+    else if (!w) TMI_TRY(tmi_entry_wave(&entry, &head, charge->survey, &r->wave, r->kept, r->parts, err));
     if (entry) {
         TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
         tmi_free(entry);
@@ -231,8 +231,8 @@ static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_a
     return status;
 }
 
-static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, bool writing,
-                                  tamis_error *err)
+tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
+                                     const tmi_charge_facts *facts, bool writing, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_ledger_request r = {0};
@@ -243,7 +243,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     *charged = (tamis_charged){0};
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
     if (writing && !ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
-    TMI_TRY(tmi_request_make(&r, charge, err));
+    TMI_TRY(tmi_request_make(&r, charge, facts, err));
     TMI_TRY(tmi_store_begin(ledger->file, writing, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
@@ -269,7 +269,7 @@ static tamis_status charge_or_ask(tamis_charged *charged, tamis_ledger *ledger, 
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));
-        charged->other_source = r.parts_text && earlier->parts && strcmp(r.parts_text, earlier->parts) != 0;
+        charged->other_source = r.parts && earlier->parts && !tmi_json_equal(r.parts, earlier->parts);
         goto done;
     }
     const tmi_ledger_charge *open = NULL;
@@ -306,12 +306,12 @@ done:
 
 tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, tamis_error *err)
 {
-    return charge_or_ask(charged, ledger, charge, true, err);
+    return tmi_ledger_charge_facts(charged, ledger, charge, NULL, true, err);
 }
 
 tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, tamis_error *err)
 {
-    return charge_or_ask(charged, ledger, charge, false, err);
+    return tmi_ledger_charge_facts(charged, ledger, charge, NULL, false, err);
 }
 
 void tamis_charged_clear(tamis_charged *charged)
@@ -337,19 +337,31 @@ const char *tamis_ledger_survey(const tamis_ledger *ledger, size_t account)
     return a ? a->survey : NULL;
 }
 
-const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
+/* Where several waves have the same sample, they have one design: that of the last. NULL, with the reason, if there is none. */
+static const tmi_ledger_wave *designed_wave(const char **reason, const tamis_ledger *ledger, size_t account)
 {
     const tmi_ledger_account *a = account_at(ledger, account);
-    /* where several have the same sample, they have one design */
     const tmi_ledger_wave *w = a ? &a->waves[a->wave_count - 1] : NULL;
     const char *apart = a ? tmi_waves_apart(&a->waves[0].wave, sizeof *w, a->wave_count) : NULL;
-    if (reason)
-        *reason = !a          ? "there is no such account"
-                  : apart     ? apart
-                  : w->reason ? w->reason
-                  : w->design ? NULL
-                              : "the account names no design for it";
-    return a && !apart ? w->design : NULL;
+    *reason = !a          ? "there is no such account"
+              : apart     ? apart
+              : w->reason ? w->reason
+              : w->design ? NULL
+                          : "the account names no design for it";
+    return *reason ? NULL : w;
+}
+
+const tmi_json *tmi_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
+{
+    const tmi_ledger_wave *w = designed_wave(reason, ledger, account);
+    return w ? tmi_json_get(tmi_json_get(w->frozen, "outsider"), "design") : NULL;
+}
+
+const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
+{
+    const char *why;
+    const tmi_ledger_wave *w = designed_wave(reason ? reason : &why, ledger, account);
+    return w ? w->design : NULL;
 }
 
 int64_t tamis_ledger_find(const tamis_ledger *ledger, const char *survey)

@@ -45,7 +45,7 @@ bool tmi_losses_concentrated(const tmi_losses *losses); /* some sum counts in rh
 void tmi_losses_clear(tmi_losses *losses);
 
 /* Of all sums: whether each stays within the budget; the largest of what was spent and the smallest of what is left, each number
- * by itself; and the largest epsilon and delta of a sampled person. */
+ * by itself; and the largest epsilon and delta of a sampled unit. */
 tamis_status tmi_losses_fit(bool *fit, const tmi_losses *losses, const tmi_ledger_coin *budget, tamis_error *err);
 tamis_status tmi_losses_spending(tamis_spending *spent, tamis_spending *left, const tmi_losses *losses,
                                  const tmi_ledger_coin *budget, tamis_error *err);

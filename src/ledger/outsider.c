@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "ledger/ledger.h"
+#include "survey/design/form.h"
 
 void tmi_ledger_outsider_clear(tmi_ledger_outsider *outsider)
 {
@@ -27,10 +29,10 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
     tamis_error refusal = {0};
     const char *reason = NULL;
     *outsider = (tmi_ledger_outsider){0};
-    const char *json = tamis_ledger_design(&reason, ledger, account);
+    const tmi_json *json = tmi_ledger_design(&reason, ledger, account);
     if (!json) return set_reason(outsider, reason, err);
     tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, &refusal);
-    if (status == TAMIS_OK) status = tamis_design_read(&design, json, &refusal);
+    if (status == TAMIS_OK) status = tmi_design_from_value(&design, json, true, &refusal);
     const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
     if (status == TAMIS_OK) status = tamis_amplify_design(&outsider->amplified, design, &promise, &refusal);
     outsider->proved = status == TAMIS_OK;

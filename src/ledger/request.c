@@ -9,27 +9,22 @@ void tmi_request_clear(tmi_ledger_request *r)
     tmi_coin_clear(&r->amount);
     tmi_coin_clear(&r->budget);
     tmi_json_free(r->frozen);
-    tmi_free(r->frozen_text);
+    tmi_json_free(r->kept);
     tmi_json_free(r->parts);
-    tmi_free(r->parts_text);
     tmi_wave_clear(&r->wave);
 }
 
-/* JSON that a caller gives, and its canonical text; INVALID in one sentence, whatever is wrong with it. */
-static tamis_status take_json(tmi_json **value, char **canonical, const char *given, const char *expected,
+/* JSON that a caller gives; INVALID in one sentence, whatever is wrong with it. */
+static tamis_status take_json(tmi_json **value, const char *given, const char *name, const char *expected,
                               bool (*is_right)(const tmi_json *), tamis_error *err)
 {
     tamis_error reason = {0};
-    tmi_text text;
-    tamis_status status = tmi_json_read(value, given, strlen(given), &reason);
-    if (status == TAMIS_INVALID || (status == TAMIS_OK && !is_right(*value))) return tmi_fail(err, TAMIS_INVALID, "%s", expected);
-    if (status != TAMIS_OK) return tmi_fail_memory(err);
-    if (!canonical) return TAMIS_OK;
-    tmi_text_init(&text);
-    status = tmi_json_canonical(&text, *value, err);
-    if (status == TAMIS_OK) status = tmi_text_take(canonical, &text, err);
-    tmi_text_clear(&text);
-    return status;
+    tamis_status status = tmi_check_text(given, name, 0, TAMIS_LEDGER_TEXT, err);
+    if (status != TAMIS_OK) return status;
+    status = tmi_json_read(value, given, strlen(given), &reason);
+    if (status == TAMIS_INVALID || (status == TAMIS_OK && !is_right(*value)))
+        return tmi_fail(err, TAMIS_INVALID, "%s: expected %s", name, expected);
+    return status == TAMIS_OK ? TAMIS_OK : tmi_fail_memory(err);
 }
 
 static bool is_object(const tmi_json *value) { return tmi_json_kind_of(value) == TMI_JSON_OBJECT; }
@@ -38,17 +33,41 @@ static tamis_status take_wave(tmi_wave *wave, const char *given, tamis_error *er
 {
     tmi_json *value = NULL;
     tamis_status status;
-    TMI_TRY(tmi_check_text(given, "wave", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(take_json(&value, NULL, given, "wave: expected a JSON object", is_object, err));
+    TMI_TRY(take_json(&value, given, "wave", "a JSON object", is_object, err));
     TMI_TRY(tmi_wave_read(wave, value, err));
-    TMI_TRY(tmi_check_name(wave->name, "wave", err));
-    for (size_t i = 0; i < wave->group_count; i++) TMI_TRY(tmi_check_name(wave->groups[i], "wave: group", err));
 done:
     tmi_json_free(value);
     return status;
 }
 
-tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, tamis_error *err)
+static tamis_status check_wave(const tmi_wave *wave, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_check_name(wave->name, "wave", err));
+    for (size_t i = 0; i < wave->group_count; i++) TMI_TRY(tmi_check_name(wave->groups[i], "wave: group", err));
+done:
+    return status;
+}
+
+/* What the charge says as texts. */
+static tamis_status read_facts(tmi_ledger_request *r, const tamis_charge *charge, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(take_json(&r->frozen, charge->frozen, "frozen", "a JSON object", is_object, err));
+    if (charge->wave) TMI_TRY(take_wave(&r->wave, charge->wave, err));
+    if (charge->source) TMI_TRY(take_json(&r->parts, charge->source, "source", "a JSON list of texts", tmi_is_parts, err));
+done:
+    return status;
+}
+
+static tamis_status copy_facts(tmi_ledger_request *r, const tmi_charge_facts *facts, tamis_error *err)
+{
+    tamis_status status = tmi_value_copy(&r->frozen, facts->frozen, err);
+    if (status == TAMIS_OK) status = tmi_value_copy(&r->parts, facts->source, err);
+    return status == TAMIS_OK ? tmi_wave_copy(&r->wave, facts->wave, err) : status;
+}
+
+tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, const tmi_charge_facts *facts, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *r = (tmi_ledger_request){.charge = charge};
@@ -56,8 +75,6 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
     TMI_TRY(tmi_check_name(charge->survey, "survey", err));
     TMI_TRY(tmi_check_name(charge->release, "release", err));
     TMI_TRY(tmi_check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(tmi_check_text(charge->frozen, "frozen", 0, TAMIS_LEDGER_TEXT, err));
-    if (charge->source) TMI_TRY(tmi_check_text(charge->source, "source", 0, TAMIS_LEDGER_TEXT, err));
     if (charge->new_account) TMI_TRY(tmi_check_name(charge->new_account, "new_account", err));
     if (charge->leftover && *charge->leftover && *charge->leftover != '/')
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: expected an absolute path, or an empty text"));
@@ -66,11 +83,9 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
     if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&r->amount, "amount", err));
     TMI_TRY(tmi_coin_reads_back(&r->budget, "budget", err));
-    TMI_TRY(take_json(&r->frozen, NULL, charge->frozen, "frozen: expected a JSON object", is_object, err));
-    TMI_TRY(tmi_frozen_text(&r->frozen_text, r->frozen, !charge->source, err));
-    if (charge->wave) TMI_TRY(take_wave(&r->wave, charge->wave, err));
-    if (charge->source)
-        TMI_TRY(take_json(&r->parts, &r->parts_text, charge->source, "source: expected a JSON list of texts", tmi_is_parts, err));
+    TMI_TRY(facts ? copy_facts(r, facts, err) : read_facts(r, charge, err));
+    if (r->wave.name) TMI_TRY(check_wave(&r->wave, err));
+    TMI_TRY(tmi_frozen_kept(&r->kept, r->frozen, !r->parts, err));
     tmi_sha256_text(r->identity, charge->measures, strlen(charge->measures));
 done:
     if (status != TAMIS_OK) {
@@ -80,10 +95,10 @@ done:
     return status;
 }
 
-tamis_status tmi_charge_check(const tamis_charge *charge, tamis_error *err)
+tamis_status tmi_charge_check(const tamis_charge *charge, const tmi_charge_facts *facts, tamis_error *err)
 {
     tmi_ledger_request r;
-    tamis_status status = tmi_request_make(&r, charge, err);
+    tamis_status status = tmi_request_make(&r, charge, facts, err);
     tmi_request_clear(&r);
     return status;
 }

@@ -8,17 +8,15 @@
 typedef struct tmi_ledger_request {
     const tamis_charge *charge;
     tmi_ledger_coin amount, budget;
-    bool has_budget; /* else that of the account */
-    tmi_json *frozen;
-    char *frozen_text; /* as it is kept */
+    bool has_budget;         /* else that of the account */
+    tmi_json *frozen, *kept; /* kept: as an entry has it */
     tmi_wave wave;
     tmi_json *parts; /* of the source; NULL: not said */
-    char *parts_text;
     char identity[TMI_SHA256_TEXT];
 } tmi_ledger_request;
 
-/* INVALID, SYSTEM; then there is nothing to clear. */
-tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, tamis_error *err);
+/* `facts` NULL: the charge has them as texts. INVALID, SYSTEM; then there is nothing to clear. */
+tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge, const tmi_charge_facts *facts, tamis_error *err);
 void tmi_request_clear(tmi_ledger_request *r);
 
 /* REFUSED if a field differs from what was frozen, by the survey's first release for all waves, or by that of the wave. */

@@ -1,4 +1,4 @@
-/* What an account has spent and has left, and what that is for a sampled person. */
+/* What an account has spent and has left, and what that is for a sampled unit. */
 #include <math.h>
 
 #include "base/memory.h"

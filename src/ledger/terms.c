@@ -4,18 +4,6 @@
 #include "ledger/against.h"
 #include "num/number.h"
 
-static const tmi_json *field(const tmi_json *object, const char *key, tmi_json_kind kind)
-{
-    const tmi_json *found = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
-    return found && tmi_json_kind_of(found) == kind ? found : NULL;
-}
-
-static const char *text_of(const tmi_json *object, const char *key)
-{
-    const tmi_json *found = field(object, key, TMI_JSON_STRING);
-    return found ? tmi_json_string(found) : "";
-}
-
 static bool equal_numbers(const tamis_number *x, const tamis_number *y)
 {
     return x && y ? tmi_number_compare(x, y) == 0 : !x && !y;
@@ -29,7 +17,8 @@ tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_js
     *same = says != NULL;
     for (size_t i = 0; *same && i < 3; i++) {
         tamis_number *number = NULL;
-        if (field(says, keys[i], TMI_JSON_STRING)) status = tamis_number_read(&number, text_of(says, keys[i]), NULL);
+        if (tmi_json_field(says, keys[i], TMI_JSON_STRING))
+            status = tamis_number_read(&number, tmi_json_text(says, keys[i]), NULL);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         const bool nothing = !number && (!known[i] || tmi_number_sign(known[i]) == 0); /* a delta of 0 need not be written */
         const bool zero = number && !known[i] && tmi_number_sign(number) == 0;
@@ -47,17 +36,18 @@ static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_json *s
 
 tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err)
 {
-    const tmi_json *groups = field(account, "groups", TMI_JSON_LIST);
+    const tmi_json *groups = tmi_json_field(account, "groups", TMI_JSON_LIST);
     const size_t count = groups ? tmi_json_size(groups) : 0;
     tamis_status status;
-    TMI_TRY(sums_say(same, &losses->base, field(account, when, TMI_JSON_OBJECT), err));
+    TMI_TRY(sums_say(same, &losses->base, tmi_json_field(account, when, TMI_JSON_OBJECT), err));
     *same = *same && count >= losses->count;
     for (size_t i = 0; *same && i < count; i++) { /* a group that is not charged yet has what everybody has */
         const tmi_json *group = tmi_json_at(groups, i);
         const bool known = i < losses->count;
-        *same = !known || strcmp(text_of(group, "group"), losses->groups[i].name) == 0;
+        *same = !known || strcmp(tmi_json_text(group, "group"), losses->groups[i].name) == 0;
         if (*same)
-            TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, field(group, when, TMI_JSON_OBJECT), err));
+            TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, tmi_json_field(group, when, TMI_JSON_OBJECT),
+                             err));
     }
     if (*same && strcmp(when, "after") == 0) *same = count == losses->count;
 
@@ -67,12 +57,12 @@ done:
 
 static tamis_status raise_says(bool *same, const tmi_raise *raise, const tmi_json *says, tamis_error *err)
 {
-    const tmi_json *entry = field(says, "entry", TMI_JSON_INTEGER);
+    const tmi_json *entry = tmi_json_field(says, "entry", TMI_JSON_INTEGER);
     tamis_status status = TAMIS_OK;
-    *same = entry && tmi_json_integer(entry) == raise->number && strcmp(text_of(says, "time"), raise->time) == 0 &&
-            strcmp(text_of(says, "reason"), raise->reason) == 0;
-    if (*same) TMI_TRY(tmi_coin_says(same, &raise->from, field(says, "from", TMI_JSON_OBJECT), err));
-    if (*same) TMI_TRY(tmi_coin_says(same, &raise->to, field(says, "to", TMI_JSON_OBJECT), err));
+    *same = entry && tmi_json_integer(entry) == raise->number && strcmp(tmi_json_text(says, "time"), raise->time) == 0 &&
+            strcmp(tmi_json_text(says, "reason"), raise->reason) == 0;
+    if (*same) TMI_TRY(tmi_coin_says(same, &raise->from, tmi_json_field(says, "from", TMI_JSON_OBJECT), err));
+    if (*same) TMI_TRY(tmi_coin_says(same, &raise->to, tmi_json_field(says, "to", TMI_JSON_OBJECT), err));
 
 done:
     return status;
@@ -80,13 +70,13 @@ done:
 
 static bool is_true(const tmi_json *object, const char *key)
 {
-    const tmi_json *found = field(object, key, TMI_JSON_BOOLEAN);
+    const tmi_json *found = tmi_json_field(object, key, TMI_JSON_BOOLEAN);
     return found && tmi_json_is_true(found);
 }
 
 bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger)
 {
-    const bool later = is_true(ledger, "repeated") || field(ledger, "claim", TMI_JSON_INTEGER);
+    const bool later = is_true(ledger, "repeated") || tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
     return is_true(ledger, "clock_behind") == (is_true(entry, "clock_behind") && !later);
 }
 
@@ -118,7 +108,7 @@ static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, c
                                tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
-    const tmi_json *list = field(account, "raised", TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(account, "raised", TMI_JSON_LIST);
     const size_t said = list ? tmi_json_size(list) : 0;
     bool within;
     tamis_status status = TAMIS_OK;
@@ -127,7 +117,7 @@ static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, c
     for (size_t i = 0; i < said && *same; i++) TMI_TRY(raise_says(same, &a->raises[i], tmi_json_at(list, i), err));
     if (!*same) goto done;
     const tmi_ledger_coin *cap = said < a->raise_count ? &a->raises[said].from : &a->budget;
-    const tmi_json *says = field(account, "cap", TMI_JSON_OBJECT);
+    const tmi_json *says = tmi_json_field(account, "cap", TMI_JSON_OBJECT);
     if (!says) {
         TMI_TRY(tmi_coin_says(same, cap, t->budget, err));
         if (!*same) *wrong = "plan.budget";
@@ -145,7 +135,7 @@ done:
 static tamis_status waves_say(bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
-    const tmi_json *list = field(account, "waves", TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(account, "waves", TMI_JSON_LIST);
     const size_t said = list ? tmi_json_size(list) : 1; /* releases without waves list none */
     *same = said > 0 && said <= a->wave_count && (list || !a->waves[0].wave.name) &&
             narrow(when, a->waves[said - 1].number + 1, said < a->wave_count ? a->waves[said].number : INT64_MAX);

@@ -77,10 +77,8 @@ void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults)
     tmi_json_open(out, '[');
     for (size_t i = 0; i < faults->count; i++) {
         tmi_json_open(out, '{');
-        tmi_json_key(out, "field");
-        tmi_json_put_string(out, faults->list[i].field);
-        tmi_json_key(out, "message");
-        tmi_json_put_string(out, faults->list[i].message);
+        tmi_json_add_string(out, "field", faults->list[i].field);
+        tmi_json_add_string(out, "message", faults->list[i].message);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -99,8 +97,7 @@ static tamis_status write_faults(char **text, const tmi_faults *faults, bool jso
     tmi_json_out_init(&out, &t, true);
     if (json) {
         tmi_json_open(&out, '{');
-        tmi_json_key(&out, "ok");
-        tmi_json_put_boolean(&out, faults->count == 0);
+        tmi_json_add_boolean(&out, "ok", faults->count == 0);
         tmi_json_key(&out, "problems");
         tmi_faults_put(&out, faults);
         tmi_json_close(&out, '}');

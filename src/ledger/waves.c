@@ -93,18 +93,13 @@ void tmi_wave_put(tmi_json_out *out, const tmi_wave *wave)
         return;
     }
     tmi_json_open(out, '{');
-    tmi_json_key(out, "name");
-    tmi_json_put_string(out, wave->name);
+    tmi_json_add_string(out, "name", wave->name);
     if (wave->group_count > 0) {
-        tmi_json_key(out, "groups");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "groups", '[');
         for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
         tmi_json_close(out, ']');
     }
-    if (wave->same_sample) {
-        tmi_json_key(out, "same_sample");
-        tmi_json_put_boolean(out, true);
-    }
+    if (wave->same_sample) tmi_json_add_boolean(out, "same_sample", true);
     tmi_json_close(out, '}');
 }
 

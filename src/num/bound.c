@@ -108,6 +108,12 @@ void tmi_json_put_bound(tmi_json_out *out, tamis_bound bound)
     tmi_json_close(out, '}');
 }
 
+void tmi_json_add_bound(tmi_json_out *out, const char *key, tamis_bound bound)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_bound(out, bound);
+}
+
 double tmi_number_down(const tamis_number *x)
 {
     double d = mpq_get_d(x->value); /* truncates towards zero */

@@ -23,6 +23,7 @@ tamis_status tmi_number_decimal(char *text, bool *exact, const tamis_number *x, 
 
 /* {"lower": ..., "upper": ...}, infinities as strings. */
 void tmi_json_put_bound(tmi_json_out *out, tamis_bound bound);
+void tmi_json_add_bound(tmi_json_out *out, const char *key, tamis_bound bound);
 
 /* The doubles around an exact number. */
 tamis_bound tmi_number_bound(const tamis_number *x);

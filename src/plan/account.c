@@ -6,7 +6,8 @@
 #include "num/number.h"
 #include "plan/sections.h"
 
-static bool read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *what, const char *example)
+static bool read_positive(tmi_reader *reader, const tmi_value *value, tamis_number **number, const char *what,
+                          const char *example)
 {
     if (!tmi_read_exact(reader, value, number, example)) return false;
     if (tmi_number_sign(*number) > 0) return true;
@@ -14,13 +15,13 @@ static bool read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_numbe
     return false;
 }
 
-static void read_loss(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *what, const char *example)
+static void read_loss(tmi_reader *reader, const tmi_value *value, tamis_number **number, const char *what, const char *example)
 {
     if (read_positive(reader, value, number, what, example) && tmi_number_compare_int(*number, TAMIS_MAX_LOSS) > 0)
         tmi_complain(reader, value, "expected %s of at most %d, e.g. %s", what, TAMIS_MAX_LOSS, example);
 }
 
-void tmi_read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_epsilon(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_loss *loss = target;
     loss->line = value->line;
@@ -28,7 +29,7 @@ void tmi_read_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
     read_loss(reader, value, &loss->epsilon, "an epsilon", "1");
 }
 
-void tmi_read_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_rho(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_loss *loss = target;
     loss->line = value->line;
@@ -36,17 +37,18 @@ void tmi_read_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
     read_loss(reader, value, &loss->rho, "a rho", "0.5");
 }
 
-void tmi_read_delta(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_delta(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_loss *loss = target;
     if (read_positive(reader, value, &loss->delta, "a delta", "1e-6") && tmi_number_compare_int(loss->delta, 1) >= 0)
         tmi_complain(reader, value, "expected a delta below 1, e.g. 1e-6");
 }
 
-void tmi_check_loss(tmi_reader *reader, const tmi_yaml *map)
+void tmi_check_loss(tmi_reader *reader, const tmi_value *map)
 {
-    if (map->kind != TMI_YAML_MAP) return;
-    const tmi_yaml *epsilon = tmi_yaml_get(map, "epsilon"), *delta = tmi_yaml_get(map, "delta"), *rho = tmi_yaml_get(map, "rho");
+    if (map->kind != TMI_VALUE_MAP) return;
+    const tmi_value *epsilon = tmi_value_get(map, "epsilon"), *delta = tmi_value_get(map, "delta"),
+                    *rho = tmi_value_get(map, "rho");
     if (rho && (epsilon || delta)) {
         tmi_complain_key(reader, rho, "expected either rho or epsilon and delta, not both");
     } else if (delta && !epsilon) {
@@ -56,7 +58,7 @@ void tmi_check_loss(tmi_reader *reader, const tmi_yaml *map)
     }
 }
 
-void tmi_read_budget(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "epsilon", .read = tmi_read_epsilon},
@@ -68,7 +70,7 @@ void tmi_read_budget(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_check_loss(reader, value);
 }
 
-static void read_ledger_file(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_ledger_file(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
     char *file = NULL;
@@ -78,44 +80,44 @@ static void read_ledger_file(tmi_reader *reader, const tmi_yaml *value, void *ta
     tmi_free(file);
 }
 
-static void read_existing(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_existing(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_yes_no(reader, value, &((tamis_plan *)target)->ledger_exists);
 }
 
-void tmi_read_ledger(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_ledger(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "file", .read = read_ledger_file},
         {.name = "existing", .read = read_existing},
     };
-    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{file: schools.ledger, existing: yes}", target);
+    if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 2, "{file: schools.ledger, existing: yes}", target);
     else read_ledger_file(reader, value, target);
 }
 
 /* ---- after the noise ---- */
 
-static void read_nonnegative(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_nonnegative(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_yes_no(reader, value, &((tmi_plan_postprocess *)target)->nonnegative);
 }
 
-static void read_consistent(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_consistent(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_yes_no(reader, value, &((tmi_plan_postprocess *)target)->consistent);
 }
 
-static void read_cv_above(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_cv_above(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_positive(reader, value, &((tmi_plan_postprocess *)target)->cv_above, "a cv", "0.3");
 }
 
-static void read_units_below(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_units_below(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_whole(reader, value, &((tmi_plan_postprocess *)target)->units_below, 1, TMI_MAX_POPULATION, "10");
 }
 
-static void read_suppress(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_suppress(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "cv_above", .read = read_cv_above},
@@ -127,7 +129,7 @@ static void read_suppress(tmi_reader *reader, const tmi_yaml *value, void *targe
         tmi_complain(reader, value, "expected a rule, e.g. {cv_above: 0.3} or {units_below: 10}");
 }
 
-void tmi_read_postprocess(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_postprocess(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "nonnegative", .read = read_nonnegative},

@@ -15,19 +15,19 @@
 typedef struct entry {
     tamis_plan *plan;
     tmi_plan_control *control;
-    const tmi_yaml *kind;
+    const tmi_value *kind;
 } entry;
 
-static void read_count(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_count(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     if (e->kind) tmi_complain_key(reader, value, "expected either count or total, not both");
-    else if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "units") != 0)
+    else if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "units") != 0)
         tmi_complain(reader, value, "expected units, e.g. count: units");
     e->kind = value;
 }
 
-static void read_total(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_total(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     if (e->kind) tmi_complain_key(reader, value, "expected either count or total, not both");
@@ -35,7 +35,7 @@ static void read_total(tmi_reader *reader, const tmi_yaml *value, void *target)
     e->kind = value;
 }
 
-static void read_by(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_by(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     tmi_read_by_columns(reader, value, e->plan, e->control->by, &e->control->by_count);
@@ -43,27 +43,28 @@ static void read_by(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 /* Totals of the groups that begin with those read so far: a number when all are known, else a map from the values of the next
  * column, or a list in their order. */
-static void read_totals(tmi_reader *reader, const tmi_yaml *value, tmi_plan_control *c, size_t depth, size_t cell)
+static void read_totals(tmi_reader *reader, const tmi_value *value, tmi_plan_control *c, size_t depth, size_t cell)
 {
     if (depth == c->by_count) {
         tmi_read_exact(reader, value, &c->totals[cell], "4421");
         return;
     }
     const tmi_plan_column *by = c->by[depth];
-    if (value->kind == TMI_YAML_TEXT || (value->kind == TMI_YAML_LIST && value->count != by->value_count)) {
+    if (value->kind == TMI_VALUE_TEXT || (value->kind == TMI_VALUE_LIST && value->count != by->value_count)) {
         tmi_complain(reader, value, "expected a total for every value of %s, as a map or a list of %zu, e.g. {%s: 4421}",
                      by->name, by->value_count, by->value_count > 0 ? by->values[0] : "E");
         return;
     }
-    bool map = value->kind == TMI_YAML_MAP;
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
-        if (map && tmi_yaml_get(value, item->key) != item) continue;
-        int32_t code = map ? tmi_code_of(by, item->key) : (int32_t)item->index;
+    bool map = value->kind == TMI_VALUE_MAP;
+    int32_t place = 0;
+    for (const tmi_value *item = value->first; item; item = item->next) {
+        if (map && tmi_value_get(value, item->key) != item) continue;
+        int32_t code = map ? tmi_code_of(by, item->key) : place++;
         if (code < 0) tmi_complain_key(reader, item, "expected one of the values of %s, e.g. %s", by->name, by->values[0]);
         else read_totals(reader, item, c, depth + 1, cell * by->value_count + (size_t)code);
     }
     for (size_t i = 0; map && i < by->value_count; i++) {
-        if (tmi_yaml_get(value, by->values[i])) continue;
+        if (tmi_value_get(value, by->values[i])) continue;
         tmi_complain(reader, value, "expected a total for every value of %s; %s has none", by->name, by->values[i]);
         return;
     }
@@ -77,7 +78,7 @@ static const tmi_plan_key keys[] = {
 };
 
 /* Cells are bounded as those of statistics are, together with `used`. */
-static int64_t read_control(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, tmi_plan_control *control, int64_t used)
+static int64_t read_control(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_control *control, int64_t used)
 {
     static const char example[] = "{count: units, by: stype, totals: {E: 4421, M: 1018, H: 755}}";
     entry e = {plan, control, NULL};
@@ -97,13 +98,13 @@ static int64_t read_control(tmi_reader *reader, const tmi_yaml *value, tamis_pla
         return used;
     }
     control->total_count = (size_t)cells;
-    read_totals(reader, tmi_yaml_get(value, "totals"), control, 0, 0);
+    read_totals(reader, tmi_value_get(value, "totals"), control, 0, 0);
     return used + cells;
 }
 
-static void read_controls(tmi_reader *reader, const tmi_yaml *list, tamis_plan *plan)
+static void read_controls(tmi_reader *reader, const tmi_value *list, tamis_plan *plan)
 {
-    if (list->kind != TMI_YAML_LIST || list->count == 0 || list->count > TMI_MAX_STATISTICS) {
+    if (list->kind != TMI_VALUE_LIST || list->count == 0 || list->count > TMI_MAX_STATISTICS) {
         tmi_complain(reader, list, "expected a file or a list of 1 to %d entries, e.g. [{total: enroll, totals: 3811472}]",
                      TMI_MAX_STATISTICS);
         return;
@@ -114,25 +115,25 @@ static void read_controls(tmi_reader *reader, const tmi_yaml *list, tamis_plan *
         return;
     }
     int64_t used = 0;
-    for (const tmi_yaml *item = list->first; item && !reader->no_memory; item = item->next)
+    for (const tmi_value *item = list->first; item && !reader->no_memory; item = item->next)
         used = read_control(reader, item, plan, &plan->controls[plan->control_count++], used);
 }
 
-static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_method(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char *const methods[] = {"linear", "raking"};
     size_t i;
     if (tmi_read_word(reader, value, &i, methods, 2)) ((tamis_plan *)target)->raking = i == 1;
 }
 
-void tmi_read_calibrate(tmi_reader *reader, const tmi_yaml *value, const tmi_yaml *totals, const char *file, tamis_plan *plan)
+void tmi_read_calibrate(tmi_reader *reader, const tmi_value *value, const tmi_value *totals, const char *file, tamis_plan *plan)
 {
     static const tmi_plan_key own[] = {
         {.name = "to", .read = tmi_read_later, .required = "to: totals.yaml"},
         {.name = "method", .read = read_method},
     };
     tmi_read_map(reader, value, own, 2, "{to: totals.yaml}", plan);
-    const tmi_yaml *to = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "to") : NULL;
+    const tmi_value *to = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, "to") : NULL;
     if (!to) return;
     if (!totals) {
         read_controls(reader, to, plan);

@@ -5,23 +5,23 @@
 #include "plan/sections.h"
 
 /* The value under a key of a section; NULL if there is none. */
-static const tmi_yaml *find(const tmi_yaml *root, const char *section, const char *key)
+static const tmi_value *find(const tmi_value *root, const char *section, const char *key)
 {
-    const tmi_yaml *map = tmi_yaml_get(root, section);
-    return map && map->kind == TMI_YAML_MAP ? tmi_yaml_get(map, key) : NULL;
+    const tmi_value *map = tmi_value_get(root, section);
+    return map && map->kind == TMI_VALUE_MAP ? tmi_value_get(map, key) : NULL;
 }
 
-static void check_units(tmi_reader *reader, const tmi_yaml *root, const tamis_plan *plan)
+static void check_units(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
-    const tmi_yaml *id = find(root, "privacy", "id"), *rows = find(root, "privacy", "rows_per_unit"),
-                   *sharded = find(root, "source", "sharded_by"), *postgres = find(root, "source", "postgres"),
-                   *design = tmi_yaml_get(root, "design");
+    const tmi_value *id = find(root, "privacy", "id"), *rows = find(root, "privacy", "rows_per_unit"),
+                    *sharded = find(root, "source", "sharded_by"), *postgres = find(root, "source", "postgres"),
+                    *design = tmi_value_get(root, "design");
     if (rows && !id)
         tmi_complain_key(reader, rows,
                          "expected the key id beside it: the column that says whose row it is, e.g. id: household_id");
     if (sharded && !id) tmi_complain_key(reader, sharded, "expected the key id under privacy: without it every row is a unit");
-    else if (sharded && sharded->kind == TMI_YAML_TEXT && strcmp(sharded->text, "id") != 0 &&
-             (id->kind != TMI_YAML_TEXT || strcmp(sharded->text, id->text) != 0))
+    else if (sharded && sharded->kind == TMI_VALUE_TEXT && strcmp(sharded->text, "id") != 0 &&
+             (id->kind != TMI_VALUE_TEXT || strcmp(sharded->text, id->text) != 0))
         tmi_complain(reader, sharded, "expected id: all rows of a unit are in one part");
     if (id && !sharded && plan->source.connection_count > 1)
         tmi_complain_key(reader, postgres,
@@ -39,7 +39,7 @@ static void check_units(tmi_reader *reader, const tmi_yaml *root, const tamis_pl
 
 typedef enum coin { NO_COIN, EPSILON, EPSILON_DELTA, RHO } coin;
 
-static coin coin_of(const tmi_yaml *root, const char *section)
+static coin coin_of(const tmi_value *root, const char *section)
 {
     if (find(root, section, "rho")) return RHO;
     if (!find(root, section, "epsilon")) return NO_COIN;
@@ -47,13 +47,13 @@ static coin coin_of(const tmi_yaml *root, const char *section)
 }
 
 /* A pure epsilon is a loss of every kind; rho converts at the cap of an approximate budget. */
-static void check_coins(tmi_reader *reader, const tmi_yaml *root)
+static void check_coins(tmi_reader *reader, const tmi_value *root)
 {
     coin loss = coin_of(root, "privacy"), budget = coin_of(root, "budget");
     if (loss == NO_COIN || budget == NO_COIN || loss == budget || loss == EPSILON) return;
     if (loss == RHO && budget == EPSILON_DELTA) return;
     tmi_complain_key(
-        reader, tmi_yaml_get(root, "budget"),
+        reader, tmi_value_get(root, "budget"),
         loss == RHO ? "expected a budget that a loss in rho can be charged to, e.g. {rho: 1} or {epsilon: 4, delta: 1e-6}"
                     : "expected a budget that a loss in epsilon and delta can be charged to, e.g. {epsilon: 4, delta: 1e-6}");
 }
@@ -64,27 +64,27 @@ static bool is_total(tmi_statistic_kind kind)
 }
 
 /* Without the population's size the total of those who answered is not that of the population. */
-static void check_statistics(tmi_reader *reader, const tmi_yaml *root, const tamis_plan *plan)
+static void check_statistics(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
-    const tmi_yaml *list = tmi_yaml_get(root, "statistics"), *item = list ? list->first : NULL;
+    const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? list->first : NULL;
     const tmi_plan_design *design = &plan->design;
     for (size_t i = 0; i < plan->statistic_count && item; i++, item = item->next) {
         const tmi_plan_statistic *s = &plan->statistics[i];
-        if (design->nonresponse && is_total(s->kind) && !tmi_yaml_get(root, "calibrate"))
+        if (design->nonresponse && is_total(s->kind) && !tmi_value_get(root, "calibrate"))
             tmi_complain(reader, item,
                          "expected a mean, share, ratio, variance or quantile: with nonresponse, totals and counts need "
                          "calibrate");
         if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where ||
                                s->by_count > 0 || tmi_counts_rows(plan)))
-            tmi_complain(reader, tmi_yaml_get(item, "method"),
+            tmi_complain(reader, tmi_value_get(item, "method"),
                          "expected ratio: the number of units that the mean is of is not public");
     }
 }
 
-void tmi_check_sections(tmi_reader *reader, const tmi_yaml *root, const tamis_plan *plan)
+void tmi_check_sections(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
     check_units(reader, root, plan);
     check_coins(reader, root);
     check_statistics(reader, root, plan);
-    if (plan->design.stratum_count > 0) tmi_check_typical(reader, tmi_yaml_get(root, "design"), plan);
+    if (plan->design.stratum_count > 0) tmi_check_typical(reader, tmi_value_get(root, "design"), plan);
 }

@@ -16,7 +16,7 @@ static int by_text(const void *a, const void *b)
 }
 
 /* Each value once: sorting puts equal ones side by side, and the first duplicate is reported. */
-static void complain_repeated(tmi_reader *reader, const tmi_yaml *list, const tmi_plan_column *column)
+static void complain_repeated(tmi_reader *reader, const tmi_value *list, const tmi_plan_column *column)
 {
     char ***sorted = tmi_alloc(column->value_count, sizeof *sorted);
     if (!sorted) {
@@ -31,15 +31,13 @@ static void complain_repeated(tmi_reader *reader, const tmi_yaml *list, const tm
         if (at < first && strcmp(*sorted[i - 1], *sorted[i]) == 0) first = at;
     }
     tmi_free(sorted);
-    for (const tmi_yaml *item = list->first; item; item = item->next) {
-        if (item->index == first) tmi_complain(reader, item, "appears twice in the list of values");
-    }
+    if (first < list->count) tmi_complain(reader, list->items[first], "appears twice in the list of values");
 }
 
-static void read_values(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_values(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_column *column = target;
-    if (value->kind != TMI_YAML_LIST || value->count == 0) {
+    if (value->kind != TMI_VALUE_LIST || value->count == 0) {
         tmi_complain(reader, value, "expected a list of texts, e.g. [E, M, H]");
         return;
     }
@@ -48,7 +46,7 @@ static void read_values(tmi_reader *reader, const tmi_yaml *value, void *target)
         reader->no_memory = true;
         return;
     }
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
+    for (const tmi_value *item = value->first; item; item = item->next) {
         if (tmi_read_text(reader, item, &column->values[column->value_count], "\"Yes\"")) column->value_count++;
     }
     if (column->value_count == value->count) complain_repeated(reader, value, column);
@@ -66,8 +64,8 @@ int32_t tmi_code_of(const tmi_plan_column *category, const char *text)
 
 static const char *value_at(const void *values, size_t index) { return ((char *const *)values)[index]; }
 
-static int32_t find_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category, const char *text,
-                         void (*complain)(tmi_reader *, const tmi_yaml *, const char *, ...))
+static int32_t find_code(tmi_reader *reader, const tmi_value *value, const tmi_plan_column *category, const char *text,
+                         void (*complain)(tmi_reader *, const tmi_value *, const char *, ...))
 {
     int32_t code = tmi_code_of(category, text);
     bool few = category->value_count <= MOST_COMPARED && reader->count < TMI_MAX_COMPLAINTS;
@@ -78,7 +76,7 @@ static int32_t find_code(tmi_reader *reader, const tmi_yaml *value, const tmi_pl
     return code;
 }
 
-int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category)
+int32_t tmi_read_code(tmi_reader *reader, const tmi_value *value, const tmi_plan_column *category)
 {
     char *text = NULL;
     if (category->value_count == 0) return -1; /* complained about already */
@@ -88,17 +86,17 @@ int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_
     return code;
 }
 
-int32_t tmi_read_key_code(tmi_reader *reader, const tmi_yaml *item, const tmi_plan_column *category)
+int32_t tmi_read_key_code(tmi_reader *reader, const tmi_value *item, const tmi_plan_column *category)
 {
     return category->value_count == 0 ? -1 : find_code(reader, item, category, item->key, tmi_complain_key);
 }
 
-static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
     static const char word[] = "missing"; /* the value that missing ones are counted under */
-    if (value->kind == TMI_YAML_TEXT && strcmp(value->text, "leave_out") == 0) return;
-    if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "category") != 0) {
-        if (value->kind != TMI_YAML_TEXT || value->text[0] == '\0' || column->value_count == 0) {
+    if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "leave_out") == 0) return;
+    if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "category") != 0) {
+        if (value->kind != TMI_VALUE_TEXT || value->text[0] == '\0' || column->value_count == 0) {
             tmi_complain(reader, value, "expected leave_out, category, or the value that is counted instead");
             return;
         }
@@ -114,21 +112,21 @@ static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_col
     }
 }
 
-static void read_missing_texts(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+static void read_missing_texts(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
     if (!tmi_read_texts(reader, value, &column->missing_texts, &column->missing_text_count, TMI_MAX_MISSING_CODES, "97, 98"))
         return;
-    for (const tmi_yaml *item = value->first; item; item = item->next)
-        if (tmi_code_of(column, column->missing_texts[item->index]) >= 0)
-            tmi_complain(reader, item, "is in the list of values too");
+    for (size_t i = 0; i < value->count; i++)
+        if (tmi_code_of(column, column->missing_texts[i]) >= 0)
+            tmi_complain(reader, value->items[i], "is in the list of values too");
 }
 
-static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_label(reader, value, &((tmi_plan_column *)target)->label, "pupils enrolled");
 }
 
-static void read_unit_of_measure(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_unit_of_measure(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_label(reader, value, &((tmi_plan_column *)target)->measured_in, "pupils");
 }
@@ -147,17 +145,17 @@ static const tmi_plan_key keys[] = {
 
 static const char *const number_keys[] = {"from", "to", "step"};
 
-static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
     static const char example[] = "{from: 0, to: 4000, step: 1} or {values: [E, M, H]}";
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, column);
     column->is_number = column->is_category = true; /* unclear: what is made of it is not complained about again */
-    if (value->kind != TMI_YAML_MAP) return;
-    bool category = tmi_yaml_get(value, "values") != NULL;
-    const tmi_yaml *number = NULL;
+    if (value->kind != TMI_VALUE_MAP) return;
+    bool category = tmi_value_get(value, "values") != NULL;
+    const tmi_value *number = NULL;
     for (size_t i = 0; i < sizeof number_keys / sizeof *number_keys && !number; i++) {
-        number = tmi_yaml_get(value, number_keys[i]);
+        number = tmi_value_get(value, number_keys[i]);
     }
     if (category && number) {
         tmi_complain_key(reader, number, "expected either a number (from, to, step) or a category (values), not both");
@@ -167,38 +165,38 @@ static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_colu
     } else if (reader->count == before) {
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
-    const tmi_yaml *measured_in = tmi_yaml_get(value, "unit_of_measure");
+    const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
     if (measured_in && category && !number)
         tmi_complain_key(reader, measured_in, "belongs to a number; this column is a category");
     if (column->is_number) return;
-    const tmi_yaml *missing = tmi_yaml_get(value, "missing"), *codes = tmi_yaml_get(value, "missing_codes");
+    const tmi_value *missing = tmi_value_get(value, "missing"), *codes = tmi_value_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);
     if (codes) read_missing_texts(reader, codes, column);
-    const tmi_yaml *typical = tmi_yaml_get(value, "typical");
+    const tmi_value *typical = tmi_value_get(value, "typical");
     if (typical && column->value_count > 0) tmi_read_typical_shares(reader, typical, column);
 }
 
 /* Maps and lists: each makes one column at most. */
-static size_t count_parts(const tmi_yaml *tree)
+static size_t count_parts(const tmi_value *tree)
 {
-    size_t count = tree && tree->kind != TMI_YAML_TEXT;
-    for (const tmi_yaml *part = tree ? tree->first : NULL; part; part = part->next) count += count_parts(part);
+    size_t count = tree && tree->kind != TMI_VALUE_TEXT;
+    for (const tmi_value *part = tree ? tree->first : NULL; part; part = part->next) count += count_parts(part);
     return count;
 }
 
-void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_yaml *columns, const tmi_yaml *statistics,
-                          const tmi_yaml *calibrate)
+void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_value *columns, const tmi_value *statistics,
+                          const tmi_value *calibrate)
 {
-    size_t declared = columns && columns->kind == TMI_YAML_MAP && columns->count <= TMI_MAX_COLUMNS ? columns->count : 0;
+    size_t declared = columns && columns->kind == TMI_VALUE_MAP && columns->count <= TMI_MAX_COLUMNS ? columns->count : 0;
     plan->column_room = declared + 1 + count_parts(statistics) + count_parts(calibrate);
     plan->columns = tmi_alloc(plan->column_room, sizeof *plan->columns);
     if (!plan->columns) reader->no_memory = true;
 }
 
-void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_columns(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
-    if (value->kind != TMI_YAML_MAP) {
+    if (value->kind != TMI_VALUE_MAP) {
         tmi_complain(reader, value, "expected a map from column names, e.g. {stype: {values: [E, M, H]}}");
         return;
     }
@@ -206,8 +204,8 @@ void tmi_read_columns(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected at most %d columns", TMI_MAX_COLUMNS);
         return;
     }
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
-        if (tmi_yaml_get(value, item->key) != item) continue; /* a duplicate; complained about already */
+    for (const tmi_value *item = value->first; item; item = item->next) {
+        if (tmi_value_get(value, item->key) != item) continue; /* a duplicate; complained about already */
         tmi_plan_column *column = &plan->columns[plan->column_count];
         if (item->key[0] == '\0' || tmi_has_control(item->key)) {
             tmi_complain_key(reader, item, "expected the name of a column, without control characters");
@@ -249,7 +247,7 @@ const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *
 
 static const char *column_name(const void *columns, size_t index) { return ((const tmi_plan_column *)columns)[index].name; }
 
-void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name, bool number)
+void tmi_complain_column(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const char *name, bool number)
 {
     const char *example = number ? "{enroll: {from: 0, to: 4000, step: 1}}" : "{stype: {values: [E, M, H]}}";
     for (size_t i = plan->declared_count; i-- > 0;) {
@@ -257,7 +255,7 @@ void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_
     }
     int nearest = tmi_nearest_word(name, column_name, plan->columns, plan->declared_count);
     bool key = value->key && strcmp(value->key, name) == 0; /* in a map from columns */
-    void (*complain)(tmi_reader *, const tmi_yaml *, const char *, ...) = key ? tmi_complain_key : tmi_complain;
+    void (*complain)(tmi_reader *, const tmi_value *, const char *, ...) = key ? tmi_complain_key : tmi_complain;
     if (nearest >= 0) {
         complain(reader, value, "expected a column declared under `columns`; did you mean %s?", plan->columns[nearest].name);
     } else {

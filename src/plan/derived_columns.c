@@ -76,7 +76,7 @@ static bool point_of(tmi_reader *reader, int64_t *point, const tmi_plan_column *
 }
 
 /* Whether the number can be looked at by its grid points; a column that was complained about already cannot. */
-static bool has_points(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const tmi_plan_column *column)
+static bool has_points(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const tmi_plan_column *column)
 {
     if (column->is_category || column->grid.low >= column->grid.high) return false;
     for (size_t h = 0; column->by_stratum && h < plan->design.stratum_count; h++) {
@@ -95,10 +95,10 @@ static int by_code(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool read_codes(tmi_reader *reader, const tmi_yaml *value, tmi_plan_condition *c)
+static bool read_codes(tmi_reader *reader, const tmi_value *value, tmi_plan_condition *c)
 {
-    bool list = value->kind == TMI_YAML_LIST;
-    if (value->kind == TMI_YAML_MAP || (list && value->count == 0)) {
+    bool list = value->kind == TMI_VALUE_LIST;
+    if (value->kind == TMI_VALUE_MAP || (list && value->count == 0)) {
         tmi_complain(reader, value, "expected a value of %s or a list of them, e.g. %s", c->column->name,
                      c->column->value_count > 0 ? c->column->values[0] : "[a, b]");
         return false;
@@ -109,7 +109,7 @@ static bool read_codes(tmi_reader *reader, const tmi_yaml *value, tmi_plan_condi
         return false;
     }
     bool right = true;
-    for (const tmi_yaml *item = list ? value->first : value; item; item = list ? item->next : NULL) {
+    for (const tmi_value *item = list ? value->first : value; item; item = list ? item->next : NULL) {
         int32_t code = tmi_read_code(reader, item, c->column);
         for (size_t i = 0; i < c->code_count; i++) {
             if (c->codes[i] != code || code < 0) continue;
@@ -127,12 +127,12 @@ typedef struct interval {
     tamis_number *from, *to;
 } interval;
 
-static void read_from(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_from(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_exact(reader, value, &((interval *)target)->from, "16");
 }
 
-static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_to(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_exact(reader, value, &((interval *)target)->to, "64");
 }
@@ -140,7 +140,7 @@ static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
 static const tmi_plan_key interval_keys[] = {{.name = "from", .read = read_from}, {.name = "to", .read = read_to}};
 
 /* {from, to}, either of them alone, or one number. */
-static bool read_interval(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, tmi_plan_condition *c)
+static bool read_interval(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_condition *c)
 {
     static const char example[] = "{from: 16, to: 64}";
     const tmi_plan_column *column = c->column;
@@ -148,7 +148,7 @@ static bool read_interval(tmi_reader *reader, const tmi_yaml *value, const tamis
     size_t before = reader->count;
     c->least = column->grid.low;
     c->most = column->grid.high;
-    bool one = value->kind == TMI_YAML_TEXT;
+    bool one = value->kind == TMI_VALUE_TEXT;
     if (one) tmi_read_exact(reader, value, &i.from, "18");
     else tmi_read_map(reader, value, interval_keys, 2, example, &i);
     if (reader->count == before && !one && value->count == 0)
@@ -170,7 +170,7 @@ static bool read_interval(tmi_reader *reader, const tmi_yaml *value, const tamis
     return right;
 }
 
-static bool read_condition(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, tmi_plan_condition *c)
+static bool read_condition(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_condition *c)
 {
     c->column = tmi_plan_find_column(plan, value->key);
     if (!c->column) {
@@ -252,9 +252,9 @@ static void free_conditions(tmi_plan_condition *list, size_t count)
     tmi_free(list);
 }
 
-const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
-    if (value->kind != TMI_YAML_MAP || value->count == 0 || value->count > TMI_MAX_CONDITIONS) {
+    if (value->kind != TMI_VALUE_MAP || value->count == 0 || value->count > TMI_MAX_CONDITIONS) {
         tmi_complain(reader, value, "expected an indicator, a map of 1 to %d columns, e.g. {awards: \"Yes\"}",
                      TMI_MAX_CONDITIONS);
         return NULL;
@@ -266,8 +266,8 @@ const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_yaml *va
     }
     size_t count = 0;
     bool right = true;
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
-        bool first = tmi_yaml_get(value, item->key) == item; /* a duplicate was complained about already */
+    for (const tmi_value *item = value->first; item; item = item->next) {
+        bool first = tmi_value_get(value, item->key) == item; /* a duplicate was complained about already */
         right = first && read_condition(reader, item, plan, &list[count]) && right;
         count++;
     }
@@ -287,14 +287,14 @@ const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_yaml *va
 /* ---- cuts ---- */
 
 /* The cuts inside the range, as points and numbers; a cut at an end of the range says nothing and is left out. */
-static bool read_points(tmi_reader *reader, const tmi_yaml *list, const tmi_plan_column *number, int64_t *cuts,
+static bool read_points(tmi_reader *reader, const tmi_value *list, const tmi_plan_column *number, int64_t *cuts,
                         tamis_number **ends, size_t *count)
 {
-    const tmi_yaml *last = NULL;
+    const tmi_value *last = NULL;
     int64_t below = number->grid.low;
     const tamis_number *before = NULL;
     tamis_number *cut = NULL;
-    for (const tmi_yaml *item = list->first; item; item = item->next) {
+    for (const tmi_value *item = list->first; item; item = item->next) {
         tamis_number_free(cut);
         cut = NULL;
         if (!tmi_read_exact(reader, item, &cut, "16")) return false;
@@ -367,13 +367,13 @@ static const tmi_plan_column *add_cuts(tmi_reader *reader, tamis_plan *plan, con
     return right ? column : NULL;
 }
 
-const tmi_plan_column *tmi_read_cuts(tmi_reader *reader, const tmi_yaml *list, tamis_plan *plan, const tmi_plan_column *number)
+const tmi_plan_column *tmi_read_cuts(tmi_reader *reader, const tmi_value *list, tamis_plan *plan, const tmi_plan_column *number)
 {
     if (!number->is_number) {
         tmi_complain(reader, list, "expected a number to cut; %s is a category", number->name);
         return NULL;
     }
-    if (list->kind != TMI_YAML_LIST || list->count == 0 || list->count > TMI_MAX_CUTS) {
+    if (list->kind != TMI_VALUE_LIST || list->count == 0 || list->count > TMI_MAX_CUTS) {
         tmi_complain(reader, list, "expected a list of 1 to %d cuts, e.g. [16, 65]", TMI_MAX_CUTS);
         return NULL;
     }

@@ -67,17 +67,13 @@ static void put_number(tmi_json_out *out, const char *key, const tamis_number *n
 void tmi_put_frame_facts(tmi_json_out *out, const tmi_frame_facts *f)
 {
     tmi_json_open(out, '{');
-    tmi_json_key(out, "sha256");
-    tmi_json_put_string(out, f->hash);
-    tmi_json_key(out, "strata");
-    tmi_json_open(out, '[');
+    tmi_json_add_string(out, "sha256", f->hash);
+    tmi_json_add_open(out, "strata", '[');
     for (size_t h = 0; h < f->count; h++) {
         const tmi_frame_stratum *s = &f->strata[h];
         tmi_json_open(out, '{');
-        tmi_json_key(out, "units");
-        tmi_json_put_integer(out, s->units);
-        tmi_json_key(out, "certain");
-        tmi_json_put_integer(out, s->certain);
+        tmi_json_add_integer(out, "units", s->units);
+        tmi_json_add_integer(out, "certain", s->certain);
         put_number(out, "smallest", s->smallest);
         put_number(out, "largest", s->largest);
         tmi_json_close(out, '}');
@@ -86,34 +82,29 @@ void tmi_put_frame_facts(tmi_json_out *out, const tmi_frame_facts *f)
     tmi_json_close(out, '}');
 }
 
-static const tmi_json *field(const tmi_json *object, const char *key, tmi_json_kind kind)
-{
-    const tmi_json *found = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
-    return found && tmi_json_kind_of(found) == kind ? found : NULL;
-}
-
 /* A probability; NULL if there is none. */
-static tamis_status read_probability(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
+static tamis_status read_probability(tamis_number **number, const tmi_value *object, const char *key, tamis_error *err)
 {
-    const tmi_json *text = field(object, key, TMI_JSON_STRING);
+    const tmi_value *text = tmi_value_field(object, key, TMI_VALUE_TEXT);
     *number = NULL;
     if (!text) return TAMIS_OK;
-    tamis_status status = tamis_number_read(number, tmi_json_string(text), NULL);
+    tamis_status status = tamis_number_read(number, tmi_value_string(text), NULL);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     if (status == TAMIS_OK && tmi_number_sign(*number) > 0 && tmi_number_compare_int(*number, 1) <= 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID, "frame: a probability is none");
 }
 
-static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_json *json, tamis_error *err)
+static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_value *json, tamis_error *err)
 {
-    const tmi_json *units = field(json, "units", TMI_JSON_INTEGER), *certain = field(json, "certain", TMI_JSON_INTEGER);
+    const tmi_value *units = tmi_value_field(json, "units", TMI_VALUE_INTEGER),
+                    *certain = tmi_value_field(json, "certain", TMI_VALUE_INTEGER);
     tamis_status status = read_probability(&s->smallest, json, "smallest", err);
     if (status == TAMIS_OK) status = read_probability(&s->largest, json, "largest", err);
     if (status != TAMIS_OK) return status;
     bool right = units && certain && s->smallest;
     if (right) {
-        s->units = tmi_json_integer(units);
-        s->certain = tmi_json_integer(certain);
+        s->units = tmi_value_integer(units);
+        s->certain = tmi_value_integer(certain);
         bool open = s->certain < s->units;
         right = s->units > 0 && s->units <= INT64_C(1) << 40 && s->certain >= 0 && s->certain <= s->units &&
                 open == (s->largest != NULL);
@@ -124,16 +115,17 @@ static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_json *json, tam
                  : tmi_fail(err, TAMIS_INVALID, "frame: the numbers of a stratum contradict each other, or are missing");
 }
 
-tamis_status tmi_frame_facts_read(tmi_frame_facts *f, const tmi_json *json, size_t strata, tamis_error *err)
+tamis_status tmi_frame_facts_read(tmi_frame_facts *f, const tmi_value *json, size_t strata, tamis_error *err)
 {
-    const tmi_json *hash = field(json, "sha256", TMI_JSON_STRING), *list = field(json, "strata", TMI_JSON_LIST);
+    const tmi_value *hash = tmi_value_field(json, "sha256", TMI_VALUE_TEXT),
+                    *list = tmi_value_field(json, "strata", TMI_VALUE_LIST);
     tamis_status status;
     *f = (tmi_frame_facts){0};
-    if (!hash || !tmi_is_sha256_text(tmi_json_string(hash)) || !list || tmi_json_size(list) != strata)
+    if (!hash || !tmi_is_sha256_text(tmi_value_string(hash)) || !list || tmi_value_size(list) != strata)
         return tmi_fail(err, TAMIS_INVALID, "frame: expected the hash of the frame and %zu strata", strata);
     TMI_TRY(make_room(f, strata, err));
-    snprintf(f->hash, sizeof f->hash, "%s", tmi_json_string(hash));
-    for (size_t h = 0; h < strata; h++) TMI_TRY(read_stratum(&f->strata[h], tmi_json_at(list, h), err));
+    snprintf(f->hash, sizeof f->hash, "%s", tmi_value_string(hash));
+    for (size_t h = 0; h < strata; h++) TMI_TRY(read_stratum(&f->strata[h], tmi_value_at(list, h), err));
 
 done:
     if (status != TAMIS_OK) tmi_frame_facts_clear(f);

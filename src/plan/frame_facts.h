@@ -32,6 +32,6 @@ int64_t tmi_frame_size(const tmi_frame_facts *facts);
  * Errors of the way back: INVALID (not such an object, another number of strata, numbers that contradict each other),
  * SYSTEM (memory); the facts are then empty. */
 void tmi_put_frame_facts(tmi_json_out *out, const tmi_frame_facts *facts);
-tamis_status tmi_frame_facts_read(tmi_frame_facts *facts, const tmi_json *json, size_t strata, tamis_error *err);
+tamis_status tmi_frame_facts_read(tmi_frame_facts *facts, const tmi_value *json, size_t strata, tamis_error *err);
 
 #endif

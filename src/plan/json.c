@@ -22,7 +22,7 @@ static void put_loss(tmi_json_out *out, const tmi_plan_loss *loss)
 /* The kind with what describes it; with the sizes of `s`, unless they are under the strata (NULL). */
 static void put_kind(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {
-    tmi_put_opening(out, d->kind->name, '{');
+    tmi_json_add_open(out, d->kind->name, '{');
     d->kind->write(out, d, s);
     tmi_json_close(out, '}');
 }
@@ -32,14 +32,14 @@ static void put_design(tmi_json_out *out, const tmi_plan_design *d)
     if (!d->by) {
         put_kind(out, d, &d->strata[0]);
     } else {
-        tmi_put_opening(out, "stratified", '{');
+        tmi_json_add_open(out, "stratified", '{');
         tmi_put_text_field(out, "by", d->by->name);
-        tmi_put_opening(out, "within", '{');
+        tmi_json_add_open(out, "within", '{');
         put_kind(out, d, NULL);
         tmi_json_close(out, '}');
-        tmi_put_opening(out, "strata", '{');
+        tmi_json_add_open(out, "strata", '{');
         for (size_t h = 0; h < d->stratum_count; h++) {
-            tmi_put_opening(out, d->strata[h].name, '{');
+            tmi_json_add_open(out, d->strata[h].name, '{');
             tmi_put_design_sizes(out, d, &d->strata[h]);
             tmi_json_close(out, '}');
         }
@@ -58,9 +58,9 @@ static void put_design(tmi_json_out *out, const tmi_plan_design *d)
 static void put_source(tmi_json_out *out, const tmi_plan_source *source, bool frozen)
 {
     if (source->connection_count > 0) {
-        tmi_put_opening(out, "postgres", '{');
+        tmi_json_add_open(out, "postgres", '{');
         if (frozen) {
-            tmi_put_opening(out, "connections", '[');
+            tmi_json_add_open(out, "connections", '[');
             for (size_t i = 0; i < source->connection_count; i++) {
                 char hash[TMI_SHA256_TEXT];
                 tmi_sha256_text(hash, source->connections[i], strlen(source->connections[i]));
@@ -71,7 +71,7 @@ static void put_source(tmi_json_out *out, const tmi_plan_source *source, bool fr
         tmi_put_text_field(out, "table", source->table);
         tmi_json_close(out, '}');
     } else {
-        tmi_put_opening(out, "files", '[');
+        tmi_json_add_open(out, "files", '[');
         for (size_t i = 0; i < source->file_count; i++)
             tmi_json_put_string(out, frozen ? source->names[i] : tmi_last_name(source->names[i]));
         tmi_json_close(out, ']');
@@ -85,15 +85,15 @@ static void put_source(tmi_json_out *out, const tmi_plan_source *source, bool fr
 /* The public guesses beside a design, which no account fixes. */
 static void put_typical(tmi_json_out *out, const tmi_plan_typical *t)
 {
-    tmi_put_opening(out, "typical", '{');
+    tmi_json_add_open(out, "typical", '{');
     tmi_put_exact_field(out, "population", t->population);
     tmi_put_exact_field(out, "sample", t->sample);
-    if (t->cluster) tmi_put_opening(out, "cluster", '{');
+    if (t->cluster) tmi_json_add_open(out, "cluster", '{');
     tmi_put_exact_field(out, "mean", t->cluster);
     tmi_put_exact_field(out, "sd", t->cluster_sd);
     if (t->cluster) tmi_json_close(out, '}');
     tmi_put_exact_field(out, "taken", t->taken);
-    if (t->rows) tmi_put_opening(out, "rows", '{');
+    if (t->rows) tmi_json_add_open(out, "rows", '{');
     tmi_put_exact_field(out, "mean", t->rows);
     tmi_put_exact_field(out, "sd", t->rows_sd);
     if (t->rows) tmi_json_close(out, '}');
@@ -117,7 +117,7 @@ static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
     switch (s->kind) {
     case TMI_COUNT: tmi_put_text_field(out, kind, "units"); break;
     case TMI_RATIO:
-        tmi_put_opening(out, kind, '{');
+        tmi_json_add_open(out, kind, '{');
         tmi_put_about(out, "of", s->column);
         tmi_put_about(out, "to", s->second);
         tmi_json_close(out, '}');
@@ -140,7 +140,7 @@ static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_put_text_field(out, "method", s->method);
     tmi_put_text_field(out, "label", s->label);
     if (s->kind == TMI_QUANTILE) {
-        tmi_put_opening(out, "at", '[');
+        tmi_json_add_open(out, "at", '[');
         for (size_t i = 0; i < s->at_count; i++) tmi_put_exact_value(out, s->at[i]);
         tmi_json_close(out, ']');
     }
@@ -162,9 +162,9 @@ static void put_totals(tmi_json_out *out, const tmi_plan_control *c, size_t dept
 static void put_calibrate(tmi_json_out *out, const tamis_plan *plan)
 {
     if (plan->control_count == 0) return;
-    tmi_put_opening(out, "calibrate", '{');
+    tmi_json_add_open(out, "calibrate", '{');
     tmi_put_text_field(out, "method", plan->raking ? "raking" : "linear");
-    tmi_put_opening(out, "to", '[');
+    tmi_json_add_open(out, "to", '[');
     for (size_t i = 0; i < plan->control_count; i++) {
         const tmi_plan_control *c = &plan->controls[i];
         tmi_json_open(out, '{');
@@ -181,11 +181,11 @@ static void put_calibrate(tmi_json_out *out, const tamis_plan *plan)
 
 static void put_postprocess(tmi_json_out *out, const tmi_plan_postprocess *p)
 {
-    tmi_put_opening(out, "postprocess", '{');
+    tmi_json_add_open(out, "postprocess", '{');
     tmi_put_yes_field(out, "nonnegative", p->nonnegative);
     tmi_put_yes_field(out, "consistent", p->consistent);
     if (p->cv_above || p->units_below > 0) {
-        tmi_put_opening(out, "suppress", '{');
+        tmi_json_add_open(out, "suppress", '{');
         tmi_put_exact_field(out, "cv_above", p->cv_above);
         tmi_put_whole_field(out, "units_below", p->units_below);
         tmi_json_close(out, '}');
@@ -193,25 +193,7 @@ static void put_postprocess(tmi_json_out *out, const tmi_plan_postprocess *p)
     tmi_json_close(out, '}');
 }
 
-/* ---- texts ---- */
-
-/* Sorts what was written; the text is cleared. */
-static tamis_status finish(char **json, tmi_text *written, tamis_error *err)
-{
-    tmi_json *document = NULL;
-    tmi_text sorted;
-    tamis_status status = TAMIS_OK;
-    tmi_text_init(&sorted);
-    if (written->failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_json_read(&document, written->bytes, written->length, err));
-    TMI_TRY(tmi_json_canonical(&sorted, document, err));
-    TMI_TRY(tmi_text_take(json, &sorted, err));
-done:
-    tmi_json_free(document);
-    tmi_text_clear(&sorted);
-    tmi_text_clear(written);
-    return status;
-}
+/* ---- trees ---- */
 
 /* Whose promise it is: the keys of `privacy` that an account fixes. */
 static void put_setting(tmi_json_out *out, const tmi_plan_privacy *p)
@@ -222,72 +204,70 @@ static void put_setting(tmi_json_out *out, const tmi_plan_privacy *p)
     tmi_put_text_field(out, "protect", tamis_level_name(p->setting->protect));
     tmi_put_text_field(out, "given", tamis_level_name(p->setting->given));
     tmi_put_text_field(out, "design_variables", p->design_protected ? "protected" : "public");
-    tmi_json_key(out, "secret_sample");
-    tmi_json_put_boolean(out, p->secret_sample);
+    tmi_json_add_boolean(out, "secret_sample", p->secret_sample);
 }
 
 void tmi_put_drawing(tmi_json_out *out, const tamis_plan *plan)
 {
-    tmi_put_opening(out, "design", '{');
+    tmi_json_add_open(out, "design", '{');
     put_design(out, &plan->design);
     tmi_put_exact_field(out, "regularise", plan->design.regularise);
     tmi_json_close(out, '}');
-    tmi_put_opening(out, "privacy", '{');
+    tmi_json_add_open(out, "privacy", '{');
     put_setting(out, &plan->privacy);
     tmi_json_close(out, '}');
 }
 
-tamis_status tmi_plan_json(char **json, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error *err)
 {
-    tmi_text written;
-    tmi_json_out out;
-    *json = NULL;
-    tmi_text_init(&written);
-    tmi_json_out_init(&out, &written, false);
-    tmi_json_open(&out, '{');
-    tmi_put_whole_field(&out, "tamis", 1);
-    tmi_put_text_field(&out, "survey", plan->survey);
-    tmi_put_text_field(&out, "title", plan->title);
+    tmi_json_tree tree;
+    tmi_json_out *out = &tree.out;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(out, '{');
+    tmi_put_whole_field(out, "tamis", 1);
+    tmi_put_text_field(out, "survey", plan->survey);
+    tmi_put_text_field(out, "title", plan->title);
     if (plan->wave.name) {
-        tmi_json_key(&out, "wave");
-        tmi_put_wave(&out, &plan->wave);
+        tmi_json_key(out, "wave");
+        tmi_put_wave(out, &plan->wave);
     }
-    tmi_put_opening(&out, "source", '{');
-    put_source(&out, &plan->source, false);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "design", '{');
-    put_design(&out, &plan->design);
-    tmi_put_exact_field(&out, "regularise", plan->design.regularise);
-    if (has_typical(&plan->design.typical)) put_typical(&out, &plan->design.typical);
-    tmi_put_text_field(&out, "variance", tmi_variance_name(plan->design.variance));
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "privacy", '{');
-    put_setting(&out, &plan->privacy);
-    put_loss(&out, &plan->privacy.loss);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "columns", '{');
-    for (size_t i = 0; i < plan->declared_count; i++) tmi_put_declared_column(&out, plan, &plan->columns[i]);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "statistics", '[');
-    for (size_t i = 0; i < plan->statistic_count; i++) put_statistic(&out, &plan->statistics[i]);
-    tmi_json_close(&out, ']');
+    tmi_json_add_open(out, "source", '{');
+    put_source(out, &plan->source, false);
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "design", '{');
+    put_design(out, &plan->design);
+    tmi_put_exact_field(out, "regularise", plan->design.regularise);
+    if (has_typical(&plan->design.typical)) put_typical(out, &plan->design.typical);
+    tmi_put_text_field(out, "variance", tmi_variance_name(plan->design.variance));
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "privacy", '{');
+    put_setting(out, &plan->privacy);
+    put_loss(out, &plan->privacy.loss);
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "columns", '{');
+    for (size_t i = 0; i < plan->declared_count; i++) tmi_put_declared_column(out, plan, &plan->columns[i]);
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "statistics", '[');
+    for (size_t i = 0; i < plan->statistic_count; i++) put_statistic(out, &plan->statistics[i]);
+    tmi_json_close(out, ']');
     if (tmi_has_budget(plan)) {
-        tmi_put_opening(&out, "budget", '{');
-        put_loss(&out, &plan->budget);
-        tmi_json_close(&out, '}');
+        tmi_json_add_open(out, "budget", '{');
+        put_loss(out, &plan->budget);
+        tmi_json_close(out, '}');
     }
-    put_calibrate(&out, plan);
-    put_postprocess(&out, &plan->postprocess);
-    tmi_json_close(&out, '}');
-    return finish(json, &written, err);
+    put_calibrate(out, plan);
+    put_postprocess(out, &plan->postprocess);
+    tmi_json_close(out, '}');
+    return tmi_json_tree_end(json, &tree, err);
 }
 
 /* {"design": ...}, or why sampling adds nothing. */
-static tamis_status put_outsider(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+static void put_outsider(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame)
 {
     tamis_error reason = {0};
     tamis_status status = tmi_plan_may_amplify(plan, frame, &reason);
     tmi_json_key(out, "outsider");
+    if (status == TAMIS_SYSTEM) out->text->failed = true;
     if (status == TAMIS_OK) {
         tmi_json_open(out, '{');
         tmi_json_key(out, "design");
@@ -296,28 +276,23 @@ static tamis_status put_outsider(tmi_json_out *out, const tamis_plan *plan, cons
     } else {
         tmi_json_put_string(out, reason.message);
     }
-    return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_plan_frozen_json(char **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+tamis_status tmi_plan_frozen_json(tmi_value **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
-    tmi_text written;
-    tmi_json_out out;
-    *json = NULL;
-    tmi_text_init(&written);
-    tmi_json_out_init(&out, &written, false);
-    tmi_json_open(&out, '{');
-    tmi_put_opening(&out, "source", '{');
-    put_source(&out, &plan->source, true);
-    tmi_json_close(&out, '}');
-    tmi_put_opening(&out, "design", '{');
-    put_design(&out, &plan->design);
-    tmi_json_close(&out, '}');
-    put_setting(&out, &plan->privacy);
-    if (frame) tmi_put_text_field(&out, "frame", frame->hash);
-    tamis_status status = put_outsider(&out, plan, frame, err);
-    tmi_json_close(&out, '}');
-    if (status == TAMIS_OK) return finish(json, &written, err);
-    tmi_text_clear(&written);
-    return status;
+    tmi_json_tree tree;
+    tmi_json_out *out = &tree.out;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(out, '{');
+    tmi_json_add_open(out, "source", '{');
+    put_source(out, &plan->source, true);
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "design", '{');
+    put_design(out, &plan->design);
+    tmi_json_close(out, '}');
+    put_setting(out, &plan->privacy);
+    if (frame) tmi_put_text_field(out, "frame", frame->hash);
+    put_outsider(out, plan, frame);
+    tmi_json_close(out, '}');
+    return tmi_json_tree_end(json, &tree, err);
 }

@@ -24,7 +24,7 @@ static void put_bound(tmi_json_out *out, const char *key, const tamis_number *al
         tmi_put_exact_field(out, key, all);
         return;
     }
-    tmi_put_opening(out, key, '{');
+    tmi_json_add_open(out, key, '{');
     for (size_t h = 0; h < plan->design.stratum_count; h++) {
         const tmi_plan_range *r = &column->by_stratum[h];
         const tamis_number *own = all == column->from ? r->from : all == column->to ? r->to : r->step;
@@ -42,7 +42,7 @@ static void put_missing(tmi_json_out *out, const tmi_plan_column *column)
         else tmi_json_put_string(out, column->values[column->instead]);
     }
     if (column->missing_code_count + column->missing_text_count == 0) return;
-    tmi_put_opening(out, "missing_codes", '[');
+    tmi_json_add_open(out, "missing_codes", '[');
     for (size_t i = 0; i < column->missing_text_count; i++) tmi_json_put_string(out, column->missing_texts[i]);
     for (size_t i = 0; i < column->missing_code_count; i++) {
         tamis_number *code = NULL;
@@ -60,7 +60,7 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
         put_bound(out, "to", column->to, plan, column);
         put_bound(out, "step", column->step, plan, column);
     } else {
-        tmi_put_opening(out, "values", '[');
+        tmi_json_add_open(out, "values", '[');
         for (size_t i = 0; i + (column->missing == TMI_AS_CATEGORY) < column->value_count; i++)
             tmi_json_put_string(out, column->values[i]);
         tmi_json_close(out, ']');
@@ -70,10 +70,10 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
 
 void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
 {
-    tmi_put_opening(out, column->name, '{');
+    tmi_json_add_open(out, column->name, '{');
     put_declared(out, plan, column);
     if (column->typical_sd || column->shares) {
-        tmi_put_opening(out, "typical", '{');
+        tmi_json_add_open(out, "typical", '{');
         if (column->typical_sd) tmi_put_exact_field(out, "mean", column->typical);
         tmi_put_exact_field(out, "sd", column->typical_sd);
         for (size_t i = 0; column->shares && i < column->value_count; i++)
@@ -102,7 +102,7 @@ static void put_indicator(tmi_json_out *out, const tmi_plan_column *column)
     tmi_json_open(out, '{');
     for (size_t i = 0; i < column->condition_count; i++) {
         const tmi_plan_condition *c = &column->conditions[i];
-        tmi_put_opening(out, c->column->name, c->code_count > 0 ? '[' : '{');
+        tmi_json_add_open(out, c->column->name, c->code_count > 0 ? '[' : '{');
         for (size_t j = 0; j < c->code_count; j++) tmi_json_put_string(out, c->column->values[c->codes[j]]);
         if (c->code_count == 0) {
             tmi_json_key(out, "from");
@@ -121,13 +121,13 @@ void tmi_put_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_co
     if (column->conditions) {
         tmi_json_key(out, "indicator");
         put_indicator(out, column);
-        tmi_put_opening(out, "of", '[');
+        tmi_json_add_open(out, "of", '[');
         for (size_t i = 0; i < column->condition_count; i++) tmi_put_column(out, plan, column->conditions[i].column);
         tmi_json_close(out, ']');
     } else if (column->cut_of) {
         tmi_json_key(out, "cuts");
         tmi_put_cuts(out, column);
-        tmi_put_opening(out, "of", '[');
+        tmi_json_add_open(out, "of", '[');
         tmi_put_column(out, plan, column->cut_of);
         tmi_json_close(out, ']');
     } else {
@@ -147,7 +147,7 @@ void tmi_put_about(tmi_json_out *out, const char *key, const tmi_plan_column *co
 void tmi_put_by(tmi_json_out *out, const char *key, const tmi_plan_column *const *by, size_t count)
 {
     if (count == 0) return;
-    tmi_put_opening(out, key, '[');
+    tmi_json_add_open(out, key, '[');
     for (size_t i = 0; i < count; i++) {
         if (!by[i]->cut_of) {
             tmi_json_put_string(out, by[i]->name);

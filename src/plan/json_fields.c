@@ -19,29 +19,17 @@ void tmi_put_exact_field(tmi_json_out *out, const char *key, const tamis_number 
 
 void tmi_put_text_field(tmi_json_out *out, const char *key, const char *value)
 {
-    if (!value) return;
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, value);
+    if (value) tmi_json_add_string(out, key, value);
 }
 
 void tmi_put_whole_field(tmi_json_out *out, const char *key, int64_t value)
 {
-    if (value == 0) return;
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, value);
+    if (value != 0) tmi_json_add_integer(out, key, value);
 }
 
 void tmi_put_yes_field(tmi_json_out *out, const char *key, bool value)
 {
-    if (!value) return;
-    tmi_json_key(out, key);
-    tmi_json_put_boolean(out, true);
-}
-
-void tmi_put_opening(tmi_json_out *out, const char *key, char bracket)
-{
-    tmi_json_key(out, key);
-    tmi_json_open(out, bracket);
+    if (value) tmi_json_add_boolean(out, key, true);
 }
 
 const char *tmi_last_name(const char *path)

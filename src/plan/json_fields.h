@@ -11,9 +11,6 @@ void tmi_put_text_field(tmi_json_out *out, const char *key, const char *value);
 void tmi_put_whole_field(tmi_json_out *out, const char *key, int64_t value);
 void tmi_put_yes_field(tmi_json_out *out, const char *key, bool value);
 
-/* The key of an object or list, and its opening bracket. */
-void tmi_put_opening(tmi_json_out *out, const char *key, char bracket);
-
 /* The file's name without its folder; of NULL, NULL. */
 const char *tmi_last_name(const char *path);
 

@@ -27,22 +27,34 @@ tamis_status tmi_plan_may_amplify(const tamis_plan *plan, const tmi_frame_facts 
     return status == TAMIS_OK ? tmi_plan_knows_law(plan, frame, err) : status;
 }
 
-/* ---- as JSON ---- */
+/* ---- as the calculator reads it ---- */
 
 static void put_probabilities(tmi_json_out *out, const tmi_frame_stratum *f)
 {
-    tmi_json_key(out, "probabilities");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "probabilities", '[');
     if (f->largest) tmi_put_exact_value(out, f->largest);
     if (f->certain > 0) tmi_json_put_string(out, "1");
     tmi_json_close(out, ']');
 }
 
-static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s, const tmi_frame_stratum *f)
+/* The fields of the law's form, as the plan and its frame have them. All clusters are as large as the largest, or as what is drawn
+ * in one. */
+static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
+                        const tmi_frame_stratum *f)
 {
-    if (f) put_probabilities(out, f);
-    else d->kind->write_law(out, d, s);
+    for (const char *const *key = d->kind->law->keys; *key; key++) {
+        const bool cluster_size = strcmp(*key, "smallest") == 0 || strcmp(*key, "largest") == 0;
+        if (strcmp(*key, "population") == 0) tmi_json_add_integer(out, *key, population);
+        else if (strcmp(*key, "sample") == 0) tmi_json_add_integer(out, *key, s->sample);
+        else if (strcmp(*key, "rate") == 0) tmi_put_exact_field(out, *key, s->rate);
+        else if (strcmp(*key, "order") == 0) tmi_json_add_string(out, *key, d->random_order ? "random" : "public");
+        else if (cluster_size) tmi_json_add_integer(out, *key, d->kind->staged ? d->second_take : d->largest);
+        else if (strcmp(*key, "probabilities") == 0) put_probabilities(out, f);
+    }
 }
+
+/* Where the size of the population is not public, each unit is drawn by itself, so any number of them has the same law: then 1. */
+static int64_t law_population(const tmi_plan_stratum *s) { return s->population > 0 ? s->population : 1; }
 
 static int by_name(const void *a, const void *b)
 {
@@ -50,73 +62,64 @@ static int by_name(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-void tmi_put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame)
+static void put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame, bool sort)
 {
     const tmi_plan_design *d = &plan->design;
-    const char *name = d->kind->law_kind ? d->kind->law_kind->name : d->kind->name;
-    const tmi_plan_stratum **sorted = tmi_alloc(d->stratum_count, sizeof *sorted);
-    if (!sorted) out->text->failed = true;
-    for (size_t h = 0; sorted && h < d->stratum_count; h++) sorted[h] = &d->strata[h];
-    if (sorted && d->by) qsort(sorted, d->stratum_count, sizeof *sorted, by_name);
-    tmi_json_open(out, '{');
-    tmi_json_key(out, d->by ? "stratified" : name);
+    const tmi_plan_stratum **list = tmi_alloc(d->stratum_count, sizeof *list);
+    if (!list) out->text->failed = true;
+    for (size_t h = 0; list && h < d->stratum_count; h++) list[h] = &d->strata[h];
+    if (list && d->by && sort) qsort(list, d->stratum_count, sizeof *list, by_name);
     tmi_json_open(out, '{');
     if (d->by) {
-        tmi_json_key(out, "within");
-        tmi_json_put_string(out, name);
-        tmi_json_key(out, "strata");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, tmi_strata_form.name, '{');
+        tmi_json_add_string(out, "within", d->kind->law->name);
+        tmi_json_add_open(out, "strata", '[');
     }
-    for (size_t h = 0; sorted && h < d->stratum_count; h++) {
+    for (size_t h = 0; list && h < d->stratum_count; h++) {
         if (d->by) tmi_json_open(out, '{');
-        put_stratum(out, d, sorted[h], frame ? &frame->strata[sorted[h] - d->strata] : NULL);
-        if (d->by) tmi_json_close(out, '}');
+        else tmi_json_add_open(out, d->kind->law->name, '{');
+        put_stratum(out, d, list[h], law_population(list[h]), frame ? &frame->strata[list[h] - d->strata] : NULL);
+        tmi_json_close(out, '}');
     }
     if (d->by) tmi_json_close(out, ']');
+    if (d->by) tmi_json_close(out, '}');
     tmi_json_close(out, '}');
-    tmi_json_close(out, '}');
-    tmi_free(sorted);
+    tmi_free(list);
 }
+
+void tmi_put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame) { put_law(out, plan, frame, true); }
 
 /* ---- as a design ---- */
 
-static tamis_status unequal_design(tamis_design **design, const tmi_frame_stratum *f, tamis_error *err)
+static tamis_status read_law(tamis_design **design, tmi_json_tree *tree, tamis_error *err)
 {
-    const tamis_number *list[2];
-    tamis_number *one = NULL;
-    size_t count = 0;
-    tamis_status status = tmi_number_ratio(&one, 1, 1, err);
-    if (f->largest) list[count++] = f->largest;
-    if (f->certain > 0) list[count++] = one;
-    if (status == TAMIS_OK) status = tamis_design_poisson(design, list, count, err);
-    tamis_number_free(one);
+    tmi_value *law = NULL;
+    tamis_status status = tmi_json_tree_end(&law, tree, err);
+    *design = NULL;
+    if (status == TAMIS_OK) status = tmi_design_from_value(design, law, true, err);
+    tmi_value_free(law);
     return status;
-}
-
-static tamis_status stratum_design(tamis_design **design, const tmi_plan_design *d, const tmi_plan_stratum *s,
-                                   const tmi_frame_stratum *f, tamis_error *err)
-{
-    if (f) return unequal_design(design, f, err);
-    return d->kind->make_law(design, d, s, tmi_law_population(s), err);
 }
 
 tamis_status tmi_plan_law(tamis_design **design, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
 {
-    const tmi_plan_design *d = &plan->design;
-    tamis_status status = TAMIS_OK;
-    *design = NULL;
-    if (!d->by) return stratum_design(design, d, &d->strata[0], frame ? &frame->strata[0] : NULL, err);
-    size_t count = d->stratum_count;
-    tamis_design **strata = tmi_alloc(count, sizeof *strata);
-    if (!strata) return tmi_fail_memory(err);
-    for (size_t h = 0; h < count; h++)
-        TMI_TRY(stratum_design(&strata[h], d, &d->strata[h], frame ? &frame->strata[h] : NULL, err));
-    TMI_TRY(tamis_design_take_strata(design, strata, count, err));
-    count = 0;
-done:
-    for (size_t h = 0; h < count; h++) tamis_design_free(strata[h]);
-    tmi_free(strata);
-    return status;
+    tmi_json_tree tree;
+    tmi_json_tree_begin(&tree, NULL);
+    put_law(&tree.out, plan, frame, false);
+    return read_law(design, &tree, err);
+}
+
+tamis_status tmi_plan_stratum_law(tamis_design **design, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
+                                  tamis_error *err)
+{
+    tmi_json_tree tree;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(&tree.out, '{');
+    tmi_json_add_open(&tree.out, d->kind->law->name, '{');
+    put_stratum(&tree.out, d, s, population, NULL);
+    tmi_json_close(&tree.out, '}');
+    tmi_json_close(&tree.out, '}');
+    return read_law(design, &tree, err);
 }
 
 tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,

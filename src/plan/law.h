@@ -27,4 +27,8 @@ void tmi_put_law(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_fact
  * Errors   INVALID, SYSTEM (memory). */
 tamis_status tmi_plan_law(tamis_design **design, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
+/* The law in one stratum, if it has `population` units or clusters, of a kind that takes no frame. */
+tamis_status tmi_plan_stratum_law(tamis_design **design, const tmi_plan_design *d, const tmi_plan_stratum *stratum,
+                                  int64_t population, tamis_error *err);
+
 #endif

@@ -12,8 +12,8 @@
 #define DEPTH 8 /* of a design: strata of stages have six levels */
 
 struct tamis_outline {
-    tmi_yaml *root;
-    const tmi_yaml *strata; /* NULL, or the map that names them */
+    tmi_value *root;
+    const tmi_value *strata; /* NULL, or the map that names them */
     char *design;
 };
 
@@ -29,29 +29,29 @@ static const char *const left_out[] = {"by",          "frame",       "weight",  
                                        "weights_are", "nonresponse", "variance", "regularise", NULL};
 
 /* What a release reads from a file and is not read here; NULL: nothing. */
-static const char *not_read(const tmi_yaml *part)
+static const char *not_read(const tmi_value *part)
 {
     if (strcmp(part->key, "probability") == 0) return "the column of a frame is not read here; write probabilities: [1/10, ...]";
     if (strcmp(part->key, "weights") == 0) return "only weights are known, not how the sample was drawn";
-    if (part->kind != TMI_YAML_TEXT || !part->parent->key || strcmp(part->parent->key, "second") != 0) return NULL;
+    if (part->kind != TMI_VALUE_TEXT || !part->parent->key || strcmp(part->parent->key, "second") != 0) return NULL;
     size_t digits = strspn(part->text, "0123456789.eE+/");
     return part->text[digits] ? "the sizes of a frame's clusters are not read here; write a list, one number a cluster" : NULL;
 }
 
 /* A list by itself has no outline: nothing of it is left out. */
-static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_yaml *node, int depth, tamis_error *err)
+static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_value *node, int depth, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (depth > DEPTH) return tmi_fail(err, TAMIS_INVALID, "%smore than %d levels", o ? "design: " : "", DEPTH);
-    if (node->kind == TMI_YAML_TEXT) {
+    if (node->kind == TMI_VALUE_TEXT) {
         tmi_json_put_string(out, node->text);
         return status;
     }
-    bool strata = o && node->kind == TMI_YAML_MAP && node->key && strcmp(node->key, "strata") == 0;
-    bool list = node->kind == TMI_YAML_LIST || strata;
+    bool strata = o && node->kind == TMI_VALUE_MAP && node->key && strcmp(node->key, "strata") == 0;
+    bool list = node->kind == TMI_VALUE_LIST || strata;
     if (strata && !o->strata) o->strata = node;
     tmi_json_open(out, list ? '[' : '{');
-    for (const tmi_yaml *part = node->first; part; part = part->next) {
+    for (const tmi_value *part = node->first; part; part = part->next) {
         if (o && !list && among(part->key, left_out)) continue;
         const char *reason = o && !list ? not_read(part) : NULL;
         if (reason) return tmi_fail(err, TAMIS_INVALID, "design.%s: %s", part->key, reason);
@@ -78,10 +78,10 @@ tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis
     o = tmi_alloc(1, sizeof *o);
     if (!o) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_yaml_read(&o->root, path, bytes, length, err));
-    if (o->root->kind != TMI_YAML_MAP)
+    if (o->root->kind != TMI_VALUE_MAP)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
                               "expected a plan or a design, e.g. design: {srs: {population: 6194, sample: 200}}"));
-    const tmi_yaml *design = tmi_yaml_get(o->root, "design");
+    const tmi_value *design = tmi_value_get(o->root, "design");
     tmi_json_out_init(&out, &text, false);
     TMI_TRY(write_node(&out, o, design ? design : o->root, 0, err));
     TMI_TRY(tmi_text_take(&o->design, &text, err));
@@ -97,7 +97,7 @@ done:
 void tamis_outline_free(tamis_outline *o)
 {
     if (!o) return;
-    tmi_yaml_free(o->root);
+    tmi_value_free(o->root);
     tmi_free(o->design);
     tmi_free(o);
 }
@@ -106,15 +106,15 @@ const char *tamis_outline_design(const tamis_outline *o) { return o ? o->design 
 
 const char *tamis_outline_stratum(const tamis_outline *o, size_t stratum)
 {
-    const tmi_yaml *named = o && o->strata ? o->strata->first : NULL;
+    const tmi_value *named = o && o->strata ? o->strata->first : NULL;
     for (; named && stratum > 0; stratum--) named = named->next;
     return named ? named->key : NULL;
 }
 
-static tamis_status bound(tamis_number **number, const tmi_yaml *column, const char *name, const char *key, tamis_error *err)
+static tamis_status bound(tamis_number **number, const tmi_value *column, const char *name, const char *key, tamis_error *err)
 {
-    const tmi_yaml *value = column->kind == TMI_YAML_MAP ? tmi_yaml_get(column, key) : NULL;
-    if (!value || value->kind != TMI_YAML_TEXT)
+    const tmi_value *value = column->kind == TMI_VALUE_MAP ? tmi_value_get(column, key) : NULL;
+    if (!value || value->kind != TMI_VALUE_TEXT)
         return tmi_fail(err, TAMIS_INVALID, "columns.%s: expected one number %s, or values", name, key);
     tamis_error inner = {0};
     tamis_status status = tamis_number_read(number, value->text, &inner);
@@ -131,10 +131,10 @@ tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const t
         return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !from ? "from" : !to ? "to" : !o ? "outline" : "column");
     }
     *from = *to = NULL;
-    const tmi_yaml *columns = tmi_yaml_get(o->root, "columns");
-    const tmi_yaml *one = columns && columns->kind == TMI_YAML_MAP ? tmi_yaml_get(columns, column) : NULL;
+    const tmi_value *columns = tmi_value_get(o->root, "columns");
+    const tmi_value *one = columns && columns->kind == TMI_VALUE_MAP ? tmi_value_get(columns, column) : NULL;
     if (!one) return tmi_fail(err, TAMIS_INVALID, "columns: there is no %s", column);
-    if (one->kind == TMI_YAML_MAP && tmi_yaml_get(one, "values")) {
+    if (one->kind == TMI_VALUE_MAP && tmi_value_get(one, "values")) {
         TMI_TRY(tamis_number_read(from, "0", err));
         TMI_TRY(tamis_number_read(to, "1", err));
     } else {
@@ -155,7 +155,7 @@ tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error 
     char *bytes = NULL;
     size_t length = 0;
     tamis_status status;
-    tmi_yaml *root = NULL;
+    tmi_value *root = NULL;
     tmi_text text;
     tmi_json_out out;
     tmi_text_init(&text);
@@ -163,7 +163,7 @@ tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error 
     *json = NULL;
     TMI_TRY(tmi_plan_bytes(&bytes, &length, path, err));
     TMI_TRY(tmi_yaml_read(&root, path, bytes, length, err));
-    if (root->kind != TMI_YAML_LIST)
+    if (root->kind != TMI_VALUE_LIST)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected a list, such as [{law: laplace, scale: 10}]"));
     tmi_json_out_init(&out, &text, false);
     TMI_TRY(write_node(&out, NULL, root, 0, err));
@@ -171,6 +171,6 @@ tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error 
 done:
     tmi_free(bytes);
     tmi_text_clear(&text);
-    tmi_yaml_free(root);
+    tmi_value_free(root);
     return status;
 }

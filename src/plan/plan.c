@@ -11,20 +11,20 @@
 #include "num/number.h"
 #include "plan/sections.h"
 
-static void read_version(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_version(tmi_reader *reader, const tmi_value *value, void *target)
 {
     (void)target;
-    if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "1") != 0) {
+    if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "1") != 0) {
         tmi_complain(reader, value, "expected the version of the plan format that this program reads: 1");
     }
 }
 
-static void read_survey(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_survey(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tamis_plan *)target)->survey, "california-schools-2000");
 }
 
-static void read_title(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_title(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_label(reader, value, &((tamis_plan *)target)->title, "Schools of California, 2000");
 }
@@ -46,14 +46,14 @@ static const tmi_plan_key keys[] = {
 };
 
 /* The file that calibrate.to names, if it names one. */
-static void read_totals_file(tmi_reader *reader, const tmi_yaml *calibrate, const tamis_plan *plan, tmi_yaml **totals,
+static void read_totals_file(tmi_reader *reader, const tmi_value *calibrate, const tamis_plan *plan, tmi_value **totals,
                              char **path)
 {
-    const tmi_yaml *to = calibrate && calibrate->kind == TMI_YAML_MAP ? tmi_yaml_get(calibrate, "to") : NULL;
+    const tmi_value *to = calibrate && calibrate->kind == TMI_VALUE_MAP ? tmi_value_get(calibrate, "to") : NULL;
     char *name = NULL, *bytes = NULL;
     size_t length;
     tamis_error why = {0};
-    if (!to || to->kind != TMI_YAML_TEXT || !tmi_read_text(reader, to, &name, "totals.yaml")) return;
+    if (!to || to->kind != TMI_VALUE_TEXT || !tmi_read_text(reader, to, &name, "totals.yaml")) return;
     *path = tmi_beside_plan(plan->name, name);
     tmi_free(name);
     if (!*path) {
@@ -67,14 +67,14 @@ static void read_totals_file(tmi_reader *reader, const tmi_yaml *calibrate, cons
     tmi_free(bytes);
 }
 
-static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan)
+static void read_root(tmi_reader *reader, const tmi_value *root, tamis_plan *plan)
 {
     tmi_complain_duplicates(reader, root);
     tmi_read_map(reader, root, keys, sizeof keys / sizeof *keys, "tamis: 1", plan);
-    if (root->kind != TMI_YAML_MAP) return;
-    const tmi_yaml *columns = tmi_yaml_get(root, "columns"), *design = tmi_yaml_get(root, "design"),
-                   *statistics = tmi_yaml_get(root, "statistics"), *calibrate = tmi_yaml_get(root, "calibrate");
-    tmi_yaml *totals = NULL;
+    if (root->kind != TMI_VALUE_MAP) return;
+    const tmi_value *columns = tmi_value_get(root, "columns"), *design = tmi_value_get(root, "design"),
+                    *statistics = tmi_value_get(root, "statistics"), *calibrate = tmi_value_get(root, "calibrate");
+    tmi_value *totals = NULL;
     char *path = NULL;
     read_totals_file(reader, calibrate, plan, &totals, &path);
     tmi_make_column_room(reader, plan, columns, statistics, totals ? totals : calibrate);
@@ -86,7 +86,7 @@ static void read_root(tmi_reader *reader, const tmi_yaml *root, tamis_plan *plan
     tmi_check_sections(reader, root, plan);
     if (!plan->privacy.unit && !(plan->privacy.unit = tmi_copy_text("unit", 4))) reader->no_memory = true;
     if (!plan->ledger && !(plan->ledger = tmi_beside_plan(plan->name, "tamis.ledger"))) reader->no_memory = true;
-    tmi_yaml_free(totals);
+    tmi_value_free(totals);
     tmi_free(path);
 }
 
@@ -130,7 +130,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     if (!bytes) return tmi_fail(err, TAMIS_INVALID, "bytes: NULL");
 
     tmi_reader reader = {.name = name};
-    tmi_yaml *root = NULL;
+    tmi_value *root = NULL;
     tamis_plan *p = tmi_alloc(1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
     p->holders = 1;
@@ -144,7 +144,7 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
     TMI_CHECK(status != TAMIS_OK || tmi_plan_is_sound(p));
 
 done:
-    tmi_yaml_free(root);
+    tmi_value_free(root);
     if (status == TAMIS_OK) *plan = p;
     else tamis_plan_free(p);
     return status;

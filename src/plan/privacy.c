@@ -17,14 +17,14 @@ static const char *level_at(const void *first, size_t index)
     return tamis_level_name((tamis_level)(*(const tamis_level *)first + index));
 }
 
-static void read_level(tmi_reader *reader, const tmi_yaml *value, tamis_level *level, tamis_level first, const char *choice)
+static void read_level(tmi_reader *reader, const tmi_value *value, tamis_level *level, tamis_level first, const char *choice)
 {
-    for (size_t i = 0; value->kind == TMI_YAML_TEXT && i < TAMIS_LEVELS - 1; i++) {
+    for (size_t i = 0; value->kind == TMI_VALUE_TEXT && i < TAMIS_LEVELS - 1; i++) {
         if (strcmp(value->text, level_at(&first, i)) != 0) continue;
         *level = (tamis_level)(first + i);
         return;
     }
-    int nearest = value->kind == TMI_YAML_TEXT ? tmi_meant_word(value->text, level_at, &first, TAMIS_LEVELS - 1) : -1;
+    int nearest = value->kind == TMI_VALUE_TEXT ? tmi_meant_word(value->text, level_at, &first, TAMIS_LEVELS - 1) : -1;
     if (nearest >= 0) {
         tmi_complain(reader, value, "expected one of %s; did you mean %s?", choice, level_at(&first, (size_t)nearest));
     } else {
@@ -32,60 +32,60 @@ static void read_level(tmi_reader *reader, const tmi_yaml *value, tamis_level *l
     }
 }
 
-static void read_protect(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_protect(tmi_reader *reader, const tmi_value *value, void *target)
 {
     section *s = target;
     read_level(reader, value, &s->protect, TAMIS_POPULATION, "population, frame, sample, respondents");
 }
 
-static void read_given(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_given(tmi_reader *reader, const tmi_value *value, void *target)
 {
     section *s = target;
     read_level(reader, value, &s->given, TAMIS_NOTHING, "nothing, population, frame, sample");
 }
 
-static void read_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_unit(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
     tmi_read_text(reader, value, &privacy->unit, "household");
 }
 
-static void read_id(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_id(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((section *)target)->privacy->id, "household_id");
 }
 
-static void read_rows_per_unit(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_rows_per_unit(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
     if (!tmi_read_whole(reader, value, &privacy->rows_per_unit, 1, TMI_MAX_ROWS_PER_UNIT, "9")) privacy->rows_per_unit = 1;
 }
 
-static void read_loss_epsilon(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_loss_epsilon(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_epsilon(reader, value, &((section *)target)->privacy->loss);
 }
 
-static void read_loss_delta(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_loss_delta(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_delta(reader, value, &((section *)target)->privacy->loss);
 }
 
-static void read_loss_rho(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_loss_rho(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_rho(reader, value, &((section *)target)->privacy->loss);
 }
 
-static void read_secret_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_secret_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
     tmi_read_yes_no(reader, value, &privacy->secret_sample);
 }
 
-static void read_design_variables(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_design_variables(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
-    bool is_text = value->kind == TMI_YAML_TEXT;
+    bool is_text = value->kind == TMI_VALUE_TEXT;
     privacy->design_line = value->line;
     privacy->design_column = value->column;
     privacy->design_protected = is_text && strcmp(value->text, "protected") == 0;
@@ -106,7 +106,7 @@ static const tmi_plan_key keys[] = {
     {.name = "design_variables", .read = read_design_variables},
 };
 
-void tmi_read_privacy(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_privacy(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
     section s = {&plan->privacy, TAMIS_SAMPLE, TAMIS_FRAME};
@@ -114,9 +114,9 @@ void tmi_read_privacy(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{unit: school, epsilon: 1}", &s);
     plan->privacy.setting = tamis_setting_of(s.protect, s.given);
     tmi_check_loss(reader, value);
-    if (value->kind != TMI_YAML_MAP || plan->privacy.setting) return;
-    const tmi_yaml *at = tmi_yaml_get(value, "given");
-    if (!at) at = tmi_yaml_get(value, "protect");
+    if (value->kind != TMI_VALUE_MAP || plan->privacy.setting) return;
+    const tmi_value *at = tmi_value_get(value, "given");
+    if (!at) at = tmi_value_get(value, "protect");
     tmi_complain_key(reader, at,
                      "expected something earlier than `protect: %s` in nothing, population, frame, sample, respondents, e.g. "
                      "{protect: %s, given: %s}",

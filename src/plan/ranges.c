@@ -18,20 +18,20 @@ static tamis_number **bound_of(tmi_plan_range *range, size_t which)
 }
 
 /* Where a bound stands, of a stratum if they differ. */
-static const tmi_yaml *place(const tmi_yaml *column, size_t which, const char *stratum)
+static const tmi_value *place(const tmi_value *column, size_t which, const char *stratum)
 {
-    const tmi_yaml *value = tmi_yaml_get(column, bounds[which]);
-    const tmi_yaml *own = value->kind == TMI_YAML_MAP && stratum ? tmi_yaml_get(value, stratum) : NULL;
+    const tmi_value *value = tmi_value_get(column, bounds[which]);
+    const tmi_value *own = value->kind == TMI_VALUE_MAP && stratum ? tmi_value_get(value, stratum) : NULL;
     return own ? own : value;
 }
 
 static const char *stratum_name(const void *strata, size_t index) { return ((const tmi_plan_stratum *)strata)[index].name; }
 
-static void read_by_stratum(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *design, tmi_plan_range *ranges,
+static void read_by_stratum(tmi_reader *reader, const tmi_value *map, const tmi_plan_design *design, tmi_plan_range *ranges,
                             size_t which)
 {
-    for (const tmi_yaml *item = map->first; item; item = item->next) {
-        if (tmi_yaml_get(map, item->key) != item) continue;
+    for (const tmi_value *item = map->first; item; item = item->next) {
+        if (tmi_value_get(map, item->key) != item) continue;
         size_t h = 0;
         while (h < design->stratum_count && strcmp(design->strata[h].name, item->key) != 0) h++;
         if (h < design->stratum_count) {
@@ -45,21 +45,21 @@ static void read_by_stratum(tmi_reader *reader, const tmi_yaml *map, const tmi_p
                          design->strata[nearest >= 0 ? nearest : 0].name);
     }
     for (size_t h = 0; h < design->stratum_count; h++) {
-        if (tmi_yaml_get(map, design->strata[h].name)) continue;
+        if (tmi_value_get(map, design->strata[h].name)) continue;
         tmi_complain_key(reader, map, "expected a bound for every stratum; %s has none", design->strata[h].name);
         return;
     }
 }
 
 /* A range of its own for each stratum, or one for all (count 1). */
-static void read_bounds(tmi_reader *reader, const tmi_yaml *column, const tmi_plan_design *design, tmi_plan_range *ranges,
+static void read_bounds(tmi_reader *reader, const tmi_value *column, const tmi_plan_design *design, tmi_plan_range *ranges,
                         size_t count)
 {
     for (size_t which = 0; which < 3; which++) {
-        const tmi_yaml *value = tmi_yaml_get(column, bounds[which]);
+        const tmi_value *value = tmi_value_get(column, bounds[which]);
         if (!value) {
             tmi_complain_key(reader, column, "expected the key %s, e.g. {from: 0, to: 4000, step: 1}", bounds[which]);
-        } else if (value->kind == TMI_YAML_MAP) {
+        } else if (value->kind == TMI_VALUE_MAP) {
             read_by_stratum(reader, value, design, ranges, which);
         } else if (tmi_read_exact(reader, value, bound_of(&ranges[0], which), examples[which])) {
             for (size_t h = 1; h < count && !reader->no_memory; h++) {
@@ -71,7 +71,7 @@ static void read_bounds(tmi_reader *reader, const tmi_yaml *column, const tmi_pl
 }
 
 /* Whether the range makes a grid. */
-static bool check_range(tmi_reader *reader, const tmi_yaml *column, tmi_plan_range *r, const char *stratum)
+static bool check_range(tmi_reader *reader, const tmi_value *column, tmi_plan_range *r, const char *stratum)
 {
     tamis_error why = {0};
     if (!r->from || !r->to || !r->step) return false;
@@ -92,7 +92,7 @@ static bool check_range(tmi_reader *reader, const tmi_yaml *column, tmi_plan_ran
 }
 
 /* The lowest, the highest, the smallest of all strata, and the grid that holds them all. */
-static void join(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column, size_t count)
+static void join(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column, size_t count)
 {
     const tmi_plan_range *r = column->by_stratum;
     size_t best[3] = {0};
@@ -111,7 +111,7 @@ static void join(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *col
         tamis_number *times = NULL;
         if (tmi_number_div(&times, r[h].step, column->step, NULL) != TAMIS_OK) reader->no_memory = true;
         else if (!tmi_number_is_integer(times)) {
-            tmi_complain(reader, tmi_yaml_get(value, "step"),
+            tmi_complain(reader, tmi_value_get(value, "step"),
                          "expected steps that are multiples of the smallest of them, "
                          "e.g. {small: 1, large: 100}");
             h = count;
@@ -121,14 +121,14 @@ static void join(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *col
     tamis_error why = {0};
     if (tmi_grid_set(&column->grid, column->from, column->to, column->step, &why) == TAMIS_OK) return;
     if (why.status == TAMIS_SYSTEM) reader->no_memory = true;
-    else tmi_complain(reader, tmi_yaml_get(value, "step"), "over all strata: %s", why.message);
+    else tmi_complain(reader, tmi_value_get(value, "step"), "over all strata: %s", why.message);
 }
 
 /* A code is compared with values that were read as doubles. A code such as 9.9 lies between two doubles, and what a
  * reader makes of the text 9.9 is one of the two: both are codes. */
-static void read_missing_codes(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+static void read_missing_codes(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
-    if (value->kind != TMI_YAML_LIST || value->count == 0 || value->count > TMI_MAX_MISSING_CODES) {
+    if (value->kind != TMI_VALUE_LIST || value->count == 0 || value->count > TMI_MAX_MISSING_CODES) {
         tmi_complain(reader, value, "expected a list of 1 to %d numbers, e.g. [97, 98, 99]", TMI_MAX_MISSING_CODES);
         return;
     }
@@ -137,7 +137,7 @@ static void read_missing_codes(tmi_reader *reader, const tmi_yaml *value, tmi_pl
         reader->no_memory = true;
         return;
     }
-    for (const tmi_yaml *item = value->first; item; item = item->next) {
+    for (const tmi_value *item = value->first; item; item = item->next) {
         tamis_number *code = NULL;
         if (!tmi_read_exact(reader, item, &code, "99")) continue;
         double below = tmi_number_down(code), above = tmi_number_up(code);
@@ -148,11 +148,11 @@ static void read_missing_codes(tmi_reader *reader, const tmi_yaml *value, tmi_pl
 }
 
 /* A number that is counted in the place of missing ones: a point of the grid, the same in every stratum. */
-static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column, size_t strata)
+static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column, size_t strata)
 {
     tamis_number *number = NULL, *point = NULL;
-    if (value->kind == TMI_YAML_TEXT && strcmp(value->text, "leave_out") == 0) return;
-    tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
+    if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "leave_out") == 0) return;
+    tamis_status status = value->kind == TMI_VALUE_TEXT ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
     if (status != TAMIS_OK) {
         if (status == TAMIS_SYSTEM) reader->no_memory = true;
         else tmi_complain(reader, value, "expected leave_out, or the number that is counted instead, e.g. 0");
@@ -177,12 +177,12 @@ static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_col
     tamis_number_free(point);
 }
 
-static void read_range(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design, tmi_plan_column *column)
+static void read_range(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)
 {
-    const tmi_yaml *by = NULL;
+    const tmi_value *by = NULL;
     for (size_t i = 0; i < 3 && !by; i++) {
-        const tmi_yaml *bound = tmi_yaml_get(value, bounds[i]);
-        if (bound && bound->kind == TMI_YAML_MAP) by = bound;
+        const tmi_value *bound = tmi_value_get(value, bounds[i]);
+        if (bound && bound->kind == TMI_VALUE_MAP) by = bound;
     }
     if (by && design->stratum_count == 0) return; /* complained about already */
     if (by && !design->by) {
@@ -211,23 +211,23 @@ static void read_range(tmi_reader *reader, const tmi_yaml *value, const tmi_plan
     if (right) join(reader, value, column, design->stratum_count);
 }
 
-static void read_number(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design, tmi_plan_column *column)
+static void read_number(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)
 {
     read_range(reader, value, design, column);
-    const tmi_yaml *typical = tmi_yaml_get(value, "typical"), *missing = tmi_yaml_get(value, "missing"),
-                   *codes = tmi_yaml_get(value, "missing_codes");
+    const tmi_value *typical = tmi_value_get(value, "typical"), *missing = tmi_value_get(value, "missing"),
+                    *codes = tmi_value_get(value, "missing_codes");
     if (typical) tmi_read_typical_number(reader, typical, column);
     if (missing) read_missing(reader, missing, column, design->stratum_count);
     if (codes) read_missing_codes(reader, codes, column);
 }
 
-void tmi_read_ranges(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_ranges(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
     for (size_t i = 0; i < plan->declared_count && !reader->no_memory; i++) {
         tmi_plan_column *column = &plan->columns[i];
-        const tmi_yaml *own = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, column->name) : NULL;
-        if (own && own->kind == TMI_YAML_MAP && column->is_number && !column->is_category)
+        const tmi_value *own = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, column->name) : NULL;
+        if (own && own->kind == TMI_VALUE_MAP && column->is_number && !column->is_category)
             read_number(reader, own, &plan->design, column);
     }
 }

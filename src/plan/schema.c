@@ -27,7 +27,7 @@ static void put_name(tmi_text *text, const char *name)
 }
 
 /* statistics[2].by: where a value stands, in the user's own words; list entries counted from 1. */
-static void put_path(tmi_text *text, const tmi_yaml *value)
+static void put_path(tmi_text *text, const tmi_value *value)
 {
     if (!value->parent) return;
     put_path(text, value->parent);
@@ -35,11 +35,13 @@ static void put_path(tmi_text *text, const tmi_yaml *value)
         if (value->parent->parent) tmi_text_put(text, ".");
         put_name(text, value->key);
     } else {
-        tmi_text_format(text, "[%zu]", value->index + 1);
+        size_t place = 1;
+        for (const tmi_value *before = value->parent->first; before != value; before = before->next) place++;
+        tmi_text_format(text, "[%zu]", place);
     }
 }
 
-static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int column, const char *format, va_list arguments)
+static void complain(tmi_reader *reader, const tmi_value *value, int line, int column, const char *format, va_list arguments)
 {
     if (reader->count == TMI_MAX_COMPLAINTS) return;
     if (reader->count == reader->room) {
@@ -53,7 +55,7 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
         reader->room = room;
     }
     static const char to_fill_in[] = "to be filled in: ";
-    const bool open = value->kind == TMI_YAML_TEXT && strcmp(value->text, TMI_FILL_IN) == 0;
+    const bool open = value->kind == TMI_VALUE_TEXT && strcmp(value->text, TMI_FILL_IN) == 0;
     char what[1024];
     snprintf(what, sizeof what, "%s", open ? to_fill_in : "");
     vsnprintf(what + strlen(what), sizeof what - strlen(what), format, arguments);
@@ -78,7 +80,7 @@ static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int co
     reader->count++;
 }
 
-void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
+void tmi_complain(tmi_reader *reader, const tmi_value *value, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -86,7 +88,7 @@ void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format,
     va_end(arguments);
 }
 
-void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *format, ...)
+void tmi_complain_key(tmi_reader *reader, const tmi_value *value, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -130,15 +132,7 @@ static const char *key_name(const void *keys, size_t index) { return ((const tmi
 
 /* ---- maps ---- */
 
-const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key)
-{
-    for (const tmi_yaml *value = map->first; value; value = value->next) {
-        if (value->key && strcmp(value->key, key) == 0) return value;
-    }
-    return NULL;
-}
-
-const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_key *keys, size_t key_count)
+const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_value *value, const tmi_plan_key *keys, size_t key_count)
 {
     for (size_t i = 0; i < key_count; i++) {
         if (strcmp(keys[i].name, value->key) != 0) continue;
@@ -162,28 +156,28 @@ const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, cons
     return NULL;
 }
 
-void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_key *keys, size_t key_count, const char *example,
+void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *keys, size_t key_count, const char *example,
                   void *target)
 {
-    if (map->kind != TMI_YAML_MAP) {
+    if (map->kind != TMI_VALUE_MAP) {
         tmi_complain(reader, map, "expected a map, e.g. %s", example);
         return;
     }
-    for (const tmi_yaml *value = map->first; value; value = value->next) {
-        if (tmi_yaml_get(map, value->key) != value) continue; /* a duplicate; complained about already */
+    for (const tmi_value *value = map->first; value; value = value->next) {
+        if (tmi_value_get(map, value->key) != value) continue; /* a duplicate; complained about already */
         const tmi_plan_key *key = tmi_find_key(reader, value, keys, key_count);
         if (key) key->read(reader, value, target);
     }
     for (size_t i = 0; i < key_count; i++) {
-        if (!keys[i].required || tmi_yaml_get(map, keys[i].name)) continue;
+        if (!keys[i].required || tmi_value_get(map, keys[i].name)) continue;
         tmi_complain_key(reader, map, "expected the key %s, e.g. %s", keys[i].name, keys[i].required);
     }
 }
 
-void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root)
+void tmi_complain_duplicates(tmi_reader *reader, const tmi_value *root)
 {
-    for (const tmi_yaml *value = root->first; value; value = value->next) {
-        const tmi_yaml *first = value->key ? tmi_yaml_get(root, value->key) : value;
+    for (const tmi_value *value = root->first; value; value = value->next) {
+        const tmi_value *first = value->key ? tmi_value_get(root, value->key) : value;
         if (first != value) tmi_complain_key(reader, value, "appears twice; first given on line %d", first->key_line);
         tmi_complain_duplicates(reader, value);
     }
@@ -194,7 +188,7 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root)
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /* Texts of a plan are printed: what a terminal would obey is refused, and *text freed. */
-static bool complain_control(tmi_reader *reader, const tmi_yaml *value, char **text)
+static bool complain_control(tmi_reader *reader, const tmi_value *value, char **text)
 {
     if (!tmi_has_control(*text)) return false;
     tmi_complain(reader, value, "expected a text without control characters");
@@ -203,9 +197,9 @@ static bool complain_control(tmi_reader *reader, const tmi_yaml *value, char **t
     return true;
 }
 
-bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example)
+bool tmi_read_text(tmi_reader *reader, const tmi_value *value, char **text, const char *example)
 {
-    if (value->kind == TMI_YAML_TEXT) {
+    if (value->kind == TMI_VALUE_TEXT) {
         const char *from = value->text, *to = from + strlen(from);
         while (is_blank(*from)) from++;
         while (to > from && is_blank(to[-1])) to--;
@@ -219,7 +213,7 @@ bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const
     return false;
 }
 
-bool tmi_read_label(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example)
+bool tmi_read_label(tmi_reader *reader, const tmi_value *value, char **text, const char *example)
 {
     if (!tmi_read_text(reader, value, text, example)) return false;
     if (strlen(*text) <= TMI_MAX_LABEL) return true;
@@ -229,23 +223,23 @@ bool tmi_read_label(tmi_reader *reader, const tmi_yaml *value, char **text, cons
     return false;
 }
 
-bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example)
+bool tmi_read_exact(tmi_reader *reader, const tmi_value *value, tamis_number **number, const char *example)
 {
     tamis_error why = {0};
-    tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(number, value->text, &why) : TAMIS_INVALID;
+    tamis_status status = value->kind == TMI_VALUE_TEXT ? tamis_number_read(number, value->text, &why) : TAMIS_INVALID;
     if (status == TAMIS_OK) return true;
     if (status == TAMIS_SYSTEM) reader->no_memory = true;
-    else if (value->kind == TMI_YAML_TEXT && strncmp(why.message, "not a number", 12) != 0)
+    else if (value->kind == TMI_VALUE_TEXT && strncmp(why.message, "not a number", 12) != 0)
         tmi_complain(reader, value, "expected a number, e.g. %s; here %s", example, why.message);
     else tmi_complain(reader, value, "expected a number, e.g. %s", example);
     return false;
 }
 
-bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most, const char *example)
+bool tmi_read_whole(tmi_reader *reader, const tmi_value *value, int64_t *whole, int64_t least, int64_t most, const char *example)
 {
     tamis_number *number = NULL;
     tamis_error why = {0};
-    tamis_status status = value->kind == TMI_YAML_TEXT ? tamis_number_read(&number, value->text, &why) : TAMIS_INVALID;
+    tamis_status status = value->kind == TMI_VALUE_TEXT ? tamis_number_read(&number, value->text, &why) : TAMIS_INVALID;
     bool right = status == TAMIS_OK && tmi_number_is_integer(number) && tmi_number_floor(whole, number) && *whole >= least &&
                  *whole <= most;
     tamis_number_free(number);
@@ -259,10 +253,10 @@ bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, i
     return false;
 }
 
-bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes)
+bool tmi_read_yes_no(tmi_reader *reader, const tmi_value *value, bool *yes)
 {
     static const char *const words[] = {"yes", "true", "no", "false"};
-    for (size_t i = 0; value->kind == TMI_YAML_TEXT && i < 4; i++) {
+    for (size_t i = 0; value->kind == TMI_VALUE_TEXT && i < 4; i++) {
         if (strcasecmp(value->text, words[i]) != 0) continue;
         *yes = i < 2;
         return true;
@@ -271,9 +265,9 @@ bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes)
     return false;
 }
 
-bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, const char *const *words, size_t count)
+bool tmi_read_word(tmi_reader *reader, const tmi_value *value, size_t *index, const char *const *words, size_t count)
 {
-    bool text = value->kind == TMI_YAML_TEXT;
+    bool text = value->kind == TMI_VALUE_TEXT;
     for (size_t i = 0; text && i < count; i++) {
         if (strcmp(value->text, words[i]) != 0) continue;
         *index = i;
@@ -290,9 +284,9 @@ bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, con
     return false;
 }
 
-bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, size_t *count, size_t most, const char *example)
+bool tmi_read_texts(tmi_reader *reader, const tmi_value *value, char ***texts, size_t *count, size_t most, const char *example)
 {
-    if (value->kind != TMI_YAML_LIST || value->count == 0 || value->count > most) {
+    if (value->kind != TMI_VALUE_LIST || value->count == 0 || value->count > most) {
         tmi_complain(reader, value, "expected a list of 1 to %zu texts, e.g. [%s]", most, example);
         return false;
     }
@@ -301,9 +295,9 @@ bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, si
         reader->no_memory = true;
         return false;
     }
-    for (const tmi_yaml *item = value->first; item; item = item->next)
+    for (const tmi_value *item = value->first; item; item = item->next)
         if (tmi_read_text(reader, item, &(*texts)[*count], example)) ++*count;
     return *count == value->count;
 }
 
-void tmi_read_later(tmi_reader *reader, const tmi_yaml *value, void *target) { (void)reader, (void)value, (void)target; }
+void tmi_read_later(tmi_reader *reader, const tmi_value *value, void *target) { (void)reader, (void)value, (void)target; }

@@ -38,13 +38,13 @@ typedef struct tmi_reader {
 #define TMI_MAX_COMPLAINTS 200
 
 /* Adds a complaint about a value, or about the key it stands under. */
-void tmi_complain(tmi_reader *reader, const tmi_yaml *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void tmi_complain_key(tmi_reader *reader, const tmi_yaml *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void tmi_complain(tmi_reader *reader, const tmi_value *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void tmi_complain_key(tmi_reader *reader, const tmi_value *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* OK if there were none; otherwise all of them, in the order of the file. Frees them. */
 tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err);
 
-typedef void tmi_read_value(tmi_reader *reader, const tmi_yaml *value, void *target);
+typedef void tmi_read_value(tmi_reader *reader, const tmi_value *value, void *target);
 
 typedef struct tmi_plan_key {
     const char *name;
@@ -54,34 +54,31 @@ typedef struct tmi_plan_key {
 } tmi_plan_key;
 
 /* Calls the reader of each key of a map. `example` shows what the map looks like if the value is no map. */
-void tmi_read_map(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_key *keys, size_t key_count, const char *example,
+void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *keys, size_t key_count, const char *example,
                   void *target);
 
 /* The row of a key, or NULL with a complaint (unknown, not offered). */
-const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_key *keys, size_t key_count);
-
-/* The value under a key, or NULL. */
-const tmi_yaml *tmi_yaml_get(const tmi_yaml *map, const char *key);
+const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_value *value, const tmi_plan_key *keys, size_t key_count);
 
 /* Complains about every key that appears twice in a map, in the whole tree. */
-void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root);
+void tmi_complain_duplicates(tmi_reader *reader, const tmi_value *root);
 
 /* ---- values; each returns false after a complaint ---- */
 
 /* Text that is not empty after trimming and has no control characters; *text is a copy, freed with tmi_free. */
-bool tmi_read_text(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
+bool tmi_read_text(tmi_reader *reader, const tmi_value *value, char **text, const char *example);
 
 /* The same for what people read in a report, at most TMI_MAX_LABEL bytes. */
-bool tmi_read_label(tmi_reader *reader, const tmi_yaml *value, char **text, const char *example);
-bool tmi_read_whole(tmi_reader *reader, const tmi_yaml *value, int64_t *whole, int64_t least, int64_t most, const char *example);
-bool tmi_read_exact(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example);
-bool tmi_read_yes_no(tmi_reader *reader, const tmi_yaml *value, bool *yes);
+bool tmi_read_label(tmi_reader *reader, const tmi_value *value, char **text, const char *example);
+bool tmi_read_whole(tmi_reader *reader, const tmi_value *value, int64_t *whole, int64_t least, int64_t most, const char *example);
+bool tmi_read_exact(tmi_reader *reader, const tmi_value *value, tamis_number **number, const char *example);
+bool tmi_read_yes_no(tmi_reader *reader, const tmi_value *value, bool *yes);
 
 /* One of the words; the nearest one is suggested. */
-bool tmi_read_word(tmi_reader *reader, const tmi_yaml *value, size_t *index, const char *const *words, size_t count);
+bool tmi_read_word(tmi_reader *reader, const tmi_value *value, size_t *index, const char *const *words, size_t count);
 
 /* A list of 1 to `most` texts; the texts that could be read are the caller's also after a complaint. */
-bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, size_t *count, size_t most, const char *example);
+bool tmi_read_texts(tmi_reader *reader, const tmi_value *value, char ***texts, size_t *count, size_t most, const char *example);
 
 /* A key that is read later, when what it needs is known. */
 tmi_read_value tmi_read_later;

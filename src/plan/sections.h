@@ -12,56 +12,56 @@ tmi_read_value tmi_read_wave, tmi_read_source, tmi_read_privacy, tmi_read_ledger
 tmi_read_value tmi_read_columns, tmi_read_design, tmi_read_ranges, tmi_read_statistics;
 
 /* `totals` is the tree of the file that `to` names; NULL: the list stands in the plan. */
-void tmi_read_calibrate(tmi_reader *reader, const tmi_yaml *value, const tmi_yaml *totals, const char *file, tamis_plan *plan);
+void tmi_read_calibrate(tmi_reader *reader, const tmi_value *value, const tmi_value *totals, const char *file, tamis_plan *plan);
 
 /* What the sections must say about each other. */
-void tmi_check_sections(tmi_reader *reader, const tmi_yaml *root, const tamis_plan *plan);
+void tmi_check_sections(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan);
 
 /* ---- columns ---- */
 
 /* Room for all columns of a plan: those made from others come from maps and lists in these trees (which may be NULL). */
-void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_yaml *columns, const tmi_yaml *statistics,
-                          const tmi_yaml *calibrate);
+void tmi_make_column_room(tmi_reader *reader, tamis_plan *plan, const tmi_value *columns, const tmi_value *statistics,
+                          const tmi_value *calibrate);
 
 /* The declared column of that name, or NULL. */
 const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *name);
 
 /* Complains that there is no column of that name, with the nearest one, or the first number or category, to choose. */
-void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name, bool number);
+void tmi_complain_column(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const char *name, bool number);
 
 /* The index of a value of a category, -1 if it is none of them; read: with a complaint and the nearest value. */
 int32_t tmi_code_of(const tmi_plan_column *category, const char *text);
-int32_t tmi_read_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category);
-int32_t tmi_read_key_code(tmi_reader *reader, const tmi_yaml *item, const tmi_plan_column *category); /* the key of a map */
+int32_t tmi_read_code(tmi_reader *reader, const tmi_value *value, const tmi_plan_column *category);
+int32_t tmi_read_key_code(tmi_reader *reader, const tmi_value *item, const tmi_plan_column *category); /* the key of a map */
 
 /* A category with one value a stratum, at the end of the declared columns; NULL without memory. */
 const tmi_plan_column *tmi_add_category(tamis_plan *plan, const char *name, const tmi_plan_stratum *values, size_t count);
 
 /* The columns made from others: the same asked twice is one column. NULL after a complaint. */
-const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan);
-const tmi_plan_column *tmi_read_cuts(tmi_reader *reader, const tmi_yaml *list, tamis_plan *plan, const tmi_plan_column *number);
+const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *value, tamis_plan *plan);
+const tmi_plan_column *tmi_read_cuts(tmi_reader *reader, const tmi_value *list, tamis_plan *plan, const tmi_plan_column *number);
 
 /* A number of the file by its name; or, the second, an indicator too. NULL after a complaint. */
-const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan);
-const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan);
+const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan);
+const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_value *value, tamis_plan *plan);
 
 /* `by`: a category, cuts of a number, or a list of them, added to by[0..*count-1]. */
-void tmi_read_by_columns(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count);
+void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count);
 
 /* ---- public guesses ---- */
 
 /* Of a number, whose range was read: a mean, or {mean, sd}; of a category: shares by value. */
-void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column);
-void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column);
+void tmi_read_typical_number(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
+void tmi_read_typical_shares(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
 
 /* Guesses of what the plan already says, or that contradict it. `design` may be NULL. */
-void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_plan *plan);
+void tmi_check_typical(tmi_reader *reader, const tmi_value *design, const tamis_plan *plan);
 
 /* ---- pieces ---- */
 
 /* epsilon; epsilon and delta; or rho. */
 tmi_read_value tmi_read_epsilon, tmi_read_delta, tmi_read_rho; /* `target` is the tmi_plan_loss */
-void tmi_check_loss(tmi_reader *reader, const tmi_yaml *map);
+void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
 
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
 char *tmi_beside_plan(const char *plan, const char *file);

@@ -17,7 +17,7 @@ static bool ends_with(const char *text, const char *ending)
 
 static bool is_database(const char *file) { return ends_with(file, ".duckdb") || ends_with(file, ".db"); }
 
-static bool check_ending(tmi_reader *reader, const tmi_yaml *value, const char *file)
+static bool check_ending(tmi_reader *reader, const tmi_value *value, const char *file)
 {
     for (size_t i = 0; i < ENDINGS; i++)
         if (ends_with(file, endings[i])) return true;
@@ -38,7 +38,7 @@ char *tmi_beside_plan(const char *plan, const char *file)
     return tmi_text_take(&whole, &path, NULL) == TAMIS_OK ? whole : NULL;
 }
 
-static void read_file(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+static void read_file(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     char *file = NULL;
     tmi_plan_source *source = &plan->source;
@@ -52,11 +52,11 @@ static void read_file(tmi_reader *reader, const tmi_yaml *value, tamis_plan *pla
     if (!source->files[source->file_count++]) reader->no_memory = true;
 }
 
-static void read_files(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_files(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
     tmi_plan_source *source = &plan->source;
-    bool is_list = value->kind == TMI_YAML_LIST;
+    bool is_list = value->kind == TMI_VALUE_LIST;
     size_t count = is_list ? value->count : 1;
     if (source->files) {
         tmi_complain_key(reader, value, "expected either file or files, not both");
@@ -73,10 +73,10 @@ static void read_files(tmi_reader *reader, const tmi_yaml *value, void *target)
         return;
     }
     if (!is_list) read_file(reader, value, plan);
-    for (const tmi_yaml *item = is_list ? value->first : NULL; item; item = item->next) read_file(reader, item, plan);
+    for (const tmi_value *item = is_list ? value->first : NULL; item; item = item->next) read_file(reader, item, plan);
 }
 
-static void read_table(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tamis_plan *)target)->source.table, "interviews");
 }
@@ -93,7 +93,7 @@ bool tmi_has_password(const char *connection)
     return *at == '@' && memchr(host, ':', (size_t)(at - host)) != NULL;
 }
 
-static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_connections(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char example[] = "service=survey";
     tmi_plan_source *source = &((tamis_plan *)target)->source;
@@ -101,7 +101,7 @@ static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *ta
         tmi_complain_key(reader, value, "expected either connection or connections, not both");
         return;
     }
-    if (value->kind != TMI_YAML_LIST) {
+    if (value->kind != TMI_VALUE_LIST) {
         source->connections = tmi_alloc(1, sizeof *source->connections);
         if (!source->connections) reader->no_memory = true;
         else if (tmi_read_text(reader, value, &source->connections[0], example)) source->connection_count = 1;
@@ -118,7 +118,7 @@ static void read_connections(tmi_reader *reader, const tmi_yaml *value, void *ta
     }
 }
 
-static void read_postgres(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_postgres(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "connection", .read = read_connections},
@@ -127,14 +127,14 @@ static void read_postgres(tmi_reader *reader, const tmi_yaml *value, void *targe
     };
     tamis_plan *plan = target;
     tmi_read_map(reader, value, keys, 3, "{connection: service=survey, table: interviews}", plan);
-    if (value->kind == TMI_YAML_MAP && !tmi_yaml_get(value, "connection") && !tmi_yaml_get(value, "connections"))
+    if (value->kind == TMI_VALUE_MAP && !tmi_value_get(value, "connection") && !tmi_value_get(value, "connections"))
         tmi_complain_key(reader, value, "expected the key connection, e.g. connection: service=survey");
 }
 
 /* ---- the section ---- */
 
 /* Which column tells units apart is known with `privacy`: see checks.c. */
-static void read_sharded_by(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_sharded_by(tmi_reader *reader, const tmi_value *value, void *target)
 {
     char *name = NULL;
     if (tmi_read_text(reader, value, &name, "id")) ((tamis_plan *)target)->source.sharded_by_unit = true;
@@ -149,14 +149,14 @@ static const tmi_plan_key keys[] = {
     {.name = "sharded_by", .read = read_sharded_by},
 };
 
-void tmi_read_source(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_source(tmi_reader *reader, const tmi_value *value, void *target)
 {
     size_t before = reader->count;
     tamis_plan *plan = target;
     const tmi_plan_source *source = &plan->source;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, "{file: schools.csv}", plan);
-    if (value->kind != TMI_YAML_MAP) return;
-    const tmi_yaml *postgres = tmi_yaml_get(value, "postgres"), *table = tmi_yaml_get(value, "table");
+    if (value->kind != TMI_VALUE_MAP) return;
+    const tmi_value *postgres = tmi_value_get(value, "postgres"), *table = tmi_value_get(value, "table");
     if (postgres && (source->files || table)) {
         tmi_complain_key(reader, postgres, "expected either files or postgres, not both");
         return;

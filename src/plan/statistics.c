@@ -9,11 +9,11 @@
 typedef struct entry {
     tamis_plan *plan;
     tmi_plan_statistic *statistic;
-    const tmi_yaml *kind; /* the first key that names a statistic */
+    const tmi_value *kind; /* the first key that names a statistic */
 } entry;
 
 /* Two statistics in one entry: the second is reported. */
-static bool take_kind(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
+static bool take_kind(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
 {
     if (e->kind) {
         tmi_complain_key(reader, value,
@@ -29,15 +29,15 @@ static bool take_kind(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_s
 
 /* ---- what it is about ---- */
 
-static void read_count(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_count(tmi_reader *reader, const tmi_value *value, void *target)
 {
     if (!take_kind(reader, value, target, TMI_COUNT)) return;
-    if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "units") != 0) {
+    if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "units") != 0) {
         tmi_complain(reader, value, "expected units, e.g. count: units");
     }
 }
 
-static const tmi_plan_column *read_named(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, bool indicator)
+static const tmi_plan_column *read_named(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, bool indicator)
 {
     char *name = NULL;
     if (!tmi_read_text(reader, value, &name, "enroll")) return NULL;
@@ -55,65 +55,65 @@ static const tmi_plan_column *read_named(tmi_reader *reader, const tmi_yaml *val
     return column;
 }
 
-const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan)
+const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan)
 {
     return read_named(reader, value, plan, false);
 }
 
-const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
-    return value->kind == TMI_YAML_MAP ? tmi_read_indicator(reader, value, plan) : read_named(reader, value, plan, true);
+    return value->kind == TMI_VALUE_MAP ? tmi_read_indicator(reader, value, plan) : read_named(reader, value, plan, true);
 }
 
-static void read_about(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
+static void read_about(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
 {
     if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number_column(reader, value, e->plan);
 }
 
-static void read_total(tmi_reader *reader, const tmi_yaml *value, void *target) { read_about(reader, value, target, TMI_TOTAL); }
+static void read_total(tmi_reader *reader, const tmi_value *value, void *target) { read_about(reader, value, target, TMI_TOTAL); }
 
-static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target) { read_about(reader, value, target, TMI_MEAN); }
+static void read_mean(tmi_reader *reader, const tmi_value *value, void *target) { read_about(reader, value, target, TMI_MEAN); }
 
-static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_variance(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_about(reader, value, target, TMI_VARIANCE);
 }
 
-static void read_share_of(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_share_of(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     if (take_kind(reader, value, e, TMI_SHARE)) e->statistic->column = tmi_read_indicator(reader, value, e->plan);
 }
 
 /* Quantiles are of numbers of the file. */
-static void read_quantile_of(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_statistic_kind kind)
+static void read_quantile_of(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
 {
     if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number(reader, value, e->plan);
 }
 
-static void read_quantile(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_quantile(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_quantile_of(reader, value, target, TMI_QUANTILE);
 }
 
-static void read_median(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_median(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_quantile_of(reader, value, target, TMI_MEDIAN);
 }
 
-static void read_of(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_of(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     e->statistic->column = tmi_read_number_column(reader, value, e->plan);
 }
 
-static void read_to(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_to(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     e->statistic->second = tmi_read_number_column(reader, value, e->plan);
 }
 
-static void read_ratio(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_ratio(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "of", .read = read_of, .required = "of: enroll"},
@@ -127,7 +127,7 @@ static void read_ratio(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected two different columns: the ratio of a column to itself is 1");
 }
 
-static void read_table(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_table(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     if (take_kind(reader, value, e, TMI_TABLE))
@@ -135,14 +135,14 @@ static void read_table(tmi_reader *reader, const tmi_yaml *value, void *target)
 }
 
 /* Its bins are the last groups: they are read after `by`. */
-static void read_histogram(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_histogram(tmi_reader *reader, const tmi_value *value, void *target)
 {
     take_kind(reader, value, target, TMI_HISTOGRAM);
 }
 
-static void add_bins(tmi_reader *reader, const tmi_yaml *value, entry *e)
+static void add_bins(tmi_reader *reader, const tmi_value *value, entry *e)
 {
-    const tmi_yaml *cuts = tmi_yaml_get(value, "cuts");
+    const tmi_value *cuts = tmi_value_get(value, "cuts");
     if (!cuts) tmi_complain_key(reader, e->kind, "expected the key cuts beside it, e.g. cuts: [0, 16, 65]");
     const tmi_plan_column *number = tmi_read_number(reader, e->kind, e->plan);
     const tmi_plan_column *bins = number && cuts ? tmi_read_cuts(reader, cuts, e->plan, number) : NULL;
@@ -159,7 +159,7 @@ static void add_bins(tmi_reader *reader, const tmi_yaml *value, entry *e)
 
 /* ---- groups ---- */
 
-static void add_by(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *column, const tmi_plan_column **by,
+static void add_by(tmi_reader *reader, const tmi_value *value, const tmi_plan_column *column, const tmi_plan_column **by,
                    size_t *count)
 {
     for (size_t i = 0; column && i < *count; i++) {
@@ -171,11 +171,12 @@ static void add_by(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_col
     else if (column) by[(*count)++] = column;
 }
 
-static void read_by_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count)
+static void read_by_column(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, const tmi_plan_column **by,
+                           size_t *count)
 {
-    if (value->kind == TMI_YAML_MAP) {
+    if (value->kind == TMI_VALUE_MAP) {
         if (value->count == 0) tmi_complain(reader, value, "expected cuts of a number, e.g. {age: [0, 16, 65]}");
-        for (const tmi_yaml *item = value->first; item; item = item->next) {
+        for (const tmi_value *item = value->first; item; item = item->next) {
             const tmi_plan_column *number = tmi_plan_find_column(plan, item->key);
             if (!number) tmi_complain_column(reader, item, plan, item->key, true);
             else add_by(reader, item, tmi_read_cuts(reader, item, plan, number), by, count);
@@ -192,18 +193,18 @@ static void read_by_column(tmi_reader *reader, const tmi_yaml *value, tamis_plan
     tmi_free(name);
 }
 
-void tmi_read_by_columns(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count)
+void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count)
 {
-    if (value->kind != TMI_YAML_LIST) {
+    if (value->kind != TMI_VALUE_LIST) {
         read_by_column(reader, value, plan, by, count);
     } else if (value->count == 0 || value->count > TMI_MAX_BY) {
         tmi_complain(reader, value, "expected 1 to %d categories, e.g. [stype, awards]", TMI_MAX_BY);
     } else {
-        for (const tmi_yaml *item = value->first; item; item = item->next) read_by_column(reader, item, plan, by, count);
+        for (const tmi_value *item = value->first; item; item = item->next) read_by_column(reader, item, plan, by, count);
     }
 }
 
-static void read_where(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_where(tmi_reader *reader, const tmi_value *value, void *target)
 {
     entry *e = target;
     e->statistic->where = tmi_read_indicator(reader, value, e->plan);
@@ -227,7 +228,7 @@ static bool is_short(tmi_reader *reader, const tamis_number *number)
     return above <= SHARE_DIGITS && below <= SHARE_DIGITS + 1;
 }
 
-static void read_share(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_share(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_statistic *s = ((entry *)target)->statistic;
     if (!tmi_read_exact(reader, value, &s->share, "2")) return;
@@ -239,7 +240,7 @@ static void read_share(tmi_reader *reader, const tmi_yaml *value, void *target)
     }
 }
 
-static void read_confidence(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_confidence(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_statistic *s = ((entry *)target)->statistic;
     if (!tmi_read_exact(reader, value, &s->confidence, "0.95")) return;
@@ -255,10 +256,10 @@ static void read_confidence(tmi_reader *reader, const tmi_yaml *value, void *tar
 }
 
 /* A quantile's positions, ascending, between 0 and 1; one number is a list of one. */
-static void read_at(tmi_reader *reader, const tmi_yaml *value, tmi_plan_statistic *s)
+static void read_at(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
 {
-    bool list = value->kind == TMI_YAML_LIST;
-    if (value->kind == TMI_YAML_MAP || (list && (value->count == 0 || value->count > TMI_MAX_AT))) {
+    bool list = value->kind == TMI_VALUE_LIST;
+    if (value->kind == TMI_VALUE_MAP || (list && (value->count == 0 || value->count > TMI_MAX_AT))) {
         tmi_complain(reader, value, "expected 1 to %d numbers between 0 and 1, e.g. [0.25, 0.5, 0.75]", TMI_MAX_AT);
         return;
     }
@@ -267,7 +268,7 @@ static void read_at(tmi_reader *reader, const tmi_yaml *value, tmi_plan_statisti
         reader->no_memory = true;
         return;
     }
-    for (const tmi_yaml *item = list ? value->first : value; item; item = list ? item->next : NULL) {
+    for (const tmi_value *item = list ? value->first : value; item; item = list ? item->next : NULL) {
         tamis_number **at = &s->at[s->at_count];
         if (!tmi_read_exact(reader, item, at, "0.5")) return;
         s->at_count++;
@@ -279,7 +280,7 @@ static void read_at(tmi_reader *reader, const tmi_yaml *value, tmi_plan_statisti
 }
 
 /* Where the population is public, a mean may be the total divided by it. */
-static void read_method(tmi_reader *reader, const tmi_yaml *value, tmi_plan_statistic *s)
+static void read_method(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
 {
     static const char *const methods[] = {"ratio", "known_size"};
     size_t i;
@@ -288,7 +289,7 @@ static void read_method(tmi_reader *reader, const tmi_yaml *value, tmi_plan_stat
     else if (tmi_read_word(reader, value, &i, methods, 2)) s->method = methods[i];
 }
 
-static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_label(reader, value, &((entry *)target)->statistic->label, "Pupils by type of school");
 }
@@ -331,11 +332,11 @@ int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic)
 }
 
 /* What depends on the kind, or comes after the columns of a table. */
-static void read_rest(tmi_reader *reader, const tmi_yaml *value, entry *e)
+static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
 {
     tmi_plan_statistic *s = e->statistic;
-    const tmi_yaml *by = tmi_yaml_get(value, "by"), *at = tmi_yaml_get(value, "at"), *cuts = tmi_yaml_get(value, "cuts"),
-                   *method = tmi_yaml_get(value, "method");
+    const tmi_value *by = tmi_value_get(value, "by"), *at = tmi_value_get(value, "at"), *cuts = tmi_value_get(value, "cuts"),
+                    *method = tmi_value_get(value, "method");
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
@@ -351,13 +352,13 @@ static void read_rest(tmi_reader *reader, const tmi_yaml *value, entry *e)
     else s->at_count = 1;
 }
 
-static void read_statistic(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, tmi_plan_statistic *statistic)
+static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic)
 {
     static const char example[] = "{total: enroll, by: stype}";
     entry e = {.plan = plan, .statistic = statistic};
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, &e);
-    if (value->kind == TMI_YAML_MAP) read_rest(reader, value, &e);
+    if (value->kind == TMI_VALUE_MAP) read_rest(reader, value, &e);
     if (!e.kind && reader->count == before) {
         tmi_complain(reader, value,
                      "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile or "
@@ -386,9 +387,9 @@ static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 }
 
 /* A statistic that appears twice would be measured once, or twice for nothing. */
-static void complain_same(tmi_reader *reader, const tmi_yaml *list, const tmi_yaml *item, const tamis_plan *plan)
+static void complain_same(tmi_reader *reader, const tmi_value *list, const tmi_value *item, const tamis_plan *plan)
 {
-    const tmi_yaml *earlier = list->first;
+    const tmi_value *earlier = list->first;
     for (size_t i = 0; i + 1 < plan->statistic_count; i++, earlier = earlier->next) {
         if (!is_same(&plan->statistics[i], &plan->statistics[plan->statistic_count - 1])) continue;
         tmi_complain(reader, item, "appears twice; the same statistic was first given on line %d, column %d", earlier->line,
@@ -397,10 +398,10 @@ static void complain_same(tmi_reader *reader, const tmi_yaml *list, const tmi_ya
     }
 }
 
-void tmi_read_statistics(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
-    if (value->kind != TMI_YAML_LIST || value->count == 0 || value->count > TMI_MAX_STATISTICS) {
+    if (value->kind != TMI_VALUE_LIST || value->count == 0 || value->count > TMI_MAX_STATISTICS) {
         tmi_complain(reader, value, "expected a list of 1 to %d statistics, e.g. - total: enroll", TMI_MAX_STATISTICS);
         return;
     }
@@ -410,7 +411,7 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_yaml *value, void *target
         return;
     }
     int64_t cells = 0;
-    for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
+    for (const tmi_value *item = value->first; item && !reader->no_memory; item = item->next) {
         tmi_plan_statistic *statistic = &plan->statistics[plan->statistic_count++];
         statistic->line = item->line;
         statistic->place = item->column;

@@ -17,7 +17,7 @@ static const struct {
     [CORRELATION] = {"0.05", "an intraclass correlation from 0 to 1"},
 };
 
-static void read_guess(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, range r)
+static void read_guess(tmi_reader *reader, const tmi_value *value, tamis_number **number, range r)
 {
     if (!tmi_read_exact(reader, value, number, ranges[r].example)) return;
     const int64_t most = r == SHARE || r == CORRELATION ? 1 : TMI_MAX_POPULATION;
@@ -28,70 +28,70 @@ static void read_guess(tmi_reader *reader, const tmi_yaml *value, tamis_number *
         tmi_complain(reader, value, "expected %s, e.g. %s", ranges[r].expected, ranges[r].example);
 }
 
-static void read_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_population(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->population, COUNT);
 }
 
-static void read_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->sample, COUNT);
 }
 
-static void read_cluster_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_cluster_mean(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->cluster, SIZE);
 }
 
-static void read_cluster_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_cluster_sd(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->cluster_sd, SPREAD);
 }
 
 /* A mean size, or {mean, sd}. */
-static void read_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_cluster(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {{.name = "mean", .read = read_cluster_mean, .required = "mean: 12"},
                                         {.name = "sd", .read = read_cluster_sd}};
-    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 12, sd: 4}", target);
+    if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 12, sd: 4}", target);
     else read_cluster_mean(reader, value, target);
 }
 
-static void read_taken(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_taken(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->taken, SIZE);
 }
 
-static void read_rows_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_rows_mean(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->rows, SIZE);
 }
 
-static void read_rows_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_rows_sd(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->rows_sd, SPREAD);
 }
 
 /* A mean number, or {mean, sd}. */
-static void read_rows(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_rows(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {{.name = "mean", .read = read_rows_mean, .required = "mean: 2.5"},
                                         {.name = "sd", .read = read_rows_sd}};
-    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 2.5, sd: 1}", target);
+    if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 2, "{mean: 2.5, sd: 1}", target);
     else read_rows_mean(reader, value, target);
 }
 
-static void read_response(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_response(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->response, SHARE);
 }
 
-static void read_icc(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_icc(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_guess(reader, value, &((tmi_plan_typical *)target)->icc, CORRELATION);
 }
 
-void tmi_read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_typical(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_population},
@@ -122,7 +122,7 @@ bool tmi_guesses_cluster(const tmi_plan_design *d)
 bool tmi_guesses_taken(const tmi_plan_design *d) { return d->kind->staged && d->second_take == 0; }
 
 /* What nothing is asked about. */
-void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_plan *plan)
+void tmi_check_typical(tmi_reader *reader, const tmi_value *design, const tamis_plan *plan)
 {
     const tmi_plan_design *d = &plan->design;
     const bool rows = tmi_counts_rows(plan);
@@ -141,14 +141,14 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
         {"response", d->nonresponse, "not needed without nonresponse: yes"},
         {"icc", d->cluster || rows, "not needed: units are drawn one by one, without clusters"},
     };
-    const tmi_yaml *typical = design && design->kind == TMI_YAML_MAP ? tmi_yaml_get(design, "typical") : NULL;
-    if (!typical || typical->kind != TMI_YAML_MAP) return;
+    const tmi_value *typical = design && design->kind == TMI_VALUE_MAP ? tmi_value_get(design, "typical") : NULL;
+    if (!typical || typical->kind != TMI_VALUE_MAP) return;
     for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
-        const tmi_yaml *guess = tmi_yaml_get(typical, guesses[i].key);
+        const tmi_value *guess = tmi_value_get(typical, guesses[i].key);
         if (guess && !guesses[i].asked) tmi_complain_key(reader, guess, "%s", guesses[i].why);
     }
-    const tmi_yaml *cluster = tmi_yaml_get(typical, "cluster"), *sample = tmi_yaml_get(typical, "sample"),
-                   *each = tmi_yaml_get(typical, "rows");
+    const tmi_value *cluster = tmi_value_get(typical, "cluster"), *sample = tmi_value_get(typical, "sample"),
+                    *each = tmi_value_get(typical, "rows");
     const tmi_plan_typical *t = &d->typical;
     if (cluster && t->cluster && d->largest > 0 &&
         (tmi_number_compare_int(t->cluster, d->smallest) < 0 || tmi_number_compare_int(t->cluster, d->largest) > 0))
@@ -163,7 +163,7 @@ void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_p
 
 /* ---- of columns ---- */
 
-static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_mean(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_column *column = target;
     if (tmi_read_exact(reader, value, &column->typical, "600") && column->from && column->to &&
@@ -172,7 +172,7 @@ static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
         tmi_complain(reader, value, "expected a number between from and to");
 }
 
-static void read_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_sd(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_column *column = target;
     if (tmi_read_exact(reader, value, &column->typical_sd, "120") && tmi_number_sign(column->typical_sd) <= 0)
@@ -180,7 +180,7 @@ static void read_sd(tmi_reader *reader, const tmi_yaml *value, void *target)
 }
 
 /* No law on [from, to] with this mean has a larger variance than (mean - from) (to - mean). */
-static void check_sd(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *column)
+static void check_sd(tmi_reader *reader, const tmi_value *value, const tmi_plan_column *column)
 {
     if (!column->from || !column->to || !column->typical || !column->typical_sd) return;
     double from = tmi_number_nearest(column->from), to = tmi_number_nearest(column->to),
@@ -192,24 +192,24 @@ static void check_sd(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_c
                      __builtin_sqrt((mean - from) * (to - mean)));
 }
 
-void tmi_read_typical_number(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+void tmi_read_typical_number(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
     static const tmi_plan_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"},
                                         {.name = "sd", .read = read_sd}};
-    if (value->kind != TMI_YAML_MAP) {
+    if (value->kind != TMI_VALUE_MAP) {
         read_mean(reader, value, column);
         return;
     }
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, 2, "{mean: 600, sd: 120}", column);
-    if (reader->count == before && column->typical_sd) check_sd(reader, tmi_yaml_get(value, "sd"), column);
+    if (reader->count == before && column->typical_sd) check_sd(reader, tmi_value_get(value, "sd"), column);
 }
 
-void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan_column *column)
+void tmi_read_typical_shares(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
     tamis_number *sum = NULL;
     size_t before = reader->count, silent = 0;
-    if (value->kind != TMI_YAML_MAP || value->count == 0) {
+    if (value->kind != TMI_VALUE_MAP || value->count == 0) {
         tmi_complain(reader, value, "expected a map from values to their shares, e.g. {\"Yes\": 0.3}");
         return;
     }
@@ -218,8 +218,8 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_yaml *value, tmi_plan
         reader->no_memory = true;
         return;
     }
-    for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
-        if (tmi_yaml_get(value, item->key) != item) continue; /* complained about already */
+    for (const tmi_value *item = value->first; item && !reader->no_memory; item = item->next) {
+        if (tmi_value_get(value, item->key) != item) continue; /* complained about already */
         int32_t code = tmi_read_key_code(reader, item, column);
         if (code < 0) continue;
         tamis_number **share = &column->shares[code], *next = NULL;

@@ -8,14 +8,14 @@
 
 #define EXAMPLE "{name: 2026-Q3, groups: [A, B]}"
 
-static void read_name(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_name(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_plan_wave *)target)->name, "2026-Q3");
 }
 
 static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
-static void read_groups(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_groups(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_wave *wave = target;
     if (!tmi_read_texts(reader, value, &wave->groups, &wave->group_count, TMI_MAX_WAVE_GROUPS, "A, B")) return;
@@ -27,12 +27,12 @@ static void read_groups(tmi_reader *reader, const tmi_yaml *value, void *target)
     }
 }
 
-static void read_same_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_same_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_yes_no(reader, value, &((tmi_plan_wave *)target)->same_sample);
 }
 
-void tmi_read_wave(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_wave(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "name", .read = read_name, .required = "name: 2026-Q3"},
@@ -40,7 +40,7 @@ void tmi_read_wave(tmi_reader *reader, const tmi_yaml *value, void *target)
         {.name = "same_sample", .read = read_same_sample},
     };
     tmi_plan_wave *wave = &((tamis_plan *)target)->wave;
-    if (value->kind == TMI_YAML_MAP) tmi_read_map(reader, value, keys, 3, EXAMPLE, wave);
+    if (value->kind == TMI_VALUE_MAP) tmi_read_map(reader, value, keys, 3, EXAMPLE, wave);
     else read_name(reader, value, wave);
 }
 
@@ -55,29 +55,12 @@ void tmi_plan_wave_clear(tmi_plan_wave *wave)
 void tmi_put_wave(tmi_json_out *out, const tmi_plan_wave *wave)
 {
     tmi_json_open(out, '{');
-    tmi_json_key(out, "name");
-    tmi_json_put_string(out, wave->name);
+    tmi_json_add_string(out, "name", wave->name);
     if (wave->group_count > 0) {
-        tmi_json_key(out, "groups");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "groups", '[');
         for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
         tmi_json_close(out, ']');
     }
-    if (wave->same_sample) {
-        tmi_json_key(out, "same_sample");
-        tmi_json_put_boolean(out, true);
-    }
+    if (wave->same_sample) { tmi_json_add_boolean(out, "same_sample", true); }
     tmi_json_close(out, '}');
-}
-
-tamis_status tmi_plan_wave_json(char **json, const tamis_plan *plan, tamis_error *err)
-{
-    tmi_text text;
-    tmi_json_out out;
-    *json = NULL;
-    if (!plan->wave.name) return TAMIS_OK;
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    tmi_put_wave(&out, &plan->wave);
-    return tmi_text_take(json, &text, err);
 }

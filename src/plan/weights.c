@@ -4,13 +4,13 @@
 #include "plan/design/fields.h"
 #include "plan/names.h"
 
-static void read_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_weight(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tamis_plan *)target)->design.weight, "weight");
 }
 
 /* A weight says how many units one stands for: beyond all populations there is none. */
-static void read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_number **number, const char *example)
+static void read_positive(tmi_reader *reader, const tmi_value *value, tamis_number **number, const char *example)
 {
     if (tmi_read_exact(reader, value, number, example) &&
         (tmi_number_sign(*number) <= 0 || tmi_number_compare_int(*number, TMI_MAX_POPULATION) > 0))
@@ -18,29 +18,29 @@ static void read_positive(tmi_reader *reader, const tmi_yaml *value, tamis_numbe
                      example);
 }
 
-static void read_max_weight(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_max_weight(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_positive(reader, value, &((tamis_plan *)target)->design.max_weight, "5000");
 }
 
-static void read_weight_step(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_weight_step(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_positive(reader, value, &((tamis_plan *)target)->design.weight_step, "0.001");
 }
 
-static void read_weights_are(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_weights_are(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char *const words[] = {"design", "final"};
     size_t i;
     if (tmi_read_word(reader, value, &i, words, 2)) ((tamis_plan *)target)->design.weights_final = i == 1;
 }
 
-static void read_nonresponse(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_nonresponse(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_yes_no(reader, value, &((tamis_plan *)target)->design.nonresponse);
 }
 
-static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_variance(tmi_reader *reader, const tmi_value *value, void *target)
 {
     const char *words[TMI_VARIANCE_WITH_REPLACEMENT];
     size_t i, count = 0;
@@ -50,7 +50,7 @@ static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *targe
         ((tamis_plan *)target)->design.variance = (tmi_variance_method)(TMI_VARIANCE_EXACT + i);
 }
 
-static void read_regularise(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_regularise(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_number **share = &((tamis_plan *)target)->design.regularise;
     if (tmi_read_exact(reader, value, share, "0.3") && (tmi_number_sign(*share) <= 0 || tmi_number_compare_int(*share, 1) >= 0))
@@ -73,7 +73,7 @@ static tamis_status usual_step(tamis_number **step, const tamis_number *max_weig
 }
 
 /* Weights are put on a grid as values are. */
-static void check_grid(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design)
+static void check_grid(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design)
 {
     tmi_grid grid;
     tamis_number *zero = NULL;
@@ -96,29 +96,29 @@ static bool has_public_weights(const tmi_plan_design *d)
     return !d->weight && ((d->by && k->equal) || (k->unequal && k->fixed_size && d->frame));
 }
 
-void tmi_check_weights(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     static const char *const idle[] = {"max_weight", "weight_step"};
     tmi_plan_design *design = &plan->design;
     const size_t before = reader->count;
-    const tmi_yaml *are = tmi_yaml_get(value, "weights_are"), *step = tmi_yaml_get(value, "weight_step");
+    const tmi_value *are = tmi_value_get(value, "weights_are"), *step = tmi_value_get(value, "weight_step");
     if (design->kind->only_weights && !design->weight)
-        tmi_complain_key(reader, tmi_yaml_get(value, "weights"),
+        tmi_complain_key(reader, tmi_value_get(value, "weights"),
                          "expected the key weight beside it, e.g. {weights: {}, weight: w, "
                          "max_weight: 5000}");
     const char *column = design->weight ? design->weight : design->probability ? design->probability : design->second_population;
     for (size_t i = 0; i < 2 && !column; i++) {
-        const tmi_yaml *key = tmi_yaml_get(value, idle[i]);
+        const tmi_value *key = tmi_value_get(value, idle[i]);
         if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights, probabilities or sizes");
     }
     if (design->regularise && !has_public_weights(design))
-        tmi_complain_key(reader, tmi_yaml_get(value, "regularise"),
+        tmi_complain_key(reader, tmi_value_get(value, "regularise"),
                          "has no public weights to move: strata of srs or systematic samples "
                          "have them, and pps with a frame");
     if (are && design->weights_final && !design->weight)
         tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
     if (design->weight && !design->max_weight)
-        tmi_complain_key(reader, tmi_yaml_get(value, "weight"),
+        tmi_complain_key(reader, tmi_value_get(value, "weight"),
                          "expected the key max_weight beside it, a public bound of the weights, "
                          "e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)

@@ -11,26 +11,13 @@
 
 typedef struct tree {
     const char *name;
-    tmi_yaml *root, *open; /* open: the list or map whose values are being read; NULL at the top */
-    char *key;             /* read, its value comes next */
+    tmi_value *root, *open; /* open: the list or map whose values are being read; NULL at the top */
+    char *key;              /* read, its value comes next */
     int key_line, key_column;
     size_t depth, nodes;
     int documents;
     tamis_error *err;
 } tree;
-
-void tmi_yaml_free(tmi_yaml *node)
-{
-    if (!node) return;
-    for (tmi_yaml *child = node->first; child;) {
-        tmi_yaml *next = child->next;
-        tmi_yaml_free(child); /* at most TMI_YAML_DEPTH deep */
-        child = next;
-    }
-    tmi_free(node->key);
-    tmi_free(node->text);
-    tmi_free(node);
-}
 
 /* ---- bytes: UTF-8 and nothing else ---- */
 
@@ -158,7 +145,7 @@ static tamis_status copy_scalar(char **copy, const tree *t, struct fy_token *tok
     return *copy ? TAMIS_OK : tmi_fail_memory(t->err);
 }
 
-static bool wants_key(const tree *t) { return t->open && t->open->kind == TMI_YAML_MAP && !t->key; }
+static bool wants_key(const tree *t) { return t->open && t->open->kind == TMI_VALUE_MAP && !t->key; }
 
 static tamis_status take_key(tree *t, struct fy_event *event)
 {
@@ -176,32 +163,24 @@ static tamis_status take_value(tree *t, struct fy_event *event)
 {
     struct fy_token *token = token_of(event);
     if (++t->nodes > TMI_YAML_NODES) return refuse(t, token, "the plan has more values than a plan may have (100000)");
-    if (t->open && t->open->count == TMI_YAML_KEYS && t->open->kind == TMI_YAML_MAP) {
+    if (t->open && t->open->count == TMI_YAML_KEYS && t->open->kind == TMI_VALUE_MAP) {
         return refuse(t, token, "this map has more keys than a map of a plan may have (10000)");
     }
-    tmi_yaml *node = tmi_alloc(1, sizeof *node);
+    static const tmi_value_kind kinds[] = {
+        [FYET_SCALAR] = TMI_VALUE_TEXT, [FYET_MAPPING_START] = TMI_VALUE_MAP, [FYET_SEQUENCE_START] = TMI_VALUE_LIST};
+    tmi_value *node = tmi_value_new(t->open, t->key, kinds[event->type]);
     if (!node) return tmi_fail_memory(t->err);
+    if (!t->open) t->root = node;
     place(t, token, &node->line, &node->column);
-    node->key = t->key;
     node->key_line = t->key ? t->key_line : node->line;
     node->key_column = t->key ? t->key_column : node->column;
+    tmi_free(t->key);
     t->key = NULL;
-    node->parent = t->open;
-    if (t->open) {
-        node->index = t->open->count++;
-        if (t->open->last) t->open->last->next = node;
-        else t->open->first = node;
-        t->open->last = node;
-    } else {
-        t->root = node;
-    }
-    if (event->type == FYET_SCALAR) {
-        node->kind = TMI_YAML_TEXT;
+    if (node->kind == TMI_VALUE_TEXT) {
         node->quoted = token && fy_token_scalar_style(token) != FYSS_PLAIN;
         return copy_scalar(&node->text, t, token);
     }
     if (++t->depth > TMI_YAML_DEPTH) return refuse(t, token, "nested more deeply than a plan may be (16 levels)");
-    node->kind = event->type == FYET_MAPPING_START ? TMI_YAML_MAP : TMI_YAML_LIST;
     t->open = node;
     return TAMIS_OK;
 }
@@ -216,6 +195,7 @@ static tamis_status take_event(tree *t, struct fy_event *event)
     case FYET_SEQUENCE_START: return wants_key(t) ? take_key(t, event) : take_value(t, event);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
+        if (!tmi_value_close(t->open)) return tmi_fail_memory(t->err);
         t->open = t->open->parent;
         t->depth--;
         return TAMIS_OK;
@@ -257,7 +237,7 @@ static tamis_status syntax_error(const tree *t, const complaints *c)
                     what);
 }
 
-tamis_status tmi_yaml_read(tmi_yaml **root, const char *name, const char *bytes, size_t length, tamis_error *err)
+tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     *root = NULL;
     tamis_status status = check_bytes(name, bytes, length, err);
@@ -290,9 +270,8 @@ tamis_status tmi_yaml_read(tmi_yaml **root, const char *name, const char *bytes,
     }
     if (fy_parser_get_stream_error(parser)) status = syntax_error(&t, &collected);
     if (status == TAMIS_OK && !t.root) {
-        t.root = tmi_alloc(1, sizeof *t.root);
-        if (t.root) t.root->text = tmi_copy_text("", 0);
-        if (!t.root || !t.root->text) status = tmi_fail_memory(err);
+        t.root = tmi_value_new(NULL, NULL, TMI_VALUE_TEXT);
+        if (!t.root || !tmi_value_set_text(t.root, "", 0)) status = tmi_fail_memory(err);
         else t.root->line = t.root->column = 1;
     }
 
@@ -301,6 +280,6 @@ done:
     if (diag) fy_diag_unref(diag);
     tmi_free(t.key);
     if (status == TAMIS_OK) *root = t.root;
-    else tmi_yaml_free(t.root);
+    else tmi_value_free(t.root);
     return status;
 }

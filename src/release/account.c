@@ -57,16 +57,18 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
 /* ---- charging ---- */
 
 typedef struct bill {
-    char *measures, *frozen, *source, *wave;
+    char *measures;
+    tmi_json *frozen, *source;
+    tmi_wave wave; /* lent */
     tamis_charge charge;
+    tmi_charge_facts facts;
 } bill;
 
 static void bill_clear(bill *b)
 {
     tmi_free(b->measures);
-    tmi_free(b->frozen);
-    tmi_free(b->source);
-    tmi_free(b->wave);
+    tmi_json_free(b->frozen);
+    tmi_json_free(b->source);
 }
 
 /* The caller clears it, also after a failure. */
@@ -79,15 +81,13 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment 
     TMI_TRY(tmi_release_identity(&b->measures, s, err));
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
-    TMI_TRY(tmi_plan_wave_json(&b->wave, plan, err));
+    b->wave = tmi_wave_of(plan);
+    b->facts = (tmi_charge_facts){b->frozen, b->source, &b->wave};
     b->charge = (tamis_charge){.survey = plan->survey,
-                               .wave = b->wave,
                                .release = slash ? slash + 1 : plan->name,
                                .budget = budget_of(plan),
-                               .frozen = b->frozen,
                                .measures = b->measures,
                                .again = p->again,
-                               .source = b->source,
                                .new_account = p->new_account,
                                .leftover = p->leftover};
     if (s->gaussian) b->charge.amount.rho = s->spent;
@@ -161,7 +161,7 @@ tamis_status tmi_account_check(const tmi_schedule *s, tamis_error *err)
 {
     bill b = {0};
     tamis_status status = bill_make(&b, s, &(tmi_payment){.ledger = s->plan->ledger}, err);
-    if (status == TAMIS_OK) status = tmi_charge_check(&b.charge, err);
+    if (status == TAMIS_OK) status = tmi_charge_check(&b.charge, &b.facts, err);
     bill_clear(&b);
     return status;
 }
@@ -187,7 +187,7 @@ tamis_status tmi_account_charge(tmi_account *a, tmi_promised *promised, const tm
     TMI_TRY(bill_make(&b, s, p, err));
     TMI_TRY(tamis_ledger_open(&a->ledger, p->ledger, err));
     TMI_TRY(check_existing(a, s, p->ledger, err));
-    TMI_TRY(tamis_ledger_charge(&a->charged, a->ledger, &b.charge, err));
+    TMI_TRY(tmi_ledger_charge_facts(&a->charged, a->ledger, &b.charge, &b.facts, true, err));
     TMI_TRY(look_at_spending(a, s, err));
     TMI_TRY(look_for_unpublished(a, s, err));
     TMI_TRY(tmi_account_promise(promised, s, &a->standing, &a->standing.after, &a->standing.cap, err));
@@ -212,7 +212,7 @@ tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const tmi_p
     TMI_TRY(check_existing(a, s, p->ledger, err));
     TMI_TRY(look_at_spending(a, s, err));
     if (a->has_spending && !tmi_has_budget(s->plan)) b.charge.budget = (tamis_coin){0};
-    TMI_TRY(tamis_ledger_ask(&a->charged, a->ledger, &b.charge, err));
+    TMI_TRY(tmi_ledger_charge_facts(&a->charged, a->ledger, &b.charge, &b.facts, false, err));
     TMI_TRY(look_for_unpublished(a, s, err));
 
 done:
@@ -268,36 +268,24 @@ done:
 
 /* ---- what was kept ---- */
 
-static tamis_status measurement_text(char **text, const tmi_schedule *s, const tmi_measurement *m, tamis_error *err)
-{
-    tmi_text json;
-    tmi_json_out out;
-    tmi_text_init(&json);
-    tmi_json_out_init(&out, &json, false);
-    tmi_put_measurement(&out, s, m);
-    tmi_json_close(&out, '}');
-    return tmi_text_take(text, &json, err);
-}
-
 /* The kept values of the measurement; NULL if there are none. Two of them may have the same name. */
 static tamis_status find_kept(const tmi_json **values, const tmi_json *list, const tmi_schedule *s, const tmi_measurement *m,
                               tamis_error *err)
 {
-    tmi_json *asked = NULL;
-    char *text = NULL;
-    tamis_status status;
+    tmi_json_tree tree;
+    tmi_json *asked;
     *values = NULL;
-    TMI_TRY(measurement_text(&text, s, m, err));
-    TMI_TRY(tmi_json_read(&asked, text, strlen(text), err));
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_put_measurement(&tree.out, s, m);
+    tmi_json_close(&tree.out, '}');
+    tamis_status status = tmi_json_tree_end(&asked, &tree, err);
+    if (status != TAMIS_OK) return status;
     for (size_t i = 0; list && !*values && i < tmi_json_size(list); i++) {
         const tmi_json *kept = tmi_json_at(list, i);
         if (!tmi_json_difference(kept, asked, "values")) *values = tmi_json_get(kept, "values");
     }
-
-done:
     tmi_json_free(asked);
-    tmi_free(text);
-    return status;
+    return TAMIS_OK;
 }
 
 tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, const tmi_schedule *s, tamis_error *err)

@@ -33,7 +33,7 @@ typedef struct tmi_certified {
 } tmi_certified;
 
 typedef struct tmi_certificate {
-    char *plan_text;
+    tmi_json *plan;
     const tmi_schedule *schedule; /* lent; NULL: nothing follows */
     char *version;
     tmi_certified account;
@@ -47,10 +47,10 @@ typedef struct tmi_certificate {
 tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule, tamis_error *err);
 void tmi_certificate_clear(tmi_certificate *c);
 
-/* The plan of a certificate, out of its text, to be freed. `name` is what messages call it. INVALID, SYSTEM. */
-tamis_status tmi_certificate_plan(tamis_plan **plan, const char *plan_text, const char *name, tamis_error *err);
+/* The plan of a certificate, read from its canonical text, to be freed. `name` is what messages call it. INVALID, SYSTEM. */
+tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_json *json, const char *name, tamis_error *err);
 
-/* That the certificate's text of the plan is read as the same plan, as whoever verifies it will. INVALID, SYSTEM. */
+/* That the certificate's plan, written and read again, is the same plan, as it will be for whoever verifies it. INVALID, SYSTEM. */
 tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err);
 
 /* What the ledger says about the charge of a release. */
@@ -61,8 +61,9 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *acco
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *promised,
                                      const tmi_standing *known, tamis_error *err);
 
-/* The file, and c->hash. `promised`: by the whole account. The caller frees the text. Errors: SYSTEM. */
+/* The file, or the same as a tree; and c->hash. `promised`: by the whole account. The caller frees what is given. Errors: SYSTEM. */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
+tamis_status tmi_certificate_tree(tmi_json **tree, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
 
 /* What is signed: a line that says what it is, so that a signature of something else is never one of a certificate. */
 #define TMI_CERTIFICATE_MESSAGE (sizeof "tamis certificate " + TMI_SHA256_TEXT)

@@ -5,19 +5,6 @@
 
 #define MOST_PROBLEMS 100 /* a file that differs everywhere needs no longer list */
 
-const tmi_json *tmi_field(const tmi_json *object, const char *key, tmi_json_kind kind)
-{
-    if (!object || tmi_json_kind_of(object) != TMI_JSON_OBJECT) return NULL;
-    const tmi_json *value = tmi_json_get(object, key);
-    return value && tmi_json_kind_of(value) == kind ? value : NULL;
-}
-
-const char *tmi_field_text(const tmi_json *object, const char *key)
-{
-    const tmi_json *value = tmi_field(object, key, TMI_JSON_STRING);
-    return value ? tmi_json_string(value) : "";
-}
-
 void tmi_check_note(tmi_checking *c, const char *field, const char *message)
 {
     if (c->status != TAMIS_OK || c->faults->count >= MOST_PROBLEMS) return;

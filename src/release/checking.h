@@ -23,8 +23,4 @@ void tmi_check_fields(tmi_checking *c, const tmi_json *follows, const tmi_json *
 tamis_status tmi_check_noted(tmi_checking *c, const char *field, tamis_status status, const tamis_error *reason,
                              tamis_error *err);
 
-/* The value of a key if it is of that kind, and a text, "" if there is none. `object` may be NULL or of any kind. */
-const tmi_json *tmi_field(const tmi_json *object, const char *key, tmi_json_kind kind);
-const char *tmi_field_text(const tmi_json *object, const char *key);
-
 #endif

@@ -8,52 +8,24 @@
 #include "plan/json.h"
 #include "report/promise.h"
 
-static void put_integer(tmi_json_out *out, const char *key, int64_t value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, value);
-}
-
-static void put_yes_no(tmi_json_out *out, const char *key, bool value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_boolean(out, value);
-}
-
-static void put_exact(tmi_json_out *out, const char *key, const tamis_number *number)
-{
-    tmi_json_key(out, key);
-    if (number) tmi_put_exact(out, number);
-    else tmi_json_put_null(out);
-}
-
-static void put_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count)
-{
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
-    for (size_t i = 0; list && i < count; i++) tmi_json_put_integer(out, list[i]);
-    tmi_json_close(out, ']');
-}
-
 /* How rows are weighed and combined. What only the reading of noisy numbers needs (spread, correction, df) is left out. */
 static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
 {
     static const char *const weights[] = {[TMI_ALIKE] = "alike", [TMI_STRATA] = "strata", [TMI_ROWS] = "rows"};
     tmi_json_open(out, '{');
-    tmi_json_key(out, "weights");
-    tmi_json_put_string(out, weights[s->weights]);
-    put_exact(out, "step", s->step);
-    put_integers(out, "points", s->points, s->strata);
-    put_exact(out, "spread_step", s->spread_step);
-    put_integers(out, "spread_points", s->spread_points, s->strata);
-    put_integer(out, "most", s->most);
-    put_yes_no(out, "stages", s->stages);
-    put_yes_no(out, "from_frame", s->from_frame);
-    put_yes_no(out, "stays", s->stays);
-    put_yes_no(out, "of_units", s->of_units);
-    put_yes_no(out, "scattered", s->scattered);
-    put_integer(out, "variance_units", (int64_t)s->variance_units);
-    put_integer(out, "rows", s->rows);
+    tmi_json_add_string(out, "weights", weights[s->weights]);
+    tmi_add_exact(out, "step", s->step);
+    tmi_json_add_integers(out, "points", s->points, s->strata);
+    tmi_add_exact(out, "spread_step", s->spread_step);
+    tmi_json_add_integers(out, "spread_points", s->spread_points, s->strata);
+    tmi_json_add_integer(out, "most", s->most);
+    tmi_json_add_boolean(out, "stages", s->stages);
+    tmi_json_add_boolean(out, "from_frame", s->from_frame);
+    tmi_json_add_boolean(out, "stays", s->stays);
+    tmi_json_add_boolean(out, "of_units", s->of_units);
+    tmi_json_add_boolean(out, "scattered", s->scattered);
+    tmi_json_add_integer(out, "variance_units", (int64_t)s->variance_units);
+    tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_close(out, '}');
 }
 
@@ -64,8 +36,8 @@ static tamis_status measurement_text(char **text, const tmi_schedule *s, const t
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, false);
     tmi_put_measurement(&out, s, m);
-    put_integer(&out, "cells_of_a_record", (int64_t)m->movable);
-    put_integer(&out, "limit", m->limit);
+    tmi_json_add_integer(&out, "cells_of_a_record", (int64_t)m->movable);
+    tmi_json_add_integer(&out, "limit", m->limit);
     tmi_json_close(&out, '}');
     return tmi_text_take(text, &json, err);
 }
@@ -100,15 +72,9 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, false);
     tmi_json_open(&out, '{');
-    if (plan->wave.name) {
-        tmi_json_key(&out, "wave");
-        tmi_json_put_string(&out, plan->wave.name);
-    }
+    if (plan->wave.name) tmi_json_add_string(&out, "wave", plan->wave.name);
     tmi_put_drawing(&out, plan);
-    if (tmi_frame_of(s)) {
-        tmi_json_key(&out, "frame");
-        tmi_json_put_string(&out, tmi_frame_of(s)->hash);
-    }
+    if (tmi_frame_of(s)) tmi_json_add_string(&out, "frame", tmi_frame_of(s)->hash);
     if (plan->design.by) {
         tmi_json_key(&out, "strata");
         tmi_put_column(&out, plan, plan->design.by);

@@ -54,18 +54,14 @@ static void put_weights(tmi_json_out *out, const tmi_schedule *s)
 /* noisy NULL: the longest values that there can be, all at the lower end of the clamp. */
 static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_int128 *noisy)
 {
-    tmi_json_key(out, "values");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "values", '[');
     for (size_t cell = 0; cell < m->cells && !out->text->failed; cell++) {
         char value[TMI_INT128_TEXT];
         tmi_int128_text(value, noisy ? noisy[cell] : -(tmi_int128)m->limit);
         tmi_json_open(out, '{');
         tmi_json_key(out, "group");
         tmi_put_group(out, m->by, m->by_count, cell / m->units);
-        if (m->units > 1) {
-            tmi_json_key(out, "unit");
-            tmi_json_put_integer(out, (int64_t)(cell % m->units));
-        }
+        if (m->units > 1) tmi_json_add_integer(out, "unit", (int64_t)(cell % m->units));
         tmi_json_key(out, "value");
         tmi_json_put_number(out, value);
         tmi_json_close(out, '}');
@@ -74,37 +70,39 @@ static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_in
 }
 
 /* measurements.json; noisy NULL: the longest that there can be. */
+static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_integer(out, "tamis", 1);
+    tmi_json_add_string(out, "survey", s->plan->survey);
+    tmi_json_key(out, "design");
+    tmi_put_design(out, s);
+    put_weights(out, s);
+    tmi_json_add_open(out, "measurements", '[');
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        tmi_put_measurement(out, s, &s->measurements[i]);
+        put_values(out, &s->measurements[i], noisy ? noisy[i] : NULL);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
 static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128 *const *noisy)
 {
     tmi_json_out out;
     json->watch = s->watch;
     tmi_json_out_init(&out, json, true);
-    tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, s->plan->survey);
-    tmi_json_key(&out, "design");
-    tmi_put_design(&out, s);
-    put_weights(&out, s);
-    tmi_json_key(&out, "measurements");
-    tmi_json_open(&out, '[');
-    for (size_t i = 0; i < s->measurement_count; i++) {
-        tmi_put_measurement(&out, s, &s->measurements[i]);
-        put_values(&out, &s->measurements[i], noisy ? noisy[i] : NULL);
-        tmi_json_close(&out, '}');
-    }
-    tmi_json_close(&out, ']');
-    tmi_json_close(&out, '}');
+    put_measurements(&out, s, noisy);
     tmi_text_put(json, "\n");
 }
 
-tamis_status tmi_measurements_json(char **text, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+tamis_status tmi_measurements_tree(tmi_json **tree, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
 {
-    tmi_text json;
-    tmi_text_init(&json);
-    write_measurements(&json, s, noisy);
-    return tmi_text_take(text, &json, err);
+    tmi_json_tree made;
+    tmi_json_tree_begin(&made, s->watch);
+    put_measurements(&made.out, s, noisy);
+    return tmi_json_tree_end(tree, &made, err);
 }
 
 tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err)
@@ -125,9 +123,11 @@ tamis_status tamis_release_measurements_json(char **text, const tamis_release *r
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
     const char *kept = release->account.charged.measurements;
-    if (!kept) return tmi_measurements_json(text, &release->schedule, release->noisy, err);
-    *text = tmi_copy_text(kept, strlen(kept));
-    return *text ? TAMIS_OK : tmi_fail_memory(err);
+    tmi_text json;
+    tmi_text_init(&json);
+    if (kept) tmi_text_put(&json, kept);
+    else write_measurements(&json, &release->schedule, release->noisy);
+    return tmi_text_take(text, &json, err);
 }
 
 /* A file with its hash in the certificate; the caller frees the text. */

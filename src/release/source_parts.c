@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -66,23 +65,24 @@ static void put_relative(tmi_text *text, const char *path, const char *file)
 
 /* ---- parts ---- */
 
-static tamis_status put_file(tmi_json_out *out, const char *path, const char *table, const char *ledger, tamis_error *err)
+static void put_part(tmi_json_out *out, tmi_text *part)
+{
+    if (part->failed) out->text->failed = true;
+    else tmi_json_put_string(out, part->bytes);
+    tmi_text_clear(part);
+}
+
+static void put_file(tmi_json_out *out, const char *path, const char *table, const char *ledger)
 {
     char *whole = NULL;
     tmi_text part;
-    tamis_status status;
     tmi_text_init(&part);
-    TMI_TRY(absolute(&whole, path, err));
     tmi_text_put(&part, "file ");
-    put_relative(&part, whole, ledger);
+    if (absolute(&whole, path, NULL) == TAMIS_OK) put_relative(&part, whole, ledger);
+    else part.failed = true;
     if (table) tmi_text_format(&part, " table %s", table);
-    if (part.failed) TMI_TRY(tmi_fail_memory(err));
-    tmi_json_put_string(out, part.bytes);
-
-done:
+    put_part(out, &part);
     tmi_free(whole);
-    tmi_text_clear(&part);
-    return status;
 }
 
 static void put_connection(tmi_json_out *out, const char *connection, const char *table)
@@ -92,29 +92,21 @@ static void put_connection(tmi_json_out *out, const char *connection, const char
     tmi_text_init(&part);
     tmi_sha256_text(hash, connection, strlen(connection));
     tmi_text_format(&part, "postgres %s table %s", hash, table);
-    if (part.failed) out->text->failed = true;
-    else tmi_json_put_string(out, part.bytes);
-    tmi_text_clear(&part);
+    put_part(out, &part);
 }
 
-tamis_status tmi_source_parts(char **json, const tmi_plan_source *source, const char *ledger, tamis_error *err)
+tamis_status tmi_source_parts(tmi_json **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err)
 {
     char *book = NULL;
-    tamis_status status;
-    tmi_text text;
-    tmi_json_out out;
-    *json = NULL;
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    tmi_json_open(&out, '[');
-    TMI_TRY(absolute(&book, ledger, err));
-    for (size_t i = 0; i < source->file_count; i++) TMI_TRY(put_file(&out, source->files[i], source->table, book, err));
-    for (size_t i = 0; i < source->connection_count; i++) put_connection(&out, source->connections[i], source->table);
-    tmi_json_close(&out, ']');
-    status = tmi_text_take(json, &text, err);
-
-done:
+    tmi_json_tree tree;
+    *parts = NULL;
+    tamis_status status = absolute(&book, ledger, err);
+    if (status != TAMIS_OK) return status;
+    tmi_json_tree_begin(&tree, NULL);
+    tmi_json_open(&tree.out, '[');
+    for (size_t i = 0; i < source->file_count; i++) put_file(&tree.out, source->files[i], source->table, book);
+    for (size_t i = 0; i < source->connection_count; i++) put_connection(&tree.out, source->connections[i], source->table);
+    tmi_json_close(&tree.out, ']');
     tmi_free(book);
-    tmi_text_clear(&text);
-    return status;
+    return tmi_json_tree_end(parts, &tree, err);
 }

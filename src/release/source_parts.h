@@ -6,10 +6,11 @@
 #ifndef TMI_RELEASE_SOURCE_PARTS_H
 #define TMI_RELEASE_SOURCE_PARTS_H
 
+#include "base/json/json.h"
 #include "plan/plan.h"
 
-/* Gives    a JSON list of texts, which the caller frees with tmi_free; NULL on failure.
+/* Gives    a list of texts, which the caller frees with tmi_json_free; NULL on failure.
  * Errors   SYSTEM (memory).                                                                                          */
-tamis_status tmi_source_parts(char **json, const tmi_plan_source *source, const char *ledger, tamis_error *err);
+tamis_status tmi_source_parts(tmi_json **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err);
 
 #endif

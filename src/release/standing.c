@@ -11,19 +11,12 @@
 
 /* ---- writing ---- */
 
-static void put_exact(tmi_json_out *out, const char *key, const tamis_number *number)
-{
-    tmi_json_key(out, key);
-    tmi_put_exact(out, number);
-}
-
 static void put_sums(tmi_json_out *out, const char *key, const tmi_sums *sums)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    put_exact(out, "epsilon", sums->eps);
-    put_exact(out, "delta", sums->delta);
-    put_exact(out, "rho", sums->rho);
+    tmi_json_add_open(out, key, '{');
+    tmi_add_exact(out, "epsilon", sums->eps);
+    tmi_add_exact(out, "delta", sums->delta);
+    tmi_add_exact(out, "rho", sums->rho);
     tmi_json_close(out, '}');
 }
 
@@ -33,21 +26,14 @@ static void put_coin(tmi_json_out *out, const char *key, const tmi_ledger_coin *
     if (tmi_coin_put(out, coin, NULL) != TAMIS_OK) out->text->failed = true;
 }
 
-static void put_text(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
 static void put_raise(tmi_json_out *out, const tmi_raise *raise)
 {
     tmi_json_open(out, '{');
-    tmi_json_key(out, "entry");
-    tmi_json_put_integer(out, raise->number);
-    put_text(out, "time", raise->time);
+    tmi_json_add_integer(out, "entry", raise->number);
+    tmi_json_add_string(out, "time", raise->time);
     put_coin(out, "from", &raise->from);
     put_coin(out, "to", &raise->to);
-    put_text(out, "reason", raise->reason);
+    tmi_json_add_string(out, "reason", raise->reason);
     tmi_json_close(out, '}');
 }
 
@@ -57,11 +43,10 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
     put_sums(out, "before", &s->before.base);
     put_sums(out, "after", &s->after.base);
     if (s->after.count > 0) {
-        tmi_json_key(out, "groups");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "groups", '[');
         for (size_t i = 0; i < s->after.count; i++) {
             tmi_json_open(out, '{');
-            put_text(out, "group", s->after.groups[i].name);
+            tmi_json_add_string(out, "group", s->after.groups[i].name);
             put_sums(out, "before", &s->before.groups[i].sums);
             put_sums(out, "after", &s->after.groups[i].sums);
             tmi_json_close(out, '}');
@@ -70,21 +55,19 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
     }
     put_coin(out, "cap", &s->cap);
     if (s->raise_count > 0) {
-        tmi_json_key(out, "raised");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "raised", '[');
         for (size_t i = 0; i < s->raise_count; i++) put_raise(out, &s->raises[i]);
         tmi_json_close(out, ']');
     }
     if (s->wave_count > 1 || s->waves[0].name) {
-        tmi_json_key(out, "waves");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "waves", '[');
         for (size_t i = 0; i < s->wave_count; i++) tmi_wave_put(out, &s->waves[i]);
         tmi_json_close(out, ']');
     }
     tmi_text_init(&words);
     tmi_cap_words(&words, s);
     if (words.failed) out->text->failed = true;
-    put_text(out, "statement", words.bytes);
+    tmi_json_add_string(out, "statement", words.bytes);
     tmi_text_clear(&words);
 }
 
@@ -105,8 +88,8 @@ size_t tmi_standing_bytes(const tmi_standing *s, const tamis_plan *plan)
 static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
 {
     *number = NULL;
-    if (!tmi_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
-    return tamis_number_read(number, tmi_field_text(object, key), NULL) == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
+    if (!tmi_json_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
+    return tamis_number_read(number, tmi_json_text(object, key), NULL) == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
 static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_json *object, bool in_rho, tamis_error *err)
@@ -133,7 +116,7 @@ static tamis_status read_coin(tmi_ledger_coin *coin, bool *whole, const tmi_json
 
 static tamis_status copy_name(char **name, bool *whole, const tmi_json *object, const char *key, tamis_error *err)
 {
-    const char *text = tmi_field_text(object, key);
+    const char *text = tmi_json_text(object, key);
     *whole = *whole && *text;
     *name = tmi_copy_text(text, strlen(text));
     return *name ? TAMIS_OK : tmi_fail_memory(err);
@@ -151,8 +134,8 @@ static tamis_status read_groups(tmi_standing *s, bool *whole, const tmi_json *li
         const tmi_json *group = tmi_json_at(list, i);
         TMI_TRY(copy_name(&s->before.groups[i].name, whole, group, "group", err));
         TMI_TRY(copy_name(&s->after.groups[i].name, whole, group, "group", err));
-        TMI_TRY(read_sums(&s->before.groups[i].sums, whole, tmi_field(group, "before", TMI_JSON_OBJECT), in_rho, err));
-        TMI_TRY(read_sums(&s->after.groups[i].sums, whole, tmi_field(group, "after", TMI_JSON_OBJECT), in_rho, err));
+        TMI_TRY(read_sums(&s->before.groups[i].sums, whole, tmi_json_field(group, "before", TMI_JSON_OBJECT), in_rho, err));
+        TMI_TRY(read_sums(&s->after.groups[i].sums, whole, tmi_json_field(group, "after", TMI_JSON_OBJECT), in_rho, err));
     }
 
 done:
@@ -167,12 +150,12 @@ static tamis_status read_raises(tmi_standing *s, bool *whole, const tmi_json *li
     if (!s->raises) TMI_TRY(tmi_fail_memory(err));
     s->raise_count = count;
     for (size_t i = 0; i < count; i++) {
-        const tmi_json *raise = tmi_json_at(list, i), *entry = tmi_field(raise, "entry", TMI_JSON_INTEGER);
+        const tmi_json *raise = tmi_json_at(list, i), *entry = tmi_json_field(raise, "entry", TMI_JSON_INTEGER);
         s->raises[i].number = entry ? tmi_json_integer(entry) : 0;
-        snprintf(s->raises[i].time, sizeof s->raises[i].time, "%s", tmi_field_text(raise, "time"));
+        snprintf(s->raises[i].time, sizeof s->raises[i].time, "%s", tmi_json_text(raise, "time"));
         TMI_TRY(copy_name(&s->raises[i].reason, whole, raise, "reason", err));
-        TMI_TRY(read_coin(&s->raises[i].from, whole, tmi_field(raise, "from", TMI_JSON_OBJECT), err));
-        TMI_TRY(read_coin(&s->raises[i].to, whole, tmi_field(raise, "to", TMI_JSON_OBJECT), err));
+        TMI_TRY(read_coin(&s->raises[i].from, whole, tmi_json_field(raise, "from", TMI_JSON_OBJECT), err));
+        TMI_TRY(read_coin(&s->raises[i].to, whole, tmi_json_field(raise, "to", TMI_JSON_OBJECT), err));
     }
 
 done:
@@ -204,13 +187,13 @@ tamis_status tmi_standing_read(tmi_standing *s, bool *whole, const tmi_json *acc
     tamis_status status;
     *s = (tmi_standing){0};
     *whole = account != NULL;
-    TMI_TRY(read_coin(&s->cap, whole, tmi_field(account, "cap", TMI_JSON_OBJECT), err));
+    TMI_TRY(read_coin(&s->cap, whole, tmi_json_field(account, "cap", TMI_JSON_OBJECT), err));
     const bool in_rho = s->cap.rho != NULL;
-    TMI_TRY(read_sums(&s->before.base, whole, tmi_field(account, "before", TMI_JSON_OBJECT), in_rho, err));
-    TMI_TRY(read_sums(&s->after.base, whole, tmi_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
-    TMI_TRY(read_groups(s, whole, tmi_field(account, "groups", TMI_JSON_LIST), in_rho, err));
-    TMI_TRY(read_raises(s, whole, tmi_field(account, "raised", TMI_JSON_LIST), err));
-    TMI_TRY(read_waves(s, whole, tmi_field(account, "waves", TMI_JSON_LIST), err));
+    TMI_TRY(read_sums(&s->before.base, whole, tmi_json_field(account, "before", TMI_JSON_OBJECT), in_rho, err));
+    TMI_TRY(read_sums(&s->after.base, whole, tmi_json_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
+    TMI_TRY(read_groups(s, whole, tmi_json_field(account, "groups", TMI_JSON_LIST), in_rho, err));
+    TMI_TRY(read_raises(s, whole, tmi_json_field(account, "raised", TMI_JSON_LIST), err));
+    TMI_TRY(read_waves(s, whole, tmi_json_field(account, "waves", TMI_JSON_LIST), err));
 
 done:
     return status;

@@ -15,13 +15,10 @@ void tmi_put_spending(tmi_json_out *out, const tmi_account *a, const tamis_spend
     }
     tmi_json_open(out, '{');
     if (s->in_rho) {
-        tmi_json_key(out, "rho");
-        tmi_json_put_bound(out, s->rho);
+        tmi_json_add_bound(out, "rho", s->rho);
     } else {
-        tmi_json_key(out, "epsilon");
-        tmi_json_put_bound(out, s->epsilon);
-        tmi_json_key(out, "delta");
-        tmi_json_put_bound(out, s->delta);
+        tmi_json_add_bound(out, "epsilon", s->epsilon);
+        tmi_json_add_bound(out, "delta", s->delta);
     }
     tmi_json_close(out, '}');
 }
@@ -33,20 +30,12 @@ void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
         return;
     }
     tmi_json_open(out, '{');
-    tmi_json_key(out, "entry");
-    tmi_json_put_integer(out, a->charged.entry);
-    tmi_json_key(out, "hash");
-    tmi_json_put_string(out, a->charged.hash);
-    tmi_json_key(out, "time");
-    tmi_json_put_string(out, a->charged.time);
-    tmi_json_key(out, "repeated");
-    tmi_json_put_boolean(out, a->charged.measurements != NULL);
-    tmi_json_key(out, "created");
-    tmi_json_put_boolean(out, a->charged.created);
-    if (a->charged.claim) {
-        tmi_json_key(out, "claim");
-        tmi_json_put_integer(out, a->charged.claim);
-    }
+    tmi_json_add_integer(out, "entry", a->charged.entry);
+    tmi_json_add_string(out, "hash", a->charged.hash);
+    tmi_json_add_string(out, "time", a->charged.time);
+    tmi_json_add_boolean(out, "repeated", a->charged.measurements != NULL);
+    tmi_json_add_boolean(out, "created", a->charged.created);
+    if (a->charged.claim) tmi_json_add_integer(out, "claim", a->charged.claim);
     tmi_json_close(out, '}');
 }
 

@@ -13,8 +13,7 @@
 void tmi_page_title(tmi_page *page, const char *name, const char *remark)
 {
     if (page->json) {
-        tmi_json_key(page->json, "name");
-        tmi_json_put_string(page->json, name);
+        tmi_json_add_string(page->json, "name", name);
         return;
     }
     tmi_text line;
@@ -28,8 +27,7 @@ void tmi_page_title(tmi_page *page, const char *name, const char *remark)
 void tmi_page_part(tmi_page *page, const char *label, const char *key, const char *text)
 {
     if (page->json) {
-        tmi_json_key(page->json, key);
-        tmi_json_put_string(page->json, text);
+        tmi_json_add_string(page->json, key, text);
         return;
     }
     char first[LABEL + 1], rest[LABEL + 1];
@@ -63,8 +61,7 @@ const char *tamis_explain_topic(size_t i)
 static void list_topics(tmi_page *page)
 {
     if (page->json) {
-        tmi_json_key(page->json, "topics");
-        tmi_json_open(page->json, '[');
+        tmi_json_add_open(page->json, "topics", '[');
         for (size_t i = 0; tamis_explain_topic(i); i++) tmi_json_put_string(page->json, tamis_explain_topic(i));
         tmi_json_close(page->json, ']');
         return;

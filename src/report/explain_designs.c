@@ -234,17 +234,13 @@ static tamis_status put_verdict(tmi_text *text, const verdict *v, tamis_error *e
 static void put_json(tmi_json_out *out, const char *example, const verdict *v)
 {
     tmi_json_open(out, '{');
-    tmi_json_key(out, "design");
-    tmi_json_put_string(out, example);
-    tmi_json_key(out, "eps");
-    tmi_json_put_string(out, "1");
+    tmi_json_add_string(out, "design", example);
+    tmi_json_add_string(out, "eps", "1");
     tmi_json_key(out, "eps_pop");
     if (v->proved) tmi_json_put_bound(out, v->eps);
     else tmi_json_put_null(out);
-    tmi_json_key(out, "theorem");
-    tmi_json_put_string(out, v->theorem);
-    tmi_json_key(out, "refused");
-    tmi_json_put_string(out, v->proved ? NULL : v->reason);
+    tmi_json_add_string(out, "theorem", v->theorem);
+    tmi_json_add_string(out, "refused", v->proved ? NULL : v->reason);
     tmi_json_close(out, '}');
 }
 
@@ -297,10 +293,7 @@ tamis_status tmi_explain_design(tmi_page *page, const tmi_design_words *d, const
     tmi_page_part(page, "In a plan", "plan", plan);
     tmi_page_part(page, "Weights", "weights", d->weights);
     tmi_page_part(page, "Amplified epsilon", "amplification", d->adds);
-    if (page->json) {
-        tmi_json_key(page->json, "examples");
-        tmi_json_open(page->json, '[');
-    }
+    if (page->json) tmi_json_add_open(page->json, "examples", '[');
     tamis_status status = show_examples(page, d, method, err);
     if (page->json) tmi_json_close(page->json, ']');
     tmi_page_note(page, "\nAn outsider does not know who was sampled; for anyone who does, epsilon is 1. The amplified epsilon "
@@ -361,8 +354,7 @@ tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (page->json) {
-        tmi_json_key(page->json, "designs");
-        tmi_json_open(page->json, '[');
+        tmi_json_add_open(page->json, "designs", '[');
         for (const tmi_design_words *d = tmi_designs; d->name && status == TAMIS_OK; d++) {
             tmi_json_open(page->json, '{');
             status = tmi_explain_design(page, d, NULL, err);

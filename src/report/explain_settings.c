@@ -47,8 +47,7 @@ static void write_table(tmi_text *text)
 void tmi_explain_settings(tmi_page *page)
 {
     if (page->json) {
-        tmi_json_key(page->json, "settings");
-        tmi_json_open(page->json, '[');
+        tmi_json_add_open(page->json, "settings", '[');
         for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
             tmi_json_open(page->json, '{');
             tmi_explain_setting(page, &tamis_settings()[i]);

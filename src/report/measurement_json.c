@@ -9,18 +9,6 @@ static const char *const weighings[] = {
     [TMI_SPREAD] = "spread",
 };
 
-static void put_text(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
-static void put_integer(tmi_json_out *out, const char *key, int64_t value)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_integer(out, value);
-}
-
 static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
 {
     const struct {
@@ -28,10 +16,7 @@ static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
         const tamis_number *value;
     } ends[] = {{"from", range->from}, {"to", range->to}, {"step", range->step}};
     tmi_json_open(out, '{');
-    for (size_t i = 0; i < 3; i++) {
-        tmi_json_key(out, ends[i].key);
-        tmi_put_exact(out, ends[i].value);
-    }
+    for (size_t i = 0; i < 3; i++) { tmi_add_exact(out, ends[i].key, ends[i].value); }
     tmi_json_close(out, '}');
 }
 
@@ -39,10 +24,9 @@ static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
 static void put_factor(tmi_json_out *out, const char *key, const tmi_plan_column *column, int64_t centre, size_t strata)
 {
     if (!column) return;
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    put_text(out, "column", column->name);
-    put_integer(out, "centre", centre);
+    tmi_json_add_open(out, key, '{');
+    tmi_json_add_string(out, "column", column->name);
+    tmi_json_add_integer(out, "centre", centre);
     if (!column->conditions) {
         tmi_json_key(out, "grid");
         if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
@@ -56,12 +40,12 @@ static void put_factor(tmi_json_out *out, const char *key, const tmi_plan_column
 static void put_quantity(tmi_json_out *out, const tmi_schedule *s, const tmi_quantity *q)
 {
     tmi_json_open(out, '{');
-    put_text(out, "weighed_by", weighings[q->weighing]);
+    tmi_json_add_string(out, "weighed_by", weighings[q->weighing]);
     put_factor(out, "x", q->x, q->centre_x, s->sampling.strata);
     put_factor(out, "y", q->y, q->centre_y, s->sampling.strata);
-    if (q->present) put_text(out, "present", q->present->name);
-    if (q->present_too) put_text(out, "present_too", q->present_too->name);
-    if (q->where) put_text(out, "where", q->where->name);
+    if (q->present) tmi_json_add_string(out, "present", q->present->name);
+    if (q->present_too) tmi_json_add_string(out, "present_too", q->present_too->name);
+    if (q->where) tmi_json_add_string(out, "where", q->where->name);
     tmi_json_close(out, '}');
 }
 
@@ -71,8 +55,7 @@ static void put_columns(tmi_json_out *out, const tmi_schedule *s, const tmi_meas
     const tmi_quantity *q = &m->quantity;
     const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present,
                                               q->present_too, q->where};
-    tmi_json_key(out, "columns");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "columns", '[');
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         if (columns[i]) tmi_put_column(out, s->plan, columns[i]);
     }
@@ -84,22 +67,20 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
 {
     const tmi_noise_law *law = &m->laws[h];
     tmi_json_open(out, '{');
-    if (m->law_count > 1) put_text(out, "stratum", s->plan->design.strata[h].name);
-    put_integer(out, "low", law->low);
-    put_integer(out, "high", law->high);
-    put_integer(out, "sensitivity", law->l1);
-    tmi_json_key(out, "sensitivity_l2_squared");
-    tmi_put_exact(out, law->l2_squared);
-    put_text(out, "law", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
-    tmi_json_key(out, "scale");
-    tmi_put_exact(out, law->scale);
+    if (m->law_count > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
+    tmi_json_add_integer(out, "low", law->low);
+    tmi_json_add_integer(out, "high", law->high);
+    tmi_json_add_integer(out, "sensitivity", law->l1);
+    tmi_add_exact(out, "sensitivity_l2_squared", law->l2_squared);
+    tmi_json_add_string(out, "law", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
+    tmi_add_exact(out, "scale", law->scale);
     tmi_json_close(out, '}');
 }
 
 static void put_written(tmi_json_out *out, const char *key, tmi_text *text)
 {
     if (text->failed) out->text->failed = true;
-    put_text(out, key, text->bytes);
+    tmi_json_add_string(out, key, text->bytes);
     tmi_text_clear(text);
 }
 
@@ -112,35 +93,31 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     put_written(out, "name", &text);
     tmi_json_key(out, "row_adds");
     put_quantity(out, s, &m->quantity);
-    tmi_json_key(out, "by");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "by", '[');
     for (size_t i = 0; i < m->by_count; i++) tmi_json_put_string(out, m->by[i]->name);
     tmi_json_close(out, ']');
     put_columns(out, s, m);
-    put_integer(out, "variance_units", (int64_t)m->units);
-    put_integer(out, "cells", (int64_t)m->cells);
-    put_integer(out, "shift", m->shift);
-    put_integer(out, "low", m->low);
-    put_integer(out, "high", m->high);
-    tmi_json_key(out, "noise");
-    tmi_json_open(out, '[');
+    tmi_json_add_integer(out, "variance_units", (int64_t)m->units);
+    tmi_json_add_integer(out, "cells", (int64_t)m->cells);
+    tmi_json_add_integer(out, "shift", m->shift);
+    tmi_json_add_integer(out, "low", m->low);
+    tmi_json_add_integer(out, "high", m->high);
+    tmi_json_add_open(out, "noise", '[');
     for (size_t h = 0; h < m->law_count; h++) put_law(out, s, m, h);
     tmi_json_close(out, ']');
     tmi_measurement_inequality(&text, m, &s->plan->privacy);
     put_written(out, "inequality", &text);
-    tmi_json_key(out, s->gaussian ? "rho" : "epsilon");
-    tmi_put_exact(out, m->part);
+    tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", m->part);
 }
 
 /* ---- the design ---- */
 
 static void put_sizes(tmi_json_out *out, int64_t population, int64_t sample, const tamis_number *rate)
 {
-    if (population > 0) put_integer(out, "population", population);
-    if (sample > 0) put_integer(out, "sample", sample);
+    if (population > 0) tmi_json_add_integer(out, "population", population);
+    if (sample > 0) tmi_json_add_integer(out, "sample", sample);
     if (!rate) return;
-    tmi_json_key(out, "rate");
-    tmi_put_exact(out, rate);
+    tmi_add_exact(out, "rate", rate);
 }
 
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *s)
@@ -149,16 +126,13 @@ void tmi_put_design(tmi_json_out *out, const tmi_schedule *s)
     tmi_plan_design within = *d;
     within.by = NULL;
     tmi_json_open(out, '{');
-    tmi_json_key(out, tmi_design_name(d));
-    tmi_json_open(out, '{');
+    tmi_json_add_open(out, tmi_design_name(d), '{');
     if (d->by) {
-        put_text(out, "by", d->by->name);
-        put_text(out, "within", tmi_design_name(&within));
-        tmi_json_key(out, "strata");
-        tmi_json_open(out, '{');
+        tmi_json_add_string(out, "by", d->by->name);
+        tmi_json_add_string(out, "within", tmi_design_name(&within));
+        tmi_json_add_open(out, "strata", '{');
         for (size_t h = 0; h < d->stratum_count; h++) {
-            tmi_json_key(out, d->strata[h].name);
-            tmi_json_open(out, '{');
+            tmi_json_add_open(out, d->strata[h].name, '{');
             put_sizes(out, d->strata[h].population, d->strata[h].sample, d->strata[h].rate);
             tmi_json_close(out, '}');
         }

@@ -29,12 +29,6 @@ void tmi_forecast_advice(tmi_text *text, const tmi_preview *p, size_t i, const c
 
 /* ---- JSON ---- */
 
-static void put_real(tmi_json_out *out, const char *key, double x)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_real(out, x);
-}
-
 static double part_of_range(const tmi_prospect *p) { return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL; }
 
 static double part_of_expected(const tmi_prospect *p) { return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL; }
@@ -50,17 +44,16 @@ static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
 
 static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_forecast *f)
 {
-    tmi_json_key(out, "groups");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "groups", '[');
     for (size_t k = 0; k < f->count && !out->text->failed; k++) {
         const tmi_prospect *p = &f->groups[k];
         tmi_json_open(out, '{');
         tmi_json_key(out, "group");
         tmi_put_group(out, s->by, s->by_count, k);
-        put_real(out, "noise_sd", tmi_prospect_noise(p));
-        put_real(out, "sampling_se", tmi_prospect_sampling(p));
-        put_real(out, "se", tmi_prospect_error(p));
-        put_real(out, "expected", p->expected);
+        tmi_json_add_real(out, "noise_sd", tmi_prospect_noise(p));
+        tmi_json_add_real(out, "sampling_se", tmi_prospect_sampling(p));
+        tmi_json_add_real(out, "se", tmi_prospect_error(p));
+        tmi_json_add_real(out, "expected", p->expected);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -71,21 +64,17 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     const tmi_plan_statistic *s = &p->schedule.plan->statistics[i];
     const tmi_forecast *f = &p->forecasts[i];
     tmi_json_open(out, '{');
-    tmi_json_key(out, "statistic");
-    tmi_json_put_string(out, tmi_statistic_name(s));
-    tmi_json_key(out, "column");
-    tmi_json_put_string(out, s->column ? s->column->name : NULL);
-    tmi_json_key(out, "by");
-    tmi_json_open(out, '[');
+    tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
+    tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    tmi_json_add_open(out, "by", '[');
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
-    tmi_json_key(out, "known");
-    tmi_json_put_boolean(out, p->schedule.uses[i].known);
-    put_real(out, "noise_sd", middle(f, tmi_prospect_noise));
-    put_real(out, "share_of_range", middle(f, part_of_range));
-    put_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
-    put_real(out, "se", middle(f, tmi_prospect_error));
-    put_real(out, "share_of_expected", middle(f, part_of_expected));
+    tmi_json_add_boolean(out, "known", p->schedule.uses[i].known);
+    tmi_json_add_real(out, "noise_sd", middle(f, tmi_prospect_noise));
+    tmi_json_add_real(out, "share_of_range", middle(f, part_of_range));
+    tmi_json_add_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
+    tmi_json_add_real(out, "se", middle(f, tmi_prospect_error));
+    tmi_json_add_real(out, "share_of_expected", middle(f, part_of_expected));
     if (f->count > 1) put_groups(out, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;
@@ -101,16 +90,13 @@ static void put_assumption(void *context, const tmi_assumption *a)
 {
     tmi_json_out *out = context;
     tmi_json_open(out, '{');
-    tmi_json_key(out, "assumed");
-    tmi_json_put_string(out, a->assumed);
+    tmi_json_add_string(out, "assumed", a->assumed);
     if (a->column_count > 0) {
-        tmi_json_key(out, "columns");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "columns", '[');
         for (size_t i = 0; i < a->column_count; i++) tmi_json_put_string(out, a->columns[i]);
         tmi_json_close(out, ']');
     }
-    tmi_json_key(out, "declare");
-    tmi_json_put_string(out, a->declare);
+    tmi_json_add_string(out, "declare", a->declare);
     tmi_json_close(out, '}');
 }
 
@@ -120,10 +106,8 @@ static void put_own_groups(tmi_json_out *out, const tmi_preview *p)
     const tmi_plan_wave *wave = &p->schedule.plan->wave;
     const tmi_account known = {.has_spending = p->account.has_then};
     if (wave->group_count == 0) return;
-    tmi_json_key(out, "rotation_groups");
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "groups");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "rotation_groups", '{');
+    tmi_json_add_open(out, "groups", '[');
     for (size_t i = 0; i < wave->group_count; i++) tmi_json_put_string(out, wave->groups[i]);
     tmi_json_close(out, ']');
     tmi_json_key(out, "left");
@@ -142,25 +126,20 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, s->plan->survey);
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_string(&out, "survey", s->plan->survey);
     tmi_json_key(&out, "design");
     tmi_put_design(&out, s);
-    tmi_json_key(&out, "measurements");
-    tmi_json_open(&out, '[');
+    tmi_json_add_open(&out, "measurements", '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_put_measurement(&out, s, &s->measurements[i]);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
-    tmi_json_key(&out, "statistics");
-    tmi_json_open(&out, '[');
+    tmi_json_add_open(&out, "statistics", '[');
     for (size_t i = 0; i < s->plan->statistic_count; i++) put_statistic(&out, preview, i);
     tmi_json_close(&out, ']');
-    tmi_json_key(&out, "assumed");
-    tmi_json_open(&out, '[');
+    tmi_json_add_open(&out, "assumed", '[');
     if (tmi_assumptions(s, put_assumption, &out, NULL) != TAMIS_OK) json.failed = true;
     tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");

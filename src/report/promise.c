@@ -27,10 +27,16 @@ void tmi_put_exact(tmi_json_out *out, const tamis_number *number)
 {
     tmi_text text;
     tmi_text_init(&text);
-    tmi_text_number(&text, number);
+    if (number) tmi_text_number(&text, number);
     if (text.failed) out->text->failed = true;
     tmi_json_put_string(out, text.bytes);
     tmi_text_clear(&text);
+}
+
+void tmi_add_exact(tmi_json_out *out, const char *key, const tamis_number *number)
+{
+    tmi_json_key(out, key);
+    tmi_put_exact(out, number);
 }
 
 void tmi_text_number_up(tmi_text *text, const tamis_number *number)
@@ -65,10 +71,8 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
 
 static void put_bounds(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_json_key(out, "epsilon");
-    tmi_json_put_bound(out, epsilon);
-    tmi_json_key(out, "delta");
-    tmi_json_put_bound(out, delta);
+    tmi_json_add_bound(out, "epsilon", epsilon);
+    tmi_json_add_bound(out, "delta", delta);
 }
 
 static void put_loss(tmi_json_out *out, tamis_bound epsilon, tamis_bound delta)
@@ -85,8 +89,7 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
         return;
     }
     tmi_json_open(out, '{');
-    tmi_json_key(out, "rho");
-    tmi_json_put_bound(out, tmi_number_bound(schedule->spent));
+    tmi_json_add_bound(out, "rho", tmi_number_bound(schedule->spent));
     tmi_json_close(out, '}');
 }
 
@@ -98,14 +101,10 @@ void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule)
     const tmi_plan_privacy *privacy = &schedule->plan->privacy;
     const tamis_setting *s = privacy->setting;
     tmi_json_open(out, '{');
-    tmi_json_key(out, "protect");
-    tmi_json_put_string(out, tamis_level_name(s->protect));
-    tmi_json_key(out, "given");
-    tmi_json_put_string(out, tamis_level_name(s->given));
-    tmi_json_key(out, "design_variables");
-    tmi_json_put_string(out, privacy->design_protected ? "protected" : "public");
-    tmi_json_key(out, "secret_sample");
-    tmi_json_put_boolean(out, privacy->secret_sample);
+    tmi_json_add_string(out, "protect", tamis_level_name(s->protect));
+    tmi_json_add_string(out, "given", tamis_level_name(s->given));
+    tmi_json_add_string(out, "design_variables", privacy->design_protected ? "protected" : "public");
+    tmi_json_add_boolean(out, "secret_sample", privacy->secret_sample);
     tmi_json_close(out, '}');
 }
 
@@ -177,18 +176,14 @@ void tmi_put_outsider_loss(tmi_json_out *out, const tmi_plan_design *design, con
     }
     tmi_json_open(out, '{');
     put_bounds(out, o->epsilon, o->delta);
-    tmi_json_key(out, "theorem");
-    tmi_json_put_string(out, o->theorem);
+    tmi_json_add_string(out, "theorem", o->theorem);
     if (o->part_count > 1) {
-        tmi_json_key(out, "by_stratum");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "by_stratum", '[');
         for (size_t i = 0; i < o->part_count; i++) {
             const tmi_outsider_part *p = &o->parts[i];
             tmi_json_open(out, '{');
-            tmi_json_key(out, "stratum");
-            tmi_json_put_string(out, design->strata[p->stratum].name);
-            tmi_json_key(out, "take_all");
-            tmi_json_put_boolean(out, p->take_all);
+            tmi_json_add_string(out, "stratum", design->strata[p->stratum].name);
+            tmi_json_add_boolean(out, "take_all", p->take_all);
             put_bounds(out, p->epsilon, p->delta);
             tmi_json_close(out, '}');
         }
@@ -213,10 +208,7 @@ void tmi_put_guarantee(tmi_json_out *out, const tmi_schedule *schedule, const tm
     tmi_put_sample_loss(out, schedule);
     tmi_json_key(out, "outsider");
     tmi_put_outsider_loss(out, &schedule->plan->design, outsider);
-    if (!outsider->proved) {
-        tmi_json_key(out, "outsider_reason");
-        tmi_json_put_string(out, outsider->reason);
-    }
+    if (!outsider->proved) tmi_json_add_string(out, "outsider_reason", outsider->reason);
     tmi_json_key(out, "meaning");
     put_meaning(out, schedule, outsider);
     tmi_json_close(out, '}');

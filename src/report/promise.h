@@ -72,9 +72,10 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const 
 /* "design": {...} */
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);
 
-/* An exact number as text "p/q", and for people: rounded up, as a promise must be. */
+/* An exact number as text "p/q", in JSON null for NULL; and for people: rounded up, as a promise must be. */
 void tmi_text_number(tmi_text *text, const tamis_number *number);
 void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
+void tmi_add_exact(tmi_json_out *out, const char *key, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
 /* What the plan declares public and nobody checks, a sentence each. A certificate lists columns by name, whatever their order in

@@ -34,17 +34,8 @@ void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell)
 {
     tmi_json_open(out, '{');
-    for (size_t i = 0; i < by_count; i++) {
-        tmi_json_key(out, by[i]->name);
-        tmi_json_put_string(out, tmi_cell_value(by, by_count, cell, i));
-    }
+    for (size_t i = 0; i < by_count; i++) { tmi_json_add_string(out, by[i]->name, tmi_cell_value(by, by_count, cell, i)); }
     tmi_json_close(out, '}');
-}
-
-static void put_real(tmi_json_out *out, const char *key, double x)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_real(out, x);
 }
 
 static double cv_of(const tmi_result *result) { return result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL; }
@@ -59,11 +50,10 @@ static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_resu
         return;
     }
     tmi_json_open(out, '{');
-    put_real(out, "lower", result->lower);
-    put_real(out, "upper", result->upper);
-    put_real(out, "confidence", tmi_number_nearest(r->plan->statistics[result->statistic].confidence));
-    tmi_json_key(out, "covers");
-    tmi_json_put_string(out, covers(r));
+    tmi_json_add_real(out, "lower", result->lower);
+    tmi_json_add_real(out, "upper", result->upper);
+    tmi_json_add_real(out, "confidence", tmi_number_nearest(r->plan->statistics[result->statistic].confidence));
+    tmi_json_add_string(out, "covers", covers(r));
     tmi_json_close(out, '}');
 }
 
@@ -77,8 +67,7 @@ static bool is_first_use(const tmi_use *use, size_t role)
 static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
 {
     const tmi_use *use = &schedule->uses[statistic];
-    tmi_json_key(out, "measured_in");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "measured_in", '[');
     for (size_t role = 0; role < TMI_ROLES; role++) {
         if (!is_first_use(use, role)) continue;
         tmi_text name;
@@ -97,8 +86,7 @@ static void put_column(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_text_init(&name);
     put_column_name(&name, s, "", "");
     if (name.failed) out->text->failed = true;
-    tmi_json_key(out, "column");
-    tmi_json_put_string(out, s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->name : s->column ? name.bytes : NULL);
+    tmi_json_add_string(out, "column", s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->name : s->column ? name.bytes : NULL);
     tmi_text_clear(&name);
 }
 
@@ -106,18 +94,16 @@ static size_t bins_of(const tmi_plan_statistic *s) { return s->kind == TMI_HISTO
 
 static void put_bin(tmi_json_out *out, const tmi_plan_column *cuts, size_t bin)
 {
-    tmi_json_key(out, "bin");
-    tmi_json_open(out, '{');
-    put_real(out, "from", tmi_number_nearest(cuts->ends[bin]));
-    put_real(out, "to", tmi_number_nearest(cuts->ends[bin + 1]));
+    tmi_json_add_open(out, "bin", '{');
+    tmi_json_add_real(out, "from", tmi_number_nearest(cuts->ends[bin]));
+    tmi_json_add_real(out, "to", tmi_number_nearest(cuts->ends[bin + 1]));
     tmi_json_close(out, '}');
 }
 
 static void put_notes(tmi_json_out *out, const tmi_result *result)
 {
     if (result->note_count == 0) return;
-    tmi_json_key(out, "notes");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "notes", '[');
     for (size_t i = 0; i < result->note_count; i++) tmi_json_put_string(out, result->notes[i]);
     tmi_json_close(out, ']');
 }
@@ -126,35 +112,25 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
 {
     const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
     tmi_json_open(out, '{');
-    tmi_json_key(out, "statistic");
-    tmi_json_put_string(out, tmi_statistic_name(s));
+    tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     put_column(out, s);
     tmi_json_key(out, "group");
     tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), result->cell / bins_of(s));
     if (s->kind == TMI_HISTOGRAM) put_bin(out, s->by[s->by_count - 1], result->cell % bins_of(s));
-    if (s->where) {
-        tmi_json_key(out, "where");
-        tmi_json_put_string(out, s->where->name);
-    }
-    put_real(out, "estimate", result->estimate);
-    put_real(out, "se", result->se);
-    put_real(out, "sampling_se", result->sampling_se);
-    put_real(out, "noise_sd", result->noise_sd);
-    put_real(out, "cv", cv_of(result));
+    if (s->where) tmi_json_add_string(out, "where", s->where->name);
+    tmi_json_add_real(out, "estimate", result->estimate);
+    tmi_json_add_real(out, "se", result->se);
+    tmi_json_add_real(out, "sampling_se", result->sampling_se);
+    tmi_json_add_real(out, "noise_sd", result->noise_sd);
+    tmi_json_add_real(out, "cv", cv_of(result));
     tmi_json_key(out, "df");
     if (result->df < 0) tmi_json_put_null(out);
     else tmi_json_put_integer(out, result->df);
     put_interval(out, r, result);
-    if (!isnan(result->bias)) put_real(out, "bias_at_most", result->bias);
+    if (!isnan(result->bias)) tmi_json_add_real(out, "bias_at_most", result->bias);
     if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
-    if (result->reason) {
-        tmi_json_key(out, "reason");
-        tmi_json_put_string(out, result->reason);
-    }
-    if (result->outside_range) {
-        tmi_json_key(out, "outside_range");
-        tmi_json_put_boolean(out, true);
-    }
+    if (result->reason) tmi_json_add_string(out, "reason", result->reason);
+    if (result->outside_range) tmi_json_add_boolean(out, "outside_range", true);
     put_notes(out, result);
     tmi_json_close(out, '}');
 }
@@ -179,31 +155,16 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_lines_put(out, "not_covered", &lines);
         return;
     }
-    for (size_t i = 0; i < 3; i++) {
-        tmi_json_key(out, keys[i]);
-        tmi_json_put_null(out);
-    }
-    if (r->plan->privacy.id) {
-        tmi_json_key(out, "rows_beyond_rows_per_unit");
-        tmi_json_put_integer(out, r->rows_beyond);
-    }
-    if (r->plan->design.max_weight) {
-        tmi_json_key(out, "weights_above_max_weight");
-        tmi_json_put_integer(out, r->weights_above);
-    }
-    tmi_json_key(out, "columns");
-    tmi_json_open(out, '{');
+    for (size_t i = 0; i < 3; i++) { tmi_json_add_null(out, keys[i]); }
+    if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
+    if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
+    tmi_json_add_open(out, "columns", '{');
     for (size_t i = 0; i < r->plan->column_count; i++) {
         const tmi_plan_column *column = &r->plan->columns[i];
         if (!r->facts[i].used) continue;
-        tmi_json_key(out, column->name);
-        tmi_json_open(out, '{');
-        tmi_json_key(out, column->is_number ? "missing" : "missing_or_not_listed");
-        tmi_json_put_integer(out, r->facts[i].missing);
-        if (column->is_number) {
-            tmi_json_key(out, "outside_bounds");
-            tmi_json_put_integer(out, r->facts[i].outside_bounds);
-        }
+        tmi_json_add_open(out, column->name, '{');
+        tmi_json_add_integer(out, column->is_number ? "missing" : "missing_or_not_listed", r->facts[i].missing);
+        if (column->is_number) tmi_json_add_integer(out, "outside_bounds", r->facts[i].outside_bounds);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, '}');
@@ -212,6 +173,20 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
 /* Who watches a release while it is made. */
 static tmi_watch *watch_of(const tmi_results *r) { return r->schedule ? r->schedule->watch : NULL; }
 
+static void put_results(tmi_json_out *out, const tmi_results *r)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_integer(out, "tamis", 1);
+    tmi_json_add_string(out, "survey", r->plan->survey);
+    if (r->plan->wave.name) tmi_json_add_string(out, "wave", r->plan->wave.name);
+    tmi_json_add_boolean(out, "protected", r->schedule != NULL);
+    tmi_json_add_open(out, "results", '[');
+    for (size_t i = 0; i < r->count && !out->text->failed; i++) put_result(out, r, &r->list[i]);
+    tmi_json_close(out, ']');
+    put_promises(out, r);
+    tmi_json_close(out, '}');
+}
+
 tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)
 {
     tmi_text json;
@@ -219,25 +194,17 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     tmi_text_init(&json);
     json.watch = watch_of(r);
     tmi_json_out_init(&out, &json, true);
-    tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, r->plan->survey);
-    if (r->plan->wave.name) {
-        tmi_json_key(&out, "wave");
-        tmi_json_put_string(&out, r->plan->wave.name);
-    }
-    tmi_json_key(&out, "protected");
-    tmi_json_put_boolean(&out, r->schedule != NULL);
-    tmi_json_key(&out, "results");
-    tmi_json_open(&out, '[');
-    for (size_t i = 0; i < r->count && !json.failed; i++) put_result(&out, r, &r->list[i]);
-    tmi_json_close(&out, ']');
-    put_promises(&out, r);
-    tmi_json_close(&out, '}');
+    put_results(&out, r);
     tmi_text_put(&json, "\n");
     return tmi_text_take(text, &json, err);
+}
+
+tamis_status tmi_results_tree(tmi_json **tree, const tmi_results *r, tamis_error *err)
+{
+    tmi_json_tree made;
+    tmi_json_tree_begin(&made, watch_of(r));
+    put_results(&made.out, r);
+    return tmi_json_tree_end(tree, &made, err);
 }
 
 /* ---- CSV ---- */

@@ -11,29 +11,20 @@ static const char concentrated[] = "largest Renyi divergence of order a of P fro
 
 static const char *divergence(const tmi_schedule *schedule) { return schedule->gaussian ? concentrated : pure; }
 
-static void put(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
 void tmi_put_specification(tmi_json_out *out, const tmi_schedule *schedule)
 {
     const tamis_setting *s = schedule->plan->privacy.setting;
     tmi_json_open(out, '{');
-    put(out, "domain", s->domain);
-    put(out, "multiverse", s->universes);
-    tmi_json_key(out, "input_premetric");
-    tmi_json_open(out, '{');
-    put(out, "counts", "steps from one dataset to the other");
-    put(out, "step", s->neighbours);
+    tmi_json_add_string(out, "domain", s->domain);
+    tmi_json_add_string(out, "multiverse", s->universes);
+    tmi_json_add_open(out, "input_premetric", '{');
+    tmi_json_add_string(out, "counts", "steps from one dataset to the other");
+    tmi_json_add_string(out, "step", s->neighbours);
     tmi_json_close(out, '}');
-    put(out, "divergence", divergence(schedule));
-    tmi_json_key(out, "budget");
-    tmi_json_open(out, '{');
-    tmi_json_key(out, schedule->gaussian ? "rho" : "epsilon");
-    tmi_put_exact(out, schedule->spent);
-    if (!schedule->gaussian) put(out, "delta", "0");
+    tmi_json_add_string(out, "divergence", divergence(schedule));
+    tmi_json_add_open(out, "budget", '{');
+    tmi_add_exact(out, schedule->gaussian ? "rho" : "epsilon", schedule->spent);
+    if (!schedule->gaussian) tmi_json_add_string(out, "delta", "0");
     tmi_json_close(out, '}');
     tmi_json_key(out, "invariants");
     tmi_put_design(out, schedule);

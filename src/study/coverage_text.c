@@ -96,14 +96,10 @@ static void put_ratio(tmi_json_out *out, const char *key, double ratio)
 /* `noise` NULL: unprotected. */
 static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t, const tmi_middle *error, const tmi_middle *noise)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    tmi_json_key(out, "coverage");
-    tmi_json_put_real(out, tmi_tally_share(t));
-    tmi_json_key(out, "error");
-    tmi_json_put_real(out, tmi_tally_error(t));
-    tmi_json_key(out, "intervals");
-    tmi_json_put_integer(out, t->given);
+    tmi_json_add_open(out, key, '{');
+    tmi_json_add_real(out, "coverage", tmi_tally_share(t));
+    tmi_json_add_real(out, "error", tmi_tally_error(t));
+    tmi_json_add_integer(out, "intervals", t->given);
     put_ratio(out, "se", tmi_middle_of(error));
     if (noise) put_ratio(out, "noise_sd", tmi_middle_of(noise));
     tmi_json_close(out, '}');
@@ -119,45 +115,33 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
     tmi_text_init(&bytes);
     tmi_json_out_init(&out, &bytes, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "tamis");
-    tmi_json_put_integer(&out, 1);
-    tmi_json_key(&out, "survey");
-    tmi_json_put_string(&out, study->plan->survey);
-    tmi_json_key(&out, "population");
-    tmi_json_put_integer(&out, study->population);
-    tmi_json_key(&out, "runs");
-    tmi_json_put_integer(&out, study->runs);
-    tmi_json_key(&out, "results");
-    tmi_json_open(&out, '[');
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_string(&out, "survey", study->plan->survey);
+    tmi_json_add_integer(&out, "population", study->population);
+    tmi_json_add_integer(&out, "runs", study->runs);
+    tmi_json_add_open(&out, "results", '[');
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
         const tmi_result *r = &study->places.list[i];
         const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
         if (!tmi_coverage_counts(c)) continue;
         tmi_json_open(&out, '{');
-        tmi_json_key(&out, "statistic");
-        tmi_json_put_string(&out, tmi_statistic_name(s));
-        tmi_json_key(&out, "column");
-        tmi_json_put_string(&out, s->column ? s->column->name : NULL);
+        tmi_json_add_string(&out, "statistic", tmi_statistic_name(s));
+        tmi_json_add_string(&out, "column", s->column ? s->column->name : NULL);
         tmi_json_key(&out, "group");
         tmi_put_group(&out, s->by, s->by_count, r->cell);
-        tmi_json_key(&out, "truth");
-        tmi_json_put_real(&out, c->truth);
-        tmi_json_key(&out, "clamping_bias");
-        tmi_json_open(&out, '{');
+        tmi_json_add_real(&out, "truth", c->truth);
+        tmi_json_add_open(&out, "clamping_bias", '{');
         put_ratio(&out, "value", clamping(c));
         put_ratio(&out, "in_standard_errors", clamping_ratio(c));
         tmi_json_close(&out, '}');
-        tmi_json_key(&out, "withheld");
-        tmi_json_put_integer(&out, c->withheld);
+        tmi_json_add_integer(&out, "withheld", c->withheld);
         put_tally(&out, "protected", &c->own, &c->error, &c->noise);
         put_tally(&out, "unprotected", &c->bare, &c->bare_error, NULL);
         put_ratio(&out, "width_ratio", width_ratio(c));
         put_ratio(&out, "width_ratio_of_noise_alone", noise_ratio(c));
-        tmi_json_key(&out, "passes");
-        tmi_json_put_boolean(&out, remark_of(study, i) != TOO_LOW);
-        tmi_json_key(&out, "remark");
-        tmi_json_put_string(&out, remarks[remark_of(study, i)].why);
+        tmi_json_add_boolean(&out, "passes", remark_of(study, i) != TOO_LOW);
+        tmi_json_add_string(&out, "remark", remarks[remark_of(study, i)].why);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');

@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "engine/files/frame.h"
 #include "num/number.h"
+#include "plan/law.h"
 
 void tmi_population_free(tmi_population *p)
 {
@@ -312,7 +313,7 @@ static tamis_status make_part(tamis_design **design, tmi_population *p, part *s,
     if (labels) return make_clusters(design, p, s, labels, sizes, err);
     if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
     if (sizes) return make_pps(design, p, s, sizes, err);
-    if (d->kind->equal || d->kind->rate) return d->kind->make_law(design, d, s->stratum, s->count, err);
+    if (d->kind->equal || d->kind->rate) return tmi_plan_stratum_law(design, d, s->stratum, s->count, err);
     return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps, cluster and two_stage");
 }
 

@@ -297,6 +297,81 @@ static void writes_one_line_or_many(void **state)
     tmi_text_clear(&text);
 }
 
+/* A value with everything that is written: what the tree holds is what reading the text gives. */
+static void write_everything(tmi_json_out *out, const tmi_json *shared)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_string(out, "text", "a\"b\n\xc3\xa9");
+    tmi_json_add_string(out, "cut", "\xe2\x82");
+    tmi_json_add_null(out, "nothing");
+    tmi_json_add_boolean(out, "yes", true);
+    tmi_json_add_integer(out, "least", INT64_MIN);
+    tmi_json_add_open(out, "numbers", '[');
+    for (size_t i = 0; i < 6; i++)
+        tmi_json_put_number(out, ((const char *const[]){"0", "-3", "1.5e-7", "1e+300", "0.1", "9223372036854775807"})[i]);
+    tmi_json_open(out, '[');
+    tmi_json_close(out, ']');
+    tmi_json_close(out, ']');
+    tmi_json_key(out, "shared");
+    tmi_json_put_value(out, shared);
+    tmi_json_close(out, '}');
+}
+
+static tamis_status make_tree(tmi_json **tree, const tmi_json *shared, tamis_error *err)
+{
+    tmi_json_tree t;
+    tmi_json_tree_begin(&t, NULL);
+    write_everything(&t.out, shared);
+    return tmi_json_tree_end(tree, &t, err);
+}
+
+static void a_tree_is_what_its_text_reads_as(void **state)
+{
+    tmi_json *shared = read_text("{\"b\": [1.0, 1], \"a\": {}}"), *tree = NULL, *read;
+    tamis_error err;
+    tmi_text text, x, y;
+    tmi_json_out out;
+    (void)state;
+    tmi_text_init(&text);
+    tmi_text_init(&x);
+    tmi_text_init(&y);
+    tmi_json_out_init(&out, &text, false);
+    write_everything(&out, shared);
+    assert_int_equal(tmi_json_read(&read, text.bytes, text.length, NULL), TAMIS_OK);
+    EVERY_ALLOCATION_FAILS(make_tree(&tree, shared, &err), assert_null(tree));
+    assert_true(tmi_json_equal(tree, read));
+    assert_int_equal(tmi_json_canonical(&x, tree, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_canonical(&y, read, NULL), TAMIS_OK);
+    assert_string_equal(x.bytes, y.bytes);
+    tmi_json_free(shared);
+    assert_int_equal(tmi_json_size(tmi_json_field(tree, "shared", TMI_JSON_OBJECT)), 2); /* the tree owns it too */
+    assert_string_equal(tmi_json_text(tree, "cut"), "\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(tmi_json_text(tree, "least"), "");
+    assert_null(tmi_json_field(NULL, "least", TMI_JSON_INTEGER));
+    tmi_json_free(tree);
+    tmi_json_free(read);
+    tmi_text_clear(&text);
+    tmi_text_clear(&x);
+    tmi_text_clear(&y);
+}
+
+/* Nothing is left of a tree that cannot be finished: too deep, a number beyond 64 bits, empty. */
+static void a_tree_that_fails_is_nothing(void **state)
+{
+    tmi_json *tree;
+    tmi_json_tree t;
+    (void)state;
+    tmi_json_tree_begin(&t, NULL);
+    for (int i = 0; i <= TMI_JSON_DEPTH; i++) tmi_json_open(&t.out, '[');
+    assert_int_equal(tmi_json_tree_end(&tree, &t, NULL), TAMIS_SYSTEM);
+    assert_null(tree);
+    tmi_json_tree_begin(&t, NULL);
+    tmi_json_put_number(&t.out, "9223372036854775808");
+    assert_int_equal(tmi_json_tree_end(&tree, &t, NULL), TAMIS_SYSTEM);
+    tmi_json_tree_begin(&t, NULL);
+    assert_int_equal(tmi_json_tree_end(&tree, &t, NULL), TAMIS_SYSTEM);
+}
+
 /* Whatever bytes a string holds, what is written parses, stands on one line, and holds the valid characters. */
 static void writes_any_string_as_valid_json(void **state)
 {
@@ -394,6 +469,8 @@ int main(void)
         cmocka_unit_test(never_loses_a_byte_without_memory),
         cmocka_unit_test(weighs_text_and_document_alike),
         cmocka_unit_test(writes_one_line_or_many),
+        cmocka_unit_test(a_tree_is_what_its_text_reads_as),
+        cmocka_unit_test(a_tree_that_fails_is_nothing),
         cmocka_unit_test(writes_any_string_as_valid_json),
         cmocka_unit_test(notices_wrong_nesting),
         cmocka_unit_test(survives_missing_memory),

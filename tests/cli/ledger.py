@@ -59,8 +59,21 @@ def show_for_people():
         done = tamis("ledger", "show", path)
     assert done.returncode == OK and done.stderr == ""
     for words in ("california-schools-2000", "budget          epsilon 4", "spent           epsilon 1.5", "left            epsilon 2.5",
-                  "sampled person  epsilon 1.5", "outsider        epsilon 0.106", "second.yaml", "charged", "epsilon 0.5"):
+                  "sampled school  epsilon 1.5", "outsider        epsilon 0.106", "second.yaml", "charged", "epsilon 0.5"):
         assert words in done.stdout, (words, done.stdout)
+
+
+@case
+def the_unit_is_that_of_the_plan():
+    def write(path):
+        book = Book(path)
+        book.account("a", {"epsilon": "1"}, unit="agricultural holding")
+        book.account("b", {"epsilon": "1"}, unit=4)
+        book.close()
+    with ledger(write) as path:
+        shown = tamis("ledger", "show", path).stdout
+    assert "  sampled agricultural holding epsilon 0\n" in shown, shown
+    assert "  sampled unit    epsilon 0\n" in shown, shown
 
 
 @case

@@ -318,7 +318,10 @@ static void survives_missing_memory(void **state)
         char *answer;
         tamis_error err;
         EVERY_ALLOCATION_FAILS(tamis_compute_line(&answer, good[i], strlen(good[i]), &err), {
-            assert_string_equal(answer, "{\"id\": \"a\", \"error\": {\"code\": \"system\", \"message\": \"out of memory\"}}");
+            const bool read = strncmp(answer, "{\"id\": \"a\"", 10) == 0;
+            assert_string_equal(answer + (read ? 10 : 11),
+                                ", \"error\": {\"code\": \"system\", \"message\": \"out of memory\"}}");
+            assert_true(read || strncmp(answer, "{\"id\": null", 11) == 0);
             tamis_free(answer);
         });
         tamis_free(answer);

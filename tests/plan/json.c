@@ -72,13 +72,25 @@ static const char *const plans[] = {
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
+/* The canonical text of a tree, which is freed. */
+static char *text_of(tmi_json *tree)
+{
+    char *text;
+    tmi_text t;
+    tmi_text_init(&t);
+    assert_int_equal(tmi_json_canonical(&t, tree, NULL), TAMIS_OK);
+    assert_int_equal(tmi_text_take(&text, &t, NULL), TAMIS_OK);
+    tmi_json_free(tree);
+    return text;
+}
+
 static char *json_of(const char *text)
 {
-    char *json;
+    tmi_json *json;
     tamis_plan *p = read_good(text);
     assert_int_equal(tmi_plan_json(&json, p, NULL), TAMIS_OK);
     tamis_plan_free(p);
-    return json;
+    return text_of(json);
 }
 
 /* Nothing is lost: the JSON is a plan that has the same JSON. */
@@ -114,11 +126,11 @@ static void a_small_plan_is_written_so(void **state)
 
 static char *frozen_of(const char *text)
 {
-    char *json;
+    tmi_json *json;
     tamis_plan *p = read_good(text);
     assert_int_equal(tmi_plan_frozen_json(&json, p, NULL, NULL), TAMIS_OK);
     tamis_plan_free(p);
-    return json;
+    return text_of(json);
 }
 
 #define FROZEN(source, strata) \
@@ -198,10 +210,10 @@ static void the_law_is_the_same_both_ways(void **state)
         tamis_sampling_facts facts;
         tamis_sample_promise promise = {0};
         tamis_amplified x, y;
-        char *frozen, design[1024] = "";
+        char design[1024] = "";
         assert_int_equal(tamis_plan_sampling(&own, &facts, &promise.eps, &promise.delta, plan, NULL), TAMIS_OK);
         assert_false(facts.known);
-        assert_int_equal(tmi_plan_frozen_json(&frozen, plan, NULL, NULL), TAMIS_OK);
+        char *frozen = frozen_of(text);
         const char *from = strstr(frozen, "\"outsider\": {\"design\": "), *to = strstr(frozen, ", \"protect\"");
         assert_true(from && to && to > from);
         from += strlen("\"outsider\": {\"design\": ");
@@ -235,7 +247,7 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
         {"{srs: {population: 10, sample: 3}, weight: w, max_weight: 9, weights_are: final}", "design.weights_are: final weights"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[1024], start[128], *frozen;
+        char text[1024], start[128];
         snprintf(text, sizeof text,
                  "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1, protect: frame, given: population, "
                  "secret_sample: yes}\nstatistics: [{count: units}]\ndesign: %s\n",
@@ -248,7 +260,7 @@ static void what_the_plan_does_not_tell_is_not_claimed(void **state)
         assert_int_equal(tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err), TAMIS_REFUSED);
         assert_null(design);
         assert_memory_equal(err.message, cases[i].reason, strlen(cases[i].reason));
-        assert_int_equal(tmi_plan_frozen_json(&frozen, plan, NULL, NULL), TAMIS_OK);
+        char *frozen = frozen_of(text);
         snprintf(start, sizeof start, "\"outsider\": \"%s", cases[i].reason);
         assert_non_null(strstr(frozen, start));
         tmi_free(frozen);
@@ -268,13 +280,13 @@ static void every_allocation_may_fail(void **state)
         tamis_design *design = NULL;
         tamis_sampling_facts facts;
         const tamis_number *eps, *delta;
-        char *json = NULL;
+        tmi_json *json = NULL;
         tamis_error err = {0};
         EVERY_ALLOCATION_FAILS(tmi_plan_json(&json, plan, &err), assert_null(json));
-        tmi_free(json);
+        tmi_json_free(json);
         json = NULL;
         EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, NULL, &err), assert_null(json));
-        tmi_free(json);
+        tmi_json_free(json);
         if (some[i] == 14)
             EVERY_ALLOCATION_FAILS(tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err), assert_null(design));
         tamis_design_free(design);

@@ -188,7 +188,8 @@ static void the_account_freezes_the_frame(void **state)
     tamis_plan *plan = plan_with(
         "{stratified: {by: r, within: {poisson: {probability: p, frame: f.csv}}, strata: {b: {}, a: {}}}}");
     tmi_frame_facts facts, copy;
-    char *json;
+    tmi_json *json;
+    tmi_text text;
     tamis_error err = {0};
     assert_int_equal(
         facts_of(&facts,
@@ -199,14 +200,18 @@ static void the_account_freezes_the_frame(void **state)
     assert_int_equal(tmi_frame_facts_copy(&copy, &facts, NULL), TAMIS_OK);
     assert_int_equal(tmi_frame_size(&copy), 5);
     assert_int_equal(tmi_plan_frozen_json(&json, plan, &copy, NULL), TAMIS_OK);
-    assert_non_null(strstr(json, "\"frame\": \"" HASH "\""));
+    tmi_text_init(&text);
+    assert_int_equal(tmi_json_canonical(&text, json, NULL), TAMIS_OK);
+    assert_non_null(strstr(text.bytes, "\"frame\": \"" HASH "\""));
     /* strata in the order of their names */
     assert_non_null(
-        strstr(json, "{\"stratified\": {\"strata\": [{\"probabilities\": [\"1/8\", \"1\"]}, {\"probabilities\": [\"2/5\"]}], "
-                     "\"within\": \"poisson\"}}"));
-    tmi_free(json);
+        strstr(text.bytes,
+               "{\"stratified\": {\"strata\": [{\"probabilities\": [\"1/8\", \"1\"]}, {\"probabilities\": [\"2/5\"]}], "
+               "\"within\": \"poisson\"}}"));
+    tmi_text_clear(&text);
+    tmi_json_free(json);
     EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, &facts, &err), assert_null(json));
-    tmi_free(json);
+    tmi_json_free(json);
     tmi_frame_facts_clear(&copy);
     tmi_frame_facts_clear(&facts);
     tamis_plan_free(plan);

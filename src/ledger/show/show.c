@@ -12,31 +12,23 @@
 
 /* ---- JSON ---- */
 
-static void put_bound(tmi_json_out *out, const char *key, tamis_bound bound)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_bound(out, bound);
-}
-
 /* {"rho"}, {"epsilon", "delta"}, and where rhos are converted all three. */
 static void put_spending(tmi_json_out *out, const char *key, const tamis_spending *s, bool with_rho)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
+    tmi_json_add_open(out, key, '{');
     if (!s->in_rho) {
-        put_bound(out, "epsilon", s->epsilon);
-        put_bound(out, "delta", s->delta);
+        tmi_json_add_bound(out, "epsilon", s->epsilon);
+        tmi_json_add_bound(out, "delta", s->delta);
     }
-    if (s->in_rho || with_rho) put_bound(out, "rho", s->rho);
+    if (s->in_rho || with_rho) tmi_json_add_bound(out, "rho", s->rho);
     tmi_json_close(out, '}');
 }
 
 static void put_loss(tmi_json_out *out, const char *key, tamis_bound epsilon, tamis_bound delta)
 {
-    tmi_json_key(out, key);
-    tmi_json_open(out, '{');
-    put_bound(out, "epsilon", epsilon);
-    put_bound(out, "delta", delta);
+    tmi_json_add_open(out, key, '{');
+    tmi_json_add_bound(out, "epsilon", epsilon);
+    tmi_json_add_bound(out, "delta", delta);
     tmi_json_close(out, '}');
 }
 
@@ -47,31 +39,19 @@ static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_w
     tamis_spending charge;
     if (tmi_coin_spending(&charge, &c->amount, true, NULL) != TAMIS_OK) out->text->failed = true;
     tmi_json_open(out, '{');
-    tmi_json_key(out, "number");
-    tmi_json_put_integer(out, c->number);
-    tmi_json_key(out, "time");
-    tmi_json_put_string(out, c->time);
-    tmi_json_key(out, "release");
-    tmi_json_put_string(out, c->release);
-    if (wave->name) {
-        tmi_json_key(out, "wave");
-        tmi_json_put_string(out, wave->name);
-    }
-    tmi_json_key(out, "state");
-    tmi_json_put_string(out, tmi_shown_state(c));
-    if (c->voided) {
-        tmi_json_key(out, "reason");
-        tmi_json_put_string(out, c->void_reason);
-    }
+    tmi_json_add_integer(out, "number", c->number);
+    tmi_json_add_string(out, "time", c->time);
+    tmi_json_add_string(out, "release", c->release);
+    if (wave->name) tmi_json_add_string(out, "wave", wave->name);
+    tmi_json_add_string(out, "state", tmi_shown_state(c));
+    if (c->voided) tmi_json_add_string(out, "reason", c->void_reason);
     put_spending(out, "charge", &charge, false);
-    tmi_json_key(out, "hash");
-    tmi_json_put_string(out, c->hash);
+    tmi_json_add_string(out, "hash", c->hash);
     tmi_json_close(out, '}');
 }
 
 static void account_clear(tmi_shown_account *x)
 {
-    tmi_json_free(x->frozen);
     tmi_ledger_outsider_clear(&x->outsider);
     *x = (tmi_shown_account){0};
 }
@@ -84,12 +64,6 @@ const char *tmi_shown_stratum(const tmi_shown_account *x, int64_t stratum)
     return name;
 }
 
-static const tmi_json *inside(const tmi_json *object, const char *key)
-{
-    const tmi_json *found = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
-    return found && tmi_json_kind_of(found) == TMI_JSON_OBJECT ? found : NULL;
-}
-
 static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, size_t i, const tamis_number *at, tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
@@ -97,11 +71,13 @@ static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, si
     *x = (tmi_shown_account){.a = &ledger->book.accounts[i], .place = i};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
-    const char *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
+    const tmi_json *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
     TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_ledger_coin){.eps = eps, .delta = delta}, true, err));
     if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
-    TMI_TRY(tmi_json_read(&x->frozen, frozen, strlen(frozen), err)); /* canonical: keys in the order of the names */
-    x->strata = inside(inside(inside(x->frozen, "design"), "stratified"), "strata");
+    const char *unit = tmi_json_text(frozen, "unit");
+    x->unit = *unit ? unit : "unit";
+    /* entries are canonical, so that the keys are in the order of the names */
+    x->strata = tmi_json_field(tmi_json_get(tmi_json_get(frozen, "design"), "stratified"), "strata", TMI_JSON_OBJECT);
     TMI_TRY(tmi_ledger_outsider_make(&x->outsider, ledger, i, at, err));
 done:
     tamis_number_free(eps);
@@ -112,21 +88,17 @@ done:
 static void put_outsider(tmi_json_out *out, const tmi_shown_account *x)
 {
     const tamis_amplified *o = &x->outsider.amplified;
-    tmi_json_key(out, "outsider");
-    tmi_json_open(out, '{');
-    put_bound(out, "epsilon", o->eps);
-    put_bound(out, "delta", o->delta);
+    tmi_json_add_open(out, "outsider", '{');
+    tmi_json_add_bound(out, "epsilon", o->eps);
+    tmi_json_add_bound(out, "delta", o->delta);
     if (o->count > 1) {
-        tmi_json_key(out, "by_stratum");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "by_stratum", '[');
         for (size_t i = 0; i < o->count; i++) {
             tmi_json_open(out, '{');
-            tmi_json_key(out, "stratum");
-            tmi_json_put_string(out, tmi_shown_stratum(x, o->parts[i].stratum));
-            tmi_json_key(out, "take_all");
-            tmi_json_put_boolean(out, o->parts[i].take_all);
-            put_bound(out, "epsilon", o->parts[i].eps);
-            put_bound(out, "delta", o->parts[i].delta);
+            tmi_json_add_string(out, "stratum", tmi_shown_stratum(x, o->parts[i].stratum));
+            tmi_json_add_boolean(out, "take_all", o->parts[i].take_all);
+            tmi_json_add_bound(out, "epsilon", o->parts[i].eps);
+            tmi_json_add_bound(out, "delta", o->parts[i].delta);
             tmi_json_close(out, '}');
         }
         tmi_json_close(out, ']');
@@ -147,38 +119,31 @@ static tamis_status put_waves(tmi_json_out *out, const tmi_shown_account *x, tam
     const tmi_ledger_account *a = x->a;
     tamis_status status = TAMIS_OK;
     if (a->raise_count > 0) {
-        tmi_json_key(out, "raised");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "raised", '[');
         for (size_t i = 0; i < a->raise_count; i++) {
             tmi_json_open(out, '{');
-            tmi_json_key(out, "number");
-            tmi_json_put_integer(out, a->raises[i].number);
-            tmi_json_key(out, "time");
-            tmi_json_put_string(out, a->raises[i].time);
+            tmi_json_add_integer(out, "number", a->raises[i].number);
+            tmi_json_add_string(out, "time", a->raises[i].time);
             put_coin(out, "from", &a->raises[i].from);
             put_coin(out, "to", &a->raises[i].to);
-            tmi_json_key(out, "reason");
-            tmi_json_put_string(out, a->raises[i].reason);
+            tmi_json_add_string(out, "reason", a->raises[i].reason);
             tmi_json_close(out, '}');
         }
         tmi_json_close(out, ']');
     }
     if (a->wave_count > 1 || a->waves[0].wave.name) {
-        tmi_json_key(out, "waves");
-        tmi_json_open(out, '[');
+        tmi_json_add_open(out, "waves", '[');
         for (size_t i = 0; i < a->wave_count; i++) tmi_wave_put(out, &a->waves[i].wave);
         tmi_json_close(out, ']');
     }
     if (a->losses.count == 0) return TAMIS_OK;
-    tmi_json_key(out, "groups");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "groups", '[');
     for (size_t i = 0; i < a->losses.count; i++) {
         const tmi_ledger_group *g = &a->losses.groups[i];
         tamis_spending spent, left;
         TMI_TRY(tmi_sums_spending(&spent, &left, &g->sums, &a->budget, err));
         tmi_json_open(out, '{');
-        tmi_json_key(out, "group");
-        tmi_json_put_string(out, g->name);
+        tmi_json_add_string(out, "group", g->name);
         put_spending(out, "spent", &spent, g->sums.concentrated);
         put_spending(out, "left", &left, g->sums.concentrated);
         tmi_json_close(out, '}');
@@ -193,12 +158,8 @@ static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, c
     tamis_status status;
     const bool converted = tmi_losses_concentrated(&x->a->losses);
     tmi_json_open(out, '{');
-    tmi_json_key(out, "survey");
-    tmi_json_put_string(out, x->a->survey);
-    if (x->a->new_account) {
-        tmi_json_key(out, "new_account");
-        tmi_json_put_string(out, x->a->new_account);
-    }
+    tmi_json_add_string(out, "survey", x->a->survey);
+    if (x->a->new_account) tmi_json_add_string(out, "new_account", x->a->new_account);
     put_spending(out, "budget", &x->budget, false);
     put_spending(out, "spent", &x->spent, converted);
     put_spending(out, "left", &x->left, converted);
@@ -206,14 +167,11 @@ static tamis_status put_account(tmi_json_out *out, const tamis_ledger *ledger, c
     if (x->outsider.proved) {
         put_outsider(out, x);
     } else {
-        tmi_json_key(out, "outsider");
-        tmi_json_put_null(out);
-        tmi_json_key(out, "outsider_reason");
-        tmi_json_put_string(out, x->outsider.reason);
+        tmi_json_add_null(out, "outsider");
+        tmi_json_add_string(out, "outsider_reason", x->outsider.reason);
     }
     TMI_TRY(put_waves(out, x, err));
-    tmi_json_key(out, "entries");
-    tmi_json_open(out, '[');
+    tmi_json_add_open(out, "entries", '[');
     for (size_t i = 0; i < ledger->book.charge_count; i++)
         if (ledger->book.charges[i].account == x->place)
             put_entry(out, &ledger->book.charges[i], &x->a->waves[ledger->book.charges[i].wave].wave);
@@ -236,8 +194,7 @@ static tamis_status write_book(char **text, const tamis_ledger *ledger, const ta
     tmi_json_out_init(&out, &t, true);
     if (json) {
         tmi_json_open(&out, '{');
-        tmi_json_key(&out, "accounts");
-        tmi_json_open(&out, '[');
+        tmi_json_add_open(&out, "accounts", '[');
     } else if (ledger->book.account_count == 0) {
         tmi_text_put(&t, "no account: nothing was charged yet\n");
     }

@@ -10,9 +10,9 @@
 typedef struct tmi_shown_account {
     const tmi_ledger_account *a;
     size_t place;
-    tamis_spending budget, spent, left, sample; /* sample: of a sampled person */
+    tamis_spending budget, spent, left, sample; /* sample: of a sampled unit */
     tmi_ledger_outsider outsider;
-    tmi_json *frozen;
+    const char *unit;       /* what the survey samples: "household"; "unit" if the ledger does not say */
     const tmi_json *strata; /* of the design, by name; NULL: there are none */
 } tmi_shown_account;
 

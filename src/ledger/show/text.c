@@ -10,7 +10,22 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-static void write_line(tmi_text *text, const char *name, const char *words) { tmi_text_format(text, "  %-16s%s\n", name, words); }
+static void write_line(tmi_text *text, const char *name, const char *words)
+{
+    tmi_text_format(text, "  %-15s %s\n", name, words);
+}
+
+/* "sampled household" */
+static void write_sample(tmi_text *text, const tmi_shown_account *x)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_text_put(&name, "sampled ");
+    tmi_text_shown(&name, x->unit);
+    if (name.failed) text->failed = true;
+    else write_line(text, name.bytes, x->sample.words);
+    tmi_text_clear(&name);
+}
 
 /* The upper ends of an epsilon and a delta. */
 static const char *say_loss(tamis_spending *s, tamis_bound epsilon, tamis_bound delta)
@@ -157,7 +172,7 @@ tamis_status tmi_show_account(tmi_text *text, const tamis_ledger *ledger, const 
     write_line(text, "left", x->left.words);
     for (size_t i = 0; i < x->a->raise_count; i++) write_raise(text, &x->a->raises[i]);
     TMI_TRY(write_groups(text, x, err));
-    write_line(text, "sampled person", x->sample.words);
+    write_sample(text, x);
     if (x->outsider.proved) {
         write_outsider(text, x);
     } else {

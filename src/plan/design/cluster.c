@@ -3,12 +3,12 @@
  * For an outsider's promise: all clusters as large as the largest, filled up with records that add nothing. */
 #include "plan/design/fields.h"
 
-static void read_smallest(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_smallest(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_whole(reader, value, &((tmi_drawn *)target)->design->smallest, 1, TMI_MAX_POPULATION, "1");
 }
 
-static void read_largest(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_largest(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_design *design = ((tmi_drawn *)target)->design;
     tmi_read_whole(reader, value, &design->largest, 1, TMI_MAX_POPULATION, "30");
@@ -21,10 +21,10 @@ static const tmi_plan_key keys[] = {
     {0},
 };
 
-static void check(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *d)
+static void check(tmi_reader *reader, const tmi_value *map, const tmi_plan_design *d)
 {
     if (d->largest > 0 && d->smallest > d->largest)
-        tmi_complain(reader, tmi_yaml_get(map, "largest"), "expected at least `smallest` (%lld) units, e.g. %lld",
+        tmi_complain(reader, tmi_value_get(map, "largest"), "expected at least `smallest` (%lld) units, e.g. %lld",
                      (long long)d->smallest, (long long)d->smallest);
 }
 
@@ -34,17 +34,6 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
     tmi_put_design_sizes(out, d, s);
     tmi_put_whole_field(out, "smallest", d->smallest);
     tmi_put_whole_field(out, "largest", d->largest);
-}
-
-static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
-                             tamis_error *err)
-{
-    return tamis_design_clusters(law, population, s->sample, d->largest, d->largest, err);
-}
-
-static void write_law(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
-{
-    tmi_write_law_clusters(out, s, d->largest);
 }
 
 const tmi_plan_kind tmi_plan_kind_cluster = {
@@ -57,6 +46,5 @@ const tmi_plan_kind tmi_plan_kind_cluster = {
     .check = check,
     .write = write,
     .clusters = true,
-    .make_law = make_law,
-    .write_law = write_law,
+    .law = &tmi_cluster_form,
 };

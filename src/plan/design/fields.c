@@ -5,19 +5,19 @@
 
 /* ---- reading ---- */
 
-void tmi_read_design_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_population(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     if (!tmi_read_whole(reader, value, &s->population, 1, TMI_MAX_POPULATION, "6194")) s->population = 0;
 }
 
-void tmi_read_design_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     if (!tmi_read_whole(reader, value, &s->sample, 1, TMI_MAX_POPULATION, "200")) s->sample = 0;
 }
 
-void tmi_read_design_rate(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_rate(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_stratum *s = ((tmi_drawn *)target)->stratum;
     tamis_number_free(s->rate); /* of the whole design, if this stratum has its own */
@@ -27,12 +27,12 @@ void tmi_read_design_rate(tmi_reader *reader, const tmi_yaml *value, void *targe
         tmi_complain(reader, value, "expected a rate above 0 and at most 1, e.g. 0.1");
 }
 
-void tmi_read_design_probability(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_probability(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->probability, "inclusion_probability");
 }
 
-void tmi_read_design_frame(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_frame(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_drawn *d = target;
     char *file = NULL;
@@ -42,7 +42,7 @@ void tmi_read_design_frame(tmi_reader *reader, const tmi_yaml *value, void *targ
     tmi_free(file);
 }
 
-void tmi_read_design_cluster(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design_cluster(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->cluster, "district");
 }
@@ -58,22 +58,6 @@ void tmi_put_design_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi
     tmi_put_whole_field(out, "population", s->population);
     if (!d->kind->takes_all) tmi_put_whole_field(out, "sample", s->sample);
     tmi_put_exact_field(out, "rate", s->rate);
-}
-
-int64_t tmi_law_population(const tmi_plan_stratum *s) { return s->population > 0 ? s->population : 1; }
-
-void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
-{
-    (void)d;
-    tmi_put_whole_field(out, "population", s->population);
-    tmi_put_whole_field(out, "sample", s->sample);
-}
-
-void tmi_write_law_clusters(tmi_json_out *out, const tmi_plan_stratum *s, int64_t size)
-{
-    tmi_write_law_sizes(out, NULL, s);
-    tmi_put_whole_field(out, "smallest", size);
-    tmi_put_whole_field(out, "largest", size);
 }
 
 /* ---- the law ---- */

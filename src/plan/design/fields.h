@@ -40,22 +40,12 @@ tmi_read_value tmi_read_typical; /* one of them */
 
 /* What the keys beside a design say together with it, after all of it was read without complaint; sets the default of
  * weight_step. */
-void tmi_check_weights(tmi_reader *reader, const tmi_yaml *design, tamis_plan *plan);
+void tmi_check_weights(tmi_reader *reader, const tmi_value *design, tamis_plan *plan);
 
 /* ---- writing ---- */
 
 /* population, sample and rate of a stratum, as far as they are public; NULL: nothing. */
 void tmi_put_design_sizes(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);
-
-/* population and sample as tamis_design_read takes them. */
-void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);
-
-/* The law of clusters that all have `size` units. */
-void tmi_write_law_clusters(tmi_json_out *out, const tmi_plan_stratum *stratum, int64_t size);
-
-/* The units or clusters of a stratum as its law has them. Where the size of the population is not public, each unit is drawn by
- * itself, so any number of them has the same law: then 1. */
-int64_t tmi_law_population(const tmi_plan_stratum *stratum);
 
 /* REFUSED without the frame, which has the probabilities of units that were not drawn. */
 tamis_status tmi_needs_frame(const tmi_plan_design *design, const struct tmi_frame_facts *frame, tamis_error *err);

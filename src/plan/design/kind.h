@@ -11,13 +11,13 @@
 #include <tamis/survey.h>
 
 #include "base/json/json.h"
+#include "survey/design/form.h"
 
 typedef struct tmi_plan_design tmi_plan_design;
 typedef struct tmi_plan_stratum tmi_plan_stratum;
 struct tmi_frame_facts;
 struct tmi_plan_key;
 struct tmi_reader;
-struct tmi_yaml;
 
 typedef struct tmi_plan_kind tmi_plan_kind;
 
@@ -31,7 +31,7 @@ struct tmi_plan_kind {
     const char *example_sizes; /* of a stratum */
     const struct tmi_plan_key *keys, *sizes;
     bool sizes_inside; /* without strata the sizes are in the map of one of the keys */
-    void (*check)(struct tmi_reader *reader, const struct tmi_yaml *map, const tmi_plan_design *design); /* NULL: no check */
+    void (*check)(struct tmi_reader *reader, const tmi_value *map, const tmi_plan_design *design); /* NULL: no check */
 
     /* How it is written, as a plan: the keys of its map, with the sizes of the stratum unless it is NULL. */
     void (*write)(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);
@@ -53,17 +53,11 @@ struct tmi_plan_kind {
     bool only_weights; /* a column, which is all that is known of the design */
 
     /* The law of the sample as an outsider's promise needs it (plan/law.h). */
-    const tmi_plan_kind *law_kind; /* the kind that promises no more and is shorter to write; NULL: the same */
-    const char *theorem;           /* behind that promise; NULL: the theorem of that kind */
+    const tmi_design_form *law; /* a kind that promises no more and may be shorter to write; NULL: none is known */
+    const char *theorem;        /* behind that promise; NULL: the theorem of that kind */
 
     /* OK if plan and frame (NULL: it was not read) say the law, else REFUSED with the reason; NULL: the plan always does. */
     tamis_status (*knows_law)(const tmi_plan_design *design, const struct tmi_frame_facts *frame, tamis_error *err);
-
-    /* The law in a stratum of `population` units or clusters, and the fields of tamis_design_read for it; NULL where it takes a
-     * frame's probabilities. */
-    tamis_status (*make_law)(tamis_design **law, const tmi_plan_design *design, const tmi_plan_stratum *stratum,
-                             int64_t population, tamis_error *err);
-    void (*write_law)(tmi_json_out *out, const tmi_plan_design *design, const tmi_plan_stratum *stratum);
 };
 
 extern const tmi_plan_kind tmi_plan_kind_srs, tmi_plan_kind_census, tmi_plan_kind_srs_with_replacement, tmi_plan_kind_bernoulli,

@@ -24,6 +24,7 @@ const tmi_plan_kind tmi_plan_kind_poisson = {
     .write = write,
     .independent = true,
     .unequal = true,
+    .law = &tmi_poisson_form,
     .theorem = "poisson", /* also where everybody is certain */
     .knows_law = tmi_needs_frame,
 };

@@ -6,7 +6,7 @@
 #include "plan/design/fields.h"
 #include "survey/method.h"
 
-static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_method(tmi_reader *reader, const tmi_value *value, void *target)
 {
     const char *names[TMI_PPS_METHODS];
     size_t i;
@@ -66,7 +66,7 @@ const tmi_plan_kind tmi_plan_kind_pps = {
     .write = write,
     .fixed_size = true,
     .unequal = true,
-    .law_kind = &tmi_plan_kind_poisson,
+    .law = &tmi_poisson_form,
     .theorem = "strongly_rayleigh",
     .knows_law = knows_law,
 };

@@ -18,24 +18,24 @@ static size_t add_keys(tmi_plan_key *keys, size_t count, const tmi_plan_key *mor
 
 /* ---- what must fit ---- */
 
-static void check_keys(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_design *design)
+static void check_keys(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design)
 {
-    if (value->kind == TMI_YAML_MAP && design->kind->check) design->kind->check(reader, value, design);
+    if (value->kind == TMI_VALUE_MAP && design->kind->check) design->kind->check(reader, value, design);
 }
 
 /* `value` is the map with the sizes of this stratum. */
-static void check_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_kind *kind, tmi_plan_stratum *s)
+static void check_stratum(tmi_reader *reader, const tmi_value *value, const tmi_plan_kind *kind, tmi_plan_stratum *s)
 {
     if (kind->takes_all) s->sample = s->population;
     if (s->population == 0 || s->sample <= s->population || kind->with_replacement) return;
-    const tmi_yaml *first = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "first") : NULL;
-    if (first && first->kind == TMI_YAML_MAP) value = first;
-    const tmi_yaml *sample = value->kind == TMI_YAML_MAP ? tmi_yaml_get(value, "sample") : NULL;
+    const tmi_value *first = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, "first") : NULL;
+    if (first && first->kind == TMI_VALUE_MAP) value = first;
+    const tmi_value *sample = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, "sample") : NULL;
     tmi_complain(reader, sample ? sample : value, "expected a sample no larger than the population (%lld), e.g. %lld",
                  (long long)s->population, (long long)(s->population < 200 ? s->population : 200));
 }
 
-static void add_up(tmi_reader *reader, const tmi_yaml *value, tmi_plan_design *design)
+static void add_up(tmi_reader *reader, const tmi_value *value, tmi_plan_design *design)
 {
     bool population = true, sample = true;
     for (size_t h = 0; h < design->stratum_count; h++) {
@@ -59,7 +59,7 @@ static bool new_strata(tmi_reader *reader, tmi_plan_design *design, size_t count
 
 /* ---- without strata ---- */
 
-static void read_alone(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_kind *kind, tamis_plan *plan)
+static void read_alone(tmi_reader *reader, const tmi_value *value, const tmi_plan_kind *kind, tamis_plan *plan)
 {
     tmi_plan_design *design = &plan->design;
     tmi_plan_key keys[2 * TMI_DESIGN_KEYS];
@@ -80,10 +80,10 @@ static void read_alone(tmi_reader *reader, const tmi_yaml *value, const tmi_plan
 #define STRATIFIED "{by: stype, within: srs, strata: {E: {population: 4421, sample: 100}}}"
 
 /* The name of a design, or a map with the keys that it has besides sizes. Sizes there are those of every stratum. */
-static const tmi_plan_kind *read_within(tmi_reader *reader, const tmi_yaml *value, tmi_drawn *d)
+static const tmi_plan_kind *read_within(tmi_reader *reader, const tmi_value *value, tmi_drawn *d)
 {
-    const tmi_yaml *map = value->kind == TMI_YAML_MAP && value->count == 1 ? value->first : NULL;
-    const char *name = map ? map->key : value->kind == TMI_YAML_TEXT ? value->text : "";
+    const tmi_value *map = value->kind == TMI_VALUE_MAP && value->count == 1 ? value->first : NULL;
+    const char *name = map ? map->key : value->kind == TMI_VALUE_TEXT ? value->text : "";
     const tmi_plan_kind *kind = tmi_plan_kind_find(name);
     if (!kind || kind->only_weights) {
         tmi_complain(reader, value,
@@ -111,7 +111,7 @@ static bool has_size(const tmi_plan_stratum *s, const char *key)
     return strcmp(key, "population") == 0 ? s->population > 0 : strcmp(key, "sample") == 0 ? s->sample > 0 : s->rate != NULL;
 }
 
-static void read_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_kind *kind, tmi_drawn *d,
+static void read_stratum(tmi_reader *reader, const tmi_value *value, const tmi_plan_kind *kind, tmi_drawn *d,
                          const tmi_plan_stratum *common)
 {
     tmi_plan_key keys[TMI_DESIGN_KEYS];
@@ -126,7 +126,7 @@ static void read_stratum(tmi_reader *reader, const tmi_yaml *value, const tmi_pl
 }
 
 /* The name of a stratum, trimmed as the cells of the file are. */
-static char *name_of(tmi_reader *reader, const tmi_yaml *item)
+static char *name_of(tmi_reader *reader, const tmi_value *item)
 {
     const char *from = item->key + strspn(item->key, " \t");
     size_t length = strlen(from);
@@ -141,7 +141,7 @@ static char *name_of(tmi_reader *reader, const tmi_yaml *item)
 }
 
 /* The place of a stratum: that of the declared value, or the next one. -1 after a complaint. */
-static int64_t place_of(tmi_reader *reader, const tmi_yaml *item, const tmi_plan_design *design, const tmi_plan_column *by,
+static int64_t place_of(tmi_reader *reader, const tmi_value *item, const tmi_plan_design *design, const tmi_plan_column *by,
                         const char *name, size_t next)
 {
     int64_t place = by ? tmi_code_of(by, name) : (int64_t)next;
@@ -154,12 +154,12 @@ static int64_t place_of(tmi_reader *reader, const tmi_yaml *item, const tmi_plan
     return place;
 }
 
-static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan, const tmi_plan_column *by,
+static void read_strata(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, const tmi_plan_column *by,
                         const tmi_plan_kind *kind, const tmi_plan_stratum *common)
 {
     tmi_plan_design *design = &plan->design;
     tmi_plan_stratum nowhere = {0}; /* what is read of a stratum that has no place */
-    if (value->kind != TMI_YAML_MAP || value->count == 0 || value->count > TMI_MAX_STRATA) {
+    if (value->kind != TMI_VALUE_MAP || value->count == 0 || value->count > TMI_MAX_STRATA) {
         tmi_complain(reader, value, "expected a map of 1 to %d strata, e.g. {E: {population: 4421, sample: 100}}",
                      TMI_MAX_STRATA);
         return;
@@ -167,8 +167,8 @@ static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *p
     size_t room = by && by->value_count > value->count ? by->value_count : value->count, next = 0;
     if (!new_strata(reader, design, room)) return;
     design->stratum_count = by ? by->value_count : 0;
-    for (const tmi_yaml *item = value->first; item && !reader->no_memory; item = item->next) {
-        if (tmi_yaml_get(value, item->key) != item) continue; /* complained about already */
+    for (const tmi_value *item = value->first; item && !reader->no_memory; item = item->next) {
+        if (tmi_value_get(value, item->key) != item) continue; /* complained about already */
         char *name = name_of(reader, item);
         int64_t place = name ? place_of(reader, item, design, by, name, next) : -1;
         tmi_drawn d = {design, place >= 0 ? &design->strata[place] : &nowhere, plan->name, false};
@@ -188,7 +188,7 @@ static void read_strata(tmi_reader *reader, const tmi_yaml *value, tamis_plan *p
 }
 
 /* The declared category of the strata; NULL if it is made of their names, or after a complaint. */
-static const tmi_plan_column *strata_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name)
+static const tmi_plan_column *strata_column(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, const char *name)
 {
     const tmi_plan_column *by = tmi_plan_find_column(plan, name);
     if (!by || (by->is_number && by->is_category)) return NULL;
@@ -199,7 +199,7 @@ static const tmi_plan_column *strata_column(tmi_reader *reader, const tmi_yaml *
     return NULL;
 }
 
-static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_plan *plan)
+static void read_stratified(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     static const tmi_plan_key keys[] = {
         {.name = "by", .read = tmi_read_later, .required = "by: stype"},
@@ -212,9 +212,9 @@ static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_pla
     size_t before = reader->count;
     char *name = NULL;
     tmi_read_map(reader, value, keys, 3, STRATIFIED, NULL);
-    if (value->kind != TMI_YAML_MAP) return;
-    const tmi_yaml *at = tmi_yaml_get(value, "by"), *within = tmi_yaml_get(value, "within"),
-                   *strata = tmi_yaml_get(value, "strata");
+    if (value->kind != TMI_VALUE_MAP) return;
+    const tmi_value *at = tmi_value_get(value, "by"), *within = tmi_value_get(value, "within"),
+                    *strata = tmi_value_get(value, "strata");
     const tmi_plan_column *by = at && tmi_read_text(reader, at, &name, "stype") ? strata_column(reader, at, plan, name) : NULL;
     const tmi_plan_kind *kind = within ? read_within(reader, within, &d) : NULL;
     if (strata && kind) read_strata(reader, strata, plan, by, kind, &common);
@@ -237,13 +237,13 @@ static void read_stratified(tmi_reader *reader, const tmi_yaml *value, tamis_pla
 
 #define EXAMPLE "srs: {population: 6194, sample: 200}"
 
-static void read_one(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_one(tmi_reader *reader, const tmi_value *value, void *target)
 {
     if (strcmp(value->key, "stratified") == 0) read_stratified(reader, value, target);
     else read_alone(reader, value, tmi_plan_kind_find(value->key), target);
 }
 
-void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
+void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
     tmi_plan_key keys[TMI_PLAN_KINDS + 1 + TMI_BESIDE_DESIGN];
@@ -255,11 +255,11 @@ void tmi_read_design(tmi_reader *reader, const tmi_yaml *value, void *target)
     for (size_t i = 0; i < TMI_BESIDE_DESIGN; i++) keys[count++] = tmi_beside_design[i];
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, count, EXAMPLE, plan);
-    const tmi_yaml *first = NULL;
-    for (const tmi_yaml *item = value->kind == TMI_YAML_MAP ? value->first : NULL; item; item = item->next) {
+    const tmi_value *first = NULL;
+    for (const tmi_value *item = value->kind == TMI_VALUE_MAP ? value->first : NULL; item; item = item->next) {
         bool design = false;
         for (size_t i = 0; i < designs; i++) design = design || strcmp(keys[i].name, item->key) == 0;
-        if (!design || tmi_yaml_get(value, item->key) != item) continue;
+        if (!design || tmi_value_get(value, item->key) != item) continue;
         if (first) tmi_complain_key(reader, item, "expected one design, not two");
         else first = item;
     }

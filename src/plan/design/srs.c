@@ -1,13 +1,6 @@
 /* A simple random sample: n of N units, every subset as likely. */
 #include "plan/design/fields.h"
 
-static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
-                             tamis_error *err)
-{
-    (void)d;
-    return tamis_design_srs(law, population, s->sample, err);
-}
-
 const tmi_plan_kind tmi_plan_kind_srs = {
     .name = "srs",
     .words = "simple random sample",
@@ -19,6 +12,5 @@ const tmi_plan_kind tmi_plan_kind_srs = {
     .fixed_size = true,
     .equal = true,
     .known_count = true,
-    .make_law = make_law,
-    .write_law = tmi_write_law_sizes,
+    .law = &tmi_srs_form,
 };

@@ -1,13 +1,6 @@
 /* n draws from N units, each draw from all of them. */
 #include "plan/design/fields.h"
 
-static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
-                             tamis_error *err)
-{
-    (void)d;
-    return tamis_design_srs_with_replacement(law, population, s->sample, err);
-}
-
 const tmi_plan_kind tmi_plan_kind_srs_with_replacement = {
     .name = "srs_with_replacement",
     .words = "simple random sample with replacement",
@@ -19,6 +12,5 @@ const tmi_plan_kind tmi_plan_kind_srs_with_replacement = {
     .with_replacement = true,
     .fixed_size = true,
     .known_count = true,
-    .make_law = make_law,
-    .write_law = tmi_write_law_sizes,
+    .law = &tmi_with_replacement_form,
 };

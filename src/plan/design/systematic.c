@@ -1,7 +1,7 @@
 /* Every k-th unit of the list, from a random start. */
 #include "plan/design/fields.h"
 
-static void read_order(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_order(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const char *const orders[] = {"public", "random"};
     size_t i;
@@ -10,24 +10,10 @@ static void read_order(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 static const tmi_plan_key keys[] = {{.name = "order", .read = read_order, .required = "order: public"}, {0}};
 
-static const char *order_of(const tmi_plan_design *d) { return d->random_order ? "random" : "public"; }
-
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {
-    tmi_put_text_field(out, "order", order_of(d));
+    tmi_put_text_field(out, "order", d->random_order ? "random" : "public");
     tmi_put_design_sizes(out, d, s);
-}
-
-static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
-                             tamis_error *err)
-{
-    return tamis_design_systematic(law, population, s->sample, d->random_order, err);
-}
-
-static void write_law(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
-{
-    tmi_write_law_sizes(out, d, s);
-    tmi_put_text_field(out, "order", order_of(d));
 }
 
 const tmi_plan_kind tmi_plan_kind_systematic = {
@@ -41,6 +27,5 @@ const tmi_plan_kind tmi_plan_kind_systematic = {
     .fixed_size = true,
     .equal = true,
     .in_order = true,
-    .make_law = make_law,
-    .write_law = write_law,
+    .law = &tmi_systematic_form,
 };

@@ -4,17 +4,17 @@
  * cluster, and a cluster that takes the place of another exchanges no more records. */
 #include "plan/design/fields.h"
 
-static void read_second_population(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_second_population(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->second_population, "district_size");
 }
 
 /* A whole number is taken in every cluster; any other text names a column. */
-static void read_second_sample(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_second_sample(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_design *design = ((tmi_drawn *)target)->design;
     tamis_number *number = NULL;
-    bool plain = value->kind == TMI_YAML_TEXT && !value->quoted;
+    bool plain = value->kind == TMI_VALUE_TEXT && !value->quoted;
     tamis_status status = plain ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
     if (status == TAMIS_SYSTEM) reader->no_memory = true;
     else if (status == TAMIS_OK) tmi_read_whole(reader, value, &design->second_take, 1, TMI_MAX_POPULATION, "5");
@@ -22,7 +22,7 @@ static void read_second_sample(tmi_reader *reader, const tmi_yaml *value, void *
     tamis_number_free(number);
 }
 
-static void read_first(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_first(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_drawn *d = target;
     const tmi_plan_key keys[] = {
@@ -33,7 +33,7 @@ static void read_first(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_map(reader, value, keys, 3, "{by: district, population: 757, sample: 40}", target);
 }
 
-static void read_second(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_second(tmi_reader *reader, const tmi_value *value, void *target)
 {
     static const tmi_plan_key keys[] = {
         {.name = "population", .read = read_second_population, .required = "population: district_size"},
@@ -50,11 +50,11 @@ static const tmi_plan_key keys[] = {
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {
-    tmi_put_opening(out, "first", '{');
+    tmi_json_add_open(out, "first", '{');
     tmi_put_text_field(out, "by", d->cluster);
     tmi_put_design_sizes(out, d, s);
     tmi_json_close(out, '}');
-    tmi_put_opening(out, "second", '{');
+    tmi_json_add_open(out, "second", '{');
     tmi_put_text_field(out, "population", d->second_population);
     tmi_put_whole_field(out, "sample", d->second_take);
     tmi_put_text_field(out, "sample", d->second_sample);
@@ -70,17 +70,6 @@ static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_f
                     "`second: {sample: NUMBER}`");
 }
 
-static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
-                             tamis_error *err)
-{
-    return tamis_design_clusters(law, population, s->sample, d->second_take, d->second_take, err);
-}
-
-static void write_law(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
-{
-    tmi_write_law_clusters(out, s, d->second_take);
-}
-
 const tmi_plan_kind tmi_plan_kind_two_stage = {
     .name = "two_stage",
     .words = "two-stage sample",
@@ -92,9 +81,7 @@ const tmi_plan_kind tmi_plan_kind_two_stage = {
     .write = write,
     .clusters = true,
     .staged = true,
-    .law_kind = &tmi_plan_kind_cluster,
     .theorem = "two_stage",
     .knows_law = knows_law,
-    .make_law = make_law,
-    .write_law = write_law,
+    .law = &tmi_cluster_form,
 };

@@ -1,12 +1,12 @@
 /* A survey of which only the weights are known, perhaps with strata and clusters, or a design effect. */
 #include "plan/design/fields.h"
 
-static void read_strata_label(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_strata_label(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->strata_label, "stratum");
 }
 
-static void read_deff(tmi_reader *reader, const tmi_yaml *value, void *target)
+static void read_deff(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_design *design = ((tmi_drawn *)target)->design;
     if (tmi_read_exact(reader, value, &design->deff, "1.8") && tmi_number_sign(design->deff) <= 0)
@@ -21,9 +21,9 @@ static const tmi_plan_key keys[] = {
 };
 static const tmi_plan_key sizes[] = {{TMI_KEY_PUBLIC_POPULATION}, {0}};
 
-static void check(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *d)
+static void check(tmi_reader *reader, const tmi_value *map, const tmi_plan_design *d)
 {
-    const tmi_yaml *deff = tmi_yaml_get(map, "deff");
+    const tmi_value *deff = tmi_value_get(map, "deff");
     if (deff && (d->strata_label || d->cluster))
         tmi_complain_key(reader, deff, "expected either deff or the columns strata and cluster, not both");
 }

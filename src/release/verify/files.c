@@ -92,16 +92,6 @@ static tamis_status make_room(tmi_int128 ***noisy, const tmi_schedule *s, tamis_
     return TAMIS_OK;
 }
 
-static tamis_status write_measurements(tmi_json **json, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
-{
-    char *text = NULL;
-    tamis_status status = tmi_measurements_json(&text, s, noisy, err);
-    *json = NULL;
-    if (status == TAMIS_OK) status = tmi_json_read(json, text, strlen(text), err);
-    tmi_free(text);
-    return status;
-}
-
 /* The measurement of the file that is `wanted` but for its numbers. A release that is repeated has them in the order of the first
  * time. If none is the same, that of the same place is the one to compare. */
 static size_t find(const tmi_json *list, const tmi_json *wanted, size_t place)
@@ -117,9 +107,9 @@ static size_t find(const tmi_json *list, const tmi_json *wanted, size_t place)
 /* Numbers that the file says, 0 where it says none; beyond the limit there is no noisy number. */
 static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_json *says, size_t place, tmi_checking *c)
 {
-    const tmi_json *values = tmi_field(says, "values", TMI_JSON_LIST);
+    const tmi_json *values = tmi_json_field(says, "values", TMI_JSON_LIST);
     for (size_t cell = 0; values && cell < m->cells && cell < tmi_json_size(values); cell++) {
-        const tmi_json *value = tmi_field(tmi_json_at(values, cell), "value", TMI_JSON_INTEGER);
+        const tmi_json *value = tmi_json_field(tmi_json_at(values, cell), "value", TMI_JSON_INTEGER);
         if (!value) continue;
         noisy[cell] = tmi_json_integer(value);
         if (noisy[cell] <= m->limit && noisy[cell] >= -m->limit) continue;
@@ -142,18 +132,18 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const fo
     if (!places) return tmi_fail_memory(err);
     TMI_TRY(read_object(&says, f, TMI_FILE_MEASUREMENTS, v, err));
     if (!says) goto done;
-    const tmi_json *list = tmi_field(says, list_key, TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(says, list_key, TMI_JSON_LIST);
     if (!list || tmi_json_size(list) != s->measurement_count) {
         tmi_check_note(&v->check, "measurements.json.measurements", "is not a list of the certificate's measurements");
         status = v->check.status;
         goto done;
     }
-    TMI_TRY(write_measurements(&empty, s, noisy, err));
+    TMI_TRY(tmi_measurements_tree(&empty, s, noisy, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         places[i] = find(list, tmi_json_at(tmi_json_get(empty, list_key), i), i);
         take_values(noisy[i], &s->measurements[i], tmi_json_at(list, places[i]), places[i], &v->check);
     }
-    TMI_TRY(write_measurements(&follows, s, noisy, err));
+    TMI_TRY(tmi_measurements_tree(&follows, s, noisy, err));
     tmi_check_fields(&v->check, follows, says, path, list_key);
     for (size_t i = 0; i < s->measurement_count; i++) {
         char field[TMI_FAULT_FIELD];
@@ -187,7 +177,7 @@ static void adopt(double *x, const tmi_json *object, const char *key)
 
 static void adopt_result(tmi_result *r, const tmi_json *says)
 {
-    const tmi_json *interval = tmi_field(says, "interval", TMI_JSON_OBJECT);
+    const tmi_json *interval = tmi_json_field(says, "interval", TMI_JSON_OBJECT);
     adopt(&r->estimate, says, "estimate");
     adopt(&r->se, says, "se");
     adopt(&r->sampling_se, says, "sampling_se");
@@ -200,22 +190,19 @@ static void adopt_result(tmi_result *r, const tmi_json *says)
 static tamis_status check_results(tamis_release *r, const folder *f, tmi_verification *v, tamis_error *err)
 {
     tmi_json *says = NULL, *follows = NULL;
-    char *text = NULL;
     tamis_status status;
     TMI_TRY(read_object(&says, f, TMI_FILE_RESULTS, v, err));
     if (!says) goto done;
-    const tmi_json *list = tmi_field(says, "results", TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(says, "results", TMI_JSON_LIST);
     for (size_t i = 0; list && i < r->results.count && i < tmi_json_size(list); i++)
         adopt_result(&r->results.list[i], tmi_json_at(list, i));
-    TMI_TRY(tamis_release_json(&text, r, err));
-    TMI_TRY(tmi_json_read(&follows, text, strlen(text), err));
+    TMI_TRY(tmi_results_tree(&follows, &r->results, err));
     tmi_check_same(&v->check, follows, says, tmi_files[TMI_FILE_RESULTS].name, false);
     status = v->check.status;
 
 done:
     tmi_json_free(says);
     tmi_json_free(follows);
-    tmi_free(text);
     return status;
 }
 

@@ -12,17 +12,12 @@ static const char *last_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static tamis_status facts_json(tmi_json **json, const tmi_frame_facts *facts, tamis_error *err)
+static tamis_status facts_tree(tmi_json **tree, const tmi_frame_facts *facts, tamis_error *err)
 {
-    tmi_text text;
-    tmi_json_out out;
-    tmi_text_init(&text);
-    tmi_json_out_init(&out, &text, false);
-    tmi_put_frame_facts(&out, facts);
-    *json = NULL;
-    tamis_status status = text.failed ? tmi_fail_memory(err) : tmi_json_read(json, text.bytes, text.length, err);
-    tmi_text_clear(&text);
-    return status;
+    tmi_json_tree made;
+    tmi_json_tree_begin(&made, NULL);
+    tmi_put_frame_facts(&made.out, facts);
+    return tmi_json_tree_end(tree, &made, err);
 }
 
 static tamis_status compare_facts(tmi_verification *v, const char *path, tamis_error *err)
@@ -39,8 +34,8 @@ static tamis_status compare_facts(tmi_verification *v, const char *path, tamis_e
     if (status != TAMIS_OK) v->frame = TMI_DIFFERS;
     TMI_TRY(tmi_check_noted(&v->check, "frame", status, &reason, err));
     if (v->frame == TMI_DIFFERS) goto done;
-    TMI_TRY(facts_json(&follows, &frame.facts, err));
-    TMI_TRY(facts_json(&says, tmi_frame_of(&v->schedule), err));
+    TMI_TRY(facts_tree(&follows, &frame.facts, err));
+    TMI_TRY(facts_tree(&says, tmi_frame_of(&v->schedule), err));
     const size_t before = v->check.faults->count;
     tmi_check_same(&v->check, follows, says, "frame", false);
     v->frame = v->check.faults->count == before ? TMI_MATCHES : TMI_DIFFERS;

@@ -13,8 +13,8 @@ static tamis_status read_exact(tamis_number **number, const tmi_json *object, co
 {
     tamis_error reason;
     *number = NULL;
-    if (!tmi_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
-    tamis_status status = tamis_number_read(number, tmi_field_text(object, key), &reason);
+    if (!tmi_json_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
+    tamis_status status = tamis_number_read(number, tmi_json_text(object, key), &reason);
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
@@ -28,7 +28,7 @@ static void parts_clear(tmi_budget_parts *parts)
 /* The parts of the budget; *known is false if the file does not say all of them. */
 static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_json *document, tamis_error *err)
 {
-    const tmi_json *list = tmi_field(document, "measurements", TMI_JSON_LIST);
+    const tmi_json *list = tmi_json_field(document, "measurements", TMI_JSON_LIST);
     tamis_status status = TAMIS_OK;
     *parts = (tmi_budget_parts){0};
     *known = list != NULL;
@@ -36,7 +36,7 @@ static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_j
     parts->count = tmi_json_size(list);
     parts->list = tmi_alloc(parts->count, sizeof *parts->list);
     if (!parts->list) TMI_TRY(tmi_fail_memory(err));
-    parts->rho = parts->count > 0 && tmi_field(tmi_json_at(list, 0), "rho", TMI_JSON_STRING);
+    parts->rho = parts->count > 0 && tmi_json_field(tmi_json_at(list, 0), "rho", TMI_JSON_STRING);
     for (size_t i = 0; i < parts->count; i++) {
         TMI_TRY(read_exact(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
         if (!parts->list[i]) *known = false;
@@ -83,13 +83,13 @@ static void check_entry(const tmi_certified *a, tmi_checking *c)
 static tamis_status read_account(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
 {
     tmi_certified *a = &certificate->account;
-    const tmi_json *ledger = tmi_field(document, "ledger", TMI_JSON_OBJECT);
-    const tmi_json *account = tmi_field(document, "account", TMI_JSON_OBJECT);
-    const tmi_json *entry = tmi_field(ledger, "entry", TMI_JSON_INTEGER);
-    const tmi_json *repeated = tmi_field(ledger, "repeated", TMI_JSON_BOOLEAN);
-    const tmi_json *created = tmi_field(ledger, "created", TMI_JSON_BOOLEAN);
-    const tmi_json *claim = tmi_field(ledger, "claim", TMI_JSON_INTEGER);
-    const tmi_json *behind = tmi_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
+    const tmi_json *ledger = tmi_json_field(document, "ledger", TMI_JSON_OBJECT);
+    const tmi_json *account = tmi_json_field(document, "account", TMI_JSON_OBJECT);
+    const tmi_json *entry = tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
+    const tmi_json *repeated = tmi_json_field(ledger, "repeated", TMI_JSON_BOOLEAN);
+    const tmi_json *created = tmi_json_field(ledger, "created", TMI_JSON_BOOLEAN);
+    const tmi_json *claim = tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
+    const tmi_json *behind = tmi_json_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
     tamis_error reason = {0};
     bool whole;
     tamis_status status;
@@ -99,9 +99,9 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     a->created = created && tmi_json_is_true(created);
     a->claim = claim ? tmi_json_integer(claim) : 0;
     a->clock_behind = behind && tmi_json_is_true(behind);
-    snprintf(a->hash, sizeof a->hash, "%s", tmi_field_text(ledger, "hash"));
-    snprintf(a->time, sizeof a->time, "%s", tmi_field_text(ledger, "time"));
-    const char *why = tmi_field_text(account, "new_account");
+    snprintf(a->hash, sizeof a->hash, "%s", tmi_json_text(ledger, "hash"));
+    snprintf(a->time, sizeof a->time, "%s", tmi_json_text(ledger, "time"));
+    const char *why = tmi_json_text(account, "new_account");
     if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
     a->charged = whole && entry;
     if (a->charged) check_entry(a, c);
@@ -118,19 +118,19 @@ done:
 /* What the frame says; empty if there is none. */
 static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document, tmi_checking *c, tamis_error *err)
 {
-    const tmi_json *json = tmi_json_get(document, "frame"), *strata = tmi_field(json, "strata", TMI_JSON_LIST);
+    const tmi_json *json = tmi_json_get(document, "frame"), *strata = tmi_json_field(json, "strata", TMI_JSON_LIST);
     tamis_error reason = {0};
     if (!json) return TAMIS_OK;
     tamis_status status = tmi_frame_facts_read(frame, json, strata ? tmi_json_size(strata) : 0, &reason);
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
-/* The schedule, from the text of its plan; empty on failure. */
-static tamis_status make_again(tmi_verification *v, const char *plan_text, const tmi_budget_parts *parts, tamis_error *err)
+/* The schedule, from its plan; empty on failure. */
+static tamis_status make_again(tmi_verification *v, const tmi_json *json, const tmi_budget_parts *parts, tamis_error *err)
 {
     tamis_plan *plan = NULL;
     tamis_status status;
-    TMI_TRY(tmi_certificate_plan(&plan, plan_text, "plan", err));
+    TMI_TRY(tmi_certificate_plan(&plan, json, "plan", err));
     TMI_TRY(tmi_schedule_make(&v->schedule, plan, parts, err));
     TMI_TRY(tmi_certificate_of(&v->certificate, &v->schedule, err));
 
@@ -147,19 +147,16 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
 {
     const tmi_json *document = v->document;
     tmi_checking *c = &v->check;
-    const tmi_json *plan = tmi_field(document, "plan", TMI_JSON_OBJECT);
+    const tmi_json *plan = tmi_json_field(document, "plan", TMI_JSON_OBJECT);
     tmi_budget_parts parts = {0};
     tmi_frame_facts frame = {0};
     tamis_error reason = {0};
-    tmi_text text;
     bool known;
     tamis_status status = TAMIS_OK;
-    tmi_text_init(&text);
     if (!plan) {
         tmi_check_note(c, "plan", "is missing: without it nothing follows");
         goto done;
     }
-    TMI_TRY(tmi_json_canonical(&text, plan, err));
     TMI_TRY(read_parts(&parts, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
     TMI_TRY(read_frame(&frame, document, c, err));
@@ -167,13 +164,12 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
                                    .list = known ? parts.list : NULL,
                                    .count = parts.count,
                                    .frame = frame.count > 0 ? &frame : NULL};
-    status = make_again(v, text.bytes, &said, &reason);
+    status = make_again(v, plan, &said, &reason);
     status = tmi_check_noted(c, "plan", status, &reason, err);
 
 done:
     tmi_frame_facts_clear(&frame);
     parts_clear(&parts);
-    tmi_text_clear(&text);
     return status;
 }
 
@@ -187,14 +183,14 @@ static void take_hash(char hash[TMI_SHA256_TEXT], const char *text, const char *
 
 static void read_files(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c)
 {
-    const tmi_json *files = tmi_field(document, "files", TMI_JSON_OBJECT);
+    const tmi_json *files = tmi_json_field(document, "files", TMI_JSON_OBJECT);
     for (size_t i = 0; i < TMI_FILES; i++) {
         char name[TMI_FAULT_FIELD];
         snprintf(name, sizeof name, "files.%s", tmi_files[i].name);
-        take_hash(certificate->files[i], tmi_field_text(files, tmi_files[i].name), name, c);
+        take_hash(certificate->files[i], tmi_json_text(files, tmi_files[i].name), name, c);
     }
-    if (tmi_field(document, "signed_by", TMI_JSON_STRING))
-        take_hash(certificate->signed_by, tmi_field_text(document, "signed_by"), "signed_by", c);
+    if (tmi_json_field(document, "signed_by", TMI_JSON_STRING))
+        take_hash(certificate->signed_by, tmi_json_text(document, "signed_by"), "signed_by", c);
 }
 
 /* What one frame can say of itself. */
@@ -208,7 +204,7 @@ static tamis_status check_frame(const tmi_schedule *s, tmi_checking *c, tamis_er
 tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
 {
     tmi_certificate *certificate = &v->certificate;
-    const char *version = tmi_field_text(v->document, "version");
+    const char *version = tmi_json_text(v->document, "version");
     tamis_status status;
     TMI_TRY(begin(v, err));
     if (!v->schedule.plan) { /* the files can still be compared */

@@ -18,12 +18,6 @@ static const char *const signed_words[] = {
     [TMI_SIGNATURE_RIGHT] = "right", [TMI_SIGNATURE_WRONG] = "wrong",
 };
 
-static void put_text(tmi_json_out *out, const char *key, const char *text)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-}
-
 /* A name in the folder may be any bytes. */
 static void put_shown(tmi_json_out *out, const char *name)
 {
@@ -38,32 +32,25 @@ static void put_shown(tmi_json_out *out, const char *name)
 static void put_json(tmi_text *text, const tmi_verification *v)
 {
     const char *signer = v->certificate.signed_by;
-    tmi_text guarantee;
     tmi_json_out out;
     tmi_json_out_init(&out, text, true);
     tmi_json_open(&out, '{');
-    tmi_json_key(&out, "ok");
-    tmi_json_put_boolean(&out, v->check.faults->count == 0);
+    tmi_json_add_boolean(&out, "ok", v->check.faults->count == 0);
     tmi_json_key(&out, "problems");
     tmi_faults_put(&out, v->check.faults);
-    tmi_json_key(&out, "files");
-    tmi_json_open(&out, '{');
-    for (size_t i = 0; i < TMI_FILES; i++) put_text(&out, tmi_files[i].name, found_words[v->files[i]]);
+    tmi_json_add_open(&out, "files", '{');
+    for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
     tmi_json_close(&out, '}');
-    put_text(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
-    put_text(&out, "signature", signed_words[v->signature]);
-    put_text(&out, "signed_by", *signer ? signer : NULL);
-    tmi_json_key(&out, "others");
-    tmi_json_open(&out, '[');
+    tmi_json_add_string(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
+    tmi_json_add_string(&out, "signature", signed_words[v->signature]);
+    tmi_json_add_string(&out, "signed_by", *signer ? signer : NULL);
+    tmi_json_add_open(&out, "others", '[');
     for (size_t i = 0; i < v->other_count; i++) put_shown(&out, v->others[i]);
     tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");
-    tmi_text_init(&guarantee);
-    const tmi_json *follows = v->follows ? tmi_json_get(v->follows, "guarantee") : NULL;
-    if (!follows) tmi_json_put_null(&out);
-    else if (tmi_json_canonical(&guarantee, follows, NULL) == TAMIS_OK) tmi_json_put_number(&out, guarantee.bytes);
-    else text->failed = true;
-    tmi_text_clear(&guarantee);
+    const tmi_json *follows = tmi_json_get(v->follows, "guarantee");
+    if (follows) tmi_json_put_value(&out, follows);
+    else tmi_json_put_null(&out);
     tmi_json_close(&out, '}');
     tmi_text_put(text, "\n");
 }
@@ -154,23 +141,20 @@ static tamis_status promise(tmi_verification *v, tamis_error *err)
 
 static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
 {
-    char *text = NULL;
     tamis_error reason = {0};
     tamis_status status;
     TMI_TRY(tmi_verify_inputs(v, err));
     if (!v->schedule.plan) goto done;
     TMI_TRY(tmi_check_noted(&v->check, "account", promise(v, &reason), &reason, err));
     if (!v->promised.epsilon) goto done;
-    TMI_TRY(tmi_check_noted(&v->check, "account", tmi_certificate_write(&text, &v->certificate, &v->promised, &reason), &reason,
-                            err));
-    if (!text) goto done;
-    TMI_TRY(tmi_json_read(&v->follows, text, strlen(text), err));
+    status = tmi_certificate_tree(&v->follows, &v->certificate, &v->promised, &reason);
+    TMI_TRY(tmi_check_noted(&v->check, "account", status, &reason, err));
+    if (!v->follows) goto done;
     tmi_check_fields(&v->check, v->follows, v->document, "", "hash");
     check_hash(v);
     status = v->check.status;
 
 done:
-    tmi_free(text);
     return status;
 }
 

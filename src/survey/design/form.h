@@ -25,7 +25,7 @@ extern const tmi_design_form tmi_srs_form, tmi_with_replacement_form, tmi_bernou
 /* A design, new; the caller frees it. `worst`: of clusters of different sizes a frame that loses most.
  *
  * Errors   INVALID (with the field's name), REFUSED (balanced sampling), SYSTEM (memory). */
-tamis_status tmi_design_from_json(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);
+tamis_status tmi_design_from_value(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);
 
 /* ---- for the kinds ---- */
 

@@ -118,7 +118,7 @@ tamis_status tmi_design_within(const tmi_design_form **within, const tmi_json **
                     "bernoulli, poisson, pps, systematic, census, cluster), or such a design");
 }
 
-tamis_status tmi_design_from_json(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err)
+tamis_status tmi_design_from_value(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err)
 {
     *design = NULL;
     if (tmi_json_kind_of(json) != TMI_JSON_OBJECT || tmi_json_size(json) != 1)
@@ -149,7 +149,7 @@ tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_er
     *design = NULL;
     if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
     TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
-    TMI_TRY(tmi_design_from_json(design, document, true, err));
+    TMI_TRY(tmi_design_from_value(design, document, true, err));
 done:
     tmi_json_free(document);
     return status;

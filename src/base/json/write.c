@@ -1,0 +1,272 @@
+/* JSON as text, or as a tree of values. */
+#include <jansson.h>
+#include <string.h>
+
+#include "base/json/json.h"
+#include "base/memory.h"
+
+void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty) { *out = (tmi_json_out){.text = text, .pretty = pretty}; }
+
+/* The length of the UTF-8 character that `c` begins with, 0 if it is not one: overlong forms, surrogates and what lies beyond
+ * U+10FFFF are none. A string that ends inside a character is caught by its zero byte. */
+static size_t character(const char *c)
+{
+    const unsigned char *u = (const unsigned char *)c;
+    if (u[0] < 0x80) return 1;
+    size_t length = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
+    if (u[0] < 0xC2 || u[0] > 0xF4) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((u[i] & 0xC0) != 0x80) return 0;
+    if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F)) return 0;
+    if ((u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F)) return 0;
+    return length;
+}
+
+bool tmi_is_utf8(const char *string)
+{
+    size_t length = 1;
+    while (*string && (length = character(string)) > 0) string += length;
+    return length > 0;
+}
+
+/* ---- into a tree ---- */
+
+void tmi_json_tree_begin(tmi_json_tree *tree, tmi_watch *watch)
+{
+    tree->text = (tmi_text){.counted = true, .watch = watch};
+    tree->out = (tmi_json_out){.text = &tree->text, .is_tree = true};
+}
+
+tamis_status tmi_json_tree_end(tmi_value **value, tmi_json_tree *tree, tamis_error *err)
+{
+    const bool right = !tree->text.failed && tree->out.root && !tree->out.open;
+    if (!right) tmi_value_free(tree->out.root);
+    *value = right ? tree->out.root : NULL;
+    if (right) return TAMIS_OK;
+    return tree->text.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
+}
+
+/* A byte that is no UTF-8 becomes U+FFFD, as in a text. */
+static char *clean_copy(const char *string)
+{
+    tmi_text text;
+    char *copy = NULL;
+    if (tmi_is_utf8(string)) return tmi_copy_text(string, strlen(string));
+    tmi_text_init(&text);
+    for (size_t length; *string; string += length ? length : 1) {
+        length = character(string);
+        tmi_text_add(&text, length ? string : "\xef\xbf\xbd", length ? length : 3);
+    }
+    return tmi_text_take(&copy, &text, NULL) == TAMIS_OK ? copy : NULL;
+}
+
+/* The next value of a tree; NULL after a failure. The text of a tree is only counted, and asks its watch. */
+static tmi_value *next_value(tmi_json_out *out, tmi_value_kind kind)
+{
+    tmi_value *value = NULL;
+    const bool map = out->open && out->open->kind == TMI_VALUE_MAP;
+    const bool fits = out->keyed == map && (out->open || !out->root);
+    char *key = fits && map ? clean_copy(out->key) : NULL;
+    tmi_text_put(out->text, key ? key : "-");
+    if (fits && !out->text->failed && (key || !map)) value = tmi_value_new(out->open, key, kind);
+    if (!value) out->text->failed = true;
+    else if (!out->open) out->root = value;
+    out->keyed = false;
+    tmi_free(key);
+    return value;
+}
+
+static void add_number(tmi_json_out *out, const char *text)
+{
+    json_t *number = json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);
+    tmi_value *value = json_is_number(number) ? next_value(out, json_is_real(number) ? TMI_VALUE_REAL : TMI_VALUE_INTEGER) : NULL;
+    if (!value) out->text->failed = true;
+    else if (json_is_real(number)) value->real = json_real_value(number);
+    else value->integer = json_integer_value(number);
+    json_decref(number);
+}
+
+/* ---- as text ---- */
+
+static void new_line(tmi_json_out *out)
+{
+    if (!out->pretty) return;
+    tmi_text_put(out->text, "\n");
+    for (unsigned i = 0; i < out->depth; i++) tmi_text_put(out->text, "  ");
+}
+
+/* Before a value in a list or a key in an object: the comma and the indentation. */
+static void separate(tmi_json_out *out)
+{
+    if (out->depth == 0) return;
+    if (out->filled[out->depth - 1]) tmi_text_put(out->text, out->pretty ? "," : ", ");
+    out->filled[out->depth - 1] = true;
+    new_line(out);
+}
+
+static void before_value(tmi_json_out *out)
+{
+    if (!out->keyed) separate(out);
+    out->keyed = false;
+}
+
+/* ASCII that needs no escape; not the zero at the end. */
+static bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
+
+/* What is written is valid JSON whatever the string holds: a byte that is no UTF-8, such as the first half of a character
+ * that a message was cut in, becomes U+FFFD. */
+static void quoted(tmi_text *text, const char *string)
+{
+    tmi_text_put(text, "\"");
+    for (const char *c = string; *c;) {
+        size_t plain = 0;
+        while (is_plain(c[plain])) plain++;
+        tmi_text_add(text, c, plain);
+        c += plain;
+        if (*c == '\0') break;
+        unsigned char u = (unsigned char)*c;
+        size_t length = character(c);
+        if (length == 0) tmi_text_put(text, "\\ufffd");
+        else if (u == '"' || u == '\\') tmi_text_format(text, "\\%c", u);
+        else if (u < 0x20) tmi_text_format(text, "\\u%04x", u);
+        else tmi_text_add(text, c, length);
+        c += length ? length : 1;
+    }
+    tmi_text_put(text, "\"");
+}
+
+/* ---- either ---- */
+
+void tmi_json_open(tmi_json_out *out, char bracket)
+{
+    if (out->is_tree) {
+        tmi_value *value = next_value(out, bracket == '{' ? TMI_VALUE_MAP : TMI_VALUE_LIST);
+        if (value) out->open = value;
+    } else {
+        before_value(out);
+        tmi_text_add(out->text, &bracket, 1);
+    }
+    if (out->depth == TMI_JSON_DEPTH) out->text->failed = true;
+    else out->filled[out->depth++] = false;
+}
+
+void tmi_json_close(tmi_json_out *out, char bracket)
+{
+    if (out->depth == 0) {
+        out->text->failed = true;
+        return;
+    }
+    bool filled = out->filled[--out->depth];
+    if (!out->is_tree) {
+        if (filled) new_line(out);
+        tmi_text_add(out->text, &bracket, 1);
+    } else if (!out->text->failed) {
+        if (!tmi_value_close(out->open)) out->text->failed = true;
+        out->open = out->open->parent;
+    }
+}
+
+void tmi_json_key(tmi_json_out *out, const char *key)
+{
+    if (!out->is_tree) {
+        separate(out);
+        quoted(out->text, key);
+        tmi_text_put(out->text, ": ");
+    }
+    out->key = key;
+    out->keyed = true;
+}
+
+/* True if the value is in the tree now; false if it is to be written. */
+static bool add(tmi_json_out *out, tmi_value_kind kind, int64_t integer)
+{
+    if (out->is_tree) {
+        tmi_value *value = next_value(out, kind);
+        if (value) value->integer = integer;
+    } else {
+        before_value(out);
+    }
+    return out->is_tree;
+}
+
+void tmi_json_put_string(tmi_json_out *out, const char *string)
+{
+    if (!string) {
+        tmi_json_put_null(out);
+    } else if (out->is_tree) {
+        tmi_value *value = next_value(out, TMI_VALUE_TEXT);
+        if (value && !(value->text = clean_copy(string))) out->text->failed = true;
+    } else {
+        before_value(out);
+        quoted(out->text, string);
+    }
+}
+
+void tmi_json_put_integer(tmi_json_out *out, int64_t value)
+{
+    if (!add(out, TMI_VALUE_INTEGER, value)) tmi_text_format(out->text, "%lld", (long long)value);
+}
+
+void tmi_json_put_boolean(tmi_json_out *out, bool value)
+{
+    if (!add(out, TMI_VALUE_BOOLEAN, value)) tmi_text_put(out->text, value ? "true" : "false");
+}
+
+void tmi_json_put_null(tmi_json_out *out)
+{
+    if (!add(out, TMI_VALUE_NULL, 0)) tmi_text_put(out->text, "null");
+}
+
+void tmi_json_put_number(tmi_json_out *out, const char *text)
+{
+    if (out->is_tree) {
+        add_number(out, text);
+    } else {
+        before_value(out);
+        tmi_text_put(out->text, text);
+    }
+}
+
+void tmi_json_put_value(tmi_json_out *out, const tmi_value *value)
+{
+    if (!out->is_tree) {
+        before_value(out);
+        tmi_json_canonical(out->text, value, NULL);
+        return;
+    }
+    tmi_value *copy = next_value(out, value->kind);
+    if (copy && !tmi_value_fill(copy, value)) out->text->failed = true;
+}
+
+void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_string(out, string);
+}
+
+void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_integer(out, value);
+}
+
+void tmi_json_add_boolean(tmi_json_out *out, const char *key, bool value)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_boolean(out, value);
+}
+
+void tmi_json_add_null(tmi_json_out *out, const char *key) { tmi_json_add_string(out, key, NULL); }
+
+void tmi_json_add_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count)
+{
+    tmi_json_add_open(out, key, '[');
+    for (size_t i = 0; list && i < count; i++) tmi_json_put_integer(out, list[i]);
+    tmi_json_close(out, ']');
+}
+
+void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket)
+{
+    tmi_json_key(out, key);
+    tmi_json_open(out, bracket);
+}
