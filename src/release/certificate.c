@@ -50,8 +50,7 @@ tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis
     tamis_status status;
     *c = (tmi_certificate){.schedule = s};
     TMI_TRY(tmi_plan_json(&c->plan, s->plan, err));
-    c->version = tmi_copy_text(tamis_version(), strlen(tamis_version()));
-    if (!c->version) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_copy_string(&c->version, tamis_version(), err));
 
 done:
     return status;
@@ -75,6 +74,7 @@ done:
 
 tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, tamis_error *err)
 {
+    tamis_status status;
     if (!a->kept || a->charged.entry == 0) return TAMIS_OK;
     c->account.charged = true;
     c->account.entry = a->charged.entry;
@@ -83,12 +83,14 @@ tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, t
     c->account.created = a->charged.created != 0;
     c->account.repeated = a->charged.measurements != NULL;
     c->account.claim = a->charged.claim;
-    const char *reason = a->charged.new_account;
-    if (reason && !(c->account.new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
     c->account.clock_behind = a->charged.clock_behind != 0;
     c->account.spent = a->spent;
     c->account.left = a->left;
-    return tmi_standing_copy(&c->account.standing, &a->standing, err);
+    TMI_TRY(tmi_copy_string(&c->account.new_account, a->charged.new_account, err));
+    TMI_TRY(tmi_standing_copy(&c->account.standing, &a->standing, err));
+
+done:
+    return status;
 }
 
 /* ---- pieces ---- */

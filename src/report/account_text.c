@@ -182,7 +182,5 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         tmi_budget_advice(&p, s->plan);
     }
     if (a->charged.clock_behind) tmi_text_put(&p, " The clock of this computer is behind the ledger's last entry.");
-    if (p.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "  ", p.bytes);
-    tmi_text_clear(&p);
+    tmi_text_wrap_taken(text, "  ", "  ", &p);
 }

@@ -102,7 +102,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     snprintf(a->hash, sizeof a->hash, "%s", tmi_json_text(ledger, "hash"));
     snprintf(a->time, sizeof a->time, "%s", tmi_json_text(ledger, "time"));
     const char *why = tmi_json_text(account, "new_account");
-    if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_copy_string(&a->new_account, *why ? why : NULL, err));
     a->charged = whole && entry;
     if (a->charged) check_entry(a, c);
     if (a->charged && certificate->schedule->measurement_count == 0)
@@ -216,8 +216,7 @@ tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
     TMI_TRY(read_account(certificate, v->document, &v->check, err));
     read_files(certificate, v->document, &v->check);
     tmi_free(certificate->version);
-    certificate->version = tmi_copy_text(version, strlen(version));
-    if (!certificate->version) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_copy_string(&certificate->version, version, err));
     status = v->check.status;
 
 done:

@@ -24,9 +24,7 @@ static void put_shown(tmi_json_out *out, const char *name)
     tmi_text shown;
     tmi_text_init(&shown);
     tmi_text_shown(&shown, name);
-    if (shown.failed) out->text->failed = true;
-    else tmi_json_put_string(out, shown.bytes);
-    tmi_text_clear(&shown);
+    tmi_json_put_taken(out, &shown);
 }
 
 static void put_json(tmi_text *text, const tmi_verification *v)
@@ -82,9 +80,7 @@ static void put_others(tmi_text *text, const tmi_verification *v)
         tmi_text_shown(&names, v->others[i]);
     }
     if (v->other_count > MOST_OTHERS) tmi_text_format(&names, " and %zu more", v->other_count - MOST_OTHERS);
-    if (names.failed) text->failed = true;
-    else tmi_text_wrap(text, "", "  ", names.bytes);
-    tmi_text_clear(&names);
+    tmi_text_wrap_taken(text, "", "  ", &names);
 }
 
 static void put_signature(tmi_text *text, const tmi_verification *v)
