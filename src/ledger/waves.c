@@ -149,24 +149,6 @@ void tmi_standing_clear(tmi_standing *standing)
     *standing = (tmi_standing){0};
 }
 
-tamis_status tmi_standing_copy(tmi_standing *copy, const tmi_standing *standing, tamis_error *err)
-{
-    tamis_status status;
-    *copy = (tmi_standing){.raises = tmi_alloc(standing->raise_count, sizeof *copy->raises),
-                           .waves = tmi_alloc(standing->wave_count, sizeof *copy->waves)};
-    if (!copy->raises || !copy->waves) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_coin_copy(&copy->cap, &standing->cap, err));
-    for (size_t i = 0; i < standing->raise_count; i++, copy->raise_count++)
-        TMI_TRY(tmi_raise_copy(&copy->raises[i], &standing->raises[i], err));
-    for (size_t i = 0; i < standing->wave_count; i++, copy->wave_count++)
-        TMI_TRY(tmi_wave_copy(&copy->waves[i], &standing->waves[i], err));
-    TMI_TRY(tmi_losses_copy(&copy->before, &standing->before, err));
-    TMI_TRY(tmi_losses_copy(&copy->after, &standing->after, err));
-done:
-    if (status != TAMIS_OK) tmi_standing_clear(copy);
-    return status;
-}
-
 void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
 {
     const tmi_ledger_coin *cap = &standing->cap;

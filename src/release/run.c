@@ -302,8 +302,8 @@ static tamis_status report(job *j, tamis_error *err)
     tamis_release *r = j->r;
     char *text = NULL;
     tamis_status status;
-    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
-    if (!j->folder.final) goto done;
+    if (r->account.kept) r->certificate->account = &r->account;
+    if (!j->folder.final) return TAMIS_OK;
     TMI_TRY(tmi_release_certify(&text, &j->measurements, r, &j->folder, err));
     TMI_TRY(tmi_folder_write(&j->folder, TMI_CERTIFICATE, text, strlen(text), err));
     if (j->key) TMI_TRY(sign(j, err));

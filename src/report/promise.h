@@ -65,6 +65,7 @@ void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis
 
 /* Value of the key "ledger": {"entry", "hash", "time", "repeated", "created"}; null if there is none. */
 void tmi_put_entry(tmi_json_out *out, const tmi_account *account);
+void tmi_put_charge(tmi_json_out *out, const tamis_charged *charged); /* its keys, in an object that is open */
 
 /* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);

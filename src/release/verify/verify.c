@@ -128,9 +128,9 @@ static void check_hash(tmi_verification *v)
 /* What follows from the account. */
 static tamis_status promise(tmi_verification *v, tamis_error *err)
 {
-    tmi_certified *a = &v->certificate.account;
+    tmi_account *a = &v->account;
     const tmi_standing *s = &a->standing;
-    if (!a->charged) return tmi_promise_alone(&v->promised, &v->schedule, err);
+    if (!a->kept) return tmi_promise_alone(&v->promised, &v->schedule, err);
     tamis_status status = tmi_losses_spending(&a->spent, &a->left, &s->after, &s->cap, err);
     return status == TAMIS_OK ? tmi_account_promise(&v->promised, &v->schedule, s, &s->after, &s->cap, err) : status;
 }
@@ -225,6 +225,7 @@ done:
     tmi_json_free(v.follows);
     tmi_json_free(document);
     tmi_certificate_clear(&v.certificate);
+    tmi_account_clear(&v.account);
     tmi_promised_clear(&v.promised);
     tmi_schedule_clear(&v.schedule);
     tmi_free(folder);
