@@ -51,8 +51,7 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
     if (number != c->number || c->found) return TAMIS_OK;
     c->found = true;
     c->same = hash && strcmp(hash, c->hash) == 0;
-    c->entry = entry ? tmi_copy_text(entry, strlen(entry)) : NULL;
-    return !entry || c->entry ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_copy_string(&c->entry, entry, err);
 }
 
 /* ---- the account ---- */
@@ -179,8 +178,6 @@ done:
     return status;
 }
 
-static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
-
 static void texts_free(char **texts, size_t count)
 {
     for (size_t i = 0; texts && i < count; i++) tmi_free(texts[i]);
@@ -194,7 +191,7 @@ static tamis_status sorted_texts(char ***texts, const tmi_json *list, const tmi_
     *texts = tmi_alloc(count, sizeof **texts);
     if (!*texts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count && status == TAMIS_OK; i++) status = fields_text(&(*texts)[i], tmi_json_at(list, i), model, err);
-    if (status == TAMIS_OK) qsort(*texts, count, sizeof **texts, compare_texts);
+    if (status == TAMIS_OK) qsort(*texts, count, sizeof **texts, tmi_compare_strings);
     return status;
 }
 
@@ -251,13 +248,6 @@ done:
 
 /* ---- whose account ---- */
 
-static bool is_one_of(const char *key, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(*list, key) == 0) return true;
-    return false;
-}
-
 /* Whether two objects have the same fields with the same values, ignoring on both sides the fields that are not to be
  * compared. */
 static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tmi_json *y, const char *const *not_of_y)
@@ -265,14 +255,14 @@ static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tm
     if (!x || !y) return false;
     for (const char *key = tmi_json_next_key(x, NULL); key; key = tmi_json_next_key(x, key)) {
         const tmi_json *other = tmi_json_get(y, key);
-        if (!is_one_of(key, not_of_x) && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return false;
+        if (!tmi_is_one_of(key, not_of_x) && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return false;
     }
     for (const char *key = tmi_json_next_key(y, NULL); key; key = tmi_json_next_key(y, key))
-        if (!is_one_of(key, not_of_y) && !tmi_json_get(x, key)) return false;
+        if (!tmi_is_one_of(key, not_of_y) && !tmi_json_get(x, key)) return false;
     return true;
 }
 
-/* Every list of probabilities in a design, a line each. */
+/* Every list of probabilities in a design, one per line. */
 static tamis_status put_probabilities(tmi_text *lines, const tmi_json *value, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -293,7 +283,7 @@ done:
     return status;
 }
 
-/* What sampling adds rests on the largest probability of each stratum of the frame, and on whether some units are certain: the
+/* Amplification follows from the largest probability of each stratum of the frame, and on whether some units are certain: the
  * account has frozen them. */
 static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error *err)
 {

@@ -4,12 +4,18 @@
  * An entry is one line of JSON. Its hash is the SHA-256 of the hash before it (64 zeros before the first), a newline, and the
  * entry. The kinds:
  *
- *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file
- *     a.csv"]} {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures":
- *     "..."} {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own
- *     table"} {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no
- *     more {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
+ *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file a.csv"]}
+ *
+ *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
+ *
+ *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
+ *
+ *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}: 2 was never published and no longer counts
+ *
+ *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}: a later identical release took 2 over
+ *
  *     {"number": 6, "time": "...", "kind": "wave", "survey": "...", "wave": {...}, "frozen": {...}, "source": ["file b.csv"]}
+ *
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
  * and "source" in a charge or a claim where it is not just what its wave has noted, "claimable": true in a charge whose owner

@@ -5,7 +5,7 @@
  * beside the ledger, FILE-charge-N, which is there while charge N is open and says
  *
  *     which charge of which ledger it is: its number, its hash, the inode of the ledger;
- *     the temporary folders in which unpublished numbers may lie, should the process die, each after the file system and the
+ *     the temporary folders that may hold unpublished numbers if the process dies, each after the file system and the
  *     inode of the folder that it is in, since another folder of that name, in which nothing is found, would prove nothing;
  *
  * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it, it

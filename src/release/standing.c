@@ -66,9 +66,7 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
     }
     tmi_text_init(&words);
     tmi_cap_words(&words, s);
-    if (words.failed) out->text->failed = true;
-    tmi_json_add_string(out, "statement", words.bytes);
-    tmi_text_clear(&words);
+    tmi_json_add_taken(out, "statement", &words);
 }
 
 /* A name in JSON, and three fractions of an amount, with their keys and the indentation. */
@@ -118,8 +116,7 @@ static tamis_status copy_name(char **name, bool *whole, const tmi_json *object, 
 {
     const char *text = tmi_json_text(object, key);
     *whole = *whole && *text;
-    *name = tmi_copy_text(text, strlen(text));
-    return *name ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_copy_string(name, text, err);
 }
 
 static tamis_status read_groups(tmi_standing *s, bool *whole, const tmi_json *list, bool in_rho, tamis_error *err)

@@ -276,8 +276,8 @@ static void disconnect(tmi_store *file)
     file->db = NULL;
 }
 
-/* A ledger that nobody can write to, for instance on a read-only disk, has no log beside it and needs none; SQLite has to be
- * told. */
+/* A ledger that nobody can write to, for instance on a read-only disk, has no log beside it and needs none; SQLite does not
+ * find that out by itself. */
 static tamis_status connect_unchanging(tmi_store *file, const char *full, tamis_error *err)
 {
     tmi_text uri;

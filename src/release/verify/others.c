@@ -23,8 +23,6 @@ static bool is_known(const tmi_verification *v, const char *name)
     return false;
 }
 
-static int compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
 tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -37,7 +35,7 @@ tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err)
         if (!name) TMI_TRY(tmi_fail_memory(err));
         others[v->other_count++] = name;
     }
-    if (v->other_count > 1) qsort(v->others, v->other_count, sizeof *v->others, compare);
+    if (v->other_count > 1) qsort(v->others, v->other_count, sizeof *v->others, tmi_compare_strings);
 
 done:
     if (folder) closedir(folder);
