@@ -93,8 +93,9 @@ typedef struct cli_answer {
     tamis_status (*show)(const void *what, const cli_guarantee *guarantee, tamis_error *err);
 } cli_answer;
 
-/* For --epsilon, --delta or the curve alone, and for --target. The exit code. */
+/* For --epsilon, --delta or the curve alone; for --target; for what the call asks. The exit code. */
 int cli_answer_guarantee(const cli_answer *answer, const cli_mechanism *mechanism);
 int cli_answer_target(const cli_answer *answer, const cli_noisy *noisy);
+int cli_answer_asked(const cli_answer *answer, const cli_mechanism *mechanism, const cli_noisy *noisy);
 
 #endif

@@ -59,12 +59,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
                             design, err);
 }
 
-static const tmi_design_kind systematic = {.name = "systematic",
-                                           .first = tmi_equal_first,
-                                           .exact = tmi_equal_exact,
-                                           .pair = pair,
-                                           .law = law_of,
-                                           .draw = draw,
+static const tmi_design_kind systematic = {TMI_EQUAL_KIND("systematic"), .pair = pair, .law = law_of, .draw = draw,
                                            .expose = expose};
 
 tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
