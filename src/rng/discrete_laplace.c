@@ -248,7 +248,7 @@ tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_number *sc
     laplace *l = NULL;
     if (!noise) return tmi_fail(err, TAMIS_INVALID, "noise: NULL");
     *noise = NULL;
-    TMI_TRY(tmi_noise_check_scale(scale, TAMIS_LAPLACE_SCALE_MAX, err));
+    TMI_TRY(tmi_noise_check(scale, "scale", TAMIS_SCALE_MIN, TAMIS_LAPLACE_SCALE_MAX, err));
     if (!(l = tmi_alloc(1, sizeof *l))) TMI_TRY(tmi_fail_memory(err));
     l->noise = (tamis_noise){draw, clear};
     tmi_laplace_use_vectors(&l->noise, true);
