@@ -53,8 +53,9 @@ typedef struct cli_noisy {
                           const tamis_number *delta, tamis_error *err);
     tamis_status (*delta)(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
                           const tamis_number *eps, tamis_error *err);
-    double (*unit)(const void *what, tamis_noise_kind kind); /* of the scale: what is published moves by so much */
-    const char *on[CLI_KINDS];                               /* what the noise is added to; NULL in the first place: not shown */
+    double (*unit)(const void *what,
+                   tamis_noise_kind kind); /* of the scale: one unit of scale moves what is published by this much */
+    const char *on[CLI_KINDS];             /* what the noise is added to; NULL in the first place: not shown */
 } cli_noisy;
 
 typedef struct cli_scale {

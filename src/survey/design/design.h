@@ -22,7 +22,7 @@ typedef struct tmi_exposures {
 typedef struct tmi_design_kind {
     const char *name;
     bool with_replacement;
-    void (*clear)(tamis_design *design); /* frees what the design holds; NULL: nothing */
+    void (*clear)(tamis_design *design); /* frees what the design owns; NULL: nothing */
 
     /* An enclosure of the inclusion probability of a unit of the frame. */
     tamis_status (*first)(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);

@@ -1,4 +1,4 @@
-/* Systematic sampling with equal probabilities: the units stand on a line, unit k on [kn, (k+1)n), and every point u,
+/* Systematic sampling with equal probabilities: the units lie on a line, unit k on [kn, (k+1)n), and every point u,
  * u + N, u + 2N, ... takes the unit on which it falls; u is uniform in 0, ..., N-1. So unit k is taken if and only if
  * u lies on the arc [kn, (k+1)n) of a circle of length N: pi = n/N, and pi_kl is the overlap of two arcs. After a
  * shuffle every set of n units is equally likely: that is simple random sampling, and made as such.                  */
