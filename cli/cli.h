@@ -1,13 +1,13 @@
-/* The command line: one file a command, one table of commands.
+/* The command line: one file per command, one table of commands.
  *
  * A cli_command says everything about itself: purpose, operands, options, examples. From these rows come `--help`, the
  * manual page, the completion of bash and zsh, and the parsing itself, so that none of them can forget an option.
  * A new command is a file with one row and its function, and a line in commands.c or in its group.
  *
  * Results go to stdout, everything else to stderr. A function that returns int returns an exit code: 0 done, 1 system,
- * 2 wrong usage, 3 invalid plan or data, 4 refused, 5 could not certify; but for 2 these are the tamis_status. What is
- * wrong on the command line itself, in form or in value, is 2, the output folder included; 3 speaks of the plan and of
- * the data.                                                                                                         */
+ * 2 wrong usage, 3 invalid plan or data, 4 refused, 5 could not certify; all but 2 are the tamis_status. An error on the
+ * command line itself, in form or in value, is 2, including an output folder that exists; 3 is about the plan and the
+ * data.                                                                                                             */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

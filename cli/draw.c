@@ -85,7 +85,7 @@ static int run(const cli_call *call)
 const cli_command cli_command_draw = {
     .name = "draw",
     .purpose = "draw a sample from a frame, with inclusion probabilities and weights",
-    .about = "Draws a sample from a frame, a CSV or Parquet file with one row a unit, and writes it to a CSV file: the frame's "
+    .about = "Draws a sample from a frame, a CSV or Parquet file with one row per unit, and writes it to a CSV file: the frame's "
              "columns and two more, inclusion_probability and weight, its inverse; rows stay in the frame's order. Random bits "
              "come from the operating system, sizes and probabilities are exact numbers, and the law of the sample is exactly "
              "that of the design.\n\n"
@@ -110,7 +110,7 @@ const cli_command cli_command_draw = {
              "--allocation says.\n\n"
              "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability speak of "
              "these. All units of a drawn cluster are taken, or --within of them by simple random sampling: two stages.",
-    .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"}},
+    .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row per unit"}},
     .options = {{"design", "NAME", .needed = true,
                  .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
                             "conditional_poisson sampford brewer tille",

@@ -97,7 +97,7 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *guarantee
 
 /* ---- pieces ---- */
 
-/* A table: a row of headings, a rule, the rows; `align` has an l or an r a column. */
+/* A table: a row of headings, a rule, the rows; `align` has an l or an r per column. */
 #define CLI_COLUMNS 8
 #define CLI_CELL 64
 typedef char cli_cells[CLI_COLUMNS][CLI_CELL];

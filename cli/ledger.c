@@ -104,7 +104,7 @@ static int run_export(const cli_call *call)
 static const cli_command export_command = {
     .name = "ledger export",
     .purpose = "every charge as CSV, or every entry as it was hashed",
-    .about = "Without --json: one line a charge, with exact amounts, for a spreadsheet. With --json: every entry exactly as it "
+    .about = "Without --json: one line per charge, with exact amounts, for a spreadsheet. With --json: every entry exactly as it "
              "was hashed, its hash, and the noisy numbers that were kept with a release; from this a stranger can recompute the "
              "chain, as docs/ledger.md describes.",
     .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}},

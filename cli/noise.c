@@ -37,7 +37,7 @@ static char *put_number(char *at, int64_t value)
     return at;
 }
 
-/* One piece as text: a number a line, or a part of a JSON list. */
+/* One piece as text: one number per line, or a part of a JSON list. */
 static size_t write_text(char *bytes, const int64_t *numbers, size_t count, bool json, bool first)
 {
     char *at = bytes;

@@ -48,7 +48,7 @@ static const cli_command coverage_command = {
     .purpose = "how often the intervals of a plan cover the true value",
     .about = "Draws samples from a population that is public, by the design of the plan, releases each with its noise by the "
              "code that makes every release, and estimates it without protection. Counts how often each of the two intervals "
-             "holds the value of the population, values being clamped to the plan's bounds, each with its Monte-Carlo error.\n\n"
+             "covers the value of the population, values being clamped to the plan's bounds, each with its Monte-Carlo error.\n\n"
              "The plan's source is not read. Nothing is published and no ledger is charged, which is right for a public "
              "population only: never study the sample or the frame that a release is to protect.\n\n"
              "A coverage is marked too low only if that is more than chance: in exact tests at level 0.01 over all numbers of "
@@ -60,7 +60,7 @@ static const cli_command coverage_command = {
              "with `nonresponse: yes` needs --response. docs/coverage.md has results.",
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"}},
     .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
-                 .help = "a .csv or .parquet file with one row a unit"},
+                 .help = "a .csv or .parquet file with one row per unit"},
                 {"size", "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
                 {"response", "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
                 {"drawn-by", "PLAN.yaml", .files = CLI_PLANS,

@@ -53,8 +53,9 @@ typedef struct cli_noisy {
                           const tamis_number *delta, tamis_error *err);
     tamis_status (*delta)(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
                           const tamis_number *eps, tamis_error *err);
-    double (*unit)(const void *what, tamis_noise_kind kind); /* of the scale: what is published moves by so much */
-    const char *on[CLI_KINDS];                               /* what the noise is added to; NULL in the first place: not shown */
+    double (*unit)(const void *what,
+                   tamis_noise_kind kind); /* of the scale: one unit of scale moves what is published by this much */
+    const char *on[CLI_KINDS];             /* what the noise is added to; NULL in the first place: not shown */
 } cli_noisy;
 
 typedef struct cli_scale {
@@ -93,8 +94,9 @@ typedef struct cli_answer {
     tamis_status (*show)(const void *what, const cli_guarantee *guarantee, tamis_error *err);
 } cli_answer;
 
-/* For --epsilon, --delta or the curve alone, and for --target. The exit code. */
+/* For --epsilon, --delta or the curve alone; for --target; for what the call asks. The exit code. */
 int cli_answer_guarantee(const cli_answer *answer, const cli_mechanism *mechanism);
 int cli_answer_target(const cli_answer *answer, const cli_noisy *noisy);
+int cli_answer_asked(const cli_answer *answer, const cli_mechanism *mechanism, const cli_noisy *noisy);
 
 #endif

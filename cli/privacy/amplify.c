@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "amplify.h"
+#include "target.h"
 
 /* ---- what is asked ---- */
 
@@ -72,16 +73,6 @@ static void clear_request(amplify_request *r)
     tamis_amplified_clear(&r->amplified);
 }
 
-/* What the library says about its parameters, said about the options. */
-static int failed(const amplify_request *r, const tamis_error *err)
-{
-    static const char *const names[][2] = {{"eps: ", "epsilon "}, {"delta: ", "delta "}};
-    for (size_t i = 0; err->status == TAMIS_INVALID && i < sizeof names / sizeof *names; i++)
-        if (strncmp(err->message, names[i][0], strlen(names[i][0])) == 0)
-            return cli_wrong_usage(r->call->command, "--%s%s", names[i][1], err->message + strlen(names[i][0]));
-    return cli_failed(err, NULL);
-}
-
 /* ---- numbers ---- */
 
 /* The lower end as a number, all its digits. */
@@ -116,7 +107,7 @@ static int run(const cli_call *call)
     if (code == 0) {
         tamis_status status = compute(&r, &err);
         if (status == TAMIS_OK) status = call->json ? amplify_show_json(&r, &err) : amplify_show(&r, &err);
-        code = status == TAMIS_OK ? cli_finish_output() : failed(&r, &err);
+        code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&(cli_noise){.call = call}, &err);
     }
     cli_svg_close(&r.svg);
     clear_request(&r);

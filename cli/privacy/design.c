@@ -308,32 +308,6 @@ static void explain(const void *what, const cli_guarantee *g)
     if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
 
-/* ---- --epsilon, --delta, or the curve alone ---- */
-
-static int show(request *r)
-{
-    char title[240], subtitle[240];
-    put_subject(title, sizeof title, r);
-    put_published(subtitle, sizeof subtitle, r);
-    const cli_mechanism mechanism = {.what = r,
-                                     .delta = delta_of,
-                                     .epsilon = epsilon_of,
-                                     .pure = pure_of,
-                                     .note_heading = "known",
-                                     .title = title,
-                                     .subtitle = subtitle};
-    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise,
-                                              .title = title,
-                                              .subtitle = subtitle,
-                                              .what = r,
-                                              .json_head = json_head,
-                                              .explain = explain,
-                                              .find = find_parts,
-                                              .json = json_parts,
-                                              .show = show_parts},
-                                &mechanism);
-}
-
 /* ---- --target ---- */
 
 static tamis_ht_range with_noise(const request *r, tamis_noise_kind kind, const tamis_number *scale)
@@ -380,24 +354,28 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
     return take(delta, NULL, what, &p, status);
 }
 
-static int find_noise(request *r)
+/* ---- the answer ---- */
+
+static int answer(request *r)
 {
-    char subject[240], step[48] = "", grid[80];
-    cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
+    char title[240], subtitle[240], step[48] = "", grid[80];
+    put_subject(title, sizeof title, r);
+    put_published(subtitle, sizeof subtitle, r);
     if (r->step) write_exact(step, sizeof step, r->step);
     snprintf(grid, sizeof grid, "grid of %s", step);
-    noisy.on[0] = "";
+    const cli_mechanism mechanism = {
+        r, delta_of, epsilon_of, pure_of, .note_heading = "known", .title = title, .subtitle = subtitle};
+    cli_noisy noisy = {r, scale_of, delta_with, unit_of, .on = {""}};
     for (size_t k = 1; k < CLI_KINDS; k++) noisy.on[k] = k < TAMIS_NOISE_DISCRETE_LAPLACE ? "total" : grid;
-    put_subject(subject, sizeof subject, r);
-    return cli_answer_target(
-        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
+    const cli_answer answer = {&r->noise, title, subtitle, r, json_head, explain, find_parts, json_parts, show_parts};
+    return cli_answer_asked(&answer, &mechanism, &noisy);
 }
 
 static int run(const cli_call *call)
 {
     request r;
     int code = read_request(&r, call);
-    if (code == 0) code = r.noise.target_eps ? find_noise(&r) : show(&r);
+    if (code == 0) code = answer(&r);
     clear_request(&r);
     return code;
 }

@@ -134,31 +134,6 @@ static void json_head(const void *what)
     cli_noise_json(&r->noise, added_to[s->noise]);
 }
 
-/* ---- --epsilon, --delta, or the curve alone ---- */
-
-static int show(request *r)
-{
-    char title[160], subtitle[160];
-    put_subject(title, sizeof title, &r->srs);
-    put_published(subtitle, sizeof subtitle, r);
-    const cli_mechanism mechanism = {.what = &r->srs,
-                                     .delta = delta_of,
-                                     .epsilon = epsilon_of,
-                                     .pure = pure_of,
-                                     .note_heading = "hardest to protect",
-                                     .title = title,
-                                     .subtitle = subtitle,
-                                     .limit_name = "n/N",
-                                     .limit = (double)r->srs.sample / (double)r->srs.population};
-    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise,
-                                              .title = title,
-                                              .subtitle = subtitle,
-                                              .what = r,
-                                              .json_head = json_head,
-                                              .explain = explain},
-                                &mechanism);
-}
-
 /* ---- --target ---- */
 
 static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_kind kind, const tamis_number *eps,
@@ -186,21 +161,26 @@ static double unit_of(const void *what, tamis_noise_kind kind)
     return on_total ? 1 : (double)s->population / (double)s->sample;
 }
 
-static int find_noise(request *r)
+/* ---- the answer ---- */
+
+static int answer(request *r)
 {
-    char subject[160];
-    cli_noisy noisy = {.what = &r->srs, .scale = scale_of, .delta = delta_with, .unit = unit_of};
+    char title[160], subtitle[160];
+    put_subject(title, sizeof title, &r->srs);
+    put_published(subtitle, sizeof subtitle, r);
+    const double rate = (double)r->srs.sample / (double)r->srs.population;
+    const cli_mechanism mechanism = {&r->srs, delta_of, epsilon_of, pure_of, "hardest to protect", title, subtitle, "n/N", rate};
+    cli_noisy noisy = {&r->srs, scale_of, delta_with, unit_of, {0}};
     memcpy(noisy.on, added_to, sizeof added_to);
-    put_subject(subject, sizeof subject, &r->srs);
-    return cli_answer_target(
-        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
+    const cli_answer answer = {&r->noise, title, subtitle, r, json_head, explain, NULL, NULL, NULL};
+    return cli_answer_asked(&answer, &mechanism, &noisy);
 }
 
 static int run(const cli_call *call)
 {
     request r;
     int code = read_request(&r, call);
-    if (code == 0) code = r.noise.target_eps ? find_noise(&r) : show(&r);
+    if (code == 0) code = answer(&r);
     cli_noise_clear(&r.noise);
     return code;
 }

@@ -116,40 +116,38 @@ done:
     return status;
 }
 
-tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n, const tamis_number *eps,
-                               const tamis_number *delta, tamis_error *err)
+/* The amplified or the allowed pair: eps by the formula, delta times p/q. */
+static tamis_status transform(tamis_bound *eps_out, tamis_bound *delta_out, const releases *one, const tamis_number *delta,
+                              tmi_formula *formula, int64_t p, int64_t q, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound scaled;
-    releases one = {N, n, &eps, 1};
+    TMI_TRY(check_target(one, delta, err));
+    TMI_TRY(scale_delta(&scaled, delta, p, q, err));
+    TMI_TRY(certify_eps(eps_out, formula, one, err));
+    *delta_out = scaled;
+done:
+    return status;
+}
+
+tamis_status tamis_amplify_srs(tamis_bound *eps_pop, tamis_bound *delta_pop, int64_t N, int64_t n, const tamis_number *eps,
+                               const tamis_number *delta, tamis_error *err)
+{
     if (eps_pop) *eps_pop = UNKNOWN_EPS;
     if (delta_pop) *delta_pop = UNKNOWN_DELTA;
     if (!eps_pop) return tmi_fail(err, TAMIS_INVALID, "eps_pop: NULL");
     if (!delta_pop) return tmi_fail(err, TAMIS_INVALID, "delta_pop: NULL");
-    TMI_TRY(check_target(&one, delta, err));
-    TMI_TRY(scale_delta(&scaled, delta, n, N, err));
-    TMI_TRY(certify_eps(eps_pop, amplified, &one, err));
-    *delta_pop = scaled;
-done:
-    return status;
+    return transform(eps_pop, delta_pop, &(releases){N, n, &eps, 1}, delta, amplified, n, N, err);
 }
 
 tamis_status tamis_amplify_srs_inverse(tamis_bound *eps_n, tamis_bound *delta_n, int64_t N, int64_t n, const tamis_number *eps,
                                        const tamis_number *delta, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    tamis_bound scaled;
-    releases one = {N, n, &eps, 1};
     if (eps_n) *eps_n = UNKNOWN_EPS;
     if (delta_n) *delta_n = UNKNOWN_DELTA;
     if (!eps_n) return tmi_fail(err, TAMIS_INVALID, "eps_n: NULL");
     if (!delta_n) return tmi_fail(err, TAMIS_INVALID, "delta_n: NULL");
-    TMI_TRY(check_target(&one, delta, err));
-    TMI_TRY(scale_delta(&scaled, delta, N, n, err));
-    TMI_TRY(certify_eps(eps_n, allowed, &one, err));
-    *delta_n = scaled;
-done:
-    return status;
+    return transform(eps_n, delta_n, &(releases){N, n, &eps, 1}, delta, allowed, N, n, err);
 }
 
 /* ---- the profile of Laplace noise ---- */

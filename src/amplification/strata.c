@@ -103,7 +103,7 @@ static tamis_status check_strata(const int64_t *N, const int64_t *n, size_t coun
         if (n[h] == N[h])
             return tmi_fail(err, TAMIS_REFUSED,
                             "stratum %zu is taken whole: when a record leaves it, its sample has to "
-                            "shrink and tells of the record; make the strata public",
+                            "shrink and reveals the record; make the strata public",
                             h);
     return TAMIS_OK;
 }
@@ -178,10 +178,11 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
     if (smallest < 1 || smallest > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "smallest: must lie between 1 and 2^40");
     TMI_TRY(tmi_check_eps_delta(eps, rate, err)); /* the rate is a share, as delta would be */
     if (rounding == TAMIS_ROUND_TO_NEAREST)
-        return tmi_fail(err, TAMIS_REFUSED,
-                        "rounding: with a fixed rule one record more can change the size of the "
-                        "sample, which then tells of it, and elsewhere the loss can exceed epsilon; publish the "
-                        "allocation, or round at random, or draw each record independently (bernoulli)");
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "rounding: with a fixed rule one record more can change the size of the sample, which then reveals it, and "
+            "elsewhere the loss can exceed epsilon; publish the allocation, or round at random, or draw each record "
+            "independently (bernoulli)");
     if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: nearest or at random");
     TMI_TRY(tmi_certify(&bound, TAMIS_WIDTH, rounded_at_random, &(allocation){rate, eps, smallest}, err));
     *eps_pop = bound;

@@ -36,13 +36,7 @@ static tamis_status add(tmi_exposed_list *units, const tamis_exposure *e, tamis_
         last->units += e->count;
         return TAMIS_OK;
     }
-    if (units->count == units->room) {
-        size_t room = 2 * units->room + 4;
-        tmi_exposed *list = tmi_realloc(units->list, room, sizeof *list);
-        if (!list) return tmi_fail_memory(err);
-        units->list = list;
-        units->room = room;
-    }
+    if (!tmi_grow(&units->list, &units->room, units->count, sizeof *units->list)) return tmi_fail_memory(err);
     units->list[units->count++] = new;
     return TAMIS_OK;
 }

@@ -292,13 +292,6 @@ static void fill(tmi_ht_row *row, const tmi_ht_rows *r)
     tmi_ball_clear(&scale);
 }
 
-static bool grow(double **array, size_t room)
-{
-    double *larger = tmi_realloc(*array, room, sizeof **array);
-    if (larger) *array = larger;
-    return larger != NULL;
-}
-
 /* Holds low..high already? */
 static bool holds(const tmi_ht_row *row, int64_t low, int64_t high)
 {
@@ -328,7 +321,8 @@ tamis_status tmi_ht_row_get(const tmi_ht_row **found, tmi_ht_rows *r, double off
     size_t count = (size_t)(high - low + 1);
     if (count > row->room) {
         row->count = 0;
-        if (!grow(&row->cdf, count) || !grow(&row->step, count) || !grow(&row->density, count)) return tmi_fail_memory(err);
+        if (!tmi_ht_enlarge(&row->cdf, count) || !tmi_ht_enlarge(&row->step, count) || !tmi_ht_enlarge(&row->density, count))
+            return tmi_fail_memory(err);
         row->room = count;
     }
     row->offset = offset;

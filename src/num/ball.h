@@ -1,4 +1,4 @@
-/* A ball is a real number known to lie within an interval; every operation returns an interval that certainly holds the
+/* A ball is a real number known to lie within an interval; every operation returns an interval that certainly contains the
  * result. It is Arb's arb_t under our own name: no other room sees Arb.
  *
  * tmi_certify turns a formula in balls into a tamis_bound: it evaluates the formula with more and more bits until the
@@ -45,9 +45,9 @@ void tmi_ball_log(tmi_ball *z, const tmi_ball *x, long bits);
 void tmi_ball_log1p(tmi_ball *z, const tmi_ball *x, long bits);
 void tmi_ball_max(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits);
 void tmi_ball_min(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits);
-void tmi_ball_union(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits); /* holds both */
+void tmi_ball_union(tmi_ball *z, const tmi_ball *x, const tmi_ball *y, long bits); /* contains both */
 
-/* x[0] y[0] + x[xstep] y[ystep] + ... + x[(count-1) xstep] y[(count-1) ystep]: about ten nanoseconds a term. */
+/* x[0] y[0] + x[xstep] y[ystep] + ... + x[(count-1) xstep] y[(count-1) ystep]: about ten nanoseconds per term. */
 void tmi_ball_dot(tmi_ball *z, const tmi_ball *x, long xstep, const tmi_ball *y, long ystep, size_t count, long bits);
 
 /* The middle of the ball as an exact number, and the ball with everything within |radius| of it. */

@@ -5,7 +5,7 @@
 #include "num/ball.h"
 #include "num/law/laws.h"
 
-/* INVALID if there is nowhere to write; sets the bound to {0, 1}, which holds whatever happens. */
+/* INVALID if there is nowhere to write; sets the bound to {0, 1}, which is true whatever happens. */
 tamis_status tmi_begin_probability(tamis_bound *bound, tamis_error *err);
 
 /* As tmi_certify with width TAMIS_WIDTH, the formula first being asked for TMI_BITS_FAST bits, and the answer cut to

@@ -1,4 +1,4 @@
-/* Complex balls: two real ones, Arb's acb_t under our own name. Every operation holds the result, as in num/ball.h. */
+/* Complex balls: two real ones, Arb's acb_t under our own name. Every result is an enclosure, as in num/ball.h. */
 #ifndef TMI_NUM_COMPLEX_H
 #define TMI_NUM_COMPLEX_H
 

@@ -14,7 +14,7 @@ tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err); /*
 tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err);
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err);
 
-/* tamis_number_free for one made of random bits: what it holds is overwritten first. GMP's own scratch is not. */
+/* tamis_number_free for one made of random bits: its memory is overwritten first. GMP's own scratch is not. */
 void tmi_number_wipe(tamis_number *x);
 
 /* z = x op y; *z is new, the caller frees it. Division by zero is INVALID. */
@@ -31,7 +31,7 @@ int tmi_number_compare(const tamis_number *x, const tamis_number *y); /* sign of
 int tmi_number_compare_int(const tamis_number *x, int64_t y);
 bool tmi_number_is_integer(const tamis_number *x);
 
-size_t tmi_number_bytes(const tamis_number *x); /* memory that it holds */
+size_t tmi_number_bytes(const tamis_number *x); /* memory that it uses */
 
 /* Largest integer <= x, smallest integer >= x; false if it does not fit 64 bits. */
 bool tmi_number_floor(int64_t *z, const tamis_number *x);

@@ -140,24 +140,13 @@ static void clear(tamis_noise *noise)
     tamis_number_free(g->spread);
 }
 
-/* z = x * p / q. */
-static tamis_status scaled(tamis_number **z, const tamis_number *x, int64_t p, int64_t q, tamis_error *err)
+/* z = x p / q, or p / (q x). */
+static tamis_status scaled(tamis_number **z, const tamis_number *x, int64_t p, int64_t q, bool inverse, tamis_error *err)
 {
     tamis_number *factor;
     *z = NULL;
     tamis_status status = tmi_number_ratio(&factor, p, q, err);
-    if (status == TAMIS_OK) status = tmi_number_mul(z, x, factor, err);
-    tamis_number_free(factor);
-    return status;
-}
-
-/* z = p / (q x). */
-static tamis_status inverse(tamis_number **z, const tamis_number *x, int64_t p, int64_t q, tamis_error *err)
-{
-    tamis_number *factor;
-    *z = NULL;
-    tamis_status status = tmi_number_ratio(&factor, p, q, err);
-    if (status == TAMIS_OK) status = tmi_number_div(z, factor, x, err);
+    if (status == TAMIS_OK) status = inverse ? tmi_number_div(z, factor, x, err) : tmi_number_mul(z, x, factor, err);
     tamis_number_free(factor);
     return status;
 }
@@ -168,19 +157,19 @@ static tamis_status choose_blocks(gaussian *g, size_t *count, tamis_error *err)
     tamis_status status = TAMIS_OK;
     tamis_number *rest = NULL, *quarter = NULL, *digits = NULL, *reach = NULL;
     int64_t whole;
-    TMI_TRY(scaled(&rest, g->variance, 1, 1024, err));
+    TMI_TRY(scaled(&rest, g->variance, 1, 1024, false, err));
     while (tmi_number_compare_int(rest, 4) >= 0) {
-        TMI_TRY(scaled(&quarter, rest, 1, 4, err));
+        TMI_TRY(scaled(&quarter, rest, 1, 4, false, err));
         tamis_number_free(rest);
         rest = quarter;
         quarter = NULL;
         g->m++;
     }
     /* Now rest = v / (1024 T^2) < 4, and rest >= 1 if T > 1; c = 1 / (2048 rest). */
-    TMI_TRY(inverse(&g->spread, rest, 1, 2048, err));
-    TMI_TRY(inverse(&digits, rest, INT64_C(1) << 53, 1, err));
+    TMI_TRY(scaled(&g->spread, rest, 1, 2048, true, err));
+    TMI_TRY(scaled(&digits, rest, INT64_C(1) << 53, 1, true, err));
     if (g->m > 0 && tmi_number_floor(&whole, digits)) g->c = (uint64_t)whole;
-    TMI_TRY(scaled(&reach, rest, 45 * 2048, 1, err));           /* c k^2 >= 45 */
+    TMI_TRY(scaled(&reach, rest, 45 * 2048, 1, false, err));    /* c k^2 >= 45 */
     if (!tmi_number_ceil(&whole, reach)) whole = 45 * 2048 * 4; /* cannot happen */
     for (*count = 1; *count * *count < (size_t)whole;) ++*count;
 done:
@@ -191,27 +180,13 @@ done:
     return status;
 }
 
-static tamis_status check_variance(const tamis_number *variance, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    tamis_number *low = NULL, *high = NULL;
-    TMI_TRY(tamis_number_read(&low, VARIANCE_MIN, err));
-    TMI_TRY(tamis_number_read(&high, VARIANCE_MAX, err));
-    if (tmi_number_compare(variance, low) < 0 || tmi_number_compare(variance, high) > 0)
-        status = tmi_fail(err, TAMIS_INVALID, "variance: from %s to %s is offered", VARIANCE_MIN, VARIANCE_MAX);
-done:
-    tamis_number_free(low);
-    tamis_number_free(high);
-    return status;
-}
-
 tamis_status tmi_noise_gaussian_new(tamis_noise **noise, const tamis_number *variance, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     size_t count;
     gaussian *g = NULL;
     *noise = NULL;
-    TMI_TRY(check_variance(variance, err));
+    TMI_TRY(tmi_noise_check(variance, "variance", VARIANCE_MIN, VARIANCE_MAX, err));
     if (!(g = tmi_alloc(1, sizeof *g))) TMI_TRY(tmi_fail_memory(err));
     g->noise = (tamis_noise){draw_narrow, clear};
     TMI_TRY(tmi_number_copy(&g->variance, variance, err));
@@ -231,7 +206,7 @@ tamis_status tamis_noise_gaussian_new(tamis_noise **noise, const tamis_number *s
     tamis_number *variance = NULL;
     if (!noise) return tmi_fail(err, TAMIS_INVALID, "noise: NULL");
     *noise = NULL;
-    tamis_status status = tmi_noise_check_scale(scale, TAMIS_GAUSSIAN_SCALE_MAX, err);
+    tamis_status status = tmi_noise_check(scale, "scale", TAMIS_SCALE_MIN, TAMIS_GAUSSIAN_SCALE_MAX, err);
     if (status == TAMIS_OK) status = tmi_number_mul(&variance, scale, scale, err);
     if (status == TAMIS_OK) status = tmi_noise_gaussian_new(noise, variance, err);
     tamis_number_free(variance);

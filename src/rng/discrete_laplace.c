@@ -5,7 +5,7 @@
  * The bits.  Write G = sum of 2^i B_i. As r^G is the product of the r^(2^i B_i), the bits are independent, with
  *            P(B_i = 1) = 1 / (1 + exp(2^i / scale)). For any I, G = L + 2^I H, where L has the bits below I and H is
  *            independent of L and geometric with ratio exp(-2^I / scale). I is chosen so that this ratio is at most
- *            exp(-16); one coin tells whether H > 0, and then further coins with the same probability count it.
+ *            exp(-16); one coin decides whether H > 0, and then further coins with the same probability count it.
  * The coins. A coin of probability p compares random binary digits with those of p (see bernoulli.c). p is the same for
  *            all 256 lanes, so 256 coins are tossed at once, digit by digit: a plane is one random digit for each lane,
  *                yes |= open & d & ~u;     open &= ~(u ^ d);
@@ -248,7 +248,7 @@ tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_number *sc
     laplace *l = NULL;
     if (!noise) return tmi_fail(err, TAMIS_INVALID, "noise: NULL");
     *noise = NULL;
-    TMI_TRY(tmi_noise_check_scale(scale, TAMIS_LAPLACE_SCALE_MAX, err));
+    TMI_TRY(tmi_noise_check(scale, "scale", TAMIS_SCALE_MIN, TAMIS_LAPLACE_SCALE_MAX, err));
     if (!(l = tmi_alloc(1, sizeof *l))) TMI_TRY(tmi_fail_memory(err));
     l->noise = (tamis_noise){draw, clear};
     tmi_laplace_use_vectors(&l->noise, true);

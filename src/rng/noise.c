@@ -4,15 +4,15 @@
 
 #include "base/memory.h"
 
-tamis_status tmi_noise_check_scale(const tamis_number *scale, const char *largest, tamis_error *err)
+tamis_status tmi_noise_check(const tamis_number *x, const char *name, const char *least, const char *largest, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *low = NULL, *high = NULL;
-    if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
-    TMI_TRY(tamis_number_read(&low, TAMIS_SCALE_MIN, err));
+    if (!x) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
+    TMI_TRY(tamis_number_read(&low, least, err));
     TMI_TRY(tamis_number_read(&high, largest, err));
-    if (tmi_number_compare(scale, low) < 0 || tmi_number_compare(scale, high) > 0)
-        status = tmi_fail(err, TAMIS_INVALID, "scale: from %s to %s is offered", TAMIS_SCALE_MIN, largest);
+    if (tmi_number_compare(x, low) < 0 || tmi_number_compare(x, high) > 0)
+        status = tmi_fail(err, TAMIS_INVALID, "%s: from %s to %s is offered", name, least, largest);
 done:
     tamis_number_free(low);
     tamis_number_free(high);

@@ -11,8 +11,8 @@ struct tamis_noise {
     void (*clear)(tamis_noise *noise); /* frees what the block points to, not the block */
 };
 
-/* INVALID unless TAMIS_SCALE_MIN <= scale <= largest. */
-tamis_status tmi_noise_check_scale(const tamis_number *scale, const char *largest, tamis_error *err);
+/* INVALID unless least <= x <= largest; messages call x by its name. */
+tamis_status tmi_noise_check(const tamis_number *x, const char *name, const char *least, const char *largest, tamis_error *err);
 
 /* x, or +-TAMIS_NOISE_MAX if x lies beyond. */
 static inline int64_t tmi_noise_cut(__int128 x)

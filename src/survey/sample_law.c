@@ -38,13 +38,7 @@ static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_
 {
     if (law->count == TMI_SAMPLE_LAW_SAMPLES)
         return tmi_fail(err, TAMIS_UNABLE, "the law has more than %zu samples", TMI_SAMPLE_LAW_SAMPLES);
-    if (law->count == law->room) {
-        size_t room = 2 * law->room + 64;
-        tmi_listed *samples = tmi_realloc(law->samples, room, sizeof *samples);
-        if (!samples) return tmi_fail_memory(err);
-        law->samples = samples;
-        law->room = room;
-    }
+    if (!tmi_grow(&law->samples, &law->room, law->count, sizeof *law->samples)) return tmi_fail_memory(err);
     tmi_listed *s = &law->samples[law->count];
     *s = (tmi_listed){.size = (uint8_t)size};
     if (size > 0) memcpy(s->units, units, size);

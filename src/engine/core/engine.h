@@ -120,7 +120,7 @@ static inline bool tmi_has_codes(const tmi_column *column)
 
 /* ---- requests ---- */
 
-/* One integer a cell: the sum over its rows of floor(product * 2^-shift + 1/2), clamped to [low, high]. The product is that of
+/* One integer per cell: the sum over its rows of floor(product * 2^-shift + 1/2), clamped to [low, high]. The product is that of
  * (double)(grid point - minus) over the factors, from left to right in doubles; 1 without factors. A row adds nothing
  * where a factor or a `present` column is missing, or where `where`, an indicator, is not 1.
  *

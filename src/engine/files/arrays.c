@@ -34,55 +34,22 @@ static bool is_valid(const tmi_array *array, int64_t at)
 }
 
 /* The integers by their kind: STATEMENT with `v`, the value at place `at`. */
+/* clang-format off */
+#define AS(type, array, at, STATEMENT) { const type v = ((const type *)(array)->values)[at]; STATEMENT; } break
 #define WITH_INTEGER(array, at, STATEMENT) \
     switch ((array)->kind) { \
-    case TMI_ARRAY_BOOL: { \
-        const int v = ((const uint8_t *)(array)->values)[(at) / 8] >> ((at) % 8) & 1; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_I8: { \
-        const int8_t v = ((const int8_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_U8: { \
-        const uint8_t v = ((const uint8_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_I16: { \
-        const int16_t v = ((const int16_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_U16: { \
-        const uint16_t v = ((const uint16_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_I32: { \
-        const int32_t v = ((const int32_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_U32: { \
-        const uint32_t v = ((const uint32_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_I64: { \
-        const int64_t v = ((const int64_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
-    case TMI_ARRAY_U64: { \
-        const uint64_t v = ((const uint64_t *)(array)->values)[at]; \
-        STATEMENT; \
-        break; \
-    } \
+    case TMI_ARRAY_BOOL: { const int v = ((const uint8_t *)(array)->values)[(at) / 8] >> ((at) % 8) & 1; STATEMENT; } break; \
+    case TMI_ARRAY_I8: AS(int8_t, array, at, STATEMENT); \
+    case TMI_ARRAY_U8: AS(uint8_t, array, at, STATEMENT); \
+    case TMI_ARRAY_I16: AS(int16_t, array, at, STATEMENT); \
+    case TMI_ARRAY_U16: AS(uint16_t, array, at, STATEMENT); \
+    case TMI_ARRAY_I32: AS(int32_t, array, at, STATEMENT); \
+    case TMI_ARRAY_U32: AS(uint32_t, array, at, STATEMENT); \
+    case TMI_ARRAY_I64: AS(int64_t, array, at, STATEMENT); \
+    case TMI_ARRAY_U64: AS(uint64_t, array, at, STATEMENT); \
     default: break; \
     }
+/* clang-format on */
 
 static double number_of_float(float v, const double *codes, size_t code_count)
 {

@@ -1,4 +1,4 @@
-/* Designs made of designs, whose units stand one after the other. */
+/* Designs made of designs, whose units follow one another. */
 #ifndef TMI_SURVEY_DESIGN_COMPOSITE_H
 #define TMI_SURVEY_DESIGN_COMPOSITE_H
 
@@ -27,7 +27,7 @@ tamis_status tmi_composite_joint(tmi_ball *pij, const tmi_composite *design, con
 /* The watch for the work on part h, as much of the whole as the part has units. */
 tmi_watch tmi_composite_watch(const tmi_composite *design, size_t h, const tmi_watch *watch);
 
-/* One table a part, and one more for `above`. */
+/* One table per part, and one more for `above`. */
 tamis_status tmi_composite_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err);
 void tmi_composite_dismiss(void *tables, const tamis_design *design);
 

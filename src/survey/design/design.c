@@ -80,13 +80,7 @@ void tmi_balls_free(tmi_ball *balls, size_t count)
 
 tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *exposure, tamis_error *err)
 {
-    if (exposures->count == exposures->room) {
-        size_t room = 2 * exposures->room + 4;
-        tamis_exposure *list = tmi_realloc(exposures->list, room, sizeof *list);
-        if (!list) return tmi_fail_memory(err);
-        exposures->list = list;
-        exposures->room = room;
-    }
+    if (!tmi_grow(&exposures->list, &exposures->room, exposures->count, sizeof *exposures->list)) return tmi_fail_memory(err);
     exposures->list[exposures->count++] = *exposure;
     return TAMIS_OK;
 }

@@ -30,7 +30,7 @@
  * Errors   SYSTEM, UNABLE.                                                                                           */
 tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, const tmi_watch *watch, tamis_error *err);
 
-/* Corrects w[k], which begins as wanted[k] = pi / (1 - pi), in doubles until it is as good as doubles tell. Gives the
+/* Corrects w[k], which begins as wanted[k] = pi / (1 - pi), in doubles until it is as accurate as doubles allow. Gives the
  * largest relative error of the odds given n heads, infinite if nothing came of it. step[k] is the share of a correction
  * that is made.
  *

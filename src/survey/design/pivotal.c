@@ -1,12 +1,12 @@
 /* The pivotal method (Deville and Tille 1998), in list order or in random order.
  *
- * Units fight in turn. The winner so far holds a probability a, the newcomer b. If a + b < 1, one of them takes a + b
+ * Units fight in turn. The winner so far has probability a, the newcomer b. If a + b < 1, one of them takes a + b
  * and fights on, the other is out; if a + b = 1 the winner is in the sample; if a + b > 1 one is in the sample and
  * the other fights on with a + b - 1. The newcomer wins with probability b/(a+b) in the first two cases; in the third
  * the old one is taken with probability (1-b)/(2-a-b). Over a common denominator all of this is uniform integers.
  *
- * Joint probabilities in list order. What the fighter holds before unit t comes, a_t, is not random: it is the
- * fractional part of the sum of the probabilities before t; only who holds it is. Let s and g be the probabilities
+ * Joint probabilities in list order. The probability that the fighter has before unit t comes, a_t, is not random: it is the
+ * fractional part of the sum of the probabilities before t; only who has it is. Let s and g be the probabilities
  * that unit k < t is already in the sample, and that it is the fighter. A unit's probability is a martingale: the
  * newcomer t gets in with probability pi_t whatever happened before it. If k is the fighter, both get in only if a_t
  * + pi_t > 1, when one of them is taken and the other goes on with a_t + pi_t - 1. So pi_kt = s pi_t + g max(0, a_t +
@@ -22,7 +22,7 @@ typedef struct fight {
     bool over;                    /* a + b >= 1: somebody gets in */
     uint64_t x[TMI_COMMON_WORDS]; /* over: the old one gets in; else: the old one fights on */
     uint64_t z[TMI_COMMON_WORDS];
-    uint64_t left[TMI_COMMON_WORDS]; /* what the fighter holds afterwards; 0: there is none */
+    uint64_t left[TMI_COMMON_WORDS]; /* of the fighter afterwards; 0: there is none */
 } fight;
 
 static void meet(fight *f, const uint64_t *a, const uint64_t *b, const tmi_common *pi)
@@ -246,7 +246,7 @@ done:
     return status;
 }
 
-/* All that can follow a state; what the fighter holds is the sum of the seen units less those that are in. */
+/* All that can follow a state; the probability of the fighter is the sum of the seen units less those that are in. */
 static tamis_status follow(states *s, const tmi_pps *pps, tamis_law *law, size_t state, size_t fighter, tamis_error *err)
 {
     tamis_number **p = &s->p[state * (s->units + 1) + fighter], *share = NULL, *turn = NULL;

@@ -143,7 +143,7 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
 
 /* ---- exposure ---- */
 
-/* Records that the clusters give which may stand in place of a cluster: those of its own stratum of the first stage. */
+/* Records from the clusters that may replace a cluster: those of its own stratum of the first stage. */
 typedef struct givers {
     size_t first, end;                 /* clusters */
     size_t giver;                      /* that gives most */

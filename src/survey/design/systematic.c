@@ -1,4 +1,4 @@
-/* Systematic sampling with equal probabilities: the units stand on a line, unit k on [kn, (k+1)n), and every point u,
+/* Systematic sampling with equal probabilities: the units lie on a line, unit k on [kn, (k+1)n), and every point u,
  * u + N, u + 2N, ... takes the unit on which it falls; u is uniform in 0, ..., N-1. So unit k is taken if and only if
  * u lies on the arc [kn, (k+1)n) of a circle of length N: pi = n/N, and pi_kl is the overlap of two arcs. After a
  * shuffle every set of n units is equally likely: that is simple random sampling, and made as such.                  */
@@ -59,12 +59,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
                             design, err);
 }
 
-static const tmi_design_kind systematic = {.name = "systematic",
-                                           .first = tmi_equal_first,
-                                           .exact = tmi_equal_exact,
-                                           .pair = pair,
-                                           .law = law_of,
-                                           .draw = draw,
+static const tmi_design_kind systematic = {TMI_EQUAL_KIND("systematic"), .pair = pair, .law = law_of, .draw = draw,
                                            .expose = expose};
 
 tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,

@@ -1,6 +1,6 @@
 /* Systematic sampling with unequal probabilities (Madow 1949), in list order or in random order.
  *
- * The units stand on a line, each on an interval as long as its probability; with U uniform in [0, 1) the points U, U
+ * The units lie on a line, each on an interval as long as its probability; with U uniform in [0, 1) the points U, U
  * + 1, U + 2, ... take the units on which they fall. All ends are multiples of 1/D, so U may be an integer below D,
  * over D. Seen on a circle of length 1, unit k is taken if and only if U lies on its arc: pi_kl is the overlap of two
  * arcs, and the sample changes only at the ends of arcs. In random order the list is shuffled first; the law is then

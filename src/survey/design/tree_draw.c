@@ -1,6 +1,6 @@
 /* From the root to the leaves. At each node one random number U in [0, 1) decides how many heads go left: the choices
  * are laid side by side on [0, 1), each as long as its probability. 64 binary digits of U are drawn; if these and the
- * balls of the tree do not tell the choice for certain, 64 more are drawn, and the tree is made again with as
+ * balls of the tree do not decide the choice for certain, 64 more are drawn, and the tree is made again with as
  * many bits more. So the sample has exactly its law, whatever the precision of the first tree was.                  */
 #include "rng/bits.h"
 #include "rng/inversion.h"

@@ -42,7 +42,7 @@ static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t
     (void)unit;
     while (design->population >> bits > 0) bits++;
     if (design->sample > EXACT_BITS / bits)
-        return tmi_fail(err, TAMIS_UNABLE, "draws: so many that the inclusion probability cannot be written out exactly");
+        return tmi_fail(err, TAMIS_UNABLE, "draws: too many to write out the inclusion probability exactly");
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_ratio(&never, 1, 1, err));
     TMI_TRY(tmi_number_ratio(&miss, design->population - 1, design->population, err));
