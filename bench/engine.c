@@ -32,10 +32,7 @@ static const char clamped[] = "SELECT stype, count(*), sum(least(greatest(enroll
 static const char plain[] =
     "SELECT stype, count(*), sum(enroll), count(enroll), sum(api00), count(api00) FROM '%s' GROUP BY stype";
 
-static double seconds(void)
-{
-    return now_by(CLOCK_PROCESS_CPUTIME_ID);
-}
+static double seconds(void) { return now_by(CLOCK_PROCESS_CPUTIME_ID); }
 
 static void run(const tmi_duckdb_api *api, duckdb_connection connection, const char *sql)
 {

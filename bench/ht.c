@@ -32,10 +32,7 @@ static const struct {
     {4000, 400, 400, 3600, TAMIS_NOISE_LAPLACE, "20", "0.01", NULL},
 };
 
-static double log_choose(double n, double k)
-{
-    return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1);
-}
+static double log_choose(double n, double k) { return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1); }
 
 static double mass(double N, double t, double n, double y)
 {

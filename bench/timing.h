@@ -23,10 +23,7 @@ static inline double now_by(clockid_t clock)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static inline double now(void)
-{
-    return now_by(CLOCK_MONOTONIC);
-}
+static inline double now(void) { return now_by(CLOCK_MONOTONIC); }
 
 static inline void timing_begin(timing *t, double seconds)
 {

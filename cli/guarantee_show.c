@@ -145,10 +145,7 @@ static bool make_picture(picture *p, const cli_guarantee *g)
 
 /* ---- text ---- */
 
-static bool asks_pure(const cli_guarantee *g)
-{
-    return g->delta && cli_approximately(g->delta) == 0;
-}
+static bool asks_pure(const cli_guarantee *g) { return g->delta && cli_approximately(g->delta) == 0; }
 
 static void put_answers(const cli_guarantee *g)
 {

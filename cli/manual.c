@@ -20,10 +20,7 @@ static void plain(FILE *out, const char *text, size_t size)
     }
 }
 
-static void text(FILE *out, const char *words)
-{
-    plain(out, words, strlen(words));
-}
+static void text(FILE *out, const char *words) { plain(out, words, strlen(words)); }
 
 static void file(FILE *out, const char *path, const char *what)
 {

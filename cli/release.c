@@ -90,10 +90,7 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     return code;
 }
 
-static int run(const cli_call *call)
-{
-    return cli_release(call, call->operands[0], cli_value(call, "out"), NULL);
-}
+static int run(const cli_call *call) { return cli_release(call, call->operands[0], cli_value(call, "out"), NULL); }
 
 const cli_command cli_command_release = {
     .name = "release",

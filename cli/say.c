@@ -38,15 +38,9 @@ static struct {
     bool begun; /* something else is on stdout */
 } output;
 
-void cli_errors_in_json(bool json)
-{
-    output.json = json;
-}
+void cli_errors_in_json(bool json) { output.json = json; }
 
-void cli_output_begins(void)
-{
-    output.begun = true;
-}
+void cli_output_begins(void) { output.begun = true; }
 
 /* What cannot be written is on stderr, and the exit code is that of the error. */
 static void put_json(const tamis_error *err, const char *code, const char *file)

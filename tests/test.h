@@ -15,10 +15,7 @@
 #include <tamis/tamis.h>
 
 /* How many cases, draws or seconds a sampled test takes: `make test` runs `thin` of them, `make test-long` all. */
-static inline int test_size(int thin, int all)
-{
-    return getenv("TAMIS_TEST_LONG") ? all : thin;
-}
+static inline int test_size(int thin, int all) { return getenv("TAMIS_TEST_LONG") ? all : thin; }
 
 /* The caller frees it. */
 static inline tamis_number *number(const char *text)
@@ -29,10 +26,7 @@ static inline tamis_number *number(const char *text)
 }
 
 /* To as many digits as a reference has. */
-static inline bool close_to(double x, double reference)
-{
-    return fabs(x - reference) <= 1e-9 * fabs(reference);
-}
+static inline bool close_to(double x, double reference) { return fabs(x - reference) <= 1e-9 * fabs(reference); }
 
 /* The next of a stream of numbers that is the same in every run: 31 bits. */
 static inline uint64_t next_number(uint64_t *stream)

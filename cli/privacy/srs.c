@@ -65,10 +65,7 @@ static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_n
     return tamis_ht_srs_epsilon(eps, what, delta, err);
 }
 
-static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
-{
-    return tamis_ht_srs_pure(eps, what, err);
-}
+static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err) { return tamis_ht_srs_pure(eps, what, err); }
 
 /* ---- words ---- */
 
@@ -92,10 +89,7 @@ static void put_published(char *room, size_t size, const request *r)
                  cli_noise_scale(&r->noise), added_to[s->noise]);
 }
 
-static bool touches_an_end(const tamis_ht_srs *s)
-{
-    return s->low == 0 || s->high == s->population;
-}
+static bool touches_an_end(const tamis_ht_srs *s) { return s->low == 0 || s->high == s->population; }
 
 /* The largest standard deviation of the estimate itself, over the window. */
 static double sampling_error(const tamis_ht_srs *s)

@@ -10,10 +10,7 @@
 #define MOST_EPS 1000000
 #define MOST_RELEASES 1000000
 
-static bool is_neighbours(tamis_neighbours n)
-{
-    return n == TAMIS_REPLACE || n == TAMIS_ADD_REMOVE;
-}
+static bool is_neighbours(tamis_neighbours n) { return n == TAMIS_REPLACE || n == TAMIS_ADD_REMOVE; }
 
 tamis_status tmi_check_eps_delta(const tamis_number *eps, const tamis_number *delta, tamis_error *err)
 {
@@ -50,10 +47,7 @@ static tamis_status certify(tamis_bound *bound, double most, tmi_formula *formul
     return status;
 }
 
-static tamis_bound larger(tamis_bound x, tamis_bound y)
-{
-    return (tamis_bound){fmax(x.lower, y.lower), fmax(x.upper, y.upper)};
-}
+static tamis_bound larger(tamis_bound x, tamis_bound y) { return (tamis_bound){fmax(x.lower, y.lower), fmax(x.upper, y.upper)}; }
 
 /* Joins units to the part that is being written, or begins a new one. */
 static tamis_status add(tamis_amplified *amplified, const tmi_exposed *unit, const tamis_sample_promise *promise,

@@ -8,15 +8,9 @@
 
 /* ---- who represents whom ---- */
 
-static bool same_distance(tamis_distance x, tamis_distance y)
-{
-    return x.exchanges == y.exchanges && x.additions == y.additions;
-}
+static bool same_distance(tamis_distance x, tamis_distance y) { return x.exchanges == y.exchanges && x.additions == y.additions; }
 
-static bool same_bound(tamis_bound x, tamis_bound y)
-{
-    return x.lower == y.lower && x.upper == y.upper;
-}
+static bool same_bound(tamis_bound x, tamis_bound y) { return x.lower == y.lower && x.upper == y.upper; }
 
 /* x represents y, or y represents x: alike, or missing in the same single way. */
 static bool comparable(const tmi_exposed *x, const tmi_exposed *y)

@@ -6,10 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool begins(const char *word, const char *with)
-{
-    return strncasecmp(word, with, strlen(with)) == 0;
-}
+static bool begins(const char *word, const char *with) { return strncasecmp(word, with, strlen(with)) == 0; }
 
 /* Spelled with a vowel, spoken with the sound of y or w: a university, a European, a one-parent household. */
 static bool sounds_like_consonant(const char *w)

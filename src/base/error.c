@@ -147,10 +147,7 @@ tamis_status tmi_fail_as_file(tamis_error *err, const tamis_error *reason, const
     return reason->status;
 }
 
-tamis_status tmi_fail_memory(tamis_error *err)
-{
-    return tmi_fail(err, TAMIS_SYSTEM, "out of memory");
-}
+tamis_status tmi_fail_memory(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "out of memory"); }
 
 void tmi_error_reset(tamis_error *err)
 {

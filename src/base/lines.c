@@ -24,10 +24,7 @@ static void take(tmi_lines *l, char *line)
     l->failed = true;
 }
 
-void tmi_lines_add(tmi_lines *l, const char *line)
-{
-    take(l, tmi_copy_text(line, strlen(line)));
-}
+void tmi_lines_add(tmi_lines *l, const char *line) { take(l, tmi_copy_text(line, strlen(line))); }
 
 void tmi_lines_take(tmi_lines *l, tmi_text *words)
 {

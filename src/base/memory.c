@@ -15,10 +15,7 @@ void *tmi_realloc(void *block, size_t count, size_t size)
     return reallocarray(block, count, size);
 }
 
-void tmi_free(void *block)
-{
-    free(block);
-}
+void tmi_free(void *block) { free(block); }
 
 void *tmi_map(size_t bytes)
 {
@@ -26,7 +23,4 @@ void *tmi_map(size_t bytes)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
-void tmi_unmap(void *pages, size_t bytes)
-{
-    munmap(pages, bytes);
-}
+void tmi_unmap(void *pages, size_t bytes) { munmap(pages, bytes); }

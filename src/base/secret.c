@@ -14,10 +14,7 @@
 
 #define ALIGNMENT 16 /* of the largest arithmetic types, as malloc has it */
 
-static size_t page_size(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
 /* The first page of the block, and how many bytes its pages have. */
 static unsigned char *pages_of(size_t *bytes, void *block)

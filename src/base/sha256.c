@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-void tmi_sha256(unsigned char hash[TMI_SHA256_BYTES], const void *bytes, size_t length)
-{
-    SHA256(bytes, length, hash);
-}
+void tmi_sha256(unsigned char hash[TMI_SHA256_BYTES], const void *bytes, size_t length) { SHA256(bytes, length, hash); }
 
 void tmi_hex(char *text, const unsigned char *bytes, size_t length)
 {

@@ -25,10 +25,7 @@ static EVP_PKEY *in(const tmi_key *key)
     return (EVP_PKEY *)(uintptr_t)(const void *)key; /* libcrypto counts references in it */
 }
 
-void tmi_key_free(tmi_key *key)
-{
-    EVP_PKEY_free(in(key)); /* which cleanses the secret */
-}
+void tmi_key_free(tmi_key *key) { EVP_PKEY_free(in(key)); /* which cleanses the secret */ }
 
 /* ---- reading ---- */
 
@@ -138,15 +135,9 @@ done:
     return status;
 }
 
-tamis_status tmi_key_read_secret(tmi_key **key, const char *path, tamis_error *err)
-{
-    return read_key(key, path, true, err);
-}
+tamis_status tmi_key_read_secret(tmi_key **key, const char *path, tamis_error *err) { return read_key(key, path, true, err); }
 
-tamis_status tmi_key_read_public(tmi_key **key, const char *path, tamis_error *err)
-{
-    return read_key(key, path, false, err);
-}
+tamis_status tmi_key_read_public(tmi_key **key, const char *path, tamis_error *err) { return read_key(key, path, false, err); }
 
 /* ---- signatures ---- */
 

@@ -5,10 +5,7 @@
 
 #include "base/memory.h"
 
-void tmi_text_init(tmi_text *text)
-{
-    *text = (tmi_text){0};
-}
+void tmi_text_init(tmi_text *text) { *text = (tmi_text){0}; }
 
 void tmi_text_clear(tmi_text *text)
 {
@@ -49,10 +46,7 @@ void tmi_text_add(tmi_text *text, const char *bytes, size_t length)
     text->bytes[text->length] = '\0';
 }
 
-void tmi_text_put(tmi_text *text, const char *string)
-{
-    tmi_text_add(text, string, strlen(string));
-}
+void tmi_text_put(tmi_text *text, const char *string) { tmi_text_add(text, string, strlen(string)); }
 
 void tmi_text_format(tmi_text *text, const char *format, ...)
 {

@@ -32,10 +32,7 @@ static size_t distance(const char *a, const char *b)
     return rows[m % 3][n];
 }
 
-const char *tmi_word_of_list(const void *words, size_t index)
-{
-    return ((const char *const *)words)[index];
-}
+const char *tmi_word_of_list(const void *words, size_t index) { return ((const char *const *)words)[index]; }
 
 int tmi_nearest_word(const char *word, tmi_word_at *word_at, const void *words, size_t count)
 {

@@ -18,10 +18,7 @@ typedef struct whole {
     tmi_evaluator lattice; /* where the inner evaluator does not lead; opened when it is needed */
 } whole;
 
-static bool has_mass(const tmi_loss *loss)
-{
-    return loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->b) > 0;
-}
+static bool has_mass(const tmi_loss *loss) { return loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->b) > 0; }
 
 /* 1 - exp(sum of times log(1 - delta_i)) */
 void tmi_mass_at_infinity(tmi_ball *z, const tamis_profile *profile, long bits)

@@ -175,10 +175,7 @@ static double spread(const lattice *l, const level *before)
     return before ? fmin(most, 2 * (TMI_DOTS_WINDOW * before->deviation + largest_reach(l))) : most;
 }
 
-static size_t half_of(const lattice *l, size_t i, double h)
-{
-    return (size_t)ceil(l->reach[i] / h + 1);
-}
+static size_t half_of(const lattice *l, size_t i, double h) { return (size_t)ceil(l->reach[i] / h + 1); }
 
 static bool is_affordable(const lattice *l, double h, double places)
 {

@@ -149,10 +149,7 @@ static const tmi_ball *at_knot(const knots *k, size_t i)
     return i >= J ? &k->powers->up[i - J] : &k->powers->down[J - i];
 }
 
-static const tmi_ball *inverse_at(const knots *k, size_t i)
-{
-    return at_knot(k, k->count - 1 - i);
-}
+static const tmi_ball *inverse_at(const knots *k, size_t i) { return at_knot(k, k->count - 1 - i); }
 
 /* z = 1 - (1 - y) b, the profile at b = 1/a */
 static void mirrored(tmi_ball *z, const tmi_ball *y, const tmi_ball *b)

@@ -63,10 +63,7 @@ int tmi_loss_compare(const tmi_loss *x, const tmi_loss *y)
     return sign != 0 || !x->b || !y->b ? sign : tmi_number_compare(x->b, y->b);
 }
 
-bool tmi_loss_is_exact(const tmi_loss *loss)
-{
-    return loss->kind != TMI_LOSS_ZCDP && loss->kind != TMI_LOSS_CURVE;
-}
+bool tmi_loss_is_exact(const tmi_loss *loss) { return loss->kind != TMI_LOSS_ZCDP && loss->kind != TMI_LOSS_CURVE; }
 
 bool tmi_loss_is_discrete(const tmi_loss *loss)
 {

@@ -25,10 +25,7 @@ void tmi_loss_atoms_clear(tmi_loss_atoms *list)
     tmi_loss_atoms_init(list);
 }
 
-static tamis_status too_many(tamis_error *err)
-{
-    return tmi_fail(err, TAMIS_UNABLE, "the exact sum would have too many terms");
-}
+static tamis_status too_many(tamis_error *err) { return tmi_fail(err, TAMIS_UNABLE, "the exact sum would have too many terms"); }
 
 /* Room for `count` terms of weight 0. */
 static tamis_status make_room(tmi_loss_atoms *list, size_t count, tamis_error *err)
@@ -90,10 +87,7 @@ done:
     return status;
 }
 
-static bool is_silent(const tmi_loss *loss)
-{
-    return loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->a) == 0;
-}
+static bool is_silent(const tmi_loss *loss) { return loss->kind == TMI_LOSS_CLAIM && tmi_number_sign(loss->a) == 0; }
 
 tamis_status tmi_loss_atoms_unit(tamis_number **unit, const tamis_profile *profile, tamis_error *err)
 {

@@ -49,10 +49,7 @@ tamis_status tmi_profile_take(tamis_profile **profile, tmi_loss *loss, tamis_err
 }
 
 /* Profiles are made by this room alone, on the heap: the const is a promise to the caller, who sees no change. */
-static tamis_profile *inside(const tamis_profile *profile)
-{
-    return (tamis_profile *)(uintptr_t)profile;
-}
+static tamis_profile *inside(const tamis_profile *profile) { return (tamis_profile *)(uintptr_t)profile; }
 
 tamis_profile *tmi_profile_share(const tamis_profile *profile)
 {

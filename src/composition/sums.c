@@ -104,10 +104,7 @@ done:
 }
 
 /* The coefficients of the residues lose about two bits a release. */
-static long work_bits(const sums *s, long bits)
-{
-    return bits + 4 * (s->laplaces < 4096 ? (long)s->laplaces : 4096);
-}
+static long work_bits(const sums *s, long bits) { return bits + 4 * (s->laplaces < 4096 ? (long)s->laplaces : 4096); }
 
 static tamis_status find_store(const store **found, sums *s, long bits, tamis_error *err)
 {

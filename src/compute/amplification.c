@@ -170,10 +170,7 @@ static tamis_status proportional(tmi_json_out *out, const tmi_field_value *in, t
 
 #define SRS_FIELDS \
     { \
-        {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps", TMI_FIELD_NUMBER}, \
-        { \
-            "delta", TMI_FIELD_NUMBER \
-        } \
+        {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"eps", TMI_FIELD_NUMBER}, { "delta", TMI_FIELD_NUMBER } \
     }
 #define DESIGN_FIELDS \
     { \

@@ -92,10 +92,7 @@ static tamis_status scale_with(tmi_json_out *out, const tmi_field_value *in, tam
 }
 
 #define KIND(name, with, noise) \
-    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err) \
-    { \
-        return with(out, in, noise, err); \
-    }
+    static tamis_status name(tmi_json_out *out, const tmi_field_value *in, tamis_error *err) { return with(out, in, noise, err); }
 
 KIND(delta_none_eps, delta_with, TAMIS_NOISE_NONE)
 KIND(delta_laplace, delta_with, TAMIS_NOISE_LAPLACE)
@@ -114,10 +111,7 @@ KIND(scale_dlaplace, scale_with, TAMIS_NOISE_DISCRETE_LAPLACE)
 KIND(scale_dgaussian, scale_with, TAMIS_NOISE_DISCRETE_GAUSSIAN)
 
 #define WINDOW \
-    {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"mt", TMI_FIELD_INTEGER}, \
-    { \
-        "Mt", TMI_FIELD_INTEGER \
-    }
+    {"N", TMI_FIELD_INTEGER}, {"n", TMI_FIELD_INTEGER}, {"mt", TMI_FIELD_INTEGER}, { "Mt", TMI_FIELD_INTEGER }
 #define NUMBER(name) \
     { \
         name, TMI_FIELD_NUMBER \

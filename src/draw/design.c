@@ -6,15 +6,9 @@
 
 /* ---- the parts of a design ---- */
 
-bool tmi_frame_is_slow(const tamis_frame_design *design)
-{
-    return tmi_method_row(design->method)->slow;
-}
+bool tmi_frame_is_slow(const tamis_frame_design *design) { return tmi_method_row(design->method)->slow; }
 
-bool tmi_frame_is_with_replacement(const tamis_frame_design *design)
-{
-    return tmi_method_row(design->method)->with_replacement;
-}
+bool tmi_frame_is_with_replacement(const tamis_frame_design *design) { return tmi_method_row(design->method)->with_replacement; }
 
 static tamis_status check_numbers(const tamis_frame_design *d, const tmi_method *m, tamis_error *err)
 {
@@ -94,10 +88,7 @@ static tamis_status sort_members(order *o, const tmi_frame_units *units, tamis_e
     return TAMIS_OK; /* and now where it ends */
 }
 
-static size_t member(const order *o, size_t place)
-{
-    return o->members ? (size_t)o->members[place] : place;
-}
+static size_t member(const order *o, size_t place) { return o->members ? (size_t)o->members[place] : place; }
 
 /* The rows of the clusters, one cluster after the other. */
 static tamis_status sort_rows(int64_t **rows, const order *o, const tmi_frame_units *units, tamis_error *err)

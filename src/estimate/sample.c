@@ -26,10 +26,7 @@ typedef struct reading {
     int64_t expected;
 } reading;
 
-static size_t width_of(const tmi_column *column)
-{
-    return column->kind == TMI_CATEGORY ? sizeof(int32_t) : sizeof(double);
-}
+static size_t width_of(const tmi_column *column) { return column->kind == TMI_CATEGORY ? sizeof(int32_t) : sizeof(double); }
 
 static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
 {
@@ -136,20 +133,11 @@ static const void *values_of(const tmi_sample *s, const tmi_plan_column *column)
     return NULL;
 }
 
-const double *tmi_sample_numbers(const tmi_sample *s, const tmi_plan_column *column)
-{
-    return values_of(s, column);
-}
+const double *tmi_sample_numbers(const tmi_sample *s, const tmi_plan_column *column) { return values_of(s, column); }
 
-const int32_t *tmi_sample_codes(const tmi_sample *s, const tmi_plan_column *column)
-{
-    return values_of(s, column);
-}
+const int32_t *tmi_sample_codes(const tmi_sample *s, const tmi_plan_column *column) { return values_of(s, column); }
 
-size_t tmi_sample_stratum(const tmi_sample *s, size_t row)
-{
-    return s->strata ? (size_t)s->strata[row] : 0;
-}
+size_t tmi_sample_stratum(const tmi_sample *s, size_t row) { return s->strata ? (size_t)s->strata[row] : 0; }
 
 static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, const void *values, size_t rows)
 {
@@ -164,10 +152,7 @@ static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, c
 
 /* ---- what a row represents ---- */
 
-static double positive(double x)
-{
-    return x > 0 && isfinite(x) ? x : NAN;
-}
+static double positive(double x) { return x > 0 && isfinite(x) ? x : NAN; }
 
 /* Units drawn from a cluster of `size`, and how many units each represents. */
 static double second_weight(const tmi_sample *s, size_t row)

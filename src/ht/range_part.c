@@ -183,10 +183,7 @@ done:
     return status;
 }
 
-static tamis_bound smaller(tamis_bound x, tamis_bound y)
-{
-    return (tamis_bound){fmin(x.lower, y.lower), fmin(x.upper, y.upper)};
-}
+static tamis_bound smaller(tamis_bound x, tamis_bound y) { return (tamis_bound){fmin(x.lower, y.lower), fmin(x.upper, y.upper)}; }
 
 /* (1-beta) x + beta y, beta = p e^eps / (p + e^eps - 1). */
 static tamis_bound mix(tamis_bound x, tamis_bound y, const tamis_number *p, const tamis_number *eps)

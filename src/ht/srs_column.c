@@ -27,10 +27,7 @@ static tamis_status reserve(tmi_ht_column *c, size_t count, tamis_error *err)
 }
 
 /* What lies beyond a mass w and its ratio r to the one before, from above. */
-static long double beyond(long double w, long double r)
-{
-    return r < 1 ? w * r / (1 - r) * 1.001L : (long double)INFINITY;
-}
+static long double beyond(long double w, long double r) { return r < 1 ? w * r / (1 - r) * 1.001L : (long double)INFINITY; }
 
 tamis_status tmi_ht_column_set(tmi_ht_column *c, int64_t N, int64_t n, int64_t t, double negligible, tamis_error *err)
 {

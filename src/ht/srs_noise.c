@@ -3,10 +3,7 @@
 #include "base/memory.h"
 #include "ht/srs.h"
 
-bool tmi_ht_is_lattice(tamis_noise_kind noise)
-{
-    return noise != TAMIS_NOISE_LAPLACE && noise != TAMIS_NOISE_GAUSSIAN;
-}
+bool tmi_ht_is_lattice(tamis_noise_kind noise) { return noise != TAMIS_NOISE_LAPLACE && noise != TAMIS_NOISE_GAUSSIAN; }
 
 void tmi_ht_factor(tmi_ball *E, tmi_ball *excess, const tmi_ht_srs *s, long bits)
 {

@@ -48,10 +48,7 @@ static void standardised(tmi_ball *x, const tmi_ball *scale, int64_t i, double o
     tmi_ball_div(x, x, scale, BITS);
 }
 
-static bool is_laplace(tamis_noise_kind noise)
-{
-    return noise == TAMIS_NOISE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_LAPLACE;
-}
+static bool is_laplace(tamis_noise_kind noise) { return noise == TAMIS_NOISE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_LAPLACE; }
 
 /* e^(-|x|), or e^(-x^2/2) */
 static long double shape(tmi_ball *x, bool laplace)

@@ -81,17 +81,11 @@ static tamis_status too_many(tamis_error *err)
                     "too many totals would have to be looked at one by one: bring low and high closer together");
 }
 
-static double limit(const search *a)
-{
-    return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TMI_HT_TINY);
-}
+static double limit(const search *a) { return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TMI_HT_TINY); }
 
 /* ---- moments, for guesses ---- */
 
-static double mean_of(const tmi_ht_srs *s, int64_t t)
-{
-    return (double)s->n * ((double)t / (double)s->N);
-}
+static double mean_of(const tmi_ht_srs *s, int64_t t) { return (double)s->n * ((double)t / (double)s->N); }
 
 static double variance_of(const search *a, int64_t t)
 {
@@ -101,10 +95,7 @@ static double variance_of(const search *a, int64_t t)
     return v + (s->scale ? (laplace ? 2 : 1) * a->rows.scale * a->rows.scale : 0);
 }
 
-static double power_of_2(double x)
-{
-    return ldexp(1, ilogb(x));
-}
+static double power_of_2(double x) { return ldexp(1, ilogb(x)); }
 
 /* ---- one total ---- */
 
@@ -143,10 +134,7 @@ static tamis_status look(tmi_ht_total *x, search *a, int64_t t, double guess, do
     return TAMIS_OK;
 }
 
-static double upper_of(tmi_ht_range x)
-{
-    return fmin(1, (double)x.upper * (1 + DBL_EPSILON));
-}
+static double upper_of(tmi_ht_range x) { return fmin(1, (double)x.upper * (1 + DBL_EPSILON)); }
 
 /* About as many as the law of Y_t has in balls. */
 static double masses_of(const tmi_ht_srs *s, int64_t t)

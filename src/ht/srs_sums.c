@@ -16,10 +16,7 @@ static tmi_ht_range widened(long double lower, long double upper)
     return (tmi_ht_range){lower - fabsl(lower) * LDBL_EPSILON, upper + fabsl(upper) * LDBL_EPSILON};
 }
 
-static tmi_ht_range minus(tmi_ht_range x, tmi_ht_range y)
-{
-    return widened(x.lower - y.upper, x.upper - y.lower);
-}
+static tmi_ht_range minus(tmi_ht_range x, tmi_ht_range y) { return widened(x.lower - y.upper, x.upper - y.lower); }
 
 /* x y for x >= 0 */
 static tmi_ht_range times(tmi_ht_range x, tmi_ht_range y)

@@ -349,15 +349,9 @@ done:
     return status;
 }
 
-static tamis_status eps_is_right(const question *q, tamis_error *err)
-{
-    return tmi_check_eps(q->eps, err);
-}
+static tamis_status eps_is_right(const question *q, tamis_error *err) { return tmi_check_eps(q->eps, err); }
 
-static tamis_status delta_is_right(const question *q, tamis_error *err)
-{
-    return tmi_check_delta(q->delta, err);
-}
+static tamis_status delta_is_right(const question *q, tamis_error *err) { return tmi_check_delta(q->delta, err); }
 
 static tamis_status nothing_to_check(const question *q, tamis_error *err)
 {

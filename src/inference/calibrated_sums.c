@@ -36,10 +36,7 @@ typedef struct range {
     bool all; /* of these cells; those of the counts of control cells always */
 } range;
 
-static bool of_controls(size_t role)
-{
-    return role == TMI_CONTROL_ROWS || role == TMI_CONTROL_SQUARES;
-}
+static bool of_controls(size_t role) { return role == TMI_CONTROL_ROWS || role == TMI_CONTROL_SQUARES; }
 
 static range range_of(const crossed *x, size_t role)
 {
@@ -94,15 +91,9 @@ static void gather(crossed *x, size_t role)
     }
 }
 
-static double weight_in(const crossed *x, size_t h)
-{
-    return x->weighed ? 1 : tmi_number_nearest(x->s->sampling.weight[h]);
-}
+static double weight_in(const crossed *x, size_t h) { return x->weighed ? 1 : tmi_number_nearest(x->s->sampling.weight[h]); }
 
-static double *gamma_of(const crossed *x, size_t role)
-{
-    return x->gamma + role * x->c->cells;
-}
+static double *gamma_of(const crossed *x, size_t role) { return x->gamma + role * x->c->cells; }
 
 static void crossed_clear(crossed *x)
 {
@@ -279,10 +270,7 @@ typedef struct slope {
     double aa, ab, bb;
 } slope;
 
-static void add_slope(slope *s, double aa, double ab, double bb)
-{
-    *s = (slope){s->aa + aa, s->ab + ab, s->bb + bb};
-}
+static void add_slope(slope *s, double aa, double ab, double bb) { *s = (slope){s->aa + aa, s->ab + ab, s->bb + bb}; }
 
 /* Weights in the tables: sums of a x^2, a x y, a y^2 and, for the part that calibration explains, a x, a y and a. For a ratio
  * the last ones are not measured, and nothing is taken off. */

@@ -38,15 +38,9 @@ typedef struct error {
     bool with_noise; /* sampling holds the noise too */
 } error;
 
-static double whole_variance(const error *e)
-{
-    return e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise;
-}
+static double whole_variance(const error *e) { return e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise; }
 
-static double sampling_variance(const error *e)
-{
-    return e->with_noise ? fmax(e->sampling - e->noise, 0) : e->sampling;
-}
+static double sampling_variance(const error *e) { return e->with_noise ? fmax(e->sampling - e->noise, 0) : e->sampling; }
 
 /* The standard errors. False: there is no interval, for the reason of the result. */
 static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error *e)
@@ -114,10 +108,7 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
 
 /* ---- totals and counts ---- */
 
-static bool is_census(const tmi_schedule *s)
-{
-    return s->plan->design.kind->takes_all;
-}
+static bool is_census(const tmi_schedule *s) { return s->plan->design.kind->takes_all; }
 
 /* The estimate of one noisy integer is the double nearest to the exact product (22 * 30.97 is 681.34, not 681.3399...). */
 static tamis_status round_once(tmi_result *result, const tmi_inference *r, tamis_error *err)

@@ -26,10 +26,7 @@ static block block_of(const tmi_inference *r, size_t statistic, tmi_role role, s
     return (block){m, r->noisy[table], group * strata * m->units, strata, m->units, added};
 }
 
-static size_t stratum_of(const block *b, size_t h)
-{
-    return tmi_cell_stratum(b->m, b->first + h * b->units);
-}
+static size_t stratum_of(const block *b, size_t h) { return tmi_cell_stratum(b->m, b->first + h * b->units); }
 
 /* One noisy integer in the unit of the statistic, without the weight that comes after the noise. */
 static double plain_value(const tmi_inference *r, const block *b, size_t h, size_t unit)

@@ -28,10 +28,7 @@ static bool has_exact_count(const tmi_schedule *s, const tmi_result *result, tmi
 }
 
 /* The noisy number of sampled ones, or the possible number nearest to it. */
-static int64_t possible(tmi_int128 noisy, int64_t most)
-{
-    return noisy < 0 ? 0 : noisy > most ? most : (int64_t)noisy;
-}
+static int64_t possible(tmi_int128 noisy, int64_t most) { return noisy < 0 ? 0 : noisy > most ? most : (int64_t)noisy; }
 
 static tamis_status exact_count(tmi_result *result, const tmi_inference *r, tmi_count_law law, double over, tamis_error *err)
 {

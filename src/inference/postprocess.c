@@ -72,10 +72,7 @@ static bool is_related(const tmi_plan_statistic *s, const tmi_plan_statistic *t)
     return is_sum(s) && is_sum(t) && s->column == t->column && s->where == t->where;
 }
 
-static double *row_of(family *f, size_t row)
-{
-    return f->constraints + row * f->count;
-}
+static double *row_of(family *f, size_t row) { return f->constraints + row * f->count; }
 
 /* Rows that a pair of statistics needs: a margin is the sum of its parts. */
 static size_t margin_rows(const tamis_plan *plan, size_t i, size_t j)

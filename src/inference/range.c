@@ -10,10 +10,7 @@ tmi_range tmi_range_of(const tmi_plan_column *column)
     return (tmi_range){column->grid.step * (double)column->grid.low, column->grid.step * (double)column->grid.high};
 }
 
-tmi_range tmi_range_with_zero(tmi_range e)
-{
-    return (tmi_range){fmin(e.low, 0), fmax(e.high, 0)};
-}
+tmi_range tmi_range_with_zero(tmi_range e) { return (tmi_range){fmin(e.low, 0), fmax(e.high, 0)}; }
 
 /* Units of a group at most: of the stratum, of the population; infinite where nobody knows. */
 double tmi_units_at_most(const tmi_schedule *s, const tmi_result *result)
@@ -26,10 +23,7 @@ double tmi_units_at_most(const tmi_schedule *s, const tmi_result *result)
     return N > 0 ? rows * (double)N : INFINITY;
 }
 
-static tmi_range times(tmi_range e, double n)
-{
-    return (tmi_range){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0};
-}
+static tmi_range times(tmi_range e, double n) { return (tmi_range){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0}; }
 
 /* Where A/B about the centre lies; infinite if a denominator may be 0. */
 tmi_range tmi_ratio_range(const tmi_plan_statistic *t, double centre)

@@ -14,10 +14,7 @@ static tmi_quadratic moments_of(const tmi_stratum_form *s)
 }
 
 /* What k's noise adds to the sums of the residuals. */
-static double of_k(bool is_k, double beta)
-{
-    return (is_k ? 1 : 0) - beta;
-}
+static double of_k(bool is_k, double beta) { return (is_k ? 1 : 0) - beta; }
 
 void tmi_stratum_form_add(tmi_quadratic *moments, tmi_stratum_sums *stratum, const tmi_stratum_form *s)
 {
@@ -43,10 +40,7 @@ static slope plus(slope s, slope t, double factor)
     return (slope){s.aa + factor * t.aa, s.ab + factor * t.ab, s.bb + factor * t.bb};
 }
 
-static void add(tmi_form_noise *noise, slope s, double variance)
-{
-    tmi_form_noise_add(noise, s.aa, s.ab, s.bb, variance);
-}
+static void add(tmi_form_noise *noise, slope s, double variance) { tmi_form_noise_add(noise, s.aa, s.ab, s.bb, variance); }
 
 void tmi_stratum_form_noise(tmi_form_noise *noise, const tmi_stratum_form *s, const tmi_stratum_sums *stratum)
 {
@@ -71,10 +65,7 @@ void tmi_stratum_form_noise(tmi_form_noise *noise, const tmi_stratum_form *s, co
 }
 
 /* Variance of X^2 for noise X of variance v: the fourth moment is 6 v^2 or 3 v^2. */
-static double square_noise(double v, bool gaussian)
-{
-    return (gaussian ? 2 : 5) * v * v;
-}
+static double square_noise(double v, bool gaussian) { return (gaussian ? 2 : 5) * v * v; }
 
 void tmi_stratum_mean_noise(tmi_form_noise *noise, const tmi_stratum_sums *s, double each, bool gaussian)
 {

@@ -32,19 +32,13 @@ void tmi_form_noise_add(tmi_form_noise *noise, double aa, double ab, double bb, 
 double tmi_form_noise_sd(const tmi_form_noise *noise, double a, double b);
 
 /* first-stage units - strata of the whole design; less than 1: no interval. */
-static inline int64_t tmi_degrees(int64_t first_stage_units, int64_t strata)
-{
-    return first_stage_units - strata;
-}
+static inline int64_t tmi_degrees(int64_t first_stage_units, int64_t strata) { return first_stage_units - strata; }
 
 /* ---- squares and products of noisy numbers ---- */
 
 /* Unbiased for the square of the number under the noise. For discrete Laplace noise this is the second-difference
  * correction g - p/(1-p)^2 D2 g at g(k) = k^2, whose D2 is 2; it holds for any noise of mean 0. */
-static inline double tmi_unbiased_square(double noisy, double noise_variance)
-{
-    return noisy * noisy - noise_variance;
-}
+static inline double tmi_unbiased_square(double noisy, double noise_variance) { return noisy * noisy - noise_variance; }
 
 /* ---- simple random sampling of `sample` from `population` units, within a stratum or in all ---- */
 
@@ -62,10 +56,7 @@ typedef struct tmi_quadratic {
     double xx, xy, yy;
 } tmi_quadratic;
 
-static inline double tmi_quadratic_at(tmi_quadratic q, double r)
-{
-    return q.xx - 2 * r * q.xy + r * r * q.yy;
-}
+static inline double tmi_quadratic_at(tmi_quadratic q, double r) { return q.xx - 2 * r * q.xy + r * r * q.yy; }
 
 /* What was measured of a stratum whose mean is to be subtracted: a is the public factor a = (1 - pi) w^2 n / (n - 1) of
  * its units, x and y its noisy sums of values. */

@@ -36,10 +36,7 @@ static const char *text_of(const tmi_json *object, const char *key)
     return value ? tmi_json_string(value) : "";
 }
 
-static const tmi_json *object_of(const claim *c, const char *key)
-{
-    return field(c->document, key, TMI_JSON_OBJECT);
-}
+static const tmi_json *object_of(const claim *c, const char *key) { return field(c->document, key, TMI_JSON_OBJECT); }
 
 static void note(claim *c, const char *what, const char *message)
 {
@@ -194,10 +191,7 @@ done:
     return status;
 }
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
+static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
 static void texts_free(char **texts, size_t count)
 {

@@ -9,10 +9,7 @@
 
 #define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
-void tmi_book_init(tmi_book *book)
-{
-    *book = (tmi_book){.hash = ZEROS};
-}
+void tmi_book_init(tmi_book *book) { *book = (tmi_book){.hash = ZEROS}; }
 
 static void clear_wave(tmi_ledger_wave *w)
 {
@@ -149,10 +146,7 @@ static const tmi_json *object_of(const reading *r, const char *key)
     return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT ? value : NULL;
 }
 
-static tamis_status wrong(tamis_error *err, const char *what)
-{
-    return tmi_fail(err, TAMIS_INVALID, "%s", what);
-}
+static tamis_status wrong(tamis_error *err, const char *what) { return tmi_fail(err, TAMIS_INVALID, "%s", what); }
 
 static tamis_status copy(char **text, const char *string, tamis_error *err)
 {

@@ -11,10 +11,7 @@
  * otherwise, so that an account of (epsilon, delta) with groups gives nothing back once one of its sums counts in rho. */
 #include "ledger/book.h"
 
-bool tmi_charge_is_open(const tmi_ledger_charge *charge)
-{
-    return !charge->released && !charge->voided;
-}
+bool tmi_charge_is_open(const tmi_ledger_charge *charge) { return !charge->released && !charge->voided; }
 
 tamis_status tmi_count_charge(tmi_losses *losses, const tmi_ledger_account *account, const tmi_ledger_charge *charge, int64_t at,
                               tamis_error *err)

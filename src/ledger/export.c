@@ -100,10 +100,7 @@ done:
     return status;
 }
 
-tamis_status tamis_ledger_csv(char **csv, tamis_ledger *ledger, tamis_error *err)
-{
-    return export(csv, ledger, false, err);
-}
+tamis_status tamis_ledger_csv(char **csv, tamis_ledger *ledger, tamis_error *err) { return export(csv, ledger, false, err); }
 
 tamis_status tamis_ledger_entries_json(char **json, tamis_ledger *ledger, tamis_error *err)
 {

@@ -61,10 +61,7 @@ static void put_value(tmi_text *text, const tmi_json *value)
     tmi_text_clear(&shown);
 }
 
-static bool is_object(const tmi_json *value)
-{
-    return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT;
-}
+static bool is_object(const tmi_json *value) { return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT; }
 
 void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field)
 {
@@ -83,10 +80,7 @@ void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *sa
     tmi_text_put(text, " here)");
 }
 
-static int compare_keys(const void *x, const void *y)
-{
-    return strcmp(*(const char *const *)x, *(const char *const *)y);
-}
+static int compare_keys(const void *x, const void *y) { return strcmp(*(const char *const *)x, *(const char *const *)y); }
 
 tamis_status tmi_frozen_text(char **text, const tmi_json *frozen, bool with_source, tamis_error *err)
 {

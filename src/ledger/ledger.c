@@ -324,10 +324,7 @@ void tamis_charged_clear(tamis_charged *charged)
 
 /* ---- looking ---- */
 
-size_t tamis_ledger_accounts(const tamis_ledger *ledger)
-{
-    return ledger ? ledger->book.account_count : 0;
-}
+size_t tamis_ledger_accounts(const tamis_ledger *ledger) { return ledger ? ledger->book.account_count : 0; }
 
 static const tmi_ledger_account *account_at(const tamis_ledger *ledger, size_t account)
 {

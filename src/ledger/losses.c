@@ -154,15 +154,9 @@ done:
     return status;
 }
 
-static void take_largest(tamis_bound *x, tamis_bound y)
-{
-    *x = (tamis_bound){fmax(x->lower, y.lower), fmax(x->upper, y.upper)};
-}
+static void take_largest(tamis_bound *x, tamis_bound y) { *x = (tamis_bound){fmax(x->lower, y.lower), fmax(x->upper, y.upper)}; }
 
-static void take_smallest(tamis_bound *x, tamis_bound y)
-{
-    *x = (tamis_bound){fmin(x->lower, y.lower), fmin(x->upper, y.upper)};
-}
+static void take_smallest(tamis_bound *x, tamis_bound y) { *x = (tamis_bound){fmin(x->lower, y.lower), fmin(x->upper, y.upper)}; }
 
 static bool same_bounds(const tamis_spending *x, const tamis_spending *y)
 {

@@ -32,10 +32,7 @@ static tamis_status take_json(tmi_json **value, char **canonical, const char *gi
     return status;
 }
 
-static bool is_object(const tmi_json *value)
-{
-    return tmi_json_kind_of(value) == TMI_JSON_OBJECT;
-}
+static bool is_object(const tmi_json *value) { return tmi_json_kind_of(value) == TMI_JSON_OBJECT; }
 
 static tamis_status take_wave(tmi_wave *wave, const char *given, tamis_error *err)
 {

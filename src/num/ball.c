@@ -9,41 +9,17 @@
 
 _Static_assert(sizeof(arb_struct) == sizeof(tmi_ball), "a ball is an arb_struct");
 
-void tamis_thread_done(void)
-{
-    flint_cleanup();
-}
+void tamis_thread_done(void) { flint_cleanup(); }
 
-void tmi_ball_init(tmi_ball *x)
-{
-    arb_init(tmi_arb(x));
-}
-void tmi_ball_clear(tmi_ball *x)
-{
-    arb_clear(tmi_arb(x));
-}
+void tmi_ball_init(tmi_ball *x) { arb_init(tmi_arb(x)); }
+void tmi_ball_clear(tmi_ball *x) { arb_clear(tmi_arb(x)); }
 
-void tmi_ball_set(tmi_ball *z, const tmi_ball *x)
-{
-    arb_set(tmi_arb(z), tmi_arb_const(x));
-}
-void tmi_ball_set_int(tmi_ball *z, int64_t x)
-{
-    arb_set_si(tmi_arb(z), x);
-}
-void tmi_ball_set_unknown(tmi_ball *z)
-{
-    arb_zero_pm_inf(tmi_arb(z));
-}
-void tmi_ball_pi(tmi_ball *z, long bits)
-{
-    arb_const_pi(tmi_arb(z), bits);
-}
+void tmi_ball_set(tmi_ball *z, const tmi_ball *x) { arb_set(tmi_arb(z), tmi_arb_const(x)); }
+void tmi_ball_set_int(tmi_ball *z, int64_t x) { arb_set_si(tmi_arb(z), x); }
+void tmi_ball_set_unknown(tmi_ball *z) { arb_zero_pm_inf(tmi_arb(z)); }
+void tmi_ball_pi(tmi_ball *z, long bits) { arb_const_pi(tmi_arb(z), bits); }
 
-void tmi_ball_set_double(tmi_ball *z, double x)
-{
-    arb_set_d(tmi_arb(z), x);
-}
+void tmi_ball_set_double(tmi_ball *z, double x) { arb_set_d(tmi_arb(z), x); }
 
 void tmi_ball_set_number(tmi_ball *z, const tamis_number *x, long bits)
 {
@@ -65,20 +41,14 @@ void tmi_ball_set_number(tmi_ball *z, const tamis_number *x, long bits)
         arb_##arb_name(tmi_arb(z), tmi_arb_const(x), y, bits); \
     }
 #define UNARY(name) \
-    void tmi_ball_##name(tmi_ball *z, const tmi_ball *x, long bits) \
-    { \
-        arb_##name(tmi_arb(z), tmi_arb_const(x), bits); \
-    }
+    void tmi_ball_##name(tmi_ball *z, const tmi_ball *x, long bits) { arb_##name(tmi_arb(z), tmi_arb_const(x), bits); }
 
 void tmi_ball_dot(tmi_ball *z, const tmi_ball *x, long xstep, const tmi_ball *y, long ystep, size_t count, long bits)
 {
     arb_dot(tmi_arb(z), NULL, 0, tmi_arb_const(x), xstep, tmi_arb_const(y), ystep, (slong)count, bits);
 }
 
-void tmi_ball_middle(tmi_ball *z, const tmi_ball *x)
-{
-    arb_get_mid_arb(tmi_arb(z), tmi_arb_const(x));
-}
+void tmi_ball_middle(tmi_ball *z, const tmi_ball *x) { arb_get_mid_arb(tmi_arb(z), tmi_arb_const(x)); }
 void tmi_ball_lower(tmi_ball *z, const tmi_ball *x, long bits)
 {
     arf_t end;
@@ -88,18 +58,9 @@ void tmi_ball_lower(tmi_ball *z, const tmi_ball *x, long bits)
     arf_clear(end);
 }
 
-void tmi_ball_widen(tmi_ball *z, const tmi_ball *radius)
-{
-    arb_add_error(tmi_arb(z), tmi_arb_const(radius));
-}
-void tmi_ball_abs(tmi_ball *z, const tmi_ball *x)
-{
-    arb_abs(tmi_arb(z), tmi_arb_const(x));
-}
-void tmi_ball_shift(tmi_ball *z, const tmi_ball *x, long exponent)
-{
-    arb_mul_2exp_si(tmi_arb(z), tmi_arb_const(x), exponent);
-}
+void tmi_ball_widen(tmi_ball *z, const tmi_ball *radius) { arb_add_error(tmi_arb(z), tmi_arb_const(radius)); }
+void tmi_ball_abs(tmi_ball *z, const tmi_ball *x) { arb_abs(tmi_arb(z), tmi_arb_const(x)); }
+void tmi_ball_shift(tmi_ball *z, const tmi_ball *x, long exponent) { arb_mul_2exp_si(tmi_arb(z), tmi_arb_const(x), exponent); }
 
 BINARY(add)
 BINARY(sub)
@@ -117,37 +78,16 @@ UNARY(expm1)
 UNARY(log)
 UNARY(log1p)
 
-void tmi_ball_neg(tmi_ball *z, const tmi_ball *x)
-{
-    arb_neg(tmi_arb(z), tmi_arb_const(x));
-}
+void tmi_ball_neg(tmi_ball *z, const tmi_ball *x) { arb_neg(tmi_arb(z), tmi_arb_const(x)); }
 
-bool tmi_ball_is_zero(const tmi_ball *x)
-{
-    return arb_is_zero(tmi_arb_const(x)) != 0;
-}
-bool tmi_ball_is_positive(const tmi_ball *x)
-{
-    return arb_is_positive(tmi_arb_const(x)) != 0;
-}
-bool tmi_ball_is_negative(const tmi_ball *x)
-{
-    return arb_is_negative(tmi_arb_const(x)) != 0;
-}
-bool tmi_ball_is_finite(const tmi_ball *x)
-{
-    return arb_is_finite(tmi_arb_const(x)) != 0;
-}
+bool tmi_ball_is_zero(const tmi_ball *x) { return arb_is_zero(tmi_arb_const(x)) != 0; }
+bool tmi_ball_is_positive(const tmi_ball *x) { return arb_is_positive(tmi_arb_const(x)) != 0; }
+bool tmi_ball_is_negative(const tmi_ball *x) { return arb_is_negative(tmi_arb_const(x)) != 0; }
+bool tmi_ball_is_finite(const tmi_ball *x) { return arb_is_finite(tmi_arb_const(x)) != 0; }
 
-bool tmi_ball_is_at_most(const tmi_ball *x, const tmi_ball *y)
-{
-    return arb_le(tmi_arb_const(x), tmi_arb_const(y)) != 0;
-}
+bool tmi_ball_is_at_most(const tmi_ball *x, const tmi_ball *y) { return arb_le(tmi_arb_const(x), tmi_arb_const(y)) != 0; }
 
-bool tmi_ball_is_less(const tmi_ball *x, const tmi_ball *y)
-{
-    return arb_lt(tmi_arb_const(x), tmi_arb_const(y)) != 0;
-}
+bool tmi_ball_is_less(const tmi_ball *x, const tmi_ball *y) { return arb_lt(tmi_arb_const(x), tmi_arb_const(y)) != 0; }
 
 /* The ends are rounded outwards twice, to 64 bits and to doubles. The first rounding is there for a ball such as
  * 1 +- exp(-1e300): its exact ends have more digits than any memory holds, and FLINT aborts. */

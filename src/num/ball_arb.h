@@ -10,14 +10,8 @@
 
 #include "num/ball.h"
 
-static inline arb_ptr tmi_arb(tmi_ball *x)
-{
-    return (arb_ptr)(void *)x;
-}
+static inline arb_ptr tmi_arb(tmi_ball *x) { return (arb_ptr)(void *)x; }
 
-static inline arb_srcptr tmi_arb_const(const tmi_ball *x)
-{
-    return (arb_srcptr)(const void *)x;
-}
+static inline arb_srcptr tmi_arb_const(const tmi_ball *x) { return (arb_srcptr)(const void *)x; }
 
 #endif

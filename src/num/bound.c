@@ -28,10 +28,7 @@ static int expand(char digits[EXACT + 1], int count, double x)
     return (int)strtol(c + 1, NULL, 10);
 }
 
-static bool has_rest(const char *digits, int printed)
-{
-    return digits[printed + (int)strspn(digits + printed, "0")] != '\0';
-}
+static bool has_rest(const char *digits, int printed) { return digits[printed + (int)strspn(digits + printed, "0")] != '\0'; }
 
 /* The expansion is cut after `printed` digits, and the last one goes up by one where the cut moved the value to the wrong
  * side. If the 30-digit expansion, which is rounded, does not end in zeros, no carry of its rounding has reached the first 17;
@@ -76,10 +73,7 @@ static void decimal(char *text, double x, int printed, bool up)
     }
 }
 
-static int allowed(int digits)
-{
-    return digits < 1 ? 1 : digits > PRINTED ? PRINTED : digits;
-}
+static int allowed(int digits) { return digits < 1 ? 1 : digits > PRINTED ? PRINTED : digits; }
 
 void tamis_decimal_down(char *text, double x, int digits)
 {
@@ -91,15 +85,9 @@ void tamis_decimal_up(char *text, double x, int digits)
     if (text) decimal(text, x, allowed(digits), true);
 }
 
-void tmi_decimal_down(char *text, double x)
-{
-    tamis_decimal_down(text, x, PRINTED);
-}
+void tmi_decimal_down(char *text, double x) { tamis_decimal_down(text, x, PRINTED); }
 
-void tmi_decimal_up(char *text, double x)
-{
-    tamis_decimal_up(text, x, PRINTED);
-}
+void tmi_decimal_up(char *text, double x) { tamis_decimal_up(text, x, PRINTED); }
 
 static void put_end(tmi_json_out *out, const char *text)
 {
@@ -144,10 +132,7 @@ double tmi_number_up(const tamis_number *x)
     return d;
 }
 
-tamis_bound tmi_number_bound(const tamis_number *x)
-{
-    return (tamis_bound){tmi_number_down(x), tmi_number_up(x)};
-}
+tamis_bound tmi_number_bound(const tamis_number *x) { return (tamis_bound){tmi_number_down(x), tmi_number_up(x)}; }
 
 /* k = ceil(x 10^places), for the first number of places that is exact or gives six digits. */
 tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_error *err)

@@ -16,10 +16,7 @@ typedef struct tmi_common {
     uint64_t *denominator; /* words */
 } tmi_common;
 
-static inline const uint64_t *tmi_common_at(const tmi_common *c, size_t i)
-{
-    return c->numerators + i * c->words;
-}
+static inline const uint64_t *tmi_common_at(const tmi_common *c, size_t i) { return c->numerators + i * c->words; }
 
 /* x[0], ..., x[count-1], which are not NULL and not negative; `words` is such that (count + 1) times the largest of
  * them and of the denominator fits.

@@ -13,24 +13,12 @@
 
 _Static_assert(sizeof(acb_struct) == sizeof(tmi_complex), "a complex ball is an acb_struct");
 
-static acb_ptr acb(tmi_complex *x)
-{
-    return (acb_ptr)(void *)x;
-}
+static acb_ptr acb(tmi_complex *x) { return (acb_ptr)(void *)x; }
 
-static acb_srcptr acb_const(const tmi_complex *x)
-{
-    return (acb_srcptr)(const void *)x;
-}
+static acb_srcptr acb_const(const tmi_complex *x) { return (acb_srcptr)(const void *)x; }
 
-void tmi_complex_init(tmi_complex *x)
-{
-    acb_init(acb(x));
-}
-void tmi_complex_clear(tmi_complex *x)
-{
-    acb_clear(acb(x));
-}
+void tmi_complex_init(tmi_complex *x) { acb_init(acb(x)); }
+void tmi_complex_clear(tmi_complex *x) { acb_clear(acb(x)); }
 
 tmi_complex *tmi_complex_row(size_t count)
 {
@@ -45,14 +33,8 @@ void tmi_complex_row_free(tmi_complex *row, size_t count)
     tmi_free(row);
 }
 
-void tmi_complex_set(tmi_complex *z, const tmi_complex *x)
-{
-    acb_set(acb(z), acb_const(x));
-}
-void tmi_complex_set_int(tmi_complex *z, int64_t x)
-{
-    acb_set_si(acb(z), x);
-}
+void tmi_complex_set(tmi_complex *z, const tmi_complex *x) { acb_set(acb(z), acb_const(x)); }
+void tmi_complex_set_int(tmi_complex *z, int64_t x) { acb_set_si(acb(z), x); }
 
 #define BINARY(name) \
     void tmi_complex_##name(tmi_complex *z, const tmi_complex *x, const tmi_complex *y, long bits) \
@@ -76,15 +58,9 @@ void tmi_complex_mul_ball(tmi_complex *z, const tmi_complex *x, const tmi_ball *
     acb_mul_arb(acb(z), acb_const(x), tmi_arb_const(y), bits);
 }
 
-void tmi_complex_exp(tmi_complex *z, const tmi_complex *x, long bits)
-{
-    acb_exp(acb(z), acb_const(x), bits);
-}
+void tmi_complex_exp(tmi_complex *z, const tmi_complex *x, long bits) { acb_exp(acb(z), acb_const(x), bits); }
 
-void tmi_complex_power(tmi_complex *z, const tmi_complex *x, uint64_t n, long bits)
-{
-    acb_pow_ui(acb(z), acb_const(x), n, bits);
-}
+void tmi_complex_power(tmi_complex *z, const tmi_complex *x, uint64_t n, long bits) { acb_pow_ui(acb(z), acb_const(x), n, bits); }
 
 /* Poisson's formula: the sum is sqrt(2 pi variance) theta_3(w, tau) with tau = 2 pi i variance. */
 void tmi_complex_theta(tmi_complex *z, const tmi_complex *w, const tmi_ball *variance, long bits)

@@ -47,25 +47,13 @@ static tmi_term take(tmi_exact *e, step *step, tmi_term x, tmi_term y)
     return keep(e, z, status);
 }
 
-tmi_term tmi_add(tmi_exact *e, tmi_term x, tmi_term y)
-{
-    return take(e, tmi_number_add, x, y);
-}
+tmi_term tmi_add(tmi_exact *e, tmi_term x, tmi_term y) { return take(e, tmi_number_add, x, y); }
 
-tmi_term tmi_sub(tmi_exact *e, tmi_term x, tmi_term y)
-{
-    return take(e, tmi_number_sub, x, y);
-}
+tmi_term tmi_sub(tmi_exact *e, tmi_term x, tmi_term y) { return take(e, tmi_number_sub, x, y); }
 
-tmi_term tmi_mul(tmi_exact *e, tmi_term x, tmi_term y)
-{
-    return take(e, tmi_number_mul, x, y);
-}
+tmi_term tmi_mul(tmi_exact *e, tmi_term x, tmi_term y) { return take(e, tmi_number_mul, x, y); }
 
-tmi_term tmi_div(tmi_exact *e, tmi_term x, tmi_term y)
-{
-    return take(e, tmi_number_div, x, y);
-}
+tmi_term tmi_div(tmi_exact *e, tmi_term x, tmi_term y) { return take(e, tmi_number_div, x, y); }
 
 tmi_term tmi_abs(tmi_exact *e, tmi_term x)
 {

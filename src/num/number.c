@@ -43,10 +43,7 @@ typedef struct decimal {
     bool negative;
 } decimal;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static tamis_status add_digit(decimal *d, char digit, tamis_error *err)
 {
@@ -247,10 +244,7 @@ tamis_status tmi_number_gcd(tamis_number **z, const tamis_number *x, const tamis
     return TAMIS_OK;
 }
 
-int tmi_number_sign(const tamis_number *x)
-{
-    return mpq_sgn(x->value);
-}
+int tmi_number_sign(const tamis_number *x) { return mpq_sgn(x->value); }
 
 int tmi_number_compare(const tamis_number *x, const tamis_number *y)
 {
@@ -264,10 +258,7 @@ int tmi_number_compare_int(const tamis_number *x, int64_t y)
     return (order > 0) - (order < 0);
 }
 
-bool tmi_number_is_integer(const tamis_number *x)
-{
-    return mpz_cmp_ui(mpq_denref(x->value), 1) == 0;
-}
+bool tmi_number_is_integer(const tamis_number *x) { return mpz_cmp_ui(mpq_denref(x->value), 1) == 0; }
 
 size_t tmi_number_bytes(const tamis_number *x)
 {
@@ -285,15 +276,9 @@ static bool divide(int64_t *z, const tamis_number *x, void division(mpz_ptr, mpz
     return fits;
 }
 
-bool tmi_number_floor(int64_t *z, const tamis_number *x)
-{
-    return divide(z, x, mpz_fdiv_q);
-}
+bool tmi_number_floor(int64_t *z, const tamis_number *x) { return divide(z, x, mpz_fdiv_q); }
 
-bool tmi_number_ceil(int64_t *z, const tamis_number *x)
-{
-    return divide(z, x, mpz_cdiv_q);
-}
+bool tmi_number_ceil(int64_t *z, const tamis_number *x) { return divide(z, x, mpz_cdiv_q); }
 
 double tmi_number_nearest(const tamis_number *x)
 {

@@ -30,10 +30,7 @@
 #define ENOUGH 0x1p-64L               /* a rest of this size relative to the sum is below every width that is asked for */
 #define TERMS_FAST (INT64_C(1) << 32) /* no law of 2^40 units comes near */
 
-int64_t tmi_ratios_length(const tmi_ratios *r)
-{
-    return r->single || r->a < r->b ? r->a : r->b;
-}
+int64_t tmi_ratios_length(const tmi_ratios *r) { return r->single || r->a < r->b ? r->a : r->b; }
 
 void tmi_ratios_factor(tmi_ball *factor, const tmi_ratios *r, long bits)
 {

@@ -77,9 +77,6 @@ static inline double tmi_wide_ratio(const uint64_t *x, const uint64_t *y, size_t
     return a / b;
 }
 
-static inline void tmi_wide_set(uint64_t *z, const uint64_t *x, size_t words)
-{
-    memcpy(z, x, words * sizeof *z);
-}
+static inline void tmi_wide_set(uint64_t *z, const uint64_t *x, size_t words) { memcpy(z, x, words * sizeof *z); }
 
 #endif

@@ -64,10 +64,7 @@ int32_t tmi_code_of(const tmi_plan_column *category, const char *text)
 /* Values that a mistyped one is compared with: more take too long. */
 #define MOST_COMPARED 1000
 
-static const char *value_at(const void *values, size_t index)
-{
-    return ((char *const *)values)[index];
-}
+static const char *value_at(const void *values, size_t index) { return ((char *const *)values)[index]; }
 
 static int32_t find_code(tmi_reader *reader, const tmi_yaml *value, const tmi_plan_column *category, const char *text,
                          void (*complain)(tmi_reader *, const tmi_yaml *, const char *, ...))
@@ -250,10 +247,7 @@ const tmi_plan_column *tmi_plan_find_column(const tamis_plan *plan, const char *
     return NULL;
 }
 
-static const char *column_name(const void *columns, size_t index)
-{
-    return ((const tmi_plan_column *)columns)[index].name;
-}
+static const char *column_name(const void *columns, size_t index) { return ((const tmi_plan_column *)columns)[index].name; }
 
 void tmi_complain_column(tmi_reader *reader, const tmi_yaml *value, const tamis_plan *plan, const char *name, bool number)
 {

@@ -93,10 +93,7 @@ const tamis_plan *tmi_plan_hold(const tamis_plan *plan)
     return plan;
 }
 
-void tmi_plan_drop(const tamis_plan *plan)
-{
-    tamis_plan_free((tamis_plan *)(uintptr_t)plan);
-}
+void tmi_plan_drop(const tamis_plan *plan) { tamis_plan_free((tamis_plan *)(uintptr_t)plan); }
 
 void tamis_plan_free(tamis_plan *plan)
 {

@@ -2,7 +2,4 @@
 
 #include <libfyaml.h>
 
-void tmi_plan_libraries(tmi_library_list *list)
-{
-    tmi_library_add(list, "libfyaml", fy_library_version());
-}
+void tmi_plan_libraries(tmi_library_list *list) { tmi_library_add(list, "libfyaml", fy_library_version()); }

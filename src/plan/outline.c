@@ -102,10 +102,7 @@ void tamis_outline_free(tamis_outline *o)
     tmi_free(o);
 }
 
-const char *tamis_outline_design(const tamis_outline *o)
-{
-    return o ? o->design : NULL;
-}
+const char *tamis_outline_design(const tamis_outline *o) { return o ? o->design : NULL; }
 
 const char *tamis_outline_stratum(const tamis_outline *o, size_t stratum)
 {

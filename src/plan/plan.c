@@ -100,10 +100,7 @@ static bool is_column_or_none(const tamis_plan *plan, const tmi_plan_column *col
     return !column || is_column(plan, column);
 }
 
-static bool is_loss(const tmi_plan_loss *loss)
-{
-    return loss->rho ? !loss->epsilon && !loss->delta : loss->epsilon != NULL;
-}
+static bool is_loss(const tmi_plan_loss *loss) { return loss->rho ? !loss->epsilon && !loss->delta : loss->epsilon != NULL; }
 
 static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic *s)
 {
@@ -196,10 +193,7 @@ tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *e
     return status;
 }
 
-const char *tamis_plan_survey(const tamis_plan *plan)
-{
-    return plan ? plan->survey : NULL;
-}
+const char *tamis_plan_survey(const tamis_plan *plan) { return plan ? plan->survey : NULL; }
 
 const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
 {

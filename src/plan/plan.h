@@ -278,10 +278,7 @@ struct tamis_plan {
     tmi_plan_postprocess postprocess;
 };
 
-static inline bool tmi_has_budget(const tamis_plan *plan)
-{
-    return plan->budget.epsilon || plan->budget.rho;
-}
+static inline bool tmi_has_budget(const tamis_plan *plan) { return plan->budget.epsilon || plan->budget.rho; }
 
 /* Whether a mean or share is its total divided by the public number of units. */
 static inline bool tmi_by_size(const tmi_plan_statistic *statistic)

@@ -25,10 +25,7 @@ static const tmi_yaml *place(const tmi_yaml *column, size_t which, const char *s
     return own ? own : value;
 }
 
-static const char *stratum_name(const void *strata, size_t index)
-{
-    return ((const tmi_plan_stratum *)strata)[index].name;
-}
+static const char *stratum_name(const void *strata, size_t index) { return ((const tmi_plan_stratum *)strata)[index].name; }
 
 static void read_by_stratum(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *design, tmi_plan_range *ranges,
                             size_t which)

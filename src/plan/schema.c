@@ -126,10 +126,7 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
     return status;
 }
 
-static const char *key_name(const void *keys, size_t index)
-{
-    return ((const tmi_plan_key *)keys)[index].name;
-}
+static const char *key_name(const void *keys, size_t index) { return ((const tmi_plan_key *)keys)[index].name; }
 
 /* ---- maps ---- */
 
@@ -194,10 +191,7 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root)
 
 /* ---- values ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 /* Texts of a plan are printed: what a terminal would obey is refused, and *text freed. */
 static bool complain_control(tmi_reader *reader, const tmi_yaml *value, char **text)
@@ -312,7 +306,4 @@ bool tmi_read_texts(tmi_reader *reader, const tmi_yaml *value, char ***texts, si
     return *count == value->count;
 }
 
-void tmi_read_later(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    (void)reader, (void)value, (void)target;
-}
+void tmi_read_later(tmi_reader *reader, const tmi_yaml *value, void *target) { (void)reader, (void)value, (void)target; }

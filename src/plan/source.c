@@ -15,10 +15,7 @@ static bool ends_with(const char *text, const char *ending)
     return length > tail && strcasecmp(text + length - tail, ending) == 0;
 }
 
-static bool is_database(const char *file)
-{
-    return ends_with(file, ".duckdb") || ends_with(file, ".db");
-}
+static bool is_database(const char *file) { return ends_with(file, ".duckdb") || ends_with(file, ".db"); }
 
 static bool check_ending(tmi_reader *reader, const tmi_yaml *value, const char *file)
 {

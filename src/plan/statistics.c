@@ -70,15 +70,9 @@ static void read_about(tmi_reader *reader, const tmi_yaml *value, entry *e, tmi_
     if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number_column(reader, value, e->plan);
 }
 
-static void read_total(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    read_about(reader, value, target, TMI_TOTAL);
-}
+static void read_total(tmi_reader *reader, const tmi_yaml *value, void *target) { read_about(reader, value, target, TMI_TOTAL); }
 
-static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target)
-{
-    read_about(reader, value, target, TMI_MEAN);
-}
+static void read_mean(tmi_reader *reader, const tmi_yaml *value, void *target) { read_about(reader, value, target, TMI_MEAN); }
 
 static void read_variance(tmi_reader *reader, const tmi_yaml *value, void *target)
 {

@@ -106,10 +106,7 @@ void tmi_read_typical(tmi_reader *reader, const tmi_yaml *value, void *target)
                  &((tamis_plan *)target)->design.typical);
 }
 
-bool tmi_guesses_population(const tmi_plan_design *d)
-{
-    return d->population == 0 && !d->frame;
-}
+bool tmi_guesses_population(const tmi_plan_design *d) { return d->population == 0 && !d->frame; }
 
 bool tmi_guesses_sample(const tmi_plan_design *d)
 {
@@ -122,10 +119,7 @@ bool tmi_guesses_cluster(const tmi_plan_design *d)
     return d->cluster && !alike;
 }
 
-bool tmi_guesses_taken(const tmi_plan_design *d)
-{
-    return d->kind->staged && d->second_take == 0;
-}
+bool tmi_guesses_taken(const tmi_plan_design *d) { return d->kind->staged && d->second_take == 0; }
 
 /* What nothing is asked about. */
 void tmi_check_typical(tmi_reader *reader, const tmi_yaml *design, const tamis_plan *plan)

@@ -13,10 +13,7 @@ static void read_name(tmi_reader *reader, const tmi_yaml *value, void *target)
     tmi_read_text(reader, value, &((tmi_plan_wave *)target)->name, "2026-Q3");
 }
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
+static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
 static void read_groups(tmi_reader *reader, const tmi_yaml *value, void *target)
 {

@@ -158,10 +158,7 @@ static tamis_status copy_scalar(char **copy, const tree *t, struct fy_token *tok
     return *copy ? TAMIS_OK : tmi_fail_memory(t->err);
 }
 
-static bool wants_key(const tree *t)
-{
-    return t->open && t->open->kind == TMI_YAML_MAP && !t->key;
-}
+static bool wants_key(const tree *t) { return t->open && t->open->kind == TMI_YAML_MAP && !t->key; }
 
 static tamis_status take_key(tree *t, struct fy_event *event)
 {

@@ -22,10 +22,7 @@ void tmi_account_clear(tmi_account *a)
     *a = (tmi_account){0};
 }
 
-static tamis_coin coin_of(const tmi_plan_loss *loss)
-{
-    return (tamis_coin){loss->epsilon, loss->delta, loss->rho};
-}
+static tamis_coin coin_of(const tmi_plan_loss *loss) { return (tamis_coin){loss->epsilon, loss->delta, loss->rho}; }
 
 /* A plan without a budget is only looked at: for an account that it would open, what it spends is enough. */
 static tamis_coin budget_of(const tamis_plan *plan)

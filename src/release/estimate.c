@@ -9,10 +9,7 @@ struct tamis_estimate {
     const char *note; /* how variances were approximated; NULL: they were not */
 };
 
-const tmi_results *tmi_estimate_results(const tamis_estimate *estimate)
-{
-    return &estimate->results;
-}
+const tmi_results *tmi_estimate_results(const tamis_estimate *estimate) { return &estimate->results; }
 
 void tamis_estimate_free(tamis_estimate *estimate)
 {

@@ -70,10 +70,7 @@ static tamis_status measurement_text(char **text, const tmi_schedule *s, const t
     return tmi_text_take(text, &json, err);
 }
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
+static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
 /* In an order of their own: that of the statistics in the plan does not matter. */
 static tamis_status put_measurements(tmi_json_out *out, const tmi_schedule *s, tamis_error *err)

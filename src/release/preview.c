@@ -8,10 +8,7 @@ struct tamis_preview {
     tmi_preview made;
 };
 
-const tmi_preview *tmi_preview_made(const tamis_preview *preview)
-{
-    return &preview->made;
-}
+const tmi_preview *tmi_preview_made(const tamis_preview *preview) { return &preview->made; }
 
 void tamis_preview_free(tamis_preview *preview)
 {

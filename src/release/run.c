@@ -145,10 +145,7 @@ done:
 }
 
 /* Nothing is charged where nothing is measured, or nobody keeps count. */
-static bool is_charged(const job *j)
-{
-    return j->run->ledger && j->r->schedule.measurement_count > 0;
-}
+static bool is_charged(const job *j) { return j->run->ledger && j->r->schedule.measurement_count > 0; }
 
 static tamis_status look_at_ledger(job *j, tamis_error *err)
 {
@@ -328,10 +325,7 @@ done:
     return status;
 }
 
-static tamis_status publish(job *j, tamis_error *err)
-{
-    return j->folder.final ? tmi_folder_end(&j->folder, err) : TAMIS_OK;
-}
+static tamis_status publish(job *j, tamis_error *err) { return j->folder.final ? tmi_folder_end(&j->folder, err) : TAMIS_OK; }
 
 /* ---- failures ---- */
 

@@ -17,10 +17,7 @@ static size_t put_files(tmi_text *text, const tmi_plan_source *source, time_t th
     return count;
 }
 
-static bool is_modified(const struct stat *facts, time_t then)
-{
-    return facts->st_mtim.tv_sec > then;
-}
+static bool is_modified(const struct stat *facts, time_t then) { return facts->st_mtim.tv_sec > then; }
 
 /* Copies often keep the time of the original (cp -p, rsync -t, unzip): the inode's own time is newer then. */
 static bool is_put_in_place(const struct stat *facts, time_t then)

@@ -2,10 +2,7 @@
 #include "base/decimal.h"
 #include "schedule/sampling.h"
 
-const char *tmi_design_name(const tmi_plan_design *d)
-{
-    return d->by ? "stratified" : d->kind->name;
-}
+const char *tmi_design_name(const tmi_plan_design *d) { return d->by ? "stratified" : d->kind->name; }
 
 void tmi_describe_design(tmi_text *text, const tmi_plan_design *d)
 {

@@ -117,12 +117,6 @@ static tamis_status write_topic(char **text, const char *topic, bool json, tamis
     return status;
 }
 
-tamis_status tamis_explain_text(char **text, const char *topic, tamis_error *err)
-{
-    return write_topic(text, topic, false, err);
-}
+tamis_status tamis_explain_text(char **text, const char *topic, tamis_error *err) { return write_topic(text, topic, false, err); }
 
-tamis_status tamis_explain_json(char **json, const char *topic, tamis_error *err)
-{
-    return write_topic(json, topic, true, err);
-}
+tamis_status tamis_explain_json(char **json, const char *topic, tamis_error *err) { return write_topic(json, topic, true, err); }

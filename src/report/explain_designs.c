@@ -10,25 +10,16 @@
 
 /* ---- examples: about a tenth of a small frame ---- */
 
-static tamis_status make_srs(tamis_design **d, tamis_error *err)
-{
-    return tamis_design_srs(d, 1000, 100, err);
-}
+static tamis_status make_srs(tamis_design **d, tamis_error *err) { return tamis_design_srs(d, 1000, 100, err); }
 
 static tamis_status make_replacement(tamis_design **d, tamis_error *err)
 {
     return tamis_design_srs_with_replacement(d, 1000, 100, err);
 }
 
-static tamis_status make_systematic(tamis_design **d, tamis_error *err)
-{
-    return tamis_design_systematic(d, 1000, 100, 0, err);
-}
+static tamis_status make_systematic(tamis_design **d, tamis_error *err) { return tamis_design_systematic(d, 1000, 100, 0, err); }
 
-static tamis_status make_census(tamis_design **d, tamis_error *err)
-{
-    return tamis_design_census(d, 1000, err);
-}
+static tamis_status make_census(tamis_design **d, tamis_error *err) { return tamis_design_census(d, 1000, err); }
 
 static tamis_status make_bernoulli(tamis_design **d, tamis_error *err)
 {
@@ -107,15 +98,9 @@ done:
     return status;
 }
 
-static tamis_status make_cluster(tamis_design **d, tamis_error *err)
-{
-    return make_stages(d, 4, err);
-}
+static tamis_status make_cluster(tamis_design **d, tamis_error *err) { return make_stages(d, 4, err); }
 
-static tamis_status make_two_stage(tamis_design **d, tamis_error *err)
-{
-    return make_stages(d, 2, err);
-}
+static tamis_status make_two_stage(tamis_design **d, tamis_error *err) { return make_stages(d, 2, err); }
 
 /* ---- words ---- */
 

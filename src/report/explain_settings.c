@@ -13,25 +13,13 @@ static const char *const paper_amplifies[TAMIS_LEVELS] = {
 };
 
 /* Table 4.1: fixed under frame and sample invariance, otherwise they may change. */
-static const char *paper_weights(const tamis_setting *s)
-{
-    return s->given >= TAMIS_FRAME ? "fixed" : "may move";
-}
+static const char *paper_weights(const tamis_setting *s) { return s->given >= TAMIS_FRAME ? "fixed" : "may move"; }
 
-static const char *our_weights(const tamis_setting *s)
-{
-    return s->may_protect_design ? "fixed *" : "fixed";
-}
+static const char *our_weights(const tamis_setting *s) { return s->may_protect_design ? "fixed *" : "fixed"; }
 
-static const char *our_amplification(const tamis_setting *s)
-{
-    return s->may_amplify ? "S if secret" : "-";
-}
+static const char *our_amplification(const tamis_setting *s) { return s->may_amplify ? "S if secret" : "-"; }
 
-static bool is_default(const tamis_setting *s)
-{
-    return s->protect == TAMIS_SAMPLE && s->given == TAMIS_FRAME;
-}
+static bool is_default(const tamis_setting *s) { return s->protect == TAMIS_SAMPLE && s->given == TAMIS_FRAME; }
 
 #define COLUMNS 6
 

@@ -35,15 +35,9 @@ static void put_real(tmi_json_out *out, const char *key, double x)
     tmi_json_put_real(out, x);
 }
 
-static double part_of_range(const tmi_prospect *p)
-{
-    return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL;
-}
+static double part_of_range(const tmi_prospect *p) { return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL; }
 
-static double part_of_expected(const tmi_prospect *p)
-{
-    return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL;
-}
+static double part_of_expected(const tmi_prospect *p) { return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL; }
 
 /* The geometric mean over the groups: groups differ in size by factors. */
 static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))

@@ -57,10 +57,7 @@ static void put_span(tmi_text *text, span s, void (*put)(tmi_text *, double))
     tmi_text_clear(&most);
 }
 
-static void put_error(tmi_text *text, double error)
-{
-    tmi_text_rounded(text, error, tmi_decimals_of(error));
-}
+static void put_error(tmi_text *text, double error) { tmi_text_rounded(text, error, tmi_decimals_of(error)); }
 
 static void put_percent(tmi_text *text, double share)
 {
@@ -351,10 +348,7 @@ static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, s
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));
 }
 
-static bool is_one(const span *s)
-{
-    return s->least == s->most;
-}
+static bool is_one(const span *s) { return s->least == s->most; }
 
 static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t i, size_t cells_of, const sizes *z,
                             const char *stratum, bool first, size_t shown_with, char letter)

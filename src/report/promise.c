@@ -90,10 +90,7 @@ void tmi_put_spent(tmi_json_out *out, const tmi_schedule *schedule)
     tmi_json_close(out, '}');
 }
 
-static bool is_census(const tmi_schedule *schedule)
-{
-    return schedule->plan->design.kind->takes_all;
-}
+static bool is_census(const tmi_schedule *schedule) { return schedule->plan->design.kind->takes_all; }
 
 /* Value of the key "setting": what is compared with what, as the paper's specifications say it. */
 void tmi_put_setting(tmi_json_out *out, const tmi_schedule *schedule)

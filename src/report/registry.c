@@ -10,10 +10,7 @@
 #include "report/promise.h"
 #include "report/report.h"
 
-static void put_key(tmi_text *yaml, int depth, const char *key)
-{
-    tmi_text_format(yaml, "%*s%s:", 2 * depth, "", key);
-}
+static void put_key(tmi_text *yaml, int depth, const char *key) { tmi_text_format(yaml, "%*s%s:", 2 * depth, "", key); }
 
 static void put_string(tmi_text *yaml, int depth, const char *key, const char *text)
 {

@@ -76,10 +76,7 @@ static void set_ends(table *t)
     t->to = ceil(to / unit) * unit;
 }
 
-static int decimals_of_ends(const table *t)
-{
-    return 1 - (int)floor(log10(t->to - t->from));
-}
+static int decimals_of_ends(const table *t) { return 1 - (int)floor(log10(t->to - t->from)); }
 
 /* A point with its interval, in thousandths of the axis. */
 static void put_plot(tmi_text *html, const table *t, const tmi_result *x, const char *estimate, const char *interval)

@@ -9,10 +9,7 @@
 #include "plan/names.h"
 #include "report/promise.h"
 
-const char *tmi_statistic_name(const tmi_plan_statistic *s)
-{
-    return tmi_statistic_kind_name(s->kind);
-}
+const char *tmi_statistic_name(const tmi_plan_statistic *s) { return tmi_statistic_kind_name(s->kind); }
 
 /* The column, A/B of a ratio, or what stands for none. */
 static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const char *before, const char *none)
@@ -50,15 +47,9 @@ static void put_real(tmi_json_out *out, const char *key, double x)
     tmi_json_put_real(out, x);
 }
 
-static double cv_of(const tmi_result *result)
-{
-    return result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL;
-}
+static double cv_of(const tmi_result *result) { return result->estimate != 0 ? result->se / fabs(result->estimate) : TMI_NULL; }
 
-static const char *covers(const tmi_results *r)
-{
-    return r->schedule ? "sampling and noise" : "sampling";
-}
+static const char *covers(const tmi_results *r) { return r->schedule ? "sampling and noise" : "sampling"; }
 
 static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
 {
@@ -111,10 +102,7 @@ static void put_column(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_text_clear(&name);
 }
 
-static size_t bins_of(const tmi_plan_statistic *s)
-{
-    return s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->value_count : 1;
-}
+static size_t bins_of(const tmi_plan_statistic *s) { return s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->value_count : 1; }
 
 static void put_bin(tmi_json_out *out, const tmi_plan_column *cuts, size_t bin)
 {
@@ -222,10 +210,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
 }
 
 /* Who watches a release while it is made. */
-static tmi_watch *watch_of(const tmi_results *r)
-{
-    return r->schedule ? r->schedule->watch : NULL;
-}
+static tmi_watch *watch_of(const tmi_results *r) { return r->schedule ? r->schedule->watch : NULL; }
 
 tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)
 {

@@ -96,10 +96,7 @@ static void put_end(tmi_text *text, double end, int side, double limit, int deci
     else tmi_text_rounded(text, nearest * unit, decimals);
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
+static int smaller(int a, int b) { return a < b ? a : b; }
 
 void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *results, const tmi_result *result)
 {

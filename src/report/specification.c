@@ -9,10 +9,7 @@
 static const char pure[] = "largest |log(P(S) / Q(S))| over all sets S of outputs";
 static const char concentrated[] = "largest Renyi divergence of order a of P from Q, divided by a, over all a above 1";
 
-static const char *divergence(const tmi_schedule *schedule)
-{
-    return schedule->gaussian ? concentrated : pure;
-}
+static const char *divergence(const tmi_schedule *schedule) { return schedule->gaussian ? concentrated : pure; }
 
 static void put(tmi_json_out *out, const char *key, const char *text)
 {

@@ -49,10 +49,7 @@ static void list_bare(tmi_lines *lines, const tmi_schedule *schedule, name_measu
     }
 }
 
-void tmi_list_page_warnings(tmi_lines *lines, const tmi_schedule *schedule)
-{
-    list_bare(lines, schedule, tmi_measurement_words);
-}
+void tmi_list_page_warnings(tmi_lines *lines, const tmi_schedule *schedule) { list_bare(lines, schedule, tmi_measurement_words); }
 
 void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi_account *account)
 {

@@ -43,10 +43,7 @@ typedef struct gaussian {
     tmi_inversion blocks;
 } gaussian;
 
-static inline int64_t with_sign(uint64_t magnitude, uint64_t minus)
-{
-    return (int64_t)((magnitude ^ -minus) + minus);
-}
+static inline int64_t with_sign(uint64_t magnitude, uint64_t minus) { return (int64_t)((magnitude ^ -minus) + minus); }
 
 /* |X| = k 2^m + u, cut. */
 static uint64_t magnitude(size_t k, unsigned m, uint64_t u)

@@ -41,10 +41,7 @@ typedef struct laplace {
 /* Whether any bit is set. */
 typedef bool any_bit(const lanes *x);
 
-static inline bool any_plain(const lanes *x)
-{
-    return ((*x)[0] | (*x)[1] | (*x)[2] | (*x)[3]) != 0;
-}
+static inline bool any_plain(const lanes *x) { return ((*x)[0] | (*x)[1] | (*x)[2] | (*x)[3]) != 0; }
 
 /* Finishes the coins of the open lanes, whose first TMI_PLANES digits tie. */
 static __attribute__((noinline)) tamis_status toss_open(uint64_t *yes, const uint64_t *open, const tmi_rng_coin *coin,
@@ -198,16 +195,10 @@ static inline AVX2 bool any_avx2(const lanes *x)
     return !__builtin_ia32_ptestz256((words)*x, (words)*x);
 }
 DRAW(draw_avx2, AVX2, any_avx2)
-static bool has_vectors(void)
-{
-    return __builtin_cpu_supports("avx2") != 0;
-}
+static bool has_vectors(void) { return __builtin_cpu_supports("avx2") != 0; }
 #else
 #define draw_avx2 draw_plain
-static bool has_vectors(void)
-{
-    return false;
-}
+static bool has_vectors(void) { return false; }
 #endif
 
 bool tmi_laplace_use_vectors(tamis_noise *noise, bool vectors)

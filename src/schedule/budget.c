@@ -57,10 +57,7 @@ static double square_demand(const tmi_schedule *s, size_t i, tmi_role role, cons
            tmi_table_variance(s, i, m, SIZE_MAX, gaussian ? gaussian_variance : laplace_variance);
 }
 
-static double root(double demanded, bool gaussian)
-{
-    return gaussian ? sqrt(demanded) : cbrt(demanded);
-}
+static double root(double demanded, bool gaussian) { return gaussian ? sqrt(demanded) : cbrt(demanded); }
 
 /* Fills `brought`; returns the expected weighted sum of squares at a whole budget of 1. */
 static double weigh_tables(tmi_schedule *s, double *demands, bool gaussian)

@@ -46,10 +46,7 @@ static const tmi_column *put(tmi_columns *c, const tmi_column *column, const tmi
     return place;
 }
 
-const tmi_column *tmi_columns_add(tmi_columns *c, const tmi_column *column)
-{
-    return put(c, column, NULL);
-}
+const tmi_column *tmi_columns_add(tmi_columns *c, const tmi_column *column) { return put(c, column, NULL); }
 
 const tmi_column *tmi_columns_add_label(tmi_columns *c, const char *name)
 {

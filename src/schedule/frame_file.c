@@ -123,10 +123,7 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
 
 /* ---- what must fit ---- */
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
+static int compare_texts(const void *x, const void *y) { return strcmp(*(char *const *)x, *(char *const *)y); }
 
 static tamis_status check_ids(const tmi_frame_file *f, const char *column, tamis_error *err)
 {

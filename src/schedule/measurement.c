@@ -105,10 +105,7 @@ static range row_of(const tmi_measurement *m, const tmi_sampling *s, size_t h)
     return product(product(w, x), points_of(q->y, q->centre_y, h));
 }
 
-static double rounded(double value, int shift)
-{
-    return floor(ldexp(value, -shift) + 0.5);
-}
+static double rounded(double value, int shift) { return floor(ldexp(value, -shift) + 0.5); }
 
 /* The smallest shift with which a row stays below 2^bits in size. */
 static int shift_for(double largest, int bits)

@@ -6,10 +6,7 @@
 #include "base/secret.h"
 #include "schedule/regularised.h"
 
-static size_t answer_count(const tmi_table *table)
-{
-    return tmi_table_cells(table) * table->measure_count;
-}
+static size_t answer_count(const tmi_table *table) { return tmi_table_cells(table) * table->measure_count; }
 
 void tmi_asking_clear(tmi_asking *a)
 {
@@ -34,10 +31,7 @@ static const tmi_column *lookup(tmi_asking *a, const char *name, const tmi_colum
     return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_LOOKUP, .of = of, .numbers = numbers});
 }
 
-static void add_factor(tmi_asking *a, const tmi_column *column)
-{
-    a->weights[a->weight_count++] = (tmi_factor){column, 0};
-}
+static void add_factor(tmi_asking *a, const tmi_column *column) { a->weights[a->weight_count++] = (tmi_factor){column, 0}; }
 
 /* Numbers from `low` to `high` steps. */
 static const tmi_column *number(tmi_asking *a, const char *name, double step, int64_t low, int64_t high, bool reciprocal)

@@ -21,10 +21,7 @@ void tmi_schedule_clear(tmi_schedule *s)
     *s = (tmi_schedule){0};
 }
 
-const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s)
-{
-    return s->frame.facts.count > 0 ? &s->frame.facts : NULL;
-}
+const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s) { return s->frame.facts.count > 0 ? &s->frame.facts : NULL; }
 
 const tmi_measurement *tmi_table_of(const tmi_schedule *s, size_t statistic, tmi_role role)
 {
@@ -255,10 +252,7 @@ static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_
     return count;
 }
 
-static bool varies(const tmi_schedule *s)
-{
-    return !s->plan->design.kind->takes_all;
-}
+static bool varies(const tmi_schedule *s) { return !s->plan->design.kind->takes_all; }
 
 /* The middle of a column's range, about which squares are smallest. */
 static int64_t middle(const tmi_plan_column *x)

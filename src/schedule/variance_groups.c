@@ -19,10 +19,7 @@ typedef struct plan {
     size_t turn;
 } plan;
 
-static size_t unit_of(const plan *p, size_t j)
-{
-    return p->width > 0 ? p->first + j % p->width : p->first + ((j + p->turn) & 1);
-}
+static size_t unit_of(const plan *p, size_t j) { return p->width > 0 ? p->first + j % p->width : p->first + ((j + p->turn) & 1); }
 
 /* Pseudo-strata of up to 16 strata: one each, the rest where most clusters share one; none with fewer than two clusters. */
 static void divide(size_t *slots, const int64_t *clusters, size_t strata)

@@ -11,10 +11,7 @@
 /* Datasets: their distances are held in full. */
 #define MOST_DATASETS 4096
 
-static const tamis_number *distance_of(const tamis_finite *f, size_t d, size_t e)
-{
-    return f->distance[d * f->datasets + e];
-}
+static const tamis_number *distance_of(const tamis_finite *f, size_t d, size_t e) { return f->distance[d * f->datasets + e]; }
 
 static tamis_status check_distances(const tamis_finite *f, tamis_error *err)
 {

@@ -23,10 +23,7 @@ typedef struct question {
     const tamis_number *eps, *delta, *at; /* at: a prior or a rate of false alarms */
 } question;
 
-static bool has_slack(const question *q)
-{
-    return q->delta && tmi_number_sign(q->delta) > 0;
-}
+static bool has_slack(const question *q) { return q->delta && tmi_number_sign(q->delta) > 0; }
 
 static tamis_status odds(tmi_ball *z, const void *context, long bits, tamis_error *err)
 {
@@ -109,10 +106,7 @@ static tamis_bound within(tamis_bound b, double low, double high)
 }
 
 /* The least of two enclosed numbers. */
-static tamis_bound least(tamis_bound x, tamis_bound y)
-{
-    return (tamis_bound){fmin(x.lower, y.lower), fmin(x.upper, y.upper)};
-}
+static tamis_bound least(tamis_bound x, tamis_bound y) { return (tamis_bound){fmin(x.lower, y.lower), fmin(x.upper, y.upper)}; }
 
 static tamis_status found(tamis_bound *z, const question *q, tamis_error *err)
 {

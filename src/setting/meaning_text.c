@@ -126,10 +126,7 @@ static tamis_status put_delta(tmi_text *text, const line lines[LINES], const tam
     return TAMIS_OK;
 }
 
-static const char *unit_of(const tamis_promise *promise)
-{
-    return promise->unit ? promise->unit : "person";
-}
+static const char *unit_of(const tamis_promise *promise) { return promise->unit ? promise->unit : "person"; }
 
 static void put_explanation(tmi_text *text, const char *unit)
 {

@@ -37,15 +37,9 @@ static tamis_status check_count(int64_t count, int64_t least, const char *what, 
     return tmi_fail(err, TAMIS_INVALID, "%s: expected a whole number from %lld to 2^40", what, (long long)least);
 }
 
-static int uses_population(tamis_estimator e)
-{
-    return e == TAMIS_HT_MEAN || e == TAMIS_HAJEK_TOTAL;
-}
+static int uses_population(tamis_estimator e) { return e == TAMIS_HT_MEAN || e == TAMIS_HAJEK_TOTAL; }
 
-static int is_hajek(tamis_estimator e)
-{
-    return e == TAMIS_HAJEK_MEAN || e == TAMIS_HAJEK_TOTAL;
-}
+static int is_hajek(tamis_estimator e) { return e == TAMIS_HAJEK_MEAN || e == TAMIS_HAJEK_TOTAL; }
 
 static tamis_status check(const tamis_setting *setting, tamis_estimator estimator, const tamis_contribution *c, tamis_error *err)
 {
@@ -104,10 +98,7 @@ typedef struct reach {
     tmi_term moved; /* what all other units together can add by their weights */
 } reach;
 
-static tmi_term with_zero(tmi_exact *e, tmi_term x, int side)
-{
-    return x && tmi_number_sign(x) * side < 0 ? tmi_int(e, 0) : x;
-}
+static tmi_term with_zero(tmi_exact *e, tmi_term x, int side) { return x && tmi_number_sign(x) * side < 0 ? tmi_int(e, 0) : x; }
 
 /* The end of the sums of 1 to K rows: side 1 the upper one of upper values, side -1 the lower one of lower values. */
 static tmi_term end_of_sum(tmi_exact *e, tmi_term x, tmi_term K, int side)
@@ -139,10 +130,7 @@ static reach reach_of(tmi_exact *e, const tamis_setting *s, const tamis_contribu
     return r;
 }
 
-static tmi_term square(tmi_exact *e, tmi_term x)
-{
-    return tmi_mul(e, x, x);
-}
+static tmi_term square(tmi_exact *e, tmi_term x) { return tmi_mul(e, x, x); }
 
 typedef struct distances {
     tmi_term l1, l2_squared, largest;

@@ -82,10 +82,7 @@ static const tamis_setting table[TAMIS_SETTINGS] = {
      "given frame`"},
 };
 
-const tamis_setting *tamis_settings(void)
-{
-    return table;
-}
+const tamis_setting *tamis_settings(void) { return table; }
 
 const tamis_setting *tamis_setting_of(tamis_level protect, tamis_level given)
 {
@@ -116,10 +113,7 @@ const tamis_setting *tamis_setting_named(const char *name)
     return NULL;
 }
 
-const char *tamis_level_name(tamis_level level)
-{
-    return (unsigned)level < TAMIS_LEVELS ? names[level] : NULL;
-}
+const char *tamis_level_name(tamis_level level) { return (unsigned)level < TAMIS_LEVELS ? names[level] : NULL; }
 
 tamis_status tamis_setting_outsider(const tamis_setting *s, int secret, int design_protected, tamis_error *err)
 {

@@ -28,10 +28,7 @@ void tamis_coverage_free(tamis_coverage *study)
     tmi_free(study);
 }
 
-double tmi_tally_share(const tmi_tally *t)
-{
-    return t->given > 0 ? (double)t->covers / (double)t->given : NAN;
-}
+double tmi_tally_share(const tmi_tally *t) { return t->given > 0 ? (double)t->covers / (double)t->given : NAN; }
 
 double tmi_tally_error(const tmi_tally *t)
 {
@@ -39,15 +36,9 @@ double tmi_tally_error(const tmi_tally *t)
     return t->given > 0 ? sqrt(p * (1 - p) / (double)t->given) : NAN;
 }
 
-double tmi_middle_of(const tmi_middle *m)
-{
-    return m->count > 0 ? exp(m->logs / (double)m->count) : NAN;
-}
+double tmi_middle_of(const tmi_middle *m) { return m->count > 0 ? exp(m->logs / (double)m->count) : NAN; }
 
-bool tmi_coverage_counts(const tmi_coverage_cell *c)
-{
-    return !c->known && isfinite(c->truth) && c->own.given > 0;
-}
+bool tmi_coverage_counts(const tmi_coverage_cell *c) { return !c->known && isfinite(c->truth) && c->own.given > 0; }
 
 size_t tmi_coverage_count(const tamis_coverage *study)
 {

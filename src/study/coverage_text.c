@@ -72,10 +72,7 @@ static double width_ratio(const tmi_coverage_cell *c)
 }
 
 /* What the bounds of the plan do to the population's value, in standard errors of the release. */
-static double clamping(const tmi_coverage_cell *c)
-{
-    return c->truth - c->unclamped;
-}
+static double clamping(const tmi_coverage_cell *c) { return c->truth - c->unclamped; }
 
 static double clamping_ratio(const tmi_coverage_cell *c)
 {

@@ -28,15 +28,9 @@ void tmi_population_free(tmi_population *p)
     tmi_free(p);
 }
 
-int64_t tmi_population_size(const tmi_population *p)
-{
-    return p->rows;
-}
+int64_t tmi_population_size(const tmi_population *p) { return p->rows; }
 
-const tamis_design *tmi_population_design(const tmi_population *p)
-{
-    return p->design;
-}
+const tamis_design *tmi_population_design(const tmi_population *p) { return p->design; }
 
 /* ---- reading ---- */
 

@@ -26,10 +26,7 @@ tamis_status tmi_set_variance(double *variance, double value, tamis_error *err)
     return isfinite(value) ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "linear: values are too large to be squared");
 }
 
-static bool is_in(const uint8_t *domain, size_t i)
-{
-    return !domain || domain[i];
-}
+static bool is_in(const uint8_t *domain, size_t i) { return !domain || domain[i]; }
 
 /* The weighted total over the domain; a list of NULL is all ones. */
 static double weighted(const double *list, const double *weights, const uint8_t *domain, size_t count)

@@ -21,10 +21,7 @@ static inline void tmi_sum_add(tmi_sum *s, double x)
     s->sum = sum;
 }
 
-static inline double tmi_sum_value(tmi_sum s)
-{
-    return s.sum + s.lost;
-}
+static inline double tmi_sum_value(tmi_sum s) { return s.sum + s.lost; }
 
 /* One finite number for each of count >= 1 units; `name` is the parameter. */
 tamis_status tmi_check_finite(const char *name, const double *list, size_t count, tamis_error *err);

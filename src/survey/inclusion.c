@@ -16,10 +16,7 @@ static tamis_status first_formula(tmi_ball *value, const void *context, long bit
     return u->design->kind->first(value, u->design, u->unit, bits, err);
 }
 
-static tamis_bound as_probability(tamis_bound bound)
-{
-    return (tamis_bound){fmax(bound.lower, 0), fmin(bound.upper, 1)};
-}
+static tamis_bound as_probability(tamis_bound bound) { return (tamis_bound){fmax(bound.lower, 0), fmin(bound.upper, 1)}; }
 
 static tamis_status certify_first(tamis_bound *pi, const tamis_design *design, int64_t unit, tamis_error *err)
 {

@@ -58,10 +58,7 @@ const tmi_method *tmi_method_row(tamis_method method)
     return method != TAMIS_METHOD_NONE && (size_t)method < METHODS ? &methods[method] : NULL;
 }
 
-tamis_method tmi_pps_method(size_t i)
-{
-    return (tamis_method)(TAMIS_METHOD_CONDITIONAL_POISSON + i);
-}
+tamis_method tmi_pps_method(size_t i) { return (tamis_method)(TAMIS_METHOD_CONDITIONAL_POISSON + i); }
 
 const char *tamis_method_name(tamis_method method)
 {

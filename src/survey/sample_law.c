@@ -32,10 +32,7 @@ void tamis_law_free(tamis_law *law)
 
 /* ---- adding ---- */
 
-static int compare_units(const void *x, const void *y)
-{
-    return *(const uint8_t *)x - *(const uint8_t *)y;
-}
+static int compare_units(const void *x, const void *y) { return *(const uint8_t *)x - *(const uint8_t *)y; }
 
 static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_t *units, size_t size, tamis_error *err)
 {
@@ -349,15 +346,9 @@ done:
 
 /* ---- asking ---- */
 
-int64_t tamis_law_population(const tamis_law *law)
-{
-    return law ? law->population : 0;
-}
+int64_t tamis_law_population(const tamis_law *law) { return law ? law->population : 0; }
 
-size_t tamis_law_count(const tamis_law *law)
-{
-    return law ? law->count : 0;
-}
+size_t tamis_law_count(const tamis_law *law) { return law ? law->count : 0; }
 
 size_t tamis_law_sample(const uint8_t **units, const tamis_law *law, size_t j)
 {
@@ -365,20 +356,11 @@ size_t tamis_law_sample(const uint8_t **units, const tamis_law *law, size_t j)
     return law->samples[j].size;
 }
 
-const tamis_number *tamis_law_exact(const tamis_law *law, size_t j)
-{
-    return law->samples[j].exact;
-}
+const tamis_number *tamis_law_exact(const tamis_law *law, size_t j) { return law->samples[j].exact; }
 
-const tamis_number *tmi_sample_law_pi(const tamis_law *law, size_t unit)
-{
-    return law->pi[unit];
-}
+const tamis_number *tmi_sample_law_pi(const tamis_law *law, size_t unit) { return law->pi[unit]; }
 
-void tmi_sample_law_ball(tmi_ball *p, const tamis_law *law, size_t j, long bits)
-{
-    sample_ball(p, &law->samples[j], bits);
-}
+void tmi_sample_law_ball(tmi_ball *p, const tamis_law *law, size_t j, long bits) { sample_ball(p, &law->samples[j], bits); }
 
 tamis_bound tamis_law_probability(const tamis_law *law, size_t j)
 {

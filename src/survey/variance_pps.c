@@ -75,10 +75,7 @@ static tamis_status measure(spread *s, double *variance, const double *linear, c
 }
 
 /* n / (n - 1) */
-static double lost_degree(const spread *s)
-{
-    return s->n < 2 ? 1 : (double)s->n / ((double)s->n - 1);
-}
+static double lost_degree(const spread *s) { return s->n < 2 ? 1 : (double)s->n / ((double)s->n - 1); }
 
 tamis_status tamis_variance_hajek(double *variance, const double *linear, const double *probabilities, size_t count,
                                   tamis_error *err)

@@ -31,10 +31,7 @@ static pair amplify(const char *q, const char *e, const char *d, const char *x, 
     return z;
 }
 
-static bool near(tamis_bound b, double x)
-{
-    return fabs(b.upper - x) <= 1e-13 * (1 + fabs(x));
-}
+static bool near(tamis_bound b, double x) { return fabs(b.upper - x) <= 1e-13 * (1 + fabs(x)); }
 
 static void limits(void **state)
 {

@@ -9,16 +9,10 @@
 
 enum { MOST_STATES = 12, MOST_PAIRS = 400 };
 
-static double choose(int n, int k)
-{
-    return k < 0 || k > n ? 0 : k == 0 ? 1 : choose(n - 1, k - 1) * n / k;
-}
+static double choose(int n, int k) { return k < 0 || k > n ? 0 : k == 0 ? 1 : choose(n - 1, k - 1) * n / k; }
 
 /* Ones in a sample of n from N of which t are ones. */
-static double hypergeometric(int N, int t, int n, int ones)
-{
-    return choose(t, ones) * choose(N - t, n - ones) / choose(N, n);
-}
+static double hypergeometric(int N, int t, int n, int ones) { return choose(t, ones) * choose(N - t, n - ones) / choose(N, n); }
 
 /* ---- tables on a graph of samples ---- */
 

@@ -29,10 +29,7 @@ typedef struct sampled {
     int states;
 } sampled;
 
-static int size_of(counts c)
-{
-    return c.of[0] + c.of[1] + c.of[2];
-}
+static int size_of(counts c) { return c.of[0] + c.of[1] + c.of[2]; }
 
 /* The value of a unit in population x, a number with one digit a unit. */
 static int value_of(const sampled *s, int x, int unit)
@@ -41,10 +38,7 @@ static int value_of(const sampled *s, int x, int unit)
     return x % s->values;
 }
 
-static int power(int x, int k)
-{
-    return k == 0 ? 1 : x * power(x, k - 1);
-}
+static int power(int x, int k) { return k == 0 ? 1 : x * power(x, k - 1); }
 
 /* Every sample of up to MOST_UNITS records: the states are the same for every design. */
 static void list_states(sampled *s)
@@ -63,10 +57,7 @@ static int find(const sampled *s, counts c)
     return 0;
 }
 
-static int64_t gcd(int64_t a, int64_t b)
-{
-    return b == 0 ? a : gcd(b, a % b);
-}
+static int64_t gcd(int64_t a, int64_t b) { return b == 0 ? a : gcd(b, a % b); }
 
 /* Probabilities that are not rational are cut after 40 bits. */
 static void fraction(int64_t *p, int64_t *q, const tamis_law *law, size_t j)

@@ -12,10 +12,7 @@
 
 static long countdown; /* 0: never fail; tests are single-threaded */
 
-void fail_allocation(long which)
-{
-    countdown = which;
-}
+void fail_allocation(long which) { countdown = which; }
 
 bool allocation_failed(void)
 {
@@ -26,10 +23,7 @@ bool allocation_failed(void)
 
 static look_at_block *looker;
 
-void look_at_freed_blocks(look_at_block *look)
-{
-    looker = look;
-}
+void look_at_freed_blocks(look_at_block *look) { looker = look; }
 
 static bool fails(void)
 {

@@ -32,15 +32,9 @@ int __wrap_mprotect(void *pages, size_t n, int protection)
     return ++protect_calls == fail_protect_call ? -1 : __real_mprotect(pages, n, protection);
 }
 
-int __wrap_madvise(void *pages, size_t n, int advice)
-{
-    return fail_wishes ? -1 : __real_madvise(pages, n, advice);
-}
+int __wrap_madvise(void *pages, size_t n, int advice) { return fail_wishes ? -1 : __real_madvise(pages, n, advice); }
 
-int __wrap_mlock2(const void *pages, size_t n, unsigned flags)
-{
-    return fail_wishes ? -1 : __real_mlock2(pages, n, flags);
-}
+int __wrap_mlock2(const void *pages, size_t n, unsigned flags) { return fail_wishes ? -1 : __real_mlock2(pages, n, flags); }
 
 /* ---- what the kernel says ---- */
 
@@ -83,10 +77,7 @@ static bool faults(void (*f)(unsigned char *block), unsigned char *block)
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV;
 }
 
-static bool succeeds(void (*f)(unsigned char *block), unsigned char *block)
-{
-    return in_child(f, block) == 0;
-}
+static bool succeeds(void (*f)(unsigned char *block), unsigned char *block) { return in_child(f, block) == 0; }
 
 /* ---- tests ---- */
 
@@ -107,30 +98,12 @@ static void is_zeroed_and_ends_at_a_guard(void **state)
     tmi_secret_free(NULL);
 }
 
-static void write_last(unsigned char *block)
-{
-    block[31] = 1;
-}
-static void write_beyond(unsigned char *block)
-{
-    block[32] = 1;
-}
-static void read_beyond(unsigned char *block)
-{
-    (void)*(volatile unsigned char *)(block + 32);
-}
-static void write_before(unsigned char *block)
-{
-    block[32 - 2 * sysconf(_SC_PAGESIZE)] = 1;
-}
-static void read_before(unsigned char *block)
-{
-    (void)*(volatile unsigned char *)(block + 31 - sysconf(_SC_PAGESIZE));
-}
-static void write_size(unsigned char *block)
-{
-    block[32 - 3 * sysconf(_SC_PAGESIZE)] = 1;
-}
+static void write_last(unsigned char *block) { block[31] = 1; }
+static void write_beyond(unsigned char *block) { block[32] = 1; }
+static void read_beyond(unsigned char *block) { (void)*(volatile unsigned char *)(block + 32); }
+static void write_before(unsigned char *block) { block[32 - 2 * sysconf(_SC_PAGESIZE)] = 1; }
+static void read_before(unsigned char *block) { (void)*(volatile unsigned char *)(block + 31 - sysconf(_SC_PAGESIZE)); }
+static void write_size(unsigned char *block) { block[32 - 3 * sysconf(_SC_PAGESIZE)] = 1; }
 
 static void guards_fault(void **state)
 {

@@ -16,10 +16,7 @@ static const struct {
 #include "tests/composition/compose_values.h"
 };
 
-static bool holds(tamis_bound b, double x, double slack)
-{
-    return b.lower <= x * (1 + slack) && b.upper >= x * (1 - slack);
-}
+static bool holds(tamis_bound b, double x, double slack) { return b.lower <= x * (1 + slack) && b.upper >= x * (1 - slack); }
 
 /* Every evaluator against the definition: the expectation over all combinations of atoms, integrated where a loss is
  * continuous. */

@@ -17,10 +17,7 @@
 
 static uint64_t seed = 7;
 
-static uint64_t random64(void)
-{
-    return next_word(&seed);
-}
+static uint64_t random64(void) { return next_word(&seed); }
 
 /* ---- grid points ---- */
 
@@ -218,10 +215,7 @@ static void codes_of_texts(void **state)
 static const void *secret;
 static size_t secret_size;
 
-static void no_secret(const void *block, size_t size)
-{
-    assert_null(memmem(block, size, secret, secret_size));
-}
+static void no_secret(const void *block, size_t size) { assert_null(memmem(block, size, secret, secret_size)); }
 
 static void sums_are_exact(void **state)
 {

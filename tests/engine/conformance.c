@@ -11,10 +11,7 @@
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0";
-}
+const char *__asan_default_options(void) { return "malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0"; }
 
 /* ---- the rows ---- */
 
@@ -69,10 +66,7 @@ static const char *const s_texts[] = {"north", "south", "", "elsewhere", "north"
 
 static uint64_t seed = 1;
 
-static uint64_t random64(void)
-{
-    return next_word(&seed);
-}
+static uint64_t random64(void) { return next_word(&seed); }
 
 static void random_number(char *text, double *value)
 {

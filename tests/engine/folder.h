@@ -53,10 +53,7 @@ static inline const char *write_bytes(const char *name, const char *bytes, size_
     return path;
 }
 
-static inline const char *write_text(const char *name, const char *text)
-{
-    return write_bytes(name, text, strlen(text));
-}
+static inline const char *write_text(const char *name, const char *text) { return write_bytes(name, text, strlen(text)); }
 
 /* The number of rows, if the columns are there. */
 static inline tamis_status count_rows(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t count,

@@ -14,10 +14,7 @@ static const tmi_column x = {.name = "x", .grid = {0, 100, 1, 0, 100}}, unit = {
 
 static uint64_t seed = 3;
 
-static uint64_t random64(void)
-{
-    return next_word(&seed);
-}
+static uint64_t random64(void) { return next_word(&seed); }
 
 /* How often a file was answered, and how often not. */
 static size_t answered, refused;

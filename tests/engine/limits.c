@@ -23,10 +23,7 @@ static tmi_measure measures[MEASURES];
 static const tmi_column unit = {.name = "id", .kind = TMI_LABEL};
 static const unsigned char key[TMI_KEY_BYTES] = "which rows of a unit count, here";
 
-static int cell(size_t row, size_t column)
-{
-    return (int)((row * 37 + column * 11 + row * column) % 101);
-}
+static int cell(size_t row, size_t column) { return (int)((row * 37 + column * 11 + row * column) % 101); }
 
 /* Measure i: a conditional sum while there are indicators, then sums, then rows with a value. */
 static void make_columns(void)

@@ -26,10 +26,7 @@ typedef struct row {
     double number[COLUMNS]; /* of x, y and p what the text means; NaN: missing */
 } row;
 
-static inline bool is_number_column(size_t c)
-{
-    return c == X || c == Y || c == P;
-}
+static inline bool is_number_column(size_t c) { return c == X || c == Y || c == P; }
 
 static inline size_t column_number(const tmi_column *column)
 {

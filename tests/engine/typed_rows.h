@@ -10,10 +10,7 @@
 
 static const size_t typed[] = {ID, G, H, S, C};
 
-static inline bool starts_with(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
-}
+static inline bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
 /* The text in another spelling of the same value, where the type has several, as a literal of SQL; what is missing as NULL or
  * NaN. */

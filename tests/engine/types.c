@@ -9,10 +9,7 @@
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
 const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0";
-}
+const char *__asan_default_options(void) { return "malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0"; }
 
 /* ---- the same values in many types ---- */
 

@@ -23,10 +23,7 @@ typedef struct input {
     size_t block_count;
 } input;
 
-static unsigned next(input *in, unsigned below)
-{
-    return in->at < in->end ? *in->at++ % below : 0;
-}
+static unsigned next(input *in, unsigned below) { return in->at < in->end ? *in->at++ % below : 0; }
 
 /* A length or an offset: small, or one that nobody can have. */
 static int64_t number(input *in, unsigned below)

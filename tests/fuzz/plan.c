@@ -7,10 +7,7 @@
  * (docs/known-issues.md); our own blocks are never below libfyaml's frames. */
 const char *__lsan_default_suppressions(void);
 
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfyaml.so";
-}
+const char *__lsan_default_suppressions(void) { return "leak:libfyaml.so"; }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length);
 

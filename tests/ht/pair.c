@@ -14,10 +14,7 @@ static bool meet(tamis_bound a, tamis_bound b)
     return a.lower <= b.upper && b.lower <= a.upper && a.upper - a.lower <= 1e-9 * a.upper + 1e-30;
 }
 
-static tamis_bound larger(tamis_bound a, tamis_bound b)
-{
-    return (tamis_bound){fmax(a.lower, b.lower), fmax(a.upper, b.upper)};
-}
+static tamis_bound larger(tamis_bound a, tamis_bound b) { return (tamis_bound){fmax(a.lower, b.lower), fmax(a.upper, b.upper)}; }
 
 static void two_roads_to_simple_random_samples_meet(void **state)
 {

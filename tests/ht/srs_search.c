@@ -170,10 +170,7 @@ static tamis_bound worst_of(tamis_ht_srs srs, const tamis_number *eps, tamis_ht_
     return delta;
 }
 
-static uint64_t draw(uint64_t *seed, uint64_t below)
-{
-    return next_number(seed) % below;
-}
+static uint64_t draw(uint64_t *seed, uint64_t below) { return next_number(seed) % below; }
 
 /* Windows of populations of at most 400, by a seed; the scan looks at pairs alone, where no block is bounded. */
 static void blocks_hide_nothing(void **state)

@@ -39,10 +39,7 @@ typedef struct scene {
 
 static uint64_t word = 1;
 
-static uint64_t next(void)
-{
-    return next_number(&word);
-}
+static uint64_t next(void) { return next_number(&word); }
 
 /* Integers that rows could have made: of each cell some, of about the middle of the range. */
 static void set_up(scene *c, const char *design, const char *statistics)

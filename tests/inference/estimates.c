@@ -48,10 +48,7 @@ enum { ZERO, ONE, MOST, LEAST, MIXED, FILLINGS = 6 };
 
 static uint64_t word = 1;
 
-static uint64_t next(void)
-{
-    return next_number(&word);
-}
+static uint64_t next(void) { return next_number(&word); }
 
 static tmi_int128 filled(int filling, tmi_int128 limit)
 {

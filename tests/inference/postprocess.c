@@ -34,10 +34,7 @@ static void set_up(scene *c, const char *design, const char *statistics)
     assert_int_equal(tmi_results_make(&c->results, c->plan, &c->s, NULL), TAMIS_OK);
 }
 
-static tmi_inference reading_of(const scene *c)
-{
-    return (tmi_inference){&c->s, &c->groups, c->noisy, &c->calibration};
-}
+static tmi_inference reading_of(const scene *c) { return (tmi_inference){&c->s, &c->groups, c->noisy, &c->calibration}; }
 
 static void read_results(scene *c)
 {
@@ -70,10 +67,7 @@ static void assert_near(double x, double y, double most)
     if (!(fabs(x - y) <= most)) fail_msg("%.17g is not within %g of %.17g", x, most, y);
 }
 
-static double square(double x)
-{
-    return x * x;
-}
+static double square(double x) { return x * x; }
 
 /* A margin of two cells each: the noise is that of least squares, by hand, and the sampling error is not touched. */
 static void consistent_changes_the_noise_alone(void **state)

@@ -7,10 +7,7 @@
 #include "schedule/noise_law.h"
 #include "tests/base/memory_that_fails.h"
 
-static void near(double x, double y)
-{
-    assert_true(fabs(x - y) <= 1e-12 * fabs(y));
-}
+static void near(double x, double y) { assert_true(fabs(x - y) <= 1e-12 * fabs(y)); }
 
 /* Over all samples of 3 from 7 and over noise of two values, the mean of the estimates is the variance of the totals. */
 static void counts_give_an_unbiased_variance(void **state)

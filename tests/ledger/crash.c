@@ -16,10 +16,7 @@ static progress *shared;
 
 static uint64_t random_state = 20261116;
 
-static unsigned draw(unsigned below)
-{
-    return (unsigned)next_number(&random_state) % below;
-}
+static unsigned draw(unsigned below) { return (unsigned)next_number(&random_state) % below; }
 
 /* Charges and releases until it is killed. */
 static void work(tmi_opening how)

@@ -361,10 +361,7 @@ static void the_design_for_an_outsider(void **state)
 
 static int64_t clock_at;
 
-static int64_t set_clock(void)
-{
-    return clock_at;
-}
+static int64_t set_clock(void) { return clock_at; }
 
 static void a_clock_that_runs_backwards_is_noticed(void **state)
 {

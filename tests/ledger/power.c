@@ -102,20 +102,11 @@ static void disk_clear(disk *d)
     for (size_t i = 0; i < FILES; i++) free(d->files[i].bytes);
 }
 
-static bool is_of_file(const recorded *r, int file)
-{
-    return (r->kind == WRITTEN || r->kind == CUT) && r->file == file;
-}
+static bool is_of_file(const recorded *r, int file) { return (r->kind == WRITTEN || r->kind == CUT) && r->file == file; }
 
-static bool is_of_folder(const recorded *r)
-{
-    return r->kind == CREATED || r->kind == DELETED;
-}
+static bool is_of_folder(const recorded *r) { return r->kind == CREATED || r->kind == DELETED; }
 
-static void apply_name(int names[NAMES], const recorded *r)
-{
-    names[r->name] = r->kind == CREATED ? r->file : -1;
-}
+static void apply_name(int names[NAMES], const recorded *r) { names[r->name] = r->kind == CREATED ? r->file : -1; }
 
 /* A disk that lies says that it has synced and has not. */
 static void step(disk *d, size_t at, bool lies)
@@ -139,10 +130,7 @@ typedef enum { ALL_LOST, ALL_KEPT, SOME_KEPT, TORN, FATES } fate;
 
 static uint64_t random_state;
 
-static unsigned draw(unsigned below)
-{
-    return (unsigned)next_number(&random_state) % below;
-}
+static unsigned draw(unsigned below) { return (unsigned)next_number(&random_state) % below; }
 
 /* One operation that was not synced: whole, not at all, or each sector by itself kept, lost or spoilt. */
 static void maybe_apply(content *c, const recorded *r, fate f)

@@ -48,10 +48,7 @@ static inline void record(recorded r)
     tape.list[tape.count++] = r;
 }
 
-static inline void record_note(int note)
-{
-    record((recorded){.kind = NOTED, .note = note});
-}
+static inline void record_note(int note) { record((recorded){.kind = NOTED, .note = note}); }
 
 typedef struct recorded_file {
     sqlite3_file base;
@@ -60,19 +57,10 @@ typedef struct recorded_file {
     sqlite3_file *real;
 } recorded_file;
 
-static inline sqlite3_file *real_of(sqlite3_file *file)
-{
-    return ((recorded_file *)file)->real;
-}
-static inline int number_of_file(sqlite3_file *file)
-{
-    return ((recorded_file *)file)->file;
-}
+static inline sqlite3_file *real_of(sqlite3_file *file) { return ((recorded_file *)file)->real; }
+static inline int number_of_file(sqlite3_file *file) { return ((recorded_file *)file)->file; }
 
-static int rec_close(sqlite3_file *f)
-{
-    return real_of(f)->pMethods->xClose(real_of(f));
-}
+static int rec_close(sqlite3_file *f) { return real_of(f)->pMethods->xClose(real_of(f)); }
 static int rec_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
     return real_of(f)->pMethods->xRead(real_of(f), to, n, at);
@@ -104,30 +92,12 @@ static int rec_sync(sqlite3_file *f, int flags)
     return file->real->pMethods->xSync(file->real, flags);
 }
 
-static int rec_size(sqlite3_file *f, sqlite3_int64 *size)
-{
-    return real_of(f)->pMethods->xFileSize(real_of(f), size);
-}
-static int rec_lock(sqlite3_file *f, int level)
-{
-    return real_of(f)->pMethods->xLock(real_of(f), level);
-}
-static int rec_unlock(sqlite3_file *f, int level)
-{
-    return real_of(f)->pMethods->xUnlock(real_of(f), level);
-}
-static int rec_reserved(sqlite3_file *f, int *yes)
-{
-    return real_of(f)->pMethods->xCheckReservedLock(real_of(f), yes);
-}
-static int rec_control(sqlite3_file *f, int what, void *arg)
-{
-    return real_of(f)->pMethods->xFileControl(real_of(f), what, arg);
-}
-static int rec_sector(sqlite3_file *f)
-{
-    return real_of(f)->pMethods->xSectorSize(real_of(f));
-}
+static int rec_size(sqlite3_file *f, sqlite3_int64 *size) { return real_of(f)->pMethods->xFileSize(real_of(f), size); }
+static int rec_lock(sqlite3_file *f, int level) { return real_of(f)->pMethods->xLock(real_of(f), level); }
+static int rec_unlock(sqlite3_file *f, int level) { return real_of(f)->pMethods->xUnlock(real_of(f), level); }
+static int rec_reserved(sqlite3_file *f, int *yes) { return real_of(f)->pMethods->xCheckReservedLock(real_of(f), yes); }
+static int rec_control(sqlite3_file *f, int what, void *arg) { return real_of(f)->pMethods->xFileControl(real_of(f), what, arg); }
+static int rec_sector(sqlite3_file *f) { return real_of(f)->pMethods->xSectorSize(real_of(f)); }
 
 /* Nothing that only some disks promise but that a write leaves the bytes beside it alone, which SQLite assumes of all today. */
 static int rec_device(sqlite3_file *f)
@@ -143,14 +113,8 @@ static int rec_shm_lock(sqlite3_file *f, int offset, int n, int flags)
 {
     return real_of(f)->pMethods->xShmLock(real_of(f), offset, n, flags);
 }
-static void rec_shm_barrier(sqlite3_file *f)
-{
-    real_of(f)->pMethods->xShmBarrier(real_of(f));
-}
-static int rec_shm_unmap(sqlite3_file *f, int erase)
-{
-    return real_of(f)->pMethods->xShmUnmap(real_of(f), erase);
-}
+static void rec_shm_barrier(sqlite3_file *f) { real_of(f)->pMethods->xShmBarrier(real_of(f)); }
+static int rec_shm_unmap(sqlite3_file *f, int erase) { return real_of(f)->pMethods->xShmUnmap(real_of(f), erase); }
 
 static const sqlite3_io_methods rec_methods = {
     2,          rec_close,   rec_read,     rec_write,       rec_truncate,  rec_sync,

@@ -23,10 +23,7 @@ static void assert_near(const tmi_ball *x, const tmi_ball *y, double width, doub
     tmi_ball_clear(&gap);
 }
 
-static void assert_same(const tmi_ball *x, const tmi_ball *y, double width)
-{
-    assert_near(x, y, width, 0);
-}
+static void assert_same(const tmi_ball *x, const tmi_ball *y, double width) { assert_near(x, y, width, 0); }
 
 /* What the part functions say about the same law. */
 typedef struct reference {

@@ -6,10 +6,7 @@
 
 #include "tests/num/enclosure.h"
 
-static bool about(tamis_bound b, double low, double high)
-{
-    return b.lower >= low && b.upper <= high;
-}
+static bool about(tamis_bound b, double low, double high) { return b.lower >= low && b.upper <= high; }
 
 static tamis_bound budget(int64_t N, int64_t n, const char *eps)
 {

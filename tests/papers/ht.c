@@ -48,10 +48,7 @@ static void the_definition_allows_equality(void **state)
 }
 
 /* P_t(z), t ones among 10 people of whom 2 are drawn, times 45. */
-static int pairs_with(int t, int z)
-{
-    return z == 0 ? (10 - t) * (9 - t) / 2 : z == 1 ? t * (10 - t) : t * (t - 1) / 2;
-}
+static int pairs_with(int t, int z) { return z == 0 ? (10 - t) * (9 - t) / 2 : z == 1 ? t * (10 - t) : t * (t - 1) / 2; }
 
 /* Over all real eps, as printed, the infimum is negative as soon as delta(0) < delta: log(1/2) is allowed for delta = 3/4,
  * which means nothing. The smallest eps >= 0 is 0. */
@@ -79,10 +76,7 @@ static int64_t binomial(int n, int k)
 }
 
 /* z ones in a sample of n, t in the population. */
-static bool possible(int N, int n, int t, int z)
-{
-    return binomial(t, z) * binomial(N - t, n - z) > 0;
-}
+static bool possible(int N, int n, int t, int z) { return binomial(t, z) * binomial(N - t, n - z) > 0; }
 
 /* Result 8: the supports under t and t+1 ones are equal iff the smaller of N-1-t and t is at least n; printed is the
  * larger. */

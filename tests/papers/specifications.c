@@ -168,10 +168,7 @@ static void zero_times_infinity_is_infinite(void **state)
 /* ---- Example 2.3 ---- */
 
 /* Datasets are 00, 01, 10, 11, by their bits; Hamming distance. */
-static int hamming(int i, int j)
-{
-    return __builtin_popcount((unsigned)(i ^ j));
-}
+static int hamming(int i, int j) { return __builtin_popcount((unsigned)(i ^ j)); }
 
 /* With the invariant "both bits are equal" the universe {00, 11} holds no two neighbours: the definition by neighbours
  * allows everything, the one by the Hamming distance does not. */

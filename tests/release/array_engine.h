@@ -226,10 +226,7 @@ static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const
     return TAMIS_OK;
 }
 
-static inline void array_free(tmi_engine *engine)
-{
-    (void)engine;
-}
+static inline void array_free(tmi_engine *engine) { (void)engine; }
 
 static inline array_engine array_engine_of(const array_row *rows, size_t row_count)
 {

@@ -4,10 +4,7 @@
 #include "tests/engine/server.h"
 #include "tests/release/audit_trial.h"
 
-static tmi_engine *in_duckdb(void)
-{
-    return engine_of_files(tmi_engine_duckdb, survey_csv());
-}
+static tmi_engine *in_duckdb(void) { return engine_of_files(tmi_engine_duckdb, survey_csv()); }
 
 static tmi_engine *in_postgres(void)
 {

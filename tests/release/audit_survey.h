@@ -75,10 +75,7 @@ static inline const char *survey_csv(void)
     return path;
 }
 
-static inline tmi_engine *in_memory(void)
-{
-    return engine_of_files(tmi_engine_memory, survey_csv());
-}
+static inline tmi_engine *in_memory(void) { return engine_of_files(tmi_engine_memory, survey_csv()); }
 
 static inline ssize_t put_bytes(const void *bytes, size_t length, void *file)
 {

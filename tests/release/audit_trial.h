@@ -84,10 +84,7 @@ static void note_chance(chance *c, const tmi_request *request)
     }
 }
 
-static size_t answers_of(const tmi_table *table)
-{
-    return tmi_table_cells(table) * table->measure_count;
-}
+static size_t answers_of(const tmi_table *table) { return tmi_table_cells(table) * table->measure_count; }
 
 static tamis_status answer_and_note(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                                     const tamis_watch *watch, tamis_error *err)

@@ -50,10 +50,7 @@ static void assert_measurement(const tmi_schedule *s, const char *name, int64_t 
     tamis_number_free(scale);
 }
 
-static double part(const tmi_schedule *s, const char *name)
-{
-    return tmi_number_nearest(measurement(s, name)->part);
-}
+static double part(const tmi_schedule *s, const char *name) { return tmi_number_nearest(measurement(s, name)->part); }
 
 static void assert_sum(const tmi_schedule *s, const char *expected)
 {

@@ -69,7 +69,4 @@ void fraction(tmi_ball *z, uint64_t high, uint64_t low)
     }
 }
 
-bool may_be_at_most(const tmi_ball *x, const tmi_ball *y)
-{
-    return !tmi_ball_is_less(y, x);
-}
+bool may_be_at_most(const tmi_ball *x, const tmi_ball *y) { return !tmi_ball_is_less(y, x); }

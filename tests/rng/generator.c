@@ -88,10 +88,7 @@ int __wrap_EVP_EncryptUpdate(EVP_CIPHER_CTX *c, uint8_t *out, int *length, const
     return cipher_fails() ? 0 : __real_EVP_EncryptUpdate(c, out, length, in, n);
 }
 
-EVP_CIPHER_CTX *__wrap_EVP_CIPHER_CTX_new(void)
-{
-    return cipher_fails() ? NULL : __real_EVP_CIPHER_CTX_new();
-}
+EVP_CIPHER_CTX *__wrap_EVP_CIPHER_CTX_new(void) { return cipher_fails() ? NULL : __real_EVP_CIPHER_CTX_new(); }
 
 /* ---- helpers ---- */
 

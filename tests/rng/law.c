@@ -92,15 +92,9 @@ static tamis_bound mass(tmi_formula *formula, const char *parameter, int64_t k)
     return bound;
 }
 
-tamis_bound laplace_mass(const char *scale, int64_t k)
-{
-    return mass(laplace, scale, k);
-}
+tamis_bound laplace_mass(const char *scale, int64_t k) { return mass(laplace, scale, k); }
 
-tamis_bound gaussian_mass(const char *variance, int64_t k)
-{
-    return mass(gaussian, variance, k);
-}
+tamis_bound gaussian_mass(const char *variance, int64_t k) { return mass(gaussian, variance, k); }
 
 /* n KL(count/n || p) <= CHANCE for some p in the bound. */
 bool may_be_chance(uint64_t count, uint64_t n, tamis_bound p)

@@ -65,10 +65,7 @@ void bits_from_bytes(const void *bytes, size_t n)
     bits_from(next_bytes, NULL);
 }
 
-size_t bits_taken(void)
-{
-    return script.taken;
-}
+size_t bits_taken(void) { return script.taken; }
 
 static bool stream(struct tmi_door *door)
 {
@@ -96,10 +93,7 @@ bool tmi_bits_refill(tamis_rng *rng, size_t n)
     return true;
 }
 
-void tmi_bits_done(tamis_rng *rng)
-{
-    (void)rng;
-}
+void tmi_bits_done(tamis_rng *rng) { (void)rng; }
 
 tamis_status tmi_bits_failed(tamis_error *err)
 {

@@ -20,10 +20,7 @@ static tamis_meaning meaning(const char *eps, const char *delta)
     return m;
 }
 
-static bool holds(tamis_bound b, double x)
-{
-    return b.lower <= x * (1 + 1e-14) && b.upper >= x * (1 - 1e-14) && is_narrow(b);
-}
+static bool holds(tamis_bound b, double x) { return b.lower <= x * (1 + 1e-14) && b.upper >= x * (1 - 1e-14) && is_narrow(b); }
 
 static void numbers_are_those_of_the_formulas(void **state)
 {

@@ -36,10 +36,7 @@ static tamis_bound variance(const char *eps, const char *f, const char *sensitiv
     return value;
 }
 
-static bool is_point(tamis_bound b, double x)
-{
-    return b.lower == x && b.upper == x;
-}
+static bool is_point(tamis_bound b, double x) { return b.lower == x && b.upper == x; }
 
 /* Sampling error and noise of the mean of a small population, by listing every sample. */
 static void variance_agrees_with_all_samples(void **state)
@@ -77,8 +74,8 @@ static void fields_agree(void **state)
         for (int64_t n = 1; n <= 20; n++) {
             double e = strtod(eps[i], NULL), f = (double)n / 20;
             tamis_mean_gain g = mean_gain(20, n, eps[i], "3", "2");
-            assert_true(is_narrow(g.eps_n) && is_narrow(g.r) && is_narrow(g.one_minus_r) && is_narrow(g.q) && is_narrow(g.census_variance) &&
-                        is_narrow(g.sample_variance));
+            assert_true(is_narrow(g.eps_n) && is_narrow(g.r) && is_narrow(g.one_minus_r) && is_narrow(g.q) &&
+                        is_narrow(g.census_variance) && is_narrow(g.sample_variance));
             assert_true(fabs(g.eps_n.lower - log1p(expm1(e) / f)) < 1e-13 * g.eps_n.lower);
             assert_true(fabs(g.r.lower - pow(f * g.eps_n.lower / e, 2)) < 1e-13);
             assert_true(fabs(g.one_minus_r.lower - (1 - g.r.lower)) < 1e-13);

@@ -93,10 +93,7 @@ static void agrees_with_R(void **state)
 
 /* ---- all samples ---- */
 
-static double middle(tamis_bound b)
-{
-    return (b.lower + b.upper) / 2;
-}
+static double middle(tamis_bound b) { return (b.lower + b.upper) / 2; }
 
 /* For every design with positive joint probabilities the Horvitz-Thompson total and variance are unbiased, and the
  * Yates-Grundy-Sen variance is if the size is fixed. */

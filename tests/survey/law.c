@@ -9,15 +9,9 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/survey/frames.h"
 
-static bool meet(tamis_bound x, tamis_bound y)
-{
-    return x.lower <= y.upper && y.lower <= x.upper;
-}
+static bool meet(tamis_bound x, tamis_bound y) { return x.lower <= y.upper && y.lower <= x.upper; }
 
-static bool narrow(tamis_bound x)
-{
-    return x.upper - x.lower <= 1e-12 * x.upper || x.upper <= 1e-300;
-}
+static bool narrow(tamis_bound x) { return x.upper - x.lower <= 1e-12 * x.upper || x.upper <= 1e-300; }
 
 static void sums_to_one(const tamis_law *law, const char *name)
 {

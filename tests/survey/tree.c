@@ -42,10 +42,7 @@ static bool holds(const tmi_ball *ball, double x)
     return bound.lower <= x * (1 + 1e-12) + 1e-300 && x * (1 - 1e-12) - 1e-300 <= bound.upper;
 }
 
-static void keep(void *context, size_t unit, const tmi_ball *given)
-{
-    tmi_ball_set(&((tmi_ball *)context)[unit], given);
-}
+static void keep(void *context, size_t unit, const tmi_ball *given) { tmi_ball_set(&((tmi_ball *)context)[unit], given); }
 
 /* With few bits the ends are cut, and the balls still hold the truth. */
 static void encloses(void **state)

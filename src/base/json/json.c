@@ -7,15 +7,9 @@
 
 /* ---- reading: tmi_json is jansson's json_t under another name, so that no other room sees jansson ---- */
 
-static const json_t *in(const tmi_json *value)
-{
-    return (const json_t *)(const void *)value;
-}
+static const json_t *in(const tmi_json *value) { return (const json_t *)(const void *)value; }
 
-static tmi_json *out_of(json_t *value)
-{
-    return (tmi_json *)(void *)value;
-}
+static tmi_json *out_of(json_t *value) { return (tmi_json *)(void *)value; }
 
 /* A text that jansson asks for piece by piece. */
 typedef struct pieces {
@@ -68,10 +62,7 @@ tamis_status tmi_json_read_watched(tmi_json **document, const char *bytes, size_
     return TAMIS_INVALID;
 }
 
-void tmi_json_free(tmi_json *document)
-{
-    json_decref((json_t *)(void *)document);
-}
+void tmi_json_free(tmi_json *document) { json_decref((json_t *)(void *)document); }
 
 tmi_json_kind tmi_json_kind_of(const tmi_json *value)
 {
@@ -88,40 +79,22 @@ tmi_json_kind tmi_json_kind_of(const tmi_json *value)
     return TMI_JSON_NULL;
 }
 
-bool tmi_json_is_true(const tmi_json *value)
-{
-    return json_is_true(in(value));
-}
+bool tmi_json_is_true(const tmi_json *value) { return json_is_true(in(value)); }
 
-int64_t tmi_json_integer(const tmi_json *value)
-{
-    return json_integer_value(in(value));
-}
+int64_t tmi_json_integer(const tmi_json *value) { return json_integer_value(in(value)); }
 
-double tmi_json_real(const tmi_json *value)
-{
-    return json_number_value(in(value));
-}
+double tmi_json_real(const tmi_json *value) { return json_number_value(in(value)); }
 
-const char *tmi_json_string(const tmi_json *value)
-{
-    return json_string_value(in(value));
-}
+const char *tmi_json_string(const tmi_json *value) { return json_string_value(in(value)); }
 
 size_t tmi_json_size(const tmi_json *value)
 {
     return json_is_array(in(value)) ? json_array_size(in(value)) : json_object_size(in(value));
 }
 
-const tmi_json *tmi_json_at(const tmi_json *list, size_t index)
-{
-    return out_of(json_array_get(in(list), index));
-}
+const tmi_json *tmi_json_at(const tmi_json *list, size_t index) { return out_of(json_array_get(in(list), index)); }
 
-const tmi_json *tmi_json_get(const tmi_json *object, const char *key)
-{
-    return out_of(json_object_get(in(object), key));
-}
+const tmi_json *tmi_json_get(const tmi_json *object, const char *key) { return out_of(json_object_get(in(object), key)); }
 
 const char *tmi_json_next_key(const tmi_json *object, const char *key)
 {
@@ -140,10 +113,7 @@ const char *tmi_json_extra_key(const tmi_json *object, const char *const *keys, 
     return NULL;
 }
 
-bool tmi_json_equal(const tmi_json *x, const tmi_json *y)
-{
-    return json_equal(in(x), in(y));
-}
+bool tmi_json_equal(const tmi_json *x, const tmi_json *y) { return json_equal(in(x), in(y)); }
 
 /* The first key of x that y lacks, or holds with another value. */
 static const char *difference(const tmi_json *x, const tmi_json *y, const char *except)
@@ -158,10 +128,7 @@ static const char *difference(const tmi_json *x, const tmi_json *y, const char *
     return NULL;
 }
 
-const char *tmi_json_short_name(const char *key)
-{
-    return strlen(key) <= 60 ? key : "(a long name)";
-}
+const char *tmi_json_short_name(const char *key) { return strlen(key) <= 60 ? key : "(a long name)"; }
 
 const char *tmi_json_difference(const tmi_json *x, const tmi_json *y, const char *except)
 {
@@ -184,10 +151,7 @@ tamis_status tmi_json_canonical(tmi_text *text, const tmi_json *value, tamis_err
 
 /* ---- writing ---- */
 
-void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty)
-{
-    *out = (tmi_json_out){.text = text, .pretty = pretty};
-}
+void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty) { *out = (tmi_json_out){.text = text, .pretty = pretty}; }
 
 static void new_line(tmi_json_out *out)
 {
@@ -256,10 +220,7 @@ bool tmi_is_utf8(const char *string)
 }
 
 /* ASCII that needs no escape; not the zero at the end. */
-static bool is_plain(char c)
-{
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
+static bool is_plain(char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; }
 
 /* What is written is valid JSON whatever the string holds: a byte that is no UTF-8, such as the first half of a character
  * that a message was cut in, becomes U+FFFD. */
@@ -310,10 +271,7 @@ void tmi_json_put_boolean(tmi_json_out *out, bool value)
     tmi_text_put(out->text, value ? "true" : "false");
 }
 
-void tmi_json_put_null(tmi_json_out *out)
-{
-    tmi_json_put_string(out, NULL);
-}
+void tmi_json_put_null(tmi_json_out *out) { tmi_json_put_string(out, NULL); }
 
 void tmi_json_put_number(tmi_json_out *out, const char *text)
 {

@@ -22,15 +22,9 @@ typedef struct box {
     double left, top, right, bottom;
 } box;
 
-static size_t steps_between(dot a, dot b)
-{
-    return (size_t)ceil(fmax(fabs(b.x - a.x), fabs(b.y - a.y)) / SPACING);
-}
+static size_t steps_between(dot a, dot b) { return (size_t)ceil(fmax(fabs(b.x - a.x), fabs(b.y - a.y)) / SPACING); }
 
-static dot at(const tmi_plot_point *p, double width, double height)
-{
-    return (dot){p->x * width, (1 - p->y) * height};
-}
+static dot at(const tmi_plot_point *p, double width, double height) { return (dot){p->x * width, (1 - p->y) * height}; }
 
 /* A trace as dots close to each other. */
 static tamis_status make_dots(dots *d, const tmi_plot_trace *trace, double width, double height, tamis_error *err)

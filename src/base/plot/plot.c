@@ -111,10 +111,7 @@ static bool clip(tmi_plot_point *a, tmi_plot_point *b)
     return true;
 }
 
-static bool inside(tmi_plot_point p)
-{
-    return p.x >= 0 && p.x <= 1 && p.y >= 0 && p.y <= 1;
-}
+static bool inside(tmi_plot_point p) { return p.x >= 0 && p.x <= 1 && p.y >= 0 && p.y <= 1; }
 
 static void add_point(tmi_plot_trace *trace, tmi_plot_point p, bool pen_up)
 {

@@ -134,15 +134,9 @@ typedef struct frame {
     double left, top, width, height;
 } frame;
 
-static double x_of(const frame *f, double share)
-{
-    return f->left + share * f->width;
-}
+static double x_of(const frame *f, double share) { return f->left + share * f->width; }
 
-static double y_of(const frame *f, double share)
-{
-    return f->top + (1 - share) * f->height;
-}
+static double y_of(const frame *f, double share) { return f->top + (1 - share) * f->height; }
 
 static frame make_frame(const tmi_plot_drawing *d)
 {

@@ -121,10 +121,7 @@ static void put_row(tmi_text *text, const canvas *c, int row)
     tmi_text_put(text, "\n");
 }
 
-static int row_of(double share)
-{
-    return (int)lround((1 - share) * (ROWS - 1));
-}
+static int row_of(double share) { return (int)lround((1 - share) * (ROWS - 1)); }
 
 /* The tick labels under the axis, centred at their ticks; one that would touch the label before it is left out. */
 static void put_x_labels(tmi_text *text, const tmi_plot_scale *scale, int columns, int gutter)

@@ -71,10 +71,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x > high ? high : x;
 }
 
-static int64_t size_of(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
+static int64_t size_of(int64_t x) { return x < 0 ? -x : x; }
 
 static void need(recipe *recipe, size_t column)
 {
@@ -394,7 +391,4 @@ void tmi_addends_make(tmi_addends *terms, const void *const *columns, size_t n)
     }
 }
 
-const int32_t *tmi_addends_codes(const tmi_addends *terms, size_t c)
-{
-    return terms->blocks[c].values;
-}
+const int32_t *tmi_addends_codes(const tmi_addends *terms, size_t c) { return terms->blocks[c].values; }

@@ -398,10 +398,7 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
     return tmi_fail(err, TAMIS_INVALID, "rows: the caller's engine returns only sums; an estimate needs another source");
 }
 
-static void free_engine(tmi_engine *engine)
-{
-    tmi_free(engine);
-}
+static void free_engine(tmi_engine *engine) { tmi_free(engine); }
 
 tamis_status tmi_engine_asking(tmi_engine **engine, tamis_answer *answer, void *context, tamis_error *err)
 {

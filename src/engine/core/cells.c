@@ -46,10 +46,7 @@ struct tmi_cells {
     int32_t cell[TMI_BLOCK];
 };
 
-static size_t lane_size(const table *table)
-{
-    return table->stride * (LANES - 1) + table->cell_count + 1;
-}
+static size_t lane_size(const table *table) { return table->stride * (LANES - 1) + table->cell_count + 1; }
 
 static void make_sum(tmi_cells *cells, table *table, sum *made, const tmi_measure *measure)
 {
@@ -298,10 +295,7 @@ tamis_status tmi_cells_add(tmi_cells *cells, const void *const *columns, size_t 
 
 /* ---- from doubles ---- */
 
-bool tmi_cells_take_numbers(const tmi_cells *cells)
-{
-    return cells->has_moments;
-}
+bool tmi_cells_take_numbers(const tmi_cells *cells) { return cells->has_moments; }
 
 /* Straight into the totals: one cell per table and no lanes. The sum of (k - minus) is the sum of k less minus times the
  * number of rows. */

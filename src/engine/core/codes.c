@@ -78,10 +78,7 @@ static bool add(tmi_codes *codes, int forms, tmi_cell text, bool kept, int32_t c
     return true;
 }
 
-static bool is_same(tmi_cell a, tmi_cell b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
+static bool is_same(tmi_cell a, tmi_cell b) { return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0; }
 
 /* An entry of the list in all forms. Forms in which it has the same text share a slot. */
 static bool take(tmi_codes *codes, const char *entry, int32_t code)

@@ -117,10 +117,7 @@ static void plain_points(int64_t *restrict k, const double *restrict v, size_t n
 }
 
 /* 1/v, or NaN where it is missing. The result is never infinite: v >= 2^-1022. */
-static double turned(double v)
-{
-    return v >= DBL_MIN && v <= DBL_MAX ? 1 / v : (double)NAN;
-}
+static double turned(double v) { return v >= DBL_MIN && v <= DBL_MAX ? 1 / v : (double)NAN; }
 
 /* After the grid: missing codes, and what is counted instead of missing values. */
 static void finish(int64_t *k, const double *v, size_t n, const tmi_column *column)

@@ -39,10 +39,7 @@ void tmi_labels_free(tmi_labels *labels)
     tmi_free(labels);
 }
 
-int64_t tmi_labels_count(const tmi_labels *labels)
-{
-    return (int64_t)labels->count;
-}
+int64_t tmi_labels_count(const tmi_labels *labels) { return (int64_t)labels->count; }
 
 tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number)
 {

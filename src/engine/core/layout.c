@@ -16,10 +16,7 @@ size_t tmi_table_cells(const tmi_table *table)
 
 /* ---- columns ---- */
 
-static bool is_point(int64_t k)
-{
-    return -TMI_MAX_GRID < k && k < TMI_MAX_GRID;
-}
+static bool is_point(int64_t k) { return -TMI_MAX_GRID < k && k < TMI_MAX_GRID; }
 
 static tamis_status check_grid(const tmi_grid *grid, const tmi_column *column, tamis_error *err)
 {

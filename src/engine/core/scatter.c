@@ -4,10 +4,7 @@
 #include "base/sha256.h"
 #include "engine/core/cells.h"
 
-static tmi_cell text_of(tmi_cell cell)
-{
-    return cell.bytes ? tmi_trimmed(cell.bytes, cell.length) : (tmi_cell){"", 0};
-}
+static tmi_cell text_of(tmi_cell cell) { return cell.bytes ? tmi_trimmed(cell.bytes, cell.length) : (tmi_cell){"", 0}; }
 
 static int32_t code_of(const tmi_cell *stratum, tmi_cell label, const tmi_column *column)
 {
@@ -32,10 +29,7 @@ typedef struct memory {
     int32_t code;
 } memory;
 
-static bool is_same(tmi_cell a, tmi_cell b)
-{
-    return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0;
-}
+static bool is_same(tmi_cell a, tmi_cell b) { return a.length == b.length && memcmp(a.bytes, b.bytes, a.length) == 0; }
 
 void tmi_scatter(int32_t *codes, const tmi_cell *strata, const tmi_cell *labels, size_t n, const tmi_column *column)
 {

@@ -13,12 +13,6 @@ static void quoted(tmi_text *sql, const char *text, char quote)
     tmi_text_add(sql, &quote, 1);
 }
 
-void tmi_sql_name(tmi_text *sql, const char *name)
-{
-    quoted(sql, name, '"');
-}
+void tmi_sql_name(tmi_text *sql, const char *name) { quoted(sql, name, '"'); }
 
-void tmi_sql_text(tmi_text *sql, const char *text)
-{
-    quoted(sql, text, '\'');
-}
+void tmi_sql_text(tmi_text *sql, const char *text) { quoted(sql, text, '\''); }

@@ -6,10 +6,7 @@
 
 #include "base/memory.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /* Copies digits, leaving out single underscores between them. Returns the bytes read; 0 if there is no digit. */
 static size_t take_digits(char **to, const char *from, const char *end)

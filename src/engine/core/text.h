@@ -13,10 +13,7 @@ typedef struct tmi_cell {
     size_t length;
 } tmi_cell;
 
-static inline bool tmi_is_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
+static inline bool tmi_is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 static inline tmi_cell tmi_trimmed(const char *bytes, size_t length)
 {

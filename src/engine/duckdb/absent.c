@@ -38,12 +38,6 @@ tamis_status tmi_header_duckdb(tmi_header *header, const char *file, const char 
     return absent(&file, 1, err);
 }
 
-bool tmi_duckdb_is_there(void)
-{
-    return false;
-}
+bool tmi_duckdb_is_there(void) { return false; }
 
-void tmi_engine_libraries(tmi_library_list *list)
-{
-    tmi_library_add(list, "DuckDB", NULL);
-}
+void tmi_engine_libraries(tmi_library_list *list) { tmi_library_add(list, "DuckDB", NULL); }

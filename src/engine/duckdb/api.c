@@ -86,10 +86,7 @@ bool tmi_duckdb_is_there(void)
     return loaded.found;
 }
 
-const tmi_duckdb_api *tmi_duckdb(void)
-{
-    return &loaded.api;
-}
+const tmi_duckdb_api *tmi_duckdb(void) { return &loaded.api; }
 
 /* The version is the header's: asking the library itself would mean loading it. */
 #define TEXT_OF(x) #x

@@ -117,15 +117,9 @@ typedef struct cells_state {
     struct tmi_duckdb_cells *owned; /* NULL if memory runs out */
 } cells_state;
 
-static cells_state *state_of(duckdb_aggregate_state state)
-{
-    return (cells_state *)(void *)state;
-}
+static cells_state *state_of(duckdb_aggregate_state state) { return (cells_state *)(void *)state; }
 
-static void out_of_memory(duckdb_function_info info)
-{
-    tmi_duckdb()->aggregate_function_set_error(info, "out of memory");
-}
+static void out_of_memory(duckdb_function_info info) { tmi_duckdb()->aggregate_function_set_error(info, "out of memory"); }
 
 static idx_t state_size(duckdb_function_info info)
 {
@@ -216,10 +210,7 @@ const char *tmi_duckdb_lookup_name(tmi_form form)
                                      : "tamis_code";
 }
 
-static const char *function_of(const tmi_column *column)
-{
-    return column->kind == TMI_NUMBER ? "tamis_point" : "tamis_group";
-}
+static const char *function_of(const tmi_column *column) { return column->kind == TMI_NUMBER ? "tamis_point" : "tamis_group"; }
 
 /* The column whose code, or label, is the second argument; NULL: there is only one. */
 static const tmi_column *second_of(const tmi_column *column)

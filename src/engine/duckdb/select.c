@@ -101,10 +101,7 @@ done:
 
 /* A FLOAT is a missing code if it is the code rounded to a FLOAT: 99.9 as FLOAT is 99.90000152..., which as DOUBLE is not the
  * code. */
-static bool is_code_apart(double code)
-{
-    return fabs(code) <= (double)FLT_MAX && (double)(float)code != code;
-}
+static bool is_code_apart(double code) { return fabs(code) <= (double)FLT_MAX && (double)(float)code != code; }
 
 static void write_float(tmi_text *sql, const tmi_column *column)
 {

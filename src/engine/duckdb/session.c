@@ -18,10 +18,7 @@
 
 /* ---- opening ---- */
 
-static tamis_status failed(tamis_error *err)
-{
-    return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started");
-}
+static tamis_status failed(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started"); }
 
 /* A folder that only this user can enter. */
 static tamis_status make_folder(tmi_duckdb_session *session, tamis_error *err)

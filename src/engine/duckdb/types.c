@@ -56,10 +56,7 @@ static const char *after_quoted(const char *at)
     return *at ? at + 1 : at;
 }
 
-static bool is_word(char c)
-{
-    return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
-}
+static bool is_word(char c) { return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80); }
 
 static const char *after_word(const char *at)
 {

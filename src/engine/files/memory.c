@@ -29,10 +29,7 @@ static size_t first_of(const tmi_column *const *columns, size_t c)
     return first;
 }
 
-static const char *name_at(const void *names, size_t k)
-{
-    return ((const tmi_csv_header *)names)->names[k];
-}
+static const char *name_at(const void *names, size_t k) { return ((const tmi_csv_header *)names)->names[k]; }
 
 /* Finds the requested columns in a file: wanted[c] for each column of the file. */
 static tamis_status find_columns(size_t **wanted, size_t *file_columns, const tmi_file *file, const tmi_column *const *columns,

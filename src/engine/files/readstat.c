@@ -37,10 +37,7 @@ static size_t kind_of(const char *name)
     return k;
 }
 
-bool tmi_is_readstat_file(const char *name)
-{
-    return kind_of(name) < KINDS;
-}
+bool tmi_is_readstat_file(const char *name) { return kind_of(name) < KINDS; }
 
 typedef struct file_scanner {
     tmi_scanner scanner;

@@ -81,10 +81,7 @@ static int take_label(const char *name, readstat_value_t value, const char *labe
     return one->code && one->label ? READSTAT_HANDLER_OK : stop(r);
 }
 
-static void ignore_error(const char *message, void *context)
-{
-    (void)message, (void)context;
-}
+static void ignore_error(const char *message, void *context) { (void)message, (void)context; }
 
 typedef readstat_error_t parse_file(readstat_parser_t *parser, const char *path, void *context);
 

@@ -19,10 +19,7 @@ static double number_of(readstat_value_t value)
     }
 }
 
-static bool is_string(readstat_type_t type)
-{
-    return readstat_type_class(type) == READSTAT_TYPE_CLASS_STRING;
-}
+static bool is_string(readstat_type_t type) { return readstat_type_class(type) == READSTAT_TYPE_CLASS_STRING; }
 
 static tmi_form form_of(readstat_type_t type)
 {

@@ -387,10 +387,7 @@ static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns,
     return status;
 }
 
-static void free_scanner(tmi_scanner *scanner)
-{
-    tmi_free(scanner); /* the source belongs to the caller */
-}
+static void free_scanner(tmi_scanner *scanner) { tmi_free(scanner); /* the source belongs to the caller */ }
 
 tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *source, unsigned threads, tamis_error *err)
 {

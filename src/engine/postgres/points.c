@@ -7,10 +7,7 @@
 
 #define LARGEST "'1.7976931348623157e308'::float8"
 
-static void put_double(tmi_text *sql, double value)
-{
-    tmi_text_format(sql, "'%.17g'::float8", value);
-}
+static void put_double(tmi_text *sql, double value) { tmi_text_format(sql, "'%.17g'::float8", value); }
 
 /* A quotient below this, 2^-60, vanishes when 1/2 is added to it. */
 #define NOTHING 0x1p-60

@@ -102,10 +102,7 @@ static bool field_integer(tmi_int128 *value, PGresult *result, int row, int fiel
     return PQgetisnull(result, row, field) || tmi_int128_read(value, PQgetvalue(result, row, field));
 }
 
-static tamis_status fail_integer(tamis_error *err)
-{
-    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an impossible answer");
-}
+static tamis_status fail_integer(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an impossible answer"); }
 
 /* ---- before the charge ---- */
 

@@ -11,10 +11,7 @@
 
 /* ---- literals and steps ---- */
 
-void tmi_sql_integer(tmi_text *sql, int64_t value)
-{
-    tmi_text_format(sql, "'%lld'::bigint", (long long)value);
-}
+void tmi_sql_integer(tmi_text *sql, int64_t value) { tmi_text_format(sql, "'%lld'::bigint", (long long)value); }
 
 /* A chain of steps while it is written. Each step names the columns that a later one needs, each in one form: a server accepts
  * at most TMI_SQL_ENTRIES names in one SELECT. */
@@ -45,10 +42,7 @@ static void begin_step(chain *k, changes *changed, char form)
     }
 }
 
-static void end_step(chain *k)
-{
-    tmi_text_format(k->sql, " FROM s%zu OFFSET '0'::bigint)", k->step - 1);
-}
+static void end_step(chain *k) { tmi_text_format(k->sql, " FROM s%zu OFFSET '0'::bigint)", k->step - 1); }
 
 /* ---- cells ---- */
 
@@ -137,10 +131,7 @@ static tamis_status put_codes(tmi_text *sql, const tmi_sql_source *source, const
     return status;
 }
 
-static bool is_category(const chain *k, size_t c)
-{
-    return k->source->layout->columns[c]->kind == TMI_CATEGORY;
-}
+static bool is_category(const chain *k, size_t c) { return k->source->layout->columns[c]->kind == TMI_CATEGORY; }
 
 tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
 {
@@ -309,15 +300,9 @@ static bool is_number_by(const chain *k, size_t c)
     return k->source->layout->columns[c]->kind == TMI_NUMBER && k->source->layout->columns[c]->by;
 }
 
-static bool is_groups(const chain *k, size_t c)
-{
-    return k->source->layout->columns[c]->kind == TMI_GROUPS;
-}
+static bool is_groups(const chain *k, size_t c) { return k->source->layout->columns[c]->kind == TMI_GROUPS; }
 
-static bool is_at_depth(const chain *k, size_t c)
-{
-    return depth_of(k->source->layout->columns[c]) == k->depth;
-}
+static bool is_at_depth(const chain *k, size_t c) { return depth_of(k->source->layout->columns[c]) == k->depth; }
 
 tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
                             tamis_error *err)

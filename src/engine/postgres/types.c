@@ -86,10 +86,7 @@ done:
     return status;
 }
 
-static const char *name_at(const void *names, size_t k)
-{
-    return PQgetvalue(names, (int)k, 0);
-}
+static const char *name_at(const void *names, size_t k) { return PQgetvalue(names, (int)k, 0); }
 
 /* INVALID: there is no such column. The server is asked which there are. */
 static tamis_status lacks_column(const tmi_postgres *session, size_t p, const tmi_column *column, tamis_error *err)

@@ -50,10 +50,7 @@ static tamis_status certainly(bool *plausible, const tmi_count_test *test, int64
 /* ---- the search ---- */
 
 /* K is written as a distance from the end at which everything is plausible: `steps` 0, 1, ..., population. */
-static int64_t ones_at(const tmi_count_test *test, int64_t steps)
-{
-    return test->upwards ? test->c->population - steps : steps;
-}
+static int64_t ones_at(const tmi_count_test *test, int64_t steps) { return test->upwards ? test->c->population - steps : steps; }
 
 static tamis_status plausible_at(bool *plausible, const tmi_count_test *test, int64_t steps, bool certain, tamis_error *err)
 {

@@ -44,15 +44,9 @@ tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, 
     return TAMIS_OK;
 }
 
-void tmi_count_test_clear(tmi_count_test *test)
-{
-    tmi_free(test->tails);
-}
+void tmi_count_test_clear(tmi_count_test *test) { tmi_free(test->tails); }
 
-double tmi_count_guess(const tmi_count_test *test)
-{
-    return (double)test->noisy / test->rate;
-}
+double tmi_count_guess(const tmi_count_test *test) { return (double)test->noisy / test->rate; }
 
 /* ---- doubles ---- */
 

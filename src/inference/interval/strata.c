@@ -145,10 +145,7 @@ static tamis_status prepare(problem *p, const tmi_moved_count *moved, double con
     return set_student(p, units, confidence, err);
 }
 
-static double nearest(const problem *p)
-{
-    return fmin(fmax(p->estimate, 0), p->population);
-}
+static double nearest(const problem *p) { return fmin(fmax(p->estimate, 0), p->population); }
 
 /* Whether the estimate, or the possible total nearest to it, is plausible if `total` is true: for totals above it, P(estimate
  * this small), else this large. */

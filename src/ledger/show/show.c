@@ -40,10 +40,7 @@ static void put_loss(tmi_json_out *out, const char *key, tamis_bound epsilon, ta
     tmi_json_close(out, '}');
 }
 
-const char *tmi_shown_state(const tmi_ledger_charge *c)
-{
-    return c->released ? "released" : c->voided ? "voided" : "charged";
-}
+const char *tmi_shown_state(const tmi_ledger_charge *c) { return c->released ? "released" : c->voided ? "voided" : "charged"; }
 
 static void put_entry(tmi_json_out *out, const tmi_ledger_charge *c, const tmi_wave *wave)
 {

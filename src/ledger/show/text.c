@@ -10,10 +10,7 @@
 #include "num/bound.h"
 #include "num/number.h"
 
-static void write_line(tmi_text *text, const char *name, const char *words)
-{
-    tmi_text_format(text, "  %-16s%s\n", name, words);
-}
+static void write_line(tmi_text *text, const char *name, const char *words) { tmi_text_format(text, "  %-16s%s\n", name, words); }
 
 /* The upper ends of an epsilon and a delta. */
 static const char *say_loss(tamis_spending *s, tamis_bound epsilon, tamis_bound delta)

@@ -38,15 +38,9 @@ static const char *const schema[][2] = {
 };
 #define SCHEMA (sizeof schema / sizeof *schema)
 
-const char *tmi_store_path(const tmi_store *file)
-{
-    return file->path;
-}
+const char *tmi_store_path(const tmi_store *file) { return file->path; }
 
-const char *tmi_store_place(const tmi_store *file)
-{
-    return file->full;
-}
+const char *tmi_store_place(const tmi_store *file) { return file->full; }
 
 tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err)
 {

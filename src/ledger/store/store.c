@@ -53,10 +53,7 @@ tamis_status tmi_store_begin(tmi_store *file, bool writing, tamis_error *err)
     return simply(file, writing ? TMI_ORDER_WRITE : TMI_ORDER_READ, err);
 }
 
-tamis_status tmi_store_commit(tmi_store *file, tamis_error *err)
-{
-    return simply(file, TMI_ORDER_COMMIT, err);
-}
+tamis_status tmi_store_commit(tmi_store *file, tamis_error *err) { return simply(file, TMI_ORDER_COMMIT, err); }
 
 void tmi_store_cancel(tmi_store *file)
 {

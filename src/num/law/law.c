@@ -10,10 +10,7 @@
 #include <arb_poly.h>
 #endif
 
-static int64_t law_end(const tmi_law *law) /* the point after the last stored one */
-{
-    return law->first + (int64_t)law->count;
-}
+static int64_t law_end(const tmi_law *law) /* the point after the last stored one */ { return law->first + (int64_t)law->count; }
 
 /* z = [0, upper end of x] for x >= 0. */
 static void from_zero_to(tmi_ball *z, const tmi_ball *x, long bits)
@@ -88,10 +85,7 @@ tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err)
     return TAMIS_OK;
 }
 
-static void swap(tmi_ball *x, tmi_ball *y)
-{
-    arb_swap(tmi_arb(x), tmi_arb(y));
-}
+static void swap(tmi_ball *x, tmi_ball *y) { arb_swap(tmi_arb(x), tmi_arb(y)); }
 
 void tmi_law_mirror(tmi_law *law)
 {

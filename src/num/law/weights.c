@@ -126,10 +126,7 @@ static tamis_status add_weights(sums *s, const tmi_weights *w, size_t at_least, 
 }
 
 /* Precisions to try for m digits: a Gaussian of 2^22 weights loses at most 2 * 22 bits in its products. */
-static long first_bits(uint64_t m)
-{
-    return (long)m + 112;
-}
+static long first_bits(uint64_t m) { return (long)m + 112; }
 
 static bool more_bits(long *bits, uint64_t m)
 {

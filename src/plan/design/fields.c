@@ -60,10 +60,7 @@ void tmi_put_design_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi
     tmi_put_exact_field(out, "rate", s->rate);
 }
 
-int64_t tmi_law_population(const tmi_plan_stratum *s)
-{
-    return s->population > 0 ? s->population : 1;
-}
+int64_t tmi_law_population(const tmi_plan_stratum *s) { return s->population > 0 ? s->population : 1; }
 
 void tmi_write_law_sizes(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {

@@ -10,10 +10,7 @@ static void read_order(tmi_reader *reader, const tmi_yaml *value, void *target)
 
 static const tmi_plan_key keys[] = {{.name = "order", .read = read_order, .required = "order: public"}, {0}};
 
-static const char *order_of(const tmi_plan_design *d)
-{
-    return d->random_order ? "random" : "public";
-}
+static const char *order_of(const tmi_plan_design *d) { return d->random_order ? "random" : "public"; }
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {

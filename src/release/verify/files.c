@@ -174,10 +174,7 @@ done:
 
 /* ---- release.json ---- */
 
-static bool is_near(double x, double y)
-{
-    return fabs(x - y) <= NEAR * fmax(fabs(x), fabs(y));
-}
+static bool is_near(double x, double y) { return fabs(x - y) <= NEAR * fmax(fabs(x), fabs(y)); }
 
 /* The number of the file instead of the one computed, if they are the same to nine digits. */
 static void adopt(double *x, const tmi_json *object, const char *key)

@@ -23,10 +23,7 @@ static bool is_known(const tmi_verification *v, const char *name)
     return false;
 }
 
-static int compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
+static int compare(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err)
 {

@@ -92,10 +92,7 @@ done:
 
 /* ---- one number ---- */
 
-double tmi_prospect_noise(const tmi_prospect *p)
-{
-    return fmin(p->noise_sd, p->limit);
-}
+double tmi_prospect_noise(const tmi_prospect *p) { return fmin(p->noise_sd, p->limit); }
 
 double tmi_prospect_sampling(const tmi_prospect *p)
 {
@@ -114,10 +111,7 @@ double tmi_prospect_noise_share(const tmi_prospect *p)
     return size > 0 ? p->noise_sd / size : INFINITY;
 }
 
-bool tmi_prospect_drowned(const tmi_prospect *p)
-{
-    return p->noise_sd > 0 && tmi_prospect_noise_share(p) > DROWNED;
-}
+bool tmi_prospect_drowned(const tmi_prospect *p) { return p->noise_sd > 0 && tmi_prospect_noise_share(p) > DROWNED; }
 
 size_t tmi_forecast_drowned(const tmi_forecast *f)
 {

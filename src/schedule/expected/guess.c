@@ -4,10 +4,7 @@
 
 #include "schedule/result.h"
 
-static double guessed(const tamis_number *guess, double otherwise)
-{
-    return guess ? tmi_number_nearest(guess) : otherwise;
-}
+static double guessed(const tamis_number *guess, double otherwise) { return guess ? tmi_number_nearest(guess) : otherwise; }
 
 /* ---- sizes ---- */
 
@@ -103,10 +100,7 @@ static double part_between(const tmi_plan_column *number, int64_t least, int64_t
     return fmax(to - from, 1e-6);
 }
 
-static bool has_law(const tmi_plan_column *number)
-{
-    return number->typical_sd != NULL;
-}
+static bool has_law(const tmi_plan_column *number) { return number->typical_sd != NULL; }
 
 bool tmi_has_shares(const tmi_plan_column *category)
 {

@@ -9,10 +9,7 @@
 #include "schedule/result.h"
 
 /* What a row of a table of which the weights come later stands for in a total, and a square in a variance. */
-static double weight_in(const tmi_sampling *sampling, size_t stratum)
-{
-    return tmi_number_nearest(sampling->weight[stratum]);
-}
+static double weight_in(const tmi_sampling *sampling, size_t stratum) { return tmi_number_nearest(sampling->weight[stratum]); }
 
 static double spread_in(const tmi_sampling *sampling, size_t stratum)
 {
@@ -154,15 +151,9 @@ static double sampling_sd(const guess *g, double variance, double mean)
 }
 
 /* Of a total of residuals, which are 0 outside the group and have a mean of 0 in it. */
-static double residual_sd(const guess *g, double variance)
-{
-    return sqrt(g->spread * g->own * fmax(variance, 0));
-}
+static double residual_sd(const guess *g, double variance) { return sqrt(g->spread * g->own * fmax(variance, 0)); }
 
-static double not_zero(double size, double otherwise)
-{
-    return size > 0 ? size : otherwise > 0 ? otherwise : 1;
-}
+static double not_zero(double size, double otherwise) { return size > 0 ? size : otherwise > 0 ? otherwise : 1; }
 
 static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 {
@@ -335,10 +326,7 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range, limit};
 }
 
-static bool is_by_strata(const tmi_schedule *s, size_t i)
-{
-    return s->plan->design.by && tmi_group_stratum(s, i, 0) != SIZE_MAX;
-}
+static bool is_by_strata(const tmi_schedule *s, size_t i) { return s->plan->design.by && tmi_group_stratum(s, i, 0) != SIZE_MAX; }
 
 static bool groups_differ(const tmi_schedule *s, size_t i)
 {

@@ -31,20 +31,11 @@ tamis_status tmi_check_sizes(int64_t population, int64_t sample, tamis_error *er
     return TAMIS_OK;
 }
 
-int64_t tamis_design_population(const tamis_design *design)
-{
-    return design ? design->population : 0;
-}
+int64_t tamis_design_population(const tamis_design *design) { return design ? design->population : 0; }
 
-int64_t tamis_design_sample(const tamis_design *design)
-{
-    return design ? design->sample : -1;
-}
+int64_t tamis_design_sample(const tamis_design *design) { return design ? design->sample : -1; }
 
-const char *tamis_design_name(const tamis_design *design)
-{
-    return design ? design->kind->name : "";
-}
+const char *tamis_design_name(const tamis_design *design) { return design ? design->kind->name : ""; }
 
 tmi_ball *tmi_balls_new(size_t count)
 {

@@ -25,10 +25,7 @@ typedef struct terms {
 } terms;
 
 /* Twelve standard deviations or more to each side: by Bernstein's inequality, 2 exp(-42) lies beyond. */
-static double half_width(double d)
-{
-    return 14 + sqrt(196 + 84 * d);
-}
+static double half_width(double d) { return 14 + sqrt(196 + 84 * d); }
 
 static bool set_terms(terms *t, const double *w, size_t count, int64_t n)
 {

@@ -102,10 +102,7 @@ typedef struct bernoulli_design {
     tmi_common rate;
 } bernoulli_design;
 
-static void bernoulli_clear(tamis_design *design)
-{
-    tmi_common_clear(&((bernoulli_design *)design)->rate);
-}
+static void bernoulli_clear(tamis_design *design) { tmi_common_clear(&((bernoulli_design *)design)->rate); }
 
 static tamis_status bernoulli_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
 {

@@ -15,16 +15,10 @@ typedef struct tmi_pps {
     int64_t size; /* of the sample of open units; -1: random (Poisson) */
 } tmi_pps;
 
-static inline const tmi_pps *tmi_pps_of(const tamis_design *design)
-{
-    return (const tmi_pps *)design;
-}
+static inline const tmi_pps *tmi_pps_of(const tamis_design *design) { return (const tmi_pps *)design; }
 
 /* The numerator of the i-th open unit. */
-static inline const uint64_t *tmi_open(const tmi_pps *pps, size_t i)
-{
-    return tmi_common_at(&pps->pi, (size_t)pps->open[i]);
-}
+static inline const uint64_t *tmi_open(const tmi_pps *pps, size_t i) { return tmi_common_at(&pps->pi, (size_t)pps->open[i]); }
 
 /* Gives a design of this kind; with fixed_size the sum must be an integer. */
 tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, const tamis_number *const *probabilities,

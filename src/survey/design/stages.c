@@ -150,10 +150,7 @@ typedef struct givers {
     int64_t largest, second, smallest; /* most records, most of all but the giver, fewest */
 } givers;
 
-static int64_t most_records(const tamis_design *part)
-{
-    return part->sample >= 0 ? part->sample : part->population;
-}
+static int64_t most_records(const tamis_design *part) { return part->sample >= 0 ? part->sample : part->population; }
 
 static givers find_givers(const tmi_composite *d, const tmi_exposures *above, size_t at)
 {
@@ -175,10 +172,7 @@ static givers find_givers(const tmi_composite *d, const tmi_exposures *above, si
 }
 
 /* A product of sizes below 2^62; beyond, a distance that is never reached. */
-static int64_t times(int64_t x, int64_t y)
-{
-    return y != 0 && x > (INT64_C(1) << 60) / y ? INT64_C(1) << 60 : x * y;
-}
+static int64_t times(int64_t x, int64_t y) { return y != 0 && x > (INT64_C(1) << 60) / y ? INT64_C(1) << 60 : x * y; }
 
 /* From clusters to records. Of the clusters that differ, one is the unit's own; if all give equally many records these
  * are exchanged, otherwise those of both sides are added or removed. */
@@ -210,10 +204,7 @@ static tamis_bound product(tamis_bound x, tamis_bound y)
     return z;
 }
 
-static int64_t larger(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
+static int64_t larger(int64_t x, int64_t y) { return x > y ? x : y; }
 
 static void add_absence(tamis_exposure *e, tamis_absence absence)
 {

@@ -37,15 +37,9 @@ static int largest_first(const void *x, const void *y)
     return order != 0 ? order : (a->number > b->number) - (a->number < b->number);
 }
 
-static const uint64_t *rest(const steps *s, size_t alpha)
-{
-    return s->rest + alpha * s->pps->pi.words;
-}
+static const uint64_t *rest(const steps *s, size_t alpha) { return s->rest + alpha * s->pps->pi.words; }
 
-static const uint64_t *size_of(const steps *s, size_t rank)
-{
-    return tmi_open(s->pps, s->sorted[rank]);
-}
+static const uint64_t *size_of(const steps *s, size_t rank) { return tmi_open(s->pps, s->sorted[rank]); }
 
 /* alpha(k) is the smallest a with (k - a) pi_(a) < X(a); it falls with k. */
 static void find_full(steps *s)

@@ -22,10 +22,7 @@ static tamis_status init_node(tmi_tree_node *node, int64_t low, size_t count, bo
     return node->a && (node->b || !marked) ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-static int64_t high(const tmi_tree_node *node)
-{
-    return node->low + (int64_t)node->count - 1;
-}
+static int64_t high(const tmi_tree_node *node) { return node->low + (int64_t)node->count - 1; }
 
 /* q = 1 / (1 + w), p = w q. */
 static tamis_status set_leaf(tmi_tree_node *node, const tmi_ball *odds, bool marked, long bits, tamis_error *err)
