@@ -294,22 +294,18 @@ static void explain(const void *what, const cli_guarantee *g)
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
-        snprintf(text, sizeof text,
-                 "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the "
-                 "probabilities of any set of results %s. This holds against an attacker who knows all other values, but not "
-                 "who was sampled.",
-                 N, words);
+        snprintf(
+            text, sizeof text,
+            "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the probabilities "
+            "of any set of results %s. This holds against an attacker who knows all other values, but not who was sampled.",
+            N, words);
         cli_paragraph(stdout, text, 2);
     }
     cli_paragraph(stdout,
-                  "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an "
-                  "upper bound, the truth may be smaller, but nothing better is proved.",
+                  "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an upper "
+                  "bound, the truth may be smaller, but nothing better is proved.",
                   2);
-    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
-                      2);
+    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
 
 /* ---- --epsilon, --delta, or the curve alone ---- */
@@ -366,8 +362,8 @@ static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_k
         if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
             *scale = (tamis_bound){0, INFINITY};
             *err = (tamis_error){.status = TAMIS_UNABLE,
-                                 .message = "discrete Gaussian noise would have a scale of too many "
-                                            "steps to be searched for; discrete Laplace noise is faster"};
+                                 .message = "discrete Gaussian noise would have a scale of too many steps to be searched for; "
+                                            "discrete Laplace noise is faster"};
             status = TAMIS_UNABLE;
         }
         if (status != TAMIS_OK) return status;
@@ -406,34 +402,24 @@ static int run(const cli_call *call)
     return code;
 }
 
-extern const cli_command cli_command_privacy_design;
 const cli_command cli_command_privacy_design = {
     .name = "privacy design",
     .purpose = "of any design: strata, unequal probabilities, clusters",
-    .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was "
-             "drawn. This command says how private that is for each unit of the frame, stratum by stratum, and how much noise "
-             "is still needed. Every number says whether it is exact or an upper bound.\n\n"
-             "The file is a plan, of which only the design and the bounds of --column are looked at, or nothing but a "
-             "design; YAML or JSON. Designs that a release does not know yet are welcome: they are written as in "
-             "docs/compute.md, strata may be named.\n\n"
+    .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was drawn. "
+             "This command says how private that is for each unit of the frame, stratum by stratum, and how much noise is still "
+             "needed. Every number says whether it is exact or an upper bound.\n\n"
+             "The file is a plan, of which only the design and the bounds of --column are looked at, or nothing but a design; "
+             "YAML or JSON. Designs that a release does not know yet are welcome: they are written as in docs/compute.md, strata "
+             "may be named.\n\n"
              "Discrete noise is on a grid of which every weighted value is a multiple; its scale counts steps of it.",
-    .operands =
-        (const cli_argument[]){{.name = "PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"},
-                               {0}},
-    .options = (const cli_argument[]){{.name = "range",
-                                       .value = "FROM:TO",
-                                       .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
-                                      {.name = "column",
-                                       .value = "NAME",
-                                       .help = "the bounds that the plan gives for this column"},
-                                      CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
-                                      CLI_GUARANTEE_OPTIONS,
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis privacy design plan.yaml --column enroll --laplace 200000",
-                                       "the total of a column of the plan, with noise"},
-                                      {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
-                                      {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d",
-                                       "a design by itself"},
-                                      {0}},
+    .operands = {{"PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"}},
+    .options = {{"range", "FROM:TO", .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
+                {"column", "NAME", .help = "the bounds that the plan gives for this column"},
+                CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
+                CLI_GUARANTEE_OPTIONS},
+    .examples = {{"tamis privacy design plan.yaml --column enroll --laplace 200000",
+                  "the total of a column of the plan, with noise"},
+                 {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
+                 {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d", "a design by itself"}},
     .run = run,
 };

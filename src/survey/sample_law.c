@@ -119,14 +119,12 @@ tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, con
         return status == TAMIS_OK ? tmi_sample_law_take(law, units, size, p, err) : status;
     }
     tmi_ball p, q;
-    tmi_ball_init(&p);
-    tmi_ball_init(&q);
+    tmi_ball_inits(&p, &q, NULL);
     sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
     sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
     tmi_ball_mul(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
     status = add_ball(law, units, size, &p, err);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&q);
+    tmi_ball_clears(&p, &q, NULL);
     return status;
 }
 
@@ -184,8 +182,7 @@ static tamis_status merge(tmi_listed *s, tmi_listed *t, tamis_error *err)
         return TAMIS_OK;
     }
     tmi_ball p, q;
-    tmi_ball_init(&p);
-    tmi_ball_init(&q);
+    tmi_ball_inits(&p, &q, NULL);
     sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
     sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
     tmi_ball_add(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
@@ -195,8 +192,7 @@ static tamis_status merge(tmi_listed *s, tmi_listed *t, tamis_error *err)
         tmi_ball_init(&s->ball);
     }
     tmi_ball_set(&s->ball, &p);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&q);
+    tmi_ball_clears(&p, &q, NULL);
     return TAMIS_OK;
 }
 
