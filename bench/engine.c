@@ -62,7 +62,7 @@ static void ask_tamis(const char *file)
     tmi_engine *engine;
     tamis_error err = {0};
     if (tmi_engine_duckdb(&engine, &source, 1, &err) != TAMIS_OK ||
-        engine->aggregate(engine, answers, &request, NULL, NULL, &err) != TAMIS_OK) {
+        engine->aggregate(engine, answers, &request, NULL, &err) != TAMIS_OK) {
         fprintf(stderr, "%s\n", err.message);
         exit(1);
     }

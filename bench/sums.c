@@ -138,7 +138,7 @@ static void in_memory(int64_t n)
         tmi_int128 answers[2], *const places[] = {answers};
         if (tamis_source_new(&source, n, NULL) != TAMIS_OK || tamis_source_numbers(source, "x", values, NULL) != TAMIS_OK ||
             tmi_engine_of_source(&engine, source, 1, NULL) != TAMIS_OK ||
-            engine->aggregate(engine, places, &request, NULL, NULL, NULL) != TAMIS_OK)
+            engine->aggregate(engine, places, &request, NULL, NULL) != TAMIS_OK)
             stop("the memory engine failed");
         engine->free(engine);
         tamis_source_free(source);

@@ -24,7 +24,7 @@ static tamis_status ask_weighted(tmi_engine *engine, tamis_error *err)
     const tmi_table table = {by, 1, &total, 1};
     const tmi_request request = {.tables = &table, .table_count = 1};
     tmi_int128 answers[GROUPS], *const places[] = {answers};
-    return engine->aggregate(engine, places, &request, NULL, NULL, err);
+    return engine->aggregate(engine, places, &request, NULL, err);
 }
 
 #endif

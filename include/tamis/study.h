@@ -12,12 +12,12 @@
 TAMIS_BEGIN
 
 typedef struct tamis_mean_gain {
-    tamis_bound eps_n;       /* the budget on the sample that gives eps on the population */
-    tamis_bound r;           /* (n eps_n / (N eps))^2: noise variance of the census over that of the sample */
-    tamis_bound one_minus_r; /* 1 - r with full relative precision; positive whenever n < N */
-    tamis_bound q;           /* 1 - (eps/eps_n)^2: variance saved for a statistic whose sensitivity is the same in both */
-    tamis_bound V_N;         /* 2 (R/(eps N))^2: variance of the noisy mean of the census */
-    tamis_bound V_n;         /* (1 - n/N) S2/n + 2 (R/(eps_n n))^2: of the sample, sampling error included */
+    tamis_bound eps_n;           /* the budget on the sample that gives eps on the population */
+    tamis_bound r;               /* (n eps_n / (N eps))^2: noise variance of the census over that of the sample */
+    tamis_bound one_minus_r;     /* 1 - r with full relative precision; positive whenever n < N */
+    tamis_bound q;               /* 1 - (eps/eps_n)^2: variance saved for a statistic whose sensitivity is the same in both */
+    tamis_bound census_variance; /* 2 (R/(eps N))^2: variance of the noisy mean of the census */
+    tamis_bound sample_variance; /* (1 - n/N) S2/n + 2 (R/(eps_n n))^2: of the sample, sampling error included */
 } tamis_mean_gain;
 
 /* The mean of a census beside the mean of a sample, both eps-private for the population. r < 1 whenever n < N: for the

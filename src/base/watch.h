@@ -3,9 +3,16 @@
 #ifndef TMI_BASE_WATCH_H
 #define TMI_BASE_WATCH_H
 
+#include <stdbool.h>
 #include <time.h>
 
 #include "base/error.h"
+
+/* Reports a share, negative while it is unknown, and the rows read so far; whether the caller asks to stop. `watch` may be NULL. */
+static inline bool tmi_stopped(const tamis_watch *watch, double share, int64_t rows)
+{
+    return watch && watch->progress && watch->progress(watch->context, share, rows) != 0;
+}
 
 typedef struct tmi_watch {
     tamis_progress *progress; /* NULL: nobody watches */

@@ -12,8 +12,8 @@ static tamis_status mean(tmi_json_out *out, const tmi_field_value *in, tamis_err
     tmi_put_bound(out, "r", gain.r);
     tmi_put_bound(out, "one_minus_r", gain.one_minus_r);
     tmi_put_bound(out, "q", gain.q);
-    tmi_put_bound(out, "V_N", gain.V_N);
-    tmi_put_bound(out, "V_n", gain.V_n);
+    tmi_put_bound(out, "V_N", gain.census_variance);
+    tmi_put_bound(out, "V_n", gain.sample_variance);
     return TAMIS_OK;
 }
 

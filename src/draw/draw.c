@@ -192,7 +192,7 @@ tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, con
     if (!out) return tmi_fail(err, TAMIS_INVALID, "out: must not be NULL");
     TMI_TRY(tamis_frame_design_check(design, err));
     TMI_TRY(tmi_file_check(out, err));
-    TMI_TRY(tmi_frame_open(&file, frame, watch ? watch->progress : NULL, watch ? watch->context : NULL, err));
+    TMI_TRY(tmi_frame_open(&file, frame, watch, err));
     const phases p = divide(design, file->rows, watch);
     TMI_TRY(check_names(file, err));
     TMI_TRY(tmi_units_read(&units, file, design, &p.reading, err));

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "estimate/estimate.h"
 #include "estimate/variance.h"
 #include "num/law/student.h"
@@ -138,7 +139,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
 
 /* ---- all of them ---- */
 
-static tamis_status make_estimates(tmi_results *r, work *w, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *watch, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     double t = INFINITY;
@@ -153,7 +154,7 @@ static tamis_status make_estimates(tmi_results *r, work *w, tamis_progress *prog
         }
         confidence = s->confidence;
         TMI_TRY(fill(result, w, s, t, err));
-        if (progress && progress(context, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count) != 0) {
+        if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
             status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
             goto done;
         }
@@ -175,7 +176,7 @@ static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
 }
 
 tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine,
-                          tamis_progress *progress, void *context, tamis_error *err)
+                          const tamis_watch *watch, tamis_error *err)
 {
     tmi_sample sample = {0};
     tmi_sample_variance variance = {0};
@@ -184,8 +185,8 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     *results = (tmi_results){0};
     TMI_TRY(check_available(plan, err));
     TMI_TRY(tmi_results_make(results, plan, NULL, err));
-    TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, progress, context, err));
-    TMI_TRY(tmi_sample_variance_make(&variance, &sample, progress, context, err));
+    TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, watch, err));
+    TMI_TRY(tmi_sample_variance_make(&variance, &sample, watch, err));
     *note = variance.note;
     results->rows_beyond = sample.rows_beyond;
     results->weights_above = sample.weights_above;
@@ -199,7 +200,7 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
         status = tmi_fail_memory(err);
         goto done;
     }
-    TMI_TRY(make_estimates(results, &w, progress, context, err));
+    TMI_TRY(make_estimates(results, &w, watch, err));
 
 done:
     tmi_free(w.values);

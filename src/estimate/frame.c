@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "num/number.h"
 #include "survey/method.h"
 
@@ -14,8 +15,7 @@ typedef struct frame {
     int32_t *strata; /* NULL: one stratum */
     size_t count, room;
     bool by_strata;
-    tamis_progress *progress;
-    void *context;
+    const tamis_watch *watch;
 } frame;
 
 static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
@@ -33,7 +33,7 @@ static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error
     memcpy(f->pi + f->count, piece->columns[0], piece->rows * sizeof *f->pi);
     if (f->by_strata) memcpy(f->strata + f->count, piece->columns[1], piece->rows * sizeof *f->strata);
     f->count = need;
-    if (f->progress && f->progress(f->context, -1, (int64_t)need) != 0) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (tmi_stopped(f->watch, -1, (int64_t)need)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     return TAMIS_OK;
 }
 
@@ -51,7 +51,7 @@ static tamis_status read_frame(frame *f, const tamis_plan *plan, tamis_error *er
     const tmi_source source = {.files = files, .file_count = 1};
     tmi_inventory inventory = {.columns = list, .column_count = f->by_strata ? 2 : 1};
     TMI_TRY(tmi_engine_open(&engine, TAMIS_ENGINE_FITTING, &source, 0, err));
-    TMI_TRY(engine->describe(engine, &inventory, f->progress, f->context, err));
+    TMI_TRY(engine->describe(engine, &inventory, f->watch, err));
     TMI_TRY(engine->rows(engine, list, inventory.column_count, take_rows, f, err));
 
 done:
@@ -158,10 +158,10 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, tamis_progress *progress, void *context, tamis_error *err)
+tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, const tamis_watch *watch, tamis_error *err)
 {
     const tmi_plan_design *d = &v->sample->plan->design;
-    frame f = {.progress = progress, .context = context};
+    frame f = {.watch = watch};
     double *pi = NULL;
     tamis_status status;
     TMI_TRY(read_frame(&f, v->sample->plan, err));

@@ -12,7 +12,6 @@
  *
  * Errors   UNABLE (no joint probabilities for this method, or too many units), INVALID (the frame does not hold the sampled
  *          units), SYSTEM.                                                                                           */
-tamis_status tmi_frame_joint(tmi_sample_variance *variance, bool joint, tamis_progress *progress, void *context,
-                             tamis_error *err);
+tamis_status tmi_frame_joint(tmi_sample_variance *variance, bool joint, const tamis_watch *watch, tamis_error *err);
 
 #endif

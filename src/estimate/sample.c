@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "num/number.h"
 
 void tmi_sample_clear(tmi_sample *s)
@@ -21,8 +22,7 @@ void tmi_sample_clear(tmi_sample *s)
 
 typedef struct reading {
     tmi_sample *sample;
-    tamis_progress *progress;
-    void *context;
+    const tamis_watch *watch;
     int64_t expected;
 } reading;
 
@@ -46,8 +46,7 @@ static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error
     }
     s->count = need;
     const double share = r->expected > 0 ? (double)s->count / (double)r->expected : -1;
-    if (r->progress && r->progress(r->context, share < 1 ? share : 1, (int64_t)s->count) != 0)
-        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (tmi_stopped(r->watch, share < 1 ? share : 1, (int64_t)s->count)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     return TAMIS_OK;
 }
 
@@ -240,7 +239,7 @@ static tamis_status check_numbers(tmi_sample *s, tmi_engine *engine, const tmi_c
     } else {
         inventory.rows_in = found;
     }
-    tamis_status status = engine->describe(engine, &inventory, r->progress, r->context, err);
+    tamis_status status = engine->describe(engine, &inventory, r->watch, err);
     const bool declared = d->sample > 0 && !d->nonresponse && !d->kind->independent;
     for (size_t h = 0; status == TAMIS_OK && declared && h < d->stratum_count; h++) {
         if (found[h] == d->strata[h].sample) continue;
@@ -291,11 +290,11 @@ static tamis_status make_columns(tmi_sample *s, tmi_column_facts *facts, tamis_e
 }
 
 tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis_plan *plan, tmi_engine *engine,
-                             tamis_progress *progress, void *context, tamis_error *err)
+                             const tamis_watch *watch, tamis_error *err)
 {
     const tmi_plan_design *d = &plan->design;
     *s = (tmi_sample){.plan = plan};
-    reading r = {.sample = s, .progress = progress, .context = context};
+    reading r = {.sample = s, .watch = watch};
     tamis_status status;
     TMI_TRY(tmi_columns_make(&s->columns, plan, err));
     take_plan_columns(&s->columns, plan);

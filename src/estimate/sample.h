@@ -30,7 +30,7 @@ typedef struct tmi_sample {
  * Errors   INVALID (a column is missing; numbers of units that contradict the design; a weight, probability, stratum, cluster or
  *          unit is missing), SYSTEM (memory, cancelled, the engine).                                                 */
 tamis_status tmi_sample_read(tmi_sample *sample, tmi_column_facts *facts, const tamis_plan *plan, tmi_engine *engine,
-                             tamis_progress *progress, void *context, tamis_error *err);
+                             const tamis_watch *watch, tamis_error *err);
 void tmi_sample_clear(tmi_sample *sample);
 
 /* The values of a number, NaN where they are missing; the codes of a category, -1 where they are. */

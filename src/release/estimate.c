@@ -32,7 +32,7 @@ tamis_status tamis_estimate_new(tamis_estimate **estimate, const tamis_plan *pla
     if (!e) return tmi_fail_memory(err);
     e->plan = tmi_plan_hold(plan);
     TMI_TRY(tmi_engine_for(&engine, plan, &how, err));
-    TMI_TRY(tmi_estimate(&e->results, &e->note, plan, engine, how.watch.progress, how.watch.context, err));
+    TMI_TRY(tmi_estimate(&e->results, &e->note, plan, engine, &how.watch, err));
     *estimate = e;
     e = NULL;
 

@@ -34,8 +34,7 @@ typedef struct tmi_run {
     const char *new_account;       /* why a second account over the same source is opened; NULL: none is */
     const char *sign;              /* the file of the secret key; NULL: the certificate is not signed */
     const tmi_plan_source *source; /* of which a repeated release says whether it has changed; NULL: nothing is said */
-    tamis_progress *progress;      /* may be NULL */
-    void *context;
+    tamis_watch watch;
 } tmi_run;
 
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,

@@ -79,7 +79,7 @@ static void job_clear(job *j)
     tmi_free(j->measurements);
 }
 
-/* Between two steps: long ones ask for themselves, engines by the run's progress, all others by the schedule's watch. Its share
+/* Between two steps: long ones ask for themselves, engines by the run's watch, all others by the schedule's watch. Its share
  * is unknown (-1) before the pass over the data, and 1 after it. */
 static tamis_status go_on(tamis_release *r, double share, tamis_error *err)
 {
@@ -92,7 +92,7 @@ static tamis_status go_on(tamis_release *r, double share, tamis_error *err)
 
 static tamis_status make_schedule(job *j, const tamis_plan *plan, tamis_error *err)
 {
-    j->r->watch = (tmi_watch){.progress = j->run->progress, .context = j->run->context, .from = -1, .to = -1};
+    j->r->watch = (tmi_watch){.progress = j->run->watch.progress, .context = j->run->watch.context, .from = -1, .to = -1};
     tamis_status status = j->run->ledger ? tmi_account_need_budget(plan, err) : TAMIS_OK;
     return status == TAMIS_OK ? tmi_schedule_make_watched(&j->r->schedule, plan, NULL, &j->r->watch, err) : status;
 }
@@ -177,9 +177,8 @@ static tamis_status check_inventory(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status;
     if (j->repeated) return TAMIS_OK;
-    TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->asking, run->progress, run->context, err));
-    if (j->engine->check && j->asking.table_count > 0)
-        TMI_TRY(j->engine->check(j->engine, &j->asking.request, run->progress, run->context, err));
+    TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->asking, &run->watch, err));
+    if (j->engine->check && j->asking.table_count > 0) TMI_TRY(j->engine->check(j->engine, &j->asking.request, &run->watch, err));
 
 done:
     return status;
@@ -249,7 +248,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     const tmi_run *run = j->run;
     tamis_status status = TAMIS_OK;
     if (j->asking.table_count > 0)
-        status = j->engine->aggregate(j->engine, j->asking.answers, &j->asking.request, run->progress, run->context, err);
+        status = j->engine->aggregate(j->engine, j->asking.answers, &j->asking.request, &run->watch, err);
     if (status == TAMIS_OK) add_noise(j);
     return status;
 }
@@ -415,8 +414,7 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
                          .new_account = how.new_account,
                          .sign = how.sign,
                          .source = how.rows ? NULL : &plan->source,
-                         .progress = how.watch.progress,
-                         .context = how.watch.context};
+                         .watch = how.watch};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;

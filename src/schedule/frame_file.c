@@ -244,7 +244,7 @@ tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tami
     tmi_frame *frame = NULL;
     tamis_status status;
     *f = (tmi_frame_file){0};
-    TMI_TRY(tmi_frame_open(&frame, d->frame, NULL, NULL, err));
+    TMI_TRY(tmi_frame_open(&frame, d->frame, NULL, err));
     TMI_TRY(find_columns(columns, count, &r, frame, err));
     TMI_TRY(make_room(&r, frame, err));
     if (d->by) {

@@ -40,8 +40,8 @@ static tamis_status compare(const tmi_schedule *s, const tmi_inventory *i, bool 
     return TAMIS_OK;
 }
 
-tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *s, const tmi_asking *a, tamis_progress *progress,
-                                 void *context, tamis_error *err)
+tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *s, const tmi_asking *a, const tamis_watch *watch,
+                                 tamis_error *err)
 {
     const size_t strata = s->plan->design.stratum_count;
     const bool rows = s->sampling.rows_fixed, clusters = clusters_are_fixed(s);
@@ -54,7 +54,7 @@ tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *s, cons
     if (rows && i.stratum) i.rows_in = counts;
     if (rows && i.stratum && i.unit) i.units_in = counts + strata;
     if (clusters) i.clusters_in = counts + 2 * strata;
-    tamis_status status = engine->describe(engine, &i, progress, context, err);
+    tamis_status status = engine->describe(engine, &i, watch, err);
     if (status == TAMIS_OK) status = compare(s, &i, rows, clusters, err);
     tmi_free(counts);
     return status;

@@ -8,6 +8,6 @@
 
 /* Errors   INVALID (a column or file is missing, a number differs), SYSTEM (cancelled, memory, the engine).             */
 tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *schedule, const tmi_asking *asking,
-                                 tamis_progress *progress, void *context, tamis_error *err);
+                                 const tamis_watch *watch, tamis_error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "engine/files/source.h"
 #include "release/release.h"
 #include "study/population.h"
@@ -82,8 +83,7 @@ static int tell(void *context, double share, int64_t rows)
     const tamis_coverage_options *o = w->options;
     const int64_t taken = w->next < w->wanted ? w->next : w->wanted - 1;
     (void)share, (void)rows;
-    if (w->stopped || !o->watch.progress) return w->stopped;
-    if (o->watch.progress(o->watch.context, (double)taken / (double)w->wanted, 0) != 0) w->stopped = true;
+    if (!w->stopped && tmi_stopped(&o->watch, (double)taken / (double)w->wanted, 0)) w->stopped = true;
     return w->stopped;
 }
 
@@ -169,7 +169,7 @@ static bool holds_weights(const tmi_schedule *s)
 static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
 {
     const tamis_coverage *study = w->study;
-    tamis_progress *progress = w->aloud ? tell : listen;
+    const tamis_watch watch = {w->aloud ? tell : listen, w->watch};
     tamis_source *source = NULL;
     tmi_engine *engine = NULL;
     tamis_release *release = NULL;
@@ -178,9 +178,9 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
     TMI_TRY(tmi_sample_respond(drawn->units, &drawn->count, w->population, w->rng, err));
     TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, false, err));
     TMI_TRY(tmi_engine_of_source(&engine, source, 1, err));
-    TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.progress = progress, .context = w->watch}, err));
-    TMI_TRY(tamis_estimate_new(&estimate, study->plan,
-                               &(tamis_estimate_options){.rows = source, .threads = 1, .watch = {progress, w->watch}}, err));
+    TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.watch = watch}, err));
+    TMI_TRY(
+        tamis_estimate_new(&estimate, study->plan, &(tamis_estimate_options){.rows = source, .threads = 1, .watch = watch}, err));
     const tmi_result *own = release->results.list, *bare = tmi_estimate_results(estimate)->list;
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &w->cells[i];

@@ -155,7 +155,8 @@ tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const
     tamis_mean_gain known;
     if (!gain) return tmi_fail(err, TAMIS_INVALID, "gain: NULL");
     tamis_bound share = {0, 1}, any = {0, INFINITY};
-    *gain = (tamis_mean_gain){.eps_n = any, .r = share, .one_minus_r = share, .q = share, .V_N = any, .V_n = any};
+    *gain = (tamis_mean_gain){
+        .eps_n = any, .r = share, .one_minus_r = share, .q = share, .census_variance = any, .sample_variance = any};
     TMI_TRY(tmi_srs_check(N, n, err));
     TMI_TRY(need_positive(eps, "eps", err));
     TMI_TRY(need_not_negative(R, "R", err));
@@ -165,9 +166,9 @@ tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t N, int64_t n, const
         double most;
         void (*field)(tmi_ball *, const mean *, const terms *, long);
     } fields[] = {
-        {&known.eps_n, INFINITY, mean_eps_n},      {&known.r, 1, mean_r},
-        {&known.one_minus_r, 1, mean_one_minus_r}, {&known.q, 1, mean_q},
-        {&known.V_N, INFINITY, mean_V_N},          {&known.V_n, INFINITY, mean_V_n},
+        {&known.eps_n, INFINITY, mean_eps_n},         {&known.r, 1, mean_r},
+        {&known.one_minus_r, 1, mean_one_minus_r},    {&known.q, 1, mean_q},
+        {&known.census_variance, INFINITY, mean_V_N}, {&known.sample_variance, INFINITY, mean_V_n},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         mean m = {N, n, eps, R, S2, fields[i].field};

@@ -120,7 +120,7 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
     size_t *numbers = NULL;
     bool *labels = NULL;
     tamis_status status;
-    TMI_TRY(tmi_frame_open(&frame, path, NULL, NULL, err));
+    TMI_TRY(tmi_frame_open(&frame, path, NULL, err));
     TMI_TRY(check_named(frame, size, response, err));
     p->rows = frame->rows;
     const size_t n = (size_t)p->rows;

@@ -48,9 +48,9 @@ static tamis_status ask(tmi_int128 *answers, const tmi_request *request, const c
     assert_int_equal(tmi_engine_of_source(&engine, source, 2, NULL), TAMIS_OK);
     tmi_inventory inventory = {.columns = request == &ask_number ? (const tmi_column *const[]){&number_c} : by_c,
                                .column_count = 1};
-    tamis_status status = engine->describe(engine, &inventory, NULL, NULL, err);
+    tamis_status status = engine->describe(engine, &inventory, NULL, err);
     assert_int_equal(inventory.rows, status == TAMIS_OK ? n : 0);
-    if (status == TAMIS_OK) status = engine->aggregate(engine, places, request, NULL, NULL, err);
+    if (status == TAMIS_OK) status = engine->aggregate(engine, places, request, NULL, err);
     engine->free(engine);
     tamis_source_free(source);
     return status;
@@ -134,12 +134,12 @@ static void plain_arrays(void **state)
     EVERY_ALLOCATION_FAILS(tmi_engine_of_source(&engine, source, 1, NULL), assert_null(engine));
     tmi_int128 got[5], *const places[] = {got};
     static const tmi_int128 zero[5];
-    EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &ask_category, NULL, NULL, NULL)),
+    EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &ask_category, NULL, NULL)),
                            assert_memory_equal(got, zero, sizeof got));
     assert_true(got[0] == 2 && got[4] == 1);
     const tmi_column *const absent[] = {&other, &label};
     tmi_inventory inventory = {.columns = absent, .column_count = 2};
-    assert_int_equal(engine->describe(engine, &inventory, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(engine->describe(engine, &inventory, NULL, &err), TAMIS_INVALID);
     assert_string_equal(err.message, "there is no column absent");
     engine->free(engine);
     tamis_source_free(source);

@@ -93,7 +93,7 @@ static void sums(void **state)
         tamis_error err = {0};
         s.reply = cases[i].reply;
         memset(got, 1, sizeof got);
-        if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != cases[i].status) fail_msg("case %zu", i);
+        if (engine->aggregate(engine, places, &request, NULL, &err) != cases[i].status) fail_msg("case %zu", i);
         if (cases[i].status == TAMIS_OK) assert_true(got[0] == 7 && got[1] == -((tmi_int128)1 << 92));
         else assert_true(got[0] == 0 && got[1] == 0 && strstr(err.message, "the caller's engine"));
     }
@@ -101,7 +101,7 @@ static void sums(void **state)
     s.reply = cases[0].reply;
     s.status = TAMIS_INVALID;
     tamis_error err = {0};
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, &err), TAMIS_SYSTEM);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, &err), TAMIS_SYSTEM);
     assert_string_equal(err.message, "the caller's engine failed");
     assert_int_equal(engine->rows(engine, by, 1, NULL, NULL, &err), TAMIS_INVALID);
     engine->free(engine);
@@ -141,7 +141,7 @@ static void kinds(void **state)
     tamis_source *source;
     tmi_engine *engine = engine_of(&s, &source);
     tmi_int128 got[4], *const places[] = {got};
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
     assert_true(got[0] == 1 && got[3] == 4);
     tmi_json *read;
     assert_int_equal(tmi_json_read(&read, s.question, strlen(s.question), NULL), TAMIS_OK);
@@ -183,7 +183,7 @@ static void inventories(void **state)
                              .units_in = units_in,
                              .clusters_in = clusters_in};
         s.reply = cases[i].reply;
-        if (engine->describe(engine, &all, NULL, NULL, NULL) != cases[i].status) fail_msg("case %zu", i);
+        if (engine->describe(engine, &all, NULL, NULL) != cases[i].status) fail_msg("case %zu", i);
         const bool ok = cases[i].status == TAMIS_OK;
         assert_true(all.rows == (ok ? 9 : 0) && all.units == (ok ? 5 : 0) && rows_in[1] == (ok ? 5 : 0) && clusters_in[1] == ok);
     }
@@ -207,7 +207,7 @@ static void contracts(void **state)
     EVERY_ALLOCATION_FAILS(tamis_source_asking(&source, answer, &s, NULL), assert_null(source));
     assert_int_equal(tamis_source_numbers(source, "x", (const double[]){1}, NULL), TAMIS_INVALID);
     EVERY_ALLOCATION_FAILS(tmi_engine_of_source(&engine, source, 1, NULL), assert_null(engine));
-    EVERY_ALLOCATION_FAILS(engine->aggregate(engine, places, &request, NULL, NULL, NULL), assert_true(got[0] == 0));
+    EVERY_ALLOCATION_FAILS(engine->aggregate(engine, places, &request, NULL, NULL), assert_true(got[0] == 0));
     engine->free(engine);
     tamis_source_free(source);
     free(s.question);

@@ -21,14 +21,14 @@ static void expect(const char *what, tmi_engine *engine, const tmi_column *colum
 {
     tmi_inventory all = {.columns = &column, .column_count = 1, .rows = 7};
     tamis_error err = {0};
-    const tamis_status status = engine->describe(engine, &all, NULL, NULL, &err);
+    const tamis_status status = engine->describe(engine, &all, NULL, &err);
     if (status != (words ? TAMIS_INVALID : TAMIS_OK) ||
         (words && (!strstr(err.message, words) || !strstr(err.message, column->name))))
         fail_msg("%s: %d, %s", what, (int)status, err.message);
     if (words) assert_int_equal(all.rows, 0);
     if (column == &income) {
         tmi_int128 got = 7, *const places[] = {&got};
-        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), words ? TAMIS_SYSTEM : TAMIS_OK);
+        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), words ? TAMIS_SYSTEM : TAMIS_OK);
         if (words) assert_true(got == 0);
     }
     engine->free(engine);
@@ -70,7 +70,7 @@ static void expect_classes(const char *path, const char *const (*cases)[2], size
         }
         tmi_inventory all = {.columns = list, .column_count = here, .rows = 7};
         tmi_engine *engine = open_engine(&path, 1, 1);
-        assert_int_equal(engine->describe(engine, &all, NULL, NULL, &err), wrong ? TAMIS_INVALID : TAMIS_OK);
+        assert_int_equal(engine->describe(engine, &all, NULL, &err), wrong ? TAMIS_INVALID : TAMIS_OK);
         for (size_t i = 0; i < here; i++) {
             char words[256];
             const char *right = cases[first + i][1];
@@ -368,9 +368,9 @@ static void labels_are_not_read(void **state)
     tmi_engine *engine = open_statistics(&path, 1);
     tmi_inventory all = {.columns = columns, .column_count = 1};
     tamis_error err = {0};
-    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(all.rows, 1);
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_SYSTEM); /* the test would see a reader */
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_SYSTEM); /* the test would see a reader */
     engine->free(engine);
 }
 
@@ -416,7 +416,7 @@ static void categories(void **state)
         tmi_engine *engine = in_postgres ? open_server(&text, 1, "regions", false, 1) : open_engine(&path, 1, 1);
         tmi_inventory inventory = {.columns = right, .column_count = right_count};
         tamis_error err = {0};
-        if (engine->describe(engine, &inventory, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (engine->describe(engine, &inventory, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
         engine->free(engine);
         for (size_t i = 0; i < COUNT(cases); i++)
             if (cases[i].words)
@@ -473,7 +473,7 @@ static void nearest_columns(void **state)
     const tmi_column *const columns[] = {&far};
     tmi_inventory all = {.columns = columns, .column_count = 1};
     tamis_error err = {0};
-    assert_int_equal(engine->describe(engine, &all, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
     assert_string_equal(err.message, "there is no column salary");
     engine->free(engine);
     tamis_source_free(source);

@@ -122,7 +122,7 @@ static void expect(const char *road, tmi_engine *engine, const char *name, const
     tmi_int128 *const places[] = {got.of[0], got.of[1], got.of[2], got.of[3]};
     tamis_error err = {0};
     memset(&got, 1, sizeof got);
-    if (engine->aggregate(engine, places, request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s, %s: %s", road, name, err.message);
+    if (engine->aggregate(engine, places, request, NULL, &err) != TAMIS_OK) fail_msg("%s, %s: %s", road, name, err.message);
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         const size_t count = tmi_table_cells(table) * table->measure_count;
@@ -157,7 +157,7 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
     int64_t rows_in[2], units_in[2], clusters_in[2];
     tmi_inventory all = {.columns = columns, .column_count = COUNT(columns), .rows = 7};
     tamis_error err = {0};
-    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+    if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_int_equal(all.rows, n);
     if (n > 300) return;
     all = (tmi_inventory){.unit = &unit,
@@ -166,7 +166,7 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
                           .rows_in = rows_in,
                           .units_in = units_in,
                           .clusters_in = clusters_in};
-    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+    if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_int_equal(all.rows, n);
     assert_int_equal(all.units, count_labels(list, n, ID, -1));
     for (int stratum = 0; stratum < 2; stratum++) {
@@ -177,7 +177,7 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
         if (clusters) assert_int_equal(clusters_in[stratum], count_labels(list, n, C, stratum));
     }
     all = (tmi_inventory){.unit = &unit, .cluster = clusters ? &label : NULL, .rows_in = rows_in, .clusters_in = clusters_in};
-    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
+    if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", road, err.message);
     assert_true(all.rows == (int64_t)n && rows_in[0] == (int64_t)n);
     assert_int_equal(clusters_in[0], clusters ? count_labels(list, n, C, -1) : 0);
 }
@@ -346,7 +346,7 @@ static void every_road_can_be_stopped(void **state)
             stopper s = {0};
             tamis_error err = {0};
             memset(&got, 1, sizeof got);
-            const tamis_status status = engine->aggregate(engine, places, &requests[q].request, stop, &s, &err);
+            const tamis_status status = engine->aggregate(engine, places, &requests[q].request, &(tamis_watch){stop, &s}, &err);
             const double took = s.calls > 0 ? seconds_since(s.asked) : 0;
             if (status == TAMIS_OK && s.calls == 0) continue;
             if (status != TAMIS_SYSTEM || strcmp(err.message, "cancelled") != 0)
@@ -389,10 +389,10 @@ static void memory_may_fail(void **state)
                              .rows_in = rows_in,
                              .units_in = units_in,
                              .clusters_in = clusters_in};
-        EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL, NULL), {
+        EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL), {
             assert_true(all.rows == 0 && all.units == 0 && rows_in[0] == 0 && units_in[0] == 0 && clusters_in[0] == 0);
         });
-        EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL, NULL)),
+        EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL)),
                                assert_memory_equal(got, zero, (kind == 0 ? 6 : 36) * sizeof *got));
         EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 3, take, &tally, NULL), {});
         engine->free(engine);

@@ -18,12 +18,12 @@ static tamis_status ask(int64_t *rows, const char *path, const char *name, tamis
     tmi_int128 answer = 1, *const places[] = {&answer};
     tmi_engine *engine;
     assert_int_equal(tmi_engine_duckdb(&engine, &source, 1, NULL), TAMIS_OK);
-    tamis_status status = count_rows(engine, rows, columns, 1, NULL, NULL, err);
+    tamis_status status = count_rows(engine, rows, columns, 1, NULL, err);
     if (status != TAMIS_OK) {
-        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_SYSTEM);
+        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_SYSTEM);
         assert_true(answer == 0);
     } else {
-        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
         *rows = (int64_t)answer;
     }
     engine->free(engine);
@@ -131,16 +131,16 @@ static void temporary_folder(void **state)
     static const unsigned char key[TMI_KEY_BYTES] = {1};
     const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
     tmi_int128 answer = 0, *const places[] = {&answer};
-    assert_int_equal(engine->aggregate(engine, places, &bounded, look_there, &l, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &bounded, &(tamis_watch){look_there, &l}, NULL), TAMIS_OK);
     assert_true(answer > 0);
     assert_true(l.most <= 1);
     if (l.most == 1) assert_true(l.is_private);
     assert_int_equal(entries(l.place), 0);
     assert_int_equal(rmdir(l.place), 0);
     tamis_error err = {0};
-    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL, &err), TAMIS_SYSTEM); /* no place */
+    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, &err), TAMIS_SYSTEM); /* no place */
     assert_non_null(strstr(err.message, "TMPDIR"));
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, &err), TAMIS_OK); /* needs none */
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, &err), TAMIS_OK); /* needs none */
     unsetenv("TMPDIR");
     engine->free(engine);
 }

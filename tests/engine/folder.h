@@ -57,10 +57,10 @@ static inline const char *write_text(const char *name, const char *text) { retur
 
 /* The number of rows, if the columns are there. */
 static inline tamis_status count_rows(tmi_engine *engine, int64_t *rows, const tmi_column *const *columns, size_t count,
-                                      tamis_progress *progress, void *context, tamis_error *err)
+                                      const tamis_watch *watch, tamis_error *err)
 {
     tmi_inventory inventory = {.columns = columns, .column_count = count, .rows = 7};
-    tamis_status status = engine->describe(engine, &inventory, progress, context, err);
+    tamis_status status = engine->describe(engine, &inventory, watch, err);
     *rows = inventory.rows;
     return status;
 }

@@ -4,7 +4,7 @@
 #include "engine/files/frame.h"
 #include "tests/engine/folder.h"
 
-typedef tamis_status open_frame(tmi_frame **frame, const char *path, tamis_progress *progress, void *context, tamis_error *err);
+typedef tamis_status open_frame(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err);
 
 /* Everything that a frame hands out, with what separates the parts: (-) is an empty cell. */
 typedef struct heard {
@@ -42,7 +42,7 @@ static tamis_status read_all(heard *h, open_frame *open, const char *path)
 {
     tmi_frame *frame;
     *h = (heard){0};
-    tamis_status status = open(&frame, path, NULL, NULL, NULL);
+    tamis_status status = open(&frame, path, NULL, NULL);
     if (status != TAMIS_OK) {
         assert_null(frame);
         return status;

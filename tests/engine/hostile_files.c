@@ -53,9 +53,9 @@ static void attack(const char *ending, const char *bytes, size_t length)
     const char *path = write_bytes(name, bytes, length);
     const tmi_source source = {.files = &path, .file_count = 1};
     assert_int_equal(tmi_engine_readstat(&engine, &source, 1, NULL), TAMIS_OK);
-    check_message(engine->describe(engine, &all, NULL, NULL, &err), &err);
+    check_message(engine->describe(engine, &all, NULL, &err), &err);
     for (size_t i = 0; i < 2; i++) {
-        const tamis_status status = engine->aggregate(engine, places, &requests[i], NULL, NULL, &err);
+        const tamis_status status = engine->aggregate(engine, places, &requests[i], NULL, &err);
         check_message(status, &err);
         assert_true(status == TAMIS_OK || (status == TAMIS_SYSTEM && got[0] == 0 && got[3] == 0)); /* after the charge */
         *(status == TAMIS_OK ? &answered : &refused) += 1;

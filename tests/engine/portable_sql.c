@@ -51,7 +51,7 @@ static void same_integers(void **state)
 
     tmi_int128 got[15], *const places[] = {got};
     tmi_engine *engine = open_engine(&path, 1, 2);
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
     engine->free(engine);
 
     const tmi_duckdb_api *api = tmi_duckdb_load(NULL);

@@ -23,7 +23,7 @@ static tamis_status ask(tmi_int128 got[4], tmi_engine *engine, tamis_error *err)
 {
     tmi_int128 *const places[] = {got};
     memset(got, 1, 4 * sizeof *got);
-    return engine->aggregate(engine, places, &request, NULL, NULL, err);
+    return engine->aggregate(engine, places, &request, NULL, err);
 }
 
 static tmi_engine *open_table(const char *name)
@@ -74,7 +74,7 @@ static void every_type(void **state)
     server_run("DROP TABLE typed; CREATE TABLE typed (day date); INSERT INTO typed VALUES ('2000-01-31'), ('2000-01-30'); "
                "ALTER ROLE tamis SET datestyle = 'German'");
     tmi_engine *engine = open_table("typed");
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
     assert_true(got == 1);
     engine->free(engine);
     server_run("ALTER ROLE tamis RESET datestyle; DROP TABLE typed");
@@ -108,7 +108,7 @@ static void tiny_quotients(void **state)
             right += point;
         }
         tmi_engine *engine = open_table("tiny");
-        if (engine->aggregate(engine, places, &asked, NULL, NULL, &err) != TAMIS_OK) fail_msg("grid %zu: %s", i, err.message);
+        if (engine->aggregate(engine, places, &asked, NULL, &err) != TAMIS_OK) fail_msg("grid %zu: %s", i, err.message);
         if (got != right) fail_msg("grid %zu: %lld, not %lld", i, (long long)got, (long long)right);
         engine->free(engine);
     }
@@ -124,7 +124,7 @@ static void expect_refusal(const char *connection, const char *name, tamis_statu
     tmi_engine *engine;
     tamis_error err = {0};
     assert_int_equal(tmi_engine_postgres(&engine, &source, 0, &err), TAMIS_OK);
-    const tamis_status got = engine->describe(engine, &all, NULL, NULL, &err);
+    const tamis_status got = engine->describe(engine, &all, NULL, &err);
     if (got != status || !strstr(err.message, words)) fail_msg("%s: %d, %s", name, (int)got, err.message);
     assert_int_equal(all.rows, 0);
     tmi_int128 answers[4];
@@ -184,7 +184,7 @@ static void nothing_but_names(void **state)
         "CREATE TABLE odd (\"\"\"; DROP TABLE odd; --\" int, \"g'\" text); INSERT INTO odd VALUES (1, '''; DROP TABLE odd; "
         "--'), (2, '\\''; DROP TABLE odd; --'), (3, '$$'), (4, '%s'), (5, 'E''\\x27''')");
     tmi_engine *engine = open_table("odd");
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
     assert_true(got[0] == 15 && got[1] == 4);
     engine->free(engine);
 }
@@ -202,17 +202,17 @@ static void parts_and_units(void **state)
     server_run(
         "CREATE TABLE units (id text, x float8, g text); INSERT INTO units VALUES ('a', 3, 'a'), (' a ', 1, 'b'), ('', 5, 'a')");
     tmi_engine *engine = open_server(texts, 2, "units", false, 2);
-    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL, &err), TAMIS_REFUSED);
+    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, &err), TAMIS_REFUSED);
     assert_non_null(strstr(err.message, "sharded_by"));
     tmi_inventory all = {.unit = &unit};
-    assert_int_equal(engine->describe(engine, &all, NULL, NULL, NULL), TAMIS_REFUSED);
+    assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_REFUSED);
     all = (tmi_inventory){.cluster = &unit};
-    assert_int_equal(engine->describe(engine, &all, NULL, NULL, NULL), TAMIS_REFUSED);
+    assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_REFUSED);
     assert_int_equal(ask(got, engine, NULL), TAMIS_OK);
     assert_true(got[0] == 6 && got[1] == 36);
     engine->free(engine);
     engine = open_server(texts, 2, "units", true, 2);
-    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL, &err), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, &err), TAMIS_OK);
     assert_true(got[0] == 2 && got[1] == 4);
     engine->free(engine);
 }
@@ -225,7 +225,7 @@ static void one_state(void **state)
     tmi_int128 got[4];
     server_run("CREATE TABLE moving (x float8, g text); INSERT INTO moving VALUES (1, 'a'), (2, 'b')");
     tmi_engine *engine = open_table("moving");
-    assert_int_equal(engine->describe(engine, &all, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_OK);
     server_run("INSERT INTO moving VALUES (3, 'a')");
     assert_int_equal(ask(got, engine, NULL), TAMIS_OK);
     assert_true(all.rows == 2 && got[0] == 2);
@@ -300,7 +300,7 @@ static void stopped(bool by_death)
     tamis_error err = {0};
     memset(got, 1, sizeof got);
     tmi_engine *engine = open_table("slow");
-    assert_int_equal(engine->aggregate(engine, places, &request, stop_soon, &s, &err), TAMIS_SYSTEM);
+    assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){stop_soon, &s}, &err), TAMIS_SYSTEM);
     assert_true(seconds() - s.asked < 20); /* a second, on a machine that has time */
     assert_non_null(strstr(err.message, by_death ? "PostgreSQL, connection 1" : "cancelled"));
     assert_true(got[0] == 0 && got[1] == 0);
@@ -359,7 +359,7 @@ static void parts_that_differ(void **state)
         tmi_inventory all = {.columns = columns, .column_count = 2, .rows = 7};
         tamis_error err = {0};
         tmi_engine *engine = open_parts(cases[i].schema, texts);
-        assert_int_equal(engine->describe(engine, &all, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
         if (!strstr(err.message, cases[i].words)) fail_msg("%s: %s", cases[i].schema, err.message);
         assert_int_equal(all.rows, 0);
         assert_int_equal(ask(got, engine, NULL), TAMIS_SYSTEM); /* after the charge */
@@ -389,7 +389,7 @@ static void parts_that_are_slow_or_die(void **state)
         tamis_error err = {0};
         memset(got, 1, sizeof got);
         tmi_engine *engine = open_parts("slow_one", texts);
-        assert_int_equal(engine->aggregate(engine, places, &request, stop_soon, &s, &err), TAMIS_SYSTEM);
+        assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){stop_soon, &s}, &err), TAMIS_SYSTEM);
         assert_true(seconds() - s.asked < 20); /* a second, on a machine that has time */
         assert_non_null(strstr(err.message, by_death ? "PostgreSQL, connection 2: " : "cancelled"));
         assert_true(got[0] == 0 && got[1] == 0 && got[2] == 0 && got[3] == 0);
@@ -429,8 +429,8 @@ static void memory_may_fail(void **state)
     tmi_inventory all = {.stratum = &g, .unit = &unit, .rows_in = rows_in};
     tmi_engine *engine;
     EVERY_ALLOCATION_FAILS(tmi_engine_postgres(&engine, &source, 1, NULL), assert_null(engine));
-    EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL, NULL), assert_true(all.rows == 0 && rows_in[0] == 0));
-    EVERY_ALLOCATION_FAILS((memset(first, 1, sizeof first), engine->aggregate(engine, places, &asked, NULL, NULL, NULL)),
+    EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL), assert_true(all.rows == 0 && rows_in[0] == 0));
+    EVERY_ALLOCATION_FAILS((memset(first, 1, sizeof first), engine->aggregate(engine, places, &asked, NULL, NULL)),
                            assert_memory_equal(first, zero, sizeof first));
     EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 3, take, NULL, NULL), {});
     engine->free(engine);

@@ -97,7 +97,7 @@ static void expect_codes(tmi_engine *engine, const tmi_column *column, const int
     const tmi_table table = {by, 1, &measure, 1};
     const tmi_request request = {.tables = &table, .table_count = 1};
     tmi_int128 got[4], *const places[] = {got};
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
     for (size_t i = 0; i < column->value_count; i++)
         if (got[i] != right[i]) fail_msg("%s: value %zu: %lld", column->name, i, (long long)got[i]);
 }
@@ -117,7 +117,7 @@ static void labels_and_missing_values(void **state)
         expect_codes(engine, &both, (int64_t[]){1, 2, 1});
         expect_codes(engine, &swapped, (int64_t[]){5, 2});
         expect_codes(engine, &sex, f < 2 ? (int64_t[]){2, 1} : (int64_t[]){1, 1});
-        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
         assert_true(got[0] == 1 + 2 + 2 + 8 + 3 && got[1] == 5); /* without 9 and 95 */
         engine->free(engine);
     }
@@ -158,7 +158,7 @@ static void floats_and_small_integers(void **state)
     const tmi_table table = {NULL, 0, measures, 2};
     const tmi_request request = {.tables = &table, .table_count = 1};
     tmi_int128 got[2], *const places[] = {got};
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
     assert_true(got[0] == 1 + 56 - 24 && got[1] == 3);
     engine->free(engine);
 }
@@ -173,7 +173,7 @@ static void expect_invalid(const char *path, const tmi_column *column, const cha
     tmi_inventory all = {.columns = columns, .column_count = 1, .rows = 7};
     tamis_error err = {0};
     tmi_engine *engine = open_file(path, 1);
-    const tamis_status got = engine->describe(engine, &all, NULL, NULL, &err);
+    const tamis_status got = engine->describe(engine, &all, NULL, &err);
     if (got != TAMIS_INVALID || !strstr(err.message, words)) fail_msg("%s: %d, %s", path, (int)got, err.message);
     assert_null(strstr(err.message, "SECRET"));
     assert_int_equal(all.rows, 0);
@@ -182,7 +182,7 @@ static void expect_invalid(const char *path, const tmi_column *column, const cha
         const tmi_table table = {NULL, 0, &measure, 1};
         const tmi_request request = {.tables = &table, .table_count = 1};
         tmi_int128 sum = 7, *const places[] = {&sum};
-        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_SYSTEM); /* after the charge */
+        assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_SYSTEM); /* after the charge */
         assert_true(sum == 0);
     }
     engine->free(engine);
@@ -261,11 +261,11 @@ static void stopped_or_without_memory(void **state)
     int told = 0;
     tamis_error err = {0};
     EVERY_ALLOCATION_FAILS(tmi_engine_readstat(&engine, &source, 1, NULL), assert_null(engine));
-    assert_int_equal(engine->aggregate(engine, places, &request, stop, &told, &err), TAMIS_SYSTEM);
+    assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){stop, &told}, &err), TAMIS_SYSTEM);
     assert_string_equal(err.message, "cancelled");
     assert_true(told > 0 && got[0] == 0);
-    EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL, NULL), assert_int_equal(all.rows, 0));
-    EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &request, NULL, NULL, NULL)),
+    EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL), assert_int_equal(all.rows, 0));
+    EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &request, NULL, NULL)),
                            assert_memory_equal(got, zero, sizeof got));
     EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 2, take, NULL, NULL), {});
     engine->free(engine);

@@ -24,7 +24,7 @@ typedef struct answers {
 static tamis_status describe(const char *path, int64_t *rows, tamis_error *err)
 {
     tmi_engine *engine = open_engine(&path, 1, 1);
-    tamis_status status = count_rows(engine, rows, columns, 2, NULL, NULL, err);
+    tamis_status status = count_rows(engine, rows, columns, 2, NULL, err);
     engine->free(engine);
     return status;
 }
@@ -34,7 +34,7 @@ static tamis_status aggregate(const char *path, answers *got, tamis_error *err)
     tmi_engine *engine = open_engine(&path, 1, 1);
     tmi_int128 *const places[] = {got->in_all, got->by_b};
     memset(got, 1, sizeof *got);
-    tamis_status status = engine->aggregate(engine, places, &request, NULL, NULL, err);
+    tamis_status status = engine->aggregate(engine, places, &request, NULL, err);
     engine->free(engine);
     return status;
 }
@@ -162,7 +162,7 @@ static void no_files(void **state)
 
     const char *const two[] = {in_folder("absent.csv"), in_folder("absent too.csv")};
     tmi_engine *engine = open_engine(two, 2, 1);
-    assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "absent.csv")); /* both are told */
     assert_non_null(strstr(err.message, "absent too.csv"));
     engine->free(engine);
@@ -261,7 +261,7 @@ static void codes_in_floats(void **state)
         tmi_engine *engine = open_engine(&path, 1, 1);
         tmi_int128 got = 7, *const places[] = {&got};
         tamis_error err = {0};
-        if (engine->aggregate(engine, places, &asked, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (engine->aggregate(engine, places, &asked, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
         assert_int_equal((int)got, cases[i].with_value);
         engine->free(engine);
     }
@@ -280,7 +280,7 @@ static void numbers_as_categories(void **state)
                                  write_parquet("double.parquet", "SELECT 1e0 AS code FROM range(5)")};
     tmi_int128 got[2], *const places[] = {got};
     tmi_engine *engine = open_engine(files, 2, 1);
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
     assert_true(got[0] == 0 && got[1] == 8);
     engine->free(engine);
 }
@@ -312,7 +312,7 @@ static void many_categories(void **state)
         const tmi_request asked = {.tables = &table, .table_count = 1};
         tmi_int128 got[MANY], *const places[] = {got};
         tmi_engine *engine = open_engine(&path, 1, 2);
-        assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+        assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
         for (size_t i = 0; i < MANY; i++) assert_true(got[i] == right[i]);
         engine->free(engine);
     }
@@ -393,7 +393,7 @@ static void hostile_names(void **state)
         tmi_int128 got = 0, none = 0, *const places[] = {&got, &none};
         tamis_error err = {0};
         tmi_engine *engine = open_engine(files, 2, 1);
-        if (engine->aggregate(engine, places, &asked, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (engine->aggregate(engine, places, &asked, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
         assert_true(got == 6 && none == 0);
         engine->free(engine);
     }
@@ -423,24 +423,24 @@ static void bad_requests(void **state)
         const tmi_measure sum = SUM_OF(bad[i]);
         const tmi_table table = {NULL, 0, &sum, 1};
         const tmi_request asked = {.tables = &table, .table_count = 1};
-        assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(engine->aggregate(engine, places, &asked, NULL, &err), TAMIS_INVALID);
         assert_true(err.message[0] != '\0');
         if (bad[i] && bad[i]->name) assert_non_null(strstr(err.message, bad[i]->name));
-        assert_int_equal(count_rows(engine, &rows, &bad[i], 1, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(count_rows(engine, &rows, &bad[i], 1, NULL, &err), TAMIS_INVALID);
     }
     const tmi_measure sum_of_category = SUM_OF(&b);
     const tmi_table category = {NULL, 0, &sum_of_category, 1};
     const tmi_request asked = {.tables = &category, .table_count = 1};
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_INVALID);
     const tmi_column *const by_number[] = {&a};
     const tmi_table by_a = {by_number, 1, measures, 1};
     const tmi_request asked_by_a = {.tables = &by_a, .table_count = 1};
-    assert_int_equal(engine->aggregate(engine, places, &asked_by_a, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(engine->aggregate(engine, places, &asked_by_a, NULL, NULL), TAMIS_INVALID);
     const tmi_column *twenty_one[21];
     for (size_t i = 0; i < 21; i++) twenty_one[i] = &b;
     const tmi_table huge = {twenty_one, 21, measures, 1};
     const tmi_request asked_huge = {.tables = &huge, .table_count = 1};
-    assert_int_equal(engine->aggregate(engine, places, &asked_huge, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(engine->aggregate(engine, places, &asked_huge, NULL, NULL), TAMIS_INVALID);
     engine->free(engine);
 }
 
@@ -454,9 +454,9 @@ static void only_rows(void **state)
     const tmi_request asked = {.tables = &table, .table_count = 1}, nothing = {.tables = &table, .table_count = 0};
     tmi_int128 got, *const places[] = {&got};
     tmi_engine *engine = open_engine(files, 2, 2);
-    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
     assert_true(got == 8);
-    assert_int_equal(engine->aggregate(engine, places, &nothing, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &nothing, NULL, NULL), TAMIS_OK);
     engine->free(engine);
 }
 
@@ -478,12 +478,12 @@ static void many_files(void **state)
     answers got;
     tmi_int128 *const places[] = {got.in_all, got.by_b};
     int64_t rows;
-    assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL), TAMIS_OK);
     assert_int_equal(rows, FILES);
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
     assert_true(got.in_all[0] == FILES && got.in_all[1] == FILES * (FILES - 1) / 2 && got.by_b[0] == FILES / 2);
     write_text("part 69.csv", "a\n1\n"); /* the last one fails: nothing of the others remains */
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_SYSTEM);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_SYSTEM);
     assert_true(got.in_all[0] == 0 && got.in_all[1] == 0 && got.by_b[0] == 0);
     engine->free(engine);
 }
@@ -503,7 +503,7 @@ static void one_file_twice(void **state)
         tmi_engine *engine = open_engine(files, 3, 1);
         tamis_error err = {0};
         int64_t rows = 7;
-        assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(count_rows(engine, &rows, columns, 2, NULL, &err), TAMIS_INVALID);
         snprintf(expected, sizeof expected, "%s: the same file as %s: its rows would count twice", again, once);
         assert_string_equal(err.message, expected);
         assert_int_equal(rows, 0);
@@ -543,10 +543,10 @@ static void progress_and_cancel(void **state)
     watch all = {0}, some = {.stop_at = 1};
     tamis_error err = {0};
     struct timespec now;
-    assert_int_equal(engine->aggregate(engine, places, &request, look, &all, &err), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){look, &all}, &err), TAMIS_OK);
     assert_true(got.in_all[0] == 8 * n && got.by_b[0] == 8 * n);
     assert_true(all.calls > 0 && all.rows > 0 && all.rows <= 8 * n);
-    assert_int_equal(engine->aggregate(engine, places, &request, look, &some, &err), TAMIS_SYSTEM);
+    assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){look, &some}, &err), TAMIS_SYSTEM);
     clock_gettime(CLOCK_MONOTONIC, &now);
     assert_string_equal(err.message, "cancelled");
     assert_int_equal(some.calls, 1);
@@ -576,7 +576,7 @@ static void looking_can_be_cancelled(void **state)
     tamis_error err = {0};
     int64_t rows = 1;
     int calls = 0;
-    assert_int_equal(count_rows(engine, &rows, columns, 2, stop, &calls, &err), TAMIS_SYSTEM);
+    assert_int_equal(count_rows(engine, &rows, columns, 2, &(tamis_watch){stop, &calls}, &err), TAMIS_SYSTEM);
     assert_string_equal(err.message, "cancelled");
     assert_true(calls == 1 && rows == 0);
     engine->free(engine);

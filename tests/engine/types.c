@@ -174,7 +174,7 @@ static void expect_answers(const char *name, tmi_engine *engine, const tmi_reque
 {
     tmi_int128 got[TABLES][ANSWERS], *const places[] = {got[0], got[1], got[2], got[3]};
     tamis_error err = {0};
-    if (engine->aggregate(engine, places, request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (engine->aggregate(engine, places, request, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     for (size_t t = 0; t < request->table_count; t++)
         for (size_t i = 0; i < tmi_table_cells(&tables[t]) * 2; i++)
             if (got[t][i] != right[t][i])
@@ -191,7 +191,7 @@ static void expect_units(const char *name, tmi_engine *engine, const row *list, 
         for (size_t j = 0; j < i; j++) first = first && strcmp(list[i].text[ID], list[j].text[ID]) != 0;
         units += first;
     }
-    if (engine->describe(engine, &all, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (engine->describe(engine, &all, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     if (all.rows != (int64_t)n || all.units != units)
         fail_msg("%s: %lld units, not %lld", name, (long long)all.units, (long long)units);
 }
@@ -251,12 +251,12 @@ static void expect_one_person(const char *what, tmi_engine *engine, int64_t rows
         const tmi_request request = {.tables = &one_table, .table_count = 1, .unit = &unit, .rows_per_unit = most, .key = key};
         tmi_int128 got = -1, *const places[] = {&got};
         tamis_error err = {0};
-        if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", what, err.message);
+        if (engine->aggregate(engine, places, &request, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", what, err.message);
         if (got != (most < rows ? most : rows))
             fail_msg("%s: %lld rows of one person, not %lld", what, (long long)got, (long long)most);
     }
     tmi_inventory all = {.unit = &unit};
-    assert_int_equal(engine->describe(engine, &all, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_OK);
     if (all.units != 1) fail_msg("%s: %lld units, not one", what, (long long)all.units);
     engine->free(engine);
 }
@@ -341,7 +341,7 @@ static void doubles_in_sql(void **state)
     tamis_error err = {0};
     const char *const text = server_text();
     tmi_engine *engine = open_server(&text, 1, "many", false, 1);
-    if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (engine->aggregate(engine, places, &request, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     for (size_t i = 0; i < N; i++)
         if (got[i] != 1) fail_msg("%s is there %d times", values[i], (int)got[i]);
     engine->free(engine);
@@ -390,7 +390,7 @@ static void values_mean_numbers(void **state)
             tmi_engine *engine = in_duckdb ? open_engine(&path, 1, 1) : open_server(&text, 1, "listed", false, 1);
             tmi_int128 got[6], *const places[] = {got};
             tamis_error err = {0};
-            if (engine->aggregate(engine, places, &request, NULL, NULL, &err) != TAMIS_OK)
+            if (engine->aggregate(engine, places, &request, NULL, &err) != TAMIS_OK)
                 fail_msg("%s: %s", cases[i].type, err.message);
             for (size_t v = 0; v < 6; v++)
                 if (got[v] != cases[i].of[v])
@@ -410,12 +410,12 @@ static void expect_refused(const char *what, tmi_engine *engine, const char *wor
     static const tmi_request request = {.tables = &one_table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
     tmi_inventory all = {.columns = columns, .column_count = 2, .rows = 7};
     tamis_error err = {0};
-    const tamis_status status = engine->describe(engine, &all, NULL, NULL, &err);
+    const tamis_status status = engine->describe(engine, &all, NULL, &err);
     const char *first = strstr(err.message, words);
     if (status != TAMIS_INVALID || !first || !strstr(first + 1, words)) fail_msg("%s: %d, %s", what, (int)status, err.message);
     assert_int_equal(all.rows, 0);
     tmi_int128 got = 7, *const places[] = {&got};
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL, NULL), TAMIS_SYSTEM);
+    assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_SYSTEM);
     assert_true(got == 0);
     engine->free(engine);
 }
@@ -439,7 +439,7 @@ static void expect_each_refused(const char *const *types, size_t count, tmi_engi
             list[i] = &columns[i];
         }
         tmi_inventory all = {.columns = list, .column_count = 2 * here, .rows = 7};
-        assert_int_equal(engine->describe(engine, &all, NULL, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
         assert_int_equal(all.rows, 0);
         for (size_t i = 0; i < here; i++) {
             char said[128];
@@ -567,7 +567,7 @@ static void values_listed_twice(void **state)
     for (size_t i = 0; i < COUNT(engines); i++) {
         tmi_inventory all = {.columns = columns, .column_count = 1};
         tamis_error err = {0};
-        const tamis_status status = engines[i]->describe(engines[i], &all, NULL, NULL, &err);
+        const tamis_status status = engines[i]->describe(engines[i], &all, NULL, &err);
         if (status != (i < 4 ? TAMIS_INVALID : TAMIS_OK)) fail_msg("%zu: %d, %s", i, (int)status, err.message);
         if (i < 4) assert_non_null(strstr(err.message, "the same number"));
         engines[i]->free(engines[i]);
@@ -603,7 +603,7 @@ static void frames(void **state)
              "2, 0.25, NULL), ('nan'::DOUBLE, NULL, 1, NULL)) t(id, s, p, t)) TO '%s'",
              path);
     run_sql(sql);
-    if (tmi_frame_open(&frame, path, NULL, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_frame_open(&frame, path, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_true(frame->forms[0] == TMI_FORM_DOUBLE && frame->forms[1] == TMI_FORM_EXACT && frame->forms[3] == TMI_FORM_NONE);
     assert_int_equal(tmi_frame_read(frame, columns, labels, 4, take_cells, text, NULL, &err), TAMIS_OK);
     assert_string_equal(text, "17;1.5;0.1;12:00:00;0;2;0.25;;;;1.0;;");

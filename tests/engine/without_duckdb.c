@@ -44,7 +44,7 @@ static void others_say_what_is_missing(void **state)
         assert_null(engine);
         assert_non_null(strstr(err.message, "built without DuckDB"));
     }
-    assert_int_equal(tmi_frame_open(&frame, parquet, NULL, NULL, &err), TAMIS_SYSTEM);
+    assert_int_equal(tmi_frame_open(&frame, parquet, NULL, &err), TAMIS_SYSTEM);
     assert_null(frame);
 }
 

@@ -80,7 +80,7 @@ static void rates_of_figure_4(void **state)
     (void)state;
     assert_true(about(rate("3", "0.6"), 0.16767, 0.16768));   /* 16.77 % */
     assert_true(about(rate("0.1", "0.6"), 0.61395, 0.61396)); /* 61.4 % */
-    double noisy = gain(10001, 101, "0.1").V_N.upper, quiet = gain(10001, 101, "3").V_N.upper;
+    double noisy = gain(10001, 101, "0.1").census_variance.upper, quiet = gain(10001, 101, "3").census_variance.upper;
     assert_true(fabs(noisy / quiet - 900) < 1e-9);
 }
 

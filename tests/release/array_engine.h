@@ -151,12 +151,11 @@ static inline int64_t array_distinct(const array_engine *a, const tmi_column *la
     return count;
 }
 
-static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
+static inline tamis_status array_describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch,
                                           tamis_error *err)
 {
     array_engine *a = (array_engine *)engine;
-    (void)progress;
-    (void)context;
+    (void)watch;
     a->describes++;
     a->asked = *inventory;
     inventory->rows = (int64_t)a->row_count;
@@ -204,12 +203,12 @@ static inline int64_t array_earlier(const array_engine *a, const tmi_request *re
 }
 
 static inline tamis_status array_aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                                           tamis_progress *progress, void *context, tamis_error *err)
+                                           const tamis_watch *watch, tamis_error *err)
 {
     array_engine *a = (array_engine *)engine;
     a->aggregates++;
     a->bits_before = bits_taken();
-    if (progress && progress(context, 0.5, 1) != 0) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (watch && watch->progress && watch->progress(watch->context, 0.5, 1) != 0) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     if (a->aggregate_status != TAMIS_OK) return tmi_fail(err, a->aggregate_status, "aggregate");
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];

@@ -65,11 +65,10 @@ typedef struct listener {
     chance now;
 } listener;
 
-static tamis_status ask_inner(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
-                              tamis_error *err)
+static tamis_status ask_inner(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)
 {
     tmi_engine *inner = ((listener *)engine)->inner;
-    return inner->describe(inner, inventory, progress, context, err);
+    return inner->describe(inner, inventory, watch, err);
 }
 
 static void note_chance(chance *c, const tmi_request *request)
@@ -88,15 +87,15 @@ static void note_chance(chance *c, const tmi_request *request)
 static size_t answers_of(const tmi_table *table) { return tmi_table_cells(table) * table->measure_count; }
 
 static tamis_status answer_and_note(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                                    tamis_progress *progress, void *context, tamis_error *err)
+                                    const tamis_watch *watch, tamis_error *err)
 {
     listener *l = (listener *)engine;
     array_engine reference = array_engine_of(survey, ROWS);
-    const tamis_status status = l->inner->aggregate(l->inner, answers, request, progress, context, err);
+    const tamis_status status = l->inner->aggregate(l->inner, answers, request, watch, err);
     note_chance(&l->now, request);
     for (size_t t = 0; status == TAMIS_OK && t < request->table_count; t++)
         memset(l->truth->answers[t], 0, answers_of(&request->tables[t]) * sizeof(tmi_int128));
-    assert_int_equal(array_aggregate(&reference.engine, l->truth->answers, request, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(array_aggregate(&reference.engine, l->truth->answers, request, NULL, NULL), TAMIS_OK);
     for (size_t t = 0; status == TAMIS_OK && t < request->table_count; t++)
         for (size_t i = 0; i < answers_of(&request->tables[t]); i++)
             if (answers[t][i] != l->truth->answers[t][i])

@@ -61,10 +61,10 @@ static void assert_nothing_published(void)
     closedir(dir);
 }
 
-static tamis_status release_once(tamis_release **release, const tamis_plan *plan, array_engine *engine, tamis_progress *progress,
-                                 void *context, tamis_error *err)
+static tamis_status release_once(tamis_release **release, const tamis_plan *plan, array_engine *engine, const tamis_watch *watch,
+                                 tamis_error *err)
 {
-    const tmi_run run = {.folder = out, .ledger = path, .again = true, .progress = progress, .context = context};
+    const tmi_run run = {.folder = out, .ledger = path, .again = true, .watch = watch ? *watch : (tamis_watch){0}};
     return tmi_release_with(release, plan, &engine->engine, &run, err);
 }
 
@@ -75,7 +75,7 @@ static void every_allocation_may_fail(void **state)
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release = NULL;
     size_t charged = 0, uncharged = 0;
-    ALLOCATIONS_FAIL(k_ + test_size(3, 1), (unlink(path), release_once(&release, plan, &engine, NULL, NULL, NULL)), {
+    ALLOCATIONS_FAIL(k_ + test_size(3, 1), (unlink(path), release_once(&release, plan, &engine, NULL, NULL)), {
         assert_null(release);
         assert_nothing_published();
         if (charges() == 1) charged++;
@@ -98,7 +98,7 @@ static void what_breaks_after_the_charge_is_a_system_error_and_stays_charged(voi
         tamis_release *release;
         tamis_error err = {0};
         engine.aggregate_status = how[i];
-        assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, &err), TAMIS_SYSTEM);
+        assert_int_equal(release_once(&release, plan, &engine, NULL, &err), TAMIS_SYSTEM);
         assert_int_equal(err.status, TAMIS_SYSTEM);
         if (!strstr(err.message, "epsilon 20 was charged (entry ")) fail_msg("%s", err.message);
         assert_null(release);
@@ -117,7 +117,7 @@ static void what_breaks_before_the_charge_costs_nothing(void **state)
         array_engine engine = array_engine_of(rows, i < 2 ? 8 : 7);
         tamis_release *release;
         if (i < 2) engine.describe_status = how[i];
-        assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, NULL), i < 2 ? how[i] : TAMIS_INVALID);
+        assert_int_equal(release_once(&release, plan, &engine, NULL, NULL), i < 2 ? how[i] : TAMIS_INVALID);
         assert_null(release);
         assert_nothing_published();
         assert_int_equal(charges(), 0);
@@ -133,7 +133,7 @@ static void a_refusal_reads_nothing_and_spends_nothing(void **state)
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release;
     char line[300];
-    assert_int_equal(release_once(&release, plan, &engine, NULL, NULL, NULL), TAMIS_OK);
+    assert_int_equal(release_once(&release, plan, &engine, NULL, NULL), TAMIS_OK);
     tamis_release_free(release);
     snprintf(line, sizeof line, "rm -r '%s'", out);
     assert_int_equal(system(line), 0);
@@ -141,7 +141,7 @@ static void a_refusal_reads_nothing_and_spends_nothing(void **state)
     for (size_t i = 0; i < 2; i++) {
         engine = array_engine_of(rows, 8);
         tamis_error err = {0};
-        assert_int_equal(release_once(&release, refused[i], &engine, NULL, NULL, &err), TAMIS_REFUSED);
+        assert_int_equal(release_once(&release, refused[i], &engine, NULL, &err), TAMIS_REFUSED);
         assert_null(release);
         assert_nothing_published();
         assert_int_equal(engine.describes + engine.aggregates, 0);
@@ -175,7 +175,7 @@ static void stopped_at_any_moment_nothing_is_published(void **state)
         patience p = {.stop_at = stop_at};
         unlink(path);
         tamis_error err = {0};
-        tamis_status status = release_once(&release, plan, &engine, lose_patience, &p, &err);
+        tamis_status status = release_once(&release, plan, &engine, &(tamis_watch){lose_patience, &p}, &err);
         if (p.calls < stop_at) {
             assert_int_equal(status, TAMIS_OK);
             break;
@@ -210,7 +210,7 @@ static void what_was_kept_can_be_had_again(void **state)
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release;
     tamis_error err = {0};
-    assert_int_equal(release_once(&release, plan, &engine, take_name, NULL, &err), TAMIS_SYSTEM);
+    assert_int_equal(release_once(&release, plan, &engine, &(tamis_watch){take_name, NULL}, &err), TAMIS_SYSTEM);
     if (!strstr(err.message, "the release is kept there")) fail_msg("%s", err.message);
     assert_int_equal(charges(), 1);
     assert_int_equal(rmdir(out), 0);
@@ -262,7 +262,7 @@ static void killed_at_any_moment_it_is_claimed(void **state)
         assert_true(child >= 0);
         if (child == 0) {
             patience p = {.stop_at = at};
-            _exit(release_once(&release, plan, &engine, die, &p, NULL) == TAMIS_OK ? 0 : 1);
+            _exit(release_once(&release, plan, &engine, &(tamis_watch){die, &p}, NULL) == TAMIS_OK ? 0 : 1);
         }
         assert_int_equal(waitpid(child, &status, 0), child);
         through = WIFEXITED(status);

@@ -190,12 +190,10 @@ static void names_of_a_charge_are_checked_without_a_ledger(void **state)
 
 /* ---- engines ---- */
 
-static tamis_status no_room(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
-                            tamis_error *err)
+static tamis_status no_room(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
     (void)engine;
-    (void)progress;
-    (void)context;
+    (void)watch;
     return tmi_fail(err, TAMIS_INVALID, "an engine without room for %zu tables", request->table_count);
 }
 

@@ -132,7 +132,7 @@ static char *question_of(const tmi_schedule *s)
     assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
-    engine->aggregate(engine, asking.answers, &asking.request, NULL, NULL, NULL);
+    engine->aggregate(engine, asking.answers, &asking.request, NULL, NULL);
     assert_non_null(question);
     tamis_rng_free(rng);
     tmi_asking_clear(&asking);

@@ -297,7 +297,7 @@ static void a_cancelled_run_leaves_nothing(void **state)
         patience p = {.engine = &engine, .stop_at = stop_at};
         tamis_error err = {0};
         tamis_status status = tmi_release_with(&release, plan, &engine.engine,
-                                               &(tmi_run){.folder = folder, .progress = lose_patience, .context = &p}, &err);
+                                               &(tmi_run){.folder = folder, .watch = {lose_patience, &p}}, &err);
         if (p.calls < stop_at) { /* it got through */
             assert_int_equal(status, TAMIS_OK);
             assert_true(p.before_the_data && p.after_the_data && p.with_the_files);

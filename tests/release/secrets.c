@@ -94,9 +94,9 @@ static uint64_t noise[2]; /* the first two, masked */
 static size_t noise_dumped, noise_hidden, truth_dumped, truth_hidden;
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err)
+                              const tamis_watch *watch, tamis_error *err)
 {
-    tamis_status status = array_aggregate(engine, answers, request, progress, context, err);
+    tamis_status status = array_aggregate(engine, answers, request, watch, err);
     search(&noise_dumped, &noise_hidden, noise);
     /* The answers are small integers; one that is nowhere else is put there for a moment. */
     static const uint64_t masked[2] = {UINT64_C(0x0102030405060708), UINT64_C(0x1112131415161718)};

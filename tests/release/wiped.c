@@ -51,10 +51,10 @@ typedef struct remembering {
 } remembering;
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err)
+                              const tamis_watch *watch, tamis_error *err)
 {
     remembering *r = (remembering *)engine;
-    const tamis_status status = array_aggregate(engine, answers, request, progress, context, err);
+    const tamis_status status = array_aggregate(engine, answers, request, watch, err);
     for (size_t t = 0; t < request->table_count; t++)
         for (size_t i = 0; i < tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count; i++) {
             assert_true(r->answer_count < 256);

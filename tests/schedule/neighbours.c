@@ -80,8 +80,7 @@ static void count(tables *t, const array_row *rows, size_t row_count)
     for (size_t i = 0; i < t->asking->table_count; i++)
         memset(t->asking->answers[i], 0,
                tmi_table_cells(&t->asking->tables[i]) * t->asking->tables[i].measure_count * sizeof(tmi_int128));
-    assert_int_equal(engine.engine.aggregate(&engine.engine, t->asking->answers, &t->asking->request, NULL, NULL, NULL),
-                     TAMIS_OK);
+    assert_int_equal(engine.engine.aggregate(&engine.engine, t->asking->answers, &t->asking->request, NULL, NULL), TAMIS_OK);
 }
 
 typedef struct worst {

@@ -60,8 +60,8 @@ static void variance_agrees_with_all_samples(void **state)
         }
         tamis_mean_gain gain = mean_gain(N, n, "0.7", "10", S2);
         double scale = 10 / (gain.eps_n.lower * n);
-        assert_true(fabs(gain.V_n.upper - (sum / samples + 2 * scale * scale)) < 1e-12 * gain.V_n.upper);
-        assert_true(fabs(gain.V_N.upper - 2 * pow(10 / (0.7 * N), 2)) < 1e-14);
+        assert_true(fabs(gain.sample_variance.upper - (sum / samples + 2 * scale * scale)) < 1e-12 * gain.sample_variance.upper);
+        assert_true(fabs(gain.census_variance.upper - 2 * pow(10 / (0.7 * N), 2)) < 1e-14);
     }
 }
 
@@ -74,8 +74,8 @@ static void fields_agree(void **state)
         for (int64_t n = 1; n <= 20; n++) {
             double e = strtod(eps[i], NULL), f = (double)n / 20;
             tamis_mean_gain g = mean_gain(20, n, eps[i], "3", "2");
-            assert_true(is_narrow(g.eps_n) && is_narrow(g.r) && is_narrow(g.one_minus_r) && is_narrow(g.q) && is_narrow(g.V_N) &&
-                        is_narrow(g.V_n));
+            assert_true(is_narrow(g.eps_n) && is_narrow(g.r) && is_narrow(g.one_minus_r) && is_narrow(g.q) &&
+                        is_narrow(g.census_variance) && is_narrow(g.sample_variance));
             assert_true(fabs(g.eps_n.lower - log1p(expm1(e) / f)) < 1e-13 * g.eps_n.lower);
             assert_true(fabs(g.r.lower - pow(f * g.eps_n.lower / e, 2)) < 1e-13);
             assert_true(fabs(g.one_minus_r.lower - (1 - g.r.lower)) < 1e-13);
@@ -117,9 +117,9 @@ static void exact_cases_come_out_exact(void **state)
     (void)state;
     tamis_mean_gain g = mean_gain(4, 4, "1/2", "2", "9");
     assert_true(is_point(g.eps_n, 0.5) && is_point(g.r, 1) && is_point(g.one_minus_r, 0) && is_point(g.q, 0));
-    assert_true(is_point(g.V_N, 2) && is_point(g.V_n, 2));
+    assert_true(is_point(g.census_variance, 2) && is_point(g.sample_variance, 2));
     g = mean_gain(4, 2, "1/2", "0", "0");
-    assert_true(is_point(g.V_N, 0) && is_point(g.V_n, 0));
+    assert_true(is_point(g.census_variance, 0) && is_point(g.sample_variance, 0));
     assert_true(is_point(rate("3", "0"), 1));
     assert_true(is_point(variance("1/3", "1", "5"), 0) && is_point(variance("1/3", "1/5", "0"), 0));
 }
@@ -173,7 +173,7 @@ static void refuses_bad_means(void **state)
         tamis_mean_gain g;
         assert_int_equal(tamis_study_mean(&g, cases[i].N, cases[i].n, eps, R, S2, &err), TAMIS_INVALID);
         assert_int_equal(strncmp(err.message, cases[i].names, strlen(cases[i].names)), 0);
-        assert_true(g.eps_n.lower == 0 && g.eps_n.upper == INFINITY && g.r.upper == 1 && g.V_n.upper == INFINITY);
+        assert_true(g.eps_n.lower == 0 && g.eps_n.upper == INFINITY && g.r.upper == 1 && g.sample_variance.upper == INFINITY);
         assert_int_equal(tamis_study_mean(NULL, cases[i].N, cases[i].n, eps, R, S2, NULL), TAMIS_INVALID);
         tamis_number_free(eps);
         tamis_number_free(R);

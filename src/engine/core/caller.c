@@ -344,14 +344,12 @@ static bool read_counts(int64_t *counts, const tmi_json *list, size_t count)
 
 /* ---- the engine ---- */
 
-static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
-                             tamis_error *err)
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)
 {
     const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
     conversation c = {0};
     tamis_status status;
-    (void)progress;
-    (void)context;
+    (void)watch;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&c.layout, inventory, err));
     begin(&c, "inventory");
@@ -372,12 +370,11 @@ done:
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err)
+                              const tamis_watch *watch, tamis_error *err)
 {
     conversation c = {0};
     tamis_status status;
-    (void)progress;
-    (void)context;
+    (void)watch;
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&c.layout, request, err));
     begin(&c, "sums");

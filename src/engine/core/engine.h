@@ -230,23 +230,21 @@ struct tmi_engine {
     const char *name; /* "duckdb" */
     void *state;
 
-    /* Fills the inventory; all zero on failure. `progress` (may be NULL) gets no share, since the whole amount of work is not
+    /* Fills the inventory; all zero on failure. `watch` (may be NULL) gets no share, since the whole amount of work is not
      * known yet. INVALID names the file or column that is missing or unreadable, the number whose type has another class
      * (tmi_class_check), the category that cannot contain any of its values, or the label or category without a canonical form
      * or without the same kind in all parts. The types decide this, never a value, and no value is quoted. */
-    tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
-                             tamis_error *err);
+    tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err);
 
     /* Checks that the request can be answered, as far as the request, the column types and the engine show without any value.
      * Called after `describe` and before the charge. The keys of the request need not be drawn. NULL: only tmi_request_check.
      * INVALID names the limit. */
-    tamis_status (*check)(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
-                          tamis_error *err);
+    tamis_status (*check)(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err);
 
     /* answers[t][cell * measure_count + m] for table t; the caller allocates them. On failure the answers are all zero and the
      * message reveals no value. */
     tamis_status (*aggregate)(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err);
+                              const tamis_watch *watch, tamis_error *err);
 
     tamis_status (*rows)(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
                          void *context, tamis_error *err);

@@ -24,11 +24,9 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
     return absent(source->files, source->file_count, err);
 }
 
-tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                              tamis_error *err)
+tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err)
 {
-    (void)progress;
-    (void)progress_context;
+    (void)watch;
     *frame = NULL;
     return absent(&path, 1, err);
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/watch.h"
 #include "engine/core/engine.h"
 #include "engine/duckdb/functions.h"
 #include "engine/duckdb/inventory.h"
@@ -18,8 +19,7 @@ typedef struct engine_state {
 
 /* ---- before the charge ---- */
 
-static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
-                             tamis_error *err)
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_session session = {0};
@@ -36,8 +36,8 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     status = tmi_duckdb_write_source(&sql, &state->source, 0, SIZE_MAX, &session, &functions, err);
     tmi_text_clear(&sql);
     if (status != TAMIS_OK) goto done;
-    TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, progress, context, err));
-    TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->source, &functions, &session, progress, context, err));
+    TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, watch, err));
+    TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->source, &functions, &session, watch, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     tmi_duckdb_close(&session);
@@ -145,21 +145,20 @@ static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *r
 }
 
 /* Progress over all files while one query reads some of them. */
-typedef struct watch {
-    tamis_progress *progress;
-    void *context;
+typedef struct files_watch {
+    const tamis_watch *whole;
     size_t before, now, all; /* files */
-} watch;
+} files_watch;
 
 static int tell(void *context, double share, int64_t rows)
 {
-    const watch *w = context;
+    const files_watch *w = context;
     if (share >= 0) share = ((double)w->before + share * (double)w->now) / (double)w->all;
-    return w->progress(w->context, share, rows);
+    return tmi_stopped(w->whole, share, rows);
 }
 
 static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state, tmi_duckdb_functions *functions,
-                                    tmi_duckdb_session *session, const watch *watch, tamis_error *err)
+                                    tmi_duckdb_session *session, const files_watch *watch, tamis_error *err)
 {
     duckdb_result result = {0};
     tmi_text source, sql;
@@ -169,7 +168,7 @@ static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_sta
     TMI_TRY(
         after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session, functions, err), err));
     write_query(&sql, &functions->layout, &source);
-    TMI_TRY(tmi_duckdb_run(&result, session, &sql, watch->progress ? tell : NULL, (void *)(uintptr_t)watch, err));
+    TMI_TRY(tmi_duckdb_run(&result, session, &sql, &(tamis_watch){tell, (void *)(uintptr_t)watch}, err));
     TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));
 done:
     session->api->destroy_result(&result);
@@ -180,16 +179,14 @@ done:
 }
 
 /* Plans the query over the first files without running it. The queries over the others differ only in the file names. */
-static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
-                          tamis_error *err)
+static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_functions functions;
     tmi_duckdb_session session = {0};
     tmi_text source, sql;
     const size_t files = state->source.file_count;
-    (void)progress;
-    (void)context;
+    (void)watch;
     tmi_text_init(&source);
     tmi_text_init(&sql);
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
@@ -211,7 +208,7 @@ done:
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err)
+                              const tamis_watch *watch, tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_duckdb_functions functions;
@@ -227,10 +224,10 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
         state->source.may_spill = state->source.may_spill || functions.columns[c].clusters;
     TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
-    TMI_TRY(after_charge(tmi_duckdb_see_clusters(&functions, &state->source, &session, progress, context, err), err));
+    TMI_TRY(after_charge(tmi_duckdb_see_clusters(&functions, &state->source, &session, watch, err), err));
     for (size_t f = 0; f < files; f += step) {
-        const watch watch = {progress, context, f, files - f < step ? files - f : step, files};
-        TMI_TRY(aggregate_files(answers, state, &functions, &session, &watch, err));
+        const files_watch some = {watch, f, files - f < step ? files - f : step, files};
+        TMI_TRY(aggregate_files(answers, state, &functions, &session, &some, err));
     }
 done:
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);

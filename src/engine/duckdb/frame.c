@@ -94,8 +94,7 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                              tamis_error *err)
+tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err)
 {
     *frame = NULL;
     if (!tmi_duckdb_load(err)) return TAMIS_SYSTEM;
@@ -108,7 +107,7 @@ tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progres
     state->source.in_order = true;
     TMI_TRY(tmi_duckdb_source_open(&state->session, &state->source, 0, err));
     TMI_TRY(tmi_duckdb_source_names(&made->names, &made->forms, &made->column_count, &state->source, 0, &state->session, err));
-    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, progress, progress_context, err));
+    TMI_TRY(tmi_duckdb_count_rows(&made->rows, &state->source, &state->session, watch, err));
     *frame = made;
 done:
     if (status != TAMIS_OK) free_frame(made);

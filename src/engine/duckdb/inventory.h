@@ -11,10 +11,10 @@ void tmi_duckdb_write_label(tmi_text *sql, size_t c);
 /* Counts units, and rows, units and clusters by stratum. The columns are those of `functions`, which must be registered. */
 tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckdb_source *source,
                                        const tmi_duckdb_functions *functions, tmi_duckdb_session *session,
-                                       tamis_progress *progress, void *context, tamis_error *err);
+                                       const tamis_watch *watch, tamis_error *err);
 
 /* Gives the TMI_GROUPS columns of the functions their labels and ranks. */
 tamis_status tmi_duckdb_see_clusters(tmi_duckdb_functions *functions, const tmi_duckdb_source *source,
-                                     tmi_duckdb_session *session, tamis_progress *progress, void *context, tamis_error *err);
+                                     tmi_duckdb_session *session, const tamis_watch *watch, tamis_error *err);
 
 #endif

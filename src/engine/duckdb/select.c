@@ -60,7 +60,7 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     tmi_text_put(&sql, "SELECT * FROM ");
     write_reader(&sql, source, f, NULL);
     tmi_text_put(&sql, " LIMIT 0");
-    tamis_status status = tmi_duckdb_run(&columns->result, session, &sql, NULL, NULL, NULL);
+    tamis_status status = tmi_duckdb_run(&columns->result, session, &sql, NULL, NULL);
     tmi_text_clear(&sql);
     if (status == TAMIS_OK) return TAMIS_OK;
     if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
@@ -284,23 +284,8 @@ static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_du
     return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "%s", kinds[session->trouble]);
 }
 
-/* Files are counted one by one, and a file's share of the work is not known: only the request to stop is passed on. */
-typedef struct counting {
-    tamis_progress *progress;
-    void *context;
-    int64_t rows; /* in the files before */
-} counting;
-
-static int go_on(void *context, double share, int64_t rows)
-{
-    const counting *c = context;
-    (void)share;
-    (void)rows;
-    return c->progress ? c->progress(c->context, -1, c->rows) : 0;
-}
-
-static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session, counting *c,
-                               tamis_error *err)
+static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, size_t f, tmi_duckdb_session *session,
+                               const tamis_watch *watch, tamis_error *err)
 {
     const tmi_duckdb_file *file = &source->files[f];
     const tmi_duckdb_api *api = session->api;
@@ -311,10 +296,10 @@ static tamis_status count_file(int64_t *rows, const tmi_duckdb_source *source, s
     tamis_status status;
     tmi_text_init(&sql);
     TMI_TRY(read_columns(&columns, source, f, session, err));
-    if (file->kind == TMI_CSV_FILE) TMI_TRY(tmi_csv_check_encoding(file->file.given, go_on, c, err));
+    if (file->kind == TMI_CSV_FILE) TMI_TRY(tmi_csv_check_encoding(file->file.given, watch, err));
     tmi_text_put(&sql, "SELECT count(*) FROM ");
     write_reader(&sql, source, f, &columns);
-    status = tmi_duckdb_run(&result, session, &sql, go_on, c, err);
+    status = tmi_duckdb_run(&result, session, &sql, watch, err);
     if (status != TAMIS_OK) {
         if (session->trouble != TMI_DUCKDB_CANCELLED) status = tell_trouble(session, file, err);
         goto done;
@@ -331,13 +316,13 @@ done:
 }
 
 tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
-                                   tamis_progress *progress, void *context, tamis_error *err)
+                                   const tamis_watch *watch, tamis_error *err)
 {
-    counting c = {progress, context, 0};
+    tmi_duckdb_watch c = {watch, 0}; /* rows in the files before */
     *rows = 0;
     for (size_t f = 0; f < source->file_count; f++) {
         int64_t count = 0;
-        tamis_status status = count_file(&count, source, f, session, &c, err);
+        tamis_status status = count_file(&count, source, f, session, &(tamis_watch){tmi_duckdb_go_on, &c}, err);
         if (status != TAMIS_OK) return status;
         if (count > TMI_MAX_ROWS - c.rows) return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
         c.rows += count;

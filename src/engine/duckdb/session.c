@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/watch.h"
 #include "engine/core/sql.h"
 
 /* Memory that DuckDB may use: it keeps no rows, but each thread needs pages to decompress into. */
@@ -165,19 +166,25 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+int tmi_duckdb_go_on(void *watch, double share, int64_t rows)
+{
+    const tmi_duckdb_watch *w = watch;
+    (void)share, (void)rows;
+    return tmi_stopped(w->whole, -1, w->rows);
+}
+
 /* Without GROUP BY the share goes from 0 to nearly 1 for both kinds of files. DuckDB's own number of rows does not count
  * rows of a CSV file. */
-static int tell_progress(tmi_duckdb_session *session, tamis_progress *progress, void *context)
+static bool is_stopped(tmi_duckdb_session *session, const tamis_watch *watch)
 {
     duckdb_query_progress_type told = session->api->query_progress(session->connection);
     double share = told.percentage < 0 ? -1 : told.percentage > 100 ? 1 : told.percentage / 100;
-    return progress(context, share, atomic_load(&session->rows));
+    return tmi_stopped(watch, share, atomic_load(&session->rows));
 }
 
 /* Runs a pending query piece by piece. An interrupted query is also run to its end, which comes at once: DuckDB leaks a query
  * that is dropped half-way. */
-static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, tamis_progress *progress, void *context,
-                         tamis_error *err)
+static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *session, const tamis_watch *watch, tamis_error *err)
 {
     static const struct timespec nap = {.tv_nsec = 1000000};
     double told = seconds();
@@ -186,9 +193,9 @@ static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *sess
     while ((state = session->api->pending_execute_task(pending)) != DUCKDB_PENDING_RESULT_READY &&
            state != DUCKDB_PENDING_ERROR) {
         if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) nanosleep(&nap, NULL); /* other threads are running them */
-        if (!progress || cancelled || seconds() - told < PROGRESS_SECONDS) continue;
+        if (cancelled || seconds() - told < PROGRESS_SECONDS) continue;
         told = seconds();
-        cancelled = tell_progress(session, progress, context) != 0;
+        cancelled = is_stopped(session, watch);
         if (cancelled) session->api->interrupt(session->connection);
     }
     if (cancelled) {
@@ -199,7 +206,7 @@ static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *sess
 }
 
 static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, bool streaming,
-                        tamis_progress *progress, void *context, tamis_error *err)
+                        const tamis_watch *watch, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
     tamis_status status = TAMIS_OK;
@@ -218,7 +225,7 @@ static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, cons
         status = note_trouble(session, api->pending_error(pending), err);
         goto done;
     }
-    if (!streaming) TMI_TRY(work(pending, session, progress, context, err));
+    if (!streaming) TMI_TRY(work(pending, session, watch, err));
     if (api->execute_pending(pending, result) == DuckDBError) status = note_trouble(session, api->result_error(result), err);
 done:
     api->destroy_pending(&pending);
@@ -237,13 +244,13 @@ tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, t
     return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the query: use fewer statistics, conditions or values");
 }
 
-tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_progress *progress,
-                            void *context, tamis_error *err)
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, const tamis_watch *watch,
+                            tamis_error *err)
 {
-    return ask(result, session, sql, false, progress, context, err);
+    return ask(result, session, sql, false, watch, err);
 }
 
 tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err)
 {
-    return ask(result, session, sql, true, NULL, NULL, err);
+    return ask(result, session, sql, true, NULL, err);
 }

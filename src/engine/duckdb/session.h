@@ -20,7 +20,7 @@ typedef enum tmi_duckdb_trouble {
     TMI_DUCKDB_FIELDS, /* CSV: a line with more or fewer fields than the first one */
     TMI_DUCKDB_LONG_LINE,
     TMI_DUCKDB_MEMORY,
-    TMI_DUCKDB_CANCELLED /* by the progress callback */
+    TMI_DUCKDB_CANCELLED /* by the watch */
 } tmi_duckdb_trouble;
 
 typedef struct tmi_duckdb_session {
@@ -53,10 +53,19 @@ tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_optio
 /* Plans a query without running it. INVALID if DuckDB cannot, SYSTEM if memory runs out. */
 tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err);
 
-/* Runs a query to its end. `progress` (may be NULL) is called a few times a second; if it asks to stop, the query ends at
+/* The watch of work whose share of the whole is unknown: only the question whether to stop is passed on, with the rows read
+ * before this work. */
+typedef struct tmi_duckdb_watch {
+    const tamis_watch *whole;
+    int64_t rows;
+} tmi_duckdb_watch;
+
+int tmi_duckdb_go_on(void *watch, double share, int64_t rows); /* a tamis_progress; the context is a tmi_duckdb_watch */
+
+/* Runs a query to its end. `watch` (may be NULL) is asked a few times a second; if it asks to stop, the query ends at
  * once. On failure: SYSTEM, and session->trouble gives the reason. Destroy the result in any case. */
-tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_progress *progress,
-                            void *context, tamis_error *err);
+tamis_status tmi_duckdb_run(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, const tamis_watch *watch,
+                            tamis_error *err);
 
 /* The same, but rows are computed while the caller fetches them. */
 tamis_status tmi_duckdb_stream(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, tamis_error *err);

@@ -91,7 +91,7 @@ static tamis_status find_table(tmi_duckdb_session *session, const tmi_duckdb_sou
         tmi_sql_text(&sql, source->table);
         tmi_text_put(&sql, "))");
     }
-    TMI_TRY(tmi_duckdb_run(&result, session, &sql, NULL, NULL, err));
+    TMI_TRY(tmi_duckdb_run(&result, session, &sql, NULL, err));
     chunk = api->fetch_chunk(result);
     const size_t count = chunk ? api->data_chunk_get_size(chunk) : 0;
     if (count == 1) {

@@ -63,7 +63,7 @@ tamis_status tmi_duckdb_write_texts(tmi_text *sql, const tmi_duckdb_source *sour
 
 /* Counts the rows, and so checks that the files are intact from the first row to the last. INVALID reports where they are not. */
 tamis_status tmi_duckdb_count_rows(int64_t *rows, const tmi_duckdb_source *source, tmi_duckdb_session *session,
-                                   tamis_progress *progress, void *context, tamis_error *err);
+                                   const tamis_watch *watch, tamis_error *err);
 
 /* The engine's `rows`. */
 tamis_status tmi_duckdb_read_rows(tmi_duckdb_source *source, unsigned threads, const tmi_column *const *columns,

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "engine/core/text.h"
 
 /* ---- the first line ---- */
@@ -176,10 +177,10 @@ static size_t good_bytes(utf8 *state, const unsigned char *bytes, size_t n)
     return i;
 }
 
-/* Bytes between two calls of progress: a few hundredths of a second. */
+/* Bytes between two questions whether to stop: a few hundredths of a second. */
 #define PROGRESS_BYTES (INT64_C(1) << 23)
 
-tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, void *context, tamis_error *err)
+tamis_status tmi_csv_check_encoding(const char *path, const tamis_watch *watch, tamis_error *err)
 {
     unsigned char bytes[1 << 16];
     tamis_status status;
@@ -197,9 +198,9 @@ tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, 
                                    "example with iconv -f LATIN1 -t UTF-8)");
             goto done;
         }
-        if (!progress || offset - told < PROGRESS_BYTES) continue;
+        if (offset - told < PROGRESS_BYTES) continue;
         told = offset;
-        if (progress(context, -1, 0) != 0) {
+        if (tmi_stopped(watch, -1, 0)) {
             status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
             goto done;
         }

@@ -27,9 +27,9 @@ typedef struct tmi_csv_header {
 tamis_status tmi_csv_header_read(tmi_csv_header *header, const char *path, tamis_error *err);
 void tmi_csv_header_clear(tmi_csv_header *header);
 
-/* INVALID, with the line, if the file is not valid UTF-8. `progress` (may be NULL) is called now and then; SYSTEM if it asks
+/* INVALID, with the line, if the file is not valid UTF-8. `watch` (may be NULL) is asked now and then; SYSTEM if it asks
  * to stop. */
-tamis_status tmi_csv_check_encoding(const char *path, tamis_progress *progress, void *context, tamis_error *err);
+tamis_status tmi_csv_check_encoding(const char *path, const tamis_watch *watch, tamis_error *err);
 
 /* The rows after the first line, in pieces. */
 #define TMI_CSV_ROWS 2048

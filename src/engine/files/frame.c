@@ -2,14 +2,14 @@
 #include "engine/files/frame.h"
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "engine/files/csv.h"
 #include "engine/files/files.h"
 
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                            tamis_error *err)
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err)
 {
-    return tmi_ends_in(path, ".csv") && !tmi_duckdb_is_there() ? tmi_frame_csv(frame, path, progress, progress_context, err)
-                                                               : tmi_frame_duckdb(frame, path, progress, progress_context, err);
+    return tmi_ends_in(path, ".csv") && !tmi_duckdb_is_there() ? tmi_frame_csv(frame, path, watch, err)
+                                                               : tmi_frame_duckdb(frame, path, watch, err);
 }
 
 tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, const bool *labels, size_t count, tmi_take_cells *take,
@@ -94,7 +94,7 @@ done:
 }
 
 /* Reads the whole file, so that a line that breaks the dialect is reported before anything is drawn. */
-static tamis_status count_rows(int64_t *count, const csv_frame *f, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status count_rows(int64_t *count, const csv_frame *f, const tamis_watch *watch, tamis_error *err)
 {
     const size_t first_column = 0;
     size_t *wanted = tmi_alloc(f->header.count, sizeof *wanted), place, n;
@@ -109,7 +109,7 @@ static tamis_status count_rows(int64_t *count, const csv_frame *f, tamis_progres
     do {
         TMI_TRY(tmi_csv_rows_next(&n, &cells, &share, rows, err));
         *count += (int64_t)n;
-        if (progress && progress(context, -1, *count) != 0) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+        if (tmi_stopped(watch, -1, *count)) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
     } while (n > 0);
 done:
     tmi_csv_rows_free(rows);
@@ -117,8 +117,7 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_csv(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                           tamis_error *err)
+tamis_status tmi_frame_csv(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err)
 {
     *frame = NULL;
     csv_frame *f = tmi_alloc(1, sizeof *f);
@@ -128,8 +127,8 @@ tamis_status tmi_frame_csv(tmi_frame **frame, const char *path, tamis_progress *
     TMI_TRY(tmi_file_init(&f->file, path, err));
     TMI_TRY(tmi_file_find(&f->file, err));
     TMI_TRY(tmi_csv_header_read(&f->header, path, err));
-    TMI_TRY(tmi_csv_check_encoding(path, progress, progress_context, err));
-    TMI_TRY(count_rows(&f->frame.rows, f, progress, progress_context, err));
+    TMI_TRY(tmi_csv_check_encoding(path, watch, err));
+    TMI_TRY(count_rows(&f->frame.rows, f, watch, err));
     f->frame.forms = tmi_alloc(f->header.count, sizeof *f->frame.forms); /* zeros: TMI_FORM_TEXT */
     if (!f->frame.forms) TMI_TRY(tmi_fail_memory(err));
     f->frame.names = f->header.names;

@@ -23,11 +23,10 @@ struct tmi_frame {
     void (*free)(tmi_frame *frame);
 };
 
-/* Opens a .csv or .parquet file, counts its rows and checks that it is intact. `progress` (may be NULL) is called now and then
+/* Opens a .csv or .parquet file, counts its rows and checks that it is intact. `watch` (may be NULL) is asked now and then
  * and can stop the work. The caller frees it with tmi_frame_free; NULL on failure. INVALID reports what is wrong with the
  * file. */
-tamis_status tmi_frame_open(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                            tamis_error *err);
+tamis_status tmi_frame_open(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err);
 
 /* Reads the columns with these numbers: `labels` (NULL: none) as canonical texts, which keep their surrounding blanks, the
  * others unchanged. INVALID: a label has no canonical form. SYSTEM if the number of rows has changed since the file was
@@ -38,9 +37,7 @@ tamis_status tmi_frame_read(tmi_frame *frame, const size_t *columns, const bool 
 void tmi_frame_free(tmi_frame *frame); /* NULL is allowed */
 
 /* The readers that tmi_frame_open chooses from: DuckDB or, without it, our own CSV reader. Both hand out the same cells. */
-tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                              tamis_error *err);
-tamis_status tmi_frame_csv(tmi_frame **frame, const char *path, tamis_progress *progress, void *progress_context,
-                           tamis_error *err);
+tamis_status tmi_frame_duckdb(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err);
+tamis_status tmi_frame_csv(tmi_frame **frame, const char *path, const tamis_watch *watch, tamis_error *err);
 
 #endif

@@ -42,7 +42,7 @@ done:
 
 /* All cells are texts. */
 static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
-                          tamis_progress *progress, void *context, tamis_error *err)
+                          const tamis_watch *watch, tamis_error *err)
 {
     tmi_file_scanner *s = scanner->state;
     (void)codes;
@@ -51,7 +51,7 @@ static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns
         size_t *wanted, file_columns;
         status = find_columns(&wanted, &file_columns, &s->files[f], columns, count, err);
         tmi_free(wanted);
-        if (status == TAMIS_OK) status = tmi_csv_check_encoding(s->files[f].given, progress, context, err);
+        if (status == TAMIS_OK) status = tmi_csv_check_encoding(s->files[f].given, watch, err);
     }
     return status;
 }

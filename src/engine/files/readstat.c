@@ -159,12 +159,11 @@ done:
 }
 
 static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
-                          tamis_progress *progress, void *context, tamis_error *err)
+                          const tamis_watch *watch, tamis_error *err)
 {
     tmi_file_scanner *s = scanner->state;
     tmi_form *seen = tmi_alloc(count, sizeof *seen);
-    (void)progress;
-    (void)context;
+    (void)watch;
     if (!seen) return tmi_fail_memory(err);
     for (size_t c = 0; c < count; c++) seen[c] = TMI_FORM_ANY;
     tamis_status status = tmi_files_find(s->files, s->file_count, err);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/secret.h"
+#include "base/watch.h"
 #include "engine/core/units.h"
 #include "engine/files/decoder.h"
 
@@ -21,18 +22,17 @@ typedef struct engine_state {
 
 /* ---- watching ---- */
 
-typedef struct watch {
-    tamis_progress *progress; /* called only by the first part */
-    void *context;
+typedef struct work_watch {
+    const tamis_watch *whole; /* asked only by the first part */
     bool share_unknown;
     atomic_bool stopped;
     _Atomic int64_t rows;
-} watch;
+} work_watch;
 
-static tamis_status tell(watch *w, bool aloud, double share, size_t rows, tamis_error *err)
+static tamis_status tell(work_watch *w, bool aloud, double share, size_t rows, tamis_error *err)
 {
     const int64_t all = atomic_fetch_add(&w->rows, (int64_t)rows) + (int64_t)rows;
-    if (aloud && w->progress && w->progress(w->context, w->share_unknown ? -1 : share, all) != 0) w->stopped = true;
+    if (aloud && tmi_stopped(w->whole, w->share_unknown ? -1 : share, all)) w->stopped = true;
     return w->stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : TAMIS_OK;
 }
 
@@ -52,7 +52,7 @@ typedef struct counter {
     tmi_raw_piece piece;
     size_t unit, cluster, stratum; /* columns of the layout, if asked for */
     tmi_labels *units, *units_in, *clusters_in;
-    watch *watch;
+    work_watch *watch;
 } counter;
 
 static tamis_status count_labels(tmi_labels *labels, const tmi_cell *texts, const int32_t *strata, size_t count, size_t n,
@@ -90,7 +90,7 @@ done:
 }
 
 /* Only the columns that are counted by are read. */
-static tamis_status count_rows(tmi_scanner *scanner, tmi_inventory *inventory, watch *watch, tamis_error *err)
+static tamis_status count_rows(tmi_scanner *scanner, tmi_inventory *inventory, work_watch *watch, tamis_error *err)
 {
     const tmi_inventory labels = {.unit = inventory->unit, .cluster = inventory->cluster, .stratum = inventory->stratum};
     tmi_decoder r = {0};
@@ -120,18 +120,17 @@ done:
     return status;
 }
 
-static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
-                             tamis_error *err)
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)
 {
     tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
-    watch watch = {.progress = progress, .context = context, .share_unknown = true};
+    work_watch inner = {.whole = watch, .share_unknown = true};
     tmi_decoder r = {0};
     tamis_status status;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&r.layout, inventory, err));
     TMI_TRY(tmi_decoder_make(&r, err));
-    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, go_on, &watch, err));
-    TMI_TRY(count_rows(scanner, inventory, &watch, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, &(tamis_watch){go_on, &inner}, err));
+    TMI_TRY(count_rows(scanner, inventory, &inner, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     tmi_decoder_clear(&r);
@@ -148,7 +147,7 @@ typedef struct worker {
     tmi_units *units; /* if the rows of a unit are limited; then there is one worker */
     tmi_raw_piece piece;
     const double **numbers; /* of a piece, one per column of the layout */
-    watch *watch;
+    work_watch *watch;
     tamis_status status;
     tamis_error error;
 } worker;
@@ -300,10 +299,10 @@ done:
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err)
+                              const tamis_watch *watch, tamis_error *err)
 {
     engine_state *state = engine->state;
-    watch watch = {.progress = progress, .context = context};
+    work_watch inner = {.whole = watch};
     tmi_decoder r = {0};
     worker *workers = NULL;
     const size_t count = worker_count(state, request);
@@ -314,10 +313,10 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     TMI_TRY(tmi_decoder_make(&r, err));
     if (!(workers = tmi_alloc(count, sizeof *workers))) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &watch};
+        workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &inner};
         TMI_TRY(make_worker(&workers[i], err));
     }
-    status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, go_on, &watch, &own);
+    status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, &(tamis_watch){go_on, &inner}, &own);
     if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
     if (status == TAMIS_OK) {
         work_together(workers, count);
@@ -385,7 +384,7 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
     if (!(k.labels = tmi_alloc(column_count, sizeof *k.labels))) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < column_count; c++)
         if (columns[c]->kind == TMI_LABEL && !(k.labels[c] = tmi_labels_new())) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, NULL, NULL, err));
+    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, NULL, err));
     TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, hand_out, &k, err));
 done:
     for (size_t c = 0; k.labels && c < column_count; c++) tmi_labels_free(k.labels[c]);

@@ -28,9 +28,9 @@ struct tmi_scanner {
 
     /* Checks that the columns, which are all read from the source (tmi_is_read), exist and have a suitable kind. codes[c] is
      * the list of a category, NULL for others. INVALID names all files and columns that are missing, have no canonical form,
-     * or do not have the same form in all parts. `progress` (may be NULL) is called now and then and can stop the work. */
+     * or do not have the same form in all parts. `watch` (may be NULL) is asked now and then and can stop the work. */
     tamis_status (*check)(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
-                          tamis_progress *progress, void *context, tamis_error *err);
+                          const tamis_watch *watch, tamis_error *err);
 
     /* Hands out the rows of these columns in part `part` of `parts`. INVALID if the source is damaged; the message may give
      * the line but no value. */

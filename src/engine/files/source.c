@@ -291,11 +291,10 @@ static tamis_status check_column(const tamis_source *source, const tmi_column *c
 }
 
 static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
-                          tamis_progress *progress, void *context, tamis_error *err)
+                          const tamis_watch *watch, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    (void)progress;
-    (void)context;
+    (void)watch;
     tmi_error_reset(err);
     for (size_t i = 0; i < count; i++)
         if (check_column(scanner->state, columns[i], codes[i], err) != TAMIS_OK) status = TAMIS_INVALID;

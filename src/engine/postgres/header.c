@@ -36,14 +36,14 @@ tamis_status tmi_header_postgres(tmi_header *header, const char *connection, con
     tamis_status status = tmi_postgres_init(&session, &source, 1, err);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&sql);
-    TMI_TRY(tmi_postgres_open(&session, NULL, NULL, err));
+    TMI_TRY(tmi_postgres_open(&session, NULL, err));
     tmi_text_put(&sql, "SELECT a.attname, coalesce(col_description(a.attrelid, a.attnum), ''), t.typcategory FROM pg_attribute "
                        "a JOIN pg_type t "
                        "ON t.oid = a.atttypid WHERE a.attnum > 0 AND NOT a.attisdropped AND a.attrelid = ");
     tmi_sql_text(&sql, session.parts[0].table);
     tmi_text_put(&sql, "::regclass ORDER BY a.attnum");
     TMI_TRY(tmi_text_take(&query, &sql, err));
-    TMI_TRY(tmi_postgres_ask(&session, 0, 1, &query, false, take_column, header, NULL, NULL, err));
+    TMI_TRY(tmi_postgres_ask(&session, 0, 1, &query, false, take_column, header, NULL, err));
     if (header->count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "table: %s has no columns", table));
 
 done:

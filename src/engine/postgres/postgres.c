@@ -51,15 +51,15 @@ static bool join_forms(tmi_form *seen, const tmi_sql_type *types, size_t p, cons
     return joined;
 }
 
-static tamis_status make_parts(parts *made, tmi_postgres *session, const tmi_layout *layout, tamis_progress *progress,
-                               void *context, tamis_error *err)
+static tamis_status make_parts(parts *made, tmi_postgres *session, const tmi_layout *layout, const tamis_watch *watch,
+                               tamis_error *err)
 {
     tamis_status status;
     tmi_form *seen = tmi_alloc(layout->column_count, sizeof *seen);
     *made = (parts){.count = session->count};
     if (!seen) return tmi_fail_memory(err);
     for (size_t c = 0; c < layout->column_count; c++) seen[c] = TMI_FORM_ANY;
-    TMI_TRY(tmi_postgres_open(session, progress, context, err));
+    TMI_TRY(tmi_postgres_open(session, watch, err));
     made->sources = tmi_alloc(session->count, sizeof *made->sources);
     made->types = tmi_alloc(session->count * (layout->column_count + 1), sizeof *made->types);
     if (!made->sources || !made->types) TMI_TRY(tmi_fail_memory(err));
@@ -128,7 +128,7 @@ static tamis_status take_count(void *context, size_t p, PGresult *result, int ro
 
 /* counts[s]: rows of stratum s, or the distinct labels in it. */
 static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *stratum, const tmi_column *label,
-                             tmi_postgres *session, const parts *all, tamis_progress *progress, void *context, tamis_error *err)
+                             tmi_postgres *session, const parts *all, const tamis_watch *watch, tamis_error *err)
 {
     const tmi_inventory asked = {.stratum = stratum, .unit = label};
     counting k = {counts, count};
@@ -156,8 +156,7 @@ static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *st
         const tamis_status written = tmi_text_take(&queries[p], &sql, err);
         if (status == TAMIS_OK) status = written;
     }
-    if (status == TAMIS_OK)
-        status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_count, &k, progress, context, err);
+    if (status == TAMIS_OK) status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_count, &k, watch, err);
 done:
     free_queries(queries, all->count);
     clear_parts(&narrow);
@@ -193,8 +192,7 @@ static tamis_status check_codes(const parts *all, tamis_error *err)
     return status;
 }
 
-static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis_progress *progress, void *context,
-                             tamis_error *err)
+static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)
 {
     engine_state *state = engine->state;
     tmi_postgres *session = &state->session;
@@ -206,15 +204,14 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, tamis
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
     TMI_TRY(refuse_parts(state, unit, cluster, err));
-    TMI_TRY(make_parts(&parts, session, &layout, progress, context, err));
+    TMI_TRY(make_parts(&parts, session, &layout, watch, err));
     TMI_TRY(check_codes(&parts, err));
-    TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, progress, context, err));
-    if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, progress, context, err));
-    if (inventory->rows_in) TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, progress, context, err));
-    if (unit && inventory->units_in)
-        TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, progress, context, err));
+    TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, watch, err));
+    if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, watch, err));
+    if (inventory->rows_in) TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, watch, err));
+    if (unit && inventory->units_in) TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, watch, err));
     if (cluster && inventory->clusters_in)
-        TMI_TRY(count_by(inventory->clusters_in, strata, stratum, cluster, session, &parts, progress, context, err));
+        TMI_TRY(count_by(inventory->clusters_in, strata, stratum, cluster, session, &parts, watch, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     clear_parts(&parts);
@@ -280,15 +277,14 @@ static tamis_status take_plan(void *context, size_t p, PGresult *result, int row
 
 /* answers NULL: the servers only plan the query, and nothing is read. */
 static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session, const parts *parts,
-                             tamis_progress *progress, void *context, tamis_error *err)
+                             const tamis_watch *watch, tamis_error *err)
 {
     char **queries = tmi_alloc(parts->count, sizeof *queries);
     adding a = {.answers = answers, .pass = pass, .sums = tmi_secret_alloc(pass->sum_count, sizeof *a.sums)};
     tamis_status status = queries && a.sums ? TAMIS_OK : tmi_fail_memory(err);
     if (status == TAMIS_OK) status = write_pass(queries, pass, parts, !answers, err);
     if (status == TAMIS_OK)
-        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : take_plan, &a, progress,
-                                  context, err);
+        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : take_plan, &a, watch, err);
     tmi_secret_free(a.sums);
     free_queries(queries, parts->count);
     return status;
@@ -318,7 +314,7 @@ static void free_answers(tmi_int128 **answers, const tmi_request *request)
 
 /* The queries of a part of a request; answers NULL: they are only planned. */
 static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part *part, const tmi_layout *whole, const parts *all,
-                             tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err)
+                             tmi_postgres *session, const tamis_watch *watch, tamis_error *err)
 {
     tmi_sql_passes passes = {0};
     parts narrow = {0};
@@ -329,7 +325,7 @@ static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part 
     if (answers && !(own = make_answers(&part->request))) TMI_TRY(tmi_fail_memory(err));
     for (size_t t = 0; own && t < part->request.table_count; t++)
         if (!own[t]) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < passes.count; i++) TMI_TRY(run_pass(own, &passes.list[i], session, &narrow, progress, context, err));
+    for (size_t i = 0; i < passes.count; i++) TMI_TRY(run_pass(own, &passes.list[i], session, &narrow, watch, err));
     if (answers) tmi_split_give(answers, whole->request, part, own);
 done:
     free_answers(own, &part->request);
@@ -339,8 +335,8 @@ done:
 }
 
 /* All parts of a request, in the single transaction of each connection. answers NULL: their queries are only planned. */
-static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, const tmi_request *request, tamis_progress *progress,
-                            void *context, tamis_error *err)
+static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, const tmi_request *request, const tamis_watch *watch,
+                            tamis_error *err)
 {
     tmi_layout layout = {0};
     tmi_split split = {0};
@@ -349,9 +345,9 @@ static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, con
     TMI_TRY(tmi_layout_init(&layout, request, err));
     TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
     TMI_TRY(tmi_split_make(&split, &layout, TMI_SQL_ENTRIES, TMI_SQL_ENTRIES, err));
-    TMI_TRY(make_parts(&parts, &state->session, &layout, progress, context, err));
+    TMI_TRY(make_parts(&parts, &state->session, &layout, watch, err));
     for (size_t i = 0; i < split.count; i++)
-        TMI_TRY(ask_part(answers, &split.list[i], &layout, &parts, &state->session, progress, context, err));
+        TMI_TRY(ask_part(answers, &split.list[i], &layout, &parts, &state->session, watch, err));
 done:
     clear_parts(&parts);
     tmi_split_clear(&split);
@@ -359,17 +355,16 @@ done:
     return status;
 }
 
-static tamis_status check(tmi_engine *engine, const tmi_request *request, tamis_progress *progress, void *context,
-                          tamis_error *err)
+static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
-    return ask_all(NULL, engine->state, request, progress, context, err);
+    return ask_all(NULL, engine->state, request, watch, err);
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              tamis_progress *progress, void *context, tamis_error *err)
+                              const tamis_watch *watch, tamis_error *err)
 {
     tmi_answers_clear(answers, request);
-    tamis_status status = ask_all(answers, engine->state, request, progress, context, err);
+    tamis_status status = ask_all(answers, engine->state, request, watch, err);
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     if (status == TAMIS_INVALID) { /* after the charge it is no longer the caller's mistake */
         status = TAMIS_SYSTEM;
@@ -388,7 +383,7 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
     parts parts = {0};
     tamis_status status;
     TMI_TRY(tmi_layout_of_rows(&layout, columns, column_count, err));
-    TMI_TRY(make_parts(&parts, session, &layout, NULL, NULL, err));
+    TMI_TRY(make_parts(&parts, session, &layout, NULL, err));
     TMI_TRY(tmi_postgres_rows(session, parts.sources, take, context, err));
 done:
     clear_parts(&parts);

@@ -110,7 +110,7 @@ tamis_status tmi_postgres_rows(tmi_postgres *session, const tmi_sql_source *sour
     for (size_t p = 0; p < session->count; p++) {
         char *query;
         TMI_TRY(write_rows(&query, &sources[p], err));
-        status = tmi_postgres_ask(session, p, 1, &query, true, take_row, &room, NULL, NULL, err);
+        status = tmi_postgres_ask(session, p, 1, &query, true, take_row, &room, NULL, err);
         tmi_free(query);
         if (status != TAMIS_OK) goto done;
     }

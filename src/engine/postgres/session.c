@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "base/watch.h"
 #include "base/words.h"
 #include "engine/core/sql.h"
 
@@ -71,8 +72,6 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static bool is_stopped(tamis_progress *progress, void *context) { return progress && progress(context, -1, 0) != 0; }
-
 /* Uses only the class of the error code, not the server's own words. */
 tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const PGresult *result, tamis_error *err)
 {
@@ -117,7 +116,7 @@ static tamis_status tell_refusal(const tmi_postgres_part *part, size_t p, tamis_
     return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: %s", p + 1, reason);
 }
 
-static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status connect_part(tmi_postgres_part *part, size_t p, const tamis_watch *watch, tamis_error *err)
 {
     const char *const keywords[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
     const char *const values[] = {part->text, "tamis", "UTF8", NULL};
@@ -132,7 +131,7 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, tamis_progre
         struct pollfd socket = {.fd = tmi_pq()->socket(part->connection),
                                 .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
         if (poll(&socket, 1, WAIT) > 0) state = tmi_pq()->connectPoll(part->connection);
-        if (is_stopped(progress, context)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+        if (tmi_stopped(watch, -1, 0)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
         if (seconds() - start > CONNECT_SECONDS)
             return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: no answer within %d seconds", p + 1, CONNECT_SECONDS);
     }
@@ -231,12 +230,12 @@ done:
     return status;
 }
 
-tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err)
+tamis_status tmi_postgres_open(tmi_postgres *session, const tamis_watch *watch, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (session->is_open) return TAMIS_OK;
     for (size_t p = 0; p < session->count; p++) {
-        TMI_TRY(connect_part(&session->parts[p], p, progress, context, err));
+        TMI_TRY(connect_part(&session->parts[p], p, watch, err));
         TMI_TRY(prepare(session, p, err));
         TMI_TRY(find_table(session, p, err));
     }
@@ -287,7 +286,7 @@ static void cancel(const question *q)
     }
 }
 
-static tamis_status listen(const question *q, tamis_progress *progress, void *context, tamis_error *err)
+static tamis_status listen(const question *q, const tamis_watch *watch, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     struct pollfd *sockets = tmi_alloc(q->count, sizeof *sockets);
@@ -305,7 +304,7 @@ static tamis_status listen(const question *q, tamis_progress *progress, void *co
         if (left > 0) poll(sockets, q->count, WAIT);
         if (seconds() - told < WAIT / 1000.0) continue;
         told = seconds();
-        if (is_stopped(progress, context)) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+        if (tmi_stopped(watch, -1, 0)) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
     }
 done:
     tmi_free(sockets);
@@ -314,8 +313,7 @@ done:
 }
 
 tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count, char *const *queries, bool binary,
-                              tmi_postgres_take *take, void *take_context, tamis_progress *progress, void *context,
-                              tamis_error *err)
+                              tmi_postgres_take *take, void *take_context, const tamis_watch *watch, tamis_error *err)
 {
     const question q = {session, first, count, take, take_context};
     tamis_status status = TAMIS_OK;
@@ -325,7 +323,7 @@ tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count,
             !tmi_pq()->setSingleRowMode(connection))
             TMI_TRY(tmi_postgres_trouble(session, first + i, NULL, err));
     }
-    TMI_TRY(listen(&q, progress, context, err));
+    TMI_TRY(listen(&q, watch, err));
 done:
     if (status != TAMIS_OK) {
         cancel(&q);

@@ -32,7 +32,7 @@ tamis_status tmi_postgres_init(tmi_postgres *session, const tmi_source *source, 
 void tmi_postgres_clear(tmi_postgres *session);
 
 /* Connects if necessary, and finds the table. INVALID: the table does not exist or may not be read. */
-tamis_status tmi_postgres_open(tmi_postgres *session, tamis_progress *progress, void *context, tamis_error *err);
+tamis_status tmi_postgres_open(tmi_postgres *session, const tamis_watch *watch, tamis_error *err);
 
 /* After a failure no further query is possible. */
 void tmi_postgres_close(tmi_postgres *session);
@@ -54,10 +54,9 @@ tamis_status tmi_postgres_types(tmi_sql_type *types, tmi_postgres *session, size
 typedef tamis_status tmi_postgres_take(void *context, size_t p, PGresult *result, int row, tamis_error *err);
 
 /* Sends one query to every part from `first` to first + count - 1, at the same time. The rows arrive one by one, as text or,
- * if `binary`, in the server's own form. `progress` (may be NULL) is called a few times a second; if it asks to stop, the
+ * if `binary`, in the server's own form. `watch` (may be NULL) is asked a few times a second; if it asks to stop, the
  * queries are cancelled. On failure: SYSTEM, and the session is closed. */
 tamis_status tmi_postgres_ask(tmi_postgres *session, size_t first, size_t count, char *const *queries, bool binary,
-                              tmi_postgres_take *take, void *take_context, tamis_progress *progress, void *context,
-                              tamis_error *err);
+                              tmi_postgres_take *take, void *take_context, const tamis_watch *watch, tamis_error *err);
 
 #endif

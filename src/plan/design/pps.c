@@ -10,8 +10,8 @@ static void read_method(tmi_reader *reader, const tmi_value *value, void *target
 {
     const char *names[TMI_PPS_METHODS];
     size_t i;
-    for (i = 0; i < TMI_PPS_METHODS; i++) names[i] = tamis_method_name(tmi_pps_method_at(i));
-    if (tmi_read_word(reader, value, &i, names, TMI_PPS_METHODS)) ((tmi_drawn *)target)->design->method = tmi_pps_method_at(i);
+    for (i = 0; i < TMI_PPS_METHODS; i++) names[i] = tamis_method_name(tmi_method_pps(i));
+    if (tmi_read_word(reader, value, &i, names, TMI_PPS_METHODS)) ((tmi_drawn *)target)->design->method = tmi_method_pps(i);
 }
 
 static const tmi_plan_key keys[] = {{.name = "method", .read = read_method, .required = "method: sampford"},
