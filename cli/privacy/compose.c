@@ -41,14 +41,11 @@ static tamis_status amplify(request *r, tamis_error *err)
 static int read_request(request *r, const cli_call *call)
 {
     tamis_error err = {0};
-    char *json = NULL;
     *r = (request){.call = call};
     int code = read_sizes(r);
     if (code != 0) return code;
-    tamis_status status = tamis_outline_list_json(&json, call->operands[0], &err);
-    if (status == TAMIS_OK) status = tamis_releases_read(&r->sampled, &r->releases, json, &err);
+    tamis_status status = tamis_releases_read_file(&r->sampled, &r->releases, call->operands[0], &err);
     if (status == TAMIS_OK) status = amplify(r, &err);
-    tamis_free(json);
     return status == TAMIS_OK ? 0 : cli_failed(&err, call->operands[0]);
 }
 

@@ -56,7 +56,7 @@ static int read_request(request *r, const cli_call *call)
     int code = cli_noise_read(&r->noise, call);
     if (code != 0) return code;
     if (tamis_outline_read(&r->outline, call->operands[0], &err) != TAMIS_OK) return cli_failed(&err, call->operands[0]);
-    if (tamis_design_read(&r->design, tamis_outline_design(r->outline), &inner) != TAMIS_OK) {
+    if (tamis_outline_sampling(&r->design, r->outline, &inner) != TAMIS_OK) {
         err.status = inner.status;
         snprintf(err.message, sizeof err.message, "design: %.4000s", inner.message);
         return cli_failed(&err, call->operands[0]);

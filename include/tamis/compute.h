@@ -43,6 +43,9 @@ TAMIS_USE tamis_status tamis_compute_line(char **answer, const char *line, size_
  * Errors   INVALID (also for an empty list), SYSTEM (memory).                                                        */
 TAMIS_USE tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err);
 
+/* The same from a file, YAML or JSON, whose numbers are taken exactly as they are written. */
+TAMIS_USE tamis_status tamis_releases_read_file(tamis_profile **all, int64_t *count, const char *path, tamis_error *err);
+
 TAMIS_END
 
 #endif

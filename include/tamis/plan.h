@@ -57,7 +57,12 @@ typedef struct tamis_outline tamis_outline;
 TAMIS_USE tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis_error *err);
 TAMIS_API void tamis_outline_free(tamis_outline *outline);
 
-/* The design as tamis_design_read takes it; NULL for NULL. Whether it makes sense is for that function to say. */
+/* The design, new, as tamis_design_read would read it; the caller frees it with tamis_design_free.
+ *
+ * Errors   INVALID, REFUSED (balanced sampling), SYSTEM (memory). *design is NULL then. */
+TAMIS_USE tamis_status tamis_outline_sampling(tamis_design **design, const tamis_outline *outline, tamis_error *err);
+
+/* The same as text, as tamis_design_read takes it; NULL for NULL. */
 TAMIS_API const char *tamis_outline_design(const tamis_outline *outline);
 
 /* The name of the stratum with this number, from 0; NULL if it has none. */
@@ -69,13 +74,6 @@ TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t
  * Errors   INVALID (no such column, no bounds), SYSTEM (memory).                                                     */
 TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
                                            const char *column, tamis_error *err);
-
-/* A file with a list, YAML or JSON, as a JSON list whose numbers are texts, exactly as they were written: releases, as
- * tamis_releases_read takes them.
- *
- * Gives    a text that the caller frees with tamis_free; NULL on failure. Whether it makes sense is for others to say.
- * Errors   INVALID (no such file, no YAML or JSON, no list), SYSTEM (the file cannot be read, memory).                */
-TAMIS_USE tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error *err);
 
 TAMIS_END
 

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "compute/compute.h"
 #include "num/json_number.h"
+#include "plan/yaml.h"
 
 /* The fields of one release; those that were not given are NULL, the count is 1. */
 typedef struct release {
@@ -39,8 +40,9 @@ static tamis_status read_release(release *r, const tmi_json *json, tamis_error *
     TMI_TRY(read_one(&r->delta, json, "delta", err));
     TMI_TRY(read_one(&r->rho, json, "rho", err));
     TMI_TRY(read_one(&r->sensitivity, json, "sensitivity", err));
-    if (count && tmi_json_to_integer(&r->count, count, NULL) != TAMIS_OK)
-        return tmi_fail(err, TAMIS_INVALID, "count: must be an integer");
+    if (count) status = tmi_json_to_integer(&r->count, count, NULL);
+    if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
+    if (status != TAMIS_OK) return tmi_fail(err, TAMIS_INVALID, "count: must be an integer");
     if (r->count < 1 || r->count > TAMIS_MAX_TIMES) return tmi_fail(err, TAMIS_INVALID, "count: must be between 1 and 2^30");
 done:
     return status;
@@ -164,20 +166,43 @@ tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, t
     return compose(profile, &whole, json, err);
 }
 
-tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err)
+/* `document` is taken. */
+static tamis_status take_releases(tamis_profile **all, int64_t *count, tmi_value *document, tamis_error *err)
 {
-    tmi_json *document = NULL;
-    tamis_status status = TAMIS_OK;
+    tamis_status status;
     int64_t whole = 0;
+    if (document->kind == TMI_VALUE_LIST && document->count == 0)
+        status = tmi_fail(err, TAMIS_INVALID, "there is no release in the list");
+    else status = compose(all, &whole, document, err);
+    if (status == TAMIS_OK) *count = whole;
+    tmi_value_free(document);
+    return status;
+}
+
+static tamis_status check_pointers(tamis_profile **all, int64_t *count, const void *from, const char *name, tamis_error *err)
+{
     if (all) *all = NULL;
     if (count) *count = 0;
-    if (!all || !count || !json) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !all ? "all" : !count ? "count" : "json");
-    TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
-    if (tmi_json_kind_of(document) == TMI_JSON_LIST && tmi_json_size(document) == 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "there is no release in the list"));
-    TMI_TRY(compose(all, &whole, document, err));
-    *count = whole;
-done:
-    tmi_json_free(document);
-    return status;
+    if (all && count && from) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !all ? "all" : !count ? "count" : name);
+}
+
+tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err)
+{
+    tmi_value *document = NULL;
+    tamis_status status = check_pointers(all, count, json, "json", err);
+    if (status == TAMIS_OK) status = tmi_json_read(&document, json, strlen(json), err);
+    return status == TAMIS_OK ? take_releases(all, count, document, err) : status;
+}
+
+tamis_status tamis_releases_read_file(tamis_profile **all, int64_t *count, const char *path, tamis_error *err)
+{
+    tmi_value *document = NULL;
+    tamis_status status = check_pointers(all, count, path, "path", err);
+    if (status == TAMIS_OK) status = tmi_yaml_read_file(&document, path, err);
+    if (status == TAMIS_OK && document->kind != TMI_VALUE_LIST) {
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected a list, such as [{law: laplace, scale: 10}]");
+        tmi_value_free(document);
+    }
+    return status == TAMIS_OK ? take_releases(all, count, document, err) : status;
 }

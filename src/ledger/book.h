@@ -42,9 +42,9 @@ typedef struct tmi_ledger_wave {
     tmi_wave wave;
     int64_t number; /* of the entry that opened it */
     tmi_json *frozen;
-    char *frozen_text, *design; /* canonical: all of it, and the design under "outsider", if it has one */
-    const char *reason;         /* what it says there instead; NULL: nothing */
-    tmi_json *parts;            /* of all sources that it was declared to be in: a list of texts; NULL: not noted */
+    char *design;       /* canonical: the design under "outsider", if there is one */
+    const char *reason; /* what it says there instead; NULL: nothing */
+    tmi_json *parts;    /* of all sources that it was declared to be in: a list of texts; NULL: not noted */
 } tmi_ledger_wave;
 
 typedef struct tmi_ledger_account {

@@ -90,7 +90,6 @@ void tmi_ledger_wave_clear(tmi_ledger_wave *w)
 {
     tmi_wave_clear(&w->wave);
     tmi_json_free(w->frozen);
-    tmi_free(w->frozen_text);
     tmi_free(w->design);
     tmi_json_free(w->parts);
 }
@@ -105,7 +104,6 @@ tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const
     if (tmi_account_wave(account, w.wave.name)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the wave was opened already"));
     TMI_TRY(tmi_value_copy(&w.frozen, frozen, err));
     TMI_TRY(tmi_value_copy(&w.parts, parts, err));
-    TMI_TRY(tmi_json_canonical_text(&w.frozen_text, w.frozen, err));
     /* {"design": ...}, or the reason why there is none; anything else says nothing */
     const tmi_json *design = tmi_json_get(tmi_json_get(w.frozen, "outsider"), "design");
     const tmi_json *reason = tmi_json_field(w.frozen, "outsider", TMI_JSON_STRING);

@@ -1,6 +1,6 @@
 /* The design of a plan in the words of the calculator, which knows more designs than a release does. The two ways of writing
- * differ in three things: a plan names the columns that hold strata and clusters, which the law of the sample does not
- * need; it names its strata; and its numbers are texts, which the calculator reads as exact.                         */
+ * differ in two things: a plan names the columns that hold strata and clusters, which the law of the sample does not need; and it
+ * names its strata. */
 #include <string.h>
 #include <tamis/plan.h>
 
@@ -8,13 +8,15 @@
 #include "base/memory.h"
 #include "plan/plan.h"
 #include "plan/schema.h"
+#include "survey/design/form.h"
 
 #define DEPTH 8 /* of a design: strata of stages have six levels */
 
 struct tamis_outline {
     tmi_value *root;
     const tmi_value *strata; /* NULL, or the map that names them */
-    char *design;
+    tmi_value *sampling;     /* as survey/design/form.h describes it */
+    char *design;            /* the same as text */
 };
 
 static bool among(const char *word, const char *const *words)
@@ -38,22 +40,21 @@ static const char *not_read(const tmi_value *part)
     return part->text[digits] ? "the sizes of a frame's clusters are not read here; write a list, one number a cluster" : NULL;
 }
 
-/* A list by itself has no outline: nothing of it is left out. */
 static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_value *node, int depth, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (depth > DEPTH) return tmi_fail(err, TAMIS_INVALID, "%smore than %d levels", o ? "design: " : "", DEPTH);
+    if (depth > DEPTH) return tmi_fail(err, TAMIS_INVALID, "design: more than %d levels", DEPTH);
     if (node->kind == TMI_VALUE_TEXT) {
         tmi_json_put_string(out, node->text);
         return status;
     }
-    bool strata = o && node->kind == TMI_VALUE_MAP && node->key && strcmp(node->key, "strata") == 0;
+    bool strata = node->kind == TMI_VALUE_MAP && node->key && strcmp(node->key, "strata") == 0;
     bool list = node->kind == TMI_VALUE_LIST || strata;
     if (strata && !o->strata) o->strata = node;
     tmi_json_open(out, list ? '[' : '{');
     for (const tmi_value *part = node->first; part; part = part->next) {
-        if (o && !list && among(part->key, left_out)) continue;
-        const char *reason = o && !list ? not_read(part) : NULL;
+        if (!list && among(part->key, left_out)) continue;
+        const char *reason = !list ? not_read(part) : NULL;
         if (reason) return tmi_fail(err, TAMIS_INVALID, "design.%s: %s", part->key, reason);
         if (!list) tmi_json_key(out, part->key);
         status = write_node(out, o, part, depth + 1, err);
@@ -63,33 +64,39 @@ static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_va
     return status;
 }
 
+/* The text has the keys in the order of the file. */
+static tamis_status write_design(tamis_outline *o, const tmi_value *design, tamis_error *err)
+{
+    tmi_json_tree tree;
+    tmi_json_out out;
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    tmi_json_tree_begin(&tree, NULL);
+    tamis_status status = write_node(&out, o, design, 0, err);
+    if (status == TAMIS_OK) status = tmi_text_take(&o->design, &text, err);
+    if (status == TAMIS_OK) status = write_node(&tree.out, o, design, 0, err);
+    tmi_text_clear(&text);
+    tamis_status ended = tmi_json_tree_end(&o->sampling, &tree, status == TAMIS_OK ? err : NULL);
+    return status == TAMIS_OK ? ended : status;
+}
+
 tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis_error *err)
 {
-    char *bytes = NULL;
-    size_t length = 0;
     tamis_status status;
-    tamis_outline *o = NULL;
-    tmi_text text;
-    tmi_json_out out;
-    tmi_text_init(&text);
     if (!outline) return tmi_fail(err, TAMIS_INVALID, "outline: NULL");
     *outline = NULL;
-    TMI_TRY(tmi_plan_bytes(&bytes, &length, path, err));
-    o = tmi_alloc(1, sizeof *o);
-    if (!o) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_yaml_read(&o->root, path, bytes, length, err));
+    tamis_outline *o = tmi_alloc(1, sizeof *o);
+    if (!o) return tmi_fail_memory(err);
+    TMI_TRY(tmi_yaml_read_file(&o->root, path, err));
     if (o->root->kind != TMI_VALUE_MAP)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
                               "expected a plan or a design, e.g. design: {srs: {population: 6194, sample: 200}}"));
     const tmi_value *design = tmi_value_get(o->root, "design");
-    tmi_json_out_init(&out, &text, false);
-    TMI_TRY(write_node(&out, o, design ? design : o->root, 0, err));
-    TMI_TRY(tmi_text_take(&o->design, &text, err));
+    TMI_TRY(write_design(o, design ? design : o->root, err));
     *outline = o;
     o = NULL;
 done:
-    tmi_free(bytes);
-    tmi_text_clear(&text);
     tamis_outline_free(o);
     return status;
 }
@@ -98,8 +105,16 @@ void tamis_outline_free(tamis_outline *o)
 {
     if (!o) return;
     tmi_value_free(o->root);
+    tmi_value_free(o->sampling);
     tmi_free(o->design);
     tmi_free(o);
+}
+
+tamis_status tamis_outline_sampling(tamis_design **design, const tamis_outline *o, tamis_error *err)
+{
+    if (design) *design = NULL;
+    if (!design || !o) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !design ? "design" : "outline");
+    return tmi_design_from_value(design, o->sampling, true, err);
 }
 
 const char *tamis_outline_design(const tamis_outline *o) { return o ? o->design : NULL; }
@@ -147,30 +162,5 @@ done:
         tamis_number_free(*to);
         *from = *to = NULL;
     }
-    return status;
-}
-
-tamis_status tamis_outline_list_json(char **json, const char *path, tamis_error *err)
-{
-    char *bytes = NULL;
-    size_t length = 0;
-    tamis_status status;
-    tmi_value *root = NULL;
-    tmi_text text;
-    tmi_json_out out;
-    tmi_text_init(&text);
-    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
-    *json = NULL;
-    TMI_TRY(tmi_plan_bytes(&bytes, &length, path, err));
-    TMI_TRY(tmi_yaml_read(&root, path, bytes, length, err));
-    if (root->kind != TMI_VALUE_LIST)
-        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected a list, such as [{law: laplace, scale: 10}]"));
-    tmi_json_out_init(&out, &text, false);
-    TMI_TRY(write_node(&out, NULL, root, 0, err));
-    TMI_TRY(tmi_text_take(json, &text, err));
-done:
-    tmi_free(bytes);
-    tmi_text_clear(&text);
-    tmi_value_free(root);
     return status;
 }

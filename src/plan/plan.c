@@ -181,6 +181,26 @@ done:
     return status;
 }
 
+tamis_status tmi_yaml_read_file(tmi_value **root, const char *path, tamis_error *err)
+{
+    char *bytes = NULL;
+    size_t length = 0;
+    *root = NULL;
+    tamis_status status = tmi_plan_bytes(&bytes, &length, path, err);
+    if (status == TAMIS_OK) status = tmi_yaml_read(root, path, bytes, length, err);
+    if (status == TAMIS_OK) {
+        tmi_reader reader = {.name = path};
+        tmi_complain_duplicates(&reader, *root);
+        status = tmi_reader_end(&reader, err);
+    }
+    if (status != TAMIS_OK) {
+        tmi_value_free(*root);
+        *root = NULL;
+    }
+    tmi_free(bytes);
+    return status;
+}
+
 tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err)
 {
     char *bytes = NULL;

@@ -20,4 +20,7 @@
  * Errors   INVALID (no YAML, beyond a limit, alias, anchor, tag), SYSTEM (memory).                                   */
 tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err);
 
+/* The same from a file; a key that appears twice in a map is INVALID. */
+tamis_status tmi_yaml_read_file(tmi_value **root, const char *path, tamis_error *err);
+
 #endif

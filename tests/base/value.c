@@ -84,7 +84,7 @@ static void finds_the_first_of_equal_keys(void **state)
 static void notices_wrong_nesting(void **state)
 {
     (void)state;
-    static const char *const cases[] = {"", "[", "]", "nn", "[k", "{n}", "[]n", "[*]", "[!]"};
+    static const char *const cases[] = {"", "[", "]", "nn", "[k", "{n}", "[]n", "[*]", "[!]", "{dd}"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tmi_json_tree tree;
         tmi_value *made;
@@ -93,6 +93,7 @@ static void notices_wrong_nesting(void **state)
             if (*c == '[' || *c == '{') tmi_json_open(&tree.out, *c);
             else if (*c == 'n') tmi_json_put_null(&tree.out);
             else if (*c == 'k') tmi_json_add_null(&tree.out, "k"), tmi_json_close(&tree.out, ']');
+            else if (*c == 'd') tmi_json_add_null(&tree.out, "d");
             else if (*c == '*') tmi_json_put_number(&tree.out, "[1]");
             else if (*c == '!') tree.text.failed = true;
             else tmi_json_close(&tree.out, *c);

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "tests/base/memory_that_fails.h"
 
 static tamis_status ask(char **answer, const char *kind, const char *in, tamis_error *err)
 {
@@ -120,12 +122,52 @@ static void reads_releases(void **state)
     assert_int_equal(tamis_releases_read(&all, &count, NULL, NULL), TAMIS_INVALID);
 }
 
+static void reads_releases_from_a_file(void **state)
+{
+    static const struct {
+        const char *text, *message; /* NULL: it is good */
+    } cases[] = {{"- {law: laplace, eps: 1/4, count: 3}\n- law: randomized_response\n  eps: 1e0\n", NULL},
+                 {"[{\"law\": \"laplace\", \"eps\": 0.25, \"count\": \"4\"}]", NULL},
+                 {"[]", "no release"},
+                 {"", "expected a list"},
+                 {"law: laplace", "expected a list"},
+                 {"[", ":1:"},
+                 {"[{law: laplace, eps: 1, eps: 2}]", ":1:25: [1].eps: appears twice"},
+                 {"- 1", "release 1: "},
+                 {"[[[[[[[[[[[1]]]]]]]]]]]", "release 1: "}};
+    char path[64];
+    tamis_profile *all;
+    int64_t count;
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/tamis-releases-%ld.yaml", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(cases[i].text, file);
+        fclose(file);
+        tamis_error err = {0};
+        assert_int_equal(tamis_releases_read_file(&all, &count, path, &err), cases[i].message ? TAMIS_INVALID : TAMIS_OK);
+        if (cases[i].message && !strstr(err.message, cases[i].message)) fail_msg("%s", err.message);
+        assert_int_equal(count, cases[i].message ? 0 : 4);
+        assert_int_equal(all == NULL, cases[i].message != NULL);
+        tamis_profile_free(all);
+        if (cases[i].message) continue;
+        EVERY_ALLOCATION_FAILS(tamis_releases_read_file(&all, &count, path, NULL), assert_null(all));
+        tamis_profile_free(all);
+    }
+    unlink(path);
+    assert_int_equal(tamis_releases_read_file(&all, &count, path, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_releases_read_file(&all, &count, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_releases_read_file(NULL, &count, path, NULL), TAMIS_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers),
         cmocka_unit_test(reads_designs),
         cmocka_unit_test(reads_releases),
+        cmocka_unit_test(reads_releases_from_a_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,10 +48,14 @@ static void designs_are_written_as_the_calculator_reads_them(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_outline *outline;
-        tamis_design *design;
+        tamis_design *design, *read;
         assert_int_equal(tamis_outline_read(&outline, file_of(cases[i].text), NULL), TAMIS_OK);
         assert_string_equal(tamis_outline_design(outline), cases[i].json);
-        assert_int_equal(tamis_design_read(&design, tamis_outline_design(outline), NULL), TAMIS_OK);
+        EVERY_ALLOCATION_FAILS(tamis_outline_sampling(&design, outline, NULL), assert_null(design));
+        assert_int_equal(tamis_design_read(&read, tamis_outline_design(outline), NULL), TAMIS_OK);
+        assert_int_equal(tamis_design_population(read), tamis_design_population(design));
+        assert_int_equal(tamis_design_sample(read), tamis_design_sample(design));
+        tamis_design_free(read);
         if (cases[i].first) assert_string_equal(tamis_outline_stratum(outline, 0), cases[i].first);
         else assert_null(tamis_outline_stratum(outline, 0));
         assert_null(tamis_outline_stratum(outline, 2));
@@ -117,6 +121,7 @@ static void what_is_no_outline_is_refused(void **state)
         {"", "expected a plan or a design"},
         {"- 1", "expected a plan or a design"},
         {"a: [", path},
+        {"design: {srs: {population: 9, sample: 2, population: 8}}", "design.srs.population: appears twice"},
         {"design: {poisson: {probability: p}}", "write probabilities"},
         {"design: {weights: {strata: s}, weight: w}", "only weights are known"},
         {"design: {two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 2}}}", "write a list"},
@@ -135,40 +140,18 @@ static void what_is_no_outline_is_refused(void **state)
     assert_int_equal(tamis_outline_read(NULL, path, &err), TAMIS_INVALID);
     assert_int_equal(tamis_outline_range(&from, &to, NULL, "x", &err), TAMIS_INVALID);
     assert_int_equal(tamis_outline_range(NULL, &to, NULL, "x", &err), TAMIS_INVALID);
+    tamis_design *design = (tamis_design *)path;
+    assert_int_equal(tamis_outline_sampling(&design, NULL, &err), TAMIS_INVALID);
+    assert_null(design);
+    assert_int_equal(tamis_outline_sampling(NULL, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_read(&outline, file_of("design: {srs: {population: 3}}"), &err), TAMIS_OK);
+    assert_int_equal(tamis_outline_sampling(&design, outline, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "srs: the field 'sample' is missing");
+    tamis_outline_free(outline);
+    unlink(path);
     assert_null(tamis_outline_design(NULL));
     assert_null(tamis_outline_stratum(NULL, 0));
     tamis_outline_free(NULL);
-}
-
-static void lists_are_written_as_json(void **state)
-{
-    (void)state;
-    static const char *const good[][2] = {
-        {"- {law: laplace, eps: 1/4, count: 2}\n- law: gaussian\n  scale: 1e1\n",
-         "[{\"law\": \"laplace\", \"eps\": \"1/4\", \"count\": \"2\"}, {\"law\": \"gaussian\", \"scale\": \"1e1\"}]"},
-        {"[{\"law\": \"zcdp\", \"rho\": 0.10}]", "[{\"law\": \"zcdp\", \"rho\": \"0.10\"}]"},
-        {"[{weight: 1, probability: 2, strata: {a: 3}}]",
-         "[{\"weight\": \"1\", \"probability\": \"2\", \"strata\": {\"a\": \"3\"}}]"},
-        {"[]", "[]"}};
-    static const char *const bad[] = {"", "law: laplace", "7", "[", "[[[[[[[[[[[1]]]]]]]]]]]"};
-    char *json;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_int_equal(tamis_outline_list_json(&json, file_of(good[i][0]), NULL), TAMIS_OK);
-        assert_string_equal(json, good[i][1]);
-        tamis_free(json);
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        json = path;
-        assert_int_equal(tamis_outline_list_json(&json, file_of(bad[i]), NULL), TAMIS_INVALID);
-        assert_null(json);
-    }
-    file_of(good[0][0]);
-    EVERY_ALLOCATION_FAILS(tamis_outline_list_json(&json, path, NULL), assert_null(json));
-    tamis_free(json);
-    unlink(path);
-    assert_int_equal(tamis_outline_list_json(&json, path, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_outline_list_json(&json, NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_outline_list_json(NULL, path, NULL), TAMIS_INVALID);
 }
 
 int main(void)
@@ -177,7 +160,6 @@ int main(void)
         cmocka_unit_test(designs_are_written_as_the_calculator_reads_them),
         cmocka_unit_test(ranges_are_those_of_the_columns),
         cmocka_unit_test(what_is_no_outline_is_refused),
-        cmocka_unit_test(lists_are_written_as_json),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -76,6 +76,15 @@ static tmi_value *next_value(tmi_json_out *out, tmi_value_kind kind)
     return value;
 }
 
+/* Closes a list, or a map without duplicate keys. */
+static bool close_value(tmi_value *value)
+{
+    bool right = tmi_value_close(value);
+    for (size_t i = 1; right && value->kind == TMI_VALUE_MAP && i < value->count; i++)
+        right = strcmp(value->items[i - 1]->key, value->items[i]->key) != 0;
+    return right;
+}
+
 static void add_number(tmi_json_out *out, const char *text)
 {
     json_t *number = json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);
@@ -161,7 +170,7 @@ void tmi_json_close(tmi_json_out *out, char bracket)
         if (filled) new_line(out);
         tmi_text_add(out->text, &bracket, 1);
     } else if (!out->text->failed) {
-        if (!tmi_value_close(out->open)) out->text->failed = true;
+        if (!close_value(out->open)) out->text->failed = true;
         out->open = out->open->parent;
     }
 }
