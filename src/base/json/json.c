@@ -140,6 +140,17 @@ const char *tmi_json_text(const tmi_json *object, const char *key)
     return value ? tmi_json_string(value) : "";
 }
 
+int64_t tmi_json_whole(const tmi_json *object, const char *key)
+{
+    const tmi_json *value = tmi_json_field(object, key, TMI_JSON_INTEGER);
+    return value ? tmi_json_integer(value) : 0;
+}
+
+bool tmi_json_true(const tmi_json *object, const char *key)
+{
+    return json_is_true(in(tmi_json_get(object, key)));
+}
+
 const char *tmi_json_next_key(const tmi_json *object, const char *key)
 {
     json_t *root = (json_t *)(uintptr_t)(const void *)object; /* jansson's iterators want it unqualified; nothing changes */

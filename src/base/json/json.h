@@ -43,9 +43,12 @@ size_t tmi_json_size(const tmi_json *list_or_object);
 const tmi_json *tmi_json_at(const tmi_json *list, size_t index);
 const tmi_json *tmi_json_get(const tmi_json *object, const char *key); /* NULL if absent */
 
-/* The value of a key if it is of that kind, else NULL; a text, or "". `object` may be NULL or of any kind. */
+/* The value of a key if it is of that kind, else NULL; a text, or ""; an integer, or 0; whether it is true. `object` may be NULL
+ * or of any kind. */
 const tmi_json *tmi_json_field(const tmi_json *object, const char *key, tmi_json_kind kind);
 const char *tmi_json_text(const tmi_json *object, const char *key);
+int64_t tmi_json_whole(const tmi_json *object, const char *key);
+bool tmi_json_true(const tmi_json *object, const char *key);
 
 /* The key after `key`; NULL: the first one. NULL after the last one. In the order of the document. */
 const char *tmi_json_next_key(const tmi_json *object, const char *key);
