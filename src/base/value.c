@@ -136,6 +136,10 @@ const char *tmi_value_field_text(const tmi_value *map, const char *key)
     return text ? text : "";
 }
 
+int64_t tmi_value_field_integer(const tmi_value *map, const char *key) { return tmi_value_integer(tmi_value_get(map, key)); }
+
+bool tmi_value_field_is_true(const tmi_value *map, const char *key) { return tmi_value_is_true(tmi_value_get(map, key)); }
+
 const char *tmi_value_next_key(const tmi_value *map, const char *key)
 {
     const tmi_value *item = key ? tmi_value_get(map, key) : is(map, TMI_VALUE_MAP) ? map->first : NULL;

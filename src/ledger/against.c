@@ -296,8 +296,8 @@ static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error 
     tmi_text_put(&lines, "\n");
     TMI_TRY(put_probabilities(&lines, outsider, err));
     for (size_t i = 0; same && i < tmi_json_size(strata); i++) { /* in any order: each takes a line away */
-        const tmi_json *stratum = tmi_json_at(strata, i), *certain = tmi_json_field(stratum, "certain", TMI_JSON_INTEGER);
-        const bool open = tmi_json_field(stratum, "largest", TMI_JSON_STRING), sure = certain && tmi_json_integer(certain) > 0;
+        const tmi_json *stratum = tmi_json_at(strata, i);
+        const bool open = tmi_json_field(stratum, "largest", TMI_JSON_STRING), sure = tmi_json_whole(stratum, "certain") > 0;
         char line[4096];
         snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", tmi_json_text(stratum, "largest"),
                  open ? "\"" : "", open && sure ? ", " : "", sure ? "\"1\"" : "");
@@ -357,8 +357,8 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));
-    const tmi_json *claimed = tmi_json_field(object_of(c, "ledger"), "claim", TMI_JSON_INTEGER);
-    if ((claimed ? tmi_json_integer(claimed) : 0) != charge->claim) note(c, "ledger.claim", "was claimed by another release");
+    if (tmi_json_whole(object_of(c, "ledger"), "claim") != charge->claim)
+        note(c, "ledger.claim", "was claimed by another release");
     if (charge->voided) note(c, "files.measurements.json", "was voided: nothing was released");
     else if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
     else if (strcmp(tmi_json_text(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
@@ -382,19 +382,12 @@ static tamis_status find_certificate(char **path, const char *given, tamis_error
 tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char *given, tmi_faults *faults, tamis_error *err)
 {
     tamis_status status;
-    tamis_error reason = {0};
     tmi_json *document = NULL;
-    char *bytes = NULL, *path = NULL;
-    size_t length;
+    char *path = NULL;
     claim c = {.faults = faults, .err = err};
     TMI_TRY(find_certificate(&path, given, err));
     c.path = path;
-    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
-    status = tmi_json_read(&document, bytes, length, &reason);
-    if (status != TAMIS_OK) {
-        tmi_fail_as_file(err, &reason, path);
-        goto done;
-    }
+    TMI_TRY(tmi_certificate_read(&document, path, err));
     c.document = document;
     if (!take_claim(&c)) {
         TMI_TRY(tmi_fault_note(faults, err, given, "the certificate names no entry of a ledger"));
@@ -409,7 +402,6 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
 done:
     tmi_free(c.entry);
     tmi_json_free(document);
-    tmi_free(bytes);
     tmi_free(path);
     return status;
 }

@@ -171,7 +171,9 @@ void tmi_faults_clear(tmi_faults *faults);
 void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults);
 void tmi_faults_write(tmi_text *text, const tmi_faults *faults);
 
-/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. INVALID, SYSTEM. */
+/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. Or the certificate, read: any JSON,
+ * which the caller frees. INVALID, SYSTEM. */
+tamis_status tmi_certificate_read(tmi_json **document, const char *path, tamis_error *err);
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err);
 
 /* ---- entries ---- */

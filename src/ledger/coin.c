@@ -152,22 +152,23 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
     tamis_free(fraction);
 }
 
-void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up)
+static void coin_words(tmi_text *text, const tmi_ledger_coin *coin, const char *names[3], bool up)
 {
-    tmi_text_put(text, coin->rho ? "rho " : "epsilon ");
+    tmi_text_put(text, coin->rho ? names[2] : names[0]);
     number_words(text, coin->rho ? coin->rho : coin->eps, up);
     if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
-    tmi_text_put(text, " and delta ");
+    tmi_text_put(text, names[1]);
     number_words(text, coin->delta, up);
+}
+
+void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up)
+{
+    coin_words(text, coin, (const char *[]){"epsilon ", " and delta ", "rho "}, up);
 }
 
 void tmi_coin_options(tmi_text *text, const tmi_ledger_coin *coin)
 {
-    tmi_text_put(text, coin->rho ? "--rho " : "--epsilon ");
-    number_words(text, coin->rho ? coin->rho : coin->eps, true);
-    if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
-    tmi_text_put(text, " --delta ");
-    number_words(text, coin->delta, true);
+    coin_words(text, coin, (const char *[]){"--epsilon ", " --delta ", "--rho "}, true);
 }
 
 static void say(tamis_spending *s, const char *name, const char *decimal)

@@ -51,6 +51,9 @@ tamis_status tmi_owner_leaves(const tmi_owner *owner, const char *leftover, tami
 /* Drops the lock; `done`: the charge is released or voided, durably, and the file goes too. */
 void tmi_owner_clear(tmi_owner *owner, const char *ledger, bool done);
 
+/* Makes the name of a file durable, by its absolute path. False with errno; true where the file system syncs no folders. */
+bool tmi_sync_folder_of(const char *path);
+
 /* Deletes the file of a charge that was released or voided by a process that died before it could do so. */
 void tmi_owner_sweep(const char *ledger, int64_t entry);
 

@@ -23,6 +23,8 @@ typedef tmi_value_kind tmi_json_kind;
 #define tmi_json_free tmi_value_free
 #define tmi_json_field tmi_value_field
 #define tmi_json_text tmi_value_field_text
+#define tmi_json_whole tmi_value_field_integer
+#define tmi_json_true tmi_value_field_is_true
 #define tmi_json_kind_of tmi_value_kind_of
 #define tmi_json_is_true tmi_value_is_true
 #define tmi_json_integer tmi_value_integer

@@ -8,16 +8,6 @@
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
-/* A number that the file gives as text; NULL where there is none. */
-static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
-{
-    tamis_error reason;
-    *number = NULL;
-    if (!tmi_json_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
-    tamis_status status = tamis_number_read(number, tmi_json_text(object, key), &reason);
-    return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
-}
-
 static void parts_clear(tmi_budget_parts *parts)
 {
     for (size_t i = 0; parts->list && i < parts->count; i++) tamis_number_free(parts->list[i]);
@@ -38,7 +28,7 @@ static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_j
     if (!parts->list) TMI_TRY(tmi_fail_memory(err));
     parts->rho = parts->count > 0 && tmi_json_field(tmi_json_at(list, 0), "rho", TMI_JSON_STRING);
     for (size_t i = 0; i < parts->count; i++) {
-        TMI_TRY(read_exact(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
+        TMI_TRY(tmi_exact_field(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
         if (!parts->list[i]) *known = false;
     }
 
@@ -79,19 +69,11 @@ static void check_entry(const tamis_charged *a, const tmi_losses *before, tmi_ch
                        a->created ? "there is a charge before this one" : "entry 2 is the first charge of a ledger");
 }
 
-static bool is_true(const tmi_json *object, const char *key)
-{
-    const tmi_json *value = tmi_json_field(object, key, TMI_JSON_BOOLEAN);
-    return value && tmi_json_is_true(value);
-}
-
 /* The account as the release knew it. What a release that is returned as it was has kept is empty: only its presence counts. */
 static tamis_status read_account(tmi_verification *v, tamis_error *err)
 {
     const tmi_json *ledger = tmi_json_field(v->document, "ledger", TMI_JSON_OBJECT);
     const tmi_json *account = tmi_json_field(v->document, "account", TMI_JSON_OBJECT);
-    const tmi_json *entry = tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
-    const tmi_json *claim = tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
     const char *why = tmi_json_text(account, "new_account");
     const bool measured = v->schedule.measurement_count > 0;
     tmi_account *a = &v->account;
@@ -100,14 +82,14 @@ static tamis_status read_account(tmi_verification *v, tamis_error *err)
     tamis_error reason = {0};
     tamis_status status;
     TMI_TRY(tmi_standing_read(&a->standing, &a->kept, account, err));
-    a->kept = a->has_spending = a->kept && entry;
-    charged->entry = entry ? tmi_json_integer(entry) : 0;
-    charged->created = is_true(ledger, "created");
-    charged->claim = claim ? tmi_json_integer(claim) : 0;
-    charged->clock_behind = is_true(ledger, "clock_behind");
+    a->kept = a->has_spending = a->kept && tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
+    charged->entry = tmi_json_whole(ledger, "entry");
+    charged->created = tmi_json_true(ledger, "created");
+    charged->claim = tmi_json_whole(ledger, "claim");
+    charged->clock_behind = tmi_json_true(ledger, "clock_behind");
     snprintf(charged->hash, sizeof charged->hash, "%s", tmi_json_text(ledger, "hash"));
     snprintf(charged->time, sizeof charged->time, "%s", tmi_json_text(ledger, "time"));
-    TMI_TRY(tmi_copy_string(&charged->measurements, is_true(ledger, "repeated") ? "" : NULL, err));
+    TMI_TRY(tmi_copy_string(&charged->measurements, tmi_json_true(ledger, "repeated") ? "" : NULL, err));
     TMI_TRY(tmi_copy_string(&charged->new_account, *why ? why : NULL, err));
     if (!a->kept) {
         if (measured) tmi_check_note(c, "account", "the certificate does not state this release's charge");

@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/json_fields.h"
 #include "release/verify/verification.h"
 
 /* The plan's frame may be kept with the release: it is compared by its facts. */
 static bool is_frame(const tmi_verification *v, const char *name)
 {
     const tamis_plan *plan = v->schedule.plan;
-    const char *frame = plan ? plan->design.frame : NULL, *slash = frame ? strrchr(frame, '/') : NULL;
-    return frame && strcmp(slash ? slash + 1 : frame, name) == 0;
+    const char *frame = plan ? tmi_last_name(plan->design.frame) : NULL;
+    return frame && strcmp(frame, name) == 0;
 }
 
 static bool is_known(const tmi_verification *v, const char *name)

@@ -174,22 +174,6 @@ done:
     return status;
 }
 
-static tamis_status read_document(tmi_json **document, const char *path, tamis_error *err)
-{
-    char *bytes = NULL;
-    size_t length;
-    tamis_error reason = {0};
-    tamis_status status;
-    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
-    status = tmi_json_read(document, bytes, length, &reason);
-    if (status != TAMIS_OK) TMI_TRY(tmi_fail_as_file(err, &reason, path));
-    if (tmi_json_kind_of(*document) != TMI_JSON_OBJECT) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a certificate"));
-
-done:
-    tmi_free(bytes);
-    return status;
-}
-
 static tamis_status verify(int *ok, char **text, const char *path, const tamis_verify_options *options, bool json,
                            tamis_error *err)
 {
@@ -205,7 +189,9 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
     tmi_text_init(&t);
     TMI_TRY(find_paths(&v, &folder, &certificate, path, err));
-    TMI_TRY(read_document(&document, certificate, err));
+    TMI_TRY(tmi_certificate_read(&document, certificate, err));
+    if (tmi_json_kind_of(document) != TMI_JSON_OBJECT)
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, certificate, 0, "not a certificate"));
     v.document = document;
     TMI_TRY(check_certificate(&v, err));
     TMI_TRY(tmi_verify_frame(&v, options ? options->frame : NULL, err));
