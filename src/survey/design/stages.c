@@ -29,8 +29,7 @@ static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t
     TMI_TRY(d->parts[c]->kind->exact(&within, d->parts[c], unit - d->first[c], err));
     TMI_TRY(tmi_number_mul(pi, above, within, err));
 done:
-    tamis_number_free(above);
-    tamis_number_free(within);
+    tmi_number_frees(&above, &within, NULL);
     return status;
 }
 
