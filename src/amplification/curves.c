@@ -21,8 +21,7 @@ static void free_amplified(void *self)
 {
     amplified *a = self;
     tamis_profile_free(a->sampled);
-    tamis_number_free(a->rate);
-    tamis_number_free(a->odds);
+    tmi_number_frees(&a->rate, &a->odds, NULL);
     tmi_free(a);
 }
 
@@ -99,7 +98,6 @@ tamis_status tmi_profile_amplify(tamis_profile **profile, const tamis_profile *s
     if (status == TAMIS_OK) status = tmi_profile_take(profile, loss, err);
 done:
     if (a) free_amplified(a);
-    tamis_number_free(one);
-    tamis_number_free(rest);
+    tmi_number_frees(&one, &rest, NULL);
     return status;
 }

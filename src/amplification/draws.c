@@ -46,9 +46,7 @@ static tamis_status delta_of(double *delta, const tamis_noisy_sum *sum, const ta
     TMI_TRY(tamis_profile_delta(&b, profile, eps, err));
     *delta = upper ? b.upper : b.lower;
 done:
-    tamis_number_free(times);
-    tamis_number_free(shift);
-    tamis_number_free(ratio);
+    tmi_number_frees(&times, &shift, &ratio, NULL);
     tamis_profile_free(profile);
     return status;
 }
@@ -120,9 +118,7 @@ tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, c
     delta->lower = fmax(tmi_ball_bound(&x).lower, 0);
 done:
     if (status != TAMIS_OK) *delta = (tamis_bound){0, 1};
-    tamis_number_free(p);
-    tamis_number_free(eps[0]);
-    tamis_number_free(eps[1]);
+    tmi_number_frees(&p, &eps[0], &eps[1], NULL);
     tmi_ball_clears(&present, &x, NULL);
     return status;
 }

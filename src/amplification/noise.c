@@ -28,9 +28,7 @@ static tamis_status shift(tamis_number **z, tamis_distance d, const tamis_number
     TMI_TRY(tmi_number_mul(&y, k, A, err));
     TMI_TRY(tmi_number_add(z, x, y, err));
 done:
-    tamis_number_free(k);
-    tamis_number_free(x);
-    tamis_number_free(y);
+    tmi_number_frees(&k, &x, &y, NULL);
     return status;
 }
 
@@ -117,8 +115,7 @@ static tamis_status prepare(noisy *n, tamis_error *err)
     TMI_TRY(tmi_number_sub(&minus, zero, n->sum->from, err));
     TMI_TRY(tmi_number_copy(&n->largest, tmi_number_compare(minus, n->sum->to) > 0 ? minus : n->sum->to, err));
 done:
-    tamis_number_free(zero);
-    tamis_number_free(minus);
+    tmi_number_frees(&zero, &minus, NULL);
     return status;
 }
 
@@ -152,8 +149,6 @@ tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const t
     if (worst) *worst = unit;
 done:
     tmi_exposed_clear(&units);
-    tamis_number_free(n.range);
-    tamis_number_free(n.largest);
-    tamis_number_free(n.step);
+    tmi_number_frees(&n.range, &n.largest, &n.step, NULL);
     return status;
 }

@@ -111,8 +111,7 @@ static tamis_status scale_delta(tamis_bound *z, const tamis_number *delta, int64
     TMI_TRY(tmi_number_mul(&product, delta, factor, err));
     *z = tmi_number_compare_int(product, 1) >= 0 ? (tamis_bound){1, 1} : tmi_number_bound(product);
 done:
-    tamis_number_free(factor);
-    tamis_number_free(product);
+    tmi_number_frees(&factor, &product, NULL);
     return status;
 }
 

@@ -132,9 +132,7 @@ static tamis_status add_up(tamis_profile **sum, const tamis_profile *profile, tm
     TMI_TRY(tmi_loss_new(&loss, kind, total, NULL, 0, err));
     TMI_TRY(tmi_profile_take(sum, loss, err));
 done:
-    tamis_number_free(total);
-    tamis_number_free(times);
-    tamis_number_free(term);
+    tmi_number_frees(&total, &times, &term, NULL);
     return status;
 }
 

@@ -48,8 +48,7 @@ void tmi_loss_free(tmi_loss *loss)
 {
     if (!loss || atomic_fetch_sub(&loss->owners, 1) > 1) return;
     if (loss->curve) loss->curve->free(loss->self);
-    tamis_number_free(loss->a);
-    tamis_number_free(loss->b);
+    tmi_number_frees(&loss->a, &loss->b, NULL);
     tmi_free(loss);
 }
 

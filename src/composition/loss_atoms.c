@@ -67,9 +67,7 @@ tamis_status tmi_loss_atoms_step(tamis_number **step, const tmi_loss *loss, tami
     default: return tmi_fail(err, TAMIS_UNABLE, "a release whose losses are not atoms");
     }
 done:
-    tamis_number_free(x);
-    tamis_number_free(two);
-    tamis_number_free(doubled);
+    tmi_number_frees(&x, &two, &doubled, NULL);
     return status;
 }
 
@@ -82,8 +80,7 @@ static tamis_status units_of(int64_t *units, const tmi_loss *loss, const tamis_n
     TMI_TRY(tmi_number_div(&ratio, step, unit, err));
     if (!tmi_number_floor(units, ratio)) status = too_many(err);
 done:
-    tamis_number_free(step);
-    tamis_number_free(ratio);
+    tmi_number_frees(&step, &ratio, NULL);
     return status;
 }
 
@@ -100,8 +97,7 @@ tamis_status tmi_loss_atoms_unit(tamis_number **unit, const tamis_profile *profi
         TMI_TRY(tmi_loss_atoms_step(&step, profile->factors[i].loss, err));
         if (sum) TMI_TRY(tmi_number_gcd(&next, sum, step, err));
         else TMI_TRY(tmi_number_copy(&next, step, err));
-        tamis_number_free(sum);
-        tamis_number_free(step);
+        tmi_number_frees(&sum, &step, NULL);
         sum = next;
         step = next = NULL;
     }
@@ -122,8 +118,7 @@ tamis_status tmi_loss_atoms_unit(tamis_number **unit, const tamis_profile *profi
     *unit = sum;
     sum = NULL;
 done:
-    tamis_number_free(sum);
-    tamis_number_free(step);
+    tmi_number_frees(&sum, &step, NULL);
     return status;
 }
 

@@ -143,8 +143,7 @@ tamis_status tamis_noise_scale(tamis_bound *scale, tamis_noise_kind kind, const 
     }
 done:
     if (status != TAMIS_OK) *scale = (tamis_bound){0, INFINITY};
-    tamis_number_free(one);
-    tamis_number_free(exact);
+    tmi_number_frees(&one, &exact, NULL);
     tamis_profile_free(profile);
     return status;
 }

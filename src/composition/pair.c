@@ -203,7 +203,6 @@ tamis_status tamis_profile_pair(tamis_profile **profile, const tamis_number *con
     z = NULL;
 done:
     if (z) free_pair(z);
-    tamis_number_free(sum[0]);
-    tamis_number_free(sum[1]);
+    tmi_number_frees(&sum[0], &sum[1], NULL);
     return status;
 }

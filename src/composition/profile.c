@@ -151,8 +151,7 @@ tamis_status tamis_profile_gaussian(tamis_profile **profile, const tamis_number 
     if (tmi_number_sign(shift) == 0) TMI_TRY(make_claim(profile, NULL, NULL, err));
     else TMI_TRY(make(profile, TMI_LOSS_GAUSSIAN, square, NULL, 0, err));
 done:
-    tamis_number_free(shift);
-    tamis_number_free(square);
+    tmi_number_frees(&shift, &square, NULL);
     return status;
 }
 
@@ -172,9 +171,7 @@ static tamis_status make_discrete(tamis_profile **profile, tmi_loss_kind kind, c
     if (sensitivity == 0) TMI_TRY(make_claim(profile, NULL, NULL, err));
     else TMI_TRY(make(profile, kind, kind == TMI_LOSS_DISCRETE_LAPLACE ? scale : variance, NULL, sensitivity, err));
 done:
-    tamis_number_free(step);
-    tamis_number_free(shift);
-    tamis_number_free(variance);
+    tmi_number_frees(&step, &shift, &variance, NULL);
     return status;
 }
 
@@ -254,10 +251,7 @@ static tamis_status largest_loss(tamis_number **pure, const tamis_profile *profi
     *pure = sum;
     sum = NULL;
 done:
-    tamis_number_free(sum);
-    tamis_number_free(times);
-    tamis_number_free(term);
-    tamis_number_free(part);
+    tmi_number_frees(&sum, &times, &term, &part, NULL);
     return status;
 }
 

@@ -42,9 +42,7 @@ tamis_status tmi_atoms_start(tmi_atoms *atoms, size_t room, bool exact, tamis_er
 
 static void atom_clear(tmi_atom *atom)
 {
-    tamis_number_free(atom->at);
-    tamis_number_free(atom->here);
-    tamis_number_free(atom->there);
+    tmi_number_frees(&atom->at, &atom->here, &atom->there, NULL);
     tmi_ball_clears(&atom->here_ball, &atom->there_ball, NULL);
 }
 
@@ -70,8 +68,7 @@ void tmi_atoms_clear(tmi_atoms *atoms)
 {
     for (size_t j = 0; atoms->list && j < atoms->count; j++) atom_clear(&atoms->list[j]);
     tmi_free(atoms->list);
-    tamis_number_free(atoms->scale);
-    tamis_number_free(atoms->variance);
+    tmi_number_frees(&atoms->scale, &atoms->variance, NULL);
     *atoms = (tmi_atoms){0};
 }
 
@@ -138,8 +135,7 @@ static tamis_status find_places(tmi_atoms *atoms, const tamis_number *step, tami
             status = tmi_fail(err, TAMIS_INVALID, "step: not every weighted value is a multiple of it");
         if (status == TAMIS_OK && (!tmi_number_floor(&atoms->list[j].place, steps) || atoms->list[j].place > MAX_STEPS))
             status = tmi_fail(err, TAMIS_UNABLE, "step: the totals are more than 2^40 steps apart");
-        tamis_number_free(gap);
-        tamis_number_free(steps);
+        tmi_number_frees(&gap, &steps, NULL);
         if (status != TAMIS_OK) return status;
     }
     return TAMIS_OK;
@@ -306,13 +302,11 @@ static tamis_status ends_rule(bool *rule, const tmi_atoms *atoms, tamis_error *e
         TMI_TRY(tmi_number_mul(&y, atoms->swapped ? b->there : b->here, aq, err));
         if (i > last && tmi_number_compare(x, y) == 0) *rule = true;
         if (i <= last && tmi_number_compare(x, y) > 0) best = j;
-        tamis_number_free(x);
-        tamis_number_free(y);
+        tmi_number_frees(&x, &y, NULL);
         x = y = NULL;
     }
 done:
-    tamis_number_free(x);
-    tamis_number_free(y);
+    tmi_number_frees(&x, &y, NULL);
     return status;
 }
 

@@ -122,10 +122,7 @@ static tamis_status pair_atoms(tmi_atoms *atoms, const tamis_ht_pair *p, tamis_e
                          (const tamis_number *const *)w[1], err));
     TMI_TRY(tmi_atoms_finish(atoms, p->noise, p->scale, p->step, err));
 done:
-    for (size_t i = 0; i < TAMIS_LAW_UNITS; i++) {
-        tamis_number_free(w[0][i]);
-        tamis_number_free(w[1][i]);
-    }
+    for (size_t i = 0; i < TAMIS_LAW_UNITS; i++) { tmi_number_frees(&w[0][i], &w[1][i], NULL); }
     return status;
 }
 
@@ -215,8 +212,7 @@ tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tami
         for (size_t v = 0; v < count; v++) {
             TMI_TRY(tmi_weighted(&w, law, i, values[v], err));
             TMI_TRY(tmi_number_gcd(&next, g, w, err));
-            tamis_number_free(g);
-            tamis_number_free(w);
+            tmi_number_frees(&g, &w, NULL);
             g = next;
             w = next = NULL;
         }
@@ -224,7 +220,6 @@ tamis_status tamis_ht_step(tamis_number **step, const tamis_law *law, const tami
     *step = g;
     g = NULL;
 done:
-    tamis_number_free(g);
-    tamis_number_free(w);
+    tmi_number_frees(&g, &w, NULL);
     return status;
 }

@@ -56,15 +56,11 @@ static tamis_status largest(tamis_number **E, bool *infinite, const point *list,
                 ratio = NULL;
             }
         }
-        tamis_number_free(rest);
-        tamis_number_free(ratio);
+        tmi_number_frees(&rest, &ratio, NULL);
         rest = ratio = NULL;
     }
 done:
-    tamis_number_free(first);
-    tamis_number_free(second);
-    tamis_number_free(rest);
-    tamis_number_free(ratio);
+    tmi_number_frees(&first, &second, &rest, &ratio, NULL);
     return status;
 }
 

@@ -55,8 +55,7 @@ static tamis_status step(tmi_ball *z, const tmi_atoms *atoms, size_t j, long bit
     TMI_TRY(tmi_number_div(&share, gap, atoms->scale, err));
     tmi_ball_set_number(z, share, bits);
 done:
-    tamis_number_free(gap);
-    tamis_number_free(share);
+    tmi_number_frees(&gap, &share, NULL);
     return status;
 }
 

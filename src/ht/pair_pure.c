@@ -57,8 +57,7 @@ static tamis_status tilt_set(tilt *w, const tmi_atoms *atoms, long bits, tamis_e
         TMI_TRY(tmi_number_div(&z, gap, atoms->scale, err));
         tmi_ball_set_number(&w->z[j], z, bits);
         w->at[j] = tmi_number_nearest(z);
-        tamis_number_free(gap);
-        tamis_number_free(z);
+        tmi_number_frees(&gap, &z, NULL);
         gap = z = NULL;
     }
     tmi_ball_set_int(&w->unit, 1);
@@ -71,8 +70,7 @@ static tamis_status tilt_set(tilt *w, const tmi_atoms *atoms, long bits, tamis_e
         tmi_ball_clear(&s);
     }
 done:
-    tamis_number_free(gap);
-    tamis_number_free(z);
+    tmi_number_frees(&gap, &z, NULL);
     return status;
 }
 

@@ -357,8 +357,7 @@ tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design
         for (size_t i = 0; i < 2 * all.list[h].count; i++) {
             TMI_TRY(tmi_number_div(&w, i % 2 ? to : from, all.list[h].alike[i / 2].p, err));
             TMI_TRY(tmi_number_gcd(&next, g, w, err));
-            tamis_number_free(g);
-            tamis_number_free(w);
+            tmi_number_frees(&g, &w, NULL);
             g = next;
             w = next = NULL;
             if (tmi_number_bytes(g) > STEP_BYTES)
@@ -368,7 +367,6 @@ tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design
     g = NULL;
 done:
     strata_clear(&all);
-    tamis_number_free(g);
-    tamis_number_free(w);
+    tmi_number_frees(&g, &w, NULL);
     return status;
 }

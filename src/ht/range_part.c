@@ -131,10 +131,7 @@ void tmi_stratum_clear(tmi_stratum *s)
 {
     for (size_t i = 0; s->alike && i < s->count; i++) tamis_number_free(s->alike[i].p);
     tmi_free(s->alike);
-    tamis_number_free(s->from);
-    tamis_number_free(s->to);
-    tamis_number_free(s->lightest);
-    tamis_number_free(s->heaviest);
+    tmi_number_frees(&s->from, &s->to, &s->lightest, &s->heaviest, NULL);
     *s = (tmi_stratum){0};
 }
 

@@ -297,10 +297,7 @@ static tamis_status bound_unit(tamis_bound *value, const listing *l, size_t unit
     }
     value->lower = 0;
 done:
-    tamis_number_free(one);
-    tamis_number_free(from);
-    tamis_number_free(to);
-    tamis_number_free(share);
+    tmi_number_frees(&one, &from, &to, &share, NULL);
     tmi_atoms_clear(&atoms);
     return status;
 }

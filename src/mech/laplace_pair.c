@@ -234,12 +234,6 @@ tamis_status tamis_laplace_pair_delta(tamis_bound *delta, const tamis_number *ep
         TMI_TRY(tmi_certify(&bound, TAMIS_WIDTH, formula, &p, err));
     *delta = (tamis_bound){fmax(bound.lower, 0), fmin(bound.upper, 1)};
 done:
-    tamis_number_free(sign);
-    tamis_number_free(size);
-    tamis_number_free(one);
-    tamis_number_free(p.rho);
-    tamis_number_free(p.excess);
-    tamis_number_free(p.sigma);
-    tamis_number_free(p.tau);
+    tmi_number_frees(&sign, &size, &one, &p.rho, &p.excess, &p.sigma, &p.tau, NULL);
     return status;
 }

@@ -151,8 +151,7 @@ tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_erro
         TMI_TRY(tmi_number_ratio(&power, ten, 1, err));
         TMI_TRY(tmi_number_mul(&scaled, x, power, err));
         bool fits = tmi_number_ceil(&k, scaled), exact = tmi_number_is_integer(scaled);
-        tamis_number_free(power);
-        tamis_number_free(scaled);
+        tmi_number_frees(&power, &scaled, NULL);
         power = scaled = NULL;
         if (!fits) break;
         if (!exact && k < 100000) continue;
@@ -161,8 +160,7 @@ tamis_status tmi_number_decimal_up(char *text, const tamis_number *x, tamis_erro
         break;
     }
 done:
-    tamis_number_free(power);
-    tamis_number_free(scaled);
+    tmi_number_frees(&power, &scaled, NULL);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* GMP aborts when it has no memory, so the size of every number is bounded before GMP sees it: at most 1000 digits and
  * exponent 1000 when read, hence below 2^6650 above and below; products of a few of them stay small.                */
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -18,6 +19,17 @@ void tamis_number_free(tamis_number *number)
     if (!number) return;
     mpq_clear(number->value);
     tmi_free(number);
+}
+
+void tmi_number_frees(tamis_number **x, ...)
+{
+    va_list more;
+    va_start(more, x);
+    for (; x; x = va_arg(more, tamis_number **)) {
+        tamis_number_free(*x);
+        *x = NULL;
+    }
+    va_end(more);
 }
 
 static void wipe_limbs(mpz_ptr z)
@@ -135,8 +147,7 @@ tamis_status tamis_number_read(tamis_number **number, const char *text, tamis_er
     *number = x;
     x = NULL;
 done:
-    tamis_number_free(x);
-    tamis_number_free(y);
+    tmi_number_frees(&x, &y, NULL);
     return status;
 }
 

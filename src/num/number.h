@@ -14,6 +14,9 @@ tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err); /*
 tamis_status tmi_number_int128(tamis_number **z, tmi_int128 x, tamis_error *err);
 tamis_status tmi_number_copy(tamis_number **z, const tamis_number *x, tamis_error *err);
 
+/* Frees several at once and sets them to NULL; the list ends with NULL. */
+void tmi_number_frees(tamis_number **x, ...) __attribute__((sentinel));
+
 /* tamis_number_free for one made of random bits: its memory is overwritten first. GMP's own scratch is not. */
 void tmi_number_wipe(tamis_number *x);
 

@@ -136,8 +136,7 @@ static void clear(tamis_noise *noise)
 {
     gaussian *g = (gaussian *)noise;
     tmi_inversion_clear(&g->blocks);
-    tamis_number_free(g->variance);
-    tamis_number_free(g->spread);
+    tmi_number_frees(&g->variance, &g->spread, NULL);
 }
 
 /* z = x p / q, or p / (q x). */
@@ -173,10 +172,7 @@ static tamis_status choose_blocks(gaussian *g, size_t *count, tamis_error *err)
     if (!tmi_number_ceil(&whole, reach)) whole = 45 * 2048 * 4; /* cannot happen */
     for (*count = 1; *count * *count < (size_t)whole;) ++*count;
 done:
-    tamis_number_free(rest);
-    tamis_number_free(quarter);
-    tamis_number_free(digits);
-    tamis_number_free(reach);
+    tmi_number_frees(&rest, &quarter, &digits, &reach, NULL);
     return status;
 }
 

@@ -230,8 +230,7 @@ static tamis_status draw(int64_t *out, size_t count, const tamis_noise *noise, t
 static void clear(tamis_noise *noise)
 {
     laplace *l = (laplace *)noise;
-    tamis_number_free(l->rate);
-    tamis_number_free(l->high_rate);
+    tmi_number_frees(&l->rate, &l->high_rate, NULL);
 }
 
 static tamis_status prepare_coin(laplace *l, unsigned which, const tmi_digit_source *p, tamis_error *err)
@@ -265,10 +264,7 @@ tamis_status tamis_noise_laplace_new(tamis_noise **noise, const tamis_number *sc
     *noise = &l->noise;
     l = NULL;
 done:
-    tamis_number_free(one);
-    tamis_number_free(power);
-    tamis_number_free(sixteen);
-    tamis_number_free(limit);
+    tmi_number_frees(&one, &power, &sixteen, &limit, NULL);
     if (l) tamis_noise_free(&l->noise);
     return status;
 }

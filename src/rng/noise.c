@@ -14,8 +14,7 @@ tamis_status tmi_noise_check(const tamis_number *x, const char *name, const char
     if (tmi_number_compare(x, low) < 0 || tmi_number_compare(x, high) > 0)
         status = tmi_fail(err, TAMIS_INVALID, "%s: from %s to %s is offered", name, least, largest);
 done:
-    tamis_number_free(low);
-    tamis_number_free(high);
+    tmi_number_frees(&low, &high, NULL);
     return status;
 }
 

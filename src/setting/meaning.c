@@ -143,8 +143,7 @@ static tamis_status exception(tamis_bound *z, const tamis_number *delta, tamis_e
     *z = within(tmi_number_bound(product), 0, 1);
 
 done:
-    tamis_number_free(factor);
-    tamis_number_free(product);
+    tmi_number_frees(&factor, &product, NULL);
     return status;
 }
 
@@ -230,18 +229,12 @@ tamis_status tamis_meaning_of_profile(tamis_meaning *meaning, const tamis_profil
             tamis_number_free(at);
             at = NULL;
         }
-        tamis_number_free(part);
-        tamis_number_free(point);
-        tamis_number_free(delta_there);
+        tmi_number_frees(&part, &point, &delta_there, NULL);
         part = point = delta_there = NULL;
     }
     *meaning = m;
 
 done:
-    tamis_number_free(eps);
-    tamis_number_free(part);
-    tamis_number_free(point);
-    tamis_number_free(delta_there);
-    tamis_number_free(at);
+    tmi_number_frees(&eps, &part, &point, &delta_there, &at, NULL);
     return status;
 }

@@ -98,9 +98,7 @@ static tamis_status write_exception(char *written, const tamis_number *delta, do
     if (tmi_number_compare(shorter, exact) < 0) tamis_decimal_up(written, upper, 4);
 
 done:
-    tamis_number_free(eleven);
-    tamis_number_free(exact);
-    tamis_number_free(shorter);
+    tmi_number_frees(&eleven, &exact, &shorter, NULL);
     return status;
 }
 

@@ -15,9 +15,7 @@
 void tamis_sensitivity_clear(tamis_sensitivity *s)
 {
     if (!s) return;
-    tamis_number_free(s->l1);
-    tamis_number_free(s->l2_squared);
-    tamis_number_free(s->largest);
+    tmi_number_frees(&s->l1, &s->l2_squared, &s->largest, NULL);
     *s = (tamis_sensitivity){0};
 }
 

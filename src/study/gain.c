@@ -229,8 +229,7 @@ tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps, const tam
     }
     *f = known;
 done:
-    tamis_number_free(one);
-    tamis_number_free(rest);
+    tmi_number_frees(&one, &rest, NULL);
     return status;
 }
 
@@ -275,8 +274,6 @@ tamis_status tamis_study_max_sampling_variance(tamis_bound *value, const tamis_n
     TMI_TRY(certify(&known, INFINITY, variance_formula, &v, err));
     *value = known;
 done:
-    tamis_number_free(one);
-    tamis_number_free(rest);
-    tamis_number_free(odds);
+    tmi_number_frees(&one, &rest, &odds, NULL);
     return status;
 }

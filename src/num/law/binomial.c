@@ -18,16 +18,13 @@ tamis_status tmi_odds_set(tmi_odds *law, const tmi_binomial *binomial, tamis_err
     TMI_TRY(tmi_number_mul(&top, n, law->success, err));
     tmi_number_floor(&law->mode, top); /* floor((n+1) p) <= n */
 done:
-    tamis_number_free(one);
-    tamis_number_free(n);
-    tamis_number_free(top);
+    tmi_number_frees(&one, &n, &top, NULL);
     return status;
 }
 
 void tmi_odds_clear(tmi_odds *law)
 {
-    tamis_number_free(law->failure);
-    tamis_number_free(law->odds);
+    tmi_number_frees(&law->failure, &law->odds, NULL);
     *law = (tmi_odds){0};
 }
 

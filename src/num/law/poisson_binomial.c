@@ -58,8 +58,7 @@ static tamis_status setup_new(setup *s, const tmi_trials *law, bool mirrored, sl
     }
 done:
     arb_clear(odds);
-    tamis_number_free(one);
-    tamis_number_free(failure);
+    tmi_number_frees(&one, &failure, NULL);
     return status;
 }
 

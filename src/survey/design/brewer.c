@@ -23,11 +23,7 @@ static tamis_status weight_of(tamis_number **weight, const tamis_number *pi, con
     TMI_TRY(tmi_number_div(&ratio, above, below, err));
     TMI_TRY(tmi_number_mul(weight, pi, ratio, err));
 done:
-    tamis_number_free(above);
-    tamis_number_free(below);
-    tamis_number_free(times);
-    tamis_number_free(many);
-    tamis_number_free(ratio);
+    tmi_number_frees(&above, &below, &times, &many, &ratio, NULL);
     return status;
 }
 
@@ -65,9 +61,7 @@ static tamis_status draw_next(tamis_number **p, uint32_t set, const tmi_pps *pps
     }
 done:
     for (size_t k = 0; k < TAMIS_LAW_UNITS; k++) tamis_number_free(weights[k]);
-    tamis_number_free(sum);
-    tamis_number_free(rest);
-    tamis_number_free(share);
+    tmi_number_frees(&sum, &rest, &share, NULL);
     return status;
 }
 

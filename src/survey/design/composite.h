@@ -31,4 +31,7 @@ tmi_watch tmi_composite_watch(const tmi_composite *design, size_t h, const tmi_w
 tamis_status tmi_composite_prepare(void **tables, const tamis_design *design, const tmi_watch *watch, tamis_error *err);
 void tmi_composite_dismiss(void *tables, const tamis_design *design);
 
+/* What the kinds of these designs share. */
+#define TMI_COMPOSITE(name) name, .clear = tmi_composite_clear, .prepare = tmi_composite_prepare, .dismiss = tmi_composite_dismiss
+
 #endif

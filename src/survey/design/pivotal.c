@@ -191,8 +191,7 @@ static tamis_status fight_on(tamis_law *law, const tmi_pps *pps, size_t t, size_
     TMI_TRY(fight_on(law, pps, t + 1, f.over ? t : fighter, f.left, with_old, old, err));
     TMI_TRY(fight_on(law, pps, t + 1, f.over ? fighter : t, f.left, with_new, new, err));
 done:
-    tamis_number_free(old);
-    tamis_number_free(new);
+    tmi_number_frees(&old, &new, NULL);
     return status;
 }
 
@@ -241,8 +240,7 @@ static tamis_status meet_unit(states *s, const tmi_pps *pps, size_t state, size_
     status = tmi_sum_take(&s->p[in_new * row + after_new], new, err);
     new = NULL;
 done:
-    tamis_number_free(old);
-    tamis_number_free(new);
+    tmi_number_frees(&old, &new, NULL);
     return status;
 }
 
@@ -271,8 +269,7 @@ static tamis_status follow(states *s, const tmi_pps *pps, tamis_law *law, size_t
     for (size_t t = 0; t < s->units; t++)
         if (state / s->power[t] % 3 == 0) TMI_TRY(meet_unit(s, pps, state, fighter, a, t, share, err));
 done:
-    tamis_number_free(share);
-    tamis_number_free(turn);
+    tmi_number_frees(&share, &turn, NULL);
     return status;
 }
 

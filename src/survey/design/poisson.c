@@ -36,8 +36,7 @@ static tamis_status decide(tamis_law *law, tamis_number *const *pi, size_t count
     TMI_TRY(decide(law, pi, count, i + 1, set | UINT32_C(1) << i, in, pps, err));
     TMI_TRY(decide(law, pi, count, i + 1, set, out, pps, err));
 done:
-    tamis_number_free(in);
-    tamis_number_free(out);
+    tmi_number_frees(&in, &out, NULL);
     return status;
 }
 

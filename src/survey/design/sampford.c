@@ -219,10 +219,7 @@ static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const
     TMI_TRY(tmi_number_add(&more, slack, l->out[k], err));
     TMI_TRY(list(l, k + 1, left - 1, set | UINT32_C(1) << k, in, more, err));
 done:
-    tamis_number_free(in);
-    tamis_number_free(out);
-    tamis_number_free(more);
-    tamis_number_free(p);
+    tmi_number_frees(&in, &out, &more, &p, NULL);
     return status;
 }
 
@@ -249,13 +246,8 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
         law->samples[j].exact = p;
     }
 done:
-    for (size_t k = 0; k < TAMIS_LAW_UNITS; k++) {
-        tamis_number_free(l.pi[k]);
-        tamis_number_free(l.out[k]);
-    }
-    tamis_number_free(l.total);
-    tamis_number_free(one);
-    tamis_number_free(zero);
+    for (size_t k = 0; k < TAMIS_LAW_UNITS; k++) { tmi_number_frees(&l.pi[k], &l.out[k], NULL); }
+    tmi_number_frees(&l.total, &one, &zero, NULL);
     return status;
 }
 

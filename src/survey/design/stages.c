@@ -29,8 +29,7 @@ static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t
     TMI_TRY(d->parts[c]->kind->exact(&within, d->parts[c], unit - d->first[c], err));
     TMI_TRY(tmi_number_mul(pi, above, within, err));
 done:
-    tamis_number_free(above);
-    tamis_number_free(within);
+    tmi_number_frees(&above, &within, NULL);
     return status;
 }
 
@@ -263,16 +262,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind stages_kind = {.name = "stages",
-                                            .clear = tmi_composite_clear,
-                                            .first = first,
-                                            .exact = exact,
-                                            .joint = joint,
-                                            .law = law_of,
-                                            .prepare = tmi_composite_prepare,
-                                            .dismiss = tmi_composite_dismiss,
-                                            .draw = draw,
-                                            .expose = expose};
+static const tmi_design_kind stages_kind = {TMI_COMPOSITE("stages"), .first = first, .exact = exact,  .joint = joint,
+                                            .law = law_of,           .draw = draw,   .expose = expose};
 
 /* The size of every sample, if the number of clusters is fixed and all of them give as many. */
 static int64_t size_of_samples(const tmi_composite *d)

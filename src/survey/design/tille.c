@@ -168,10 +168,7 @@ static tamis_status ordinary(tamis_number **r, const steps *s, size_t k, tamis_e
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_sub(r, one, kept, err));
 done:
-    tamis_number_free(share);
-    tamis_number_free(counts);
-    tamis_number_free(kept);
-    tamis_number_free(one);
+    tmi_number_frees(&share, &counts, &kept, &one, NULL);
     return status;
 }
 
@@ -199,8 +196,7 @@ static tamis_status eliminate(tamis_number **p, uint32_t set, const steps *s, si
         TMI_TRY(tmi_sum_take(&p[set & ~(UINT32_C(1) << rank)], term, err));
     }
 done:
-    tamis_number_free(usual);
-    tamis_number_free(own);
+    tmi_number_frees(&usual, &own, NULL);
     return status;
 }
 
@@ -278,9 +274,7 @@ static tamis_status survive(tmi_ball *z, const tmi_ball *x, const tamis_number *
     tmi_ball_set_number(&factor, kept, bits);
     tmi_ball_mul(z, x, &factor, bits);
 done:
-    tamis_number_free(sum);
-    tamis_number_free(one);
-    tamis_number_free(kept);
+    tmi_number_frees(&sum, &one, &kept, NULL);
     tmi_ball_clear(&factor);
     return status;
 }

@@ -54,9 +54,7 @@ static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t
     }
     TMI_TRY(tmi_number_sub(pi, one, never, err));
 done:
-    tamis_number_free(one);
-    tamis_number_free(miss);
-    tamis_number_free(never);
+    tmi_number_frees(&one, &miss, &never, NULL);
     return status;
 }
 
@@ -108,8 +106,7 @@ static tamis_status place(tamis_law *law, const tamis_design *design, uint8_t *u
             units[size + (size_t)c - 1] = (uint8_t)unit;
             TMI_TRY(tmi_number_ratio(&factor, (int64_t)size + c, c * design->population, err));
             TMI_TRY(tmi_number_mul(&next, p, factor, err));
-            tamis_number_free(factor);
-            tamis_number_free(p);
+            tmi_number_frees(&factor, &p, NULL);
             factor = NULL;
             p = next;
             next = NULL;
@@ -118,9 +115,7 @@ static tamis_status place(tamis_law *law, const tamis_design *design, uint8_t *u
         if (size + (size_t)c == (size_t)design->sample) break;
     }
 done:
-    tamis_number_free(p);
-    tamis_number_free(factor);
-    tamis_number_free(next);
+    tmi_number_frees(&p, &factor, &next, NULL);
     return status;
 }
 
