@@ -54,3 +54,8 @@ int cli_answer_target(const cli_answer *a, const cli_noisy *noisy)
     }
     return cli_finish_output();
 }
+
+int cli_answer_asked(const cli_answer *a, const cli_mechanism *mechanism, const cli_noisy *noisy)
+{
+    return a->noise->target_eps ? cli_answer_target(a, noisy) : cli_answer_guarantee(a, mechanism);
+}

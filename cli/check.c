@@ -30,27 +30,19 @@ static int run(const cli_call *call)
 const cli_command cli_command_check = {
     .name = "check",
     .purpose = "what a plan would measure, promise and spend; reads no data",
-    .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and "
-             "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
-             "discussed before there are any answers. What the plan does not say and the preview needs (sizes, means, shares) is "
-             "assumed, and each assumption is listed with the line that would replace it.\n\n"
+    .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and the "
+             "guarantee that a release would give. No data file is opened, so a plan can be tried and discussed before there are "
+             "any answers. What the plan does not say and the preview needs (sizes, means, shares) is assumed, and each "
+             "assumption is listed with the line that would replace it.\n\n"
              "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
-             "would refuse the "
-             "release, the preview comes first, then the refusal, and the exit code is 4; with --json the refusal "
-             "alone.\n\n" CLI_ABOUT_PLANS,
-    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
-                                        .files = CLI_PLANS,
-                                        .needed = true,
-                                        .help = "what to release, and how it is protected"},
-                                       {0}},
+             "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
+             "refusal alone.\n\n" CLI_ABOUT_PLANS,
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"}},
     .options =
-        (const cli_argument[]){
-            {.name = "all",
-             .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike "
-                     "share one"},
-            {0}},
-    .examples = (const cli_example[]){{"tamis check plan.yaml", "how wrong will the numbers be?"},
-                                      {"tamis check plan.yaml --json", "the same for a program"},
-                                      {0}},
+        {{"all",
+          .help =
+              "give each statistic, table, stratum and column a line of its own; without it, those that are alike share one"}},
+    .examples = {{"tamis check plan.yaml", "how wrong will the numbers be?"},
+                 {"tamis check plan.yaml --json", "the same for a program"}},
     .run = run,
 };

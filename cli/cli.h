@@ -21,6 +21,7 @@
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
 #define CLI_OPTIONS 24 /* options of one command, the common ones included */
 #define CLI_OPERANDS 4
+#define CLI_EXAMPLES 8
 #define CLI_ABOUT_PLANS \
     "docs/plan.md, installed as share/doc/tamis/plan.md, describes what a plan may contain; one to copy and change " \
     "is share/tamis/examples/api/plan.yaml. 'man tamis' has the full paths."
@@ -55,8 +56,8 @@ struct cli_command {
     const char *name;
     const char *purpose; /* one line, without a full stop */
     const char *about;   /* paragraphs, separated by an empty line; one that begins with spaces is kept as it is */
-    const cli_argument *operands, *options;
-    const cli_example *examples;
+    cli_argument operands[CLI_OPERANDS + 1], options[CLI_OPTIONS + 1]; /* each list ends with an empty one */
+    cli_example examples[CLI_EXAMPLES + 1];
     int (*run)(const cli_call *call);
     const cli_command *const *members; /* ends with NULL */
 };
@@ -86,6 +87,12 @@ const char *cli_value(const cli_call *call, const char *option);
 
 /* A whole number between the two, read exactly: 1e3 and 10/2 are whole. False if it is not one. */
 bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most);
+
+/* The exact number given for an option; NULL if the option was not given. Gives 0, or CLI_USAGE after saying what is wrong. */
+int cli_number(tamis_number **value, const cli_call *call, const char *option);
+
+/* --population and --sample of a simple random sample, both needed, checked against each other. Gives 0 or CLI_USAGE. */
+int cli_sizes(int64_t *population, int64_t *sample, const cli_call *call);
 
 /* Parses and runs; gives the exit code of the process. */
 int cli_main(int argc, char **argv);
@@ -158,6 +165,11 @@ void cli_progress_end(cli_progress *progress); /* the bar disappears */
 tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
 /* --engine, whose names were checked with the command line. */
+/* clang-format off */
+#define CLI_ENGINE_OPTION                                              \
+    {"engine", "NAME", .choices = "duckdb memory postgres readstat",   \
+     .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"}
+/* clang-format on */
 tamis_engine cli_engine(const cli_call *call);
 
 /* Remarks that DuckDB is missing, if that is why another engine reads the rows of a plan. */

@@ -14,10 +14,10 @@ const cli_command *const cli_commands[] = {
 };
 
 const cli_argument cli_common_options[] = {
-    {.name = "json", .help = "print one JSON object on stdout instead of a table for people"},
-    {.name = "quiet", .help = "no progress bar and no remarks; errors are still printed"},
-    {.name = "help", .help = "what the command does, its options, examples"},
-    {.name = "version", .help = "the version of tamis and of the libraries it uses"},
+    {"json", .help = "print one JSON object on stdout instead of a table for people"},
+    {"quiet", .help = "no progress bar and no remarks; errors are still printed"},
+    {"help", .help = "what the command does, its options, examples"},
+    {"version", .help = "the version of tamis and of the libraries it uses"},
     {0},
 };
 

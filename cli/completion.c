@@ -18,8 +18,8 @@ static void bash_offer(FILE *out, const cli_argument *a)
 {
     if (a->choices) fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$cur\"))", a->choices);
     else if (a->files == CLI_PLANS)
-        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.yaml' -- \"$cur\"; "
-              "compgen -f -X '!*.yml' -- \"$cur\"; compgen -d -- \"$cur\")",
+        fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -X '!*.yaml' -- \"$cur\"; compgen -f -X '!*.yml' -- "
+              "\"$cur\"; compgen -d -- \"$cur\")",
               out);
     else if (a->files == CLI_ANY_FILES) fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")", out);
     else if (a->files == CLI_FOLDERS) fputs("compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- \"$cur\")", out);
@@ -28,7 +28,7 @@ static void bash_offer(FILE *out, const cli_argument *a)
 
 static void bash_options(FILE *out, const cli_argument *list, const char **separator)
 {
-    for (; list && list->name; list++) {
+    for (; list->name; list++) {
         fprintf(out, "%s--%s", *separator, list->name);
         *separator = " ";
     }
@@ -38,7 +38,7 @@ static void bash_values(FILE *out, const cli_command *const *list)
 {
     for (; *list; list++) {
         if ((*list)->members) bash_values(out, (*list)->members);
-        for (const cli_argument *o = (*list)->options; o && o->name; o++) {
+        for (const cli_argument *o = (*list)->options; o->name; o++) {
             if (!o->value) continue;
             fprintf(out, "    '%s,--%s') ", (*list)->name, o->name);
             bash_offer(out, o);
@@ -73,7 +73,7 @@ static void bash_commands(FILE *out, const cli_command *const *list)
         bash_options(out, c->options, &separator);
         bash_options(out, cli_common_options, &separator);
         fputs("' -- \"$cur\"))\n        else\n            ", out);
-        bash_offer(out, c->operands ? c->operands : &(cli_argument){0});
+        bash_offer(out, c->operands);
         fputs("\n        fi ;;\n", out);
     }
 }
@@ -118,7 +118,7 @@ static void zsh_offer(FILE *out, const cli_argument *a)
 
 static void zsh_options(FILE *out, const cli_argument *list, const char *indent)
 {
-    for (; list && list->name; list++) {
+    for (; list->name; list++) {
         fprintf(out, "%s'--%s[", indent, list->name);
         zsh_text(out, list->help);
         fputc(']', out);
@@ -157,7 +157,7 @@ static void zsh_function(FILE *out, const cli_command *group, const cli_command 
             continue;
         }
         fprintf(out, "        %s)\n            local -a arguments=(\n", cli_own_name(*list));
-        for (const cli_argument *o = (*list)->operands; o && o->name; o++) {
+        for (const cli_argument *o = (*list)->operands; o->name; o++) {
             fprintf(out, "                '%s:", o->more ? "*" : o->needed ? "" : ":");
             zsh_text(out, o->name);
             fputc(':', out);

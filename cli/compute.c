@@ -80,17 +80,17 @@ static int run(const cli_call *call)
 const cli_command cli_command_compute = {
     .name = "compute",
     .purpose = "batch calculator: JSON lines in, JSON lines out",
-    .about = "Reads requests from stdin, one per line, and answers each with one line, in the same order. A request, its "
-             "answer, and what is printed instead if something is wrong with it:\n\n"
+    .about = "Reads requests from stdin, one per line, and answers each with one line, in the same order. A request, its answer, "
+             "and what is printed instead if something is wrong with it:\n\n"
              "  {\"id\": \"a\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}}\n"
              "  {\"id\": \"a\", \"out\": {...}}\n"
              "  {\"id\": \"a\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}\n\n"
-             "'id' is any string; it comes back as it is, or as null where the line could not be read. "
-             "Numbers in 'in' are integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number "
-             "in 'out' is an enclosure with a lower and an upper end. A bad line, an empty one too, gets an error answer "
-             "and does not stop the others; the exit code is then 3.\n\n"
-             "docs/compute.md, installed as share/doc/tamis/compute.md, lists the areas and kinds with their fields, and a "
-             "line to try for each. A name that is not known is answered with the known ones.",
-    .examples = (const cli_example[]){{"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"}, {0}},
+             "'id' is any string; it comes back as it is, or as null where the line could not be read. Numbers in 'in' are "
+             "integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number in 'out' is an enclosure "
+             "with a lower and an upper end. A bad line, an empty one too, gets an error answer and does not stop the others; "
+             "the exit code is then 3.\n\n"
+             "docs/compute.md, installed as share/doc/tamis/compute.md, lists the areas and kinds with their fields, and a line "
+             "to try for each. A name that is not known is answered with the known ones.",
+    .examples = {{"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"}},
     .run = run,
 };

@@ -47,16 +47,10 @@ static int run(const cli_call *call)
 const cli_command cli_command_demo = {
     .name = "demo",
     .purpose = "release statistics of a bundled survey",
-    .about = "Releases statistics of a simple random sample of 200 of California's 6194 schools, by the plan that comes "
-             "with tamis, and prints the table, the guarantee, and where the plan and the files are. The files go to "
-             "a fresh folder for temporary files, which you may delete, unless --out names another one.",
-    .options = (const cli_argument[]){{.name = "out",
-                                       .value = "DIR",
-                                       .files = CLI_FOLDERS,
-                                       .help = "the output folder, which must not exist yet"},
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis demo", "a first look"},
-                                      {"tamis demo --out schools", "and keep the files in schools"},
-                                      {0}},
+    .about = "Releases statistics of a simple random sample of 200 of California's 6194 schools, by the plan that comes with "
+             "tamis, and prints the table, the guarantee, and where the plan and the files are. The files go to a fresh folder "
+             "for temporary files, which you may delete, unless --out names another one.",
+    .options = {{"out", "DIR", .files = CLI_FOLDERS, .help = "the output folder, which must not exist yet"}},
+    .examples = {{"tamis demo", "a first look"}, {"tamis demo --out schools", "and keep the files in schools"}},
     .run = run,
 };

@@ -53,8 +53,7 @@ static int draw(const cli_call *call, const tamis_frame_design *design, const ch
 
 static int run(const cli_call *call)
 {
-    const char *sample_text = cli_value(call, "sample"), *rate_text = cli_value(call, "rate"),
-               *within_text = cli_value(call, "within");
+    const char *sample_text = cli_value(call, "sample"), *within_text = cli_value(call, "within");
     tamis_error err = {0};
     tamis_number *rate = NULL;
     tamis_frame_design design = {.probability = cli_value(call, "probability"),
@@ -73,10 +72,9 @@ static int run(const cli_call *call)
         }
         design.within_column = within_text;
     }
-    if (rate_text && tamis_number_read(&rate, rate_text, &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--rate: %s", err.message);
+    int code = cli_number(&rate, call, "rate");
+    if (code != 0) return code;
     design.rate = rate;
-    int code;
     if (tamis_frame_design_check(&design, &err) != TAMIS_OK) code = cli_wrong_usage(call->command, "--%s", err.message);
     else code = cli_check_new(call, cli_value(call, "out"), "sample", "file");
     if (code == 0) code = draw(call, &design, cli_value(call, "out"));
@@ -87,10 +85,10 @@ static int run(const cli_call *call)
 const cli_command cli_command_draw = {
     .name = "draw",
     .purpose = "draw a sample from a frame, with inclusion probabilities and weights",
-    .about = "Draws a sample from a frame, a CSV or Parquet file with one row a unit, and writes it to a CSV file: the "
-             "frame's columns and two more, inclusion_probability and weight, its inverse; rows stay in the frame's "
-             "order. Random bits come from the operating system, sizes and probabilities are exact numbers, and the "
-             "law of the sample is exactly that of the design.\n\n"
+    .about = "Draws a sample from a frame, a CSV or Parquet file with one row a unit, and writes it to a CSV file: the frame's "
+             "columns and two more, inclusion_probability and weight, its inverse; rows stay in the frame's order. Random bits "
+             "come from the operating system, sizes and probabilities are exact numbers, and the law of the sample is exactly "
+             "that of the design.\n\n"
              "  srs                   simple random sampling: --sample\n"
              "  srs_with_replacement  --sample draws, each of any unit\n"
              "  bernoulli             each unit by itself: --rate\n"
@@ -104,44 +102,31 @@ const cli_command cli_command_draw = {
              "  brewer                Brewer's method, fixed size; slow for large frames\n"
              "  tille                 Tille's elimination, fixed size\n\n"
              "docs/designs.md, installed as share/doc/tamis/designs.md, compares them. With replacement the sample has a row for "
-             "each draw; weight is then the "
-             "inverse of the expected number of draws of the unit.\n\n"
-             "Unequal probabilities come from --probability, a column of them, or from --size and --sample: then "
-             "they are proportional to the sizes, and units that would get more than 1 are taken for certain. But "
-             "for poisson, probabilities must add up to a whole number. systematic draws with equal probabilities "
-             "if neither is given.\n\n"
-             "With --strata the design is drawn in each stratum by itself: --sample units in each, or as many as the "
-             "column --allocation says.\n\n"
-             "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability "
-             "speak of these. All units of a drawn cluster are taken, or --within of them by simple random sampling: "
-             "two stages.",
-    .operands = (const cli_argument[]){{.name = "FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"},
-                                       {0}},
-    .options =
-        (const cli_argument[]){
-            {.name = "design",
-             .value = "NAME",
-             .needed = true,
-             .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
-                        "conditional_poisson sampford brewer tille",
-             .help = "how to draw"},
-            {.name = "sample", .value = "N", .help = "units to draw, in each stratum if there are strata"},
-            {.name = "rate", .value = "P/Q", .help = "the probability of each unit (bernoulli)"},
-            {.name = "probability", .value = "COLUMN", .help = "inclusion probabilities: 0.25, 3/10"},
-            {.name = "size", .value = "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
-            {.name = "strata", .value = "COLUMN", .help = "what names the stratum; several columns: A,B"},
-            {.name = "allocation", .value = "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
-            {.name = "cluster", .value = "COLUMN", .help = "what names the cluster, inside its stratum; several columns: A,B"},
-            {.name = "within", .value = "N|COLUMN", .help = "units to draw in each drawn cluster; all, if it has no more"},
-            {.name = "out", .value = "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"},
-            {0}},
-    .examples = (const cli_example[]){{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
-                                      {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv",
-                                       "large schools more often"},
-                                      {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv",
-                                       "five schools of each type"},
-                                      {"tamis draw apisrs.csv --design srs --cluster cname --sample 6 --out s.csv",
-                                       "all schools of six counties"},
-                                      {0}},
+             "each draw; weight is then the inverse of the expected number of draws of the unit.\n\n"
+             "Unequal probabilities come from --probability, a column of them, or from --size and --sample: then they are "
+             "proportional to the sizes, and units that would get more than 1 are taken for certain. But for poisson, "
+             "probabilities must add up to a whole number. systematic draws with equal probabilities if neither is given.\n\n"
+             "With --strata the design is drawn in each stratum by itself: --sample units in each, or as many as the column "
+             "--allocation says.\n\n"
+             "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability speak of "
+             "these. All units of a drawn cluster are taken, or --within of them by simple random sampling: two stages.",
+    .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row a unit"}},
+    .options = {{"design", "NAME", .needed = true,
+                 .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
+                            "conditional_poisson sampford brewer tille",
+                 .help = "how to draw"},
+                {"sample", "N", .help = "units to draw, in each stratum if there are strata"},
+                {"rate", "P/Q", .help = "the probability of each unit (bernoulli)"},
+                {"probability", "COLUMN", .help = "inclusion probabilities: 0.25, 3/10"},
+                {"size", "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
+                {"strata", "COLUMN", .help = "what names the stratum; several columns: A,B"},
+                {"allocation", "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
+                {"cluster", "COLUMN", .help = "what names the cluster, inside its stratum; several columns: A,B"},
+                {"within", "N|COLUMN", .help = "units to draw in each drawn cluster; all, if it has no more"},
+                {"out", "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"}},
+    .examples = {{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
+                 {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},
+                 {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv", "five schools of each type"},
+                 {"tamis draw apisrs.csv --design srs --cluster cname --sample 6 --out s.csv", "all schools of six counties"}},
     .run = run,
 };

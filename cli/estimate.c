@@ -28,25 +28,14 @@ static int run(const cli_call *call)
 const cli_command cli_command_estimate = {
     .name = "estimate",
     .purpose = "the same statistics WITHOUT protection, inside the agency only",
-    .about = "Computes the ordinary design-based estimates of a plan's statistics, with standard errors and intervals as "
-             "R's package survey gives them: values as they are, no bounds, no grid, no noise. Nothing is written but "
-             "the standard output.\n\n"
-             "The numbers are NOT protected and must not leave the agency. They serve to look at the data and "
-             "to compare with other survey software.",
-    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
-                                        .files = CLI_PLANS,
-                                        .needed = true,
-                                        .help = "the statistics, the source and the design"},
-                                       {0}},
-    .options =
-        (const cli_argument[]){
-            {.name = "engine",
-             .value = "NAME",
-             .choices = "duckdb memory postgres readstat",
-             .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
-            {0}},
-    .examples = (const cli_example[]){{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
-                                      {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"},
-                                      {0}},
+    .about =
+        "Computes the ordinary design-based estimates of a plan's statistics, with standard errors and intervals as R's package "
+        "survey gives them: values as they are, no bounds, no grid, no noise. Nothing is written but the standard output.\n\n"
+        "The numbers are NOT protected and must not leave the agency. They serve to look at the data and to compare with other "
+        "survey software.",
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the statistics, the source and the design"}},
+    .options = {CLI_ENGINE_OPTION},
+    .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
+                 {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"}},
     .run = run,
 };

@@ -28,14 +28,10 @@ const cli_command cli_command_explain = {
     .about = "Whose data a guarantee protects, and from whom (settings), and what each way of drawing a sample adds to it "
              "(designs). One screen a topic. What sampling adds is computed as it is printed, and refused where nothing is "
              "proved. Without a topic: the list of topics.",
-    .operands =
-        (const cli_argument[]){{.name = "TOPIC",
-                                .help = "settings, designs, a setting such as \"sample given frame\", or a design such as srs"},
-                               {0}},
-    .examples = (const cli_example[]){{"tamis explain settings", "which one do I need?"},
-                                      {"tamis explain \"sample given frame\"", "what does the default assume?"},
-                                      {"tamis explain designs", "what does each design add?"},
-                                      {"tamis explain stratified --json", "one design, for a program"},
-                                      {0}},
+    .operands = {{"TOPIC", .help = "settings, designs, a setting such as \"sample given frame\", or a design such as srs"}},
+    .examples = {{"tamis explain settings", "which one do I need?"},
+                 {"tamis explain \"sample given frame\"", "what does the default assume?"},
+                 {"tamis explain designs", "what does each design add?"},
+                 {"tamis explain stratified --json", "one design, for a program"}},
     .run = run,
 };

@@ -12,22 +12,13 @@
 #define SMALLEST_POWER -24
 #define LARGEST_POWER 5 /* e^32 protects nobody */
 
-static int read_number(tamis_number **number, const cli_call *call, const char *option)
-{
-    tamis_error err = {0};
-    const char *text = cli_value(call, option);
-    if (!text) return 0;
-    tamis_status status = tamis_number_read(number, text, &err);
-    return status == TAMIS_OK ? 0 : cli_wrong_usage(call->command, "--%s: %s", option, err.message);
-}
-
 int cli_guarantee_begin(cli_guarantee *g, const cli_call *call)
 {
     *g = (cli_guarantee){.call = call};
     if (cli_value(call, "epsilon") && cli_value(call, "delta"))
         return cli_wrong_usage(call->command, "--epsilon and --delta exclude each other: one is asked, the other answered");
-    int code = read_number(&g->eps, call, "epsilon");
-    if (code == 0) code = read_number(&g->delta, call, "delta");
+    int code = cli_number(&g->eps, call, "epsilon");
+    if (code == 0) code = cli_number(&g->delta, call, "delta");
     return code == 0 ? cli_svg_open(&g->svg, call) : code;
 }
 
@@ -185,6 +176,16 @@ static void write_pure(cli_guarantee *g)
     tamis_decimal_up(g->pure_text, g->pure.upper, CLI_DIGITS);
 }
 
+static tamis_status find_pure(tamis_bound *eps, const cli_mechanism *m, tamis_error *err)
+{
+    tamis_number *zero = NULL;
+    if (m->pure) return m->pure(eps, m->what, err);
+    tamis_status status = tamis_number_read(&zero, "0", err);
+    if (status == TAMIS_OK) status = m->epsilon(eps, m->what, zero, err);
+    tamis_number_free(zero);
+    return status;
+}
+
 tamis_status cli_guarantee_compute(cli_guarantee *g, const cli_mechanism *mechanism, tamis_error *err)
 {
     work w = {.m = mechanism, .expected = 50};
@@ -192,7 +193,7 @@ tamis_status cli_guarantee_compute(cli_guarantee *g, const cli_mechanism *mechan
     g->mechanism = mechanism;
     for (size_t i = 0; i < sizeof w.powers / sizeof *w.powers; i++) w.powers[i] = -1;
     cli_progress_begin(&w.progress, g->call);
-    tamis_status status = mechanism->pure(&g->pure, mechanism->what, err);
+    tamis_status status = find_pure(&g->pure, mechanism, err);
     if (status == TAMIS_OK) write_pure(g);
     if (status == TAMIS_OK && g->eps) status = mechanism->delta(&g->answer, &g->note, mechanism->what, g->eps, err);
     if (status == TAMIS_OK && g->delta) status = mechanism->epsilon(&g->answer, mechanism->what, g->delta, err);

@@ -19,20 +19,21 @@ typedef struct cli_mechanism {
     const void *what; /* handed to the functions */
     tamis_status (*delta)(tamis_bound *delta, cli_note *note, const void *what, const tamis_number *eps, tamis_error *err);
     tamis_status (*epsilon)(tamis_bound *eps, const void *what, const tamis_number *delta, tamis_error *err);
-    tamis_status (*pure)(tamis_bound *eps, const void *what, tamis_error *err); /* the epsilon of delta 0 */
-    const char *note_heading;                                                   /* of the table; NULL: no such column */
-    const char *title, *subtitle;                                               /* of the plot */
-    const char *limit_name; /* a delta that holds for every epsilon, to compare with; NULL: none */
+    tamis_status (*pure)(tamis_bound *eps, const void *what,
+                         tamis_error *err); /* the epsilon of delta 0; NULL: `epsilon` finds it */
+    const char *note_heading;               /* of the table; NULL: no such column */
+    const char *title, *subtitle;           /* of the plot */
+    const char *limit_name;                 /* a delta that holds for every epsilon, to compare with; NULL: none */
     double limit;
 } cli_mechanism;
 
 /* --epsilon E, --delta D, --svg FILE and --ascii; a command that shows a guarantee has them among its options. */
 /* clang-format off */
-#define CLI_GUARANTEE_OPTIONS                                                                     \
-    {.name = "epsilon", .value = "E", .help = "which delta goes with this epsilon?"},             \
-    {.name = "delta", .value = "D", .help = "which epsilon goes with this delta?"},               \
-    {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"}, \
-    {.name = "ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"}
+#define CLI_GUARANTEE_OPTIONS                                                        \
+    {"epsilon", "E", .help = "which delta goes with this epsilon?"},                 \
+    {"delta", "D", .help = "which epsilon goes with this delta?"},                   \
+    {"svg", "FILE", .help = "also write the curve as a picture; replaces FILE"},     \
+    {"ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"}
 /* clang-format on */
 
 /* The file of --svg: opened before the work, so that what is wrong is reported first (the exit code; 0: go on), written once,

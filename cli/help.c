@@ -73,7 +73,7 @@ static int width_of(const cli_argument *list, bool options)
 {
     char room[80];
     int width = 0;
-    for (; list && list->name; list++) {
+    for (; list->name; list++) {
         int length = (int)strlen(options ? cli_written(room, sizeof room, list) : list->name);
         if (length > width) width = length;
     }
@@ -83,14 +83,14 @@ static int width_of(const cli_argument *list, bool options)
 static void arguments(FILE *out, const cli_argument *list, bool options, int width)
 {
     char room[80];
-    for (; list && list->name; list++) entry(out, options ? cli_written(room, sizeof room, list) : list->name, width, list->help);
+    for (; list->name; list++) entry(out, options ? cli_written(room, sizeof room, list) : list->name, width, list->help);
 }
 
 static void examples(FILE *out, const cli_example *list)
 {
     cli_paint paint = cli_paint_for(out);
     heading(out, "Examples");
-    for (; list && list->line; list++) {
+    for (; list->line; list++) {
         fprintf(out, "%*s%s# ", INDENT, "", paint.faint);
         wrap(out, list->what, strlen(list->what), INDENT + 2);
         fprintf(out, "%s%*s%s\n", paint.plain, INDENT, "", list->line);
@@ -100,9 +100,9 @@ static void examples(FILE *out, const cli_example *list)
 void cli_synopsis(FILE *out, const cli_command *command)
 {
     char room[80];
-    for (const cli_argument *o = command->operands; o && o->name; o++)
+    for (const cli_argument *o = command->operands; o->name; o++)
         fprintf(out, o->needed ? " %s%s" : " [%s%s]", o->name, o->more ? "..." : "");
-    for (const cli_argument *o = command->options; o && o->name; o++)
+    for (const cli_argument *o = command->options; o->name; o++)
         if (o->needed) fprintf(out, " %s", cli_written(room, sizeof room, o));
     fputs(" [options]", out);
 }
@@ -138,7 +138,7 @@ static void help_of_command(FILE *out, const cli_command *command)
     cli_synopsis(out, command);
     fputs("\n\n", out);
     paragraphs(out, command->about);
-    if (command->operands && command->operands->name) {
+    if (command->operands->name) {
         heading(out, "Arguments");
         arguments(out, command->operands, false, width_of(command->operands, false));
     }

@@ -107,32 +107,18 @@ const cli_command cli_command_init = {
     .name = "init",
     .purpose = "write a plan to fill in for a data file",
     .about = "Writes a commented plan from the header of a file: the names of its columns, their types, and the labels of "
-             "variables and codes "
-             "that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and nothing that shapes "
-             "the "
-             "guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill in, and 'tamis check' "
-             "lists "
-             "those that are left.\n\n"
+             "variables and codes that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and "
+             "nothing that shapes the guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill "
+             "in, and 'tamis check' lists those that are left.\n\n"
              "Labels of codes are written as comments: list the codes that are public.\n\n" CLI_ABOUT_PLANS,
-    .operands =
-        (const cli_argument[]){
-            {.name = "DATA",
-             .files = CLI_ANY_FILES,
-             .needed = true,
-             .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such as "
-                     "service=survey"},
-            {0}},
+    .operands = {{"DATA", .files = CLI_ANY_FILES, .needed = true,
+                  .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such "
+                          "as service=survey"}},
     .options =
-        (const cli_argument[]){
-            {.name = "out",
-             .value = "FILE",
-             .files = CLI_ANY_FILES,
-             .help =
-                 "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current folder"},
-            {.name = "table", .value = "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"},
-            {0}},
-    .examples = (const cli_example[]){{"tamis init apisrs.csv", "writes apisrs.yaml"},
-                                      {"tamis init apisrs.csv --out schools.yaml", "under another name"},
-                                      {0}},
+        {{"out", "FILE", .files = CLI_ANY_FILES,
+          .help = "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current folder"},
+         {"table", "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"}},
+    .examples = {{"tamis init apisrs.csv", "writes apisrs.yaml"},
+                 {"tamis init apisrs.csv --out schools.yaml", "under another name"}},
     .run = run,
 };

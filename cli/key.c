@@ -38,23 +38,16 @@ static const cli_command create_command = {
              "'tamis release --sign NAME.key' signs a release, 'tamis verify --key NAME.pub' checks the signature. The "
              "fingerprint that is printed, the SHA-256 of the public key, is what certificates call signed_by. "
              "docs/certificate.md says how to keep the secret key encrypted, and how to check a signature without tamis.",
-    .operands = (const cli_argument[]){{.name = "NAME",
-                                        .needed = true,
-                                        .files = CLI_ANY_FILES,
-                                        .help = "of the files, without .key and .pub"},
-                                       {0}},
-    .examples = (const cli_example[]){{"tamis key create agency", "agency.key and agency.pub"},
-                                      {"tamis key create agency --json", "the same for a program"},
-                                      {0}},
+    .operands = {{"NAME", .needed = true, .files = CLI_ANY_FILES, .help = "of the files, without .key and .pub"}},
+    .examples = {{"tamis key create agency", "agency.key and agency.pub"},
+                 {"tamis key create agency --json", "the same for a program"}},
     .run = run_create,
 };
 
-extern const cli_command cli_command_key;
 const cli_command cli_command_key = {
     .name = "key",
     .purpose = "an agency's keys: who has made a release?",
-    .about =
-        "A certificate proves that its numbers follow from one another, not whose they are. An agency that signs its releases "
-        "with a secret key, and publishes the public one, lets everybody check that too.",
+    .about = "A certificate proves that its numbers follow from one another, not whose they are. An agency that signs its "
+             "releases with a secret key, and publishes the public one, lets everybody check that too.",
     .members = (const cli_command *const[]){&create_command, NULL},
 };

@@ -9,13 +9,13 @@
 
 static int run_show(const cli_call *call)
 {
-    const char *path = call->operands[0], *asked = cli_value(call, "delta");
+    const char *path = call->operands[0];
     tamis_error err = {0};
     tamis_ledger *ledger = NULL;
     tamis_number *at = NULL;
     char *text = NULL;
-    if (asked && tamis_number_read(&at, asked, &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--delta: %s", err.message);
+    int code = cli_number(&at, call, "delta");
+    if (code != 0) return code;
     tamis_status status = tamis_ledger_look(&ledger, path, &err);
     if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, at, &err);
     tamis_ledger_free(ledger);
@@ -26,27 +26,16 @@ static int run_show(const cli_call *call)
 static const cli_command show_command = {
     .name = "ledger show",
     .purpose = "what each survey has spent and has left, and its releases",
-    .about =
-        "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled person, and for "
-        "an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All releases of a "
-        "sample "
-        "are added up first, and sampling is counted once.\n\n"
-        "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "
-        "One that stays charged was interrupted: it has published nothing, and its budget is spent until the same plan is run "
-        "again, which "
-        "takes the charge over, or 'tamis ledger void' gives it back. What was voided counts no more.",
-    .operands = (const cli_argument[]){{.name = "FILE",
-                                        .needed = true,
-                                        .files = CLI_ANY_FILES,
-                                        .help = "the ledger, as the plan names it"},
-                                       {0}},
-    .options = (const cli_argument[]){{.name = "delta",
-                                       .value = "D",
-                                       .help = "delta used to convert accounts in rho (zCDP) to epsilon; default 1e-9"},
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis ledger show schools.ledger", "how much is left?"},
-                                      {"tamis ledger show schools.ledger --json", "the same for a program"},
-                                      {0}},
+    .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled person, and "
+             "for an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All "
+             "releases of a sample are added up first, and sampling is counted once.\n\n"
+             "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "
+             "One that stays charged was interrupted: it has published nothing, and its budget is spent until the same plan is "
+             "run again, which takes the charge over, or 'tamis ledger void' gives it back. What was voided counts no more.",
+    .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger, as the plan names it"}},
+    .options = {{"delta", "D", .help = "delta used to convert accounts in rho (zCDP) to epsilon; default 1e-9"}},
+    .examples = {{"tamis ledger show schools.ledger", "how much is left?"},
+                 {"tamis ledger show schools.ledger --json", "the same for a program"}},
     .run = run_show,
 };
 
@@ -72,10 +61,9 @@ static int run_verify(const cli_call *call)
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     if (ok && !call->json) {
         tamis_free(text);
-        puts(count > 0
-                 ? "no problem found in the ledger, and it has the charges that the certificates name; `tamis verify` checks the "
-                   "certificates themselves"
-                 : "no problem found in the ledger");
+        puts(count > 0 ? "no problem found in the ledger, and it has the charges that the certificates name; `tamis verify` "
+                         "checks the certificates themselves"
+                       : "no problem found in the ledger");
         return cli_finish_output();
     }
     code = cli_print(text);
@@ -88,23 +76,14 @@ static const cli_command verify_command = {
     .about = "Recomputes the chain of hashes, the sums and the budgets, and looks at every page of the file. A ledger that was "
              "rolled back to an earlier state is internally consistent; only certificates of later releases reveal the rollback. "
              "Each names an entry and its hash, which must be in the chain, and the ledger must have charged what the "
-             "certificate says "
-             "(survey, amount, measurements, sums of the account) and kept the measurements that it names.\n\n"
+             "certificate says (survey, amount, measurements, sums of the account) and kept the measurements that it names.\n\n"
              "The exit code is 3 if a problem was found.",
-    .operands = (const cli_argument[]){{.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
-                                       {.name = "CERTIFICATE",
-                                        .more = true,
-                                        .files = CLI_ANY_FILES,
-                                        .help = "further ones after --against"},
-                                       {0}},
-    .options = (const cli_argument[]){{.name = "against",
-                                       .value = "CERTIFICATE",
-                                       .files = CLI_ANY_FILES,
-                                       .help = "the certificate.json of a release, or its folder; or several"},
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis ledger verify schools.ledger", "was it tampered with?"},
-                                      {"tamis ledger verify schools.ledger --json", "the same for a program"},
-                                      {0}},
+    .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
+                 {"CERTIFICATE", .more = true, .files = CLI_ANY_FILES, .help = "further ones after --against"}},
+    .options = {{"against", "CERTIFICATE", .files = CLI_ANY_FILES,
+                 .help = "the certificate.json of a release, or its folder; or several"}},
+    .examples = {{"tamis ledger verify schools.ledger", "was it tampered with?"},
+                 {"tamis ledger verify schools.ledger --json", "the same for a program"}},
     .run = run_verify,
 };
 
@@ -126,16 +105,24 @@ static const cli_command export_command = {
     .name = "ledger export",
     .purpose = "every charge as CSV, or every entry as it was hashed",
     .about = "Without --json: one line a charge, with exact amounts, for a spreadsheet. With --json: every entry exactly as it "
-             "was hashed, its hash, and the noisy numbers that were kept with a release; from this a stranger can "
-             "recompute the chain, as docs/ledger.md describes.",
-    .operands = (const cli_argument[]){{.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}, {0}},
-    .examples = (const cli_example[]){{"tamis ledger export schools.ledger", "for a spreadsheet"},
-                                      {"tamis ledger export schools.ledger --json", "for somebody who does not trust tamis"},
-                                      {0}},
+             "was hashed, its hash, and the noisy numbers that were kept with a release; from this a stranger can recompute the "
+             "chain, as docs/ledger.md describes.",
+    .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}},
+    .examples = {{"tamis ledger export schools.ledger", "for a spreadsheet"},
+                 {"tamis ledger export schools.ledger --json", "for somebody who does not trust tamis"}},
     .run = run_export,
 };
 
 /* ---- void ---- */
+
+/* Opens a ledger that is there: tamis_ledger_open alone would create one. */
+static tamis_status open_existing(tamis_ledger **ledger, const char *path, tamis_error *err)
+{
+    tamis_status status = tamis_ledger_look(ledger, path, err);
+    tamis_ledger_free(*ledger);
+    *ledger = NULL;
+    return status == TAMIS_OK ? tamis_ledger_open(ledger, path, err) : status;
+}
 
 static int run_void(const cli_call *call)
 {
@@ -150,10 +137,7 @@ static int run_void(const cli_call *call)
                                path);
     if (!reason)
         return cli_wrong_usage(call->command, "--reason TEXT is needed: why the charge is given back is recorded in the ledger");
-    tamis_status status = tamis_ledger_look(&ledger, path, &err); /* which makes no new file */
-    tamis_ledger_free(ledger);
-    ledger = NULL;
-    if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
+    tamis_status status = open_existing(&ledger, path, &err);
     if (status == TAMIS_OK) status = tamis_ledger_void(ledger, entry, reason, &err);
     tamis_ledger_free(ledger);
     if (status != TAMIS_OK) return cli_failed(&err, path);
@@ -165,38 +149,21 @@ static int run_void(const cli_call *call)
 static const cli_command void_command = {
     .name = "ledger void",
     .purpose = "gives back a charge that was never published",
-    .about =
-        "A release that was stopped after its charge, by Ctrl-C, a crash or a power failure, has published nothing. Voiding the "
-        "charge "
-        "gives its amount back; the entry stays in the book, with the reason, and 'tamis ledger show' has it as 'voided'. What "
-        "the "
-        "stopped run left in its temporary folder is deleted first. The other way is to run the same plan again, which takes the "
-        "charge over and pays nothing.\n\n"
-        "Refused with exit code 4: a release that was published, a charge that was voided already, a release that is still "
-        "running.",
-    .operands = (const cli_argument[]){{.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
-                                       {.name = "ENTRY",
-                                        .needed = true,
-                                        .help = "the number of the charge, as 'tamis ledger show' lists it"},
-                                       {0}},
-    .options = (const cli_argument[]){{.name = "reason", .value = "TEXT", .help = "why; it is recorded in the ledger"}, {0}},
-    .examples = (const cli_example[]){{"tamis ledger void schools.ledger 4 --reason 'stopped by a power failure'",
-                                       "the budget of entry 4 is free again"},
-                                      {0}},
+    .about = "A release that was stopped after its charge, by Ctrl-C, a crash or a power failure, has published nothing. Voiding "
+             "the charge gives its amount back; the entry stays in the book, with the reason, and 'tamis ledger show' has it as "
+             "'voided'. What the stopped run left in its temporary folder is deleted first. The other way is to run the same "
+             "plan again, which takes the charge over and pays nothing.\n\n"
+             "Refused with exit code 4: a release that was published, a charge that was voided already, a release that is still "
+             "running.",
+    .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
+                 {"ENTRY", .needed = true, .help = "the number of the charge, as 'tamis ledger show' lists it"}},
+    .options = {{"reason", "TEXT", .help = "why; it is recorded in the ledger"}},
+    .examples = {{"tamis ledger void schools.ledger 4 --reason 'stopped by a power failure'",
+                  "the budget of entry 4 is free again"}},
     .run = run_void,
 };
 
 /* ---- raise ---- */
-
-/* An option as an exact number; NULL if it is not given. False after a complaint. */
-static bool take_number(tamis_number **number, const cli_call *call, const char *name, int *code)
-{
-    const char *said = cli_value(call, name);
-    tamis_error err = {0};
-    if (!said || tamis_number_read(number, said, &err) == TAMIS_OK) return true;
-    *code = cli_wrong_usage(call->command, "--%s: %s", name, err.message);
-    return false;
-}
 
 static int run_raise(const cli_call *call)
 {
@@ -205,20 +172,18 @@ static int run_raise(const cli_call *call)
     tamis_ledger *ledger = NULL;
     tamis_error err = {0};
     char *text = NULL;
-    int code = TAMIS_OK;
     if (!survey) return cli_wrong_usage(call->command, "--survey is missing: whose budget is raised");
     if (!reason)
         return cli_wrong_usage(
             call->command, "--reason is missing: why the budget is raised; it is recorded and shown in every later certificate");
     if (!cli_value(call, "epsilon") == !cli_value(call, "rho") || (cli_value(call, "rho") && cli_value(call, "delta")))
         return cli_wrong_usage(call->command, "expected the new budget: --epsilon, or --epsilon and --delta, or --rho");
-    if (take_number(&epsilon, call, "epsilon", &code) && take_number(&delta, call, "delta", &code) &&
-        take_number(&rho, call, "rho", &code)) {
+    int code = cli_number(&epsilon, call, "epsilon");
+    if (code == 0) code = cli_number(&delta, call, "delta");
+    if (code == 0) code = cli_number(&rho, call, "rho");
+    if (code == 0) {
         const tamis_coin budget = {epsilon, delta, rho};
-        tamis_status status = tamis_ledger_look(&ledger, path, &err); /* a ledger that is not there is not made */
-        tamis_ledger_free(ledger);
-        ledger = NULL;
-        if (status == TAMIS_OK) status = tamis_ledger_open(&ledger, path, &err);
+        tamis_status status = open_existing(&ledger, path, &err);
         if (status == TAMIS_OK) status = tamis_ledger_raise(ledger, survey, &budget, reason, &err);
         if (status == TAMIS_OK) status = (call->json ? tamis_ledger_json : tamis_ledger_text)(&text, ledger, NULL, &err);
         tamis_ledger_free(ledger);
@@ -235,44 +200,31 @@ static const cli_command raise_command = {
     .purpose = "raise the budget of a survey, on record",
     .about =
         "The first release of a survey fixes what all of them together may spend. More than that is a decision of those who "
-        "answer for "
-        "the promise that was given, not of whoever runs a release: it is an entry of its own in the ledger, with its reason, "
-        "and every "
-        "later certificate says so. A budget is never lowered; the budget of a plan may be anything up to that of the "
-        "account.\n\n"
+        "answer for the promise that was given, not of whoever runs a release: it is an entry of its own in the ledger, with its "
+        "reason, and every later certificate says so. A budget is never lowered; the budget of a plan may be anything up to that "
+        "of the account.\n\n"
         "Decide before looking at the answers if you can. A guarantee with delta or rho holds at the highest budget only, and, "
-        "if the "
-        "raise was decided on after seeing answers, at the highest one that could have been decided on. Epsilons without a delta "
-        "add up in any case. docs/ledger.md has the argument.\n\n"
+        "if the raise was decided on after seeing answers, at the highest one that could have been decided on. Epsilons without "
+        "a delta add up in any case. docs/ledger.md has the argument.\n\n"
         "Other people are another survey, with an account and a budget of their own: nothing is raised for them. Prints the "
-        "ledger as "
-        "'tamis ledger show' does.",
-    .operands = (const cli_argument[]){{.name = "FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}, {0}},
-    .options = (const cli_argument[]){{.name = "survey", .value = "S", .help = "whose budget, as the plan names it; required"},
-                                      {.name = "epsilon",
-                                       .value = "NEWCAP",
-                                       .help = "the new budget in all, not what is added to it"},
-                                      {.name = "delta", .value = "D", .help = "beside --epsilon, where the budget has a delta"},
-                                      {.name = "rho", .value = "NEWCAP", .help = "the same for a budget in rho"},
-                                      {.name = "reason",
-                                       .value = "TEXT",
-                                       .help = "why; it is recorded and published in certificates; required"},
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis ledger raise schools.ledger --survey pupils --epsilon 8 --reason '3 May'",
-                                       "from 4 to 8 in all"},
-                                      {0}},
+        "ledger as 'tamis ledger show' does.",
+    .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}},
+    .options = {{"survey", "S", .help = "whose budget, as the plan names it; required"},
+                {"epsilon", "NEWCAP", .help = "the new budget in all, not what is added to it"},
+                {"delta", "D", .help = "beside --epsilon, where the budget has a delta"},
+                {"rho", "NEWCAP", .help = "the same for a budget in rho"},
+                {"reason", "TEXT", .help = "why; it is recorded and published in certificates; required"}},
+    .examples = {{"tamis ledger raise schools.ledger --survey pupils --epsilon 8 --reason '3 May'", "from 4 to 8 in all"}},
     .run = run_raise,
 };
 
 /* ---- the group ---- */
 
-extern const cli_command cli_command_ledger;
 const cli_command cli_command_ledger = {
     .name = "ledger",
     .purpose = "the budget book: what was spent, what is left, is it intact?",
     .about = "A ledger is the file that a plan names under 'ledger'. It contains one account per survey, with a budget that its "
              "first release has fixed and that only a recorded decision raises, and every charge since. Entries are only ever "
-             "added, each chained to the one before "
-             "by its hash. docs/ledger.md describes the file.",
+             "added, each chained to the one before by its hash. docs/ledger.md describes the file.",
     .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, &void_command, &raise_command, NULL},
 };

@@ -45,7 +45,7 @@ static void paragraphs(FILE *out, const char *words)
 static void arguments(FILE *out, const cli_argument *list, bool options)
 {
     char room[80];
-    for (; list && list->name; list++) {
+    for (; list->name; list++) {
         fputs(".TP\n.B ", out);
         text(out, options ? cli_written(room, sizeof room, list) : list->name);
         fputc('\n', out);
@@ -74,7 +74,7 @@ static void command(FILE *out, const cli_command *c)
     paragraphs(out, c->about);
     arguments(out, c->operands, false);
     arguments(out, c->options, true);
-    for (const cli_example *e = c->examples; e && e->line; e++) {
+    for (const cli_example *e = c->examples; e->line; e++) {
         fputs(".PP\n", out);
         text(out, e->what);
         fputs(":\n.PP\n.in +4n\n.EX\n", out);

@@ -19,7 +19,7 @@ typedef struct option_list {
 
 static void add_options(option_list *list, int *count, const cli_argument *options)
 {
-    for (; options && options->name; options++, ++*count) {
+    for (; options->name; options++, ++*count) {
         list->options[*count] = (struct option){.name = options->name,
                                                 .val = FIRST_VALUE + *count,
                                                 .has_arg = options->value ? required_argument : no_argument};
@@ -39,7 +39,7 @@ static option_list list_options(const cli_command *command)
 
 const char *cli_value(const cli_call *call, const char *option)
 {
-    for (size_t i = 0; call->command->options && call->command->options[i].name; i++)
+    for (size_t i = 0; call->command->options[i].name; i++)
         if (strcmp(call->command->options[i].name, option) == 0) return call->values[i];
     return NULL;
 }
@@ -56,6 +56,27 @@ bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most)
     tamis_free(exact);
     tamis_number_free(number);
     return right;
+}
+
+int cli_number(tamis_number **value, const cli_call *call, const char *option)
+{
+    tamis_error err = {0};
+    const char *text = cli_value(call, option);
+    *value = NULL;
+    return !text || tamis_number_read(value, text, &err) == TAMIS_OK
+               ? 0
+               : cli_wrong_usage(call->command, "--%s: %s", option, err.message);
+}
+
+int cli_sizes(int64_t *population, int64_t *sample, const cli_call *call)
+{
+    const char *N = cli_value(call, "population"), *n = cli_value(call, "sample");
+    if (!N || !cli_whole(population, N, 1, TAMIS_MAX_UNITS))
+        return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
+    if (!n || !cli_whole(sample, n, 1, TAMIS_MAX_UNITS))
+        return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
+    if (*sample > *population) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
+    return 0;
 }
 
 static bool is_choice(const char *choices, const char *text)
@@ -133,7 +154,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 {
     const cli_command *command = call->command;
     int most = 0;
-    for (const cli_argument *o = command->operands; o && o->name; o++, most++) {
+    for (const cli_argument *o = command->operands; o->name; o++, most++) {
         if (most >= count) {
             if (!o->needed) continue;
             return *code = cli_wrong_usage(command, "%s is missing", o->name), STOP;
@@ -149,7 +170,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
     }
     if (count > most) return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
     call->operand_count = count;
-    for (size_t i = 0; command->options && command->options[i].name; i++)
+    for (size_t i = 0; command->options[i].name; i++)
         if (command->options[i].needed && !call->values[i])
             return *code = cli_wrong_usage(command, "--%s %s is missing", command->options[i].name, command->options[i].value),
                    STOP;

@@ -47,52 +47,35 @@ static const cli_command coverage_command = {
     .name = "study coverage",
     .purpose = "how often the intervals of a plan cover the true value",
     .about = "Draws samples from a population that is public, by the design of the plan, releases each with its noise by the "
-             "code that makes every release, and estimates it without protection. Counts how often each of the two "
-             "intervals holds the value of the population, values being clamped to the plan's bounds, each with its "
-             "Monte-Carlo error.\n\n"
+             "code that makes every release, and estimates it without protection. Counts how often each of the two intervals "
+             "holds the value of the population, values being clamped to the plan's bounds, each with its Monte-Carlo error.\n\n"
              "The plan's source is not read. Nothing is published and no ledger is charged, which is right for a public "
              "population only: never study the sample or the frame that a release is to protect.\n\n"
              "A coverage is marked too low only if that is more than chance: in exact tests at level 0.01 over all numbers of "
-             "the table, it is below the stated confidence and below the unprotected interval of the same samples. The bias "
-             "of clamping is reported too, in standard errors.\n\n"
-             "Without --runs there are 2000, and 10000 if a coverage that low has a chance below 0.01 by itself. Designs: "
-             "srs, systematic, bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs "
-             "--drawn-by, a plan whose design draws the samples; its weight column then contains one over the inclusion "
-             "probability. A plan with `nonresponse: yes` needs --response. docs/coverage.md has results.",
-    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
-                                        .files = CLI_PLANS,
-                                        .needed = true,
-                                        .help = "the design, the statistics, the budget"},
-                                       {0}},
-    .options =
-        (const cli_argument[]){
-            {.name = "population",
-             .value = "FILE",
-             .files = CLI_ANY_FILES,
-             .needed = true,
-             .help = "a .csv or .parquet file with one row a unit"},
-            {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
-            {.name = "response", .value = "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
-            {.name = "drawn-by",
-             .value = "PLAN.yaml",
-             .files = CLI_PLANS,
-             .help = "the plan whose design draws the samples; default: PLAN.yaml"},
-            {.name = "runs", .value = "R", .help = "samples to draw"},
-            {.name = "threads", .value = "T", .help = "runs at a time; default: as many as the machine has cores"},
-            {.name = "svg", .value = "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"},
-            {0}},
-    .examples = (const cli_example[]){{"tamis study coverage study.yaml --population apisrs.csv --runs 20",
-                                       "twenty samples, for a first look"},
-                                      {0}},
+             "the table, it is below the stated confidence and below the unprotected interval of the same samples. The bias of "
+             "clamping is reported too, in standard errors.\n\n"
+             "Without --runs there are 2000, and 10000 if a coverage that low has a chance below 0.01 by itself. Designs: srs, "
+             "systematic, bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs --drawn-by, a "
+             "plan whose design draws the samples; its weight column then contains one over the inclusion probability. A plan "
+             "with `nonresponse: yes` needs --response. docs/coverage.md has results.",
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"}},
+    .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
+                 .help = "a .csv or .parquet file with one row a unit"},
+                {"size", "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
+                {"response", "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
+                {"drawn-by", "PLAN.yaml", .files = CLI_PLANS,
+                 .help = "the plan whose design draws the samples; default: PLAN.yaml"},
+                {"runs", "R", .help = "samples to draw"},
+                {"threads", "T", .help = "runs at a time; default: as many as the machine has cores"},
+                {"svg", "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"}},
+    .examples = {{"tamis study coverage study.yaml --population apisrs.csv --runs 20", "twenty samples, for a first look"}},
     .run = run_coverage,
 };
 
-extern const cli_command cli_command_study;
 const cli_command cli_command_study = {
     .name = "study",
     .purpose = "what to expect of releases, tried on public populations",
-    .about =
-        "Studies work on populations that everybody may know. They show how a plan would do, before it meets the data that it is "
-        "to protect.",
+    .about = "Studies work on populations that everybody may know. They show how a plan would do, before it meets the data that "
+             "it is to protect.",
     .members = (const cli_command *const[]){&coverage_command, NULL},
 };

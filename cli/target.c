@@ -77,6 +77,14 @@ void cli_noise_json(const cli_noise *n, const char *on)
     putchar('}');
 }
 
+void cli_noise_warn(void)
+{
+    cli_paragraph(stdout,
+                  "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To publish, take a "
+                  "discrete kind; 'tamis noise' draws them exactly.",
+                  2);
+}
+
 int cli_noise_failed(const cli_noise *n, const tamis_error *err)
 {
     const char *target = cli_value(n->call, "target") ? "target: " : "", *kind = cli_kinds[n->kind].option;

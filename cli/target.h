@@ -15,13 +15,12 @@ extern const cli_kind cli_kinds[CLI_KINDS];
 
 /* The options that choose a noise, and the one that asks for it. `on` and `discrete_on` say where it is added. */
 /* clang-format off */
-#define CLI_NOISE_OPTIONS(on, discrete_on)                                                                            \
-    {.name = "laplace", .value = "B", .help = "Laplace noise of scale B" on},                                       \
-    {.name = "gaussian", .value = "S", .help = "Gaussian noise of standard deviation S" on},                        \
-    {.name = "discrete-laplace", .value = "S", .help = "discrete Laplace noise of scale S" discrete_on},            \
-    {.name = "discrete-gaussian", .value = "S", .help = "discrete Gaussian noise of scale S" discrete_on},          \
-    {.name = "target", .value = "E,D", .help = "the smallest noise of each kind for epsilon E and delta D; of one kind " \
-                                               "if its option is given"}
+#define CLI_NOISE_OPTIONS(on, discrete_on)                                                 \
+    {"laplace", "B", .help = "Laplace noise of scale B" on},                               \
+    {"gaussian", "S", .help = "Gaussian noise of standard deviation S" on},                \
+    {"discrete-laplace", "S", .help = "discrete Laplace noise of scale S" discrete_on},    \
+    {"discrete-gaussian", "S", .help = "discrete Gaussian noise of scale S" discrete_on},  \
+    {"target", "E,D", .help = "the smallest noise of each kind for epsilon E and delta D; of one kind if its option is given"}
 /* clang-format on */
 
 typedef struct cli_noise {
@@ -40,6 +39,9 @@ const char *cli_noise_scale(const cli_noise *noise);
 
 /* "noise": {...}, after a comma; `on` may be NULL. */
 void cli_noise_json(const cli_noise *noise, const char *on);
+
+/* A paragraph about continuous noise, which no program can draw. */
+void cli_noise_warn(void);
 
 /* Prints an error; what the library says about its parameters is said about the options. The exit code. */
 int cli_noise_failed(const cli_noise *noise, const tamis_error *err);
@@ -91,8 +93,9 @@ typedef struct cli_answer {
     tamis_status (*show)(const void *what, const cli_guarantee *guarantee, tamis_error *err);
 } cli_answer;
 
-/* For --epsilon, --delta or the curve alone, and for --target. The exit code. */
+/* For --epsilon, --delta or the curve alone; for --target; for what the call asks. The exit code. */
 int cli_answer_guarantee(const cli_answer *answer, const cli_mechanism *mechanism);
 int cli_answer_target(const cli_answer *answer, const cli_noisy *noisy);
+int cli_answer_asked(const cli_answer *answer, const cli_mechanism *mechanism, const cli_noisy *noisy);
 
 #endif

@@ -10,10 +10,9 @@
 static int read_design(amplify_request *r, tamis_error *err)
 {
     const cli_call *call = r->call;
-    const char *json = cli_value(call, "design"), *population = cli_value(call, "population"),
-               *sample = cli_value(call, "sample");
+    const char *json = cli_value(call, "design");
     int64_t N, n;
-    if ((call->operand_count > 0) + (json != NULL) + (population || sample) != 1)
+    if ((call->operand_count > 0) + (json != NULL) + (cli_value(call, "population") || cli_value(call, "sample")) != 1)
         return cli_wrong_usage(call->command, "give one of a plan, --design, or --population and --sample");
     if (call->operand_count > 0) { /* a plan says by itself what is public and what is not */
         if (tamis_plan_read(&r->plan, call->operands[0], err) != TAMIS_OK ||
@@ -26,11 +25,8 @@ static int read_design(amplify_request *r, tamis_error *err)
         return err->status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--design: %s", err->message)
                                             : cli_failed(err, NULL);
     }
-    if (!population || !cli_whole(&N, population, 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
-    if (!sample || !cli_whole(&n, sample, 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
-    if (n > N) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
+    int code = cli_sizes(&N, &n, call);
+    if (code != 0) return code;
     return tamis_design_srs(&r->design, N, n, err) == TAMIS_OK ? 0 : cli_failed(err, NULL);
 }
 
@@ -48,10 +44,10 @@ static int read_request(amplify_request *r, const cli_call *call)
     int code = read_design(r, &err);
     if (code != 0) return code;
     if (!eps && !r->promise.eps) return cli_wrong_usage(call->command, "--epsilon is needed, such as 1 or 0.25");
-    if (eps && tamis_number_read(&r->own_eps, eps, &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--epsilon: %s", err.message);
-    if (tamis_number_read(&r->delta, delta ? delta : "0", &err) != TAMIS_OK)
-        return cli_wrong_usage(call->command, "--delta: %s", err.message);
+    code = cli_number(&r->own_eps, call, "epsilon");
+    if (code == 0) code = cli_number(&r->delta, call, "delta");
+    if (code != 0) return code;
+    if (!delta && tamis_number_read(&r->delta, "0", &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (eps) r->promise.eps = r->own_eps;
     if (delta || !r->promise.delta) r->promise.delta = r->delta; /* a plan may have its own */
     r->promise.neighbours = neighbours(frame);
@@ -127,58 +123,39 @@ static int run(const cli_call *call)
     return code;
 }
 
-extern const cli_command cli_command_privacy_amplify;
 const cli_command cli_command_privacy_amplify = {
     .name = "privacy amplify",
     .purpose = "what a sampling design leaves of an epsilon",
     .about = "A release is epsilon-private for the people of a sample. Somebody who does not know who was sampled learns less: "
-             "this command says how much less, for simple random samples, strata, unequal probabilities, clusters and "
-             "stages, and refuses where nothing is proved.\n\n"
-             "The design is that of a plan, a simple random sample, or written as in docs/compute.md, section Designs. "
-             "With --inverse, epsilon and delta are a target for the frame, and the answer is what may be spent on the "
-             "sample, rounded down.\n\n"
-             "What makes amplification void is refused with its reason: a sample that is known, nonresponse counted as "
-             "sampling, one of several releases taken alone, clusters taken for a simple random sample.",
-    .operands = (const cli_argument[]){{.name = "PLAN.yaml",
-                                        .help = "a plan: its design, its epsilon, and whether the sample is secret",
-                                        .files = CLI_PLANS},
-                                       {0}},
-    .options =
-        (const cli_argument[]){
-            {.name = "epsilon", .value = "E", .help = "of each release, on the sample; a plan has its own"},
-            {.name = "delta", .value = "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
-            {.name = "population", .value = "N", .help = "records in the frame of a simple random sample"},
-            {.name = "sample", .value = "n", .help = "records drawn from it"},
-            {.name = "design", .value = "JSON", .help = "any design"},
-            {.name = "inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
-            {.name = "releases",
-             .value = "K",
-             .help = "number of releases from this sample (composed first, then amplified once)"},
-            {.name = "neighbours",
-             .value = "WORD",
-             .choices = "replace add_remove",
-             .help = "what changes in the frame: replace "
-                     "(default) or add_remove"},
-            {.name = "mechanism",
-             .value = "WORD",
-             .choices = "replace add_remove",
-             .help = "what epsilon counts on the sample, in "
-                     "the same words (default: as --neighbours)"},
-            {.name = "known-sample", .help = "somebody outside knows who was sampled"},
-            {.name = "nonresponse", .help = "the sample is who chose to answer"},
-            {.name = "one-of-several", .help = "epsilon is that of one release, and the sample has others"},
-            {.name = "as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
-            {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},
-            {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"},
-            {0}},
-    .examples = (const cli_example[]){{"tamis privacy amplify --population 6194 --sample 200 --epsilon 1",
-                                       "what does a person of the frame have?"},
-                                      {"tamis privacy amplify --population 6194 --sample 200 --epsilon 0.1 --inverse",
-                                       "what may be spent for epsilon 0.1 in the frame?"},
-                                      {"tamis privacy amplify --population 100 --sample 1 --epsilon 1 --releases 10",
-                                       "ten releases of one sample"},
-                                      {"tamis privacy amplify --epsilon 1 --design '{\"census\": {\"population\": 9}}'",
-                                       "any design, as JSON"},
-                                      {0}},
+             "this command says how much less, for simple random samples, strata, unequal probabilities, clusters and stages, "
+             "and refuses where nothing is proved.\n\n"
+             "The design is that of a plan, a simple random sample, or written as in docs/compute.md, section Designs. With "
+             "--inverse, epsilon and delta are a target for the frame, and the answer is what may be spent on the sample, "
+             "rounded down.\n\n"
+             "What makes amplification void is refused with its reason: a sample that is known, nonresponse counted as sampling, "
+             "one of several releases taken alone, clusters taken for a simple random sample.",
+    .operands = {{"PLAN.yaml", .help = "a plan: its design, its epsilon, and whether the sample is secret", .files = CLI_PLANS}},
+    .options = {{"epsilon", "E", .help = "of each release, on the sample; a plan has its own"},
+                {"delta", "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
+                {"population", "N", .help = "records in the frame of a simple random sample"},
+                {"sample", "n", .help = "records drawn from it"},
+                {"design", "JSON", .help = "any design"},
+                {"inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
+                {"releases", "K", .help = "number of releases from this sample (composed first, then amplified once)"},
+                {"neighbours", "WORD", .choices = "replace add_remove",
+                 .help = "what changes in the frame: replace (default) or add_remove"},
+                {"mechanism", "WORD", .choices = "replace add_remove",
+                 .help = "what epsilon counts on the sample, in the same words (default: as --neighbours)"},
+                {"known-sample", .help = "somebody outside knows who was sampled"},
+                {"nonresponse", .help = "the sample is who chose to answer"},
+                {"one-of-several", .help = "epsilon is that of one release, and the sample has others"},
+                {"as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
+                {"svg", "FILE", .help = "also write the curve as a picture; replaces FILE"},
+                {"ascii", .help = "the plot in plain letters, as where the locale has no others"}},
+    .examples = {{"tamis privacy amplify --population 6194 --sample 200 --epsilon 1", "what does a person of the frame have?"},
+                 {"tamis privacy amplify --population 6194 --sample 200 --epsilon 0.1 --inverse",
+                  "what may be spent for epsilon 0.1 in the frame?"},
+                 {"tamis privacy amplify --population 100 --sample 1 --epsilon 1 --releases 10", "ten releases of one sample"},
+                 {"tamis privacy amplify --epsilon 1 --design '{\"census\": {\"population\": 9}}'", "any design, as JSON"}},
     .run = run,
 };

@@ -275,11 +275,11 @@ tamis_status amplify_show(amplify_request *r, tamis_error *err)
         put_curve(r, &c, ascii);
         printf("\n%s", picture);
         puts("\nWhat it means");
-        cli_paragraph(stdout,
-                      "The last line of the first table holds as long as nobody outside knows or learns who was "
-                      "sampled, and the selection looked at nothing that is protected. To whoever saw the interviewer "
-                      "only what a sampled person has is promised.",
-                      2);
+        cli_paragraph(
+            stdout,
+            "The last line of the first table holds as long as nobody outside knows or learns who was sampled, and the selection "
+            "looked at nothing that is protected. To whoever saw the interviewer only what a sampled person has is promised.",
+            2);
         printf("\n%s", words);
     }
     tamis_free(picture);

@@ -1,9 +1,8 @@
 /* tamis privacy compose: several releases of the same people, together. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "guarantee.h"
+#include "target.h"
 
 #define DIGITS 5           /* of an epsilon or a delta of all together */
 #define USUAL_DELTA "1e-6" /* shown where delta 0 has no epsilon and nothing was asked */
@@ -23,12 +22,7 @@ static int read_sizes(request *r)
     if (!population && !sample) return 0;
     if (!population) return cli_wrong_usage(r->call->command, "--sample needs --population, the records that it was drawn from");
     if (!sample) return cli_wrong_usage(r->call->command, "--population needs --sample, the records that were drawn");
-    if (!cli_whole(&r->population, population, 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(r->call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
-    if (!cli_whole(&r->sample, sample, 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(r->call->command, "--sample needs a whole number, at least 1, such as 200");
-    if (r->sample > r->population) return cli_wrong_usage(r->call->command, "--sample cannot be more than the --population");
-    return 0;
+    return cli_sizes(&r->population, &r->sample, r->call);
 }
 
 /* Everything that is released from the sample is composed before the sampling amplifies, once. */
@@ -83,15 +77,6 @@ static tamis_status delta_of(tamis_bound *delta, cli_note *note, const void *wha
 static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_number *delta, tamis_error *err)
 {
     return tamis_profile_epsilon(eps, ((const request *)what)->sampled, delta, err);
-}
-
-static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
-{
-    tamis_number *zero = NULL;
-    tamis_status status = tamis_number_read(&zero, "0", err);
-    if (status == TAMIS_OK) status = epsilon_of(eps, what, zero, err);
-    tamis_number_free(zero);
-    return status;
 }
 
 /* ---- who has what ---- */
@@ -183,14 +168,14 @@ static void explain(const request *r, const char *words)
 {
     puts("\nWhat it means");
     cli_paragraph(stdout,
-                  "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list "
-                  "was fixed before the first answer was seen, and names everything that is released about these people. One "
-                  "step is one record of the sample replaced.",
+                  "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list was "
+                  "fixed before the first answer was seen, and names everything that is released about these people. One step is "
+                  "one record of the sample replaced.",
                   2);
     if (r->outsider)
         cli_paragraph(stdout,
-                      "The outsider's numbers hold as long as nobody outside knows who was sampled: all releases share "
-                      "one draw, so they were composed first and amplified once.",
+                      "The outsider's numbers hold as long as nobody outside knows who was sampled: all releases share one draw, "
+                      "so they were composed first and amplified once.",
                       2);
     if (words) printf("\n%s", words);
 }
@@ -215,15 +200,6 @@ static void json_who(const char *name, const pairs *p, tamis_bound value)
     tamis_free(exact);
 }
 
-static int failed(const request *r, const tamis_error *err)
-{
-    static const char *const names[][2] = {{"eps: ", "epsilon"}, {"delta: ", "delta"}};
-    for (size_t i = 0; err->status == TAMIS_INVALID && i < sizeof names / sizeof *names; i++)
-        if (strncmp(err->message, names[i][0], strlen(names[i][0])) == 0)
-            return cli_wrong_usage(r->call->command, "--%s %s", names[i][1], err->message + strlen(names[i][0]));
-    return cli_failed(err, NULL);
-}
-
 static int show(const request *r)
 {
     char title[160];
@@ -235,7 +211,6 @@ static int show(const request *r)
     const cli_mechanism mechanism = {.what = r,
                                      .delta = delta_of,
                                      .epsilon = epsilon_of,
-                                     .pure = pure_of,
                                      .title = title,
                                      .note_heading = r->outsider ? "delta for an outsider" : NULL};
     int code = cli_guarantee_begin(g, r->call);
@@ -259,7 +234,7 @@ static int show(const request *r)
         if (status == TAMIS_OK) put_who(r, g, &p);
         if (status == TAMIS_OK) explain(r, words);
     }
-    code = status == TAMIS_OK ? cli_finish_output() : failed(r, &err);
+    code = status == TAMIS_OK ? cli_finish_output() : cli_noise_failed(&(cli_noise){.call = r->call}, &err);
 done:
     tamis_free(words);
     cli_guarantee_clear(g);
@@ -276,32 +251,24 @@ static int run(const cli_call *call)
     return code;
 }
 
-extern const cli_command cli_command_privacy_compose;
 const cli_command cli_command_privacy_compose = {
     .name = "privacy compose",
     .purpose = "of several releases together, composed exactly",
-    .about = "Says what the people of a sample lose by all releases in a list, exactly: less than the sum of the epsilons as "
-             "soon as a delta above 0 is allowed. With --population and --sample also what somebody learns who does not know "
-             "who was sampled: composed first, amplified once. Amplifying release by release would claim too much, and no "
-             "option does it.\n\n"
-             "The file is a list, YAML or JSON. Each release has a 'law': laplace, gaussian, discrete_laplace, "
-             "discrete_gaussian with a 'scale' (laplace also with 'eps' instead), randomized_response with 'eps', claim with "
-             "'eps' and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 if they are left out.\n\n"
-             "The list must be fixed before the first answer is seen.",
-    .operands =
-        (const cli_argument[]){{.name = "FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"},
-                               {0}},
-    .options = (const cli_argument[]){{.name = "population",
-                                       .value = "N",
-                                       .help = "records in the frame of the one simple random sample"},
-                                      {.name = "sample", .value = "n", .help = "records drawn from it"},
-                                      CLI_GUARANTEE_OPTIONS,
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
-                                      {"tamis privacy compose releases.yaml --population 6194 --sample 200",
-                                       "and for somebody who does not know the sample"},
-                                      {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l",
-                                       "ten tables of epsilon 1"},
-                                      {0}},
+    .about =
+        "Says what the people of a sample lose by all releases in a list, exactly: less than the sum of the epsilons as soon as "
+        "a delta above 0 is allowed. With --population and --sample also what somebody learns who does not know who was sampled: "
+        "composed first, amplified once. Amplifying release by release would claim too much, and no option does it.\n\n"
+        "The file is a list, YAML or JSON. Each release has a 'law': laplace, gaussian, discrete_laplace, "
+        "discrete_gaussian with a 'scale' (laplace also with 'eps' instead), randomized_response with 'eps', claim with 'eps' "
+        "and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 if they are left out.\n\n"
+        "The list must be fixed before the first answer is seen.",
+    .operands = {{"FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"}},
+    .options = {{"population", "N", .help = "records in the frame of the one simple random sample"},
+                {"sample", "n", .help = "records drawn from it"},
+                CLI_GUARANTEE_OPTIONS},
+    .examples = {{"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
+                 {"tamis privacy compose releases.yaml --population 6194 --sample 200",
+                  "and for somebody who does not know the sample"},
+                 {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l", "ten tables of epsilon 1"}},
     .run = run,
 };

@@ -294,48 +294,18 @@ static void explain(const void *what, const cli_guarantee *g)
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
-        snprintf(text, sizeof text,
-                 "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the "
-                 "probabilities of any set of results %s. This holds against an attacker who knows all other values, but not "
-                 "who was sampled.",
-                 N, words);
+        snprintf(
+            text, sizeof text,
+            "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the probabilities "
+            "of any set of results %s. This holds against an attacker who knows all other values, but not who was sampled.",
+            N, words);
         cli_paragraph(stdout, text, 2);
     }
     cli_paragraph(stdout,
-                  "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an "
-                  "upper bound, the truth may be smaller, but nothing better is proved.",
+                  "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an upper "
+                  "bound, the truth may be smaller, but nothing better is proved.",
                   2);
-    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
-                      2);
-}
-
-/* ---- --epsilon, --delta, or the curve alone ---- */
-
-static int show(request *r)
-{
-    char title[240], subtitle[240];
-    put_subject(title, sizeof title, r);
-    put_published(subtitle, sizeof subtitle, r);
-    const cli_mechanism mechanism = {.what = r,
-                                     .delta = delta_of,
-                                     .epsilon = epsilon_of,
-                                     .pure = pure_of,
-                                     .note_heading = "known",
-                                     .title = title,
-                                     .subtitle = subtitle};
-    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise,
-                                              .title = title,
-                                              .subtitle = subtitle,
-                                              .what = r,
-                                              .json_head = json_head,
-                                              .explain = explain,
-                                              .find = find_parts,
-                                              .json = json_parts,
-                                              .show = show_parts},
-                                &mechanism);
+    if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
 
 /* ---- --target ---- */
@@ -366,8 +336,8 @@ static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_k
         if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
             *scale = (tamis_bound){0, INFINITY};
             *err = (tamis_error){.status = TAMIS_UNABLE,
-                                 .message = "discrete Gaussian noise would have a scale of too many "
-                                            "steps to be searched for; discrete Laplace noise is faster"};
+                                 .message = "discrete Gaussian noise would have a scale of too many steps to be searched for; "
+                                            "discrete Laplace noise is faster"};
             status = TAMIS_UNABLE;
         }
         if (status != TAMIS_OK) return status;
@@ -384,56 +354,50 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
     return take(delta, NULL, what, &p, status);
 }
 
-static int find_noise(request *r)
+/* ---- the answer ---- */
+
+static int answer(request *r)
 {
-    char subject[240], step[48] = "", grid[80];
-    cli_noisy noisy = {.what = r, .scale = scale_of, .delta = delta_with, .unit = unit_of};
+    char title[240], subtitle[240], step[48] = "", grid[80];
+    put_subject(title, sizeof title, r);
+    put_published(subtitle, sizeof subtitle, r);
     if (r->step) write_exact(step, sizeof step, r->step);
     snprintf(grid, sizeof grid, "grid of %s", step);
-    noisy.on[0] = "";
+    const cli_mechanism mechanism = {
+        r, delta_of, epsilon_of, pure_of, .note_heading = "known", .title = title, .subtitle = subtitle};
+    cli_noisy noisy = {r, scale_of, delta_with, unit_of, .on = {""}};
     for (size_t k = 1; k < CLI_KINDS; k++) noisy.on[k] = k < TAMIS_NOISE_DISCRETE_LAPLACE ? "total" : grid;
-    put_subject(subject, sizeof subject, r);
-    return cli_answer_target(
-        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
+    const cli_answer answer = {&r->noise, title, subtitle, r, json_head, explain, find_parts, json_parts, show_parts};
+    return cli_answer_asked(&answer, &mechanism, &noisy);
 }
 
 static int run(const cli_call *call)
 {
     request r;
     int code = read_request(&r, call);
-    if (code == 0) code = r.noise.target_eps ? find_noise(&r) : show(&r);
+    if (code == 0) code = answer(&r);
     clear_request(&r);
     return code;
 }
 
-extern const cli_command cli_command_privacy_design;
 const cli_command cli_command_privacy_design = {
     .name = "privacy design",
     .purpose = "of any design: strata, unequal probabilities, clusters",
-    .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was "
-             "drawn. This command says how private that is for each unit of the frame, stratum by stratum, and how much noise "
-             "is still needed. Every number says whether it is exact or an upper bound.\n\n"
-             "The file is a plan, of which only the design and the bounds of --column are looked at, or nothing but a "
-             "design; YAML or JSON. Designs that a release does not know yet are welcome: they are written as in "
-             "docs/compute.md, strata may be named.\n\n"
+    .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was drawn. "
+             "This command says how private that is for each unit of the frame, stratum by stratum, and how much noise is still "
+             "needed. Every number says whether it is exact or an upper bound.\n\n"
+             "The file is a plan, of which only the design and the bounds of --column are looked at, or nothing but a design; "
+             "YAML or JSON. Designs that a release does not know yet are welcome: they are written as in docs/compute.md, strata "
+             "may be named.\n\n"
              "Discrete noise is on a grid of which every weighted value is a multiple; its scale counts steps of it.",
-    .operands =
-        (const cli_argument[]){{.name = "PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"},
-                               {0}},
-    .options = (const cli_argument[]){{.name = "range",
-                                       .value = "FROM:TO",
-                                       .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
-                                      {.name = "column",
-                                       .value = "NAME",
-                                       .help = "the bounds that the plan gives for this column"},
-                                      CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
-                                      CLI_GUARANTEE_OPTIONS,
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis privacy design plan.yaml --column enroll --laplace 200000",
-                                       "the total of a column of the plan, with noise"},
-                                      {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
-                                      {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d",
-                                       "a design by itself"},
-                                      {0}},
+    .operands = {{"PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"}},
+    .options = {{"range", "FROM:TO", .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
+                {"column", "NAME", .help = "the bounds that the plan gives for this column"},
+                CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
+                CLI_GUARANTEE_OPTIONS},
+    .examples = {{"tamis privacy design plan.yaml --column enroll --laplace 200000",
+                  "the total of a column of the plan, with noise"},
+                 {"tamis privacy design plan.yaml --target 1,1e-6", "how much noise for a count?"},
+                 {"echo 'bernoulli: {rate: 1/9, population: 99}' >d; tamis privacy design d", "a design by itself"}},
     .run = run,
 };

@@ -24,15 +24,6 @@ static tamis_status epsilon_of(tamis_bound *eps, const void *what, const tamis_n
     return tamis_profile_epsilon(eps, what, delta, err);
 }
 
-static tamis_status pure_of(tamis_bound *eps, const void *what, tamis_error *err)
-{
-    tamis_number *zero = NULL;
-    tamis_status status = tamis_number_read(&zero, "0", err);
-    if (status == TAMIS_OK) status = tamis_profile_epsilon(eps, what, zero, err);
-    tamis_number_free(zero);
-    return status;
-}
-
 static const char *sensitivity_text(const request *r)
 {
     const char *text = cli_value(r->call, "sensitivity");
@@ -65,16 +56,12 @@ static void explain(const void *what, const cli_guarantee *g)
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
         snprintf(text, sizeof text,
-                 "Whatever one person's answer is, the probabilities of any set of results %s. This holds against "
-                 "an attacker who knows all other answers, and also who answered.",
+                 "Whatever one person's answer is, the probabilities of any set of results %s. This holds against an attacker "
+                 "who knows all other answers, and also who answered.",
                  words);
         cli_paragraph(stdout, text, 2);
     }
-    if (r->noise.kind != TAMIS_NOISE_DISCRETE_LAPLACE && r->noise.kind != TAMIS_NOISE_DISCRETE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
-                      2);
+    if (r->noise.kind != TAMIS_NOISE_DISCRETE_LAPLACE && r->noise.kind != TAMIS_NOISE_DISCRETE_GAUSSIAN) cli_noise_warn();
 }
 
 static int show(request *r)
@@ -85,7 +72,7 @@ static int show(request *r)
     put_subject(title, sizeof title, r);
     if (tamis_profile_noise(&profile, r->noise.kind, r->noise.scale, r->sensitivity, &err) != TAMIS_OK)
         return cli_noise_failed(&r->noise, &err);
-    const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .pure = pure_of, .title = title};
+    const cli_mechanism mechanism = {.what = profile, .delta = delta_of, .epsilon = epsilon_of, .title = title};
     int code = cli_answer_guarantee(
         &(cli_answer){.noise = &r->noise, .title = title, .what = r, .json_head = json_head, .explain = explain}, &mechanism);
     tamis_profile_free(profile);
@@ -138,8 +125,9 @@ static int read_request(request *r, const cli_call *call)
     if (!(cli_approximately(r->sensitivity) > 0)) return cli_wrong_usage(call->command, "--sensitivity must be positive");
     bool discrete = r->noise.kind != TAMIS_NOISE_LAPLACE && r->noise.kind != TAMIS_NOISE_GAUSSIAN;
     if (!whole && discrete && (r->noise.scale || r->noise.target_eps))
-        return cli_wrong_usage(call->command, "--sensitivity must be a whole number up to 2^30 where noise is discrete; choose "
-                                              "--laplace or --gaussian otherwise");
+        return cli_wrong_usage(
+            call->command,
+            "--sensitivity must be a whole number up to 2^30 where noise is discrete; choose --laplace or --gaussian otherwise");
     if (!r->noise.scale && !r->noise.target_eps)
         return cli_wrong_usage(call->command, "which noise? --laplace B, --gaussian S, --discrete-laplace S, "
                                               "--discrete-gaussian S, or --target E,D for the smallest of each");
@@ -156,26 +144,19 @@ static int run(const cli_call *call)
     return code;
 }
 
-extern const cli_command cli_command_privacy_noise;
 const cli_command cli_command_privacy_noise = {
     .name = "privacy noise",
     .purpose = "of noise alone: what a sampled person is promised",
-    .about = "A number is published with noise, and one person can change the number by at most the sensitivity. This "
-             "command says which delta goes with which epsilon, exactly, and how much noise a target needs. Nothing is "
-             "assumed about sampling: it is what holds against an attacker who knows who was sampled.\n\n"
-             "'scale' is that of the density exp(-|x|/scale), or exp(-x^2/(2 scale^2)); the discrete laws have these as "
-             "masses on the whole numbers, and need a whole sensitivity.",
-    .options = (const cli_argument[]){{.name = "sensitivity",
-                                       .value = "D",
-                                       .help = "how much one person changes the number, at most; 1 if not given"},
-                                      CLI_NOISE_OPTIONS("", ""),
-                                      CLI_GUARANTEE_OPTIONS,
-                                      {0}},
-    .examples = (const cli_example[]){{"tamis privacy noise --discrete-laplace 2", "a count with noise of scale 2"},
-                                      {"tamis privacy noise --gaussian 400 --sensitivity 100 --delta 1e-6",
-                                       "which epsilon at delta 1e-6?"},
-                                      {"tamis privacy noise --target 1,1e-6 --sensitivity 100",
-                                       "the smallest noise of each kind"},
-                                      {0}},
+    .about = "A number is published with noise, and one person can change the number by at most the sensitivity. This command "
+             "says which delta goes with which epsilon, exactly, and how much noise a target needs. Nothing is assumed about "
+             "sampling: it is what holds against an attacker who knows who was sampled.\n\n"
+             "'scale' is that of the density exp(-|x|/scale), or exp(-x^2/(2 scale^2)); the discrete laws have these as masses "
+             "on the whole numbers, and need a whole sensitivity.",
+    .options = {{"sensitivity", "D", .help = "how much one person changes the number, at most; 1 if not given"},
+                CLI_NOISE_OPTIONS("", ""),
+                CLI_GUARANTEE_OPTIONS},
+    .examples = {{"tamis privacy noise --discrete-laplace 2", "a count with noise of scale 2"},
+                 {"tamis privacy noise --gaussian 400 --sensitivity 100 --delta 1e-6", "which epsilon at delta 1e-6?"},
+                 {"tamis privacy noise --target 1,1e-6 --sensitivity 100", "the smallest noise of each kind"}},
     .run = run,
 };

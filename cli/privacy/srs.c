@@ -24,8 +24,8 @@ static int read_window(request *r)
     if (!colon || !cli_whole(&r->srs.low, low, 0, TAMIS_MAX_UNITS) || !cli_whole(&r->srs.high, colon + 1, 0, TAMIS_MAX_UNITS))
         return cli_wrong_usage(call->command, "--ones needs two whole numbers, the least and the most, such as 400:5794");
     if (r->srs.low >= r->srs.high)
-        return cli_wrong_usage(call->command, "--ones LOW:HIGH needs LOW below HIGH: with one possible number nobody's value "
-                                              "could be another");
+        return cli_wrong_usage(call->command,
+                               "--ones LOW:HIGH needs LOW below HIGH: with one possible number nobody's value could be another");
     if (r->srs.high > r->srs.population) return cli_wrong_usage(call->command, "--ones cannot be more than the --population");
     return 0;
 }
@@ -33,12 +33,8 @@ static int read_window(request *r)
 static int read_request(request *r, const cli_call *call)
 {
     *r = (request){.call = call};
-    if (!cli_whole(&r->srs.population, cli_value(call, "population"), 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--population needs a whole number from 1 to 2^40, such as 6194");
-    if (!cli_whole(&r->srs.sample, cli_value(call, "sample"), 1, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
-    if (r->srs.sample > r->srs.population) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
-    int code = read_window(r);
+    int code = cli_sizes(&r->srs.population, &r->srs.sample, call);
+    if (code == 0) code = read_window(r);
     if (code == 0) code = cli_noise_read(&r->noise, call);
     r->srs.noise = r->noise.kind;
     r->srs.scale = r->noise.scale;
@@ -122,15 +118,11 @@ static void explain(const void *what, const cli_guarantee *g)
     if (!touches_an_end(s)) cli_paragraph(stdout, text, 2);
     snprintf(
         text, sizeof text,
-        "Nothing is assumed about how many have the value 1 at the %s end: if %s else has it, the sample without noise gives "
-        "the odd one out away whenever it is drawn, so without noise delta is never below n/N = %s/%s, whatever the epsilon.",
+        "Nothing is assumed about how many have the value 1 at the %s end: if %s else has it, the sample without noise gives the "
+        "odd one out away whenever it is drawn, so without noise delta is never below n/N = %s/%s, whatever the epsilon.",
         s->low == 0 ? "lower" : "upper", s->low == 0 ? "nobody" : "everybody", n, N);
     if (touches_an_end(s)) cli_paragraph(stdout, text, 2);
-    if (s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_GAUSSIAN)
-        cli_paragraph(stdout,
-                      "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To "
-                      "publish, take a discrete kind; 'tamis noise' draws them exactly.",
-                      2);
+    if (s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
 
 static void json_head(const void *what)
@@ -140,31 +132,6 @@ static void json_head(const void *what)
     printf("{\"design\": {\"srs\": {\"population\": %" PRId64 ", \"sample\": %" PRId64 "}}, \"ones\": [%" PRId64 ", %" PRId64 "]",
            s->population, s->sample, s->low, s->high);
     cli_noise_json(&r->noise, added_to[s->noise]);
-}
-
-/* ---- --epsilon, --delta, or the curve alone ---- */
-
-static int show(request *r)
-{
-    char title[160], subtitle[160];
-    put_subject(title, sizeof title, &r->srs);
-    put_published(subtitle, sizeof subtitle, r);
-    const cli_mechanism mechanism = {.what = &r->srs,
-                                     .delta = delta_of,
-                                     .epsilon = epsilon_of,
-                                     .pure = pure_of,
-                                     .note_heading = "hardest to protect",
-                                     .title = title,
-                                     .subtitle = subtitle,
-                                     .limit_name = "n/N",
-                                     .limit = (double)r->srs.sample / (double)r->srs.population};
-    return cli_answer_guarantee(&(cli_answer){.noise = &r->noise,
-                                              .title = title,
-                                              .subtitle = subtitle,
-                                              .what = r,
-                                              .json_head = json_head,
-                                              .explain = explain},
-                                &mechanism);
 }
 
 /* ---- --target ---- */
@@ -194,53 +161,51 @@ static double unit_of(const void *what, tamis_noise_kind kind)
     return on_total ? 1 : (double)s->population / (double)s->sample;
 }
 
-static int find_noise(request *r)
+/* ---- the answer ---- */
+
+static int answer(request *r)
 {
-    char subject[160];
-    cli_noisy noisy = {.what = &r->srs, .scale = scale_of, .delta = delta_with, .unit = unit_of};
+    char title[160], subtitle[160];
+    put_subject(title, sizeof title, &r->srs);
+    put_published(subtitle, sizeof subtitle, r);
+    const double rate = (double)r->srs.sample / (double)r->srs.population;
+    const cli_mechanism mechanism = {&r->srs, delta_of, epsilon_of, pure_of, "hardest to protect", title, subtitle, "n/N", rate};
+    cli_noisy noisy = {&r->srs, scale_of, delta_with, unit_of, {0}};
     memcpy(noisy.on, added_to, sizeof added_to);
-    put_subject(subject, sizeof subject, &r->srs);
-    return cli_answer_target(
-        &(cli_answer){.noise = &r->noise, .title = subject, .what = r, .json_head = json_head, .explain = explain}, &noisy);
+    const cli_answer answer = {&r->noise, title, subtitle, r, json_head, explain, NULL, NULL, NULL};
+    return cli_answer_asked(&answer, &mechanism, &noisy);
 }
 
 static int run(const cli_call *call)
 {
     request r;
     int code = read_request(&r, call);
-    if (code == 0) code = r.noise.target_eps ? find_noise(&r) : show(&r);
+    if (code == 0) code = answer(&r);
     cli_noise_clear(&r.noise);
     return code;
 }
 
-extern const cli_command cli_command_privacy_srs;
 const cli_command cli_command_privacy_srs = {
     .name = "privacy srs",
     .purpose = "of a simple random sample, with or without noise",
     .about = "A survey asks a yes/no question; n of N people are drawn at random and the number of yes in the population is "
-             "estimated. The draw is secret, so the estimate is random already: this command says how private that is, for "
-             "every one of the N people, and how much noise is still needed.\n\n"
-             "The answer depends on what is public about the number of yes, --ones LOW:HIGH: where nearly nobody or "
-             "nearly everybody says yes, the odd one out is seen. Without options about epsilon and delta, the whole curve "
-             "is shown.\n\n"
-             "Laplace and Gaussian noise is added to the estimated total, discrete noise to the number of ones in the "
-             "sample. 'scale' is that of the density exp(-|x|/scale) or exp(-x^2/(2 scale^2)).",
-    .options =
-        (const cli_argument[]){
-            {.name = "population", .value = "N", .needed = true, .help = "people in the population"},
-            {.name = "sample", .value = "n", .needed = true, .help = "people in the sample, drawn without replacement"},
-            {.name = "ones", .value = "LOW:HIGH", .needed = true, .help = "how many say yes, as far as it is public"},
-            CLI_NOISE_OPTIONS(" on the total", " on the sample count"),
-            CLI_GUARANTEE_OPTIONS,
-            {0}},
-    .examples = (const cli_example[]){{"tamis privacy srs --population 6194 --sample 200 --ones 400:5794",
-                                       "how private is the sample itself?"},
-                                      {"tamis privacy srs --population 6194 --sample 200 --ones 9:6185 --delta 1e-6",
-                                       "which epsilon, if yes may be rare or common?"},
-                                      {"tamis privacy srs --population 9 --sample 3 --ones 0:9 --target 1,1e-4",
-                                       "how much noise if nothing is public?"},
-                                      {"tamis privacy srs --population 9 --sample 3 --ones 2:7 --laplace 3 --svg a.svg",
-                                       "the curve with noise, and a picture of it"},
-                                      {0}},
+             "estimated. The draw is secret, so the estimate is random already: this command says how private that is, for every "
+             "one of the N people, and how much noise is still needed.\n\n"
+             "The answer depends on what is public about the number of yes, --ones LOW:HIGH: where nearly nobody or nearly "
+             "everybody says yes, the odd one out is seen. Without options about epsilon and delta, the whole curve is shown.\n\n"
+             "Laplace and Gaussian noise is added to the estimated total, discrete noise to the number of ones in the sample. "
+             "'scale' is that of the density exp(-|x|/scale) or exp(-x^2/(2 scale^2)).",
+    .options = {{"population", "N", .needed = true, .help = "people in the population"},
+                {"sample", "n", .needed = true, .help = "people in the sample, drawn without replacement"},
+                {"ones", "LOW:HIGH", .needed = true, .help = "how many say yes, as far as it is public"},
+                CLI_NOISE_OPTIONS(" on the total", " on the sample count"),
+                CLI_GUARANTEE_OPTIONS},
+    .examples = {{"tamis privacy srs --population 6194 --sample 200 --ones 400:5794", "how private is the sample itself?"},
+                 {"tamis privacy srs --population 6194 --sample 200 --ones 9:6185 --delta 1e-6",
+                  "which epsilon, if yes may be rare or common?"},
+                 {"tamis privacy srs --population 9 --sample 3 --ones 0:9 --target 1,1e-4",
+                  "how much noise if nothing is public?"},
+                 {"tamis privacy srs --population 9 --sample 3 --ones 2:7 --laplace 3 --svg a.svg",
+                  "the curve with noise, and a picture of it"}},
     .run = run,
 };

@@ -14,8 +14,7 @@ void tmi_coordinated(tmi_ball *value, const tmi_ball *none, const tmi_ball *p, c
                      long bits)
 {
     tmi_ball up, down, x, y;
-    tmi_ball *all[] = {&up, &down, &x, &y};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&up, &down, &x, &y, NULL);
     tmi_ball_set(&up, none);
     tmi_ball_set(&down, none);
     for (size_t i = 0; i < count && with_rest; i++) { /* B is empty */
@@ -38,7 +37,7 @@ void tmi_coordinated(tmi_ball *value, const tmi_ball *none, const tmi_ball *p, c
         tmi_ball_div(&x, &up, &down, bits);
         tmi_ball_max(value, value, &x, bits);
     }
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&up, &down, &x, &y, NULL);
 }
 
 typedef struct pattern {
@@ -64,8 +63,7 @@ static tamis_status log_of_best(tmi_ball *value, const void *context, long bits,
     tmi_ball_init(&none);
     tmi_ball_set_number(&none, p->none, bits);
     for (size_t i = 0; i < p->count; i++) {
-        tmi_ball_init(&balls[i]);
-        tmi_ball_init(&balls[p->count + i]);
+        tmi_ball_inits(&balls[i], &balls[p->count + i], NULL);
         tmi_ball_set_number(&balls[i], p->list[i].probability, bits);
         tmi_ball_set_number(&balls[p->count + i], p->list[i].loss, bits);
         tmi_ball_exp(&balls[p->count + i], &balls[p->count + i], bits);

@@ -32,8 +32,7 @@ static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self
 {
     amplified_road *r = self;
     tmi_ball x, at;
-    tmi_ball_init(&x);
-    tmi_ball_init(&at);
+    tmi_ball_inits(&x, &at, NULL);
     tmi_ball_set_number(&x, r->amplified->odds, bits);
     tmi_srs_headroom(&at, &x, eps, bits);
     tmi_ball_add(&at, &at, eps, bits);
@@ -43,8 +42,7 @@ static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self
         tmi_ball_mul(lower, lower, &x, bits);
         tmi_ball_mul(upper, upper, &x, bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&at);
+    tmi_ball_clears(&x, &at, NULL);
     return status;
 }
 

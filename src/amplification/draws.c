@@ -81,9 +81,7 @@ static tamis_status add_draws(double *delta, const tamis_noisy_sum *sum, const t
     tamis_status status = TAMIS_OK;
     tmi_ball total, w, x;
     double one;
-    tmi_ball_init(&total);
-    tmi_ball_init(&w);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&total, &w, &x, NULL);
     for (int64_t k = 1;; k++) {
         TMI_TRY(tmi_binomial_part(&w, law, TMI_MASS, k, BITS, err));
         TMI_TRY(delta_of(&one, sum, range, k, eps, true, err));
@@ -99,9 +97,7 @@ static tamis_status add_draws(double *delta, const tamis_noisy_sum *sum, const t
     }
     *delta = fmin(tmi_ball_bound(&total).upper, 1);
 done:
-    tmi_ball_clear(&total);
-    tmi_ball_clear(&w);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&total, &w, &x, NULL);
     return status;
 }
 
@@ -111,8 +107,7 @@ tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, c
     tamis_status status = TAMIS_OK;
     tamis_number *p = NULL, *eps[2] = {NULL, NULL};
     tmi_ball present, x;
-    tmi_ball_init(&present);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&present, &x, NULL);
     *delta = (tamis_bound){0, 1};
     TMI_TRY(tmi_number_ratio(&p, 1, population, err));
     tmi_binomial law = {draws, p};
@@ -128,7 +123,6 @@ done:
     tamis_number_free(p);
     tamis_number_free(eps[0]);
     tamis_number_free(eps[1]);
-    tmi_ball_clear(&present);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&present, &x, NULL);
     return status;
 }

@@ -189,8 +189,7 @@ static tamis_status solve_delta(tamis_bound *delta_n, const tmi_exposed_list *un
     tamis_bound left = {0, 0}, of_one;
     tamis_status status = TAMIS_OK;
     tmi_ball delta, share;
-    tmi_ball_init(&delta);
-    tmi_ball_init(&share);
+    tmi_ball_inits(&delta, &share, NULL);
     for (size_t i = 0; i < units->count; i++) {
         tmi_unit_loss loss = {&units->list[i].exposure, target, &eps, true};
         TMI_TRY(certify(&of_one, INFINITY, tmi_unit_delta, &loss, err));
@@ -204,8 +203,7 @@ static tamis_status solve_delta(tamis_bound *delta_n, const tmi_exposed_list *un
     tmi_ball_div(&share, &delta, &share, TMI_BITS_FIRST);
     delta_n->upper = fmin(1, tmi_ball_bound(&share).upper);
 done:
-    tmi_ball_clear(&delta);
-    tmi_ball_clear(&share);
+    tmi_ball_clears(&delta, &share, NULL);
     return status;
 }
 

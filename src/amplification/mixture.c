@@ -7,18 +7,11 @@
 
 void tmi_outcome_init(tmi_outcome *outcome)
 {
-    tmi_ball_init(&outcome->weight);
-    tmi_ball_init(&outcome->loss);
-    tmi_ball_init(&outcome->slip);
+    tmi_ball_inits(&outcome->weight, &outcome->loss, &outcome->slip, NULL);
     outcome->far = false;
 }
 
-void tmi_outcome_clear(tmi_outcome *outcome)
-{
-    tmi_ball_clear(&outcome->weight);
-    tmi_ball_clear(&outcome->loss);
-    tmi_ball_clear(&outcome->slip);
-}
+void tmi_outcome_clear(tmi_outcome *outcome) { tmi_ball_clears(&outcome->weight, &outcome->loss, &outcome->slip, NULL); }
 
 /* z += w e^(m - x) */
 static void add_damped(tmi_ball *z, const tmi_outcome *o, const tmi_ball *m, long bits)
@@ -59,10 +52,7 @@ static void log_of_gain(tmi_ball *z, const tmi_ball *m, const tmi_ball *R, long 
 void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, const tmi_outcome *missing, size_t count, long bits)
 {
     tmi_ball m, R, t, slips;
-    tmi_ball_init(&m);
-    tmi_ball_init(&R);
-    tmi_ball_init(&t);
-    tmi_ball_init(&slips);
+    tmi_ball_inits(&m, &R, &t, &slips, NULL);
     tmi_ball_set(&m, &present->loss);
     tmi_ball_set_int(&slips, 0);
     for (size_t k = 0; k < count; k++)
@@ -92,10 +82,7 @@ void tmi_amplify(tmi_ball *eps, tmi_ball *delta, const tmi_outcome *present, con
         tmi_ball_mul(&slips, &slips, &m, bits);
         tmi_ball_add(delta, &slips, &t, bits);
     }
-    tmi_ball_clear(&m);
-    tmi_ball_clear(&R);
-    tmi_ball_clear(&t);
-    tmi_ball_clear(&slips);
+    tmi_ball_clears(&m, &R, &t, &slips, NULL);
 }
 
 void tmi_amplified_loss(tmi_ball *z, const tmi_ball *p, const tmi_ball *eps, long bits)
@@ -117,8 +104,7 @@ void tmi_slip_of_steps(tmi_ball *z, const tmi_ball *eps, const tmi_ball *delta, 
         tmi_ball_mul_int(z, delta, k, bits);
         return;
     }
-    tmi_ball_init(&a);
-    tmi_ball_init(&b);
+    tmi_ball_inits(&a, &b, NULL);
     tmi_ball_neg(&b, eps);
     tmi_ball_mul_int(&a, &b, k, bits);
     tmi_ball_expm1(&a, &a, bits); /* e^-eps (1 - e^-(k eps)) / (1 - e^-eps) */
@@ -127,8 +113,7 @@ void tmi_slip_of_steps(tmi_ball *z, const tmi_ball *eps, const tmi_ball *delta, 
     tmi_ball_div(&a, &a, z, bits);
     tmi_ball_exp(&b, &b, bits);
     tmi_ball_mul(z, &a, &b, bits);
-    tmi_ball_clear(&a);
-    tmi_ball_clear(&b);
+    tmi_ball_clears(&a, &b, NULL);
 }
 
 /* ---- public ---- */

@@ -57,15 +57,13 @@ static tamis_status amplified(tmi_ball *value, const void *context, long bits, t
     const releases *r = context;
     tmi_ball eps, f;
     (void)err;
-    tmi_ball_init(&eps);
-    tmi_ball_init(&f);
+    tmi_ball_inits(&eps, &f, NULL);
     add_up(&eps, r, bits);
     tmi_ball_set_int(&f, r->n);
     tmi_ball_div_int(&f, &f, r->N, bits);
     if (r->n == r->N) tmi_ball_set(value, &eps);
     else tmi_amplified_loss(value, &f, &eps, bits);
-    tmi_ball_clear(&eps);
-    tmi_ball_clear(&f);
+    tmi_ball_clears(&eps, &f, NULL);
     return TAMIS_OK;
 }
 
@@ -74,15 +72,13 @@ static tamis_status allowed(tmi_ball *value, const void *context, long bits, tam
     const releases *r = context;
     tmi_ball eps, odds;
     (void)err;
-    tmi_ball_init(&eps);
-    tmi_ball_init(&odds);
+    tmi_ball_inits(&eps, &odds, NULL);
     tmi_ball_set_number(&eps, r->eps[0], bits);
     tmi_ball_set_int(&odds, r->N - r->n);
     tmi_ball_div_int(&odds, &odds, r->n, bits);
     tmi_srs_headroom(value, &odds, &eps, bits);
     tmi_ball_add(value, value, &eps, bits);
-    tmi_ball_clear(&eps);
-    tmi_ball_clear(&odds);
+    tmi_ball_clears(&eps, &odds, NULL);
     return TAMIS_OK;
 }
 

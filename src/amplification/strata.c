@@ -29,8 +29,7 @@ static tamis_status journey_eps(tmi_ball *value, const void *context, long bits,
     const journey *j = context;
     tmi_ball f, eps;
     (void)err;
-    tmi_ball_init(&f);
-    tmi_ball_init(&eps);
+    tmi_ball_inits(&f, &eps, NULL);
     tmi_ball_set_number(&eps, j->eps, bits);
     share(&f, j->p, j->q, bits);
     tmi_amplified_loss(value, &f, &eps, bits);
@@ -40,8 +39,7 @@ static tamis_status journey_eps(tmi_ball *value, const void *context, long bits,
     tmi_ball_mul(&f, &f, &eps, bits);
     tmi_ball_log1p(&f, &f, bits);
     tmi_ball_sub(value, value, &f, bits);
-    tmi_ball_clear(&f);
-    tmi_ball_clear(&eps);
+    tmi_ball_clears(&f, &eps, NULL);
     return TAMIS_OK;
 }
 
@@ -49,8 +47,7 @@ static tamis_status journey_delta(tmi_ball *value, const void *context, long bit
 {
     const journey *j = context;
     tmi_ball x, f;
-    tmi_ball_init(&x);
-    tmi_ball_init(&f);
+    tmi_ball_inits(&x, &f, NULL);
     tamis_status status = journey_eps(value, context, bits, err);
     tmi_ball_set_number(&x, j->eps, bits);
     tmi_ball_sub(value, value, &x, bits);
@@ -61,8 +58,7 @@ static tamis_status journey_delta(tmi_ball *value, const void *context, long bit
     tmi_ball_add(value, value, &f, bits);
     tmi_ball_set_number(&x, j->delta, bits);
     tmi_ball_mul(value, value, &x, bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&f);
+    tmi_ball_clears(&x, &f, NULL);
     return status;
 }
 
@@ -154,9 +150,7 @@ static tamis_status rounded_at_random(tmi_ball *value, const void *context, long
     const allocation *a = context;
     tmi_ball rate, eps, x;
     (void)err;
-    tmi_ball_init(&rate);
-    tmi_ball_init(&eps);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&rate, &eps, &x, NULL);
     tmi_ball_set_number(&rate, a->rate, bits);
     tmi_ball_set_number(&eps, a->eps, bits);
     tmi_amplified_loss(value, &rate, &eps, bits);
@@ -167,9 +161,7 @@ static tamis_status rounded_at_random(tmi_ball *value, const void *context, long
     tmi_ball_shift(&eps, &eps, 1);
     tmi_amplified_loss(&x, &rate, &eps, bits);
     tmi_ball_add(value, value, &x, bits);
-    tmi_ball_clear(&rate);
-    tmi_ball_clear(&eps);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&rate, &eps, &x, NULL);
     return TAMIS_OK;
 }
 

@@ -50,16 +50,14 @@ typedef struct values {
 static void exchange(tmi_ball *z, const tmi_ball *u, const tmi_ball *v, const values *s)
 {
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     for (int order = 0; order < 2; order++) {
         tmi_ball_mul(&x, order ? v : u, &s->to, s->bits);
         tmi_ball_mul(&y, order ? u : v, &s->from, s->bits);
         tmi_ball_sub(&x, &x, &y, s->bits);
         tmi_ball_max(z, z, &x, s->bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
 }
 
 /* The largest change of the sum over a distance: the unit's own exchange or absence, then any others'. */
@@ -127,9 +125,8 @@ static tamis_status loss(tmi_ball *value, const void *context, long bits, tamis_
     tmi_outcome present, missing[TAMIS_MAX_ABSENCES];
     tmi_ball w[3], delta;
     values s;
-    tmi_ball *all[] = {&s.from, &s.to, &s.largest, &s.inverse, &w[0], &w[1], &w[2], &delta};
     (void)err;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&s.from, &s.to, &s.largest, &s.inverse, &w[0], &w[1], &w[2], &delta, NULL);
     tmi_outcome_init(&present);
     for (size_t k = 0; k < TAMIS_MAX_ABSENCES; k++) tmi_outcome_init(&missing[k]);
     set_values(&s, p->sum, bits);
@@ -139,7 +136,7 @@ static tamis_status loss(tmi_ball *value, const void *context, long bits, tamis_
     outcomes(&present, missing, p, draws, w, &s);
     tmi_amplify(value, &delta, &present, missing, p->exposure->absence_count, bits);
     if (draws) tmi_ball_mul_int(value, value, p->exposure->absences[0].distance.exchanges, bits);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&s.from, &s.to, &s.largest, &s.inverse, &w[0], &w[1], &w[2], &delta, NULL);
     tmi_outcome_clear(&present);
     for (size_t k = 0; k < TAMIS_MAX_ABSENCES; k++) tmi_outcome_clear(&missing[k]);
     return TAMIS_OK;

@@ -36,13 +36,7 @@ static tamis_status add(tmi_exposed_list *units, const tamis_exposure *e, tamis_
         last->units += e->count;
         return TAMIS_OK;
     }
-    if (units->count == units->room) {
-        size_t room = 2 * units->room + 4;
-        tmi_exposed *list = tmi_realloc(units->list, room, sizeof *list);
-        if (!list) return tmi_fail_memory(err);
-        units->list = list;
-        units->room = room;
-    }
+    if (!tmi_grow(&units->list, &units->room, units->count, sizeof *units->list)) return tmi_fail_memory(err);
     units->list[units->count++] = new;
     return TAMIS_OK;
 }
@@ -139,8 +133,7 @@ static void draws(balls *b, const tamis_exposure *e, int64_t k, long bits)
     int64_t n = e->absences[0].distance.exchanges, N = e->count;
     tmi_outcome *o = &b->present;
     tmi_ball l, x;
-    tmi_ball_init(&l);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&l, &x, NULL);
     set_outcome(o, b, (tamis_bound){1, 1}, k, bits);
     tmi_ball_set_int(&x, 1);
     tmi_ball_div_int(&x, &x, N, bits);
@@ -160,8 +153,7 @@ static void draws(balls *b, const tamis_exposure *e, int64_t k, long bits)
         tmi_ball_neg(&x, &x);
         tmi_ball_div(&b->delta, &l, &x, bits);
     }
-    tmi_ball_clear(&l);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&l, &x, NULL);
 }
 
 static void lose(tmi_ball *eps, tmi_ball *delta, const tmi_unit_loss *u, long bits)
@@ -169,8 +161,7 @@ static void lose(tmi_ball *eps, tmi_ball *delta, const tmi_unit_loss *u, long bi
     const tamis_exposure *e = u->exposure;
     tamis_neighbours mechanism = u->promise->mechanism;
     balls b;
-    tmi_ball_init(&b.eps);
-    tmi_ball_init(&b.delta);
+    tmi_ball_inits(&b.eps, &b.delta, NULL);
     tmi_outcome_init(&b.present);
     for (size_t k = 0; k < TAMIS_MAX_ABSENCES; k++) tmi_outcome_init(&b.missing[k]);
     if (u->eps) tmi_ball_set_double(&b.eps, *u->eps);
@@ -191,8 +182,7 @@ static void lose(tmi_ball *eps, tmi_ball *delta, const tmi_unit_loss *u, long bi
     }
     if (eps) tmi_ball_set(eps, &b.eps);
     if (delta) tmi_ball_set(delta, &b.delta);
-    tmi_ball_clear(&b.eps);
-    tmi_ball_clear(&b.delta);
+    tmi_ball_clears(&b.eps, &b.delta, NULL);
     tmi_outcome_clear(&b.present);
     for (size_t k = 0; k < TAMIS_MAX_ABSENCES; k++) tmi_outcome_clear(&b.missing[k]);
 }

@@ -15,13 +15,6 @@ static inline bool tmi_add_int64(int64_t *z, int64_t x, int64_t y)
     return fits;
 }
 
-static inline bool tmi_mul_int64(int64_t *z, int64_t x, int64_t y)
-{
-    bool fits = !__builtin_mul_overflow(x, y, z);
-    if (!fits) *z = 0;
-    return fits;
-}
-
 static inline bool tmi_add_int128(tmi_int128 *z, tmi_int128 x, tmi_int128 y)
 {
     bool fits = !__builtin_add_overflow(x, y, z);

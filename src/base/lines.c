@@ -8,15 +8,7 @@
 /* Takes the line, also where there is no room for it. */
 static void take(tmi_lines *l, char *line)
 {
-    if (line && l->count == l->room) {
-        const size_t room = l->room ? 2 * l->room : 8;
-        char **list = tmi_realloc(l->list, room, sizeof *list);
-        if (list) {
-            l->list = list;
-            l->room = room;
-        }
-    }
-    if (line && l->count < l->room) {
+    if (line && tmi_grow(&l->list, &l->room, l->count, sizeof *l->list)) {
         l->list[l->count++] = line;
         return;
     }

@@ -70,15 +70,9 @@ void tmi_table_clear(tmi_text_table *table)
 void tmi_table_row(tmi_text_table *table, const char *const *cells)
 {
     if (table->failed) return;
-    if (table->rows == table->room) {
-        size_t room = table->room ? 2 * table->room : 16;
-        char **grown = tmi_realloc(table->cells, room * table->columns, sizeof *grown);
-        if (!grown) {
-            table->failed = true;
-            return;
-        }
-        table->cells = grown;
-        table->room = room;
+    if (!tmi_grow(&table->cells, &table->room, table->rows, table->columns * sizeof *table->cells)) {
+        table->failed = true;
+        return;
     }
     char **row = table->cells + table->rows * table->columns;
     for (size_t c = 0; c < table->columns; c++) {

@@ -184,8 +184,7 @@ done:
 static void step_error(tmi_ball *z, const contour *c, const tmi_ball *y, long bits)
 {
     tmi_ball r, x;
-    tmi_ball_init(&r);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&r, &x, NULL);
     tmi_ball_set_int(z, 0);
     for (int i = 0; i < 2; i++) {
         tmi_ball_set_double(&r, i == 0 ? c->s - c->a : c->s + c->a);
@@ -203,8 +202,7 @@ static void step_error(tmi_ball *z, const contour *c, const tmi_ball *y, long bi
     tmi_ball_div(&x, &x, &r, bits);
     tmi_ball_expm1(&x, &x, bits);
     tmi_ball_div(z, z, &x, bits);
-    tmi_ball_clear(&r);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&r, &x, NULL);
 }
 
 /* h first e^(-c K^2) / (2 pi c K), where first = M(s) e^(-s eps)/(s(s+1)) is the term at t = 0 and K the last node;
@@ -213,8 +211,7 @@ static void tail_error(tmi_ball *z, const contour *c, const tmi_ball *first, lon
 {
     tmi_ball rate, x;
     int64_t last = (int64_t)c->nodes - 1;
-    tmi_ball_init(&rate);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&rate, &x, NULL);
     tmi_ball_set_double(&rate, c->h);
     tmi_ball_mul(&rate, &rate, &rate, bits);
     tmi_ball_mul(&rate, &rate, &c->square, bits);
@@ -227,8 +224,7 @@ static void tail_error(tmi_ball *z, const contour *c, const tmi_ball *first, lon
     tmi_ball_set_double(&rate, c->h);
     tmi_ball_mul(&x, &x, &rate, bits);
     tmi_ball_div_int(z, &x, 6, bits);
-    tmi_ball_clear(&rate);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&rate, &x, NULL);
 }
 
 /* Far out: delta is between 0 and M(s) e^(-s eps), because (1 - e^(eps-L))+ <= e^(s(L-eps)). */
@@ -302,10 +298,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
         if (status != TAMIS_OK || far) return status;
     }
     tmi_ball y, first, sum, x;
-    tmi_ball_init(&y);
-    tmi_ball_init(&first);
-    tmi_ball_init(&sum);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&y, &first, &sum, &x, NULL);
     tmi_ball_sub(&y, &c->top, eps, bits);
     add_nodes(&sum, &first, c, &y, bits);
     tmi_ball_set_double(&x, c->h);
@@ -319,10 +312,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     tmi_ball_widen(&sum, &x);
     tmi_ball_set(lower, &sum);
     tmi_ball_set(upper, &sum);
-    tmi_ball_clear(&y);
-    tmi_ball_clear(&first);
-    tmi_ball_clear(&sum);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&y, &first, &sum, &x, NULL);
     return TAMIS_OK;
 }
 
@@ -330,10 +320,7 @@ static void close_contour(void *self)
 {
     contour *c = self;
     drop_table(c);
-    tmi_ball_clear(&c->top);
-    tmi_ball_clear(&c->sides[0]);
-    tmi_ball_clear(&c->sides[1]);
-    tmi_ball_clear(&c->square);
+    tmi_ball_clears(&c->top, &c->sides[0], &c->sides[1], &c->square, NULL);
     tmi_free(c->near);
     tmi_free(c);
 }
@@ -355,10 +342,7 @@ tamis_status tmi_contour_open(tmi_evaluator *evaluator, const tamis_profile *pro
     for (size_t i = 0; i < profile->count; i++) c->near[i] = tmi_number_nearest(profile->factors[i].loss->a);
     c->profile = profile;
     c->gaussian = gaussian;
-    tmi_ball_init(&c->top);
-    tmi_ball_init(&c->sides[0]);
-    tmi_ball_init(&c->sides[1]);
-    tmi_ball_init(&c->square);
+    tmi_ball_inits(&c->top, &c->sides[0], &c->sides[1], &c->square, NULL);
     choose(c, 1, DIGITS(96)); /* what an ordinary question takes */
     bool affordable = is_affordable(c);
     c->nodes = 0;

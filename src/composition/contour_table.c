@@ -16,8 +16,7 @@ static void set_exp(tmi_complex *z, const tmi_ball *x, const tmi_ball *y, long b
 static void rotate(tmi_complex *w, size_t nodes, const tmi_ball *a, double s, double h, long bits)
 {
     tmi_ball x, zero;
-    tmi_ball_init(&x);
-    tmi_ball_init(&zero);
+    tmi_ball_inits(&x, &zero, NULL);
     tmi_complex_set_int(&w[0], 1);
     tmi_ball_set_double(&x, -2 * h);
     tmi_ball_mul(&x, &x, a, bits);
@@ -29,8 +28,7 @@ static void rotate(tmi_complex *w, size_t nodes, const tmi_ball *a, double s, do
     tmi_ball_mul(&x, &x, a, bits);
     tmi_ball_exp(&x, &x, bits);
     for (size_t k = 0; k < nodes; k++) tmi_complex_mul_ball(&w[k], &w[k], &x, bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&zero);
+    tmi_ball_clears(&x, &zero, NULL);
 }
 
 /* What represents one release at z, apart from e^(z largest loss) and constants. */
@@ -77,8 +75,7 @@ static bool factor(tmi_complex *values, tmi_complex *w, tmi_complex *w_step, siz
     tmi_complex_init(&at);
     tmi_complex_init(&scratch[0]);
     tmi_complex_init(&scratch[1]);
-    tmi_ball_init(&a);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&a, &x, NULL);
     tmi_ball_set_number(&a, loss->a, bits);
     if (gaussian || loss->kind == TMI_LOSS_DISCRETE_GAUSSIAN) {
         tmi_ball_set_int(&x, loss->step);
@@ -117,8 +114,7 @@ static bool factor(tmi_complex *values, tmi_complex *w, tmi_complex *w_step, siz
     tmi_complex_clear(&at);
     tmi_complex_clear(&scratch[0]);
     tmi_complex_clear(&scratch[1]);
-    tmi_ball_clear(&a);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&a, &x, NULL);
     return !gaussian;
 }
 
@@ -181,9 +177,7 @@ tamis_status tmi_contour_fill(tmi_complex *table, size_t nodes, tmi_ball *top, c
     constants sums;
     uint64_t laplaces = 0;
     tmi_complex *w = tmi_complex_row(nodes), *w_step = tmi_complex_row(nodes);
-    tmi_ball_init(&sums.log_norm);
-    tmi_ball_init(&sums.top);
-    tmi_ball_init(&sums.exponent);
+    tmi_ball_inits(&sums.log_norm, &sums.top, &sums.exponent, NULL);
     if (!w || !w_step) status = tmi_fail_memory(err);
     for (size_t i = 0; i < profile->count && status == TAMIS_OK; i++) {
         const tmi_profile_factor *f = &profile->factors[i];
@@ -197,8 +191,6 @@ tamis_status tmi_contour_fill(tmi_complex *table, size_t nodes, tmi_ball *top, c
     for (size_t l = 0; l < LEVELS; l++) tmi_complex_row_free(p.level[l], nodes);
     tmi_complex_row_free(w, nodes);
     tmi_complex_row_free(w_step, nodes);
-    tmi_ball_clear(&sums.log_norm);
-    tmi_ball_clear(&sums.top);
-    tmi_ball_clear(&sums.exponent);
+    tmi_ball_clears(&sums.log_norm, &sums.top, &sums.exponent, NULL);
     return status;
 }

@@ -26,9 +26,7 @@ static tamis_status ask(tamis_bound *delta, tmi_evaluator *evaluator, const tami
 {
     tamis_status status = TAMIS_OK;
     tmi_ball at, lower, upper;
-    tmi_ball_init(&at);
-    tmi_ball_init(&lower);
-    tmi_ball_init(&upper);
+    tmi_ball_inits(&at, &lower, &upper, NULL);
     *delta = (tamis_bound){0, 1};
     for (long bits = BITS_FIRST;; bits *= 2) {
         if (bits > TMI_BITS_LAST) {
@@ -43,9 +41,7 @@ static tamis_status ask(tamis_bound *delta, tmi_evaluator *evaluator, const tami
     delta->lower = fmin(fmax(tmi_ball_bound(&lower).lower, 0), 1);
     delta->upper = fmax(fmin(tmi_ball_bound(&upper).upper, 1), 0);
 done:
-    tmi_ball_clear(&at);
-    tmi_ball_clear(&lower);
-    tmi_ball_clear(&upper);
+    tmi_ball_clears(&at, &lower, &upper, NULL);
     return status;
 }
 

@@ -55,8 +55,7 @@ static tamis_status whole_delta(tmi_ball *lower, tmi_ball *upper, void *self, co
     }
     if (status != TAMIS_OK) return status;
     tmi_ball mass, rest;
-    tmi_ball_init(&mass);
-    tmi_ball_init(&rest);
+    tmi_ball_inits(&mass, &rest, NULL);
     tmi_mass_at_infinity(&mass, w->profile, bits);
     tmi_ball_neg(&rest, &mass);
     tmi_ball_add_int(&rest, &rest, 1, bits);
@@ -65,8 +64,7 @@ static tamis_status whole_delta(tmi_ball *lower, tmi_ball *upper, void *self, co
         tmi_ball_mul(ends[i], ends[i], &rest, bits);
         tmi_ball_add(ends[i], ends[i], &mass, bits);
     }
-    tmi_ball_clear(&mass);
-    tmi_ball_clear(&rest);
+    tmi_ball_clears(&mass, &rest, NULL);
     return TAMIS_OK;
 }
 

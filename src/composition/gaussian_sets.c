@@ -31,10 +31,7 @@ static void close_sets(void *self)
 static void masses(tmi_ball *mass, int64_t last, const tamis_number *variance)
 {
     tmi_ball rate, ratio, square, x;
-    tmi_ball_init(&rate);
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&square);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&rate, &ratio, &square, &x, NULL);
     tmi_ball_set_number(&x, variance, BITS);
     tmi_ball_set_int(&rate, -1);
     tmi_ball_div(&rate, &rate, &x, BITS);
@@ -51,18 +48,14 @@ static void masses(tmi_ball *mass, int64_t last, const tamis_number *variance)
             tmi_ball_mul(&ratio, &ratio, &square, BITS);
         }
     }
-    tmi_ball_clear(&rate);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&square);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&rate, &ratio, &square, &x, NULL);
 }
 
 static void fill(sets *s)
 {
     tmi_ball total, x;
     tmi_ball *middle = &s->at_most[s->last];
-    tmi_ball_init(&total);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&total, &x, NULL);
     tmi_discrete_gaussian_total(&total, s->loss->a, BITS);
     tmi_discrete_gaussian_part(&x, s->loss->a, TMI_AT_MOST, -s->last - 1, BITS);
     masses(middle, s->last, s->loss->a);
@@ -72,8 +65,7 @@ static void fill(sets *s)
         tmi_ball_add(&x, &x, &s->at_most[i], BITS);
         tmi_ball_set(&s->at_most[i], &x);
     }
-    tmi_ball_clear(&total);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&total, &x, NULL);
 }
 
 static void at_most(tmi_ball *z, const sets *s, int64_t k, long bits)
@@ -87,15 +79,13 @@ static void set_difference(tmi_ball *z, const void *self, int64_t k, const tmi_b
 {
     const sets *s = self;
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     at_most(&x, s, k - s->loss->step, bits);
     tmi_ball_exp(&y, eps, bits);
     tmi_ball_mul(&y, &y, &x, bits);
     at_most(&x, s, k, bits);
     tmi_ball_sub(z, &x, &y, bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
 }
 
 static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)

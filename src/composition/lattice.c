@@ -132,8 +132,7 @@ static tamis_status add_up(level *v, int end, const tmi_lattice_masses *d, const
     v->weighted[end] = tmi_alloc(v->sums, sizeof **v->weighted);
     if (!v->mass[end] || !v->weighted[end]) return tmi_fail_memory(err); /* zeroed balls are balls */
     tmi_ball mass, x;
-    tmi_ball_init(&mass);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&mass, &x, NULL);
     for (size_t j = v->sums; j-- > 0;) {
         int64_t i = (int64_t)j - d->masses.first;
         bool stored = i >= 0 && (size_t)i < d->masses.count;
@@ -148,8 +147,7 @@ static tamis_status add_up(level *v, int end, const tmi_lattice_masses *d, const
         tmi_ball_set(&v->weighted[end][j], &x);
     }
     tmi_ball_set(&v->infinity[end], &d->above);
-    tmi_ball_clear(&mass);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&mass, &x, NULL);
     return TAMIS_OK;
 }
 
@@ -315,9 +313,7 @@ done:
 static void cut(tmi_ball *z, const level *v, int end, const tmi_ball *eps)
 {
     tmi_ball e, x, y;
-    tmi_ball_init(&e);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&e, &x, &y, NULL);
     tmi_ball_exp(&e, eps, BITS);
     double near = floor(tmi_ball_bound(eps).upper / v->h);
     for (double j = near - 1; j <= near + 2; j++) {
@@ -327,9 +323,7 @@ static void cut(tmi_ball *z, const level *v, int end, const tmi_ball *eps)
         tmi_ball_max(&x, &x, &y, BITS);
     }
     tmi_ball_add(z, &x, &v->infinity[end], BITS);
-    tmi_ball_clear(&e);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&e, &x, &y, NULL);
 }
 
 /* From the coarsest lattice on, so that an answer does not depend on what was asked before. */

@@ -41,8 +41,7 @@ tamis_status tmi_lattice_masses_compose(tmi_lattice_masses *z, const tmi_lattice
     z->reach = fmax(x->reach, y->reach);
     double half = ceil(TMI_DOTS_WINDOW * sqrt(z->variance) + z->reach);
     int64_t lowest = (int64_t)(floor(z->mean) - half), highest = (int64_t)(ceil(z->mean) + half);
-    tmi_ball_init(&t);
-    tmi_ball_init(&beyond);
+    tmi_ball_inits(&t, &beyond, NULL);
     total(&t, y);
     tmi_ball_mul(&z->above, &x->above, &t, BITS); /* x or y at infinity: x.above y.total + y.above x.finite */
     total(&t, x);
@@ -51,7 +50,6 @@ tamis_status tmi_lattice_masses_compose(tmi_lattice_masses *z, const tmi_lattice
     tmi_ball_add(&z->above, &z->above, &t, BITS);
     tamis_status status = tmi_masses_convolve(&z->masses, &beyond, &x->masses, &y->masses, lowest, highest, up, err);
     if (up) tmi_ball_add(&z->above, &z->above, &beyond, BITS);
-    tmi_ball_clear(&t);
-    tmi_ball_clear(&beyond);
+    tmi_ball_clears(&t, &beyond, NULL);
     return status;
 }

@@ -21,15 +21,11 @@
 static tamis_status upper_at(double *delta, tmi_evaluator *evaluator, double eps, tamis_error *err)
 {
     tmi_ball at, lower, upper;
-    tmi_ball_init(&at);
-    tmi_ball_init(&lower);
-    tmi_ball_init(&upper);
+    tmi_ball_inits(&at, &lower, &upper, NULL);
     tmi_ball_set_double(&at, eps);
     tamis_status status = evaluator->delta(&lower, &upper, evaluator->self, &at, BITS, err);
     if (status == TAMIS_OK) *delta = tmi_ball_bound(&upper).upper;
-    tmi_ball_clear(&at);
-    tmi_ball_clear(&lower);
-    tmi_ball_clear(&upper);
+    tmi_ball_clears(&at, &lower, &upper, NULL);
     return status;
 }
 
@@ -65,9 +61,7 @@ void tmi_powers_clear(tmi_powers *p)
 {
     free_powers(p->up, p->count);
     free_powers(p->down, p->count);
-    tmi_ball_clear(&p->h);
-    tmi_ball_clear(&p->step);
-    tmi_ball_clear(&p->inverse);
+    tmi_ball_clears(&p->h, &p->step, &p->inverse, NULL);
     *p = (tmi_powers){0};
 }
 
@@ -88,8 +82,7 @@ static tamis_status multiply_up(tmi_ball **list, size_t count, const tmi_ball *h
             tmi_ball_mul(&(*list)[j], &(*list)[j - 1], &ratio, BITS);
         }
     }
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&at);
+    tmi_ball_clears(&ratio, &at, NULL);
     return TAMIS_OK;
 }
 
@@ -98,10 +91,7 @@ tamis_status tmi_powers_new(tmi_powers *p, const tmi_ball *h, size_t count, tami
     tamis_status status = TAMIS_OK;
     tmi_ball one;
     *p = (tmi_powers){.count = count};
-    tmi_ball_init(&one);
-    tmi_ball_init(&p->h);
-    tmi_ball_init(&p->step);
-    tmi_ball_init(&p->inverse);
+    tmi_ball_inits(&one, &p->h, &p->step, &p->inverse, NULL);
     tmi_ball_set(&p->h, h);
     tmi_ball_expm1(&p->step, h, BITS);
     tmi_ball_set_int(&one, 1);
@@ -169,8 +159,7 @@ static tamis_status place_dots(knots *k, tmi_evaluator *evaluator, tamis_error *
     tamis_status status = TAMIS_OK;
     size_t J = k->count / 2;
     tmi_ball at, upper;
-    tmi_ball_init(&at);
-    tmi_ball_init(&upper);
+    tmi_ball_inits(&at, &upper, NULL);
     for (size_t j = 0; j <= J; j++) {
         tmi_ball_mul_int(&at, &k->powers->h, (int64_t)j, BITS);
         TMI_TRY(evaluator->delta(&k->low[J + j], &k->high[J + j], evaluator->self, &at, BITS, err));
@@ -184,8 +173,7 @@ static tamis_status place_dots(knots *k, tmi_evaluator *evaluator, tamis_error *
     if (!tmi_ball_is_finite(&k->limit)) tmi_ball_set_int(&k->limit, 0);
     tmi_ball_lower(&k->limit, &k->limit, BITS);
 done:
-    tmi_ball_clear(&at);
-    tmi_ball_clear(&upper);
+    tmi_ball_clears(&at, &upper, NULL);
     return status;
 }
 
@@ -210,9 +198,7 @@ static void slope(tmi_ball *z, const knots *k, const tmi_ball *y, size_t i)
 static void bends(tmi_ball *q, const knots *k, const tmi_ball *y)
 {
     tmi_ball before, after, zero;
-    tmi_ball_init(&before);
-    tmi_ball_init(&after);
-    tmi_ball_init(&zero);
+    tmi_ball_inits(&before, &after, &zero, NULL);
     slope(&before, k, y, 0);
     for (size_t i = 0; i < k->count; i++) {
         slope(&after, k, y, i + 1);
@@ -220,17 +206,14 @@ static void bends(tmi_ball *q, const knots *k, const tmi_ball *y)
         tmi_ball_max(&q[i], &q[i], &zero, BITS);
         tmi_ball_set(&before, &after);
     }
-    tmi_ball_clear(&before);
-    tmi_ball_clear(&after);
-    tmi_ball_clear(&zero);
+    tmi_ball_clears(&before, &after, &zero, NULL);
 }
 
 /* The height of the triangle over the segment after knot i. */
 static void triangle(tmi_ball *z, const knots *k, const tmi_ball *q, size_t i)
 {
     tmi_ball x, sum;
-    tmi_ball_init(&x);
-    tmi_ball_init(&sum);
+    tmi_ball_inits(&x, &sum, NULL);
     tmi_ball_set_int(z, 0);
     if (i + 1 < k->count && !tmi_ball_is_zero(&q[i]) && !tmi_ball_is_zero(&q[i + 1])) {
         tmi_ball_add(&sum, &q[i], &q[i + 1], ROUGH);
@@ -240,8 +223,7 @@ static void triangle(tmi_ball *z, const knots *k, const tmi_ball *q, size_t i)
         tmi_ball_mul(&x, &x, at_knot(k, i), ROUGH);
         tmi_ball_mul(z, &x, &k->powers->step, ROUGH);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&sum);
+    tmi_ball_clears(&x, &sum, NULL);
 }
 
 static void statistics(tmi_lattice_masses *d)
@@ -285,10 +267,7 @@ static tamis_status set_masses(tmi_lattice_masses *d, const knots *k, const tmi_
 static bool is_above(const knots *k, size_t x, size_t y, size_t z)
 {
     tmi_ball u, w, du, dw;
-    tmi_ball_init(&u);
-    tmi_ball_init(&w);
-    tmi_ball_init(&du);
-    tmi_ball_init(&dw);
+    tmi_ball_inits(&u, &w, &du, &dw, NULL);
     tmi_ball_sub(&u, &k->v[y], &k->v[x], BITS);
     tmi_ball_sub(&du, at_knot(k, z), at_knot(k, x), BITS);
     tmi_ball_mul(&u, &u, &du, BITS);
@@ -296,10 +275,7 @@ static bool is_above(const knots *k, size_t x, size_t y, size_t z)
     tmi_ball_sub(&dw, at_knot(k, y), at_knot(k, x), BITS);
     tmi_ball_mul(&w, &w, &dw, BITS);
     bool below = tmi_ball_is_less(&u, &w);
-    tmi_ball_clear(&u);
-    tmi_ball_clear(&w);
-    tmi_ball_clear(&du);
-    tmi_ball_clear(&dw);
+    tmi_ball_clears(&u, &w, &du, &dw, NULL);
     return !below;
 }
 
@@ -308,9 +284,7 @@ static bool is_above(const knots *k, size_t x, size_t y, size_t z)
 static size_t lower_dots(knots *k, bool atoms)
 {
     tmi_ball x, y, before;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
-    tmi_ball_init(&before);
+    tmi_ball_inits(&x, &y, &before, NULL);
     bends(k->q, k, k->low);
     size_t end = 0;
     for (size_t i = 0; i < k->count; i++) {
@@ -336,9 +310,7 @@ static size_t lower_dots(knots *k, bool atoms)
         tmi_ball_min(&k->v[0], &k->v[0], &x, BITS);
     }
     tmi_ball_lower(&k->v[0], &k->v[0], BITS);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
-    tmi_ball_clear(&before);
+    tmi_ball_clears(&x, &y, &before, NULL);
     return end + 1;
 }
 
@@ -347,9 +319,7 @@ static bool is_below(const knots *k, size_t end, const tmi_ball *q)
 {
     tmi_ball sum, g, x;
     bool fine = true;
-    tmi_ball_init(&sum);
-    tmi_ball_init(&g);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&sum, &g, &x, NULL);
     for (size_t i = end; i-- > 0 && fine;) { /* g = polyline at knot i, sum = the q beyond it */
         if (i + 1 < end) {
             tmi_ball_mul(&x, at_knot(k, i), &k->powers->step, BITS);
@@ -361,9 +331,7 @@ static bool is_below(const knots *k, size_t end, const tmi_ball *q)
     }
     tmi_ball_set_int(&x, 1);
     fine = fine && tmi_ball_is_at_most(&sum, &x);
-    tmi_ball_clear(&sum);
-    tmi_ball_clear(&g);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&sum, &g, &x, NULL);
     return fine;
 }
 
@@ -378,9 +346,7 @@ static tamis_status hull(knots *k, size_t end, tamis_error *err)
         kept[count++] = i;
     }
     tmi_ball before, after, x;
-    tmi_ball_init(&before);
-    tmi_ball_init(&after);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&before, &after, &x, NULL);
     for (size_t i = 0; i < k->count; i++) tmi_ball_set_int(&k->q[i], 0);
     for (size_t i = count; i-- > 1;) { /* the slope after the last knot is 0; the first one adds nothing */
         tmi_ball_sub(&before, &k->v[kept[i - 1]], &k->v[kept[i]], BITS);
@@ -395,9 +361,7 @@ static tamis_status hull(knots *k, size_t end, tamis_error *err)
     }
     if (!is_below(k, end, k->q))
         for (size_t i = 0; i < k->count; i++) tmi_ball_set_int(&k->q[i], 0);
-    tmi_ball_clear(&before);
-    tmi_ball_clear(&after);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&before, &after, &x, NULL);
     tmi_free(kept);
     return TAMIS_OK;
 }

@@ -89,9 +89,7 @@ static void one_minus_exp(tmi_ball *z, const tmi_ball *x, long bits)
 static void claim(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, long bits)
 {
     tmi_ball a, x, y;
-    tmi_ball_init(&a);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&a, &x, &y, NULL);
     tmi_ball_set_number(&a, loss->a, bits);
     tmi_ball_sub(&x, eps, &a, bits);
     if (!tmi_ball_is_positive(&x)) {
@@ -109,9 +107,7 @@ static void claim(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, long b
     tmi_ball_add_int(&a, &a, 1, bits);
     tmi_ball_mul(&x, &x, &a, bits);
     tmi_ball_add(z, &x, &y, bits);
-    tmi_ball_clear(&a);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&a, &x, &y, NULL);
 }
 
 static void laplace(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, long bits)
@@ -131,10 +127,7 @@ static void laplace(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, long
 static void gaussian(tmi_ball *z, const tmi_ball *a, const tmi_ball *eps, long bits)
 {
     tmi_ball m, ratio, x, y;
-    tmi_ball_init(&m);
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&m, &ratio, &x, &y, NULL);
     tmi_ball_sqrt(&m, a, bits);
     tmi_ball_div(&ratio, eps, &m, bits);
     tmi_ball_shift(&m, &m, -1);
@@ -146,10 +139,7 @@ static void gaussian(tmi_ball *z, const tmi_ball *a, const tmi_ball *eps, long b
     tmi_ball_mul(&y, &y, &m, bits);
     tmi_ball_sub(&x, &x, &y, bits);
     not_negative(z, &x, bits);
-    tmi_ball_clear(&m);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&m, &ratio, &x, &y, NULL);
 }
 
 /* P(X <= k) - e^eps P(X <= k - D) for the discrete Laplace law, 0 <= k < D. */
@@ -157,9 +147,7 @@ static void laplace_set(tmi_ball *z, const void *self, int64_t k, const tmi_ball
 {
     const tmi_loss *loss = self;
     tmi_ball rate, x, y;
-    tmi_ball_init(&rate);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&rate, &x, &y, NULL);
     tmi_ball_set_number(&x, loss->a, bits);
     tmi_ball_set_int(&rate, -1);
     tmi_ball_div(&rate, &rate, &x, bits); /* log p */
@@ -173,24 +161,20 @@ static void laplace_set(tmi_ball *z, const void *self, int64_t k, const tmi_ball
     tmi_ball_add_int(&y, &y, 1, bits);
     tmi_ball_sub(&x, &y, &x, bits);
     tmi_ball_div(z, &x, &y, bits);
-    tmi_ball_clear(&rate);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&rate, &x, &y, NULL);
 }
 
 static void gaussian_set(tmi_ball *z, const void *self, int64_t k, const tmi_ball *eps, long bits)
 {
     const tmi_loss *loss = self;
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     tmi_discrete_gaussian_part(&x, loss->a, TMI_AT_MOST, k, bits);
     tmi_discrete_gaussian_part(&y, loss->a, TMI_AT_MOST, k - loss->step, bits);
     tmi_ball_exp(z, eps, bits);
     tmi_ball_mul(&y, &y, z, bits);
     tmi_ball_sub(z, &x, &y, bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
 }
 
 /* The sets {X <= k} grow better up to the k that is looked for and worse beyond it, so where its place is not quite
@@ -199,8 +183,7 @@ void tmi_loss_best_set(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, t
 {
     bool is_laplace = loss->kind == TMI_LOSS_DISCRETE_LAPLACE;
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     tmi_ball_set_number(&y, loss->a, bits);
     tmi_ball_mul(&y, &y, eps, bits);
     if (is_laplace) tmi_ball_shift(&y, &y, -1);
@@ -223,8 +206,7 @@ void tmi_loss_best_set(tmi_ball *z, const tmi_loss *loss, const tmi_ball *eps, t
         }
         tmi_ball_set(z, &x);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
 }
 
 /* ---- zCDP ---- */
@@ -252,11 +234,7 @@ static double best_order(double rho, double eps)
 static void zcdp(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits)
 {
     tmi_ball rho, a, b, x, y;
-    tmi_ball_init(&rho);
-    tmi_ball_init(&a);
-    tmi_ball_init(&b);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&rho, &a, &b, &x, &y, NULL);
     tmi_ball_set_number(&rho, loss->a, bits);
     tmi_ball_mul_int(&x, &rho, 2, bits);
     gaussian(lower, &x, eps, bits);
@@ -273,11 +251,7 @@ static void zcdp(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const t
     tmi_ball_div(&x, &x, &b, bits);
     tmi_ball_set_int(&y, 1);
     tmi_ball_min(upper, &x, &y, bits);
-    tmi_ball_clear(&rho);
-    tmi_ball_clear(&a);
-    tmi_ball_clear(&b);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&rho, &a, &b, &x, &y, NULL);
 }
 
 void tmi_loss_delta(tmi_ball *lower, tmi_ball *upper, const tmi_loss *loss, const tmi_ball *eps, long bits)

@@ -137,8 +137,7 @@ static tamis_status binomial(tmi_loss_atoms *list, const tmi_profile_factor *f, 
     if (status != TAMIS_OK) return status;
     bool laplace = f->loss->kind == TMI_LOSS_LAPLACE;
     tmi_ball ratio, x;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&ratio, &x, NULL);
     tmi_ball_set_number(&ratio, f->loss->a, bits);
     tmi_ball_neg(&ratio, &ratio);
     tmi_ball_exp(&ratio, &ratio, bits);
@@ -157,8 +156,7 @@ static tamis_status binomial(tmi_loss_atoms *list, const tmi_profile_factor *f, 
         tmi_ball_mul_int(&x, &x, f->times - j, bits);
         tmi_ball_div_int(&x, &x, j + 1, bits);
     }
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&ratio, &x, NULL);
     return TAMIS_OK;
 }
 
@@ -173,9 +171,7 @@ static tamis_status laplace_law(tmi_law *law, const tmi_loss *loss, long bits, t
     tamis_status status = tmi_law_new(law, 0, (size_t)loss->step + 1, err);
     if (status != TAMIS_OK) return status;
     tmi_ball p, x, norm;
-    tmi_ball_init(&p);
-    tmi_ball_init(&x);
-    tmi_ball_init(&norm);
+    tmi_ball_inits(&p, &x, &norm, NULL);
     tmi_ball_set_number(&x, loss->a, bits);
     tmi_ball_set_int(&p, -1);
     tmi_ball_div(&p, &p, &x, bits);
@@ -191,9 +187,7 @@ static tamis_status laplace_law(tmi_law *law, const tmi_loss *loss, long bits, t
         if (k < loss->step) tmi_ball_mul(&law->mass[k], &x, &norm, bits);
         else tmi_ball_set(&law->mass[k], &x);
     }
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&norm);
+    tmi_ball_clears(&p, &x, &norm, NULL);
     return TAMIS_OK;
 }
 

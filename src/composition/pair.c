@@ -36,10 +36,7 @@ static void free_pair(void *self)
     pair *z = self;
     tmi_ball *sums[] = {z->p_before, z->q_before, z->p_after, z->q_after};
     for (size_t i = 0; i < 4; i++) free_balls(sums[i], z->count + 1);
-    for (size_t i = 0; z->answers && i < z->count; i++) {
-        tmi_ball_clear(&z->answers[i].p);
-        tmi_ball_clear(&z->answers[i].q);
-    }
+    for (size_t i = 0; z->answers && i < z->count; i++) { tmi_ball_clears(&z->answers[i].p, &z->answers[i].q, NULL); }
     tmi_free(z->answers);
     tmi_free(z);
 }
@@ -56,10 +53,7 @@ static tamis_status new_pair(pair **z, size_t count, tamis_error *err)
         return tmi_fail_memory(err);
     }
     new->count = count;
-    for (size_t i = 0; i < count; i++) {
-        tmi_ball_init(&new->answers[i].p);
-        tmi_ball_init(&new->answers[i].q);
-    }
+    for (size_t i = 0; i < count; i++) { tmi_ball_inits(&new->answers[i].p, &new->answers[i].q, NULL); }
     for (size_t i = 0; i <= count; i++)
         for (size_t k = 0; k < 4; k++) tmi_ball_init(&(*sums[k])[i]);
     *z = new;
@@ -121,16 +115,14 @@ static size_t first_below(const pair *z, double x)
 static void add_near(tmi_ball *z, const pair *p, size_t from, size_t to, bool reverse, const tmi_ball *e, long bits)
 {
     tmi_ball x, zero;
-    tmi_ball_init(&x);
-    tmi_ball_init(&zero);
+    tmi_ball_inits(&x, &zero, NULL);
     for (size_t i = from; i < to; i++) {
         tmi_ball_mul(&x, reverse ? &p->answers[i].p : &p->answers[i].q, e, bits);
         tmi_ball_sub(&x, reverse ? &p->answers[i].q : &p->answers[i].p, &x, bits);
         tmi_ball_max(&x, &x, &zero, bits);
         tmi_ball_add(z, z, &x, bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&zero);
+    tmi_ball_clears(&x, &zero, NULL);
 }
 
 static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)
@@ -139,8 +131,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     tamis_bound about = tmi_ball_bound(eps);
     tmi_ball e, x;
     (void)err;
-    tmi_ball_init(&e);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&e, &x, NULL);
     tmi_ball_exp(&e, eps, bits);
     size_t sure = first_below(z, about.upper + SLACK), beyond = first_below(z, about.lower - SLACK);
     tmi_ball_mul(&x, &z->q_before[sure], &e, bits);
@@ -156,8 +147,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     tmi_ball_set_int(&x, 0);
     tmi_ball_max(lower, lower, &x, bits);
     tmi_ball_set(upper, lower);
-    tmi_ball_clear(&e);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&e, &x, NULL);
     return TAMIS_OK;
 }
 

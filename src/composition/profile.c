@@ -265,13 +265,11 @@ done:
 static bool leaks_more(const tamis_profile *profile, const tamis_number *delta)
 {
     tmi_ball mass, x;
-    tmi_ball_init(&mass);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&mass, &x, NULL);
     tmi_mass_at_infinity(&mass, profile, TMI_BITS_FIRST);
     tmi_ball_set_number(&x, delta, TMI_BITS_FIRST);
     bool more = tmi_ball_is_less(&x, &mass);
-    tmi_ball_clear(&mass);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&mass, &x, NULL);
     return more;
 }
 

@@ -126,8 +126,7 @@ static tamis_status find_store(const store **found, sums *s, long bits, tamis_er
 static bool threshold(int64_t *place, tmi_ball *doubt, const sums *s, const tmi_ball *eps, long bits)
 {
     tmi_ball unit, x;
-    tmi_ball_init(&unit);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&unit, &x, NULL);
     tmi_ball_set_number(&unit, s->unit, bits);
     tmi_ball_div(&x, eps, &unit, bits);
     tamis_bound about = tmi_ball_bound(&x);
@@ -149,8 +148,7 @@ static bool threshold(int64_t *place, tmi_ball *doubt, const sums *s, const tmi_
             tmi_ball_expm1(doubt, doubt, bits);
         }
     }
-    tmi_ball_clear(&unit);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&unit, &x, NULL);
     return fits;
 }
 
@@ -169,9 +167,7 @@ static size_t first_above(const tmi_loss_atoms *b, int64_t place)
 static void atoms(tmi_ball *z, const store *s, int64_t place, const tmi_ball *eps, long bits)
 {
     tmi_ball gain, cost, x;
-    tmi_ball_init(&gain);
-    tmi_ball_init(&cost);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&gain, &cost, &x, NULL);
     for (size_t i = 0; i < s->a.count; i++) {
         size_t from = first_above(&s->b, place - s->a.terms[i].place);
         tmi_ball_mul(&x, &s->a.terms[i].weight, &s->above[from], bits);
@@ -182,9 +178,7 @@ static void atoms(tmi_ball *z, const store *s, int64_t place, const tmi_ball *ep
     tmi_ball_exp(&x, eps, bits);
     tmi_ball_mul(&cost, &cost, &x, bits);
     tmi_ball_sub(z, &gain, &cost, bits);
-    tmi_ball_clear(&gain);
-    tmi_ball_clear(&cost);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&gain, &cost, &x, NULL);
 }
 
 static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits, tamis_error *err)
@@ -194,8 +188,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     int64_t place = 0;
     const store *t;
     tmi_ball doubt, x;
-    tmi_ball_init(&doubt);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&doubt, &x, NULL);
     long work = work_bits(s, bits);
     TMI_TRY(find_store(&t, s, work, err));
     if (!threshold(&place, &doubt, s, eps, work)) {
@@ -215,8 +208,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
     tmi_ball_max(lower, lower, &x, bits);
     tmi_ball_set(upper, lower);
 done:
-    tmi_ball_clear(&doubt);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&doubt, &x, NULL);
     return status;
 }
 

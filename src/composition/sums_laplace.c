@@ -7,8 +7,7 @@
 static void first_row(tmi_ball *c, int64_t K, long bits)
 {
     tmi_ball d, x;
-    tmi_ball_init(&d);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&d, &x, NULL);
     tmi_ball_set_int(&d, 1);
     tmi_ball_shift(&d, &d, -(long)(K - 1)); /* (1/2)^(K-1) */
     for (int64_t i = 0; i < K; i++) {
@@ -18,17 +17,14 @@ static void first_row(tmi_ball *c, int64_t K, long bits)
         tmi_ball_mul_int(&d, &d, 2 * (K - 1 - i), bits);
         tmi_ball_div_int(&d, &d, i + 1, bits);
     }
-    tmi_ball_clear(&d);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&d, &x, NULL);
 }
 
 /* c times (w - 1/2) / (w + 1/2): e_i = c_(i-1) - c_i/2 and then d_i = 2 (e_i - d_(i-1)). */
 static void next_row(tmi_ball *c, int64_t K, long bits)
 {
     tmi_ball before, e, x;
-    tmi_ball_init(&before);
-    tmi_ball_init(&e);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&before, &e, &x, NULL);
     for (int64_t i = 0; i < K; i++) {
         tmi_ball_shift(&x, &c[i], -1);
         tmi_ball_sub(&e, &before, &x, bits);
@@ -36,9 +32,7 @@ static void next_row(tmi_ball *c, int64_t K, long bits)
         if (i > 0) tmi_ball_sub(&e, &e, &c[i - 1], bits);
         tmi_ball_shift(&c[i], &e, 1);
     }
-    tmi_ball_clear(&before);
-    tmi_ball_clear(&e);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&before, &e, &x, NULL);
 }
 
 /* z = 2^-K e^(-y/2) times the sum over m of c_(K-1-m) y^m / m!, from m = K-1 down. */
@@ -67,11 +61,7 @@ tamis_status tmi_sums_laplace(tmi_ball *z, const tmi_loss_atoms *list, int64_t K
     int64_t J = 0;
     if (!c) return tmi_fail_memory(err);
     for (int64_t i = 0; i < K; i++) tmi_ball_init(&c[i]);
-    tmi_ball_init(&sum);
-    tmi_ball_init(&step);
-    tmi_ball_init(&y);
-    tmi_ball_init(&r);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&sum, &step, &y, &r, &x, NULL);
     tmi_ball_set_number(&step, unit, bits);
     first_row(c, K, bits);
     for (size_t i = 0; i < list->count; i++) {
@@ -97,10 +87,6 @@ tamis_status tmi_sums_laplace(tmi_ball *z, const tmi_loss_atoms *list, int64_t K
     tmi_ball_set(z, &sum);
     for (int64_t i = 0; i < K; i++) tmi_ball_clear(&c[i]);
     tmi_free(c);
-    tmi_ball_clear(&sum);
-    tmi_ball_clear(&step);
-    tmi_ball_clear(&y);
-    tmi_ball_clear(&r);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&sum, &step, &y, &r, &x, NULL);
     return TAMIS_OK;
 }

@@ -75,18 +75,14 @@ static tamis_status disjoint_bound(tmi_ball *value, const void *context, long bi
     tmi_ball_set_int(&none, d->N - d->n[0] - d->n[1]);
     tmi_ball_div_int(&none, &none, d->N, bits);
     for (int i = 0; i < 2; i++) {
-        tmi_ball_init(&p[i]);
-        tmi_ball_init(&odds[i]);
+        tmi_ball_inits(&p[i], &odds[i], NULL);
         tmi_ball_set_int(&p[i], d->n[i]);
         tmi_ball_div_int(&p[i], &p[i], d->N, bits);
         tmi_ball_set_number(&odds[i], d->odds[i], bits);
     }
     tmi_coordinated(value, &none, p, odds, 2, d->with_rest, bits);
     tmi_ball_clear(&none);
-    for (int i = 0; i < 2; i++) {
-        tmi_ball_clear(&p[i]);
-        tmi_ball_clear(&odds[i]);
-    }
+    for (int i = 0; i < 2; i++) { tmi_ball_clears(&p[i], &odds[i], NULL); }
     return TAMIS_OK;
 }
 

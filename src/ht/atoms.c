@@ -45,8 +45,7 @@ static void atom_clear(tmi_atom *atom)
     tamis_number_free(atom->at);
     tamis_number_free(atom->here);
     tamis_number_free(atom->there);
-    tmi_ball_clear(&atom->here_ball);
-    tmi_ball_clear(&atom->there_ball);
+    tmi_ball_clears(&atom->here_ball, &atom->there_ball, NULL);
 }
 
 tamis_status tmi_atoms_take(tmi_atoms *atoms, tamis_number *at, const tamis_number *p, const tmi_ball *ball, bool prime,
@@ -55,8 +54,7 @@ tamis_status tmi_atoms_take(tmi_atoms *atoms, tamis_number *at, const tamis_numb
     tmi_atom *atom = &atoms->list[atoms->count];
     tamis_status status = TAMIS_OK;
     *atom = (tmi_atom){.at = at};
-    tmi_ball_init(&atom->here_ball);
-    tmi_ball_init(&atom->there_ball);
+    tmi_ball_inits(&atom->here_ball, &atom->there_ball, NULL);
     atoms->count++;
     if (atoms->exact) {
         TMI_TRY(tmi_number_copy(prime ? &atom->there : &atom->here, p, err));
@@ -190,16 +188,14 @@ void tmi_atoms_gap(tmi_ball *a, const tmi_atoms *atoms, size_t j, long bits)
         tmi_ball_set_int(a, 0);
         return;
     }
-    tmi_ball_init(&x);
-    tmi_ball_init(&E);
+    tmi_ball_inits(&x, &E, NULL);
     tmi_ball_set_number(&E, atoms->eps, bits);
     tmi_ball_exp(&E, &E, bits);
     tmi_atoms_mass(a, atoms, j, false, bits);
     tmi_atoms_mass(&x, atoms, j, true, bits);
     if (!plain) tmi_ball_mul(&x, &x, &E, bits);
     tmi_ball_sub(a, a, &x, bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&E);
+    tmi_ball_clears(&x, &E, NULL);
 }
 
 void tmi_add_positive(tmi_ball *sum, const tmi_ball *x, long bits)
@@ -227,8 +223,7 @@ void tmi_settle(tmi_ball *x, tmi_ball *doubt, long bits)
 tamis_bound tmi_bound_times(tamis_bound x, const tamis_number *p)
 {
     tmi_ball z, y;
-    tmi_ball_init(&z);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&z, &y, NULL);
     tmi_ball_set_number(&y, p, TMI_BITS_FIRST);
     tmi_ball_set_double(&z, x.lower);
     tmi_ball_mul(&z, &z, &y, TMI_BITS_FIRST);
@@ -236,8 +231,7 @@ tamis_bound tmi_bound_times(tamis_bound x, const tamis_number *p)
     tmi_ball_set_double(&z, x.upper);
     tmi_ball_mul(&z, &z, &y, TMI_BITS_FIRST);
     x.upper = tmi_ball_bound(&z).upper;
-    tmi_ball_clear(&z);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&z, &y, NULL);
     return x;
 }
 

@@ -52,8 +52,7 @@ static void head(tmi_ball *z, const geometric *g, const tmi_ball *p, const tmi_b
 static void part_of(tmi_ball *z, const geometric *g, const tmi_ball *p, const tmi_ball *m, int64_t L)
 {
     tmi_ball root, x;
-    tmi_ball_init(&root);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&root, &x, NULL);
     tmi_ball_div(&root, p, m, g->bits);
     tmi_ball_neg(&root, &root);
     tmi_ball_log(&root, &root, g->bits);
@@ -68,8 +67,7 @@ static void part_of(tmi_ball *z, const geometric *g, const tmi_ball *p, const tm
         head(&x, g, p, m, L, M);
         tmi_ball_max(z, z, &x, g->bits);
     }
-    tmi_ball_clear(&root);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&root, &x, NULL);
 }
 
 /* sum += (1-r) times the positive terms strictly between two points. */
@@ -77,10 +75,7 @@ static void add_between(tmi_ball *sum, const geometric *g, const tmi_ball *u, co
 {
     tmi_ball p, m, z, doubt;
     if (L < 2) return;
-    tmi_ball_init(&p);
-    tmi_ball_init(&m);
-    tmi_ball_init(&z);
-    tmi_ball_init(&doubt);
+    tmi_ball_inits(&p, &m, &z, &doubt, NULL);
     tmi_ball_set(&p, u);
     tmi_ball_set(&m, d);
     tmi_settle(&p, &doubt, g->bits); /* a term x changes the sum by at most |x| r/(1-r) */
@@ -91,16 +86,12 @@ static void add_between(tmi_ball *sum, const geometric *g, const tmi_ball *u, co
     tmi_ball_mul(&doubt, &doubt, &g->r, g->bits);
     tmi_ball_add(sum, sum, &z, g->bits);
     tmi_ball_add(sum, sum, &doubt, g->bits);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&m);
-    tmi_ball_clear(&z);
-    tmi_ball_clear(&doubt);
+    tmi_ball_clears(&p, &m, &z, &doubt, NULL);
 }
 
 static void geometric_set(geometric *g, const tmi_atoms *atoms, long bits)
 {
-    tmi_ball_init(&g->inverse);
-    tmi_ball_init(&g->r);
+    tmi_ball_inits(&g->inverse, &g->r, NULL);
     g->bits = bits;
     tmi_ball_set_number(&g->r, atoms->variance, bits); /* s^2 */
     tmi_ball_sqrt(&g->r, &g->r, bits);
@@ -109,11 +100,7 @@ static void geometric_set(geometric *g, const tmi_atoms *atoms, long bits)
     power(&g->r, g, 1, false);
 }
 
-static void geometric_clear(geometric *g)
-{
-    tmi_ball_clear(&g->inverse);
-    tmi_ball_clear(&g->r);
-}
+static void geometric_clear(geometric *g) { tmi_ball_clears(&g->inverse, &g->r, NULL); }
 
 tamis_status tmi_atoms_delta_discrete_laplace(tmi_ball *value, const void *context, long bits, tamis_error *err)
 {
@@ -123,8 +110,7 @@ tamis_status tmi_atoms_delta_discrete_laplace(tmi_ball *value, const void *conte
     geometric g;
     tmi_sweep s;
     geometric_set(&g, atoms, bits);
-    tmi_ball_init(&between);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&between, &x, NULL);
     TMI_TRY(tmi_sweep_new(&s, atoms, bits, err));
     for (size_t j = 0; j < s.count; j++) tmi_atoms_gap(&s.a[j], atoms, j, bits);
     tmi_sweep_run(&s, bits);
@@ -147,8 +133,7 @@ tamis_status tmi_atoms_delta_discrete_laplace(tmi_ball *value, const void *conte
     tmi_ball_div(value, value, &x, bits);
 done:
     tmi_sweep_clear(&s);
-    tmi_ball_clear(&between);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&between, &x, NULL);
     geometric_clear(&g);
     return status;
 }
@@ -174,8 +159,7 @@ static tamis_status add_places(tmi_ball *value, sum *s, tamis_error *err)
     size_t low = 0, high = 0, count = s->atoms->count; /* atoms low .. high-1 reach the place */
     tmi_ball x, term;
     tamis_status status = TAMIS_OK;
-    tmi_ball_init(&x);
-    tmi_ball_init(&term);
+    tmi_ball_inits(&x, &term, NULL);
     for (int64_t k = list[0].place + first;; k++) {
         while (low < count && list[low].place + last < k) low++;
         if (low == count) break;
@@ -191,8 +175,7 @@ static tamis_status add_places(tmi_ball *value, sum *s, tamis_error *err)
         tmi_add_positive(value, &x, s->bits);
     }
 done:
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&term);
+    tmi_ball_clears(&x, &term, NULL);
     return status;
 }
 
@@ -203,8 +186,7 @@ tamis_status tmi_atoms_delta_discrete_gaussian(tmi_ball *value, const void *cont
     tmi_window window = {bits < 900 ? ldexp(1, -(int)bits - 64) : 0x1p-1000, bits};
     tmi_ball *a = tmi_balls_new(atoms->count), rest, x;
     sum s = {.atoms = atoms, .a = a, .bits = bits};
-    tmi_ball_init(&rest);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&rest, &x, NULL);
     tmi_law_init(&s.noise);
     tmi_ball_set_int(value, 0);
     if (!a) TMI_TRY(tmi_fail_memory(err));
@@ -223,7 +205,6 @@ tamis_status tmi_atoms_delta_discrete_gaussian(tmi_ball *value, const void *cont
 done:
     tmi_law_clear(&s.noise);
     tmi_balls_free(a, atoms->count);
-    tmi_ball_clear(&rest);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&rest, &x, NULL);
     return status;
 }

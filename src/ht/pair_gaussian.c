@@ -30,10 +30,7 @@ typedef struct wave {
 
 static void wave_clear(wave *w, size_t room)
 {
-    for (size_t j = 0; w->a && w->z && j < room; j++) {
-        tmi_ball_clear(&w->a[j]);
-        tmi_ball_clear(&w->z[j]);
-    }
+    for (size_t j = 0; w->a && w->z && j < room; j++) { tmi_ball_clears(&w->a[j], &w->z[j], NULL); }
     tmi_ball_clear(&w->doubt);
     tmi_free(w->a);
     tmi_free(w->z);
@@ -51,10 +48,7 @@ static tamis_status wave_set(wave *w, const tmi_atoms *atoms, long bits, tamis_e
                 .bits = bits};
     tmi_ball_init(&w->doubt);
     if (!w->a || !w->z || !w->size || !w->at) return tmi_fail_memory(err);
-    for (size_t j = 0; j < room; j++) {
-        tmi_ball_init(&w->a[j]);
-        tmi_ball_init(&w->z[j]);
-    }
+    for (size_t j = 0; j < room; j++) { tmi_ball_inits(&w->a[j], &w->z[j], NULL); }
     for (size_t j = 0; j < room; j++) {
         size_t k = w->count;
         tamis_number *gap = NULL, *z = NULL;
@@ -103,9 +97,7 @@ static void absolute(tmi_ball *x, long bits)
 static bool rules(const wave *w, size_t m, const tmi_ball *y)
 {
     tmi_ball own, others, x;
-    tmi_ball_init(&own);
-    tmi_ball_init(&others);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&own, &others, &x, NULL);
     for (size_t j = 0; j < w->count; j++) {
         term(&x, w, j, m, y);
         absolute(&x, w->bits);
@@ -113,9 +105,7 @@ static bool rules(const wave *w, size_t m, const tmi_ball *y)
         else tmi_ball_add(&others, &others, &x, w->bits);
     }
     bool answer = tmi_ball_is_less(&others, &own);
-    tmi_ball_clear(&own);
-    tmi_ball_clear(&others);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&own, &others, &x, NULL);
     return answer;
 }
 
@@ -137,8 +127,7 @@ static size_t largest(const wave *w, double y)
 static void both(tmi_ball *value, tmi_ball *slope, const wave *w, size_t m, const tmi_ball *y)
 {
     tmi_ball x, d;
-    tmi_ball_init(&x);
-    tmi_ball_init(&d);
+    tmi_ball_inits(&x, &d, NULL);
     tmi_ball_set_int(value, 0);
     tmi_ball_set_int(slope, 0);
     for (size_t j = 0; j < w->count; j++) {
@@ -148,8 +137,7 @@ static void both(tmi_ball *value, tmi_ball *slope, const wave *w, size_t m, cons
         tmi_ball_mul(&x, &x, &d, w->bits);
         tmi_ball_add(slope, slope, &x, w->bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&d);
+    tmi_ball_clears(&x, &d, NULL);
 }
 
 /* The sign of S on low..high: 1, -1, or 0 if it is not certain; then `most` is about the largest |S| e^(-y^2/2). */
@@ -159,11 +147,7 @@ static int sign_on(tmi_ball *most, const wave *w, double low, double high)
     size_t m = largest(w, middle);
     int sign = 0;
     tmi_ball y, x, value, slope, plain;
-    tmi_ball_init(&y);
-    tmi_ball_init(&x);
-    tmi_ball_init(&value);
-    tmi_ball_init(&slope);
-    tmi_ball_init(&plain);
+    tmi_ball_inits(&y, &x, &value, &slope, &plain, NULL);
     tmi_ball_set_double(&y, middle);
     both(&value, &slope, w, m, &y);
     tmi_ball_set_double(&x, low);
@@ -183,11 +167,7 @@ static int sign_on(tmi_ball *most, const wave *w, double low, double high)
         tmi_ball_mul(most, &y, &value, w->bits);
         absolute(most, w->bits);
     }
-    tmi_ball_clear(&y);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&value);
-    tmi_ball_clear(&slope);
-    tmi_ball_clear(&plain);
+    tmi_ball_clears(&y, &x, &value, &slope, &plain, NULL);
     return sign;
 }
 
@@ -195,9 +175,7 @@ static int sign_on(tmi_ball *most, const wave *w, double low, double high)
 static void add_mass(tmi_ball *sum, const wave *w, double low, double high)
 {
     tmi_ball x, from, to;
-    tmi_ball_init(&x);
-    tmi_ball_init(&from);
-    tmi_ball_init(&to);
+    tmi_ball_inits(&x, &from, &to, NULL);
     for (size_t j = 0; j < w->count; j++) {
         bool left = !isnan(high) && (isnan(low) || low + high < 2 * w->at[j]);
         double ends[] = {left ? high : low, left ? low : high};
@@ -216,9 +194,7 @@ static void add_mass(tmi_ball *sum, const wave *w, double low, double high)
         tmi_ball_mul(&x, &x, &w->a[j], w->bits);
         tmi_ball_add(sum, sum, &x, w->bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&from);
-    tmi_ball_clear(&to);
+    tmi_ball_clears(&x, &from, &to, NULL);
 }
 
 /* A point beyond which the first (last) term rules. */

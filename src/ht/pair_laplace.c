@@ -31,8 +31,7 @@ tamis_status tmi_atoms_pure_none(tmi_ball *value, const void *context, long bits
     const tmi_atoms *atoms = context;
     tmi_ball x, y;
     (void)err;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     tmi_ball_set_int(value, 0);
     for (size_t j = 0; j < atoms->count; j++) {
         if (tmi_atoms_never(atoms, j, false)) continue;
@@ -42,8 +41,7 @@ tamis_status tmi_atoms_pure_none(tmi_ball *value, const void *context, long bits
         tmi_ball_log(&x, &x, bits);
         tmi_ball_max(value, value, &x, bits);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
     return TAMIS_OK;
 }
 
@@ -119,8 +117,7 @@ static void share_before(tmi_ball *z, const tmi_ball *x, long bits)
 static void part_of(tmi_ball *z, const tmi_ball *p, const tmi_ball *m, const tmi_ball *L, long bits)
 {
     tmi_ball r, x;
-    tmi_ball_init(&r);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&r, &x, NULL);
     tmi_ball_div(&r, p, m, bits);
     tmi_ball_neg(&r, &r);
     tmi_ball_log(&r, &r, bits);
@@ -135,17 +132,13 @@ static void part_of(tmi_ball *z, const tmi_ball *p, const tmi_ball *m, const tmi
     tmi_ball_add(&x, &x, p, bits);
     share_before(&r, &r, bits);
     tmi_ball_mul(z, &x, &r, bits);
-    tmi_ball_clear(&r);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&r, &x, NULL);
 }
 
 static void add_interval(tmi_ball *sum, const tmi_ball *u, const tmi_ball *d, const tmi_ball *L, long bits)
 {
     tmi_ball p, m, z, doubt;
-    tmi_ball_init(&p);
-    tmi_ball_init(&m);
-    tmi_ball_init(&z);
-    tmi_ball_init(&doubt);
+    tmi_ball_inits(&p, &m, &z, &doubt, NULL);
     tmi_ball_set(&p, u);
     tmi_ball_set(&m, d);
     tmi_settle(&p, &doubt, bits);
@@ -161,10 +154,7 @@ static void add_interval(tmi_ball *sum, const tmi_ball *u, const tmi_ball *d, co
     }
     tmi_ball_add(sum, sum, &z, bits);
     tmi_ball_add(sum, sum, &doubt, bits);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&m);
-    tmi_ball_clear(&z);
-    tmi_ball_clear(&doubt);
+    tmi_ball_clears(&p, &m, &z, &doubt, NULL);
 }
 
 tamis_status tmi_atoms_delta_laplace(tmi_ball *value, const void *context, long bits, tamis_error *err)

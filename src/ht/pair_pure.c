@@ -95,21 +95,9 @@ typedef struct sums {
     tmi_ball h, t, hz, tz;
 } sums;
 
-static void sums_init(sums *s)
-{
-    tmi_ball_init(&s->h);
-    tmi_ball_init(&s->t);
-    tmi_ball_init(&s->hz);
-    tmi_ball_init(&s->tz);
-}
+static void sums_init(sums *s) { tmi_ball_inits(&s->h, &s->t, &s->hz, &s->tz, NULL); }
 
-static void sums_clear(sums *s)
-{
-    tmi_ball_clear(&s->h);
-    tmi_ball_clear(&s->t);
-    tmi_ball_clear(&s->hz);
-    tmi_ball_clear(&s->tz);
-}
+static void sums_clear(sums *s) { tmi_ball_clears(&s->h, &s->t, &s->hz, &s->tz, NULL); }
 
 static void add_up(sums *s, const tilt *w, const tmi_ball *y, double about)
 {
@@ -117,8 +105,7 @@ static void add_up(sums *s, const tilt *w, const tmi_ball *y, double about)
     tmi_ball e, x;
     for (size_t j = 1; j < w->count; j++)
         if (fabs(w->at[j] - about) < fabs(w->at[c] - about)) c = j;
-    tmi_ball_init(&e);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&e, &x, NULL);
     tmi_ball_set_int(&s->h, 0);
     tmi_ball_set_int(&s->t, 0);
     tmi_ball_set_int(&s->hz, 0);
@@ -133,8 +120,7 @@ static void add_up(sums *s, const tilt *w, const tmi_ball *y, double about)
             tmi_ball_add(moment, moment, &x, w->bits);
         }
     }
-    tmi_ball_clear(&e);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&e, &x, NULL);
 }
 
 static void log_ratio(tmi_ball *value, const tilt *w, double u)
@@ -172,9 +158,7 @@ static void log_ratio_on(tmi_ball *value, const tilt *w, double low, double high
     sums s;
     tmi_ball y, x, slope;
     sums_init(&s);
-    tmi_ball_init(&y);
-    tmi_ball_init(&x);
-    tmi_ball_init(&slope);
+    tmi_ball_inits(&y, &x, &slope, NULL);
     log_ratio(value, w, middle);
     tmi_ball_set_double(&x, low);
     tmi_ball_set_double(&y, high);
@@ -190,9 +174,7 @@ static void log_ratio_on(tmi_ball *value, const tilt *w, double low, double high
     tmi_ball_mul(&slope, &slope, &x, w->bits);
     tmi_ball_add(value, value, &slope, w->bits);
     sums_clear(&s);
-    tmi_ball_clear(&y);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&slope);
+    tmi_ball_clears(&y, &x, &slope, NULL);
 }
 
 /* From u on (up to u) R is at most e^most: the limit, and a share of it or of 1 that is below 2^-bits. */
@@ -202,10 +184,7 @@ static bool tail(tmi_ball *most, tmi_ball *limit, double *u, const tilt *w, bool
     double unit = tmi_ball_bound(&w->unit).upper, start = w->at[m] / unit;
     tmi_ball others, x, y, enough;
     bool found = false;
-    tmi_ball_init(&others);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
-    tmi_ball_init(&enough);
+    tmi_ball_inits(&others, &x, &y, &enough, NULL);
     bool none = tmi_ball_is_zero(&w->h[m]);
     tmi_ball_set(&enough, none ? &w->t[m] : &w->h[m]);
     tmi_ball_set_double(&x, none ? 0.5 : ldexp(1, -(int)(w->bits < 900 ? w->bits : 900)));
@@ -231,10 +210,7 @@ static bool tail(tmi_ball *most, tmi_ball *limit, double *u, const tilt *w, bool
         tmi_ball_div(limit, &w->h[m], &w->t[m], w->bits);
         tmi_ball_log(limit, limit, w->bits);
     }
-    tmi_ball_clear(&others);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
-    tmi_ball_clear(&enough);
+    tmi_ball_clears(&others, &x, &y, &enough, NULL);
     return found;
 }
 
@@ -250,8 +226,7 @@ static tamis_status search(tmi_ball *best, tmi_ball *rest, const tilt *w, interv
     tamis_status status = TAMIS_OK;
     size_t depth = 1;
     tmi_ball x, enough;
-    tmi_ball_init(&x);
-    tmi_ball_init(&enough);
+    tmi_ball_inits(&x, &enough, NULL);
     if (!stack) TMI_TRY(tmi_fail_memory(err));
     stack[0] = whole;
     for (int i = 0; depth > 0; i++) {
@@ -277,8 +252,7 @@ static tamis_status search(tmi_ball *best, tmi_ball *rest, const tilt *w, interv
     }
 done:
     tmi_free(stack);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&enough);
+    tmi_ball_clears(&x, &enough, NULL);
     return status;
 }
 
@@ -288,10 +262,7 @@ tamis_status tmi_atoms_pure_gaussian(tmi_ball *value, const void *context, long 
     interval whole;
     tilt w;
     tmi_ball best, rest, most, limit;
-    tmi_ball_init(&best);
-    tmi_ball_init(&rest);
-    tmi_ball_init(&most);
-    tmi_ball_init(&limit);
+    tmi_ball_inits(&best, &rest, &most, &limit, NULL);
     tmi_ball_set_int(&best, 0); /* densities cannot all be smaller */
     tmi_ball_set_int(&rest, 0);
     TMI_TRY(tilt_set(&w, context, bits, err));
@@ -308,9 +279,6 @@ tamis_status tmi_atoms_pure_gaussian(tmi_ball *value, const void *context, long 
     tmi_ball_union(value, &best, &rest, bits);
 done:
     tilt_clear(&w);
-    tmi_ball_clear(&best);
-    tmi_ball_clear(&rest);
-    tmi_ball_clear(&most);
-    tmi_ball_clear(&limit);
+    tmi_ball_clears(&best, &rest, &most, &limit, NULL);
     return status;
 }

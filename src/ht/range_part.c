@@ -191,10 +191,7 @@ static tamis_bound mix(tamis_bound x, tamis_bound y, const tamis_number *p, cons
     const long bits = TMI_BITS_FIRST;
     tamis_bound z;
     tmi_ball beta, b, u, v;
-    tmi_ball_init(&beta);
-    tmi_ball_init(&b);
-    tmi_ball_init(&u);
-    tmi_ball_init(&v);
+    tmi_ball_inits(&beta, &b, &u, &v, NULL);
     tmi_ball_set_number(&b, eps, bits);
     tmi_ball_expm1(&u, &b, bits);
     tmi_ball_exp(&b, &b, bits);
@@ -211,10 +208,7 @@ static tamis_bound mix(tamis_bound x, tamis_bound y, const tamis_number *p, cons
         if (end) z.upper = tmi_ball_bound(&u).upper;
         else z.lower = tmi_ball_bound(&u).lower;
     }
-    tmi_ball_clear(&beta);
-    tmi_ball_clear(&b);
-    tmi_ball_clear(&u);
-    tmi_ball_clear(&v);
+    tmi_ball_clears(&beta, &b, &u, &v, NULL);
     return z;
 }
 

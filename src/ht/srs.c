@@ -84,16 +84,12 @@ static tamis_status is_pure(bool *pure, const tmi_ht_srs *s, int64_t low, int64_
     tamis_status status = tmi_ht_pure(&eps, s, low, high, err);
     *pure = false;
     if (status != TAMIS_OK || !(eps.upper < 1e300)) return status;
-    tmi_ball_init(&E);
-    tmi_ball_init(&excess);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&E, &excess, &x, NULL);
     tmi_ht_factor(&E, &excess, s, TMI_BITS_FIRST);
     tmi_ball_set_double(&x, eps.upper);
     tmi_ball_expm1(&x, &x, TMI_BITS_FIRST);
     *pure = tmi_ball_is_less(&x, &excess);
-    tmi_ball_clear(&E);
-    tmi_ball_clear(&excess);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&E, &excess, &x, NULL);
     return TAMIS_OK;
 }
 

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "ht/srs_total.h"
 
-static bool grow(double **array, size_t room)
+bool tmi_ht_enlarge(double **array, size_t room)
 {
     double *larger = tmi_realloc(*array, room, sizeof **array);
     if (larger) *array = larger;
@@ -20,7 +20,8 @@ static tamis_status reserve(tmi_ht_column *c, size_t count, tamis_error *err)
 {
     if (count <= c->room) return TAMIS_OK;
     size_t room = 2 * count + 64;
-    if (!grow(&c->mass, room) || !grow(&c->lost, room) || !grow(&c->lost_twice, room) || !grow(&c->sum, room))
+    if (!tmi_ht_enlarge(&c->mass, room) || !tmi_ht_enlarge(&c->lost, room) || !tmi_ht_enlarge(&c->lost_twice, room) ||
+        !tmi_ht_enlarge(&c->sum, room))
         return tmi_fail_memory(err);
     c->room = room;
     return TAMIS_OK;

@@ -90,8 +90,7 @@ static void standardise(tmi_ball *x, const tmi_ball *z, int64_t y, const tmi_bal
 static void laplace_cdf(tmi_ball *value, tmi_ball *x, long bits)
 {
     tmi_ball zero, part;
-    tmi_ball_init(&zero);
-    tmi_ball_init(&part);
+    tmi_ball_inits(&zero, &part, NULL);
     tmi_ball_set_int(&zero, 0);
     tmi_ball_set_int(value, 1);
     if (!tmi_ball_is_positive(x)) {
@@ -105,16 +104,14 @@ static void laplace_cdf(tmi_ball *value, tmi_ball *x, long bits)
         tmi_ball_sub(value, value, &part, bits);
     }
     tmi_ball_div_int(value, value, 2, bits);
-    tmi_ball_clear(&zero);
-    tmi_ball_clear(&part);
+    tmi_ball_clears(&zero, &part, NULL);
 }
 
 void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, const tmi_ball *z, int64_t k, int64_t first,
                       long bits)
 {
     tmi_ball scale, x;
-    tmi_ball_init(&scale);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&scale, &x, NULL);
     if (!tmi_ht_is_lattice(noise->s->noise)) tmi_ball_set_number(&scale, noise->s->scale, bits);
     for (size_t i = 0; i < count; i++) {
         int64_t y = first + (int64_t)i;
@@ -130,8 +127,7 @@ void tmi_ht_noise_cdf(tmi_ball *value, size_t count, const tmi_ht_noise *noise, 
             tmi_normal_at_least(&value[i], &x, bits);
         }
     }
-    tmi_ball_clear(&scale);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&scale, &x, NULL);
 }
 
 /* 1/sqrt(2 pi) = 0.39894..., here 0.4. */
@@ -140,9 +136,7 @@ void tmi_ht_noise_density(tmi_ball *value, size_t count, const tmi_ht_noise *noi
 {
     tmi_ball scale, x, y;
     bool laplace = noise->s->noise == TAMIS_NOISE_LAPLACE;
-    tmi_ball_init(&scale);
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&scale, &x, &y, NULL);
     if (!tmi_ht_is_lattice(noise->s->noise)) tmi_ball_set_number(&scale, noise->s->scale, bits);
     for (size_t i = 0; i < count; i++) {
         if (tmi_ht_is_lattice(noise->s->noise)) {
@@ -162,7 +156,5 @@ void tmi_ht_noise_density(tmi_ball *value, size_t count, const tmi_ht_noise *noi
         tmi_ball_div_int(&x, &x, 10, bits);
         tmi_ball_div(&value[i], &x, &scale, bits);
     }
-    tmi_ball_clear(&scale);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&scale, &x, &y, NULL);
 }

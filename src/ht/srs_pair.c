@@ -37,9 +37,7 @@ static void pair_clear(pair *a)
     tmi_free(a->q);
     tmi_law_clear(&a->ones);
     tmi_ht_noise_clear(&a->law);
-    tmi_ball_clear(&a->E);
-    tmi_ball_clear(&a->excess);
-    tmi_ball_clear(&a->rest);
+    tmi_ball_clears(&a->E, &a->excess, &a->rest, NULL);
 }
 
 static tamis_status pair_set(pair *a, const tmi_ht_srs *s, int64_t t, long bits, tamis_error *err)
@@ -48,10 +46,7 @@ static tamis_status pair_set(pair *a, const tmi_ht_srs *s, int64_t t, long bits,
     tmi_window window = {bits < 900 ? ldexp(1, -(int)bits - 64) : 0x1p-1000, bits};
     tmi_ball zero;
     *a = (pair){.s = s, .t = t, .scale = s->scale ? tmi_number_nearest(s->scale) : 0, .bits = bits};
-    tmi_ball_init(&a->E);
-    tmi_ball_init(&a->excess);
-    tmi_ball_init(&a->rest);
-    tmi_ball_init(&zero);
+    tmi_ball_inits(&a->E, &a->excess, &a->rest, &zero, NULL);
     tmi_law_init(&a->ones);
     tmi_ht_factor(&a->E, &a->excess, s, bits);
     a->factor = tmi_ball_bound(&a->E).lower;
@@ -82,9 +77,7 @@ done:
 static void weigh(tmi_ball *z, const pair *a)
 {
     tmi_ball moved, stayed, x;
-    tmi_ball_init(&moved);
-    tmi_ball_init(&stayed);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&moved, &stayed, &x, NULL);
     for (size_t i = 0; i < a->count; i++) {
         if (tmi_ball_is_zero(&a->noise[i]) && tmi_ball_is_zero(&a->noise[i + 1])) continue;
         tmi_ball_sub(&x, &a->noise[i], &a->noise[i + 1], a->bits);
@@ -96,9 +89,7 @@ static void weigh(tmi_ball *z, const pair *a)
     tmi_ball_mul(z, &moved, &a->E, a->bits);
     tmi_ball_mul(&x, &stayed, &a->excess, a->bits);
     tmi_ball_sub(z, z, &x, a->bits);
-    tmi_ball_clear(&moved);
-    tmi_ball_clear(&stayed);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&moved, &stayed, &x, NULL);
 }
 
 /* z += [-2, 2] times E rest, over the scale for a density: what the stored law leaves out can move each sum by half of
@@ -106,8 +97,7 @@ static void weigh(tmi_ball *z, const pair *a)
 static void widen(tmi_ball *z, const pair *a, bool density)
 {
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     tmi_ball_mul(&x, &a->E, &a->rest, a->bits);
     tmi_ball_mul_int(&x, &x, 2, a->bits);
     if (density) {
@@ -117,8 +107,7 @@ static void widen(tmi_ball *z, const pair *a, bool density)
     tmi_ball_neg(&y, &x);
     tmi_ball_union(&x, &x, &y, a->bits);
     tmi_ball_add(z, z, &x, a->bits);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
 }
 
 static void gain(tmi_ball *g, pair *a, const tmi_ball *z, int64_t k)
@@ -255,8 +244,7 @@ static void narrow(tmi_ball *low, tmi_ball *high, pair *a)
 {
     double enough = ldexp(a->scale, -(int)(a->bits / 4));
     tmi_ball x, d;
-    tmi_ball_init(&x);
-    tmi_ball_init(&d);
+    tmi_ball_inits(&x, &d, NULL);
     for (;;) {
         tmi_ball_sub(&d, high, low, a->bits);
         if (!(tmi_ball_bound(&d).upper > enough)) break;
@@ -267,17 +255,13 @@ static void narrow(tmi_ball *low, tmi_ball *high, pair *a)
         else if (tmi_ball_is_negative(&d)) tmi_ball_set(high, &x);
         else break;
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&d);
+    tmi_ball_clears(&x, &d, NULL);
 }
 
 static void best_of_line(tmi_ball *value, pair *a)
 {
     tmi_ball low, high, x, d;
-    tmi_ball_init(&low);
-    tmi_ball_init(&high);
-    tmi_ball_init(&x);
-    tmi_ball_init(&d);
+    tmi_ball_inits(&low, &high, &x, &d, NULL);
     bool rises = bracket(&low, &high, a);
     if (!tmi_ball_is_finite(&high)) {
         tmi_ball_set_unknown(value);
@@ -294,10 +278,7 @@ static void best_of_line(tmi_ball *value, pair *a)
         else below(value, a, &low, 0);
         tmi_ball_add(value, value, &d, a->bits);
     }
-    tmi_ball_clear(&low);
-    tmi_ball_clear(&high);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&d);
+    tmi_ball_clears(&low, &high, &x, &d, NULL);
 }
 
 typedef struct question {

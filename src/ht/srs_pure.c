@@ -67,12 +67,7 @@ static void walk(tmi_ball *total, tmi_ball *mean, const question *q, const tmi_b
 {
     bool up = end > start;
     tmi_ball w, x, limit, one, most, least;
-    tmi_ball_init(&w);
-    tmi_ball_init(&x);
-    tmi_ball_init(&limit);
-    tmi_ball_init(&one);
-    tmi_ball_init(&most);
-    tmi_ball_init(&least);
+    tmi_ball_inits(&w, &x, &limit, &one, &most, &least, NULL);
     tmi_ball_set_int(&one, 1);
     tmi_ball_set_int(&w, 1);
     tmi_ball_set_double(&limit, ldexp(1, -(int)(bits < 1000 ? bits : 1000)));
@@ -96,12 +91,7 @@ static void walk(tmi_ball *total, tmi_ball *mean, const question *q, const tmi_b
         tmi_ball_mul_int(&x, &w, n_less_y, bits);
         tmi_ball_add(mean, mean, &x, bits);
     }
-    tmi_ball_clear(&w);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&limit);
-    tmi_ball_clear(&one);
-    tmi_ball_clear(&most);
-    tmi_ball_clear(&least);
+    tmi_ball_clears(&w, &x, &limit, &one, &most, &least, NULL);
 }
 
 static tamis_status tilted(tmi_ball *value, const void *context, long bits, tamis_error *err)
@@ -111,10 +101,7 @@ static tamis_status tilted(tmi_ball *value, const void *context, long bits, tami
     int64_t low = n + k > N ? n + k - N : 0, high = n < k ? n : k;
     tmi_ball u, factor, total, mean;
     (void)err;
-    tmi_ball_init(&u);
-    tmi_ball_init(&factor);
-    tmi_ball_init(&total);
-    tmi_ball_init(&mean);
+    tmi_ball_inits(&u, &factor, &total, &mean, NULL);
     tmi_ball_set_number(&total, q->s->scale, bits);
     tmi_ball_set_int(&u, 1);
     tmi_ball_div(&u, &u, &total, bits);
@@ -129,10 +116,7 @@ static tamis_status tilted(tmi_ball *value, const void *context, long bits, tami
     tmi_ball_expm1(&factor, &u, bits);
     tmi_ball_mul(&mean, &mean, &factor, bits);
     tmi_ball_log1p(value, &mean, bits);
-    tmi_ball_clear(&u);
-    tmi_ball_clear(&factor);
-    tmi_ball_clear(&total);
-    tmi_ball_clear(&mean);
+    tmi_ball_clears(&u, &factor, &total, &mean, NULL);
     return TAMIS_OK;
 }
 

@@ -70,8 +70,7 @@ tamis_status tmi_ht_rows_set(tmi_ht_rows *r, const tmi_ht_srs *s, double negligi
 {
     tamis_status status = TAMIS_OK;
     tmi_ball scale, x;
-    tmi_ball_init(&scale);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&scale, &x, NULL);
     *r = (tmi_ht_rows){.s = s, .reach = 1, .peak = 1};
     tmi_law_init(&r->law.law);
     if (s->noise == TAMIS_NOISE_NONE) goto done;
@@ -109,8 +108,7 @@ tamis_status tmi_ht_rows_set(tmi_ht_rows *r, const tmi_ht_srs *s, double negligi
         r->is_narrow = r->scale < 0.25;
     }
 done:
-    tmi_ball_clear(&scale);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&scale, &x, NULL);
     return status;
 }
 
@@ -163,8 +161,7 @@ static void fill_discrete_gaussian(tmi_ht_row *row, const tmi_ht_rows *r)
 static long double corner(const tmi_ball *scale, double v)
 {
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     standardised(&x, scale, 0, -v, 0);
     standardised(&y, scale, -1, v, 0);
     tmi_ball_expm1(&x, &x, BITS);
@@ -172,8 +169,7 @@ static long double corner(const tmi_ball *scale, double v)
     tmi_ball_add(&x, &x, &y, BITS);
     tmi_ball_div_int(&x, &x, -2, BITS);
     long double value = near(&x);
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
     return value;
 }
 
@@ -232,8 +228,7 @@ static long double hermite(long double x, long double a)
 static void fill_narrow_gaussian(tmi_ht_row *row, const tmi_ball *scale)
 {
     tmi_ball x, tail, before, step;
-    tmi_ball *all[] = {&x, &tail, &before, &step};
-    for (int i = 0; i < 4; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&x, &tail, &before, &step, NULL);
     for (size_t i = 0; i < row->count; i++) {
         int64_t k = row->first + (int64_t)i;
         bool upper = k > 0; /* which tail */
@@ -249,14 +244,13 @@ static void fill_narrow_gaussian(tmi_ht_row *row, const tmi_ball *scale)
         long double density = shape(&x, false) * ROOT / near(scale);
         put(row, i, upper ? 1 - near(&tail) : near(&tail), near(&step), density);
     }
-    for (int i = 0; i < 4; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&x, &tail, &before, &step, NULL);
 }
 
 static void fill_gaussian(tmi_ht_row *row, const tmi_ball *scale)
 {
     tmi_ball x, y;
-    tmi_ball_init(&x);
-    tmi_ball_init(&y);
+    tmi_ball_inits(&x, &y, NULL);
     tmi_ball_set_int(&x, 1);
     tmi_ball_div(&x, &x, scale, BITS);
     long double inverse = near(&x), cdf = 0;
@@ -277,8 +271,7 @@ static void fill_gaussian(tmi_ht_row *row, const tmi_ball *scale)
         }
         put(row, i, cdf, step, density);
     }
-    tmi_ball_clear(&x);
-    tmi_ball_clear(&y);
+    tmi_ball_clears(&x, &y, NULL);
 }
 
 static void fill(tmi_ht_row *row, const tmi_ht_rows *r)
@@ -297,13 +290,6 @@ static void fill(tmi_ht_row *row, const tmi_ht_rows *r)
     case TAMIS_NOISE_DISCRETE_GAUSSIAN: fill_discrete_gaussian(row, r); break;
     }
     tmi_ball_clear(&scale);
-}
-
-static bool grow(double **array, size_t room)
-{
-    double *larger = tmi_realloc(*array, room, sizeof **array);
-    if (larger) *array = larger;
-    return larger != NULL;
 }
 
 /* Holds low..high already? */
@@ -335,7 +321,8 @@ tamis_status tmi_ht_row_get(const tmi_ht_row **found, tmi_ht_rows *r, double off
     size_t count = (size_t)(high - low + 1);
     if (count > row->room) {
         row->count = 0;
-        if (!grow(&row->cdf, count) || !grow(&row->step, count) || !grow(&row->density, count)) return tmi_fail_memory(err);
+        if (!tmi_ht_enlarge(&row->cdf, count) || !tmi_ht_enlarge(&row->step, count) || !tmi_ht_enlarge(&row->density, count))
+            return tmi_fail_memory(err);
         row->room = count;
     }
     row->offset = offset;

@@ -371,16 +371,14 @@ done:
 static void set_factors(search *a)
 {
     tmi_ball E, excess;
-    tmi_ball_init(&E);
-    tmi_ball_init(&excess);
+    tmi_ball_inits(&E, &excess, NULL);
     tmi_ht_factor(&E, &excess, a->s, TMI_BITS_FIRST);
     tamis_bound factor = tmi_ball_bound(&E), less = tmi_ball_bound(&excess);
     a->e = (tmi_ht_factors){{(long double)factor.lower, (long double)factor.upper},
                             {(long double)less.lower, (long double)less.upper}};
     a->is_large = !(a->e.E.upper < LARGE);
     if (a->is_large) a->e = (tmi_ht_factors){{LARGE, LARGE}, {LARGE - 1, LARGE - 1}};
-    tmi_ball_clear(&E);
-    tmi_ball_clear(&excess);
+    tmi_ball_clears(&E, &excess, NULL);
 }
 
 tamis_status tmi_ht_search(tamis_bound *delta, int64_t *worst, int64_t *blocks, const tmi_ht_srs *s, int64_t low, int64_t high,

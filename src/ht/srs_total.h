@@ -30,6 +30,9 @@ typedef struct tmi_ht_column {
 
 /* Masses below `negligible` times the largest are left out. The column is {0} or an earlier one, whose room is used. */
 tamis_status tmi_ht_column_set(tmi_ht_column *c, int64_t N, int64_t n, int64_t t, double negligible, tamis_error *err);
+
+/* Makes room for this many numbers; false if there is no memory. */
+bool tmi_ht_enlarge(double **array, size_t room);
 void tmi_ht_column_clear(tmi_ht_column *c);
 
 /* ---- the noise ---- */

@@ -73,10 +73,7 @@ static void equal_scales(tmi_ball *value, balls *b, long bits)
 static void heavier_tails(tmi_ball *value, balls *b, long bits)
 {
     tmi_ball weight, odds, inner, outer;
-    tmi_ball_init(&weight);
-    tmi_ball_init(&odds);
-    tmi_ball_init(&inner);
-    tmi_ball_init(&outer);
+    tmi_ball_inits(&weight, &odds, &inner, &outer, NULL);
     tmi_ball_neg(&weight, &b->excess);
     tmi_ball_div(&odds, &b->rho, &weight, bits); /* rho/(1-rho) */
     tmi_ball_mul(&weight, &weight, &b->half, bits);
@@ -103,10 +100,7 @@ static void heavier_tails(tmi_ball *value, balls *b, long bits)
     else tmi_ball_union(&b->x, &inner, &outer, bits);
     tmi_ball_add(value, value, &b->x, bits);
 
-    tmi_ball_clear(&weight);
-    tmi_ball_clear(&odds);
-    tmi_ball_clear(&inner);
-    tmi_ball_clear(&outer);
+    tmi_ball_clears(&weight, &odds, &inner, &outer, NULL);
 }
 
 /* b1 < b2, x- > 0 */

@@ -3,6 +3,7 @@
 #include <flint/fmpq.h>
 #include <float.h>
 #include <math.h>
+#include <stdarg.h>
 
 #include "num/ball_arb.h"
 #include "num/number_gmp.h"
@@ -13,6 +14,22 @@ void tamis_thread_done(void) { flint_cleanup(); }
 
 void tmi_ball_init(tmi_ball *x) { arb_init(tmi_arb(x)); }
 void tmi_ball_clear(tmi_ball *x) { arb_clear(tmi_arb(x)); }
+
+void tmi_ball_inits(tmi_ball *x, ...)
+{
+    va_list more;
+    va_start(more, x);
+    for (; x; x = va_arg(more, tmi_ball *)) tmi_ball_init(x);
+    va_end(more);
+}
+
+void tmi_ball_clears(tmi_ball *x, ...)
+{
+    va_list more;
+    va_start(more, x);
+    for (; x; x = va_arg(more, tmi_ball *)) tmi_ball_clear(x);
+    va_end(more);
+}
 
 void tmi_ball_set(tmi_ball *z, const tmi_ball *x) { arb_set(tmi_arb(z), tmi_arb_const(x)); }
 void tmi_ball_set_int(tmi_ball *z, int64_t x) { arb_set_si(tmi_arb(z), x); }

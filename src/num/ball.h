@@ -19,6 +19,10 @@ typedef struct tmi_ball {
 void tmi_ball_init(tmi_ball *x);
 void tmi_ball_clear(tmi_ball *x);
 
+/* Several at once; the list ends with NULL. */
+void tmi_ball_inits(tmi_ball *x, ...) __attribute__((sentinel));
+void tmi_ball_clears(tmi_ball *x, ...) __attribute__((sentinel));
+
 void tmi_ball_set(tmi_ball *z, const tmi_ball *x);
 void tmi_ball_set_int(tmi_ball *z, int64_t x);
 void tmi_ball_set_double(tmi_ball *z, double x); /* exact; x is finite */

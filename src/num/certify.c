@@ -28,3 +28,22 @@ tamis_status tmi_certify_probability(tamis_bound *bound, tmi_formula *formula, c
     bound->upper = fmin(bound->upper, 1);
     return status;
 }
+
+typedef struct question {
+    tmi_part_formula *formula;
+    const void *law;
+    tmi_law_part part;
+    int64_t k;
+} question;
+
+static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_error *err)
+{
+    const question *q = context;
+    return q->formula(z, q->law, q->part, q->k, bits, err);
+}
+
+tamis_status tmi_certify_part(tamis_bound *bound, tmi_part_formula *formula, const void *law, tmi_law_part part, int64_t k,
+                              tamis_error *err)
+{
+    return tmi_certify_probability(bound, answer, &(question){formula, law, part, k}, err);
+}

@@ -12,16 +12,9 @@ void tmi_exact_clear(tmi_exact *e)
 /* Takes z, the result of a step that ended with `status`. */
 static tmi_term keep(tmi_exact *e, tamis_number *z, tamis_status status)
 {
-    if (status == TAMIS_OK && e->count == e->room) {
-        size_t room = e->room ? 2 * e->room : 32;
-        tamis_number **list = tmi_realloc(e->list, room, sizeof *list);
-        if (list) {
-            e->list = list;
-            e->room = room;
-        } else {
-            tamis_number_free(z);
-            status = tmi_fail_memory(e->err);
-        }
+    if (status == TAMIS_OK && !tmi_grow(&e->list, &e->room, e->count, sizeof *e->list)) {
+        tamis_number_free(z);
+        status = tmi_fail_memory(e->err);
     }
     e->status = status;
     if (status != TAMIS_OK) return NULL;

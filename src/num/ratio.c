@@ -54,8 +54,7 @@ void tmi_ratios_step(tmi_ball *term, const tmi_ratios *r, const tmi_ball *factor
 void tmi_ratios_rest(tmi_ball *rest, const tmi_ball *term, const tmi_ratios *r, const tmi_ball *factor, int64_t j, long bits)
 {
     tmi_ball ratio, below;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&below);
+    tmi_ball_inits(&ratio, &below, NULL);
     if (j >= tmi_ratios_length(r)) {
         tmi_ball_set_int(rest, 0);
     } else {
@@ -72,18 +71,14 @@ void tmi_ratios_rest(tmi_ball *rest, const tmi_ball *term, const tmi_ratios *r, 
             tmi_ball_set_unknown(rest);
         }
     }
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&below);
+    tmi_ball_clears(&ratio, &below, NULL);
 }
 
 static void sum_in_balls(tmi_ball *sum, const tmi_ratios *r, long bits)
 {
     tmi_ball term, factor, rest, enough;
     int64_t length = tmi_ratios_length(r), j = 0;
-    tmi_ball_init(&term);
-    tmi_ball_init(&factor);
-    tmi_ball_init(&rest);
-    tmi_ball_init(&enough);
+    tmi_ball_inits(&term, &factor, &rest, &enough, NULL);
     tmi_ratios_factor(&factor, r, bits);
     tmi_ball_set_int(&term, 1);
     tmi_ball_set_int(sum, 1);
@@ -97,10 +92,7 @@ static void sum_in_balls(tmi_ball *sum, const tmi_ratios *r, long bits)
         tmi_ball_add(sum, sum, &term, bits);
     }
     if (j < length) tmi_ball_add(sum, sum, &rest, bits);
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&factor);
-    tmi_ball_clear(&rest);
-    tmi_ball_clear(&enough);
+    tmi_ball_clears(&term, &factor, &rest, &enough, NULL);
 }
 
 static bool long_double_is_whole(void)

@@ -42,15 +42,9 @@ static void put_path(tmi_text *text, const tmi_yaml *value)
 static void complain(tmi_reader *reader, const tmi_yaml *value, int line, int column, const char *format, va_list arguments)
 {
     if (reader->count == TMI_MAX_COMPLAINTS) return;
-    if (reader->count == reader->room) {
-        size_t room = reader->room ? 2 * reader->room : 8;
-        tmi_complaint *complaints = tmi_realloc(reader->complaints, room, sizeof *complaints);
-        if (!complaints) {
-            reader->no_memory = true;
-            return;
-        }
-        reader->complaints = complaints;
-        reader->room = room;
+    if (!tmi_grow(&reader->complaints, &reader->room, reader->count, sizeof *reader->complaints)) {
+        reader->no_memory = true;
+        return;
     }
     static const char to_fill_in[] = "to be filled in: ";
     const bool open = value->kind == TMI_YAML_TEXT && strcmp(value->text, TMI_FILL_IN) == 0;

@@ -54,7 +54,7 @@ const char *tamis_explain_topic(size_t i)
     for (const tmi_design_words *d = tmi_designs; d->name; d++)
         if (i-- == 0) return d->name;
     for (size_t m = 0; m < TMI_PPS_METHODS; m++) { /* except the method that has the name of a design */
-        const char *name = tamis_method_name(tmi_pps_method(m));
+        const char *name = tamis_method_name(tmi_method_pps(m));
         if (strcmp(tmi_design_named(name)->name, "pps") == 0 && i-- == 0) return name;
     }
     return NULL;

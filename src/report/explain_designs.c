@@ -156,7 +156,7 @@ const tmi_design_words *tmi_design_named(const char *name)
     for (const tmi_design_words *d = tmi_designs; d->name; d++)
         if (strcmp(d->name, name) == 0) return d;
     for (size_t i = 0; i < TMI_PPS_METHODS; i++) /* "systematic" is the design of that name, found above */
-        if (strcmp(tamis_method_name(tmi_pps_method(i)), name) == 0) return tmi_design_named("pps");
+        if (strcmp(tamis_method_name(tmi_method_pps(i)), name) == 0) return tmi_design_named("pps");
     return NULL;
 }
 
@@ -274,9 +274,9 @@ static tamis_status show_examples(tmi_page *page, const tmi_design_words *d, con
         TMI_TRY(show(page, d->example_words, &v, err));
     }
     for (size_t i = 0; strcmp(d->name, "pps") == 0 && i < TMI_PPS_METHODS; i++) {
-        const char *name = tamis_method_name(tmi_pps_method(i));
+        const char *name = tamis_method_name(tmi_method_pps(i));
         if (method && strcmp(method, name) != 0) continue;
-        TMI_TRY(verdict_of_method(&v, tmi_pps_method(i), err));
+        TMI_TRY(verdict_of_method(&v, tmi_method_pps(i), err));
         TMI_TRY(show(page, name, &v, err));
     }
 
@@ -345,8 +345,8 @@ static tamis_status write_table(tmi_text *text, tamis_error *err)
             TMI_TRY(add_row(&table, d->name, d->example_words, &v, err));
         }
         for (size_t i = 0; strcmp(d->name, "pps") == 0 && i < TMI_PPS_METHODS; i++) {
-            TMI_TRY(verdict_of_method(&v, tmi_pps_method(i), err));
-            TMI_TRY(add_row(&table, i ? "" : "pps", tamis_method_name(tmi_pps_method(i)), &v, err));
+            TMI_TRY(verdict_of_method(&v, tmi_method_pps(i), err));
+            TMI_TRY(add_row(&table, i ? "" : "pps", tamis_method_name(tmi_method_pps(i)), &v, err));
         }
         if (strcmp(d->name, "weights") == 0) TMI_TRY(add_row(&table, d->name, "design not known", &(verdict){0}, err));
     }

@@ -43,8 +43,7 @@ static tamis_status posterior(tmi_ball *z, const void *context, long bits, tamis
     const question *q = context;
     tmi_ball p, rest;
     (void)err;
-    tmi_ball_init(&p);
-    tmi_ball_init(&rest);
+    tmi_ball_inits(&p, &rest, NULL);
     tmi_ball_set_number(&p, q->at, bits);
     tmi_ball_neg(&rest, &p);
     tmi_ball_add_int(&rest, &rest, 1, bits);
@@ -58,8 +57,7 @@ static tamis_status posterior(tmi_ball *z, const void *context, long bits, tamis
     }
     tmi_ball_add(&rest, &rest, &p, bits);
     tmi_ball_div(z, &p, &rest, bits);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&rest);
+    tmi_ball_clears(&p, &rest, NULL);
     return TAMIS_OK;
 }
 

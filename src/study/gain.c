@@ -134,11 +134,7 @@ static tamis_status mean_formula(tmi_ball *value, const void *context, long bits
     const mean *m = context;
     terms t;
     (void)err;
-    tmi_ball_init(&t.eps);
-    tmi_ball_init(&t.d);
-    tmi_ball_init(&t.eps_n);
-    tmi_ball_init(&t.f);
-    tmi_ball_init(&t.complement);
+    tmi_ball_inits(&t.eps, &t.d, &t.eps_n, &t.f, &t.complement, NULL);
     tmi_ball_set_number(&t.eps, m->eps, bits);
     tmi_ball_set_int(&t.d, m->N - m->n);
     tmi_ball_div_int(&t.complement, &t.d, m->N, bits);
@@ -148,11 +144,7 @@ static tamis_status mean_formula(tmi_ball *value, const void *context, long bits
     tmi_ball_set_int(&t.f, m->n);
     tmi_ball_div_int(&t.f, &t.f, m->N, bits);
     m->field(value, m, &t, bits);
-    tmi_ball_clear(&t.eps);
-    tmi_ball_clear(&t.d);
-    tmi_ball_clear(&t.eps_n);
-    tmi_ball_clear(&t.f);
-    tmi_ball_clear(&t.complement);
+    tmi_ball_clears(&t.eps, &t.d, &t.eps_n, &t.f, &t.complement, NULL);
     return TAMIS_OK;
 }
 
@@ -199,9 +191,7 @@ static tamis_status rate_formula(tmi_ball *value, const void *context, long bits
     const rate *t = context;
     tmi_ball eps, s, x;
     (void)err;
-    tmi_ball_init(&eps);
-    tmi_ball_init(&s);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&eps, &s, &x, NULL);
     tmi_ball_set_number(&eps, t->eps, bits);
     tmi_ball_neg(&eps, &eps);
     tmi_ball_set_number(&s, t->rest, bits);
@@ -217,9 +207,7 @@ static tamis_status rate_formula(tmi_ball *value, const void *context, long bits
     tmi_ball_div(&x, &eps, &s, bits);
     tmi_ball_expm1(&x, &x, bits);
     tmi_ball_div(value, value, &x, bits);
-    tmi_ball_clear(&eps);
-    tmi_ball_clear(&s);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&eps, &s, &x, NULL);
     return TAMIS_OK;
 }
 
@@ -257,16 +245,14 @@ static tamis_status variance_formula(tmi_ball *value, const void *context, long 
     const variance *v = context;
     tmi_ball eps, x;
     (void)err;
-    tmi_ball_init(&eps);
-    tmi_ball_init(&x);
+    tmi_ball_inits(&eps, &x, NULL);
     tmi_ball_set_number(&eps, v->eps, bits);
     tmi_ball_set_number(&x, v->odds, bits);
     tmi_srs_headroom(&x, &x, &eps, bits);
     saved_share(value, &eps, &x, bits);
     noise_variance(&x, v->sensitivity, &eps, 1, bits);
     tmi_ball_mul(value, value, &x, bits);
-    tmi_ball_clear(&eps);
-    tmi_ball_clear(&x);
+    tmi_ball_clears(&eps, &x, NULL);
     return TAMIS_OK;
 }
 

@@ -28,9 +28,7 @@ static bool init(work *w, const tamis_law *law, int64_t unit)
     w->y = tmi_balls_new(w->N);
     for (int i = 0; i < 2; i++) {
         side *s = &w->sides[i];
-        tmi_ball_init(&s->total);
-        tmi_ball_init(&s->mean);
-        tmi_ball_init(&s->variance);
+        tmi_ball_inits(&s->total, &s->mean, &s->variance, NULL);
         s->joint = tmi_balls_new(w->N * w->N);
     }
     return w->y && w->sides[0].joint && w->sides[1].joint;
@@ -42,9 +40,7 @@ static void clear(work *w)
     tmi_balls_free(w->y, w->N);
     for (int i = 0; i < 2; i++) {
         side *s = &w->sides[i];
-        tmi_ball_clear(&s->total);
-        tmi_ball_clear(&s->mean);
-        tmi_ball_clear(&s->variance);
+        tmi_ball_clears(&s->total, &s->mean, &s->variance, NULL);
         tmi_balls_free(s->joint, w->N * w->N);
     }
 }
@@ -110,8 +106,7 @@ static void divide_values(work *w, const tamis_number *const *x, long bits)
 static void add_pair(work *w, side *s, size_t j, size_t l, long bits)
 {
     tmi_ball term, both;
-    tmi_ball_init(&term);
-    tmi_ball_init(&both);
+    tmi_ball_inits(&term, &both, NULL);
     tmi_ball_mul(&term, &s->joint[j * w->N + j], &s->joint[l * w->N + l], bits);
     tmi_ball_div(&term, &term, &s->total, bits);
     tmi_ball_sub(&term, &s->joint[j * w->N + l], &term, bits);
@@ -119,8 +114,7 @@ static void add_pair(work *w, side *s, size_t j, size_t l, long bits)
     tmi_ball_mul(&term, &term, &both, bits);
     if (j != l) tmi_ball_shift(&term, &term, 1);
     tmi_ball_add(&s->variance, &s->variance, &term, bits);
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&both);
+    tmi_ball_clears(&term, &both, NULL);
 }
 
 static void set_moments(work *w, side *s, long bits)

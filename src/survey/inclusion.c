@@ -16,6 +16,19 @@ static tamis_status first_formula(tmi_ball *value, const void *context, long bit
     return u->design->kind->first(value, u->design, u->unit, bits, err);
 }
 
+static tamis_status missing_formula(tmi_ball *value, const void *context, long bits, tamis_error *err)
+{
+    tamis_status status = first_formula(value, context, bits, err);
+    tmi_ball_neg(value, value);
+    tmi_ball_add_int(value, value, 1, bits);
+    return status;
+}
+
+tamis_status tmi_certify_missing(tamis_bound *probability, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    return tmi_certify(probability, TAMIS_WIDTH, missing_formula, &(unit_of){design, unit}, err);
+}
+
 static tamis_bound as_probability(tamis_bound bound) { return (tamis_bound){fmax(bound.lower, 0), fmin(bound.upper, 1)}; }
 
 static tamis_status certify_first(tamis_bound *pi, const tamis_design *design, int64_t unit, tamis_error *err)
@@ -52,14 +65,14 @@ tamis_status tamis_inclusion_first(tamis_bound *pi, const tamis_design *design, 
 
 /* ---- pairs ---- */
 
-tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_pair *pair,
-                                long bits, tamis_error *err)
+static tamis_status joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                                   tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < count && status == TAMIS_OK; i++)
+    for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count && status == TAMIS_OK; j++) {
             int64_t k = units[i] < units[j] ? units[i] : units[j], l = units[i] < units[j] ? units[j] : units[i];
-            status = pair(&pij[i * count + j], design, k, l, bits, err);
+            status = design->kind->pair(&pij[i * count + j], design, k, l, bits, err);
         }
     return status;
 }
@@ -80,7 +93,7 @@ tamis_status tmi_design_joint(tmi_ball *pij, const tamis_design *design, const i
                               tamis_error *err)
 {
     if (design->kind->joint) return design->kind->joint(pij, design, units, count, bits, err);
-    return joint_by_law(pij, design, units, count, bits, err);
+    return (design->kind->pair ? joint_by_pairs : joint_by_law)(pij, design, units, count, bits, err);
 }
 
 static int ascending(const void *x, const void *y)

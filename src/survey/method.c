@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "survey/design/pps.h"
-
 static tamis_status srs(tamis_design **design, int64_t population, int64_t sample, const tamis_number *rate, tamis_error *err)
 {
     (void)rate;
@@ -58,7 +56,7 @@ const tmi_method *tmi_method_row(tamis_method method)
     return method != TAMIS_METHOD_NONE && (size_t)method < METHODS ? &methods[method] : NULL;
 }
 
-tamis_method tmi_pps_method(size_t i) { return (tamis_method)(TAMIS_METHOD_CONDITIONAL_POISSON + i); }
+tamis_method tmi_method_pps(size_t i) { return (tamis_method)(TAMIS_METHOD_CONDITIONAL_POISSON + i); }
 
 const char *tamis_method_name(tamis_method method)
 {

@@ -38,13 +38,7 @@ static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_
 {
     if (law->count == TMI_SAMPLE_LAW_SAMPLES)
         return tmi_fail(err, TAMIS_UNABLE, "the law has more than %zu samples", TMI_SAMPLE_LAW_SAMPLES);
-    if (law->count == law->room) {
-        size_t room = 2 * law->room + 64;
-        tmi_listed *samples = tmi_realloc(law->samples, room, sizeof *samples);
-        if (!samples) return tmi_fail_memory(err);
-        law->samples = samples;
-        law->room = room;
-    }
+    if (!tmi_grow(&law->samples, &law->room, law->count, sizeof *law->samples)) return tmi_fail_memory(err);
     tmi_listed *s = &law->samples[law->count];
     *s = (tmi_listed){.size = (uint8_t)size};
     if (size > 0) memcpy(s->units, units, size);
@@ -119,14 +113,12 @@ tamis_status tmi_sample_law_add_product(tamis_law *law, const tmi_listed *s, con
         return status == TAMIS_OK ? tmi_sample_law_take(law, units, size, p, err) : status;
     }
     tmi_ball p, q;
-    tmi_ball_init(&p);
-    tmi_ball_init(&q);
+    tmi_ball_inits(&p, &q, NULL);
     sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
     sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
     tmi_ball_mul(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
     status = add_ball(law, units, size, &p, err);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&q);
+    tmi_ball_clears(&p, &q, NULL);
     return status;
 }
 
@@ -184,8 +176,7 @@ static tamis_status merge(tmi_listed *s, tmi_listed *t, tamis_error *err)
         return TAMIS_OK;
     }
     tmi_ball p, q;
-    tmi_ball_init(&p);
-    tmi_ball_init(&q);
+    tmi_ball_inits(&p, &q, NULL);
     sample_ball(&p, s, TMI_SAMPLE_LAW_BITS);
     sample_ball(&q, t, TMI_SAMPLE_LAW_BITS);
     tmi_ball_add(&p, &p, &q, TMI_SAMPLE_LAW_BITS);
@@ -195,8 +186,7 @@ static tamis_status merge(tmi_listed *s, tmi_listed *t, tamis_error *err)
         tmi_ball_init(&s->ball);
     }
     tmi_ball_set(&s->ball, &p);
-    tmi_ball_clear(&p);
-    tmi_ball_clear(&q);
+    tmi_ball_clears(&p, &q, NULL);
     return TAMIS_OK;
 }
 

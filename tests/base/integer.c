@@ -13,9 +13,6 @@ static void notices_overflow(void **state)
     assert_false(tmi_add_int64(&z, INT64_MAX, 1));
     assert_true(z == 0);
     assert_false(tmi_add_int64(&z, INT64_MIN, -1));
-    assert_true(tmi_mul_int64(&z, INT64_C(1) << 31, -(INT64_C(1) << 32)) && z == INT64_MIN);
-    assert_false(tmi_mul_int64(&z, INT64_MIN, -1));
-    assert_true(z == 0);
     assert_true(tmi_add_int128(&w, largest, -largest) && w == 0);
     assert_false(tmi_add_int128(&w, largest, 1));
     assert_true(w == 0);

@@ -4,6 +4,7 @@
 #include "num/circle.h"
 #include "num/law/law.h"
 #include "tests/num/enclosure.h"
+#include "tests/num/trials.h"
 
 #define BITS 256
 
@@ -27,7 +28,7 @@ static void bad_circles_still_enclose(void **state)
         tmi_ball_set_number(&groups[g].success, g == 0 ? p : q, BITS);
         tmi_ball_set_number(&groups[g].failure, g == 0 ? q : p, BITS);
     }
-    assert_int_equal(tmi_law_trials(&law, &(tmi_trials){trials, 2}, (tmi_window){1e-300, BITS}, NULL), TAMIS_OK);
+    assert_int_equal(law_of_trials(&law, &(tmi_trials){trials, 2}, (tmi_window){1e-300, BITS}), TAMIS_OK);
     for (int64_t k = 1; k < 30; k += 2)
         for (int tail = 0; tail < 2; tail++)
             for (size_t t = 0; t < sizeof tilts / sizeof *tilts; t++)

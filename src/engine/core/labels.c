@@ -107,13 +107,8 @@ static bool make_slots(tmi_labels *labels)
 
 static bool make_room(tmi_labels *labels, size_t text_length)
 {
-    if (labels->count == labels->room) {
-        label *list = tmi_realloc(labels->list, 2 * labels->room + 64, sizeof *list);
-        if (!list) return false;
-        labels->list = list;
-        labels->room = 2 * labels->room + 64;
-    }
-    return make_text_room(labels, text_length) && make_slots(labels);
+    return tmi_grow(&labels->list, &labels->room, labels->count, sizeof *labels->list) && make_text_room(labels, text_length) &&
+           make_slots(labels);
 }
 
 tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err)

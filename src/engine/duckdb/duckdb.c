@@ -267,13 +267,7 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
     }
     state->threads = threads;
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){.name = "duckdb",
-                                 .state = state,
-                                 .describe = describe,
-                                 .check = check,
-                                 .aggregate = aggregate,
-                                 .rows = read_rows,
-                                 .free = free_engine};
+    state->engine = (tmi_engine){"duckdb", state, describe, check, aggregate, read_rows, free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

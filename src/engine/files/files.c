@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "engine/files/scan.h"
 
 bool tmi_ends_in(const char *name, const char *ending)
 {
@@ -78,5 +79,37 @@ tamis_status tmi_files_find(tmi_file *files, size_t count, tamis_error *err)
         if (differs != TAMIS_OK) status = differs;
     }
     tmi_free(before);
+    return status;
+}
+
+static void free_scanner(tmi_scanner *scanner)
+{
+    tmi_file_scanner *s = scanner->state;
+    for (size_t f = 0; f < s->file_count; f++) tmi_file_clear(&s->files[f]);
+    tmi_free(s->files);
+    tmi_free(s);
+}
+
+tamis_status tmi_engine_of_files(tmi_engine **engine, const tmi_source *source, tmi_scanner scanner,
+                                 bool (*fits)(const char *name), const char *message, unsigned threads, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *engine = NULL;
+    if (!source || !source->files || source->file_count == 0) return tmi_fail(err, TAMIS_INVALID, "the source names no file");
+    tmi_file_scanner *s = tmi_alloc(1, sizeof *s);
+    if (!s) return tmi_fail_memory(err);
+    scanner.state = s;
+    scanner.in_parts = true;
+    scanner.free = free_scanner;
+    s->scanner = scanner;
+    s->files = tmi_alloc(source->file_count, sizeof *s->files);
+    if (!s->files) status = tmi_fail_memory(err);
+    for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
+        const char *name = source->files[f] ? source->files[f] : "";
+        if (!fits(name)) status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "%s", message);
+        else status = tmi_file_init(&s->files[s->file_count++], name, err);
+    }
+    if (status == TAMIS_OK) return tmi_engine_take_scanner(engine, &s->scanner, threads, err);
+    free_scanner(&s->scanner);
     return status;
 }

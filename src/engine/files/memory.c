@@ -4,22 +4,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "engine/files/csv.h"
-#include "engine/files/files.h"
 #include "engine/files/scan.h"
-
-typedef struct csv_scanner {
-    tmi_scanner scanner;
-    tmi_file *files;
-    size_t file_count;
-} csv_scanner;
-
-static void free_scanner(tmi_scanner *scanner)
-{
-    csv_scanner *s = scanner->state;
-    for (size_t f = 0; f < s->file_count; f++) tmi_file_clear(&s->files[f]);
-    tmi_free(s->files);
-    tmi_free(s);
-}
 
 /* A column may be requested twice, as a number and as a category; its cells are then at the position of the first request. */
 static size_t first_of(const tmi_column *const *columns, size_t c)
@@ -59,7 +44,7 @@ done:
 static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
                           const tamis_watch *watch, tamis_error *err)
 {
-    csv_scanner *s = scanner->state;
+    tmi_file_scanner *s = scanner->state;
     (void)codes;
     tamis_status status = tmi_files_find(s->files, s->file_count, err);
     for (size_t f = 0; f < s->file_count && status == TAMIS_OK; f++) {
@@ -71,7 +56,7 @@ static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns
     return status;
 }
 
-static tamis_status scan_file(csv_scanner *s, size_t f, const tmi_column *const *columns, size_t count, tmi_raw *raw,
+static tamis_status scan_file(tmi_file_scanner *s, size_t f, const tmi_column *const *columns, size_t count, tmi_raw *raw,
                               tmi_take_raw *take, void *context, tamis_error *err)
 {
     tmi_csv_rows *rows = NULL;
@@ -98,7 +83,7 @@ static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns,
                          size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
     (void)codes; /* the texts are handed out */
-    csv_scanner *s = scanner->state;
+    tmi_file_scanner *s = scanner->state;
     tamis_status status = TAMIS_OK;
     tmi_raw *raw = tmi_alloc(count, sizeof *raw);
     if (!raw) return tmi_fail_memory(err);
@@ -108,24 +93,10 @@ static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns,
     return status;
 }
 
+static bool is_csv(const char *name) { return tmi_ends_in(name, ".csv"); }
+
 tamis_status tmi_engine_memory(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    *engine = NULL;
-    if (!source || !source->files || source->file_count == 0) return tmi_fail(err, TAMIS_INVALID, "the source names no file");
-    csv_scanner *s = tmi_alloc(1, sizeof *s);
-    if (!s) return tmi_fail_memory(err);
-    s->scanner = (tmi_scanner){
-        .name = "memory", .state = s, .check = check, .scan = scan, .in_parts = true, .free = free_scanner};
-    s->files = tmi_alloc(source->file_count, sizeof *s->files);
-    if (!s->files) status = tmi_fail_memory(err);
-    for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
-        const char *name = source->files[f] ? source->files[f] : "";
-        if (!tmi_ends_in(name, ".csv"))
-            status = tmi_fail_file(err, TAMIS_INVALID, name, 0, "the memory engine reads files whose name ends in .csv");
-        else status = tmi_file_init(&s->files[s->file_count++], name, err);
-    }
-    if (status == TAMIS_OK) return tmi_engine_take_scanner(engine, &s->scanner, threads, err);
-    free_scanner(&s->scanner);
-    return status;
+    return tmi_engine_of_files(engine, source, (tmi_scanner){.name = "memory", .check = check, .scan = scan}, is_csv,
+                               "the memory engine reads files whose name ends in .csv", threads, err);
 }

@@ -10,7 +10,6 @@
 #include "base/article.h"
 #include "base/memory.h"
 #include "base/words.h"
-#include "engine/files/files.h"
 #include "engine/files/readstat_reading.h"
 #include "engine/files/scan.h"
 
@@ -38,12 +37,6 @@ static size_t kind_of(const char *name)
 }
 
 bool tmi_is_readstat_file(const char *name) { return kind_of(name) < KINDS; }
-
-typedef struct file_scanner {
-    tmi_scanner scanner;
-    tmi_file *files;
-    size_t file_count;
-} file_scanner;
 
 /* ---- files ---- */
 
@@ -117,7 +110,7 @@ done:
     return status;
 }
 
-static tamis_status scan_file(const file_scanner *s, size_t f, const tmi_column *const *columns, tmi_codes *const *codes,
+static tamis_status scan_file(const tmi_file_scanner *s, size_t f, const tmi_column *const *columns, tmi_codes *const *codes,
                               size_t count, tmi_take_raw *take, void *context, tamis_error *err)
 {
     const tmi_file *file = &s->files[f];
@@ -145,14 +138,6 @@ done:
 
 /* ---- the scanner ---- */
 
-static void free_scanner(tmi_scanner *scanner)
-{
-    file_scanner *s = scanner->state;
-    for (size_t f = 0; f < s->file_count; f++) tmi_file_clear(&s->files[f]);
-    tmi_free(s->files);
-    tmi_free(s);
-}
-
 /* Checks the columns of file f, and that they fit the files before it. */
 static tamis_status check_file(tmi_form *seen, const tmi_file *file, const tmi_column *const *columns, tmi_codes *const *codes,
                                size_t count, tamis_error *err)
@@ -176,7 +161,7 @@ done:
 static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
                           const tamis_watch *watch, tamis_error *err)
 {
-    file_scanner *s = scanner->state;
+    tmi_file_scanner *s = scanner->state;
     tmi_form *seen = tmi_alloc(count, sizeof *seen);
     (void)watch;
     if (!seen) return tmi_fail_memory(err);
@@ -193,7 +178,7 @@ static tamis_status check(tmi_scanner *scanner, const tmi_column *const *columns
 static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns, tmi_codes *const *codes, size_t count,
                          size_t part, size_t parts, tmi_take_raw *take, void *context, tamis_error *err)
 {
-    const file_scanner *s = scanner->state;
+    const tmi_file_scanner *s = scanner->state;
     tamis_status status = TAMIS_OK;
     for (size_t f = part; f < s->file_count && status == TAMIS_OK; f += parts)
         status = scan_file(s, f, columns, codes, count, take, context, err);
@@ -202,24 +187,8 @@ static tamis_status scan(tmi_scanner *scanner, const tmi_column *const *columns,
 
 tamis_status tmi_engine_readstat(tmi_engine **engine, const tmi_source *source, unsigned threads, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    *engine = NULL;
-    if (!source || !source->files || source->file_count == 0) return tmi_fail(err, TAMIS_INVALID, "the source names no file");
-    file_scanner *s = tmi_alloc(1, sizeof *s);
-    if (!s) return tmi_fail_memory(err);
-    s->scanner = (tmi_scanner){
-        .name = "readstat", .state = s, .check = check, .scan = scan, .in_parts = true, .free = free_scanner};
-    s->files = tmi_alloc(source->file_count, sizeof *s->files);
-    if (!s->files) status = tmi_fail_memory(err);
-    for (size_t f = 0; status == TAMIS_OK && f < source->file_count; f++) {
-        const char *name = source->files[f] ? source->files[f] : "";
-        if (!tmi_is_readstat_file(name))
-            status = tmi_fail_file(err, TAMIS_INVALID, name, 0,
-                                   "not all files of the source are SPSS, Stata or SAS files (.sav, "
-                                   ".zsav, .dta, .sas7bdat, .xpt)");
-        else status = tmi_file_init(&s->files[s->file_count++], name, err);
-    }
-    if (status == TAMIS_OK) return tmi_engine_take_scanner(engine, &s->scanner, threads, err);
-    free_scanner(&s->scanner);
-    return status;
+    return tmi_engine_of_files(engine, source, (tmi_scanner){.name = "readstat", .check = check, .scan = scan},
+                               tmi_is_readstat_file,
+                               "not all files of the source are SPSS, Stata or SAS files (.sav, .zsav, .dta, .sas7bdat, .xpt)",
+                               threads, err);
 }

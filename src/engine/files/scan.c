@@ -414,12 +414,7 @@ tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, 
     }
     state->scanner = scanner;
     state->threads = threads;
-    state->engine = (tmi_engine){.name = scanner->name,
-                                 .state = state,
-                                 .describe = describe,
-                                 .aggregate = aggregate,
-                                 .rows = read_rows,
-                                 .free = free_engine};
+    state->engine = (tmi_engine){scanner->name, state, describe, NULL, aggregate, read_rows, free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

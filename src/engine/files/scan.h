@@ -4,6 +4,7 @@
 #define TMI_ENGINE_FILES_SCAN_H
 
 #include "engine/core/cells.h"
+#include "engine/files/files.h"
 
 #define TMI_SCAN_ROWS 2048 /* of a piece, at most */
 
@@ -42,5 +43,17 @@ struct tmi_scanner {
 
 /* Takes ownership of the scanner, also on failure. threads 0: as many as the machine has. */
 tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, unsigned threads, tamis_error *err);
+
+/* A scanner of files. */
+typedef struct tmi_file_scanner {
+    tmi_scanner scanner;
+    tmi_file *files;
+    size_t file_count;
+} tmi_file_scanner;
+
+/* The engine of a scanner of the source's files: `scanner` has name, check and scan, whose scanner->state is a tmi_file_scanner.
+ * INVALID, with this message, if a file's name does not fit. */
+tamis_status tmi_engine_of_files(tmi_engine **engine, const tmi_source *source, tmi_scanner scanner,
+                                 bool (*fits)(const char *name), const char *message, unsigned threads, tamis_error *err);
 
 #endif

@@ -410,13 +410,7 @@ tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, 
         return status;
     }
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){.name = "postgres",
-                                 .state = state,
-                                 .describe = describe,
-                                 .check = check,
-                                 .aggregate = aggregate,
-                                 .rows = read_rows,
-                                 .free = free_engine};
+    state->engine = (tmi_engine){"postgres", state, describe, check, aggregate, read_rows, free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

@@ -71,7 +71,8 @@ tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err)
     return TAMIS_OK;
 }
 
-void tmi_point_part(tmi_ball *z, int64_t point, tmi_law_part part, int64_t k)
+/* A law that sits on one point. */
+static void point_part(tmi_ball *z, int64_t point, tmi_law_part part, int64_t k)
 {
     bool inside = part == TMI_MASS ? k == point : part == TMI_AT_LEAST ? point >= k : point <= k;
     tmi_ball_set_int(z, inside);
@@ -91,7 +92,7 @@ tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_par
     int64_t n = law->trials;
     bool certain = tmi_number_compare_int(law->probability, 1) == 0;
     if (n == 0 || certain || tmi_number_sign(law->probability) == 0) {
-        tmi_point_part(z, certain ? n : 0, part, k);
+        point_part(z, certain ? n : 0, part, k);
         return TAMIS_OK;
     }
     if (part != TMI_MASS && is_wide(law)) {
@@ -110,36 +111,29 @@ tamis_status tmi_binomial_part(tmi_ball *z, const tmi_binomial *law, tmi_law_par
 
 /* ---- public ---- */
 
-typedef struct question {
-    tmi_binomial law;
-    tmi_law_part part;
-    int64_t k;
-} question;
-
-static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_error *err)
+static tamis_status part_of(tmi_ball *z, const void *law, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
-    const question *q = context;
-    return tmi_binomial_part(z, &q->law, q->part, q->k, bits, err);
+    return tmi_binomial_part(z, law, part, k, bits, err);
 }
 
-static tamis_status certified(tamis_bound *bound, question q, tamis_error *err)
+static tamis_status certified(tamis_bound *bound, tmi_binomial law, tmi_law_part part, int64_t k, tamis_error *err)
 {
     tamis_status status = tmi_begin_probability(bound, err);
-    if (status == TAMIS_OK) status = tmi_check_binomial(&q.law, err);
-    return status == TAMIS_OK ? tmi_certify_probability(bound, answer, &q, err) : status;
+    if (status == TAMIS_OK) status = tmi_check_binomial(&law, err);
+    return status == TAMIS_OK ? tmi_certify_part(bound, part_of, &law, part, k, err) : status;
 }
 
 tamis_status tamis_binomial_mass(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k, tamis_error *err)
 {
-    return certified(p, (question){{trials, probability}, TMI_MASS, k}, err);
+    return certified(p, (tmi_binomial){trials, probability}, TMI_MASS, k, err);
 }
 
 tamis_status tamis_binomial_at_least(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k, tamis_error *err)
 {
-    return certified(p, (question){{trials, probability}, TMI_AT_LEAST, k}, err);
+    return certified(p, (tmi_binomial){trials, probability}, TMI_AT_LEAST, k, err);
 }
 
 tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, const tamis_number *probability, int64_t k, tamis_error *err)
 {
-    return certified(p, (question){{trials, probability}, TMI_AT_MOST, k}, err);
+    return certified(p, (tmi_binomial){trials, probability}, TMI_AT_MOST, k, err);
 }

@@ -154,17 +154,10 @@ tamis_status tmi_check_scale(const tamis_number *scale, tamis_error *err)
     return TAMIS_OK;
 }
 
-typedef struct question {
-    const tamis_number *variance;
-    tmi_law_part part;
-    int64_t k;
-} question;
-
-static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_error *err)
+static tamis_status part_of(tmi_ball *z, const void *variance, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
-    const question *q = context;
     (void)err;
-    tmi_discrete_gaussian_part(z, q->variance, q->part, q->k, bits);
+    tmi_discrete_gaussian_part(z, variance, part, k, bits);
     return TAMIS_OK;
 }
 
@@ -174,7 +167,7 @@ static tamis_status certified(tamis_bound *bound, const tamis_number *scale, tmi
     tamis_status status = tmi_begin_probability(bound, err);
     if (status == TAMIS_OK) status = tmi_check_scale(scale, err);
     if (status == TAMIS_OK) status = tmi_number_mul(&variance, scale, scale, err);
-    if (status == TAMIS_OK) status = tmi_certify_probability(bound, answer, &(question){variance, part, k}, err);
+    if (status == TAMIS_OK) status = tmi_certify_part(bound, part_of, variance, part, k, err);
     tamis_number_free(variance);
     return status;
 }

@@ -59,33 +59,26 @@ void tmi_discrete_laplace_part(tmi_ball *z, const tamis_number *scale, tmi_law_p
 
 /* ---- public ---- */
 
-typedef struct question {
-    const tamis_number *scale;
-    tmi_law_part part;
-    int64_t k;
-} question;
-
-static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_error *err)
+static tamis_status part_of(tmi_ball *z, const void *scale, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
-    const question *q = context;
     (void)err;
-    tmi_discrete_laplace_part(z, q->scale, q->part, q->k, bits);
+    tmi_discrete_laplace_part(z, scale, part, k, bits);
     return TAMIS_OK;
 }
 
-static tamis_status certified(tamis_bound *bound, question q, tamis_error *err)
+static tamis_status certified(tamis_bound *bound, const tamis_number *scale, tmi_law_part part, int64_t k, tamis_error *err)
 {
     tamis_status status = tmi_begin_probability(bound, err);
-    if (status == TAMIS_OK) status = tmi_check_scale(q.scale, err);
-    return status == TAMIS_OK ? tmi_certify_probability(bound, answer, &q, err) : status;
+    if (status == TAMIS_OK) status = tmi_check_scale(scale, err);
+    return status == TAMIS_OK ? tmi_certify_part(bound, part_of, scale, part, k, err) : status;
 }
 
 tamis_status tamis_discrete_laplace_mass(tamis_bound *p, const tamis_number *scale, int64_t k, tamis_error *err)
 {
-    return certified(p, (question){scale, TMI_MASS, k}, err);
+    return certified(p, scale, TMI_MASS, k, err);
 }
 
 tamis_status tamis_discrete_laplace_at_least(tamis_bound *p, const tamis_number *scale, int64_t k, tamis_error *err)
 {
-    return certified(p, (question){scale, TMI_AT_LEAST, k}, err);
+    return certified(p, scale, TMI_AT_LEAST, k, err);
 }

@@ -93,41 +93,34 @@ void tmi_hypergeometric_part(tmi_ball *z, const tmi_hypergeometric *law, tmi_law
 
 /* ---- public ---- */
 
-typedef struct question {
-    tmi_hypergeometric law;
-    tmi_law_part part;
-    int64_t k;
-} question;
-
-static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_error *err)
+static tamis_status part_of(tmi_ball *z, const void *law, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
-    const question *q = context;
     (void)err;
-    tmi_hypergeometric_part(z, &q->law, q->part, q->k, bits);
+    tmi_hypergeometric_part(z, law, part, k, bits);
     return TAMIS_OK;
 }
 
-static tamis_status certified(tamis_bound *bound, question q, tamis_error *err)
+static tamis_status certified(tamis_bound *bound, tmi_hypergeometric law, tmi_law_part part, int64_t k, tamis_error *err)
 {
     tamis_status status = tmi_begin_probability(bound, err);
-    if (status == TAMIS_OK) status = tmi_check_hypergeometric(&q.law, err);
-    return status == TAMIS_OK ? tmi_certify_probability(bound, answer, &q, err) : status;
+    if (status == TAMIS_OK) status = tmi_check_hypergeometric(&law, err);
+    return status == TAMIS_OK ? tmi_certify_part(bound, part_of, &law, part, k, err) : status;
 }
 
 tamis_status tamis_hypergeometric_mass(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,
                                        tamis_error *err)
 {
-    return certified(p, (question){{population, ones, sample}, TMI_MASS, k}, err);
+    return certified(p, (tmi_hypergeometric){population, ones, sample}, TMI_MASS, k, err);
 }
 
 tamis_status tamis_hypergeometric_at_least(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,
                                            tamis_error *err)
 {
-    return certified(p, (question){{population, ones, sample}, TMI_AT_LEAST, k}, err);
+    return certified(p, (tmi_hypergeometric){population, ones, sample}, TMI_AT_LEAST, k, err);
 }
 
 tamis_status tamis_hypergeometric_at_most(tamis_bound *p, int64_t population, int64_t ones, int64_t sample, int64_t k,
                                           tamis_error *err)
 {
-    return certified(p, (question){{population, ones, sample}, TMI_AT_MOST, k}, err);
+    return certified(p, (tmi_hypergeometric){population, ones, sample}, TMI_AT_MOST, k, err);
 }

@@ -10,7 +10,8 @@
 #include <arb_poly.h>
 #endif
 
-static int64_t law_end(const tmi_law *law) /* the point after the last stored one */ { return law->first + (int64_t)law->count; }
+/* The point after the last stored one. */
+static int64_t law_end(const tmi_law *law) { return law->first + (int64_t)law->count; }
 
 /* z = [0, upper end of x] for x >= 0. */
 static void from_zero_to(tmi_ball *z, const tmi_ball *x, long bits)
@@ -25,9 +26,7 @@ void tmi_law_init(tmi_law *law)
 {
     tmi_ball one;
     *law = (tmi_law){0};
-    tmi_ball_init(&one);
-    tmi_ball_init(&law->below);
-    tmi_ball_init(&law->above);
+    tmi_ball_inits(&one, &law->below, &law->above, NULL);
     tmi_ball_set_int(&one, 1);
     from_zero_to(&law->below, &one, 64);
     from_zero_to(&law->above, &one, 64);
@@ -39,8 +38,7 @@ void tmi_law_clear(tmi_law *law)
     if (!law) return;
     for (size_t i = 0; i < law->count; i++) tmi_ball_clear(&law->mass[i]);
     tmi_free(law->mass);
-    tmi_ball_clear(&law->below);
-    tmi_ball_clear(&law->above);
+    tmi_ball_clears(&law->below, &law->above, NULL);
     tmi_law_init(law);
 }
 
@@ -83,15 +81,6 @@ tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err)
     law->first = first;
     TMI_CHECK(tmi_law_is_sound(law));
     return TAMIS_OK;
-}
-
-static void swap(tmi_ball *x, tmi_ball *y) { arb_swap(tmi_arb(x), tmi_arb(y)); }
-
-void tmi_law_mirror(tmi_law *law)
-{
-    for (size_t i = 0; i < law->count / 2; i++) swap(&law->mass[i], &law->mass[law->count - 1 - i]);
-    swap(&law->below, &law->above);
-    law->first = law->count > 0 ? 1 - law_end(law) : -law->first;
 }
 
 /* ---- asking ---- */
@@ -138,44 +127,6 @@ void tmi_law_at_most(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
     }
     tmi_ball_set(z, &sum);
     tmi_ball_clear(&sum);
-}
-
-/* ---- mixture ---- */
-
-/* z += weight * x */
-static void add_product(tmi_ball *z, const tmi_ball *weight, const tmi_ball *x, long bits)
-{
-    arb_addmul(tmi_arb(z), tmi_arb_const(weight), tmi_arb_const(x), bits);
-}
-
-tamis_status tmi_law_mix(tmi_law *law, const tmi_law *const *laws, const tmi_ball *weights, size_t count, long bits,
-                         tamis_error *err)
-{
-    int64_t first = 0, end = 0;
-    tmi_law_init(law);
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "a mixture of no laws");
-    for (size_t i = 0; i < count; i++) {
-        if (tmi_ball_is_negative(&weights[i])) return tmi_fail(err, TAMIS_INVALID, "weight %zu is negative", i);
-        if (i == 0 || laws[i]->first < first) first = laws[i]->first;
-        if (i == 0 || law_end(laws[i]) > end) end = law_end(laws[i]);
-    }
-    tamis_status status = tmi_law_new(law, first, (size_t)end - (size_t)first, err);
-    if (status != TAMIS_OK) return status;
-    tmi_ball part;
-    tmi_ball_init(&part);
-    for (size_t i = 0; i < count; i++) {
-        for (int64_t k = first; k < end; k++) {
-            tmi_law_mass(&part, laws[i], k, bits);
-            if (!tmi_ball_is_zero(&part)) add_product(&law->mass[k - first], &weights[i], &part, bits);
-        }
-        tmi_law_at_most(&part, laws[i], first - 1, bits); /* not O(count): nothing is stored there */
-        add_product(&law->below, &weights[i], &part, bits);
-        tmi_law_at_least(&part, laws[i], end, bits);
-        add_product(&law->above, &weights[i], &part, bits);
-    }
-    tmi_ball_clear(&part);
-    TMI_CHECK(tmi_law_is_sound(law));
-    return TAMIS_OK;
 }
 
 /* ---- convolution ---- */

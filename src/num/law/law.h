@@ -1,8 +1,8 @@
 /* Lattice laws: masses on consecutive integers, each one enclosed, and enclosures of what lies left and right of them.
  *
  * A law with a finite support is stored whole where that is affordable; otherwise the window is chosen so that the mass
- * outside is below a stated number, and that mass is carried along: `below` and `above` always hold the truth, through
- * mixtures and convolutions. Masses keep their relative accuracy down to about the mass outside.
+ * outside is below a stated number, and that mass is carried along: `below` and `above` always enclose the truth,
+ * through convolutions too. Masses keep their relative accuracy down to about the mass outside.
  *
  * Invariants of every law that a function here has given:
  *   1. P(X = first + i) lies in mass[i] for 0 <= i < count; P(X < first) in below; P(X > first + count - 1) in above.
@@ -41,22 +41,17 @@ void tmi_law_init(tmi_law *law);
 tamis_status tmi_law_point(tmi_law *law, int64_t k, tamis_error *err);
 tamis_status tmi_law_hypergeometric(tmi_law *law, const tmi_hypergeometric *parameters, tmi_window window, tamis_error *err);
 tamis_status tmi_law_binomial(tmi_law *law, const tmi_binomial *parameters, tmi_window window, tamis_error *err);
-tamis_status tmi_law_trials(tmi_law *law, const tmi_trials *parameters, tmi_window window, tamis_error *err);
 tamis_status tmi_law_discrete_laplace(tmi_law *law, const tamis_number *scale, tmi_window window, tamis_error *err);
 tamis_status tmi_law_discrete_gaussian(tmi_law *law, const tamis_number *variance, tmi_window window, tamis_error *err);
 
 /* Room for `count` masses from `first` on, all zero, nothing outside: for a law whose masses the caller knows. */
 tamis_status tmi_law_new(tmi_law *law, int64_t first, size_t count, tamis_error *err);
 
-/* Sum of weight times law, for weights >= 0; and the law of X + Y for independent X and Y. The result is new and shares
- * nothing with the inputs. */
-tamis_status tmi_law_mix(tmi_law *law, const tmi_law *const *laws, const tmi_ball *weights, size_t count, long bits,
-                         tamis_error *err);
+/* The law of X + Y for independent X and Y. The result is new and shares nothing with the inputs. */
 tamis_status tmi_law_convolve(tmi_law *law, const tmi_law *x, const tmi_law *y, long bits, tamis_error *err);
 
-/* X + by, and -X; in place. */
+/* X + by, in place. */
 tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err);
-void tmi_law_mirror(tmi_law *law);
 
 void tmi_law_clear(tmi_law *law); /* leaves the law about which nothing is known; NULL is fine */
 

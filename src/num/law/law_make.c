@@ -38,13 +38,7 @@ static void side_clear(side *s)
 
 static tamis_status side_add(side *s, const tmi_ball *mass, tamis_error *err)
 {
-    if (s->count == s->room) {
-        size_t room = s->room == 0 ? 64 : 2 * s->room;
-        tmi_ball *larger = tmi_realloc(s->mass, room, sizeof *larger); /* a ball may be moved */
-        if (!larger) return tmi_fail_memory(err);
-        s->mass = larger;
-        s->room = room;
-    }
+    if (!tmi_grow(&s->mass, &s->room, s->count, sizeof *s->mass)) return tmi_fail_memory(err); /* a ball may be moved */
     tmi_ball_init(&s->mass[s->count]);
     tmi_ball_set(&s->mass[s->count++], mass);
     return TAMIS_OK;
@@ -57,8 +51,7 @@ static tamis_status side_fill(side *s, const tmi_ratio_law *shape, bool up, cons
     tmi_ball term, factor;
     tmi_ratios ratios = shape->ratios(shape->law, shape->mode, up);
     int64_t length = tmi_ratios_length(&ratios);
-    tmi_ball_init(&term);
-    tmi_ball_init(&factor);
+    tmi_ball_inits(&term, &factor, NULL);
     tmi_ratios_factor(&factor, &ratios, window.bits);
     tmi_ball_set(&term, mode);
     TMI_TRY(side_add(s, &term, err));
@@ -73,8 +66,7 @@ static tamis_status side_fill(side *s, const tmi_ratio_law *shape, bool up, cons
     }
     tmi_ball_set_int(&s->rest, 0);
 done:
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&factor);
+    tmi_ball_clears(&term, &factor, NULL);
     return status;
 }
 
@@ -83,9 +75,7 @@ static tamis_status from_ratio_law(tmi_law *law, const tmi_ratio_law *shape, tmi
     tamis_status status = TAMIS_OK;
     side up = {0}, down = {0};
     tmi_ball mode;
-    tmi_ball_init(&up.rest);
-    tmi_ball_init(&down.rest);
-    tmi_ball_init(&mode);
+    tmi_ball_inits(&up.rest, &down.rest, &mode, NULL);
     if (shape->low == shape->high) tmi_ball_set_int(&mode, 1);
     else shape->mass(&mode, shape->law, shape->mode, window.bits + 64);
     TMI_TRY(side_fill(&up, shape, true, &mode, window, err));
@@ -132,37 +122,6 @@ tamis_status tmi_law_binomial(tmi_law *law, const tmi_binomial *parameters, tmi_
     return status;
 }
 
-/* The sum of groups[from..to-1] by halves, so that the factors of each product are about equally long. */
-static tamis_status add_groups(tmi_law *law, const tamis_trials *groups, size_t from, size_t to, tmi_window window,
-                               tamis_error *err)
-{
-    tmi_law_init(law);
-    if (to - from == 1) {
-        tmi_binomial group = {groups[from].count, groups[from].probability};
-        return tmi_law_binomial(law, &group, window, err);
-    }
-    tmi_law left, right;
-    size_t middle = from + (to - from) / 2;
-    tmi_law_init(&right);
-    tamis_status status = add_groups(&left, groups, from, middle, window, err);
-    if (status == TAMIS_OK) status = add_groups(&right, groups, middle, to, window, err);
-    if (status == TAMIS_OK) status = tmi_law_convolve(law, &left, &right, window.bits, err);
-    tmi_law_clear(&left);
-    tmi_law_clear(&right);
-    return status;
-}
-
-tamis_status tmi_law_trials(tmi_law *law, const tmi_trials *parameters, tmi_window window, tamis_error *err)
-{
-    tmi_law_init(law);
-    tamis_status status = check_window(window, err);
-    if (status == TAMIS_OK) status = tmi_check_trials(parameters, err);
-    if (status != TAMIS_OK) return status;
-    if (parameters->count == 0) return tmi_law_point(law, 0, err);
-    window.outside /= (double)parameters->count; /* what is outside adds up */
-    return add_groups(law, parameters->groups, 0, parameters->count, window, err);
-}
-
 /* ---- noise ---- */
 
 typedef void part_function(tmi_ball *z, const tamis_number *parameter, tmi_law_part part, int64_t k, long bits);
@@ -174,9 +133,7 @@ static tamis_status from_symmetric(tmi_law *law, part_function *part, const tami
     tamis_status status = TAMIS_OK;
     tmi_ball outside, term, factor;
     int64_t last = 0;
-    tmi_ball_init(&outside);
-    tmi_ball_init(&term);
-    tmi_ball_init(&factor);
+    tmi_ball_inits(&outside, &term, &factor, NULL);
     if (!(reach < (double)(TMI_LAW_POINTS / 2 - 64))) TMI_TRY(too_wide(err));
     for (last = (int64_t)reach;; last++) { /* the guess is nearly always enough */
         part(&outside, parameter, TMI_AT_LEAST, last + 1, window.bits);
@@ -195,9 +152,7 @@ static tamis_status from_symmetric(tmi_law *law, part_function *part, const tami
     tmi_ball_set(&law->below, &outside);
     tmi_ball_set(&law->above, &outside);
 done:
-    tmi_ball_clear(&outside);
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&factor);
+    tmi_ball_clears(&outside, &term, &factor, NULL);
     return status;
 }
 
@@ -217,14 +172,12 @@ tamis_status tmi_law_discrete_laplace(tmi_law *law, const tamis_number *scale, t
     if (status == TAMIS_OK) status = tmi_check_scale(scale, err);
     if (status != TAMIS_OK) return status;
     tmi_ball ratio, step;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&step);
+    tmi_ball_inits(&ratio, &step, NULL);
     exp_of_inverse(&ratio, scale, 1, window.bits);
     tmi_ball_set_int(&step, 1);
     double reach = ceil(tmi_number_up(scale) * -log(window.outside / 2));
     status = from_symmetric(law, tmi_discrete_laplace_part, scale, reach, &ratio, &step, window, err);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&step);
+    tmi_ball_clears(&ratio, &step, NULL);
     return status;
 }
 
@@ -236,13 +189,11 @@ tamis_status tmi_law_discrete_gaussian(tmi_law *law, const tamis_number *varianc
     if (status == TAMIS_OK && tmi_number_sign(variance) <= 0) status = tmi_fail(err, TAMIS_INVALID, "variance must be positive");
     if (status != TAMIS_OK) return status;
     tmi_ball ratio, step;
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&step);
+    tmi_ball_inits(&ratio, &step, NULL);
     exp_of_inverse(&ratio, variance, 2, window.bits);
     exp_of_inverse(&step, variance, 1, window.bits);
     double reach = ceil(sqrt(tmi_number_up(variance) * -2 * log(window.outside / 2)));
     status = from_symmetric(law, tmi_discrete_gaussian_part, variance, reach, &ratio, &step, window, err);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&step);
+    tmi_ball_clears(&ratio, &step, NULL);
     return status;
 }

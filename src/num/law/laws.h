@@ -10,9 +10,6 @@
 /* Which part of a law: one point, {X >= k} or {X <= k}. */
 typedef enum tmi_law_part { TMI_MASS, TMI_AT_LEAST, TMI_AT_MOST } tmi_law_part;
 
-/* A law that sits on one point. */
-void tmi_point_part(tmi_ball *z, int64_t point, tmi_law_part part, int64_t k);
-
 void tmi_log_factorial(tmi_ball *z, int64_t n, long bits);
 void tmi_log_binomial(tmi_ball *z, int64_t n, int64_t k, long bits); /* 0 <= k <= n */
 

@@ -21,10 +21,7 @@ typedef struct setup {
 
 static void setup_clear(setup *s)
 {
-    for (size_t i = 0; i < s->law.count; i++) {
-        tmi_ball_clear(&s->law.groups[i].success);
-        tmi_ball_clear(&s->law.groups[i].failure);
-    }
+    for (size_t i = 0; i < s->law.count; i++) { tmi_ball_clears(&s->law.groups[i].success, &s->law.groups[i].failure, NULL); }
     tmi_free(s->law.groups);
     *s = (setup){0};
 }
@@ -48,8 +45,7 @@ static tamis_status setup_new(setup *s, const tmi_trials *law, bool mirrored, sl
         }
         TMI_TRY(tmi_number_sub(&failure, one, t->probability, err));
         tmi_circle_group *g = &s->law.groups[s->law.count++];
-        tmi_ball_init(&g->success);
-        tmi_ball_init(&g->failure);
+        tmi_ball_inits(&g->success, &g->failure, NULL);
         tmi_ball_set_number(mirrored ? &g->failure : &g->success, t->probability, prec);
         tmi_ball_set_number(mirrored ? &g->success : &g->failure, failure, prec);
         arb_div(odds, tmi_arb(&g->success), tmi_arb(&g->failure), 64);
@@ -209,39 +205,32 @@ tamis_status tmi_check_trials(const tmi_trials *law, tamis_error *err)
 
 /* ---- public ---- */
 
-typedef struct question {
-    tmi_trials law;
-    tmi_law_part part;
-    int64_t k;
-} question;
-
-static tamis_status answer(tmi_ball *z, const void *context, long bits, tamis_error *err)
+static tamis_status part_of(tmi_ball *z, const void *law, tmi_law_part part, int64_t k, long bits, tamis_error *err)
 {
-    const question *q = context;
-    return tmi_trials_part(z, &q->law, q->part, q->k, bits, err);
+    return tmi_trials_part(z, law, part, k, bits, err);
 }
 
-static tamis_status certified(tamis_bound *bound, question q, tamis_error *err)
+static tamis_status certified(tamis_bound *bound, tmi_trials law, tmi_law_part part, int64_t k, tamis_error *err)
 {
     tamis_status status = tmi_begin_probability(bound, err);
-    if (status == TAMIS_OK) status = tmi_check_trials(&q.law, err);
-    return status == TAMIS_OK ? tmi_certify_probability(bound, answer, &q, err) : status;
+    if (status == TAMIS_OK) status = tmi_check_trials(&law, err);
+    return status == TAMIS_OK ? tmi_certify_part(bound, part_of, &law, part, k, err) : status;
 }
 
 tamis_status tamis_poisson_binomial_mass(tamis_bound *p, const tamis_trials *groups, size_t group_count, int64_t k,
                                          tamis_error *err)
 {
-    return certified(p, (question){{groups, group_count}, TMI_MASS, k}, err);
+    return certified(p, (tmi_trials){groups, group_count}, TMI_MASS, k, err);
 }
 
 tamis_status tamis_poisson_binomial_at_least(tamis_bound *p, const tamis_trials *groups, size_t group_count, int64_t k,
                                              tamis_error *err)
 {
-    return certified(p, (question){{groups, group_count}, TMI_AT_LEAST, k}, err);
+    return certified(p, (tmi_trials){groups, group_count}, TMI_AT_LEAST, k, err);
 }
 
 tamis_status tamis_poisson_binomial_at_most(tamis_bound *p, const tamis_trials *groups, size_t group_count, int64_t k,
                                             tamis_error *err)
 {
-    return certified(p, (question){{groups, group_count}, TMI_AT_MOST, k}, err);
+    return certified(p, (tmi_trials){groups, group_count}, TMI_AT_MOST, k, err);
 }

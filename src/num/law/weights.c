@@ -67,10 +67,7 @@ static tamis_status add_gaussian(sums *s, const tmi_weights *w, size_t at_least,
     if (status != TAMIS_OK) return status;
 
     tmi_ball weight, ratio, square, one;
-    tmi_ball_init(&weight);
-    tmi_ball_init(&ratio);
-    tmi_ball_init(&square);
-    tmi_ball_init(&one);
+    tmi_ball_inits(&weight, &ratio, &square, &one, NULL);
     tmi_ball_set_number(&ratio, w->variance, bits);
     tmi_ball_set_int(&one, 1);
     arb_mul_2exp_si(tmi_arb(&one), tmi_arb(&one), 2 * (slong)w->m - 1);
@@ -97,10 +94,7 @@ static tamis_status add_gaussian(sums *s, const tmi_weights *w, size_t at_least,
     tmi_ball_set_int(&ratio, 0);
     tmi_ball_union(&weight, &weight, &ratio, bits);
     tmi_ball_add(&s->total, &s->prefix[count - 1], &weight, bits);
-    tmi_ball_clear(&weight);
-    tmi_ball_clear(&ratio);
-    tmi_ball_clear(&square);
-    tmi_ball_clear(&one);
+    tmi_ball_clears(&weight, &ratio, &square, &one, NULL);
     return TAMIS_OK;
 }
 
@@ -217,8 +211,7 @@ tamis_status tmi_weights_table(uint64_t *low, const tmi_weights *weights, size_t
     long bits = first_bits(64);
     sums s = {0};
     tmi_ball share, one;
-    tmi_ball_init(&share);
-    tmi_ball_init(&one);
+    tmi_ball_inits(&share, &one, NULL);
     tmi_ball_set_int(&one, 1);
     do {
         size_t j = 0;
@@ -236,8 +229,7 @@ tamis_status tmi_weights_table(uint64_t *low, const tmi_weights *weights, size_t
 done:
     if (status != TAMIS_OK) memset(low, 0, count * sizeof *low);
     sums_clear(&s);
-    tmi_ball_clear(&share);
-    tmi_ball_clear(&one);
+    tmi_ball_clears(&share, &one, NULL);
     return status;
 }
 
@@ -255,8 +247,7 @@ tamis_status tmi_weights_find(size_t *j, bool *certain, const tmi_weights *weigh
     long bits = first_bits(64 * word_count);
     sums s = {0};
     tmi_ball low, high;
-    tmi_ball_init(&low);
-    tmi_ball_init(&high);
+    tmi_ball_inits(&low, &high, NULL);
     TMI_TRY(add_weights(&s, weights, 1, bits, err));
     for (size_t i = word_count; i-- > 0;) { /* exact */
         arb_mul_2exp_si(tmi_arb(&low), tmi_arb(&low), -64);
@@ -281,7 +272,6 @@ tamis_status tmi_weights_find(size_t *j, bool *certain, const tmi_weights *weigh
     }
 done:
     sums_clear(&s);
-    tmi_ball_clear(&low);
-    tmi_ball_clear(&high);
+    tmi_ball_clears(&low, &high, NULL);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Each unit is drawn by itself, all at one rate. */
 #include "plan/design/fields.h"
 
-static const tmi_plan_key sizes[] = {TMI_KEY_RATE, TMI_KEY_PUBLIC_POPULATION, {0}};
+static const tmi_plan_key sizes[] = {{TMI_KEY_RATE}, {TMI_KEY_PUBLIC_POPULATION}, {0}};
 
 static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
                              tamis_error *err)

@@ -1,7 +1,7 @@
 /* Everybody: nothing is drawn. */
 #include "plan/design/fields.h"
 
-static const tmi_plan_key sizes[] = {TMI_KEY_POPULATION, {0}};
+static const tmi_plan_key sizes[] = {{TMI_KEY_POPULATION}, {0}};
 
 static tamis_status make_law(tamis_design **law, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
                              tamis_error *err)

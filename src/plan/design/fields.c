@@ -48,7 +48,7 @@ void tmi_read_design_cluster(tmi_reader *reader, const tmi_yaml *value, void *ta
 }
 
 const tmi_plan_key tmi_no_design_keys[1] = {{0}};
-const tmi_plan_key tmi_design_sizes[3] = {TMI_KEY_POPULATION, TMI_KEY_SAMPLE, {0}};
+const tmi_plan_key tmi_design_sizes[3] = {{TMI_KEY_POPULATION}, {TMI_KEY_SAMPLE}, {0}};
 
 /* ---- writing ---- */
 

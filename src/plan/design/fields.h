@@ -20,30 +20,12 @@ typedef struct tmi_drawn {
 tmi_read_value tmi_read_design_population, tmi_read_design_sample, tmi_read_design_rate, tmi_read_design_probability,
     tmi_read_design_frame, tmi_read_design_cluster;
 
-#define TMI_KEY_POPULATION \
-    { \
-        .name = "population", .read = tmi_read_design_population, .required = "population: 6194" \
-    }
-#define TMI_KEY_SAMPLE \
-    { \
-        .name = "sample", .read = tmi_read_design_sample, .required = "sample: 200" \
-    }
-#define TMI_KEY_RATE \
-    { \
-        .name = "rate", .read = tmi_read_design_rate, .required = "rate: 0.1" \
-    }
-#define TMI_KEY_PUBLIC_POPULATION \
-    { \
-        .name = "population", .read = tmi_read_design_population \
-    }
-#define TMI_KEY_PROBABILITY \
-    { \
-        .name = "probability", .read = tmi_read_design_probability, .required = "probability: inclusion_probability" \
-    }
-#define TMI_KEY_FRAME \
-    { \
-        .name = "frame", .read = tmi_read_design_frame \
-    }
+#define TMI_KEY_POPULATION "population", .read = tmi_read_design_population, .required = "population: 6194"
+#define TMI_KEY_SAMPLE "sample", .read = tmi_read_design_sample, .required = "sample: 200"
+#define TMI_KEY_RATE "rate", .read = tmi_read_design_rate, .required = "rate: 0.1"
+#define TMI_KEY_PUBLIC_POPULATION "population", .read = tmi_read_design_population
+#define TMI_KEY_PROBABILITY "probability", .read = tmi_read_design_probability, .required = "probability: inclusion_probability"
+#define TMI_KEY_FRAME "frame", .read = tmi_read_design_frame
 
 extern const tmi_plan_key tmi_no_design_keys[1];
 extern const tmi_plan_key tmi_design_sizes[3]; /* population and sample */

@@ -4,8 +4,8 @@
  * more. */
 #include "plan/design/fields.h"
 
-static const tmi_plan_key keys[] = {TMI_KEY_PROBABILITY, TMI_KEY_FRAME, {0}};
-static const tmi_plan_key sizes[] = {TMI_KEY_PUBLIC_POPULATION, {0}};
+static const tmi_plan_key keys[] = {{TMI_KEY_PROBABILITY}, {TMI_KEY_FRAME}, {0}};
+static const tmi_plan_key sizes[] = {{TMI_KEY_PUBLIC_POPULATION}, {0}};
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {

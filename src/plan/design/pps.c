@@ -10,15 +10,15 @@ static void read_method(tmi_reader *reader, const tmi_yaml *value, void *target)
 {
     const char *names[TMI_PPS_METHODS];
     size_t i;
-    for (i = 0; i < TMI_PPS_METHODS; i++) names[i] = tamis_method_name(tmi_pps_method(i));
-    if (tmi_read_word(reader, value, &i, names, TMI_PPS_METHODS)) ((tmi_drawn *)target)->design->method = tmi_pps_method(i);
+    for (i = 0; i < TMI_PPS_METHODS; i++) names[i] = tamis_method_name(tmi_method_pps(i));
+    if (tmi_read_word(reader, value, &i, names, TMI_PPS_METHODS)) ((tmi_drawn *)target)->design->method = tmi_method_pps(i);
 }
 
 static const tmi_plan_key keys[] = {{.name = "method", .read = read_method, .required = "method: sampford"},
-                                    TMI_KEY_PROBABILITY,
-                                    TMI_KEY_FRAME,
+                                    {TMI_KEY_PROBABILITY},
+                                    {TMI_KEY_FRAME},
                                     {0}};
-static const tmi_plan_key sizes[] = {TMI_KEY_SAMPLE, TMI_KEY_PUBLIC_POPULATION, {0}};
+static const tmi_plan_key sizes[] = {{TMI_KEY_SAMPLE}, {TMI_KEY_PUBLIC_POPULATION}, {0}};
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
 {

@@ -19,7 +19,7 @@ static const tmi_plan_key keys[] = {
     {.name = "deff", .read = read_deff},
     {0},
 };
-static const tmi_plan_key sizes[] = {TMI_KEY_PUBLIC_POPULATION, {0}};
+static const tmi_plan_key sizes[] = {{TMI_KEY_PUBLIC_POPULATION}, {0}};
 
 static void check(tmi_reader *reader, const tmi_yaml *map, const tmi_plan_design *d)
 {

@@ -86,7 +86,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
             TMI_TRY(draw_next(p, set, pps, pi, err));
             tamis_number_free(p[set]);
         } else {
-            status = tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), p[set], err);
+            status = tmi_sample_law_take_set(law, tmi_pps_units(pps, set), p[set], err);
         }
         p[set] = NULL;
         if (status != TAMIS_OK) goto done;
@@ -159,15 +159,5 @@ done:
     return status;
 }
 
-static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, INT64_MAX, NULL, "Brewer's method has no proved coupling", err);
-}
-
-const tmi_design_kind tmi_brewer = {.name = "brewer",
-                                    .clear = tmi_pps_clear,
-                                    .first = tmi_pps_first,
-                                    .exact = tmi_pps_exact,
-                                    .law = law_of,
-                                    .draw = draw,
-                                    .expose = expose};
+const tmi_pps_method tmi_brewer = {{TMI_PPS_KIND("brewer"), .law = law_of, .draw = draw},
+                                   .reason = "Brewer's method has no proved coupling"};

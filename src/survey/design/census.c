@@ -1,29 +1,10 @@
 /* Everybody: the design that adds nothing to privacy. */
 #include "survey/design/form.h"
 
-static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
-{
-    (void)design, (void)unit, (void)bits, (void)err;
-    tmi_ball_set_int(pi, 1);
-    return TAMIS_OK;
-}
-
-static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
-{
-    (void)design, (void)unit;
-    return tmi_number_ratio(pi, 1, 1, err);
-}
-
 static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
     (void)l;
-    return first(p, design, k, bits, err);
-}
-
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
+    return tmi_equal_first(p, design, k, bits, err);
 }
 
 static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
@@ -50,17 +31,11 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
         &(tamis_exposure){.count = design->population, .inclusion = {1, 1}, .removal.additions = 1, .theorem = "census"}, err);
 }
 
-static const tmi_design_kind census = {
-    .name = "census", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+static const tmi_design_kind census = {TMI_EQUAL_KIND("census"), .pair = pair, .law = law_of, .draw = draw, .expose = expose};
 
 tamis_status tamis_design_census(tamis_design **design, int64_t population, tamis_error *err)
 {
-    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    *design = NULL;
-    tamis_status status = tmi_check_population(population, err);
-    if (status != TAMIS_OK) return status;
-    *design = tmi_design_alloc(sizeof **design, &census, population, population);
-    return *design ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_equal_new(design, &census, population, population, err);
 }
 
 /* ---- as JSON ---- */

@@ -45,12 +45,6 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     return status;
 }
 
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
-}
-
 /* ---- the law ---- */
 
 typedef struct listing {
@@ -68,7 +62,7 @@ static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const
     if ((int64_t)(l->pps->open_count - k) < left) return TAMIS_OK;
     if (left == 0) {
         tmi_ball_add(&l->total, &l->total, weight, 2 * TMI_SAMPLE_LAW_BITS);
-        uint32_t units = tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps);
+        uint32_t units = tmi_pps_units(l->pps, set);
         return tmi_sample_law_add_ball_set(l->law, units, weight, err);
     }
     tmi_ball_init(&more);
@@ -86,8 +80,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     size_t N = l.pps->open_count;
     tmi_ball *odds = tmi_balls_new(N), one;
     tamis_status status = TAMIS_OK;
-    tmi_ball_init(&one);
-    tmi_ball_init(&l.total);
+    tmi_ball_inits(&one, &l.total, NULL);
     l.odds = odds;
     if (!odds) TMI_TRY(tmi_fail_memory(err));
     if (N > 0) TMI_TRY(tmi_max_entropy(odds, l.pps, TMI_SAMPLE_LAW_BITS + 32, NULL, err));
@@ -97,24 +90,12 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
         tmi_ball_div(&law->samples[j].ball, &law->samples[j].ball, &l.total, TMI_SAMPLE_LAW_BITS);
 done:
     tmi_balls_free(odds, N);
-    tmi_ball_clear(&one);
-    tmi_ball_clear(&l.total);
+    tmi_ball_clears(&one, &l.total, NULL);
     return status;
 }
 
 /* Strongly Rayleigh: coins given their sum (Borcea, Braenden and Liggett 2009). */
-static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
-}
-
-const tmi_design_kind tmi_conditional_poisson = {.name = "conditional_poisson",
-                                                 .clear = tmi_pps_clear,
-                                                 .first = tmi_pps_first,
-                                                 .exact = tmi_pps_exact,
-                                                 .joint = joint,
-                                                 .law = law_of,
-                                                 .prepare = prepare,
-                                                 .dismiss = tmi_tree_dismiss,
-                                                 .draw = tmi_tree_draw_design,
-                                                 .expose = expose};
+const tmi_pps_method tmi_conditional_poisson = {{TMI_PPS_KIND("conditional_poisson"), .law = law_of, .joint = tmi_pps_joint,
+                                                 .prepare = prepare, .dismiss = tmi_tree_dismiss, .draw = tmi_tree_draw_design},
+                                                .open_joint = open_joint,
+                                                .theorem = "strongly_rayleigh"};

@@ -31,6 +31,31 @@ tamis_status tmi_check_sizes(int64_t population, int64_t sample, tamis_error *er
     return TAMIS_OK;
 }
 
+tamis_status tmi_equal_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
+{
+    (void)unit, (void)err;
+    tmi_ball_set_int(pi, design->sample);
+    tmi_ball_div_int(pi, pi, design->population, bits);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_equal_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
+{
+    (void)unit;
+    return tmi_number_ratio(pi, design->sample, design->population, err);
+}
+
+tamis_status tmi_equal_new(tamis_design **design, const tmi_design_kind *kind, int64_t population, int64_t sample,
+                           tamis_error *err)
+{
+    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
+    *design = NULL;
+    tamis_status status = tmi_check_sizes(population, sample, err);
+    if (status != TAMIS_OK) return status;
+    *design = tmi_design_alloc(sizeof **design, kind, population, sample);
+    return *design ? TAMIS_OK : tmi_fail_memory(err);
+}
+
 int64_t tamis_design_population(const tamis_design *design) { return design ? design->population : 0; }
 
 int64_t tamis_design_sample(const tamis_design *design) { return design ? design->sample : -1; }
@@ -55,30 +80,9 @@ void tmi_balls_free(tmi_ball *balls, size_t count)
 
 tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *exposure, tamis_error *err)
 {
-    if (exposures->count == exposures->room) {
-        size_t room = 2 * exposures->room + 4;
-        tamis_exposure *list = tmi_realloc(exposures->list, room, sizeof *list);
-        if (!list) return tmi_fail_memory(err);
-        exposures->list = list;
-        exposures->room = room;
-    }
+    if (!tmi_grow(&exposures->list, &exposures->room, exposures->count, sizeof *exposures->list)) return tmi_fail_memory(err);
     exposures->list[exposures->count++] = *exposure;
     return TAMIS_OK;
-}
-
-/* The probability that a unit is missing. */
-typedef struct missing {
-    const tamis_design *design;
-    int64_t unit;
-} missing;
-
-static tamis_status set_missing(tmi_ball *value, const void *context, long bits, tamis_error *err)
-{
-    const missing *m = context;
-    tamis_status status = m->design->kind->first(value, m->design, m->unit, bits, err);
-    tmi_ball_neg(value, value);
-    tmi_ball_add_int(value, value, 1, bits);
-    return status;
 }
 
 tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure e, const tamis_design *design, tamis_error *err)
@@ -86,7 +90,7 @@ tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure e, const 
     tamis_status status = TAMIS_OK;
     e.absence_count = 1;
     TMI_TRY(tamis_inclusion_first(&e.inclusion, design, &e.first, 1, err));
-    TMI_TRY(tmi_certify(&e.absences[0].probability, TAMIS_WIDTH, set_missing, &(missing){design, e.first}, err));
+    TMI_TRY(tmi_certify_missing(&e.absences[0].probability, design, e.first, err));
     TMI_TRY(tmi_exposures_add(exposures, &e, err));
 done:
     return status;

@@ -30,7 +30,10 @@ typedef struct tmi_design_kind {
     /* The same, as the exact number that the design was given or that follows from its sizes; new. */
     tamis_status (*exact)(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err);
 
-    /* pij[i * count + j] for i < j, nothing else; the units are different. NULL: through the law. */
+    /* The joint probability of units k < l, where it needs nothing but the two; NULL: by `joint`. */
+    tamis_status (*pair)(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err);
+
+    /* pij[i * count + j] for i < j, nothing else; the units are different. NULL: by `pair`, or else through the law. */
     tamis_status (*joint)(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
                           tamis_error *err);
 
@@ -60,10 +63,15 @@ void *tmi_design_alloc(size_t size, const tmi_design_kind *kind, int64_t populat
 tamis_status tmi_check_population(int64_t population, tamis_error *err);
 tamis_status tmi_check_sizes(int64_t population, int64_t sample, tamis_error *err); /* 1 <= sample <= population */
 
-/* The pair formula of a design whose pairs need nothing but each other. */
-typedef tamis_status tmi_pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err);
-tamis_status tmi_joint_by_pairs(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_pair *pair,
-                                long bits, tamis_error *err);
+/* For kinds of fixed size without parameters that give every unit the same probability, n/N. */
+#define TMI_EQUAL_KIND(name) name, .first = tmi_equal_first, .exact = tmi_equal_exact
+tamis_status tmi_equal_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);
+tamis_status tmi_equal_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err);
+tamis_status tmi_equal_new(tamis_design **design, const tmi_design_kind *kind, int64_t population, int64_t sample,
+                           tamis_error *err);
+
+/* A narrow enclosure of the probability that a unit is not in the sample. */
+tamis_status tmi_certify_missing(tamis_bound *probability, const tamis_design *design, int64_t unit, tamis_error *err);
 
 /* As the kind's functions, also where the kind leaves them out. */
 tamis_status tmi_design_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,

@@ -19,8 +19,7 @@ typedef struct search {
 
 static void clear_search(search *s)
 {
-    tmi_ball_clear(&s->worst);
-    tmi_ball_clear(&s->sum);
+    tmi_ball_clears(&s->worst, &s->sum, NULL);
     tmi_free(s->step);
     tmi_free(s->change);
 }
@@ -58,8 +57,7 @@ static tamis_status start(double *known, search *s, tmi_ball *odds, const tmi_pp
     const size_t N = pps->open_count;
     double *list = tmi_alloc(N, sizeof *list);
     *s = (search){.pps = pps, .N = N, .odds = odds};
-    tmi_ball_init(&s->worst);
-    tmi_ball_init(&s->sum);
+    tmi_ball_inits(&s->worst, &s->sum, NULL);
     s->step = tmi_alloc(N, sizeof *s->step);
     s->change = tmi_alloc(N, sizeof *s->change);
     if (!list || !s->step || !s->change) {
@@ -88,8 +86,7 @@ static tamis_status start(double *known, search *s, tmi_ball *odds, const tmi_pp
 static void measure(tmi_ball *error, tmi_ball *least, const tmi_ball *o, const tmi_ball *v, long bits)
 {
     tmi_ball o1, v1, gap, other;
-    tmi_ball *all[] = {&o1, &v1, &gap, &other};
-    for (size_t i = 0; i < 4; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&o1, &v1, &gap, &other, NULL);
     tmi_ball_add_int(&o1, o, 1, bits);
     tmi_ball_add_int(&v1, v, 1, bits);
     tmi_ball_sub(&gap, o, v, bits);
@@ -102,7 +99,7 @@ static void measure(tmi_ball *error, tmi_ball *least, const tmi_ball *o, const t
     tmi_ball_div(&other, v, &v1, bits);
     tmi_ball_min(least, least, &other, bits);
     tmi_ball_div(error, &gap, least, bits);
-    for (size_t i = 0; i < 4; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&o1, &v1, &gap, &other, NULL);
 }
 
 /* One unit of a look: its part of the certificate, and the correction step (wanted / given - 1). */
@@ -110,8 +107,7 @@ static void see(void *context, size_t k, const tmi_ball *given)
 {
     search *s = context;
     tmi_ball wanted, error, least;
-    tmi_ball *all[] = {&wanted, &error, &least};
-    for (size_t i = 0; i < 3; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&wanted, &error, &least, NULL);
     set_wanted(&wanted, s->pps, k, s->bits);
     measure(&error, &least, given, &wanted, 64);
     tmi_ball_max(&s->worst, &s->worst, &error, 64);
@@ -120,7 +116,7 @@ static void see(void *context, size_t k, const tmi_ball *given)
     tmi_ball_add_int(&error, &error, -1, s->bits);
     const tamis_bound gap = tmi_ball_bound(&error);
     s->change[k] = s->step[k] * (gap.lower + (gap.upper - gap.lower) / 2);
-    for (size_t i = 0; i < 3; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&wanted, &error, &least, NULL);
 }
 
 /* One look at the guess, with `bits` bits: the certificate of max_entropy.h, that no log odds is further than `radius`
@@ -180,8 +176,7 @@ tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, cons
     double known = 0, begin, log_N = log2((double)pps->open_count + 1), share = GUESS;
     long more = 0;
     tamis_status status = TAMIS_OK;
-    tmi_ball_init(&radius);
-    tmi_ball_init(&goal);
+    tmi_ball_inits(&radius, &goal, NULL);
     TMI_TRY(start(&known, &s, odds, pps, &guess, err));
     begin = known < (double)bits ? known : (double)bits;
     tmi_ball_set_int(&goal, 1);
@@ -206,7 +201,6 @@ tamis_status tmi_max_entropy(tmi_ball *odds, const tmi_pps *pps, long bits, cons
                       "certified");
 done:
     clear_search(&s);
-    tmi_ball_clear(&radius);
-    tmi_ball_clear(&goal);
+    tmi_ball_clears(&radius, &goal, NULL);
     return status;
 }

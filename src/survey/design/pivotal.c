@@ -68,20 +68,6 @@ static tamis_status draw_in_order(tamis_drawn *drawn, const tmi_pps *pps, const 
     return status;
 }
 
-static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         const tmi_watch *watch, tamis_error *err)
-{
-    (void)tables, (void)watch;
-    return draw_in_order(drawn, tmi_pps_of(design), NULL, rng, err);
-}
-
-static tamis_status draw_random(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                                const tmi_watch *watch, tamis_error *err)
-{
-    (void)tables, (void)watch;
-    return tmi_pps_draw_shuffled(drawn, tmi_pps_of(design), draw_in_order, rng, err);
-}
-
 /* ---- pairs ---- */
 
 /* Step t, seen by the fighter and by the newcomer, as balls. */
@@ -117,9 +103,8 @@ static void set_step(step *s, const uint64_t *a, const uint64_t *b, const tmi_co
 static void clear_steps(step *steps, size_t count)
 {
     for (size_t t = 0; steps && t < count; t++) {
-        tmi_ball *balls[] = {&steps[t].pi,    &steps[t].both,    &steps[t].stays,
-                             &steps[t].taken, &steps[t].becomes, &steps[t].entered};
-        for (size_t i = 0; i < sizeof balls / sizeof *balls; i++) tmi_ball_clear(balls[i]);
+        step *s = &steps[t];
+        tmi_ball_clears(&s->pi, &s->both, &s->stays, &s->taken, &s->becomes, &s->entered, NULL);
     }
     tmi_free(steps);
 }
@@ -129,10 +114,9 @@ static step *make_steps(const tmi_pps *pps, long bits)
     step *steps = tmi_alloc(pps->open_count, sizeof *steps);
     uint64_t a[TMI_COMMON_WORDS] = {0}, left[TMI_COMMON_WORDS];
     for (size_t t = 0; steps && t < pps->open_count; t++) {
-        tmi_ball *balls[] = {&steps[t].pi,    &steps[t].both,    &steps[t].stays,
-                             &steps[t].taken, &steps[t].becomes, &steps[t].entered};
-        for (size_t i = 0; i < sizeof balls / sizeof *balls; i++) tmi_ball_init(balls[i]);
-        set_step(&steps[t], a, tmi_open(pps, t), &pps->pi, left, bits);
+        step *s = &steps[t];
+        tmi_ball_inits(&s->pi, &s->both, &s->stays, &s->taken, &s->becomes, &s->entered, NULL);
+        set_step(s, a, tmi_open(pps, t), &pps->pi, left, bits);
         tmi_wide_set(a, left, pps->pi.words);
     }
     return steps;
@@ -142,9 +126,7 @@ static step *make_steps(const tmi_pps *pps, long bits)
 static void pairs_of(tmi_ball *row, const step *steps, size_t k, size_t last, long bits)
 {
     tmi_ball s, g, term;
-    tmi_ball_init(&s);
-    tmi_ball_init(&g);
-    tmi_ball_init(&term);
+    tmi_ball_inits(&s, &g, &term, NULL);
     tmi_ball_set(&s, &steps[k].entered);
     tmi_ball_set(&g, &steps[k].becomes);
     for (size_t t = k + 1; t <= last; t++) {
@@ -155,9 +137,7 @@ static void pairs_of(tmi_ball *row, const step *steps, size_t k, size_t last, lo
         tmi_ball_add(&s, &s, &term, bits);
         tmi_ball_mul(&g, &g, &steps[t].stays, bits);
     }
-    tmi_ball_clear(&s);
-    tmi_ball_clear(&g);
-    tmi_ball_clear(&term);
+    tmi_ball_clears(&s, &g, &term, NULL);
 }
 
 static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *open, size_t count, long bits, tamis_error *err)
@@ -175,12 +155,6 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     tmi_balls_free(row, pps->open_count);
     clear_steps(steps, pps->open_count);
     return status;
-}
-
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
 }
 
 /* ---- the law in list order ---- */
@@ -208,7 +182,7 @@ static tamis_status fight_on(tamis_law *law, const tmi_pps *pps, size_t t, size_
     fight f;
     if (t == pps->open_count) {
         TMI_TRY(tmi_number_copy(&old, p, err));
-        return tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), old, err);
+        return tmi_sample_law_take_set(law, tmi_pps_units(pps, set), old, err);
     }
     if (tmi_wide_is_zero(a, pps->pi.words)) return fight_on(law, pps, t + 1, t, tmi_open(pps, t), set, p, err);
     meet(&f, a, tmi_open(pps, t), &pps->pi);
@@ -289,7 +263,7 @@ static tamis_status follow(states *s, const tmi_pps *pps, tamis_law *law, size_t
     if (unseen == 0) {
         turn = *p;
         *p = NULL;
-        return tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), turn, err);
+        return tmi_sample_law_take_set(law, tmi_pps_units(pps, set), turn, err);
     }
     for (uint32_t in = set; in; in &= in - 1) tmi_wide_sub(a, a, pps->pi.denominator, pps->pi.words);
     TMI_TRY(tmi_number_ratio(&turn, 1, unseen, err));
@@ -325,24 +299,12 @@ done:
 }
 
 /* Strongly Rayleigh (Braenden and Jonasson 2012); mixing over orders keeps the coupling. */
-static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
-}
+const tmi_pps_method tmi_pivotal = {{TMI_PPS_KIND("pivotal"), .law = law_of, .joint = tmi_pps_joint, .draw = tmi_pps_draw},
+                                    .open_joint = open_joint,
+                                    .draw_in_order = draw_in_order,
+                                    .theorem = "strongly_rayleigh"};
 
-const tmi_design_kind tmi_pivotal = {.name = "pivotal",
-                                     .clear = tmi_pps_clear,
-                                     .first = tmi_pps_first,
-                                     .exact = tmi_pps_exact,
-                                     .joint = joint,
-                                     .law = law_of,
-                                     .draw = draw,
-                                     .expose = expose};
-
-const tmi_design_kind tmi_pivotal_random = {.name = "pivotal_random",
-                                            .clear = tmi_pps_clear,
-                                            .first = tmi_pps_first,
-                                            .exact = tmi_pps_exact,
-                                            .law = law_random,
-                                            .draw = draw_random,
-                                            .expose = expose};
+const tmi_pps_method tmi_pivotal_random = {{TMI_PPS_KIND("pivotal_random"), .law = law_random, .draw = tmi_pps_draw},
+                                           .draw_in_order = draw_in_order,
+                                           .shuffled = true,
+                                           .theorem = "strongly_rayleigh"};

@@ -21,12 +21,6 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     return TAMIS_OK;
 }
 
-static tamis_status poisson_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                                  tamis_error *err)
-{
-    return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
-}
-
 /* Open units from `i` on are still to be decided; the others gave `set`, with probability p. */
 static tamis_status decide(tamis_law *law, tamis_number *const *pi, size_t count, size_t i, uint32_t set, const tamis_number *p,
                            const tmi_pps *pps, tamis_error *err)
@@ -35,7 +29,7 @@ static tamis_status decide(tamis_law *law, tamis_number *const *pi, size_t count
     tamis_status status = TAMIS_OK;
     if (i == count) {
         TMI_TRY(tmi_number_copy(&in, p, err));
-        return tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), in, err);
+        return tmi_sample_law_take_set(law, tmi_pps_units(pps, set), in, err);
     }
     TMI_TRY(tmi_number_mul(&in, p, pi[i], err));
     TMI_TRY(tmi_number_sub(&out, p, in, err));
@@ -75,24 +69,14 @@ static tamis_status poisson_draw(tamis_drawn *drawn, const tamis_design *design,
     return status;
 }
 
-static tamis_status poisson_expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, 0, "poisson", NULL, err);
-}
-
-const tmi_design_kind tmi_poisson = {.name = "poisson",
-                                     .clear = tmi_pps_clear,
-                                     .first = tmi_pps_first,
-                                     .exact = tmi_pps_exact,
-                                     .joint = poisson_joint,
-                                     .law = poisson_law,
-                                     .draw = poisson_draw,
-                                     .expose = poisson_expose};
+const tmi_pps_method tmi_poisson = {{TMI_PPS_KIND("poisson"), .law = poisson_law, .joint = tmi_pps_joint, .draw = poisson_draw},
+                                    .open_joint = open_joint,
+                                    .theorem = "poisson"};
 
 tamis_status tamis_design_poisson(tamis_design **design, const tamis_number *const *probabilities, size_t count, tamis_error *err)
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    return tmi_pps_new(design, &tmi_poisson, probabilities, count, false, err);
+    return tmi_pps_new(design, &tmi_poisson, probabilities, count, err);
 }
 
 /* ---- Bernoulli: one rate for all ---- */
@@ -125,12 +109,6 @@ static tamis_status bernoulli_pair(tmi_ball *p, const tamis_design *design, int6
     tamis_status status = bernoulli_first(p, design, k, bits, err);
     tmi_ball_mul(p, p, p, bits);
     return status;
-}
-
-static tamis_status bernoulli_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                                    tamis_error *err)
-{
-    return tmi_joint_by_pairs(pij, design, units, count, bernoulli_pair, bits, err);
 }
 
 static tamis_status bernoulli_law(tamis_law *law, const tamis_design *design, tamis_error *err)
@@ -176,7 +154,7 @@ static const tmi_design_kind bernoulli = {.name = "bernoulli",
                                           .clear = bernoulli_clear,
                                           .first = bernoulli_first,
                                           .exact = bernoulli_exact,
-                                          .joint = bernoulli_joint,
+                                          .pair = bernoulli_pair,
                                           .law = bernoulli_law,
                                           .draw = bernoulli_draw,
                                           .expose = bernoulli_expose};

@@ -49,20 +49,20 @@ static tamis_status sort_out(tmi_pps *pps, tamis_error *err)
     return TAMIS_OK;
 }
 
-tamis_status tmi_pps_new(tamis_design **design, const tmi_design_kind *kind, const tamis_number *const *probabilities,
-                         size_t count, bool fixed_size, tamis_error *err)
+tamis_status tmi_pps_new(tamis_design **design, const tmi_pps_method *method, const tamis_number *const *probabilities,
+                         size_t count, tamis_error *err)
 {
     tmi_common pi = {0};
     *design = NULL;
     tamis_status status = check_probabilities(probabilities, count, err);
     if (status == TAMIS_OK) status = tmi_common_init(&pi, probabilities, count, err);
-    return status == TAMIS_OK ? tmi_pps_take(design, kind, &pi, fixed_size, err) : status;
+    return status == TAMIS_OK ? tmi_pps_take(design, method, &pi, err) : status;
 }
 
-tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tmi_common *pi, bool fixed_size, tamis_error *err)
+tamis_status tmi_pps_take(tamis_design **design, const tmi_pps_method *method, tmi_common *pi, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_pps *pps = tmi_design_alloc(sizeof *pps, kind, (int64_t)pi->count, -1);
+    tmi_pps *pps = tmi_design_alloc(sizeof *pps, &method->kind, (int64_t)pi->count, -1);
     *design = NULL;
     if (!pps) {
         tmi_common_clear(pi);
@@ -72,7 +72,7 @@ tamis_status tmi_pps_take(tamis_design **design, const tmi_design_kind *kind, tm
     pps->pi = *pi;
     *pi = (tmi_common){0};
     TMI_TRY(sort_out(pps, err));
-    if (fixed_size) {
+    if (method != &tmi_poisson) {
         if (!integer_sum(&pps->size, pps))
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "probabilities: their sum, the sample size, is not an integer"));
         pps->base.sample = pps->size + (int64_t)pps->certain_count;
@@ -84,11 +84,11 @@ done:
     return status;
 }
 
-tamis_status tmi_pps_kind(const tmi_design_kind **kind, tamis_method method, tamis_error *err)
+tamis_status tmi_pps_find(const tmi_pps_method **found, tamis_method method, tamis_error *err)
 {
     const tmi_method *row = tmi_method_row(method);
-    *kind = row ? row->unequal : NULL;
-    if (*kind) return TAMIS_OK;
+    *found = row ? row->unequal : NULL;
+    if (*found) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID,
                     "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
                     "systematic, systematic_random, brewer, tille");
@@ -99,12 +99,14 @@ tamis_status tamis_design_pps(tamis_design **design, tamis_method method, const 
 {
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
-    const tmi_design_kind *kind = NULL;
-    tamis_status status = tmi_pps_kind(&kind, method, err);
-    return status == TAMIS_OK ? tmi_pps_new(design, kind, probabilities, count, kind != &tmi_poisson, err) : status;
+    const tmi_pps_method *found = NULL;
+    tamis_status status = tmi_pps_find(&found, method, err);
+    return status == TAMIS_OK ? tmi_pps_new(design, found, probabilities, count, err) : status;
 }
 
-/* ---- what the kinds share ---- */
+/* ---- what the methods share ---- */
+
+static const tmi_pps_method *method_of(const tamis_design *design) { return (const tmi_pps_method *)design->kind; }
 
 void tmi_pps_clear(tamis_design *design)
 {
@@ -145,28 +147,26 @@ tamis_status tmi_pps_draw_certain(tamis_drawn *drawn, const tmi_pps *pps, tamis_
     return status;
 }
 
-tamis_status tmi_pps_draw_shuffled(tamis_drawn *drawn, const tmi_pps *pps, tmi_draw_in_order *draw, tamis_rng *rng,
-                                   tamis_error *err)
+tamis_status tmi_pps_draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
+                          const tmi_watch *watch, tamis_error *err)
 {
+    const tmi_pps *pps = tmi_pps_of(design);
+    const tmi_pps_method *method = method_of(design);
+    (void)tables, (void)watch;
+    if (!method->shuffled) return method->draw_in_order(drawn, pps, NULL, rng, err);
     uint64_t *order = tmi_alloc(pps->open_count, sizeof *order);
     if (!order) return tmi_fail_memory(err);
     tamis_status status = tamis_permutation(order, pps->open_count, rng, err);
-    if (status == TAMIS_OK) status = draw(drawn, pps, order, rng, err);
+    if (status == TAMIS_OK) status = method->draw_in_order(drawn, pps, order, rng, err);
     tmi_wipe(order, pps->open_count * sizeof *order);
     tmi_free(order);
     return status;
 }
 
-uint32_t tmi_pps_certain_set(const tmi_pps *pps)
-{
-    uint32_t set = 0;
-    for (size_t i = 0; i < pps->certain_count; i++) set |= UINT32_C(1) << pps->certain[i];
-    return set;
-}
-
-uint32_t tmi_pps_open_set(const tmi_pps *pps, uint32_t set)
+uint32_t tmi_pps_units(const tmi_pps *pps, uint32_t set)
 {
     uint32_t units = 0;
+    for (size_t i = 0; i < pps->certain_count; i++) units |= UINT32_C(1) << pps->certain[i];
     for (size_t i = 0; i < pps->open_count; i++)
         if (set >> i & 1) units |= UINT32_C(1) << pps->open[i];
     return units;
@@ -185,18 +185,18 @@ static bool find_open(size_t *number, const tmi_pps *pps, int64_t unit)
     return low < pps->open_count && pps->open[low] == unit;
 }
 
-tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, int64_t exchanges, const char *theorem,
-                            const char *reason, tamis_error *err)
+tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
+    const tmi_pps_method *method = method_of(design);
     tamis_status status = TAMIS_OK;
     for (int64_t k = 0; k < design->population && status == TAMIS_OK; k++) {
-        tamis_exposure e = {.first = k, .count = 1, .theorem = theorem, .reason = reason};
+        tamis_exposure e = {.first = k, .count = 1, .theorem = method->theorem, .reason = method->reason};
         size_t open;
         if (design->sample < 0) e.removal.additions = 1;
         if (find_open(&open, pps, k)) {
             if (pps->size < 0) e.absences[0].distance.additions = 1;
-            else e.absences[0].distance.exchanges = exchanges < pps->size ? exchanges : pps->size;
+            else e.absences[0].distance.exchanges = method->theorem ? 1 : pps->size;
             status = tmi_expose_alike(exposures, e, design, err);
         } else { /* never absent: there is nothing to couple */
             e.inclusion = (tamis_bound){1, 1};
@@ -208,8 +208,8 @@ tamis_status tmi_pps_expose(tmi_exposures *exposures, const tamis_design *design
     return status;
 }
 
-tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, tmi_open_joint *joint,
-                           long bits, tamis_error *err)
+tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
+                           tamis_error *err)
 {
     const tmi_pps *pps = tmi_pps_of(design);
     tamis_status status = TAMIS_OK;
@@ -221,7 +221,7 @@ tamis_status tmi_pps_joint(tmi_ball *pij, const tamis_design *design, const int6
         if (find_open(&open[found], pps, units[i])) place[i] = found++;
     }
     if (!(pairs = tmi_balls_new(found * found))) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(joint(pairs, pps, open, found, bits, err));
+    TMI_TRY(method_of(design)->open_joint(pairs, pps, open, found, bits, err));
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) { /* a certain unit adds nothing: pi_kl is the other one's pi */
             tmi_ball *p = &pij[i * count + j];

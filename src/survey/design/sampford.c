@@ -188,12 +188,6 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     return status;
 }
 
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
-}
-
 /* ---- the law ---- */
 
 typedef struct listing {
@@ -214,7 +208,7 @@ static tamis_status list(listing *l, size_t k, int64_t left, uint32_t set, const
         TMI_TRY(tmi_number_mul(&p, weight, slack, err));
         TMI_TRY(tmi_number_copy(&copy, p, err));
         TMI_TRY(tmi_sum_take(&l->total, copy, err));
-        status = tmi_sample_law_take_set(l->law, tmi_pps_open_set(l->pps, set) | tmi_pps_certain_set(l->pps), p, err);
+        status = tmi_sample_law_take_set(l->law, tmi_pps_units(l->pps, set), p, err);
         p = NULL;
         goto done;
     }
@@ -240,7 +234,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     if (l.pps->open_count == 0) {
         TMI_TRY(tmi_number_copy(&p, one, err));
-        TMI_TRY(tmi_sample_law_take_set(law, tmi_pps_certain_set(l.pps), p, err));
+        TMI_TRY(tmi_sample_law_take_set(law, tmi_pps_units(l.pps, 0), p, err));
         goto done;
     }
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
@@ -266,18 +260,7 @@ done:
 }
 
 /* Strongly Rayleigh: Braenden and Jonasson (2012). */
-static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, 1, "strongly_rayleigh", NULL, err);
-}
-
-const tmi_design_kind tmi_sampford = {.name = "sampford",
-                                      .clear = tmi_pps_clear,
-                                      .first = tmi_pps_first,
-                                      .exact = tmi_pps_exact,
-                                      .joint = joint,
-                                      .law = law_of,
-                                      .prepare = prepare,
-                                      .dismiss = dismiss,
-                                      .draw = draw,
-                                      .expose = expose};
+const tmi_pps_method tmi_sampford = {{TMI_PPS_KIND("sampford"), .law = law_of, .joint = tmi_pps_joint, .prepare = prepare,
+                                      .dismiss = dismiss, .draw = draw},
+                                     .open_joint = open_joint,
+                                     .theorem = "strongly_rayleigh"};

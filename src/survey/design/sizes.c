@@ -134,13 +134,13 @@ static tamis_status fill(tmi_common *pi, const shares *s, tamis_error *err)
 tamis_status tamis_design_pps_sizes(tamis_design **design, tamis_method method, const tamis_number *const *sizes, size_t count,
                                     int64_t sample, tamis_error *err)
 {
-    const tmi_design_kind *kind;
+    const tmi_pps_method *kind;
     shares s = {0};
     tmi_common pi = {0};
     tamis_status status = TAMIS_OK;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
-    TMI_TRY(tmi_pps_kind(&kind, method, err));
+    TMI_TRY(tmi_pps_find(&kind, method, err));
     TMI_TRY(share(&s, sizes, count, sample, err));
     for (size_t i = 0; i < count; i++)
         if (tmi_number_sign(sizes[i]) == 0)
@@ -148,7 +148,7 @@ tamis_status tamis_design_pps_sizes(tamis_design **design, tamis_method method, 
     TMI_TRY(fill(&pi, &s, err));
     clear_shares(&s);
     s = (shares){0};
-    status = tmi_pps_take(design, kind, &pi, kind != &tmi_poisson, err);
+    status = tmi_pps_take(design, kind, &pi, err);
 done:
     clear_shares(&s);
     return status;

@@ -1,33 +1,13 @@
 /* Simple random sampling without replacement: pi = n/N, pi_kl = n(n-1) / (N(N-1)). */
 #include "survey/design/form.h"
 
-static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
-{
-    (void)unit, (void)err;
-    tmi_ball_set_int(pi, design->sample);
-    tmi_ball_div_int(pi, pi, design->population, bits);
-    return TAMIS_OK;
-}
-
-static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
-{
-    (void)unit;
-    return tmi_number_ratio(pi, design->sample, design->population, err);
-}
-
 static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
     (void)l;
-    tamis_status status = first(p, design, k, bits, err);
+    tamis_status status = tmi_equal_first(p, design, k, bits, err);
     tmi_ball_mul_int(p, p, design->sample - 1, bits);
     tmi_ball_div_int(p, p, design->population - 1, bits); /* two units: the population is at least 2 */
     return status;
-}
-
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
 }
 
 static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
@@ -68,17 +48,11 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
         design, err);
 }
 
-static const tmi_design_kind srs = {
-    .name = "srs", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+static const tmi_design_kind srs = {TMI_EQUAL_KIND("srs"), .pair = pair, .law = law_of, .draw = draw, .expose = expose};
 
 tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err)
 {
-    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    *design = NULL;
-    tamis_status status = tmi_check_sizes(population, sample, err);
-    if (status != TAMIS_OK) return status;
-    *design = tmi_design_alloc(sizeof **design, &srs, population, sample);
-    return *design ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_equal_new(design, &srs, population, sample, err);
 }
 
 /* ---- as JSON ---- */

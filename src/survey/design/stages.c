@@ -189,8 +189,7 @@ static tamis_bound product(tamis_bound x, tamis_bound y)
 {
     tamis_bound z;
     tmi_ball a, b;
-    tmi_ball_init(&a);
-    tmi_ball_init(&b);
+    tmi_ball_inits(&a, &b, NULL);
     tmi_ball_set_double(&a, x.lower);
     tmi_ball_set_double(&b, y.lower);
     tmi_ball_mul(&a, &a, &b, TMI_BITS_FIRST);
@@ -199,8 +198,7 @@ static tamis_bound product(tamis_bound x, tamis_bound y)
     tmi_ball_set_double(&b, y.upper);
     tmi_ball_mul(&a, &a, &b, TMI_BITS_FIRST);
     z.upper = tmi_ball_bound(&a).upper;
-    tmi_ball_clear(&a);
-    tmi_ball_clear(&b);
+    tmi_ball_clears(&a, &b, NULL);
     return z;
 }
 

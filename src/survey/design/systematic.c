@@ -7,20 +7,6 @@
 #include "rng/uniform.h"
 #include "survey/design/form.h"
 
-static tamis_status first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err)
-{
-    (void)unit, (void)err;
-    tmi_ball_set_int(pi, design->sample);
-    tmi_ball_div_int(pi, pi, design->population, bits);
-    return TAMIS_OK;
-}
-
-static tamis_status exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err)
-{
-    (void)unit;
-    return tmi_number_ratio(pi, design->sample, design->population, err);
-}
-
 /* The arcs begin at 0 and at d = (l - k) n mod N, both have length n. */
 static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int64_t l, long bits, tamis_error *err)
 {
@@ -31,12 +17,6 @@ static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int
     tmi_ball_set_int(p, after + before);
     tmi_ball_div_int(p, p, N, bits);
     return TAMIS_OK;
-}
-
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
 }
 
 static int64_t taken(const tamis_design *design, int64_t start, int64_t i)
@@ -79,19 +59,14 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
                             design, err);
 }
 
-static const tmi_design_kind systematic = {
-    .name = "systematic", .first = first, .exact = exact, .joint = joint, .law = law_of, .draw = draw, .expose = expose};
+static const tmi_design_kind systematic = {TMI_EQUAL_KIND("systematic"), .pair = pair, .law = law_of, .draw = draw,
+                                           .expose = expose};
 
 tamis_status tamis_design_systematic(tamis_design **design, int64_t population, int64_t sample, int random_order,
                                      tamis_error *err)
 {
     if (random_order) return tamis_design_srs(design, population, sample, err);
-    if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
-    *design = NULL;
-    tamis_status status = tmi_check_sizes(population, sample, err);
-    if (status != TAMIS_OK) return status;
-    *design = tmi_design_alloc(sizeof **design, &systematic, population, sample);
-    return *design ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_equal_new(design, &systematic, population, sample, err);
 }
 
 /* ---- as JSON ---- */

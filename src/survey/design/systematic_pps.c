@@ -44,20 +44,6 @@ done:
     return status;
 }
 
-static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                         const tmi_watch *watch, tamis_error *err)
-{
-    (void)tables, (void)watch;
-    return draw_in_order(drawn, tmi_pps_of(design), NULL, rng, err);
-}
-
-static tamis_status draw_random(tamis_drawn *drawn, const tamis_design *design, const void *tables, tamis_rng *rng,
-                                const tmi_watch *watch, tamis_error *err)
-{
-    (void)tables, (void)watch;
-    return tmi_pps_draw_shuffled(drawn, tmi_pps_of(design), draw_in_order, rng, err);
-}
-
 /* ---- pairs ---- */
 
 /* z = the part of [0, first) that lies on [d, d + second) of a circle of length one; d < one. */
@@ -107,12 +93,6 @@ static tamis_status open_joint(tmi_ball *pij, const tmi_pps *pps, const size_t *
     return TAMIS_OK;
 }
 
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
-}
-
 /* ---- the law ---- */
 
 /* Adds the samples of one order, each with the length of its arc times `weight`. */
@@ -142,7 +122,7 @@ static tamis_status add_order(tamis_law *law, const tmi_pps *pps, const uint64_t
         TMI_TRY(tmi_number_mul(&p, share, weight, err));
         tamis_number_free(share);
         share = NULL;
-        TMI_TRY(tmi_sample_law_take_set(law, tmi_pps_open_set(pps, set) | tmi_pps_certain_set(pps), p, err));
+        TMI_TRY(tmi_sample_law_take_set(law, tmi_pps_units(pps, set), p, err));
     }
 done:
     tamis_number_free(share);
@@ -155,7 +135,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     tamis_number *one;
     tamis_status status = tmi_number_ratio(&one, 1, 1, err);
     if (status != TAMIS_OK) return status;
-    if (pps->open_count == 0) return tmi_sample_law_take_set(law, tmi_pps_certain_set(pps), one, err);
+    if (pps->open_count == 0) return tmi_sample_law_take_set(law, tmi_pps_units(pps, 0), one, err);
     status = add_order(law, pps, NULL, one, err);
     tamis_number_free(one);
     return status;
@@ -202,31 +182,14 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     return status;
 }
 
-static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, INT64_MAX, NULL,
-                          "systematic sampling of unequal probabilities has no proved coupling", err);
-}
+const tmi_pps_method tmi_systematic_pps = {{TMI_PPS_KIND("systematic"), .law = law_of, .joint = tmi_pps_joint,
+                                            .draw = tmi_pps_draw},
+                                           .open_joint = open_joint,
+                                           .draw_in_order = draw_in_order,
+                                           .reason = "systematic sampling of unequal probabilities has no proved coupling"};
 
-static tamis_status expose_random(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, INT64_MAX, NULL,
-                          "systematic sampling of unequal probabilities in random order has no proved coupling", err);
-}
-
-const tmi_design_kind tmi_systematic_pps = {.name = "systematic",
-                                            .clear = tmi_pps_clear,
-                                            .first = tmi_pps_first,
-                                            .exact = tmi_pps_exact,
-                                            .joint = joint,
-                                            .law = law_of,
-                                            .draw = draw,
-                                            .expose = expose};
-
-const tmi_design_kind tmi_systematic_random = {.name = "systematic_random",
-                                               .clear = tmi_pps_clear,
-                                               .first = tmi_pps_first,
-                                               .exact = tmi_pps_exact,
-                                               .law = law_random,
-                                               .draw = draw_random,
-                                               .expose = expose_random};
+const tmi_pps_method tmi_systematic_random = {
+    {TMI_PPS_KIND("systematic_random"), .law = law_random, .draw = tmi_pps_draw},
+    .draw_in_order = draw_in_order,
+    .shuffled = true,
+    .reason = "systematic sampling of unequal probabilities in random order has no proved coupling"};

@@ -209,7 +209,7 @@ static uint32_t units_of(const steps *s, uint32_t ranks)
     uint32_t set = 0;
     for (size_t rank = 0; rank < s->N; rank++)
         if (ranks >> rank & 1) set |= UINT32_C(1) << s->sorted[rank];
-    return tmi_pps_open_set(s->pps, set) | tmi_pps_certain_set(s->pps);
+    return tmi_pps_units(s->pps, set);
 }
 
 static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_error *err)
@@ -349,24 +349,7 @@ done:
     return status;
 }
 
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_pps_joint(pij, design, units, count, open_joint, bits, err);
-}
-
-static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
-{
-    return tmi_pps_expose(exposures, design, INT64_MAX, NULL, "Tille's elimination has no proved coupling", err);
-}
-
-const tmi_design_kind tmi_tille = {.name = "tille",
-                                   .clear = tmi_pps_clear,
-                                   .first = tmi_pps_first,
-                                   .exact = tmi_pps_exact,
-                                   .joint = joint,
-                                   .law = law_of,
-                                   .prepare = prepare,
-                                   .dismiss = dismiss,
-                                   .draw = draw,
-                                   .expose = expose};
+const tmi_pps_method tmi_tille = {{TMI_PPS_KIND("tille"), .law = law_of, .joint = tmi_pps_joint, .prepare = prepare,
+                                   .dismiss = dismiss, .draw = draw},
+                                  .open_joint = open_joint,
+                                  .reason = "Tille's elimination has no proved coupling"};

@@ -8,9 +8,7 @@ static void clear_node(tmi_tree_node *node)
 {
     tmi_balls_free(node->a, node->count);
     tmi_balls_free(node->b, node->count);
-    tmi_ball_clear(&node->lost_a);
-    tmi_ball_clear(&node->lost_b);
-    tmi_ball_clear(&node->total_b);
+    tmi_ball_clears(&node->lost_a, &node->lost_b, &node->total_b, NULL);
 }
 
 static tamis_status init_node(tmi_tree_node *node, int64_t low, size_t count, bool marked, tamis_error *err)
@@ -97,9 +95,8 @@ static void blur(tmi_ball *z, const tmi_ball *lost, long bits)
 static size_t cut(tmi_tree_node *node, long step, long bits)
 {
     tmi_ball sum_a, sum_b, limit_a, limit_b;
-    tmi_ball *all[] = {&sum_a, &sum_b, &limit_a, &limit_b};
     size_t count = 0;
-    for (size_t i = 0; i < 4; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&sum_a, &sum_b, &limit_a, &limit_b, NULL);
     tmi_ball_set_int(&limit_a, 1);
     tmi_ball_shift(&limit_a, &limit_a, -bits);
     tmi_ball_shift(&limit_b, &node->total_b, -bits);
@@ -113,7 +110,7 @@ static size_t cut(tmi_tree_node *node, long step, long bits)
         tmi_ball_add(&node->lost_a, &node->lost_a, &limit_a, bits);
         if (node->b) tmi_ball_add(&node->lost_b, &node->lost_b, &limit_b, bits);
     }
-    for (size_t i = 0; i < 4; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&sum_a, &sum_b, &limit_a, &limit_b, NULL);
     return count;
 }
 
@@ -135,9 +132,7 @@ static tamis_status join(tmi_tree_node *node, const tmi_tree_node *left, const t
     tmi_ball term, blur_a, blur_b;
     tamis_status status = init_node(node, left->low + right->low, full, marked, err);
     if (status != TAMIS_OK) return status;
-    tmi_ball_init(&term);
-    tmi_ball_init(&blur_a);
-    tmi_ball_init(&blur_b);
+    tmi_ball_inits(&term, &blur_a, &blur_b, NULL);
     for (size_t i = 0; i < full; i++) {
         int64_t m = node->low + (int64_t)i;
         convolve(&node->a[i], left->a, left, right->a, right, m, bits);
@@ -158,9 +153,7 @@ static tamis_status join(tmi_tree_node *node, const tmi_tree_node *left, const t
         blur(&node->a[i], &blur_a, bits);
         if (marked) blur(&node->b[i], &blur_b, bits);
     }
-    tmi_ball_clear(&term);
-    tmi_ball_clear(&blur_a);
-    tmi_ball_clear(&blur_b);
+    tmi_ball_clears(&term, &blur_a, &blur_b, NULL);
     return TAMIS_OK;
 }
 
@@ -172,11 +165,7 @@ static tamis_status add_level(tmi_tree *tree, size_t count, tamis_error *err)
 {
     tmi_tree_node *nodes = tmi_alloc(count, sizeof *nodes);
     if (!nodes) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        tmi_ball_init(&nodes[i].lost_a);
-        tmi_ball_init(&nodes[i].lost_b);
-        tmi_ball_init(&nodes[i].total_b);
-    }
+    for (size_t i = 0; i < count; i++) { tmi_ball_inits(&nodes[i].lost_a, &nodes[i].lost_b, &nodes[i].total_b, NULL); }
     tree->nodes[tree->levels] = nodes;
     tree->counts[tree->levels++] = count;
     return TAMIS_OK;

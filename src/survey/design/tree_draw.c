@@ -94,9 +94,8 @@ static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *righ
     int64_t to = left_high < m - right->low ? left_high : m - right->low;
     size_t choices = from > to ? 0 : (size_t)(to - from + 1) * (marked ? 2 : 1), last = 0;
     tmi_ball total, weight, lost, low, high;
-    tmi_ball *all[] = {&total, &weight, &lost, &low, &high};
     bool certain = false;
-    for (size_t i = 0; i < 5; i++) tmi_ball_init(all[i]);
+    tmi_ball_inits(&total, &weight, &lost, &low, &high, NULL);
     lost_at(&lost, left, right, marked, bits);
     for (size_t i = 0; i < choices; i++) {
         weigh(&weight, t, left, right, from, i, m, marked, bits);
@@ -117,7 +116,7 @@ static bool choose(turn *t, const tmi_tree_node *left, const tmi_tree_node *righ
         certain = tmi_ball_is_at_most(&high, &total) || (complete && i == last);
         break;
     }
-    for (size_t i = 0; i < 5; i++) tmi_ball_clear(all[i]);
+    tmi_ball_clears(&total, &weight, &lost, &low, &high, NULL);
     return certain;
 }
 

@@ -68,8 +68,7 @@ static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int
         tmi_ball_set_int(p, 0);
         return TAMIS_OK;
     }
-    tmi_ball_init(&missed);
-    tmi_ball_init(&both);
+    tmi_ball_inits(&missed, &both, NULL);
     tamis_status status = first(p, design, k, bits, err);
     tmi_ball_neg(&missed, p);
     tmi_ball_add_int(&missed, &missed, 1, bits);
@@ -87,15 +86,8 @@ static tamis_status pair(tmi_ball *p, const tamis_design *design, int64_t k, int
     tmi_ball_mul(&missed, &missed, &both, bits);
     tmi_ball_mul(p, p, p, bits);
     tmi_ball_sub(p, p, &missed, bits);
-    tmi_ball_clear(&missed);
-    tmi_ball_clear(&both);
+    tmi_ball_clears(&missed, &both, NULL);
     return status;
-}
-
-static tamis_status joint(tmi_ball *pij, const tamis_design *design, const int64_t *units, size_t count, long bits,
-                          tamis_error *err)
-{
-    return tmi_joint_by_pairs(pij, design, units, count, pair, bits, err);
 }
 
 /* Samples with counts c_0, ..., c_{N-1} have probability n! / (c_0! ... c_{N-1}!) / N^n. Units from `unit` on are still
@@ -172,7 +164,7 @@ static const tmi_design_kind with_replacement = {.name = "srs_with_replacement",
                                                  .with_replacement = true,
                                                  .first = first,
                                                  .exact = exact,
-                                                 .joint = joint,
+                                                 .pair = pair,
                                                  .law = law_of,
                                                  .draw = draw,
                                                  .expose = expose};
