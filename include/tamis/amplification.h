@@ -34,7 +34,7 @@ typedef struct tamis_sample_promise {
     int64_t releases;            /* of one sample, each with this eps and delta: they are added up first. 0 is 1 */
 } tamis_sample_promise;
 
-/* Units of one stratum; those that are in every sample stand apart. */
+/* Units of one stratum; those that are in every sample are a part of their own. */
 typedef struct tamis_amplified_part {
     int64_t stratum; /* 0 if there are none */
     int take_all;
@@ -58,7 +58,7 @@ typedef struct tamis_amplified {
  * Needs    eps from 0 to 10^6, 0 <= delta <= 1, releases from 0 to 10^6.
  * Gives    enclosures of relative width 1e-10 of the best numbers that the theorem gives; `upper` is the one to
  *          publish. The caller clears it with tamis_amplified_clear. On failure [0, inf], [0, 1] and no parts.
- * Cost     O(units) for unequal probabilities, else O(1) a stratum and a cluster.
+ * Cost     O(units) for unequal probabilities, else O(1) per stratum and cluster.
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (no theorem for the design, or for these neighbours).
  * Paper    settings, Theorem 4.1, and docs/papers.md#settings-designs for the other designs.                         */
 TAMIS_USE tamis_status tamis_amplify_design(tamis_amplified *amplified, const tamis_design *design,

@@ -1,4 +1,4 @@
-/* What every call shares: how it says no, where the reason is written, how long work is watched.
+/* What every call shares: how it fails, where the reason is written, how long work is watched.
  *
  * A function that can fail returns a tamis_status and takes, last, a tamis_error that the caller owns (NULL if the
  * reason is not wanted). On failure its outputs hold the most pessimistic value, never old memory. The library never

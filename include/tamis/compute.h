@@ -3,7 +3,7 @@
  *     {"id": "a", "area": "amplification", "kind": "forward", "in": {"N": 100, "n": 1, "eps": "5", "delta": "0"}}
  *     {"id": "a", "out": {"eps_pop": {"lower": 0.90588946213773913, "upper": ...}, "delta_pop": ...}}
  *
- * It is the door for spreadsheets, scripts and other languages: names are stable, inputs are exact, real outputs are
+ * It is meant for spreadsheets, scripts and other languages: names are stable, inputs are exact, real outputs are
  * enclosures. A number in "in" is a JSON integer or a string such as "0.1", "1e-6" or "3/10"; a JSON real such as 0.1 is
  * refused, because it has usually been through a double already.
  *

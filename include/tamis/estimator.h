@@ -5,7 +5,7 @@
  * (Taylor linearisation; for a total u is the variable itself). A variance estimator knows the design and takes u of
  * any point estimator, so each of them serves totals, means, ratios and domains alike.
  *
- * No privacy guarantee hangs on these numbers: they are doubles, summed with compensation, and agree with R's survey
+ * No privacy guarantee depends on these numbers: they are doubles, summed with compensation, and agree with R's survey
  * and sampling packages to nine digits or more. What they reveal about the sample is not protected.
  *
  * All lists have one entry for each sampled unit. On failure an estimate is NaN and a variance infinite.
@@ -62,7 +62,7 @@ TAMIS_USE tamis_status tamis_variance_yates_grundy(double *variance, const doubl
  * units only. Units of probability 1 do not vary: they do not count in Poisson's, Hajek's and Deville's formula, and in the other
  * three they count in n and in means of u / pi, as in R's survey.
  *
- * Needs    finite linear values, inclusion probabilities in (0, 1]; but for Poisson sampling, at least two units (for Hajek's
+ * Needs    finite linear values, inclusion probabilities in (0, 1]; except for Poisson sampling, at least two units (for Hajek's
  *          and Deville's formula: of probability below 1), or none below 1.
  * Cost     O(count), no memory.                                                                                      */
 
@@ -97,7 +97,7 @@ TAMIS_USE tamis_status tamis_variance_hartley_rao(double *variance, const double
                                                   double frame_squares, size_t count, tamis_error *err);
 
 /* Hansen and Hurwitz (1943), for draws with replacement: n / (n - 1) times the squares of weight * u about their mean,
- * where weight = 1 / (n * probability of the unit at one draw). A unit drawn k times stands k times.
+ * where weight = 1 / (n * probability of the unit at one draw). A unit drawn k times appears k times.
  *
  * Needs    finite linear values and weights, at least two draws.                                                     */
 TAMIS_USE tamis_status tamis_variance_hansen_hurwitz(double *variance, const double *linear, const double *weights, size_t count,
@@ -133,7 +133,7 @@ typedef enum tamis_lonely {
  *          1 to TAMIS_MAX_STAGES stages.
  * Gives    the variance; and, if `degrees` is not NULL, the degrees of freedom: clusters minus strata of the first stage
  *          (0 on failure).
- * Cost     O(count log count) a stage, memory 40 bytes a unit.                                                       */
+ * Cost     O(count log count) per stage, memory 40 bytes per unit.                                                       */
 TAMIS_USE tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const double *linear, const double *weights,
                                              size_t count, const tamis_stage *stages, size_t stage_count, tamis_lonely lonely,
                                              tamis_error *err);
@@ -156,7 +156,7 @@ typedef enum tamis_calibration {
  *          1 <= variables <= TAMIS_MAX_AUXILIARY; 0 <= lower < 1 < upper for the logit. Variables may depend on each
  *          other if their totals agree.
  * Gives    calibrated weights that meet the totals to ten digits or better; NaN on failure.
- * Cost     O(count * variables^2) a step, mostly fewer than ten steps; memory O(variables^2).
+ * Cost     O(count * variables^2) per step, mostly fewer than ten steps; memory O(variables^2).
  * Errors   and UNABLE: no weights of this method meet the totals, or they were not found in 100 steps.               */
 TAMIS_USE tamis_status tamis_calibrate(double *calibrated, tamis_calibration method, double lower, double upper,
                                        const double *weights, const double *auxiliary, const double *totals, size_t count,

@@ -1,7 +1,7 @@
 /* The Horvitz-Thompson total under any design, as a mechanism.
  *
  * Published is the sum of x_i / pi_i over the sampled units, pi_i the inclusion probability of unit i, with or without
- * noise. Neighbours are two populations that differ in the value of one unit. Three doors:
+ * noise. Neighbours are two populations that differ in the value of one unit. Three families of functions:
  *
  *     tamis_ht_pair_...     one pair of populations, design listed sample by sample: exact;
  *     tamis_ht_values_...   every pair over a finite set of values, unit by unit, design listed: exact;
@@ -92,7 +92,7 @@ TAMIS_USE tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs
 
 typedef struct tamis_ht_pair {
     const tamis_law *law;                          /* the design, sample by sample */
-    const tamis_number *const *x, *const *x_prime; /* one value a unit, different in at most one unit */
+    const tamis_number *const *x, *const *x_prime; /* one value per unit, different in at most one unit */
     tamis_noise_kind noise;
     const tamis_number *scale; /* NULL without noise */
     const tamis_number *step;  /* of discrete noise, otherwise NULL */

@@ -1,6 +1,6 @@
-/* Intervals of what is true of a population, from a number that holds sampling error and noise.
+/* Intervals of what is true of a population, from a number that contains sampling error and noise.
  *
- * A sample of n of N units holds k ones; k + X is released, X being integer noise of a known law. Which numbers K of ones
+ * A sample of n of N units contains k ones; k + X is released, X being integer noise of a known law. Which numbers K of ones
  * in the population are plausible? Those that a test does not reject: K is in the interval if a number as small as the
  * released one, or smaller, has more than half of 1 - confidence as its probability under K, and the same for large ones.
  * The probabilities are those of the hypergeometric law plus the noise, without approximation: the interval covers the

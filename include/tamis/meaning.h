@@ -10,7 +10,7 @@
  * Given d the odds change by at most e^eps; p e^eps / (1 - p + p e^eps) is concave in p, so by Jensen's inequality the
  * average over q obeys the same bound. The bound is a supremum: an optimal release comes as near as one likes.
  *
- * The same guarantee seen as a test: somebody who must tell the person's true record from another one, and who raises a
+ * The same guarantee seen as a test: somebody who must distinguish the person's true record from another one, and who raises a
  * false alarm with probability at most a, is right with probability at most min(e^eps a + delta, 1 - e^-eps (1 - a - delta)).
  *
  * For whom: the nosy neighbour knows that the person was sampled, the journalist picks any sampled record; neither gains
@@ -30,7 +30,7 @@ TAMIS_BEGIN
 
 typedef struct tamis_meaning {
     tamis_bound odds;                    /* the odds of a guess grow at most by this factor ... */
-    tamis_bound except;                  /* ... but for outputs of at most this probability; 0 if delta is 0 */
+    tamis_bound except;                  /* ... except with at most this probability; 0 if delta is 0 */
     tamis_bound posterior[TAMIS_PRIORS]; /* what a belief of 1 %, 10 %, 50 % becomes at most, with the same exception */
     tamis_bound found[TAMIS_ALARMS];     /* the share of true records found at 1 %, 5 % false alarms, at most */
 } tamis_meaning;

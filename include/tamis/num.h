@@ -77,7 +77,7 @@ TAMIS_USE tamis_status tamis_binomial_at_most(tamis_bound *p, int64_t trials, co
                                               tamis_error *err);
 
 /* Poisson-binomial: X ones in independent trials of unequal probabilities, given as groups of equal ones; a plain
- * list of probabilities is a list of groups of one trial. Cost: about 0.2 ms a group, 10 microseconds for groups of
+ * list of probabilities is a list of groups of one trial. Cost: about 0.2 ms per group, 10 microseconds for groups of
  * one trial, however many trials there are. Needs 0 <= probability <= 1, counts >= 0, at most TAMIS_MAX_UNITS trials
  * in all; more than TAMIS_MAX_GROUPS groups are UNABLE.                                                              */
 #define TAMIS_MAX_GROUPS 65536

@@ -1,5 +1,5 @@
 /* A plan: what is released, about whom, with how much privacy. One YAML file that a survey statistician can read aloud;
- * everything that shapes the guarantee stands in it, nothing is guessed from the data. docs/plan.md describes the keys.
+ * everything that shapes the guarantee is in it, nothing is guessed from the data. docs/plan.md describes the keys.
  *
  * Reading a plan reads no data: a plan is public, and its errors may quote it.                                       */
 #ifndef TAMIS_PLAN_H
@@ -14,7 +14,7 @@ typedef struct tamis_plan tamis_plan;
 /* Reads a plan from a file. Source files are taken relative to the folder of the plan.
  *
  * Gives    a plan that the caller frees with tamis_plan_free; NULL on failure.
- * Errors   INVALID with all errors at once, a line each: path:line:column: key: what was expected, with an example;
+ * Errors   INVALID with all errors at once, one per line: path:line:column: key: what was expected, with an example;
  *          SYSTEM (the file cannot be read, memory).                                                                 */
 TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tamis_error *err);
 
@@ -40,7 +40,7 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
 TAMIS_USE tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
                                            const tamis_number **delta, const tamis_plan *plan, tamis_error *err);
 
-/* The folder that `tamis release` writes to unless told otherwise: the plan's file name without .yaml or .yml, and
+/* The folder that `tamis release` writes to by default: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */
 TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
 
@@ -48,7 +48,7 @@ TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan
  *
  * A design can be judged that no release is made by yet. An outline looks at `design` and at the bounds under `columns`
  * alone; the file may also hold nothing but a design. Columns of a frame are not read: where a design needs numbers for
- * every unit, they stand in the file as lists, as docs/compute.md describes.                                         */
+ * every unit, the file has them as lists, as docs/compute.md describes.                                         */
 typedef struct tamis_outline tamis_outline;
 
 /* Gives    an outline that the caller frees with tamis_outline_free; NULL on failure.

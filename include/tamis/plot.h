@@ -1,7 +1,7 @@
 /* Plots: a few named curves, as an SVG picture or as text for a terminal.
  *
  * The SVG is one file that needs nothing else: it follows the reader's light or dark colours, names itself to a screen
- * reader, and may stand inside an HTML page. The text fits 72 columns. Each curve is named beside itself, not in a
+ * reader, and can be embedded in an HTML page. The text fits 72 columns. Each curve is named beside itself, not in a
  * legend. Both are pictures: the numbers that a guarantee rests on belong in a table.
  *
  *     double eps[] = {0, 0.5, 1}, delta[] = {0.3, 0.01, 1e-5};
@@ -54,7 +54,7 @@ TAMIS_USE tamis_status tamis_plot_svg(char **svg, const tamis_plot *plot, tamis_
 
 typedef enum tamis_letters {
     TAMIS_LETTERS_ASCII,  /* for a terminal that knows nothing else */
-    TAMIS_LETTERS_BRAILLE /* eight dots a letter, in UTF-8 */
+    TAMIS_LETTERS_BRAILLE /* eight dots per letter, in UTF-8 */
 } tamis_letters;
 
 /* The same as lines of text, with the same needs. */

@@ -54,12 +54,12 @@ TAMIS_USE tamis_status tamis_release_json(char **text, const tamis_release *rele
 TAMIS_USE tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_USE tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err);
 
-/* What the one who runs a release must not miss: that it created its ledger, that it opened its account, that its numbers are
- * those of an earlier release. The text for people begins with it; an empty text if there is none of that. It may name a path of
+/* What the person who runs a release must not miss: that it created its ledger, that it opened its account, that its numbers are
+ * those of an earlier release. The text for people begins with it; empty if there is nothing to say. It may name a path of
  * this computer, so it is not for others; release.json has it among `warnings`, without the path. */
 TAMIS_USE tamis_status tamis_release_notice_text(char **text, const tamis_release *release, tamis_error *err);
 
-/* What only the one who runs a release should hear, a line each: that a file of the source was changed after the release whose
+/* What only the person who runs a release should see, one per line: that a file of the source was changed after the release whose
  * numbers are returned, that other charges of the account were never published. It may depend on the data's files and names
  * paths, so it is in no file of the folder; a program prints it on stderr. An empty text if there is nothing. */
 TAMIS_USE tamis_status tamis_release_remarks_text(char **text, const tamis_release *release, tamis_error *err);

@@ -1,10 +1,10 @@
 /* Exact randomness: every draw has exactly the stated law, for any rational parameter.
  *
  * Random bits come from the operating system through one generator (AES-256 in counter mode, keyed by getrandom(2),
- * reseeded, wiped, safe to fork). There is no seed: a draw can not be repeated, which is the point. The samplers use
+ * reseeded, wiped, safe to fork). There is no seed: a draw cannot be repeated, which is the point. The samplers use
  * integers only; probabilities such as exp(-1/3) are known by certified binary digits, and more of these are computed
- * when the first ones do not decide. How each sampler works, and why it is exact, stands at the top of its file in
- * src/rng/.
+ * when the first ones do not decide. The top of each file in src/rng/ explains how its sampler works
+ * and why it is exact.
  *
  * The time a draw takes may depend on what is drawn. Draw noise before data are read, as tamis release does: then time
  * says nothing about the data.
@@ -80,11 +80,11 @@ TAMIS_USE tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_
 
 /* ---- coins and choices ---- */
 
-/* A uniform integer below n.
+/* A uniform integer from 0 to bound - 1.
  *
- * Needs    n >= 1.
+ * Needs    bound >= 1.
  * Errors   INVALID, SYSTEM (no random bits); *value is then 0.                                                      */
-TAMIS_USE tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_uniform(uint64_t *value, uint64_t bound, tamis_rng *rng, tamis_error *err);
 
 /* 1 with probability p, else 0.
  *
@@ -116,21 +116,19 @@ TAMIS_USE tamis_status tamis_choice_draw(size_t *index, const tamis_choice *choi
 
 /* ---- orders and samples ---- */
 
-/* The numbers 0 to n-1 in random order, each of the n! orders equally likely.
+/* The numbers 0 to count-1 in random order, each order equally likely.
  *
- * Needs    room for n values; n = 0 is fine.
+ * Needs    room for `count` values; count = 0 is fine.
  * Errors   INVALID, SYSTEM (no random bits); all values are then 0.                                                 */
-TAMIS_USE tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_permutation(uint64_t *order, size_t count, tamis_rng *rng, tamis_error *err);
 
-#define TAMIS_POPULATION_MAX (UINT64_C(1) << 40)
-
-/* A simple random sample without replacement of n among the units 0 to population-1, in ascending order; each of the
- * sets of n units is equally likely.
+/* A simple random sample without replacement of `sample` of the units 0 to population-1, in ascending order; all sets of
+ * that size are equally likely.
  *
- * Needs    n <= population <= TAMIS_POPULATION_MAX, room for n units; n = 0 is fine.
- * Cost     O(n) time and memory (at most 32 bytes a sampled unit besides the result), whatever the population.
+ * Needs    sample <= population <= TAMIS_MAX_UNITS, room for `sample` units; sample = 0 is fine.
+ * Cost     O(sample) time and memory (at most 32 bytes per sampled unit besides the result), whatever the population.
  * Errors   INVALID, SYSTEM (memory, no random bits); all units are then 0.                                          */
-TAMIS_USE tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_sample(uint64_t *units, uint64_t population, uint64_t sample, tamis_rng *rng, tamis_error *err);
 
 TAMIS_END
 

@@ -3,7 +3,7 @@
  * Noise is scaled to the largest change that one person's record can make. For a weighted total that depends on the
  * setting: on the weights that count as possible (those of the sample, of the frame, of the population, or any that the
  * plan declares), on whether a neighbour may hold no record at all, and on whether one record may move the weights of
- * all others. With weights w0 <= w <= w1, values a <= x <= b and M = max(|a|, |b|), one cell, one row a unit:
+ * all others. With weights w0 <= w <= w1, values a <= x <= b and M = max(|a|, |b|), one cell, one row per unit:
  *
  *     the unit stays, its answer changes                     w1 (b - a)
  *     another unit of the frame takes its place              max w x - min w x

@@ -42,7 +42,7 @@ TAMIS_USE tamis_status tamis_study_mean(tamis_mean_gain *gain, int64_t populatio
  * Paper    gain, the examples 16.77 % and 61.4 % (docs/papers.md#gain-rate).                                         */
 TAMIS_USE tamis_status tamis_study_rate(tamis_bound *f, const tamis_number *eps, const tamis_number *q, tamis_error *err);
 
-/* The sampling variance at which sampling stops to pay for a statistic of the given sensitivity, the same for sample
+/* The sampling variance above which sampling no longer pays for a statistic of the given sensitivity, the same for sample
  * and census: 2 D^2 (1/eps^2 - 1/eps_n^2), the noise variance that is saved.
  *
  * Needs    eps > 0, 0 < f <= 1, sensitivity >= 0.
@@ -57,11 +57,11 @@ TAMIS_USE tamis_status tamis_study_max_sampling_variance(tamis_bound *value, con
 
 /* Coverage: samples are drawn again and again from a population that is public, by the design of a plan; each is
  * released, with noise, by the code that makes every release, and estimated without protection. How often each interval
- * holds the value of the clamped population is counted. Nothing is published and no ledger is charged.                */
+ * covers the value of the clamped population is counted. Nothing is published and no ledger is charged.                */
 typedef struct tamis_coverage tamis_coverage;
 
 typedef struct tamis_coverage_options {
-    const char *population; /* a .csv or .parquet file with one row a unit, and the columns of the plan */
+    const char *population; /* a .csv or .parquet file with one row per unit, and the columns of the plan */
     const char *size;       /* pps: the column of sizes that probabilities are proportional to; else NULL */
     unsigned threads;       /* 0: as many as the machine has, 64 at most */
     int64_t runs;           /* 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself */

@@ -215,16 +215,16 @@ typedef struct tamis_sampler tamis_sampler;
 
 /* Needs    a design that lives as long as the sampler; `watch` may be NULL.
  * Gives    a sampler that the caller frees with tamis_sampler_free; NULL on failure.
- * Cost     nothing for most designs; for conditional Poisson and Sampford microseconds a unit, and (variance of the size
+ * Cost     nothing for most designs; for conditional Poisson and Sampford microseconds per unit, and (variance of the size
  *          of a Poisson sample) * log(population) * 600 steps: below a second for 1000 of 100 000 units. Memory about 100
- *          bytes a unit.
- * Errors   INVALID, SYSTEM (memory, cancelled), UNABLE (probabilities so close to 0 or 1 that conditional Poisson can
- *          not be certified).                                                                                        */
+ *          bytes per unit.
+ * Errors   INVALID, SYSTEM (memory, cancelled), UNABLE (probabilities so close to 0 or 1 that conditional Poisson cannot
+ *          be certified).                                                                                        */
 TAMIS_USE tamis_status tamis_sampler_new(tamis_sampler **sampler, const tamis_design *design, const tamis_watch *watch,
                                          tamis_error *err);
 TAMIS_API void tamis_sampler_free(tamis_sampler *sampler);
 
-/* The drawn units, ascending; a unit drawn k times stands k times. */
+/* The drawn units, ascending; a unit drawn k times appears k times. */
 typedef struct tamis_drawn {
     int64_t *units;
     size_t count, room;
@@ -233,7 +233,7 @@ typedef struct tamis_drawn {
 /* Draws one sample; independent of all others. `watch` may be NULL.
  *
  * Gives    a sample that the caller clears with tamis_drawn_clear; empty on failure.
- * Cost     nanoseconds a unit of the frame (of the sample: srs, systematic); tens of microseconds a
+ * Cost     nanoseconds per unit of the frame (of the sample: srs, systematic); tens of microseconds per
  *          unit of the sample for conditional Poisson and Sampford; Brewer: microseconds * population * sample.
  * Errors   INVALID, SYSTEM (memory, no random bits, cancelled), UNABLE.                                              */
 TAMIS_USE tamis_status tamis_sampler_draw(tamis_drawn *drawn, const tamis_sampler *sampler, tamis_rng *rng,
@@ -244,7 +244,7 @@ TAMIS_API void tamis_drawn_clear(tamis_drawn *drawn);
 
 /* ---- exposure ---- */
 
-/* How far two samples are apart: `exchanges` records that stand in place of each other, and `additions` records that
+/* How far two samples are apart: `exchanges` records that replace each other, and `additions` records that
  * only one of them has. */
 typedef struct tamis_distance {
     int64_t exchanges, additions;
@@ -257,7 +257,7 @@ typedef struct tamis_absence {
     tamis_distance distance;
 } tamis_absence;
 
-/* Stages that are told apart; a unit of a deeper design has the farthest ones in one. */
+/* Stages that are distinguished; a unit of a deeper design has the farthest ones in one. */
 #define TAMIS_MAX_ABSENCES 3
 
 /* What the design says about units first, ..., first+count-1. In stages a unit can be missing from a drawn cluster

@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 
-/* Reports a share, negative while it is unknown, and the rows read so far; whether the caller asks to stop. `watch` may be NULL. */
+/* Reports a share, negative while it is unknown, and the rows read so far. Whether the caller asks to stop; `watch` may be
+ * NULL. */
 static inline bool tmi_stopped(const tamis_watch *watch, double share, int64_t rows)
 {
     return watch && watch->progress && watch->progress(watch->context, share, rows) != 0;

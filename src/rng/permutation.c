@@ -7,20 +7,20 @@
 #include "base/memory.h"
 #include "rng/uniform.h"
 
-tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *rng, tamis_error *err)
+tamis_status tamis_permutation(uint64_t *order, size_t count, tamis_rng *rng, tamis_error *err)
 {
     bool ok = true;
-    if (n > PTRDIFF_MAX / sizeof *order) return tmi_fail(err, TAMIS_INVALID, "n: more than memory can hold");
-    if (!order && n > 0) return tmi_fail(err, TAMIS_INVALID, "order: NULL");
-    if (n > 0) memset(order, 0, n * sizeof *order);
+    if (count > PTRDIFF_MAX / sizeof *order) return tmi_fail(err, TAMIS_INVALID, "count: more than memory can hold");
+    if (!order && count > 0) return tmi_fail(err, TAMIS_INVALID, "order: NULL");
+    if (count > 0) memset(order, 0, count * sizeof *order);
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    for (size_t i = 0; i < n && ok; i++) {
+    for (size_t i = 0; i < count && ok; i++) {
         uint64_t j;
         ok = tmi_uniform(&j, i + 1, rng);
         order[i] = order[j];
         order[j] = i;
     }
     tmi_bits_done(rng);
-    if (!ok) tmi_wipe(order, n * sizeof *order);
+    if (!ok) tmi_wipe(order, count * sizeof *order);
     return ok ? TAMIS_OK : tmi_bits_failed(err);
 }

@@ -44,20 +44,20 @@ static void sort(uint64_t *values, uint64_t *spare, size_t n, uint64_t limit)
     if (from != values) memcpy(values, from, n * sizeof *values);
 }
 
-tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tamis_rng *rng, tamis_error *err)
+tamis_status tamis_sample(uint64_t *units, uint64_t population, uint64_t sample, tamis_rng *rng, tamis_error *err)
 {
     set s = {NULL, 1};
     bool ok = true;
-    if (population > TAMIS_POPULATION_MAX) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^40 units are offered");
-    if (n > population) return tmi_fail(err, TAMIS_INVALID, "n: a sample is not larger than its population");
-    if (!units && n > 0) return tmi_fail(err, TAMIS_INVALID, "units: NULL");
-    if (n > 0) memset(units, 0, n * sizeof *units);
+    if (population > (uint64_t)TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^40 units are offered");
+    if (sample > population) return tmi_fail(err, TAMIS_INVALID, "sample: it is not larger than its population");
+    if (!units && sample > 0) return tmi_fail(err, TAMIS_INVALID, "units: NULL");
+    if (sample > 0) memset(units, 0, sample * sizeof *units);
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    while (UINT64_C(1) << s.bits < 2 * n) s.bits++;
+    while (UINT64_C(1) << s.bits < 2 * sample) s.bits++;
     size_t slots = (size_t)1 << s.bits;
     if (!(s.slots = tmi_alloc(slots, sizeof *s.slots))) return tmi_fail_memory(err);
-    for (uint64_t i = 0; i < n && ok; i++) {
-        uint64_t last = population - n + i, unit;
+    for (uint64_t i = 0; i < sample && ok; i++) {
+        uint64_t last = population - sample + i, unit;
         ok = tmi_uniform(&unit, last + 1, rng);
         if (ok && !add(&s, unit)) {
             unit = last;
@@ -65,10 +65,10 @@ tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tami
         }
         units[i] = unit;
     }
-    if (ok && n > 0) sort(units, s.slots, n, population);
+    if (ok && sample > 0) sort(units, s.slots, sample, population);
     tmi_bits_done(rng);
     tmi_wipe(s.slots, slots * sizeof *s.slots); /* who was sampled may be secret */
     tmi_free(s.slots);
-    if (!ok) tmi_wipe(units, n * sizeof *units);
+    if (!ok) tmi_wipe(units, sample * sizeof *units);
     return ok ? TAMIS_OK : tmi_bits_failed(err);
 }

@@ -45,13 +45,13 @@ bool tmi_uniform_wide(uint64_t *value, const uint64_t *n, size_t words, tamis_rn
     return true;
 }
 
-tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_error *err)
+tamis_status tamis_uniform(uint64_t *value, uint64_t bound, tamis_rng *rng, tamis_error *err)
 {
     if (!value) return tmi_fail(err, TAMIS_INVALID, "value: NULL");
     *value = 0;
-    if (n == 0) return tmi_fail(err, TAMIS_INVALID, "n: there is no integer below 0");
+    if (bound == 0) return tmi_fail(err, TAMIS_INVALID, "bound: there is no integer below 0");
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    bool ok = tmi_uniform(value, n, rng);
+    bool ok = tmi_uniform(value, bound, rng);
     tmi_bits_done(rng);
     return ok ? TAMIS_OK : tmi_bits_failed(err);
 }

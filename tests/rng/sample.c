@@ -70,7 +70,7 @@ static void orders_are_equally_likely(void **state)
 
 static tamis_status draw_sample(uint64_t *values, size_t n, size_t population)
 {
-    return tamis_sample(values, n, population, rng, NULL);
+    return tamis_sample(values, population, n, rng, NULL);
 }
 
 static uint64_t code_of_sample(const uint64_t *values, size_t n)
@@ -103,11 +103,11 @@ static void large_samples_are_samples(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t n = cases[i][0], population = cases[i][1];
-        assert_int_equal(tamis_sample(units, n, population, rng, NULL), TAMIS_OK);
+        assert_int_equal(tamis_sample(units, population, n, rng, NULL), TAMIS_OK);
         for (uint64_t j = 0; j < n; j++) assert_true(units[j] < population && (j == 0 || units[j - 1] < units[j]));
     }
     /* the last one covers its range: eighths of 2^40 hold an eighth each */
-    assert_int_equal(tamis_sample(units, 100000, UINT64_C(1) << 40, rng, NULL), TAMIS_OK);
+    assert_int_equal(tamis_sample(units, UINT64_C(1) << 40, 100000, rng, NULL), TAMIS_OK);
     uint64_t eighths[8] = {0};
     for (int j = 0; j < 100000; j++) eighths[units[j] >> 37]++;
     for (int j = 0; j < 8; j++) assert_true(may_be_chance(eighths[j], 100000, (tamis_bound){0.125, 0.125}));
@@ -123,7 +123,7 @@ static void shares_are_right(void **state)
     print_message("# seed %d\n", seed);
     bits_from_seed(seed);
     for (int run = 0; run < runs; run++) {
-        assert_int_equal(tamis_sample(units, n, N, rng, NULL), TAMIS_OK);
+        assert_int_equal(tamis_sample(units, N, n, rng, NULL), TAMIS_OK);
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++) pairs[units[i]][units[j]]++;
         assert_int_equal(tamis_permutation(order, 6, rng, NULL), TAMIS_OK);
@@ -148,19 +148,19 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tamis_permutation(values, 4, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "rng:"));
     assert_int_equal(tamis_permutation(values, SIZE_MAX, rng, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "n:"));
+    assert_non_null(strstr(err.message, "count:"));
     assert_int_equal(tamis_permutation(NULL, 0, rng, &err), TAMIS_OK);
-    assert_int_equal(tamis_sample(NULL, 1, 2, rng, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_sample(NULL, 2, 1, rng, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "units:"));
-    assert_int_equal(tamis_sample(values, 3, 2, rng, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "n:"));
-    assert_int_equal(tamis_sample(values, 1, TAMIS_POPULATION_MAX + 1, rng, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_sample(values, 2, 3, rng, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "sample:"));
+    assert_int_equal(tamis_sample(values, TAMIS_MAX_UNITS + 1, 1, rng, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "population:"));
-    assert_int_equal(tamis_sample(values, 1, UINT64_MAX, rng, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_sample(values, 1, 2, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_sample(values, UINT64_MAX, 1, rng, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_sample(values, 2, 1, NULL, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "rng:"));
-    assert_int_equal(tamis_sample(NULL, 0, 2, rng, &err), TAMIS_OK);
-    EVERY_ALLOCATION_FAILS(tamis_sample(values, 3, 5, rng, NULL), {
+    assert_int_equal(tamis_sample(NULL, 2, 0, rng, &err), TAMIS_OK);
+    EVERY_ALLOCATION_FAILS(tamis_sample(values, 5, 3, rng, NULL), {
         for (int i = 0; i < 3; i++) assert_int_equal(values[i], 0);
     });
 }

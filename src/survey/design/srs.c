@@ -33,7 +33,7 @@ static tamis_status draw(tamis_drawn *drawn, const tamis_design *design, const v
     tamis_status status = tmi_drawn_reserve(drawn, (size_t)design->sample, err);
     if (status != TAMIS_OK) return status;
     uint64_t *units = (uint64_t *)(drawn->units + drawn->count); /* below 2^40: the same as int64_t */
-    status = tamis_sample(units, (uint64_t)design->sample, (uint64_t)design->population, rng, err);
+    status = tamis_sample(units, (uint64_t)design->population, (uint64_t)design->sample, rng, err);
     if (status == TAMIS_OK) drawn->count += (size_t)design->sample;
     return status;
 }
