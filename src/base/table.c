@@ -167,3 +167,21 @@ void tmi_text_wrap(tmi_text *text, const char *first, const char *indent, const 
     }
     tmi_text_put(text, "\n");
 }
+
+void tmi_text_wrap_taken(tmi_text *text, const char *first, const char *indent, tmi_text *paragraph)
+{
+    if (paragraph->failed) text->failed = true;
+    else tmi_text_wrap(text, first, indent, paragraph->bytes);
+    tmi_text_clear(paragraph);
+}
+
+void tmi_table_row_taken(tmi_text_table *table, tmi_text *cells)
+{
+    const char *strings[TMI_TABLE_COLUMNS];
+    for (size_t i = 0; i < table->columns; i++) {
+        strings[i] = cells[i].bytes;
+        if (cells[i].failed) table->failed = true;
+    }
+    tmi_table_row(table, strings);
+    for (size_t i = 0; i < table->columns; i++) tmi_text_clear(&cells[i]);
+}

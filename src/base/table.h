@@ -20,8 +20,9 @@ typedef struct tmi_text_table {
 void tmi_table_init(tmi_text_table *table, size_t columns, const tmi_align *align);
 void tmi_table_clear(tmi_text_table *table);
 
-/* Adds a row; `cells` holds one string a column, NULL being empty. The first row is the heading. */
+/* Adds a row; `cells` has one string per column; NULL is empty. The first row is the heading. */
 void tmi_table_row(tmi_text_table *table, const char *const *cells);
+void tmi_table_row_taken(tmi_text_table *table, tmi_text *cells); /* the same of texts, which are cleared */
 
 /* Writes the heading, a rule, the rows; two spaces between columns, none at the end of a line. */
 void tmi_table_write(tmi_text *text, const tmi_text_table *table);
@@ -31,5 +32,6 @@ size_t tmi_text_columns(const char *string);
 
 /* A paragraph broken into lines of at most TMI_TEXT_WIDTH columns, the second and later ones indented. */
 void tmi_text_wrap(tmi_text *text, const char *first, const char *indent, const char *paragraph);
+void tmi_text_wrap_taken(tmi_text *text, const char *first, const char *indent, tmi_text *paragraph); /* clears the paragraph */
 
 #endif

@@ -82,3 +82,20 @@ tamis_status tmi_text_take(char **bytes, tmi_text *text, tamis_error *err)
     *text = (tmi_text){0};
     return TAMIS_OK;
 }
+
+tamis_status tmi_copy_string(char **copy, const char *string, tamis_error *err)
+{
+    *copy = string ? tmi_copy_text(string, strlen(string)) : NULL;
+    return *copy || !string ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+bool tmi_is_one_of(const char *string, const char *const *list)
+{
+    while (*list && strcmp(*list, string) != 0) list++;
+    return *list != NULL;
+}
+
+int tmi_compare_strings(const void *x, const void *y)
+{
+    return strcmp(*(const char *const *)x, *(const char *const *)y);
+}

@@ -28,4 +28,10 @@ void tmi_text_format(tmi_text *text, const char *format, ...) __attribute__((for
  * stopped. */
 tamis_status tmi_text_take(char **bytes, tmi_text *text, tamis_error *err);
 
+/* A copy of a string, which the caller frees with tmi_free; NULL for NULL. SYSTEM. */
+tamis_status tmi_copy_string(char **copy, const char *string, tamis_error *err);
+
+bool tmi_is_one_of(const char *string, const char *const *list); /* a list that ends with NULL */
+int tmi_compare_strings(const void *x, const void *y);           /* for qsort of an array of strings */
+
 #endif

@@ -154,6 +154,16 @@ const char *tmi_value_field_text(const tmi_value *map, const char *key)
     return text ? text : "";
 }
 
+int64_t tmi_value_whole(const tmi_value *map, const char *key)
+{
+    return tmi_value_integer(tmi_value_get(map, key));
+}
+
+bool tmi_value_true(const tmi_value *map, const char *key)
+{
+    return tmi_value_is_true(tmi_value_get(map, key));
+}
+
 const char *tmi_value_next_key(const tmi_value *map, const char *key)
 {
     const tmi_value *item = key ? tmi_value_get(map, key) : is(map, TMI_VALUE_MAP) ? map->first : NULL;

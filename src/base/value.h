@@ -68,9 +68,11 @@ size_t tmi_value_size(const tmi_value *list_or_map);
 const tmi_value *tmi_value_at(const tmi_value *list, size_t index);
 const tmi_value *tmi_value_get(const tmi_value *map, const char *key);
 
-/* The value of a key if it is of that kind, else NULL; a text, or "". */
+/* The value of a key if it is of that kind, else NULL; a text, or ""; an integer, or 0; whether it is true. */
 const tmi_value *tmi_value_field(const tmi_value *map, const char *key, tmi_value_kind kind);
 const char *tmi_value_field_text(const tmi_value *map, const char *key);
+int64_t tmi_value_whole(const tmi_value *map, const char *key);
+bool tmi_value_true(const tmi_value *map, const char *key);
 
 /* The key after `key`; NULL: the first one. NULL after the last one. In the order of the file. */
 const char *tmi_value_next_key(const tmi_value *map, const char *key);

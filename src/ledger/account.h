@@ -17,7 +17,7 @@ typedef struct tmi_account {
     tamis_spending then_left;   /* after this release */
     /* the same of the rotation groups of the plan's wave alone, before and after; if it has any */
     tamis_spending own_left, own_then_left;
-    char *unpublished; /* what can be done about other charges of the account that were never published, a line each: for
+    char *unpublished; /* what can be done about other charges of the account that were never published, one per line: for
                                    the operator alone */
 } tmi_account;
 

@@ -54,8 +54,7 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
     if (number != c->number || c->found) return TAMIS_OK;
     c->found = true;
     c->same = hash && strcmp(hash, c->hash) == 0;
-    c->entry = entry ? tmi_copy_text(entry, strlen(entry)) : NULL;
-    return !entry || c->entry ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_copy_string(&c->entry, entry, err);
 }
 
 /* ---- the account ---- */
@@ -182,11 +181,6 @@ done:
     return status;
 }
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 static void texts_free(char **texts, size_t count)
 {
     for (size_t i = 0; texts && i < count; i++) tmi_free(texts[i]);
@@ -200,7 +194,7 @@ static tamis_status sorted_texts(char ***texts, const tmi_json *list, const tmi_
     *texts = tmi_alloc(count, sizeof **texts);
     if (!*texts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count && status == TAMIS_OK; i++) status = fields_text(&(*texts)[i], tmi_json_at(list, i), model, err);
-    if (status == TAMIS_OK) qsort(*texts, count, sizeof **texts, compare_texts);
+    if (status == TAMIS_OK) qsort(*texts, count, sizeof **texts, tmi_compare_strings);
     return status;
 }
 
@@ -257,13 +251,6 @@ done:
 
 /* ---- whose account ---- */
 
-static bool is_one_of(const char *key, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(*list, key) == 0) return true;
-    return false;
-}
-
 /* Whether two objects have the same fields with the same values, ignoring on both sides the fields that are not to be
  * compared. */
 static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tmi_json *y, const char *const *not_of_y)
@@ -271,14 +258,14 @@ static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tm
     if (!x || !y) return false;
     for (const char *key = tmi_json_next_key(x, NULL); key; key = tmi_json_next_key(x, key)) {
         const tmi_json *other = tmi_json_get(y, key);
-        if (!is_one_of(key, not_of_x) && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return false;
+        if (!tmi_is_one_of(key, not_of_x) && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return false;
     }
     for (const char *key = tmi_json_next_key(y, NULL); key; key = tmi_json_next_key(y, key))
-        if (!is_one_of(key, not_of_y) && !tmi_json_get(x, key)) return false;
+        if (!tmi_is_one_of(key, not_of_y) && !tmi_json_get(x, key)) return false;
     return true;
 }
 
-/* Every list of probabilities in a design, a line each. */
+/* Every list of probabilities in a design, one per line. */
 static tamis_status put_probabilities(tmi_text *lines, const tmi_json *value, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -299,7 +286,7 @@ done:
     return status;
 }
 
-/* What sampling adds rests on the largest probability of each stratum of the frame, and on whether some units are certain: the
+/* Amplification follows from the largest probability of each stratum of the frame, and on whether some units are certain: the
  * account has frozen them. */
 static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error *err)
 {
@@ -312,8 +299,8 @@ static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error 
     tmi_text_put(&lines, "\n");
     TMI_TRY(put_probabilities(&lines, outsider, err));
     for (size_t i = 0; same && i < tmi_json_size(strata); i++) { /* in any order: each takes a line away */
-        const tmi_json *stratum = tmi_json_at(strata, i), *certain = tmi_json_field(stratum, "certain", TMI_JSON_INTEGER);
-        const bool open = tmi_json_field(stratum, "largest", TMI_JSON_STRING), sure = certain && tmi_json_integer(certain) > 0;
+        const tmi_json *stratum = tmi_json_at(strata, i);
+        const bool open = tmi_json_field(stratum, "largest", TMI_JSON_STRING), sure = tmi_json_whole(stratum, "certain") > 0;
         char line[4096];
         snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", tmi_json_text(stratum, "largest"),
                  open ? "\"" : "", open && sure ? ", " : "", sure ? "\"1\"" : "");
@@ -373,8 +360,8 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));
-    const tmi_json *claimed = tmi_json_field(object_of(c, "ledger"), "claim", TMI_JSON_INTEGER);
-    if ((claimed ? tmi_json_integer(claimed) : 0) != charge->claim) note(c, "ledger.claim", "was claimed by another release");
+    if (tmi_json_whole(object_of(c, "ledger"), "claim") != charge->claim)
+        note(c, "ledger.claim", "was claimed by another release");
     if (charge->voided) note(c, "files.measurements.json", "was voided: nothing was released");
     else if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
     else if (strcmp(tmi_json_text(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
@@ -398,19 +385,12 @@ static tamis_status find_certificate(char **path, const char *given, tamis_error
 tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char *given, tmi_faults *faults, tamis_error *err)
 {
     tamis_status status;
-    tamis_error reason = {0};
     tmi_json *document = NULL;
-    char *bytes = NULL, *path = NULL;
-    size_t length;
+    char *path = NULL;
     claim c = {.faults = faults, .err = err};
     TMI_TRY(find_certificate(&path, given, err));
     c.path = path;
-    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
-    status = tmi_json_read(&document, bytes, length, &reason);
-    if (status != TAMIS_OK) {
-        tmi_fail_as_file(err, &reason, path);
-        goto done;
-    }
+    TMI_TRY(tmi_certificate_read(&document, path, err));
     c.document = document;
     if (!take_claim(&c)) {
         TMI_TRY(tmi_fault_note(faults, err, given, "the certificate names no entry of a ledger"));
@@ -425,7 +405,6 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
 done:
     tmi_free(c.entry);
     tmi_json_free(document);
-    tmi_free(bytes);
     tmi_free(path);
     return status;
 }

@@ -145,12 +145,6 @@ static tamis_status wrong(tamis_error *err, const char *what)
     return tmi_fail(err, TAMIS_INVALID, "%s", what);
 }
 
-static tamis_status copy(char **text, const char *string, tamis_error *err)
-{
-    *text = tmi_copy_text(string, strlen(string));
-    return *text ? TAMIS_OK : tmi_fail_memory(err);
-}
-
 static tamis_status add_account(const reading *r, tamis_error *err)
 {
     tmi_book *book = r->book;
@@ -168,9 +162,9 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     book->accounts = accounts;
     TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
     TMI_TRY(tmi_losses_begin(&a.losses, &a.budget, err));
-    TMI_TRY(copy(&a.survey, survey, err));
+    TMI_TRY(tmi_copy_string(&a.survey, survey, err));
     TMI_TRY(tmi_account_open(&a, r->number, tmi_json_get(r->entry, "wave"), frozen, parts, err));
-    if (new_account) TMI_TRY(copy(&a.new_account, new_account, err));
+    TMI_TRY(tmi_copy_string(&a.new_account, new_account, err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
 done:
@@ -214,7 +208,7 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     book->charges = charges;
     TMI_TRY(tmi_coin_read(&c.amount, tmi_json_get(r->entry, "amount"), "amount", err));
     TMI_TRY(tmi_losses_add(&losses, &a->losses, &a->budget, &c.amount, wave->wave.groups, wave->wave.group_count, err));
-    TMI_TRY(copy(&c.release, release, err));
+    TMI_TRY(tmi_copy_string(&c.release, release, err));
     TMI_TRY(tmi_charge_source(&c, wave, tmi_json_get(r->entry, "source"), err));
     c.account = (size_t)(a - book->accounts);
     c.claimable = claimable != NULL;
@@ -282,7 +276,7 @@ static tamis_status add_voided(const reading *r, tamis_error *err)
     TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
     if (!fit) TMI_TRY(wrong(err, "the charges before it exceed the budget at the time"));
     TMI_TRY(tmi_check_returnable(r->book, c, err));
-    TMI_TRY(copy(&c->void_reason, reason, err));
+    TMI_TRY(tmi_copy_string(&c->void_reason, reason, err));
     c->voided = r->number;
     status = tmi_count_account(&losses, r->book, c->account, err);
     if (status != TAMIS_OK) {

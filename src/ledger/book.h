@@ -4,12 +4,18 @@
  * An entry is one line of JSON. Its hash is the SHA-256 of the hash before it (64 zeros before the first), a newline, and the
  * entry. The kinds:
  *
- *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file
- *     a.csv"]} {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures":
- *     "..."} {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own
- *     table"} {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}     2 was never published and counts no
- *     more {"number": 5, "time": "...", "kind": "claimed", "entry": 2}                     a later identical release took 2 over
+ *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file a.csv"]}
+ *
+ *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
+ *
+ *     {"number": 3, "time": "...", "kind": "released", "entry": 2, "measurements": "hash of the text kept in its own table"}
+ *
+ *     {"number": 4, "time": "...", "kind": "voided", "entry": 2, "reason": "..."}: 2 was never published and no longer counts
+ *
+ *     {"number": 5, "time": "...", "kind": "claimed", "entry": 2}: a later identical release took 2 over
+ *
  *     {"number": 6, "time": "...", "kind": "wave", "survey": "...", "wave": {...}, "frozen": {...}, "source": ["file b.csv"]}
+ *
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
  * and "source" in a charge or a claim where it is not just what its wave has noted, "claimable": true in a charge whose owner
@@ -165,7 +171,9 @@ void tmi_faults_clear(tmi_faults *faults);
 void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults);
 void tmi_faults_write(tmi_text *text, const tmi_faults *faults);
 
-/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. INVALID, SYSTEM. */
+/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. Or the certificate, read: any JSON,
+ * which the caller frees. INVALID, SYSTEM. */
+tamis_status tmi_certificate_read(tmi_json **document, const char *path, tamis_error *err);
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err);
 
 /* ---- entries ---- */

@@ -79,24 +79,6 @@ void tmi_ledger_disown_all(tamis_ledger *ledger)
 
 /* ---- closing a charge, or taking it over ---- */
 
-/* A transaction for an entry about a charge. */
-static tamis_status begin(tamis_ledger *ledger, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    TMI_TRY(tmi_store_begin(ledger->file, true, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
-done:
-    return status;
-}
-
-/* Adds an entry to the transaction. */
-static tamis_status add(tamis_ledger *ledger, const tmi_entry_head *head, const char *entry, tamis_error *err)
-{
-    char hash[TMI_SHA256_TEXT];
-    memcpy(hash, ledger->book.hash, sizeof hash);
-    return tmi_ledger_append(ledger, head, hash, entry, err);
-}
-
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
                               const tmi_json *parts, tamis_error *err)
 {
@@ -120,7 +102,7 @@ tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_le
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_claimed(&entry, &head, c->number, parts, err));
     TMI_TRY(tmi_store_need_format_2(ledger->file, err));
-    TMI_TRY(add(ledger, &head, entry, err));
+    TMI_TRY(tmi_ledger_add(ledger, &head, entry, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     owner.claim = *claim = head.number;
     tmi_ledger_own(ledger, &owner);
@@ -152,15 +134,14 @@ tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const ch
     tamis_status status = TAMIS_OK;
     tmi_entry_head head;
     char time[TAMIS_LEDGER_TIME], *text = NULL;
-    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
-    if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
+    if (tmi_ledger_check_writing(ledger, err) != TAMIS_OK) return TAMIS_INVALID;
     TMI_TRY(tmi_check_text(measurements, "measurements", 0, TAMIS_LEDGER_TEXT, err));
-    TMI_TRY(begin(ledger, err));
+    TMI_TRY(tmi_ledger_begin(ledger, true, err));
     TMI_TRY(check_release(ledger, entry, err));
     tmi_owner *owner = owner_of(ledger, entry);
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_released(&text, &head, entry, owner ? owner->claim : 0, measurements, err));
-    TMI_TRY(add(ledger, &head, text, err));
+    TMI_TRY(tmi_ledger_add(ledger, &head, text, err));
     TMI_TRY(tmi_store_add_measurements(ledger->file, head.number, measurements, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     if (owner) disown(ledger, owner);
@@ -192,10 +173,9 @@ tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *
     tmi_entry_head head;
     char time[TAMIS_LEDGER_TIME], *text = NULL;
     bool done = false;
-    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
-    if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
+    if (tmi_ledger_check_writing(ledger, err) != TAMIS_OK) return TAMIS_INVALID;
     TMI_TRY(tmi_check_name(reason, "reason", err));
-    TMI_TRY(begin(ledger, err));
+    TMI_TRY(tmi_ledger_begin(ledger, true, err));
     const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
     if (c && !tmi_charge_is_open(c)) tmi_owner_sweep(tmi_store_place(ledger->file), entry);
     TMI_TRY(check_void(&ledger->book, entry, err));
@@ -203,7 +183,7 @@ tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_voided(&text, &head, entry, reason, err));
     TMI_TRY(tmi_store_need_format_2(ledger->file, err));
-    TMI_TRY(add(ledger, &head, text, err));
+    TMI_TRY(tmi_ledger_add(ledger, &head, text, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     done = true;
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));

@@ -22,10 +22,10 @@ static tamis_status check(const tmi_ledger_coin *c, const char *name, tamis_erro
     const char *word = c->rho ? "rho" : "epsilon";
     const bool budget = strcmp(name, "budget") == 0;
     if (tmi_number_sign(loss) < 0 || tmi_number_compare_int(loss, TAMIS_MAX_LOSS) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: %s must lie between 0 and %d", name, word, TAMIS_MAX_LOSS);
+        return tmi_fail(err, TAMIS_INVALID, "%s: %s must be between 0 and %d", name, word, TAMIS_MAX_LOSS);
     if (budget && tmi_number_sign(loss) == 0) return tmi_fail(err, TAMIS_INVALID, "%s: %s must not be 0", name, word);
     if (c->delta && (tmi_number_sign(c->delta) < 0 || tmi_number_compare_int(c->delta, 1) > 0))
-        return tmi_fail(err, TAMIS_INVALID, "%s: delta must lie between 0 and 1", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: delta must be between 0 and 1", name);
     if (budget && c->delta && tmi_number_compare_int(c->delta, 1) == 0)
         return tmi_fail(err, TAMIS_INVALID, "%s: a delta of 1 promises nothing", name);
     return TAMIS_OK;
@@ -152,22 +152,23 @@ static void number_words(tmi_text *text, const tamis_number *number, bool up)
     tamis_free(fraction);
 }
 
-void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up)
+static void coin_words(tmi_text *text, const tmi_ledger_coin *coin, const char *names[3], bool up)
 {
-    tmi_text_put(text, coin->rho ? "rho " : "epsilon ");
+    tmi_text_put(text, coin->rho ? names[2] : names[0]);
     number_words(text, coin->rho ? coin->rho : coin->eps, up);
     if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
-    tmi_text_put(text, " and delta ");
+    tmi_text_put(text, names[1]);
     number_words(text, coin->delta, up);
+}
+
+void tmi_coin_words(tmi_text *text, const tmi_ledger_coin *coin, bool up)
+{
+    coin_words(text, coin, (const char *[]){"epsilon ", " and delta ", "rho "}, up);
 }
 
 void tmi_coin_options(tmi_text *text, const tmi_ledger_coin *coin)
 {
-    tmi_text_put(text, coin->rho ? "--rho " : "--epsilon ");
-    number_words(text, coin->rho ? coin->rho : coin->eps, true);
-    if (!coin->delta || tmi_number_sign(coin->delta) <= 0) return;
-    tmi_text_put(text, " --delta ");
-    number_words(text, coin->delta, true);
+    coin_words(text, coin, (const char *[]){"--epsilon ", " --delta ", "--rho "}, true);
 }
 
 static void say(tamis_spending *s, const char *name, const char *decimal)

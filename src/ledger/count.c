@@ -1,4 +1,4 @@
-/* What charges count as, now that some of them may be voided.
+/* What charges count as, given that some of them may be voided.
  *
  * A voided charge has published nothing, so it adds nothing. That may be decided after seeing other answers: at every
  * moment the charges that were published and those that still may be add up to at most the budget, which is all that the

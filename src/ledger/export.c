@@ -74,8 +74,7 @@ static tamis_status export(char **text, tamis_ledger *ledger, bool json, tamis_e
     *text = NULL;
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
     tmi_text_init(&t);
-    TMI_TRY(tmi_store_begin(ledger->file, false, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    TMI_TRY(tmi_ledger_begin(ledger, false, err));
     if (json) {
         tmi_json_out_init(&out, &t, true);
         tmi_json_open(&out, '{');

@@ -4,13 +4,6 @@
 #include "base/memory.h"
 #include "ledger/book.h"
 
-static bool is_one_of(const char *key, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(*list, key) == 0) return true;
-    return false;
-}
-
 /* What older accounts have among the frozen fields: where the rows are says nothing about who the people are, and the budget is
  * the account's own. */
 static const char *const left_out[] = {"source", "budget", NULL};
@@ -27,7 +20,7 @@ static const char *difference(const tmi_json *x, const tmi_json *y, bool survey)
 {
     for (const char *key = tmi_json_next_key(x, NULL); key; key = tmi_json_next_key(x, key)) {
         const tmi_json *other = tmi_json_get(y, key);
-        const bool compared = survey ? is_one_of(key, of_survey) : !is_one_of(key, not_compared);
+        const bool compared = survey ? tmi_is_one_of(key, of_survey) : !tmi_is_one_of(key, not_compared);
         if (compared && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return key;
     }
     return NULL;
@@ -88,7 +81,7 @@ tamis_status tmi_frozen_kept(tmi_json **kept, const tmi_json *frozen, bool with_
     tmi_json_tree_begin(&tree, NULL);
     tmi_json_open(&tree.out, '{');
     for (const char *key = tmi_json_next_key(frozen, NULL); key; key = tmi_json_next_key(frozen, key)) {
-        if (is_one_of(key, left_out) && !(with_source && strcmp(key, "source") == 0)) continue;
+        if (tmi_is_one_of(key, left_out) && !(with_source && strcmp(key, "source") == 0)) continue;
         tmi_json_key(&tree.out, key);
         tmi_json_put_value(&tree.out, tmi_json_get(frozen, key));
     }

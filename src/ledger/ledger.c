@@ -15,12 +15,23 @@ static int64_t now(void)
 
 /* ---- opening ---- */
 
+tamis_status tmi_ledger_check_writing(const tamis_ledger *ledger, tamis_error *err)
+{
+    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
+    return ledger->writing ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
+}
+
+tamis_status tmi_ledger_begin(tamis_ledger *ledger, bool writing, tamis_error *err)
+{
+    tamis_status status = tmi_store_begin(ledger->file, writing, err);
+    return status == TAMIS_OK ? tmi_store_catch_up(ledger->file, &ledger->book, NULL, err) : status;
+}
+
 static tamis_status load(tamis_ledger *ledger, tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status = TAMIS_OK;
-    TMI_TRY(tmi_store_begin(ledger->file, false, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    TMI_TRY(tmi_ledger_begin(ledger, false, err));
     status = tmi_book_check_budgets(&ledger->book, NULL, &reason);
     if (status != TAMIS_OK) tmi_fail_file(err, status, tmi_store_path(ledger->file), 0, "%s", reason.message);
 done:
@@ -113,8 +124,8 @@ static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledg
         a->survey, (long long)running);
 }
 
-/* The charge as its caller hears of it. */
-static tamis_status tell(tamis_charged *charged, const tmi_book *book, const tmi_ledger_charge *c, tamis_error *err)
+/* The charge as it is reported to the caller. */
+static tamis_status report(tamis_charged *charged, const tmi_book *book, const tmi_ledger_charge *c, tamis_error *err)
 {
     const char *reason = book->accounts[c->account].new_account;
     charged->entry = c->number;
@@ -123,8 +134,7 @@ static tamis_status tell(tamis_charged *charged, const tmi_book *book, const tmi
     charged->created = tmi_book_first_from(book, c) < INT64_MAX;
     snprintf(charged->hash, sizeof charged->hash, "%s", c->hash);
     snprintf(charged->time, sizeof charged->time, "%s", c->time);
-    if (reason && !(charged->new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
-    return TAMIS_OK;
+    return tmi_copy_string(&charged->new_account, reason, err);
 }
 
 /* Gives back what was kept, if it is still what it was. */
@@ -139,7 +149,7 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
         return tmi_fail_file(err, TAMIS_INVALID, tmi_store_path(ledger->file), 0,
                              "damaged or tampered with: what was kept of entry %lld is not what was released",
                              (long long)c->number);
-    return tell(charged, &ledger->book, c, err);
+    return report(charged, &ledger->book, c, err);
 }
 
 /* The source, as it is noted with a charge to the wave; NULL: the wave has noted just that, or is opened with it. */
@@ -174,6 +184,13 @@ tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head,
     memcpy(before, hash, sizeof hash);
 done:
     return status;
+}
+
+tamis_status tmi_ledger_add(tamis_ledger *ledger, const tmi_entry_head *head, const char *entry, tamis_error *err)
+{
+    char hash[TMI_SHA256_TEXT];
+    memcpy(hash, ledger->book.hash, sizeof hash);
+    return tmi_ledger_append(ledger, head, hash, entry, err);
 }
 
 /* The charge, and before it the account or the wave if it is new. *number: of the charge; *owner: of a claimable one. */
@@ -242,10 +259,9 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     if (!charged) return tmi_fail(err, TAMIS_INVALID, "charged: NULL");
     *charged = (tamis_charged){0};
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
-    if (writing && !ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
+    if (writing && tmi_ledger_check_writing(ledger, err) != TAMIS_OK) return TAMIS_INVALID;
     TMI_TRY(tmi_request_make(&r, charge, facts, err));
-    TMI_TRY(tmi_store_begin(ledger->file, writing, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    TMI_TRY(tmi_ledger_begin(ledger, writing, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
     if (a && charge->new_account)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
@@ -293,7 +309,7 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     /* what was written reads as it was meant */
     TMI_TRY(tmi_store_catch_up_to(ledger->file, &ledger->book, claim ? claim : number, err));
     const tmi_ledger_charge *written = tmi_book_charge(&ledger->book, number);
-    if (written) TMI_TRY(tell(charged, &ledger->book, written, err));
+    if (written) TMI_TRY(report(charged, &ledger->book, written, err));
     charged->clock_behind = behind;
 done:
     if (ledger->file) tmi_store_cancel(ledger->file);

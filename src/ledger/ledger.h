@@ -43,10 +43,17 @@ tamis_status tmi_check_text(const char *text, const char *name, size_t least, si
 /* A text that people read in the book and in certificates: INVALID if it is blank, too long, or cannot be read. */
 tamis_status tmi_check_name(const char *text, const char *name, tamis_error *err);
 
+/* INVALID if the ledger is NULL or open for reading only. */
+tamis_status tmi_ledger_check_writing(const tamis_ledger *ledger, tamis_error *err);
+
+/* A transaction, with the book up to date. */
+tamis_status tmi_ledger_begin(tamis_ledger *ledger, bool writing, tamis_error *err);
+
 /* The number and the time of the next entry: now, but never earlier than the last one. `time` is where head->time points to. */
 tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err);
 
-/* Adds an entry after the hash `before`, which becomes the new one's. */
+/* Adds an entry after the last one of the book; or after the hash `before`, which becomes the new one's. */
+tamis_status tmi_ledger_add(tamis_ledger *ledger, const tmi_entry_head *head, const char *entry, tamis_error *err);
 tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry,
                                tamis_error *err);
 

@@ -28,7 +28,7 @@ tamis_status tmi_losses_begin(tmi_losses *losses, const tmi_ledger_coin *budget,
 tamis_status tmi_losses_add(tmi_losses *more, const tmi_losses *losses, const tmi_ledger_coin *budget,
                             const tmi_ledger_coin *amount, char *const *groups, size_t count, tamis_error *err);
 
-/* The same, in place; on failure the losses is as it was. */
+/* The same, in place; on failure the losses are as they were. */
 tamis_status tmi_losses_charge(tmi_losses *losses, const tmi_ledger_coin *budget, const tmi_ledger_coin *amount,
                                char *const *groups, size_t count, tamis_error *err);
 

@@ -1,7 +1,5 @@
 #include "ledger/outsider.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "base/memory.h"
 #include "ledger/ledger.h"
@@ -14,13 +12,6 @@ void tmi_ledger_outsider_clear(tmi_ledger_outsider *outsider)
     *outsider = (tmi_ledger_outsider){0};
 }
 
-static tamis_status set_reason(tmi_ledger_outsider *outsider, const char *reason, tamis_error *err)
-{
-    if (!reason) return TAMIS_OK;
-    outsider->reason = tmi_copy_text(reason, strlen(reason));
-    return outsider->reason ? TAMIS_OK : tmi_fail_memory(err);
-}
-
 tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis_ledger *ledger, size_t account,
                                       const tamis_number *at, tamis_error *err)
 {
@@ -30,13 +21,13 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
     const char *reason = NULL;
     *outsider = (tmi_ledger_outsider){0};
     const tmi_json *json = tmi_ledger_design(&reason, ledger, account);
-    if (!json) return set_reason(outsider, reason, err);
+    if (!json) return tmi_copy_string(&outsider->reason, reason, err);
     tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, &refusal);
     if (status == TAMIS_OK) status = tmi_design_from_value(&design, json, true, &refusal);
     const tamis_sample_promise promise = {.eps = eps, .delta = delta, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
     if (status == TAMIS_OK) status = tamis_amplify_design(&outsider->amplified, design, &promise, &refusal);
     outsider->proved = status == TAMIS_OK;
-    if (status == TAMIS_REFUSED || status == TAMIS_INVALID) status = set_reason(outsider, refusal.message, err);
+    if (status == TAMIS_REFUSED || status == TAMIS_INVALID) status = tmi_copy_string(&outsider->reason, refusal.message, err);
     else if (status != TAMIS_OK) status = tmi_fail_as(err, &refusal);
     tamis_design_free(design);
     tamis_number_free(eps);

@@ -71,7 +71,7 @@ static tamis_status remove_folder(const char *text, tamis_error *err)
     return tmi_leftover_remove(text[length] ? text + length + 1 : text, home, err);
 }
 
-static bool sync_folder(const char *path)
+bool tmi_sync_folder_of(const char *path)
 {
     char folder[PATH_MAX];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(path, '/') - path) + 1, path);
@@ -142,7 +142,7 @@ tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry,
     if (!is_stale(path) || (unlink(path) != 0 && errno != ENOENT)) goto failed;
     owner->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (owner->lock < 0 || !lock(owner->lock) || !put(owner->lock, head) || !put_folder(owner->lock, leftover) ||
-        fsync(owner->lock) != 0 || !sync_folder(path))
+        fsync(owner->lock) != 0 || !tmi_sync_folder_of(path))
         goto failed;
     return status;
 

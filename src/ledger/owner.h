@@ -5,7 +5,7 @@
  * beside the ledger, FILE-charge-N, which is there while charge N is open and says
  *
  *     which charge of which ledger it is: its number, its hash, the inode of the ledger;
- *     the temporary folders in which unpublished numbers may lie, should the process die, each after the file system and the
+ *     the temporary folders that may hold unpublished numbers if the process dies, each after the file system and the
  *     inode of the folder that it is in, since another folder of that name, in which nothing is found, would prove nothing;
  *
  * each as text that ends with a zero byte. It is durable before the charge is, so a claimable charge has one; without it, it
@@ -50,6 +50,9 @@ tamis_status tmi_owner_leaves(const tmi_owner *owner, const char *leftover, tami
 
 /* Drops the lock; `done`: the charge is released or voided, durably, and the file goes too. */
 void tmi_owner_clear(tmi_owner *owner, const char *ledger, bool done);
+
+/* Makes the name of a file durable, by its absolute path. False with errno; true where the file system syncs no folders. */
+bool tmi_sync_folder_of(const char *path);
 
 /* Deletes the file of a charge that was released or voided by a process that died before it could do so. */
 void tmi_owner_sweep(const char *ledger, int64_t entry);

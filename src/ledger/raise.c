@@ -73,17 +73,15 @@ tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const 
 {
     tmi_ledger_coin to = {0};
     tmi_entry_head head;
-    char time[TAMIS_LEDGER_TIME], hash[TMI_SHA256_TEXT], *entry = NULL;
+    char time[TAMIS_LEDGER_TIME], *entry = NULL;
     tamis_status status;
-    if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
-    if (!ledger->writing) return tmi_fail(err, TAMIS_INVALID, "ledger: open for reading only");
+    if (tmi_ledger_check_writing(ledger, err) != TAMIS_OK) return TAMIS_INVALID;
     if (!budget) return tmi_fail(err, TAMIS_INVALID, "budget: NULL");
     TMI_TRY(tmi_check_name(survey, "survey", err));
     TMI_TRY(tmi_check_name(reason, "reason", err));
     TMI_TRY(tmi_coin_make(&to, budget, "budget", err));
     TMI_TRY(tmi_coin_reads_back(&to, "budget", err));
-    TMI_TRY(tmi_store_begin(ledger->file, true, err));
-    TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
+    TMI_TRY(tmi_ledger_begin(ledger, true, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, survey);
     if (!a)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
@@ -94,8 +92,7 @@ tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const 
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_raised(&entry, &head, survey, &to, reason, err));
     TMI_TRY(tmi_store_need_format_2(ledger->file, err));
-    memcpy(hash, ledger->book.hash, sizeof hash);
-    TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
+    TMI_TRY(tmi_ledger_add(ledger, &head, entry, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
 done:

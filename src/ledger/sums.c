@@ -163,7 +163,7 @@ done:
     return status;
 }
 
-/* ---- what to tell ---- */
+/* ---- what is reported ---- */
 
 /* The epsilon of a rho at delta; infinite if none is known. */
 static tamis_status epsilon_of(tamis_bound *eps, const tamis_number *rho, const tamis_number *delta, tamis_error *err)

@@ -68,22 +68,16 @@ done:
     return status;
 }
 
-static bool is_true(const tmi_json *object, const char *key)
-{
-    const tmi_json *found = tmi_json_field(object, key, TMI_JSON_BOOLEAN);
-    return found && tmi_json_is_true(found);
-}
-
 bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger)
 {
-    const bool later = is_true(ledger, "repeated") || tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
-    return is_true(ledger, "clock_behind") == (is_true(entry, "clock_behind") && !later);
+    const bool later = tmi_json_true(ledger, "repeated") || tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
+    return tmi_json_true(ledger, "clock_behind") == (tmi_json_true(entry, "clock_behind") && !later);
 }
 
 tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger)
 {
     const int64_t own = charge->claim ? charge->claim : charge->number;
-    if (!is_true(ledger, "repeated")) return (tmi_span){own, own + 1};
+    if (!tmi_json_true(ledger, "repeated")) return (tmi_span){own, own + 1};
     return (tmi_span){charge->released ? charge->released : own, INT64_MAX};
 }
 
@@ -155,7 +149,7 @@ tamis_status tmi_ledger_terms_differ(const char **field_wrong, tmi_span *when, c
                                      tamis_error *err)
 {
     const int64_t first = tmi_book_first_from(t->book, t->charge);
-    const bool created = is_true(t->ledger, "created");
+    const bool created = tmi_json_true(t->ledger, "created");
     bool same;
     tamis_status status = TAMIS_OK;
     *field_wrong = NULL;

@@ -47,6 +47,21 @@ done:
     return status;
 }
 
+tamis_status tmi_certificate_read(tmi_json **document, const char *path, tamis_error *err)
+{
+    char *bytes = NULL;
+    size_t length;
+    tamis_error reason = {0};
+    tamis_status status;
+    *document = NULL;
+    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
+    status = tmi_json_read(document, bytes, length, &reason);
+    if (status != TAMIS_OK) tmi_fail_as_file(err, &reason, path);
+done:
+    tmi_free(bytes);
+    return status;
+}
+
 /* A file that contradicts itself so much that it cannot be read on is a problem found, not a failure to look. */
 static tamis_status noted(tamis_status status, tmi_faults *faults, const tamis_error *reason, tamis_error *err)
 {

@@ -13,17 +13,11 @@ void tmi_wave_clear(tmi_wave *wave)
     *wave = (tmi_wave){0};
 }
 
-static tamis_status copy_text(char **copy, const char *text, tamis_error *err)
-{
-    *copy = tmi_copy_text(text, strlen(text));
-    return *copy ? TAMIS_OK : tmi_fail_memory(err);
-}
-
 static tamis_status add_group(tmi_wave *wave, const char *name, tamis_error *err)
 {
     for (size_t i = 0; i < wave->group_count; i++)
         if (strcmp(wave->groups[i], name) == 0) return tmi_fail(err, TAMIS_INVALID, "wave: a group is named twice");
-    tamis_status status = copy_text(&wave->groups[wave->group_count], name, err);
+    tamis_status status = tmi_copy_string(&wave->groups[wave->group_count], name, err);
     if (status == TAMIS_OK) wave->group_count++;
     return status;
 }
@@ -46,7 +40,7 @@ tamis_status tmi_wave_read(tmi_wave *wave, const tmi_json *value, tamis_error *e
         (groups &&
          (tmi_json_kind_of(groups) != TMI_JSON_LIST || tmi_json_size(groups) == 0 || tmi_json_size(groups) > TMI_MAX_GROUPS)))
         return tmi_fail(err, TAMIS_INVALID, "wave: expected a name, and perhaps groups and same_sample");
-    TMI_TRY(copy_text(&wave->name, tmi_json_string(name), err));
+    TMI_TRY(tmi_copy_string(&wave->name, tmi_json_string(name), err));
     wave->same_sample = same && tmi_json_is_true(same);
     if (!groups) goto done;
     wave->groups = tmi_alloc(tmi_json_size(groups), sizeof *wave->groups);
@@ -64,7 +58,7 @@ tamis_status tmi_wave_copy(tmi_wave *copy, const tmi_wave *wave, tamis_error *er
 {
     tamis_status status = TAMIS_OK;
     *copy = (tmi_wave){.same_sample = wave->same_sample};
-    if (wave->name) TMI_TRY(copy_text(&copy->name, wave->name, err));
+    TMI_TRY(tmi_copy_string(&copy->name, wave->name, err));
     if (wave->group_count == 0) goto done;
     copy->groups = tmi_alloc(wave->group_count, sizeof *copy->groups);
     if (!copy->groups) TMI_TRY(tmi_fail_memory(err));
@@ -135,7 +129,7 @@ tamis_status tmi_raise_copy(tmi_raise *copy, const tmi_raise *raise, tamis_error
     memcpy(copy->time, raise->time, sizeof copy->time);
     TMI_TRY(tmi_coin_copy(&copy->from, &raise->from, err));
     TMI_TRY(tmi_coin_copy(&copy->to, &raise->to, err));
-    TMI_TRY(copy_text(&copy->reason, raise->reason, err));
+    TMI_TRY(tmi_copy_string(&copy->reason, raise->reason, err));
 done:
     if (status != TAMIS_OK) tmi_raise_clear(copy);
     return status;
@@ -153,24 +147,6 @@ void tmi_standing_clear(tmi_standing *standing)
     tmi_losses_clear(&standing->before);
     tmi_losses_clear(&standing->after);
     *standing = (tmi_standing){0};
-}
-
-tamis_status tmi_standing_copy(tmi_standing *copy, const tmi_standing *standing, tamis_error *err)
-{
-    tamis_status status;
-    *copy = (tmi_standing){.raises = tmi_alloc(standing->raise_count, sizeof *copy->raises),
-                           .waves = tmi_alloc(standing->wave_count, sizeof *copy->waves)};
-    if (!copy->raises || !copy->waves) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_coin_copy(&copy->cap, &standing->cap, err));
-    for (size_t i = 0; i < standing->raise_count; i++, copy->raise_count++)
-        TMI_TRY(tmi_raise_copy(&copy->raises[i], &standing->raises[i], err));
-    for (size_t i = 0; i < standing->wave_count; i++, copy->wave_count++)
-        TMI_TRY(tmi_wave_copy(&copy->waves[i], &standing->waves[i], err));
-    TMI_TRY(tmi_losses_copy(&copy->before, &standing->before, err));
-    TMI_TRY(tmi_losses_copy(&copy->after, &standing->after, err));
-done:
-    if (status != TAMIS_OK) tmi_standing_clear(copy);
-    return status;
 }
 
 void tmi_cap_words(tmi_text *text, const tmi_standing *standing)

@@ -53,7 +53,6 @@ typedef struct tmi_standing {
 /* INVALID if the survey has no account; empty on failure. */
 tamis_status tmi_ledger_standing(tmi_standing *standing, const tamis_ledger *ledger, const char *survey, int64_t entry,
                                  tamis_error *err);
-tamis_status tmi_standing_copy(tmi_standing *copy, const tmi_standing *standing, tamis_error *err);
 void tmi_standing_clear(tmi_standing *standing);
 
 /* What the cap promises, in a sentence or two. */

@@ -9,6 +9,7 @@
 #include "ledger/coin.h"
 #include "ledger/ledger.h"
 #include "plan/json.h"
+#include "plan/json_fields.h"
 #include "release/identity.h"
 #include "release/source_parts.h"
 #include "report/promise.h"
@@ -78,7 +79,6 @@ static void bill_clear(bill *b)
 static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
-    const char *slash = strrchr(plan->name, '/');
     tamis_status status;
     *b = (bill){0};
     TMI_TRY(tmi_release_identity(&b->measures, s, err));
@@ -87,7 +87,7 @@ static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment 
     b->wave = tmi_wave_of(plan);
     b->facts = (tmi_charge_facts){b->frozen, b->source, &b->wave};
     b->charge = (tamis_charge){.survey = plan->survey,
-                               .release = slash ? slash + 1 : plan->name,
+                               .release = tmi_last_name(plan->name),
                                .budget = budget_of(plan),
                                .measures = b->measures,
                                .again = p->again,

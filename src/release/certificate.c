@@ -14,8 +14,6 @@ void tmi_certificate_clear(tmi_certificate *c)
 {
     tmi_json_free(c->plan);
     tmi_free(c->version);
-    tmi_standing_clear(&c->account.standing);
-    tmi_free(c->account.new_account);
     *c = (tmi_certificate){0};
 }
 
@@ -50,8 +48,7 @@ tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *s, tamis
     tamis_status status;
     *c = (tmi_certificate){.schedule = s};
     TMI_TRY(tmi_plan_json(&c->plan, s->plan, err));
-    c->version = tmi_copy_text(tamis_version(), strlen(tamis_version()));
-    if (!c->version) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_copy_string(&c->version, tamis_version(), err));
 
 done:
     return status;
@@ -71,24 +68,6 @@ done:
     tmi_json_free(again);
     tamis_plan_free(plan);
     return status;
-}
-
-tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *a, tamis_error *err)
-{
-    if (!a->kept || a->charged.entry == 0) return TAMIS_OK;
-    c->account.charged = true;
-    c->account.entry = a->charged.entry;
-    snprintf(c->account.hash, sizeof c->account.hash, "%s", a->charged.hash);
-    snprintf(c->account.time, sizeof c->account.time, "%s", a->charged.time);
-    c->account.created = a->charged.created != 0;
-    c->account.repeated = a->charged.measurements != NULL;
-    c->account.claim = a->charged.claim;
-    const char *reason = a->charged.new_account;
-    if (reason && !(c->account.new_account = tmi_copy_text(reason, strlen(reason)))) return tmi_fail_memory(err);
-    c->account.clock_behind = a->charged.clock_behind != 0;
-    c->account.spent = a->spent;
-    c->account.left = a->left;
-    return tmi_standing_copy(&c->account.standing, &a->standing, err);
 }
 
 /* ---- pieces ---- */
@@ -141,26 +120,20 @@ static void put_composition(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, '}');
 }
 
-static void put_entry(tmi_json_out *out, const tmi_certified *a)
+static void put_account(tmi_json_out *out, const tmi_account *a)
 {
-    tmi_json_key(out, "ledger");
-    if (!a->charged) {
-        tmi_json_put_null(out);
+    if (!a) {
+        tmi_json_add_null(out, "ledger");
         tmi_json_add_null(out, "account");
         return;
     }
-    tmi_json_open(out, '{');
-    tmi_json_add_integer(out, "entry", a->entry);
-    tmi_json_add_string(out, "hash", a->hash);
-    tmi_json_add_string(out, "time", a->time);
-    tmi_json_add_boolean(out, "repeated", a->repeated);
-    tmi_json_add_boolean(out, "created", a->created);
-    if (a->claim) tmi_json_add_integer(out, "claim", a->claim);
-    if (a->clock_behind) tmi_json_add_boolean(out, "clock_behind", true);
+    tmi_json_add_open(out, "ledger", '{');
+    tmi_put_charge(out, &a->charged);
+    if (a->charged.clock_behind) tmi_json_add_boolean(out, "clock_behind", true);
     tmi_json_close(out, '}');
     tmi_json_add_open(out, "account", '{');
     tmi_put_standing(out, &a->standing);
-    tmi_json_add_string(out, "new_account", a->new_account);
+    tmi_json_add_string(out, "new_account", a->charged.new_account);
     tmi_json_close(out, '}');
 }
 
@@ -178,16 +151,16 @@ static void put_amplification(tmi_json_out *out, const tmi_promised *p)
 
 static void put_guarantee(tmi_json_out *out, const tmi_certificate *c, const tmi_promised *p)
 {
-    const tmi_account a = {.has_spending = c->account.charged};
+    const tmi_account none = {0}, *a = c->account ? c->account : &none;
     tmi_json_open(out, '{');
     tmi_json_key(out, "sample");
     tmi_put_sample_loss(out, c->schedule);
     tmi_json_key(out, "outsider");
     tmi_put_outsider_loss(out, &c->schedule->plan->design, &p->outsider);
     tmi_json_key(out, "spent");
-    tmi_put_spending(out, &a, &c->account.spent);
+    tmi_put_spending(out, a, &a->spent);
     tmi_json_key(out, "left");
-    tmi_put_spending(out, &a, &c->account.left);
+    tmi_put_spending(out, a, &a->left);
     tmi_json_close(out, '}');
 }
 
@@ -215,7 +188,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     put_measurements(out, s);
     tmi_json_key(out, "composition");
     put_composition(out, s);
-    put_entry(out, &c->account);
+    put_account(out, c->account);
     tmi_json_key(out, "amplification");
     put_amplification(out, p);
     tmi_list_declared(&lines, s, TMI_DECLARED_BY_NAME);

@@ -17,26 +17,11 @@
 #include "release/account.h"
 #include "release/files.h"
 
-/* What the ledger says. */
-typedef struct tmi_certified {
-    bool charged; /* false: nothing was measured, or nobody keeps count; all else is empty then */
-    int64_t entry;
-    char hash[TMI_SHA256_TEXT], time[TAMIS_LEDGER_TIME];
-    bool created;      /* it is the first charge of its ledger that counts */
-    bool repeated;     /* returned as it was: `after` may include later charges */
-    int64_t claim;     /* the entry by which the release took over a charge that was never published; 0: none. `after` may include
-                      charges since */
-    char *new_account; /* the reason recorded with the account; NULL: none */
-    bool clock_behind; /* the time is that of the entry before it */
-    tmi_standing standing;
-    tamis_spending spent, left; /* by it */
-} tmi_certified;
-
 typedef struct tmi_certificate {
     tmi_json *plan;
     const tmi_schedule *schedule; /* lent; NULL: nothing follows */
     char *version;
-    tmi_certified account;
+    const tmi_account *account;             /* lent, with its charge; NULL: nothing was measured, or nobody keeps count */
     char files[TMI_FILES][TMI_SHA256_TEXT]; /* hashes, in the order of tmi_files */
     char signed_by[TAMIS_KEY_FINGERPRINT];  /* empty: it is not signed */
     char hash[TMI_SHA256_TEXT];             /* of the certificate, once it was written */
@@ -52,9 +37,6 @@ tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_json *json, const
 
 /* That the certificate's plan, written and read again, is the same plan, as it will be for whoever verifies it. INVALID, SYSTEM. */
 tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err);
-
-/* What the ledger says about the charge of a release. */
-tamis_status tmi_certificate_account(tmi_certificate *c, const tmi_account *account, tamis_error *err);
 
 /* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is
  * now, or empty. SYSTEM. */

@@ -30,7 +30,7 @@ static size_t trimmed(const char *path, size_t *parent)
     return length;
 }
 
-/* The folder that `path` lies in, open: what is renamed in it can then be made durable. -1 with errno if it cannot be opened. */
+/* The folder that `path` is in, open: what is renamed in it can then be made durable. -1 with errno if it cannot be opened. */
 static int open_parent(const char *path, size_t length)
 {
     char *name = length > 0 ? tmi_copy_text(path, length) : tmi_copy_text(".", 1);

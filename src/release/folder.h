@@ -16,7 +16,7 @@
 typedef struct tmi_folder {
     char *final, *temporary; /* NULL when there is nothing to undo */
     mode_t file_mode;        /* of the file written last */
-    int parent;              /* the folder that it lies in, open from tmi_folder_begin on */
+    int parent;              /* the folder that it is in, open from tmi_folder_begin on */
 } tmi_folder;
 
 /* Makes the temporary folder. INVALID if `path` exists already or its parent does not; SYSTEM, also if the parent cannot be

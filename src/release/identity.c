@@ -42,11 +42,6 @@ static tamis_status measurement_text(char **text, const tmi_schedule *s, const t
     return tmi_text_take(text, &json, err);
 }
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 /* In an order of their own: that of the statistics in the plan does not matter. */
 static tamis_status put_measurements(tmi_json_out *out, const tmi_schedule *s, tamis_error *err)
 {
@@ -54,7 +49,7 @@ static tamis_status put_measurements(tmi_json_out *out, const tmi_schedule *s, t
     tamis_status status = TAMIS_OK;
     if (!list) return tmi_fail_memory(err);
     for (size_t i = 0; i < s->measurement_count; i++) TMI_TRY(measurement_text(&list[i], s, &s->measurements[i], err));
-    qsort(list, s->measurement_count, sizeof *list, compare_texts);
+    qsort(list, s->measurement_count, sizeof *list, tmi_compare_strings);
     tmi_json_open(out, '[');
     for (size_t i = 0; i < s->measurement_count; i++) tmi_json_put_number(out, list[i]); /* JSON already */
     tmi_json_close(out, ']');

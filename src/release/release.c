@@ -187,9 +187,7 @@ tamis_status tamis_release_remarks_text(char **text, const tamis_release *releas
 {
     tamis_status status = check(text, release, err);
     if (status != TAMIS_OK) return status;
-    const char *remarks = release->remarks ? release->remarks : "";
-    *text = tmi_copy_text(remarks, strlen(remarks));
-    return *text ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_copy_string(text, release->remarks ? release->remarks : "", err);
 }
 
 tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err)

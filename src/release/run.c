@@ -190,7 +190,7 @@ done:
 
 /* ---- the charge ---- */
 
-/* What only the operator hears. */
+/* Remarks for the operator alone. */
 static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *err)
 {
     const tmi_account *a = &r->account;
@@ -302,13 +302,12 @@ static tamis_status report(job *j, tamis_error *err)
     tamis_release *r = j->r;
     char *text = NULL;
     tamis_status status;
-    TMI_TRY(tmi_certificate_account(r->certificate, &r->account, err));
-    if (!j->folder.final) goto done;
+    if (r->account.kept) r->certificate->account = &r->account;
+    if (!j->folder.final) return TAMIS_OK;
     TMI_TRY(tmi_release_certify(&text, &j->measurements, r, &j->folder, err));
     TMI_TRY(tmi_folder_write(&j->folder, TMI_CERTIFICATE, text, strlen(text), err));
     if (j->key) TMI_TRY(sign(j, err));
-    r->folder = tmi_copy_text(j->folder.final, strlen(j->folder.final));
-    if (!r->folder) status = tmi_fail_memory(err);
+    TMI_TRY(tmi_copy_string(&r->folder, j->folder.final, err));
 
 done:
     tmi_free(text);
@@ -363,7 +362,7 @@ static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bo
     return TAMIS_SYSTEM;
 }
 
-/* Whoever stops a release wants to know whether it was paid for. */
+/* Says to whoever stops a release that it was not paid for. */
 static void nothing_charged(tamis_error *err)
 {
     if (err && strcmp(err->message, "cancelled") == 0) tmi_fail(err, TAMIS_SYSTEM, "cancelled; nothing was charged");

@@ -65,13 +65,6 @@ static void put_relative(tmi_text *text, const char *path, const char *file)
 
 /* ---- parts ---- */
 
-static void put_part(tmi_json_out *out, tmi_text *part)
-{
-    if (part->failed) out->text->failed = true;
-    else tmi_json_put_string(out, part->bytes);
-    tmi_text_clear(part);
-}
-
 static void put_file(tmi_json_out *out, const char *path, const char *table, const char *ledger)
 {
     char *whole = NULL;
@@ -81,7 +74,7 @@ static void put_file(tmi_json_out *out, const char *path, const char *table, con
     if (absolute(&whole, path, NULL) == TAMIS_OK) put_relative(&part, whole, ledger);
     else part.failed = true;
     if (table) tmi_text_format(&part, " table %s", table);
-    put_part(out, &part);
+    tmi_json_put_taken(out, &part);
     tmi_free(whole);
 }
 
@@ -92,7 +85,7 @@ static void put_connection(tmi_json_out *out, const char *connection, const char
     tmi_text_init(&part);
     tmi_sha256_text(hash, connection, strlen(connection));
     tmi_text_format(&part, "postgres %s table %s", hash, table);
-    put_part(out, &part);
+    tmi_json_put_taken(out, &part);
 }
 
 tamis_status tmi_source_parts(tmi_json **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err)

@@ -66,9 +66,7 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *s)
     }
     tmi_text_init(&words);
     tmi_cap_words(&words, s);
-    if (words.failed) out->text->failed = true;
-    tmi_json_add_string(out, "statement", words.bytes);
-    tmi_text_clear(&words);
+    tmi_json_add_taken(out, "statement", &words);
 }
 
 /* A name in JSON, and three fractions of an amount, with their keys and the indentation. */
@@ -85,7 +83,7 @@ size_t tmi_standing_bytes(const tmi_standing *s, const tamis_plan *plan)
 
 /* ---- reading ---- */
 
-static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
+tamis_status tmi_exact_field(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
 {
     *number = NULL;
     if (!tmi_json_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
@@ -95,9 +93,9 @@ static tamis_status read_exact(tamis_number **number, const tmi_json *object, co
 static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_json *object, bool in_rho, tamis_error *err)
 {
     tamis_status status;
-    TMI_TRY(read_exact(&sums->eps, object, "epsilon", err));
-    TMI_TRY(read_exact(&sums->delta, object, "delta", err));
-    TMI_TRY(read_exact(&sums->rho, object, "rho", err));
+    TMI_TRY(tmi_exact_field(&sums->eps, object, "epsilon", err));
+    TMI_TRY(tmi_exact_field(&sums->delta, object, "delta", err));
+    TMI_TRY(tmi_exact_field(&sums->rho, object, "rho", err));
     sums->concentrated = in_rho || (sums->rho && tmi_number_sign(sums->rho) > 0);
     *whole = *whole && sums->eps && sums->delta && sums->rho && tmi_number_sign(sums->eps) >= 0 &&
              tmi_number_sign(sums->delta) >= 0 && tmi_number_sign(sums->rho) >= 0;
@@ -118,8 +116,7 @@ static tamis_status copy_name(char **name, bool *whole, const tmi_json *object, 
 {
     const char *text = tmi_json_text(object, key);
     *whole = *whole && *text;
-    *name = tmi_copy_text(text, strlen(text));
-    return *name ? TAMIS_OK : tmi_fail_memory(err);
+    return tmi_copy_string(name, text, err);
 }
 
 static tamis_status read_groups(tmi_standing *s, bool *whole, const tmi_json *list, bool in_rho, tamis_error *err)
@@ -150,8 +147,8 @@ static tamis_status read_raises(tmi_standing *s, bool *whole, const tmi_json *li
     if (!s->raises) TMI_TRY(tmi_fail_memory(err));
     s->raise_count = count;
     for (size_t i = 0; i < count; i++) {
-        const tmi_json *raise = tmi_json_at(list, i), *entry = tmi_json_field(raise, "entry", TMI_JSON_INTEGER);
-        s->raises[i].number = entry ? tmi_json_integer(entry) : 0;
+        const tmi_json *raise = tmi_json_at(list, i);
+        s->raises[i].number = tmi_json_whole(raise, "entry");
         snprintf(s->raises[i].time, sizeof s->raises[i].time, "%s", tmi_json_text(raise, "time"));
         TMI_TRY(copy_name(&s->raises[i].reason, whole, raise, "reason", err));
         TMI_TRY(read_coin(&s->raises[i].from, whole, tmi_json_field(raise, "from", TMI_JSON_OBJECT), err));

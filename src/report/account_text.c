@@ -23,6 +23,16 @@ void tmi_put_spending(tmi_json_out *out, const tmi_account *a, const tamis_spend
     tmi_json_close(out, '}');
 }
 
+void tmi_put_charge(tmi_json_out *out, const tamis_charged *c)
+{
+    tmi_json_add_integer(out, "entry", c->entry);
+    tmi_json_add_string(out, "hash", c->hash);
+    tmi_json_add_string(out, "time", c->time);
+    tmi_json_add_boolean(out, "repeated", c->measurements != NULL);
+    tmi_json_add_boolean(out, "created", c->created);
+    if (c->claim) tmi_json_add_integer(out, "claim", c->claim);
+}
+
 void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
 {
     if (!a->kept || a->charged.entry == 0) {
@@ -30,12 +40,7 @@ void tmi_put_entry(tmi_json_out *out, const tmi_account *a)
         return;
     }
     tmi_json_open(out, '{');
-    tmi_json_add_integer(out, "entry", a->charged.entry);
-    tmi_json_add_string(out, "hash", a->charged.hash);
-    tmi_json_add_string(out, "time", a->charged.time);
-    tmi_json_add_boolean(out, "repeated", a->charged.measurements != NULL);
-    tmi_json_add_boolean(out, "created", a->charged.created);
-    if (a->charged.claim) tmi_json_add_integer(out, "claim", a->charged.claim);
+    tmi_put_charge(out, &a->charged);
     tmi_json_close(out, '}');
 }
 
@@ -182,7 +187,5 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         tmi_budget_advice(&p, s->plan);
     }
     if (a->charged.clock_behind) tmi_text_put(&p, " The clock of this computer is behind the ledger's last entry.");
-    if (p.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "  ", p.bytes);
-    tmi_text_clear(&p);
+    tmi_text_wrap_taken(text, "  ", "  ", &p);
 }

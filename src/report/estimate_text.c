@@ -3,15 +3,13 @@
 #include "report/promise.h"
 #include "report/results.h"
 
-/* What differs from the plan, a sentence each; a wrong list of values would else pass in silence. */
+/* What differs from the plan, one sentence each, so that a wrong list of values is noticed. */
 static void write_fact(tmi_text *text, const char *name, int64_t count, const char *one, const char *many)
 {
     tmi_text line;
     tmi_text_init(&line);
     tmi_text_format(&line, "%s: %lld %s", name, (long long)count, count == 1 ? one : many);
-    if (line.failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "    ", line.bytes);
-    tmi_text_clear(&line);
+    tmi_text_wrap_taken(text, "  ", "    ", &line);
 }
 
 static void write_facts(tmi_text *text, const tmi_results *results)
@@ -27,8 +25,8 @@ static void write_facts(tmi_text *text, const tmi_results *results)
                        "values are missing or not in the list of the plan, and in no group");
         if (facts->outside_bounds > 0)
             write_fact(text, name, facts->outside_bounds,
-                       "record lies outside the bounds of the plan; a release counts it as the nearest bound",
-                       "records lie outside the bounds of the plan; a release counts them as the nearest bound");
+                       "record is outside the bounds of the plan; a release counts it as the nearest bound",
+                       "records are outside the bounds of the plan; a release counts them as the nearest bound");
     }
     if (results->rows_beyond > 0)
         write_fact(text, plan->privacy.id, results->rows_beyond,

@@ -18,9 +18,7 @@ void tmi_page_title(tmi_page *page, const char *name, const char *remark)
     tmi_text line;
     tmi_text_init(&line);
     tmi_text_format(&line, "%s%s%s", name, remark ? ": " : "", remark ? remark : "");
-    if (line.failed) page->text->failed = true;
-    else tmi_text_wrap(page->text, "", "  ", line.bytes);
-    tmi_text_clear(&line);
+    tmi_text_wrap_taken(page->text, "", "  ", &line);
 }
 
 void tmi_page_part(tmi_page *page, const char *label, const char *key, const char *text)

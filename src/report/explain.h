@@ -1,4 +1,4 @@
-/* Parts of an explanation: what is printed as lines is also what stands in the JSON. */
+/* Parts of an explanation: the same content as lines and as JSON. */
 #ifndef TMI_REPORT_EXPLAIN_H
 #define TMI_REPORT_EXPLAIN_H
 

@@ -77,20 +77,13 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
     tmi_json_close(out, '}');
 }
 
-static void put_written(tmi_json_out *out, const char *key, tmi_text *text)
-{
-    if (text->failed) out->text->failed = true;
-    tmi_json_add_string(out, key, text->bytes);
-    tmi_text_clear(text);
-}
-
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
     tmi_text text;
     tmi_text_init(&text);
     tmi_json_open(out, '{');
     tmi_measurement_name(&text, m);
-    put_written(out, "name", &text);
+    tmi_json_add_taken(out, "name", &text);
     tmi_json_key(out, "row_adds");
     put_quantity(out, s, &m->quantity);
     tmi_json_add_open(out, "by", '[');
@@ -106,7 +99,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     for (size_t h = 0; h < m->law_count; h++) put_law(out, s, m, h);
     tmi_json_close(out, ']');
     tmi_measurement_inequality(&text, m, &s->plan->privacy);
-    put_written(out, "inequality", &text);
+    tmi_json_add_taken(out, "inequality", &text);
     tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", m->part);
 }
 

@@ -86,9 +86,7 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_text advice;
     tmi_text_init(&advice);
     if (tmi_forecast_drowned(f) > 0) tmi_forecast_advice(&advice, p, i, "", f->loss, f->sample);
-    if (advice.failed) out->text->failed = true;
-    tmi_json_put_string(out, advice.bytes);
-    tmi_text_clear(&advice);
+    tmi_json_put_taken(out, &advice);
     tmi_json_close(out, '}');
 }
 

@@ -19,18 +19,6 @@
 
 /* ---- cells ---- */
 
-/* A row of cells, each made by a small text; `cells` are cleared. */
-static void add_row(tmi_text_table *table, tmi_text *cells, size_t count)
-{
-    const char *strings[TMI_TABLE_COLUMNS];
-    for (size_t i = 0; i < count; i++) {
-        strings[i] = cells[i].bytes;
-        if (cells[i].failed) table->failed = true;
-    }
-    tmi_table_row(table, strings);
-    for (size_t i = 0; i < count; i++) tmi_text_clear(&cells[i]);
-}
-
 typedef struct span {
     double least, most;
 } span;
@@ -181,7 +169,7 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
         if (all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu: ", all.drowned, all.numbers);
         if (all.drowned > 0) tmi_text_put(&cells[5], "noise above 1/3 of size");
     }
-    add_row(table, cells, COLUMNS);
+    tmi_table_row_taken(table, cells);
 }
 
 /* One warning for each line of the table with too much noise: named after the first of its statistics, and what is enough for
@@ -262,9 +250,7 @@ static void write_assumption(void *context, const tmi_assumption *a)
         tmi_text_format(&line, "%s%s", i ? ", " : "", a->columns[i]);
     if (!list->all && a->column_count > NAMES_SHOWN) tmi_text_format(&line, " and %zu more", a->column_count - NAMES_SHOWN);
     tmi_text_format(&line, "%s%s. To change it: %s", a->column_count > 0 ? ": " : "", a->assumed, a->declare);
-    if (line.failed) list->text->failed = true;
-    else tmi_text_wrap(list->text, "  - ", "    ", line.bytes);
-    tmi_text_clear(&line);
+    tmi_text_wrap_taken(list->text, "  - ", "    ", &line);
 }
 
 static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
@@ -373,7 +359,7 @@ static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t
     tmi_text_format(&cells[2], " %c", letter);
     put_span(&cells[3], z->part, put_short);
     put_span(&cells[4], z->scale, put_short);
-    add_row(table, cells, 5);
+    tmi_table_row_taken(table, cells);
 }
 
 /* A line for each stratum, if the noise differs and they are few; else one for all of them. */

@@ -28,9 +28,7 @@ void tmi_put_exact(tmi_json_out *out, const tamis_number *number)
     tmi_text text;
     tmi_text_init(&text);
     if (number) tmi_text_number(&text, number);
-    if (text.failed) out->text->failed = true;
-    tmi_json_put_string(out, text.bytes);
-    tmi_text_clear(&text);
+    tmi_json_put_taken(out, &text);
 }
 
 void tmi_add_exact(tmi_json_out *out, const char *key, const tamis_number *number)
@@ -325,14 +323,6 @@ void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider 
     if (outsider->part_count > 1) put_apart(p, &plan->design, outsider);
 }
 
-/* The text is cleared. */
-static void write_paragraph(tmi_text *text, tmi_text *paragraph)
-{
-    if (paragraph->failed) text->failed = true;
-    else tmi_text_wrap(text, "  ", "  ", paragraph->bytes);
-    tmi_text_clear(paragraph);
-}
-
 void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_outsider *outsider, bool released)
 {
     tmi_lines not_covered = {0};
@@ -341,9 +331,9 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_o
     tmi_write_warnings(text, schedule);
     tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
     tmi_promise_words(&p, schedule);
-    write_paragraph(text, &p);
+    tmi_text_wrap_taken(text, "  ", "  ", &p);
     tmi_outsider_words(&p, schedule->plan, outsider);
-    write_paragraph(text, &p);
+    tmi_text_wrap_taken(text, "  ", "  ", &p);
     tmi_text_put(text, "\n");
     write_meaning(text, schedule, outsider);
     if (!released) tmi_write_specification(text, schedule);

@@ -65,6 +65,7 @@ void tmi_put_spending(tmi_json_out *out, const tmi_account *account, const tamis
 
 /* Value of the key "ledger": {"entry", "hash", "time", "repeated", "created"}; null if there is none. */
 void tmi_put_entry(tmi_json_out *out, const tmi_account *account);
+void tmi_put_charge(tmi_json_out *out, const tamis_charged *charged); /* its keys, in an object that is open */
 
 /* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);
@@ -78,7 +79,7 @@ void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
 void tmi_add_exact(tmi_json_out *out, const char *key, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
-/* What the plan declares public and nobody checks, a sentence each. A certificate lists columns by name, whatever their order in
+/* What the plan declares public and nobody checks, one sentence each. A certificate lists columns by name, whatever their order in
  * the plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text
  * columns of which the same is declared share a line. */
 typedef enum tmi_declared { TMI_DECLARED_IN_ORDER, TMI_DECLARED_ALIKE, TMI_DECLARED_BY_NAME, TMI_DECLARED_ON_PAGE } tmi_declared;

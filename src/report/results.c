@@ -14,7 +14,7 @@ const char *tmi_statistic_name(const tmi_plan_statistic *s)
     return tmi_statistic_kind_name(s->kind);
 }
 
-/* The column, A/B of a ratio, or what stands for none. */
+/* The column, A/B of a ratio, or `none`. */
 static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const char *before, const char *none)
 {
     tmi_text_format(text, "%s%s", before, s->column ? s->column->name : none);
@@ -37,7 +37,7 @@ void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell)
 {
     tmi_json_open(out, '{');
-    for (size_t i = 0; i < by_count; i++) { tmi_json_add_string(out, by[i]->name, tmi_cell_value(by, by_count, cell, i)); }
+    for (size_t i = 0; i < by_count; i++) tmi_json_add_string(out, by[i]->name, tmi_cell_value(by, by_count, cell, i));
     tmi_json_close(out, '}');
 }
 
@@ -82,9 +82,7 @@ static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, siz
         tmi_text name;
         tmi_text_init(&name);
         tmi_measurement_name(&name, &schedule->measurements[use->table[role]]);
-        if (name.failed) out->text->failed = true;
-        tmi_json_put_string(out, name.bytes);
-        tmi_text_clear(&name);
+        tmi_json_put_taken(out, &name);
     }
     tmi_json_close(out, ']');
 }
@@ -167,7 +165,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_lines_put(out, "not_covered", &lines);
         return;
     }
-    for (size_t i = 0; i < 3; i++) { tmi_json_add_null(out, keys[i]); }
+    for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);
     if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
     tmi_json_add_open(out, "columns", '{');
@@ -281,7 +279,7 @@ static const char *const own_columns[] = {"statistic",   "column",        "estim
                                           "sampling_se", "noise_sd",      "cv",         "df",
                                           "lower",       "upper",         "confidence", "covers",
                                           "reason",      "outside_range", "notes"};
-#define OWN_BEFORE 2 /* the groups stand between the first two and the others */
+#define OWN_BEFORE 2 /* the groups are between the first two and the others */
 #define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
 
 static bool is_own(const char *name)

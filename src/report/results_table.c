@@ -1,4 +1,4 @@
-/* Results for people: one block a statistic, groups beneath it, numbers rounded to two digits of their error. */
+/* Results for people: one block per statistic, groups beneath it, numbers rounded to two digits of their error. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,17 +17,6 @@ typedef struct row {
 static void row_init(row *r)
 {
     for (size_t i = 0; i < COLUMNS; i++) tmi_text_init(&r->cells[i]);
-}
-
-static void row_add(tmi_text_table *table, row *r)
-{
-    const char *cells[COLUMNS];
-    for (size_t i = 0; i < COLUMNS; i++) {
-        cells[i] = r->cells[i].bytes;
-        if (r->cells[i].failed) table->failed = true;
-    }
-    tmi_table_row(table, cells);
-    for (size_t i = 0; i < COLUMNS; i++) tmi_text_clear(&r->cells[i]);
 }
 
 static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *result)
@@ -55,7 +44,7 @@ int tmi_unit_decimals(double unit)
     return decimals;
 }
 
-/* More decimals than these would tell nothing, however small the noise. Two for a weight that is no whole number, four
+/* More decimals than these would say nothing, however small the noise. Two for a weight that is no whole number, four
  * for a quotient. */
 static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
 {
@@ -150,7 +139,7 @@ static void put_heading(tmi_text_table *table, const tmi_results *results)
         tmi_text_put(&r.cells[3], " % ");
     }
     tmi_text_put(&r.cells[3], "interval");
-    row_add(table, &r);
+    tmi_table_row_taken(table, r.cells);
 }
 
 /* Why numbers have no interval, each reason once: below the table, where it cannot widen it. */
@@ -189,7 +178,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         row_init(&r);
         if (s->by_count > 0 && result->cell == 0) {
             tmi_statistic_title(&r.cells[0], plan, result->statistic);
-            row_add(&table, &r);
+            tmi_table_row_taken(&table, r.cells);
         }
         put_label(&r.cells[0], plan, result);
         tmi_result_words(r.cells, results, result);
@@ -201,7 +190,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
             tmi_text_put(&r.cells[3], " *");
             outside = true;
         }
-        row_add(&table, &r);
+        tmi_table_row_taken(&table, r.cells);
     }
     tmi_table_write(text, &table);
     for (size_t i = 0; i < none.count; i++) {
@@ -209,6 +198,6 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         first[1] = (char)('1' + i);
         tmi_text_wrap(text, first, "    ", none.words[i]);
     }
-    if (outside) tmi_text_put(text, "* this estimate lies outside the range of possible values\n");
+    if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     tmi_table_clear(&table);
 }

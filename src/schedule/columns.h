@@ -15,7 +15,7 @@ typedef struct tmi_columns {
     const tmi_column **files;       /* those that must be in the source */
     size_t count, file_count;
     tmi_condition *conditions; /* of all indicators */
-    tmi_grid *grids;           /* of all numbers with a grid a stratum */
+    tmi_grid *grids;           /* of all numbers with one grid per stratum */
     size_t condition_count, grid_count;
 } tmi_columns;
 

@@ -10,7 +10,7 @@ typedef struct tmi_calibration {
     tmi_watch *watch;     /* of the schedule */
     bool met;             /* else all factors are 1: a group has too few rows beside its noise */
     double *factors;      /* g, one per cell */
-    double *variables;    /* totals numbers a cell: whether it is part of each */
+    double *variables;    /* `totals` numbers per cell: whether it is part of each */
     double *normal;       /* of the regression on them: its factor (survey/normal.h) */
     double *slopes;       /* room for its solution */
     bool raking;

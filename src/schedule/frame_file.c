@@ -123,18 +123,13 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
 
 /* ---- what must fit ---- */
 
-static int compare_texts(const void *x, const void *y)
-{
-    return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 static tamis_status check_ids(const tmi_frame_file *f, const char *column, tamis_error *err)
 {
     char **sorted = tmi_alloc(f->count, sizeof *sorted);
     tamis_status status = TAMIS_OK;
     if (!sorted) return tmi_fail_memory(err);
     memcpy(sorted, f->ids, f->count * sizeof *sorted);
-    qsort(sorted, f->count, sizeof *sorted, compare_texts);
+    qsort(sorted, f->count, sizeof *sorted, tmi_compare_strings);
     for (size_t i = 1; i < f->count && status == TAMIS_OK; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
             status = tmi_fail(err, TAMIS_INVALID,

@@ -6,7 +6,7 @@
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
 
-/* Units at most: as many as an engine tells values apart. */
+/* Units at most: as many different values as an engine distinguishes. */
 #define TMI_MAX_FRAME (INT64_C(1) << 20)
 
 typedef struct tmi_frame_file {

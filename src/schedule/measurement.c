@@ -291,18 +291,13 @@ done:
 
 /* ---- words ---- */
 
-static void put_value(tmi_text *text, const tmi_plan_column *column)
-{
-    if (column) tmi_text_format(text, "%s", column->name);
-}
-
 void tmi_measurement_name(tmi_text *text, const tmi_measurement *m)
 {
     static const char *const weighed[] = {"", "weighted ", "spread of "};
     const tmi_quantity *q = &m->quantity;
     tmi_text_put(text, weighed[q->weighing]);
     tmi_text_put(text, !q->x ? "rows" : "sum of ");
-    put_value(text, q->x);
+    if (q->x) tmi_text_put(text, q->x->name);
     if (q->y && q->y == q->x) tmi_text_put(text, "^2");
     else if (q->y) tmi_text_format(text, " * %s", q->y->name);
     if (q->present) tmi_text_format(text, " with %s", q->present->name);

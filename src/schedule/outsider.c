@@ -33,7 +33,7 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
     return o->reason[0] != '\0';
 }
 
-/* The theorem behind the law that stands for the plan's (plan/law.h). */
+/* The theorem behind the law that is used in place of the plan's (plan/law.h). */
 static const char *theorem_of(const tmi_plan_design *d, const char *found)
 {
     return !d->by && d->kind->theorem ? d->kind->theorem : found;

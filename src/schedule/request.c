@@ -156,7 +156,7 @@ static bool same_by(const tmi_table *table, const tmi_column *const *by, size_t 
     return true;
 }
 
-/* The table of a measurement's dimensions. Its measures come later, when all tables are there: they stand in one array. */
+/* The table of a measurement's dimensions. Its measures come later, when all tables are there: they are in one array. */
 static size_t table_of(tmi_asking *a, const tmi_measurement *m, size_t *by_used)
 {
     const tmi_column **by = a->by + *by_used;

@@ -7,7 +7,7 @@
 #include "schedule/schedule.h"
 #include "schedule/variance_groups.h"
 
-/* Where the integers of a measurement stand among the answers. */
+/* Where the integers of a measurement are among the answers. */
 typedef struct tmi_slot {
     size_t table, measure;
 } tmi_slot;

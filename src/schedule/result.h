@@ -19,7 +19,7 @@ typedef struct tmi_result {
     /* variance of that part of the noise which calibration gives to all numbers: it adds up as the sample does */
     double shared_noise;
     double lower, upper;          /* the interval */
-    double least, most;           /* where the truth certainly lies; NaN: nothing is said */
+    double least, most;           /* bounds that certainly contain the true value; NaN: none are known */
     double bias;                  /* that weights bring at most; NaN: they bring none */
     int64_t df;                   /* -1: null */
     const char *reason;           /* why the estimate or the interval is null; NULL if they are not */
@@ -28,7 +28,7 @@ typedef struct tmi_result {
     bool exact;         /* the interval is that of a test of a count, inverted */
     bool limited;       /* the sampling variance is an upper limit of a noisy one */
     bool known;         /* public; nothing was measured */
-    bool outside_range; /* the estimate lies where no population could put the truth */
+    bool outside_range; /* no population could have this value */
 } tmi_result;
 
 #define TMI_NULL (__builtin_nan(""))

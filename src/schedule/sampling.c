@@ -28,7 +28,7 @@ static bool weighs_rows(const tmi_plan_design *d)
     return d->weight || d->kind->unequal || d->kind->staged || d->kind->only_weights;
 }
 
-/* ---- one weight a stratum ---- */
+/* ---- one weight per stratum ---- */
 
 static tamis_status weight_of(tamis_number **weight, const tmi_plan_design *d, const tmi_plan_stratum *s, tamis_error *err)
 {
@@ -54,7 +54,7 @@ static double spread_of(const tmi_plan_design *d, const tmi_plan_stratum *s, dou
     return (d->kind->with_replacement ? w * w : w * (w - 1)) * one_more;
 }
 
-/* A grid on which all weights lie exactly if they share a coarse one, else one of TMI_WEIGHT_BITS bits. */
+/* A grid that contains all weights exactly if they share a coarse one, else one of TMI_WEIGHT_BITS bits. */
 static tamis_status set_grid(tamis_number **step, int64_t *points, tamis_number *const *values, size_t count, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
@@ -118,7 +118,7 @@ done:
     return status;
 }
 
-/* ---- a weight a row ---- */
+/* ---- one weight per row ---- */
 
 /* Two stages: (clusters / drawn clusters) * (units / drawn units of the cluster). The first factor is a stratum's, the others
  * are columns: units in steps of 1, one over the drawn ones in steps of 2^-26; or a declared take. */

@@ -1,4 +1,4 @@
-/* What a design does to a release: what a row stands for, how far an estimate varies from sample to sample, which numbers
+/* What a design does to a release: how many units a row represents, how far an estimate varies from sample to sample, which numbers
  * are public.
  *
  * Weights. Where all rows weigh the same, rows are added up as they are and the weight comes after the noise. Where strata
@@ -31,8 +31,8 @@ typedef struct tmi_sampling {
     tmi_weighting weights;
 
     tamis_number **weight; /* ALIKE, STRATA: one per stratum, exact */
-    double *spread;        /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where one unit tells nothing */
-    bool subtracts;        /* the number of rows of a stratum is fixed, so its mean may be taken off */
+    double *spread; /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where there is one unit, which shows no variance */
+    bool subtracts; /* the number of rows of a stratum is fixed, so its mean may be taken off */
 
     /* The grid of weights: STRATA in tables without strata, ROWS. A weight is points * step. */
     tamis_number *step, *spread_step;

@@ -275,7 +275,7 @@ static bool squares_are_centred(const tmi_schedule *s, size_t i)
            a->quantity.weighing == TMI_UNWEIGHED;
 }
 
-/* Whether the rows of a ratio are to be counted: something in it is centred, and the design does not tell their number. */
+/* Whether the rows of a ratio are to be counted: something in it is centred, and their number does not follow from the design. */
 static bool needs_rows(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];

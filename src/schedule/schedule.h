@@ -91,7 +91,7 @@ const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
 /* The table of a role; NULL if there is none. */
 const tmi_measurement *tmi_table_of(const tmi_schedule *schedule, size_t statistic, tmi_role role);
 
-/* Whether a mean or share by `known_size` is read as a total: where the design tells the denominator anyway, it is a mean. */
+/* Whether a mean or share by `known_size` is read as a total: where the design fixes the denominator anyway, it is a mean. */
 bool tmi_divides_total(const tmi_schedule *schedule, const tmi_plan_statistic *statistic);
 
 /* Whether a statistic is calibrated: not if it is known. */

@@ -1,4 +1,4 @@
-/* Variance units: which clusters are added up together, so that their totals tell the sampling error.
+/* Variance units: which clusters are added up together, so that the sampling error can be estimated from their totals.
  *
  * At most 32 clusters are units of their own, in their strata. More of them are combined into 32 units, two in each of 16
  * pseudo-strata: up to 16 strata are divided, more than that are joined, and the clusters of a stratum are spread evenly
@@ -7,7 +7,7 @@
  * assignments are equally likely, so that for each one of the first sample there is one of the second in which every other
  * cluster stays where it was: a mixture over the same cells, and one cell changes.
  *
- * Where the number of clusters is not public (a survey known by its weights), each falls into any of 32 units, by a keyed hash
+ * Where the number of clusters is not public (a weights-only design), each falls into any of 32 units, by a keyed hash
  * of its stratum's and its own label. The key is drawn before a row is read, and for every key the unit of a row depends on
  * this row alone: a record that changes leaves one cell and enters another, which is the sensitivity that such designs are
  * given (tmi_sampling.moves), and the release is a mixture over keys. So privacy does not rest on the hash or on the secrecy
@@ -26,7 +26,7 @@ typedef struct tmi_variance_groups {
     int64_t members[TMI_MAX_VARIANCE_UNITS];   /* clusters in each unit; 0 everywhere: not public */
     size_t pseudo_strata;
     int64_t *cluster_counts; /* one per stratum: the length of its list */
-    int32_t **cell_of;       /* one list a stratum: the unit of the cluster of each rank */
+    int32_t **cell_of;       /* one list per stratum: the unit of the cluster of each rank */
     bool scattered;          /* by a hash; then there are no lists */
     unsigned char key[TMI_KEY_BYTES];
 } tmi_variance_groups;

@@ -23,6 +23,8 @@ typedef tmi_value_kind tmi_json_kind;
 #define tmi_json_free tmi_value_free
 #define tmi_json_field tmi_value_field
 #define tmi_json_text tmi_value_field_text
+#define tmi_json_whole tmi_value_whole
+#define tmi_json_true tmi_value_true
 #define tmi_json_kind_of tmi_value_kind_of
 #define tmi_json_is_true tmi_value_is_true
 #define tmi_json_integer tmi_value_integer
@@ -68,6 +70,7 @@ void tmi_json_open(tmi_json_out *out, char bracket);             /* '{' or '[' *
 void tmi_json_close(tmi_json_out *out, char bracket);            /* '}' or ']' */
 void tmi_json_key(tmi_json_out *out, const char *key);           /* lives until its value is written */
 void tmi_json_put_string(tmi_json_out *out, const char *string); /* NULL writes null */
+void tmi_json_put_taken(tmi_json_out *out, tmi_text *string);    /* clears the text; an empty one writes null */
 bool tmi_is_utf8(const char *string);                            /* then it is written as it is */
 void tmi_json_put_integer(tmi_json_out *out, int64_t value);
 void tmi_json_put_boolean(tmi_json_out *out, bool value);
@@ -77,6 +80,7 @@ void tmi_json_put_value(tmi_json_out *out, const tmi_value *value); /* canonical
 
 /* A key with its value, or with the opening bracket of its value. */
 void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string);
+void tmi_json_add_taken(tmi_json_out *out, const char *key, tmi_text *string); /* clears the text; an empty one writes null */
 void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value);
 void tmi_json_add_boolean(tmi_json_out *out, const char *key, bool value);
 void tmi_json_add_null(tmi_json_out *out, const char *key);

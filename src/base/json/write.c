@@ -217,6 +217,13 @@ void tmi_json_put_string(tmi_json_out *out, const char *string)
     }
 }
 
+void tmi_json_put_taken(tmi_json_out *out, tmi_text *string)
+{
+    if (string->failed) out->text->failed = true;
+    tmi_json_put_string(out, string->bytes);
+    tmi_text_clear(string);
+}
+
 void tmi_json_put_integer(tmi_json_out *out, int64_t value)
 {
     if (!add(out, TMI_VALUE_INTEGER, value)) tmi_text_format(out->text, "%lld", (long long)value);
@@ -257,6 +264,12 @@ void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string)
 {
     tmi_json_key(out, key);
     tmi_json_put_string(out, string);
+}
+
+void tmi_json_add_taken(tmi_json_out *out, const char *key, tmi_text *string)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_taken(out, string);
 }
 
 void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value)

@@ -46,25 +46,17 @@ static void write_entries(tmi_text *text, const tamis_ledger *ledger, const tmi_
                                 : (const char *const[]){"entry", "time", "release", "state", "charge", "hash"});
     for (size_t i = 0; i < ledger->book.charge_count; i++) {
         const tmi_ledger_charge *c = &ledger->book.charges[i];
-        char number[24], hash[16];
-        tmi_text words, name, wave;
+        tmi_text cells[7] = {0};
         if (c->account != x->place) continue;
-        const char *said = x->a->waves[c->wave].wave.name;
-        tmi_text_init(&words);
-        tmi_text_init(&name);
-        tmi_text_init(&wave);
-        tmi_coin_words(&words, &c->amount, true);
-        tmi_text_shown(&name, c->release);
-        tmi_text_shown(&wave, said ? said : "");
-        snprintf(number, sizeof number, "%" PRId64, c->number);
-        snprintf(hash, sizeof hash, "%.8s", c->hash);
-        if (words.failed || name.failed || wave.failed) table.failed = true;
-        else
-            tmi_table_row(&table,
-                          (const char *const[]){number, c->time, name.bytes, tmi_shown_state(c), words.bytes, hash, wave.bytes});
-        tmi_text_clear(&words);
-        tmi_text_clear(&name);
-        tmi_text_clear(&wave);
+        const char *wave = x->a->waves[c->wave].wave.name;
+        tmi_text_format(&cells[0], "%" PRId64, c->number);
+        tmi_text_put(&cells[1], c->time);
+        tmi_text_shown(&cells[2], c->release);
+        tmi_text_put(&cells[3], tmi_shown_state(c));
+        tmi_coin_words(&cells[4], &c->amount, true);
+        tmi_text_format(&cells[5], "%.8s", c->hash);
+        if (wave) tmi_text_shown(&cells[6], wave);
+        tmi_table_row_taken(&table, cells);
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
@@ -112,13 +104,12 @@ static void write_outsider(tmi_text *text, const tmi_shown_account *x)
     }
 }
 
-/* A line that is as long as it is. */
-static void write_long(tmi_text *text, const char *name, const tmi_text *line)
+/* A line that may be too long for one; it is cleared. */
+static void write_long(tmi_text *text, const char *name, tmi_text *line)
 {
     char first[32];
     snprintf(first, sizeof first, "  %-16s", name);
-    if (line->failed) text->failed = true;
-    else tmi_text_wrap(text, first, "                  ", line->bytes);
+    tmi_text_wrap_taken(text, first, "                  ", line);
 }
 
 /* Why there is a second account over the same source. */
@@ -128,7 +119,6 @@ static void write_reason(tmi_text *text, const char *reason)
     tmi_text_init(&shown);
     tmi_text_shown(&shown, reason);
     write_long(text, "new account", &shown);
-    tmi_text_clear(&shown);
 }
 
 static void write_raise(tmi_text *text, const tmi_raise *raise)
@@ -142,7 +132,6 @@ static void write_raise(tmi_text *text, const tmi_raise *raise)
     tmi_text_format(&line, " on %s (entry %" PRId64 "): ", raise->time, raise->number);
     tmi_text_shown(&line, raise->reason);
     write_long(text, "raised", &line);
-    tmi_text_clear(&line);
 }
 
 /* Of each rotation group, of which the lines above are the worst. */
@@ -179,9 +168,7 @@ tamis_status tmi_show_account(tmi_text *text, const tamis_ledger *ledger, const 
         tmi_text reason;
         tmi_text_init(&reason);
         tmi_text_format(&reason, "no number: %s", x->outsider.reason ? x->outsider.reason : "the ledger names no design");
-        if (reason.failed) text->failed = true;
-        else tmi_text_wrap(text, "  outsider        ", "                  ", reason.bytes);
-        tmi_text_clear(&reason);
+        tmi_text_wrap_taken(text, "  outsider        ", "                  ", &reason);
     }
     tmi_text_put(text, "\n");
     write_entries(text, ledger, x);

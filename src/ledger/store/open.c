@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "ledger/owner.h"
 
 #define APPLICATION 1413565769 /* "TAMI" */
 #define FORMAT 2               /* of new files; a file of format 1 is read, and raised by the first entry that needs it */
@@ -78,8 +79,7 @@ static tamis_status run(tmi_store *file, const char *sql, tamis_error *err)
     return code == SQLITE_OK ? TAMIS_OK : tmi_store_fail(file, code, err);
 }
 
-/* The number that a question of one row and one column has for an answer. */
-static tamis_status ask(int64_t *answer, tmi_store *file, const char *sql, tamis_error *err)
+tamis_status tmi_store_ask(int64_t *answer, tmi_store *file, const char *sql, tamis_error *err)
 {
     sqlite3_stmt *statement = NULL;
     int code = sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL);
@@ -117,16 +117,6 @@ static tamis_status resolve(char **full, const char *path, tamis_error *err)
     return status;
 }
 
-static void sync_folder(const char *full)
-{
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(full, '/') - full) + 1, full);
-    int handle = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (handle < 0) return;
-    fsync(handle); /* some file systems have no such call for folders; SQLite does the same */
-    close(handle);
-}
-
 /* Makes an empty file for its owner alone. An existing one is not opened here: closing it would drop the locks that another
  * ledger of this process holds on it. */
 static tamis_status make(const char *path, const char *full, tamis_error *err)
@@ -138,7 +128,7 @@ static tamis_status make(const char *path, const char *full, tamis_error *err)
                              strerror(errno));
     }
     close(handle);
-    sync_folder(full);
+    (void)tmi_sync_folder_of(full); /* as SQLite does: some file systems have no such call for folders */
     return TAMIS_OK;
 }
 
@@ -201,9 +191,9 @@ static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_er
 {
     int64_t application, tables;
     tamis_status status = TAMIS_OK;
-    TMI_TRY(ask(&application, file, "PRAGMA application_id", err));
-    TMI_TRY(ask(&file->format, file, "PRAGMA user_version", err));
-    TMI_TRY(ask(&tables, file, "SELECT count(*) FROM sqlite_schema", err));
+    TMI_TRY(tmi_store_ask(&application, file, "PRAGMA application_id", err));
+    TMI_TRY(tmi_store_ask(&file->format, file, "PRAGMA user_version", err));
+    TMI_TRY(tmi_store_ask(&tables, file, "SELECT count(*) FROM sqlite_schema", err));
     file->empty = application == 0 && file->format == 0 && tables == 0;
     if (file->empty) goto done;
     if (application != APPLICATION) {
@@ -282,8 +272,8 @@ static void disconnect(tmi_store *file)
     file->db = NULL;
 }
 
-/* A ledger that nobody can write to, for instance on a read-only disk, has no log beside it and needs none; SQLite has to be
- * told. */
+/* A ledger that nobody can write to, for instance on a read-only disk, has no log beside it and needs none; SQLite does not
+ * find that out by itself. */
 static tamis_status connect_unchanging(tmi_store *file, const char *full, tamis_error *err)
 {
     tmi_text uri;

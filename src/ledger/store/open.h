@@ -27,6 +27,9 @@ struct tmi_store {
     sqlite3_stmt *orders[TMI_ORDERS];
 };
 
+/* The number that a question of one row and one column has for an answer. */
+tamis_status tmi_store_ask(int64_t *answer, tmi_store *file, const char *sql, tamis_error *err);
+
 /* From SQLite's last complaint to ours. */
 tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err);
 

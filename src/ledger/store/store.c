@@ -193,7 +193,7 @@ static tamis_status check_measurements(tmi_store *file, const tmi_book *book, tm
 {
     tamis_status status = TAMIS_OK;
     char *text = NULL, field[48], hash[TMI_SHA256_TEXT];
-    int64_t kept = 0;
+    int64_t kept = 0, rows;
     for (size_t i = 0; i < book->charge_count; i++) {
         const tmi_ledger_charge *c = &book->charges[i];
         if (!c->released) continue;
@@ -207,13 +207,8 @@ static tamis_status check_measurements(tmi_store *file, const tmi_book *book, tm
         tmi_free(text);
         text = NULL;
     }
-    sqlite3_stmt *statement = NULL;
-    int code = sqlite3_prepare_v2(file->db, "SELECT count(*) FROM measurements", -1, &statement, NULL);
-    if (code == SQLITE_OK) code = sqlite3_step(statement);
-    int64_t rows = code == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    if (code != SQLITE_ROW) status = tmi_store_fail(file, code, err);
-    else if (rows > kept) status = tmi_fault_note(faults, err, "measurements", "some belong to no release");
+    TMI_TRY(tmi_store_ask(&rows, file, "SELECT count(*) FROM measurements", err));
+    if (rows > kept) status = tmi_fault_note(faults, err, "measurements", "some belong to no release");
 done:
     tmi_free(text);
     return status;

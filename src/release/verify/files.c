@@ -231,41 +231,18 @@ done:
     return status;
 }
 
-/* The account as the release knew it. `kept`: what a release that is returned as it was would have found. */
-static void account_of(tmi_account *a, const tmi_certificate *c, char *kept)
-{
-    const tmi_standing *standing = &c->account.standing;
-    *a = (tmi_account){0};
-    if (!c->account.charged) return;
-    a->kept = a->has_spending = true;
-    a->charged = (tamis_charged){.entry = c->account.entry,
-                                 .clock_behind = c->account.clock_behind,
-                                 .measurements = c->account.repeated ? kept : NULL,
-                                 .created = c->account.created,
-                                 .opened = tmi_losses_zero(&standing->before),
-                                 .new_account = c->account.new_account,
-                                 .claim = c->account.claim,
-                                 .unpublished = c->account.claim && !c->account.repeated ? c->account.entry : 0};
-    snprintf(a->charged.hash, sizeof a->charged.hash, "%s", c->account.hash);
-    snprintf(a->charged.time, sizeof a->charged.time, "%s", c->account.time);
-    a->standing = *standing; /* lent */
-    a->spent = c->account.spent;
-    a->left = c->account.left;
-}
-
 /* What was published, made again from the measurements. */
 static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_verification *v, tamis_error *err)
 {
-    char kept[] = ""; /* in place of the text of an earlier release: only its presence counts */
     tmi_variance_groups groups = {0};
     tamis_error reason = {0};
     tamis_release r = {.schedule = v->schedule,
+                       .account = v->account,
                        .promised = v->promised,
                        .noisy = noisy,
                        .version = v->certificate.version,
                        .certificate = &v->certificate}; /* lent: nothing of it is freed but the results */
     tamis_status status;
-    account_of(&r.account, &v->certificate, kept);
     TMI_TRY(tmi_variance_groups_make(&groups, &r.schedule.sampling, err));
     status = tmi_release_read(&r, &groups, &reason);
     const bool made = status == TAMIS_OK;

@@ -4,13 +4,8 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "plan/json_fields.h"
 #include "release/verify/verification.h"
-
-static const char *last_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static tamis_status facts_tree(tmi_json **tree, const tmi_frame_facts *facts, tamis_error *err)
 {
@@ -68,7 +63,7 @@ tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_erro
         tmi_text t;
         tmi_text_init(&t);
         if (given) tmi_text_put(&t, given);
-        else tmi_text_format(&t, "%s%s%s", v->folder, above[where], last_name(s->plan->design.frame));
+        else tmi_text_format(&t, "%s%s%s", v->folder, above[where], tmi_last_name(s->plan->design.frame));
         TMI_TRY(tmi_text_take(&found, &t, err));
         if (given || access(found, F_OK) == 0) break;
         tmi_free(found);

@@ -8,16 +8,6 @@
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
-/* A number that the file gives as text; NULL where there is none. */
-static tamis_status read_exact(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
-{
-    tamis_error reason;
-    *number = NULL;
-    if (!tmi_json_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
-    tamis_status status = tamis_number_read(number, tmi_json_text(object, key), &reason);
-    return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
-}
-
 static void parts_clear(tmi_budget_parts *parts)
 {
     for (size_t i = 0; parts->list && i < parts->count; i++) tamis_number_free(parts->list[i]);
@@ -38,7 +28,7 @@ static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_j
     if (!parts->list) TMI_TRY(tmi_fail_memory(err));
     parts->rho = parts->count > 0 && tmi_json_field(tmi_json_at(list, 0), "rho", TMI_JSON_STRING);
     for (size_t i = 0; i < parts->count; i++) {
-        TMI_TRY(read_exact(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
+        TMI_TRY(tmi_exact_field(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
         if (!parts->list[i]) *known = false;
     }
 
@@ -47,15 +37,14 @@ done:
 }
 
 /* What was charged before and with this release must add up and stay within the budget. */
-static tamis_status check_account(const tmi_certificate *certificate, tmi_checking *c, tamis_error *err)
+static tamis_status check_account(const tmi_account *a, const tmi_schedule *s, tmi_checking *c, tamis_error *err)
 {
-    const tmi_schedule *s = certificate->schedule;
     const tamis_coin said = {s->gaussian ? NULL : s->spent, NULL, s->gaussian ? s->spent : NULL};
-    const tmi_certified *a = &certificate->account;
     tmi_ledger_coin amount = {0};
     tamis_status status;
     TMI_TRY(tmi_coin_make(&amount, &said, "amount", err));
-    TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->entry, a->repeated || a->claim > 0, c, err));
+    const bool later = a->charged.measurements || a->charged.claim > 0;
+    TMI_TRY(tmi_standing_check(&a->standing, s->plan, &amount, a->charged.entry, later, c, err));
 
 done:
     tmi_coin_clear(&amount);
@@ -64,52 +53,54 @@ done:
 
 /* What an entry of a ledger is like. The first charge of a book comes after the entry that opens its account; where a later one
  * is the first that counts, the charges before it were voided, each by an entry of its own. */
-static void check_entry(const tmi_certified *a, tmi_checking *c)
+static void check_entry(const tamis_charged *a, const tmi_losses *before, tmi_checking *c)
 {
     if (!tmi_is_sha256_text(a->hash)) tmi_check_note(c, "ledger.hash", "expected the SHA-256 of an entry, 64 hexadecimal digits");
     if (!tmi_is_time(a->time)) tmi_check_note(c, "ledger.time", "expected a time in UTC, such as 2026-11-16T10:00:01Z");
     if (a->claim != 0 && a->claim <= a->entry)
         tmi_check_note(c, "ledger.claim", "a claim comes after the charge that it takes over");
     if (a->entry < TMI_FIRST_CHARGE) tmi_check_note(c, "ledger.entry", "a charge comes after the entry that opens its account");
-    else if (a->created && !tmi_losses_zero(&a->standing.before))
+    else if (a->created && !tmi_losses_zero(before))
         tmi_check_note(c, "account.before", "is not 0, but this is the first charge of a ledger");
-    const bool later = a->repeated || a->claim != 0; /* what came before it may have been voided since */
+    const bool later = a->measurements || a->claim != 0; /* what came before it may have been voided since */
     if (later && a->clock_behind) tmi_check_note(c, "ledger.clock_behind", "the certificate was written later than the entry");
     if (a->entry == TMI_FIRST_CHARGE ? !a->created : a->created && !later && a->entry < TMI_FIRST_CHARGE + 2)
         tmi_check_note(c, "ledger.created",
                        a->created ? "there is a charge before this one" : "entry 2 is the first charge of a ledger");
 }
 
-static tamis_status read_account(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c, tamis_error *err)
+/* The account as the release knew it. What a release that is returned as it was has kept is empty: only its presence counts. */
+static tamis_status read_account(tmi_verification *v, tamis_error *err)
 {
-    tmi_certified *a = &certificate->account;
-    const tmi_json *ledger = tmi_json_field(document, "ledger", TMI_JSON_OBJECT);
-    const tmi_json *account = tmi_json_field(document, "account", TMI_JSON_OBJECT);
-    const tmi_json *entry = tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
-    const tmi_json *repeated = tmi_json_field(ledger, "repeated", TMI_JSON_BOOLEAN);
-    const tmi_json *created = tmi_json_field(ledger, "created", TMI_JSON_BOOLEAN);
-    const tmi_json *claim = tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
-    const tmi_json *behind = tmi_json_field(ledger, "clock_behind", TMI_JSON_BOOLEAN);
-    tamis_error reason = {0};
-    bool whole;
-    tamis_status status;
-    TMI_TRY(tmi_standing_read(&a->standing, &whole, account, err));
-    a->entry = entry ? tmi_json_integer(entry) : 0;
-    a->repeated = repeated && tmi_json_is_true(repeated);
-    a->created = created && tmi_json_is_true(created);
-    a->claim = claim ? tmi_json_integer(claim) : 0;
-    a->clock_behind = behind && tmi_json_is_true(behind);
-    snprintf(a->hash, sizeof a->hash, "%s", tmi_json_text(ledger, "hash"));
-    snprintf(a->time, sizeof a->time, "%s", tmi_json_text(ledger, "time"));
+    const tmi_json *ledger = tmi_json_field(v->document, "ledger", TMI_JSON_OBJECT);
+    const tmi_json *account = tmi_json_field(v->document, "account", TMI_JSON_OBJECT);
     const char *why = tmi_json_text(account, "new_account");
-    if (*why && !(a->new_account = tmi_copy_text(why, strlen(why)))) TMI_TRY(tmi_fail_memory(err));
-    a->charged = whole && entry;
-    if (a->charged) check_entry(a, c);
-    if (a->charged && certificate->schedule->measurement_count == 0)
-        tmi_check_note(c, "account", "nothing was measured, and nothing charged");
-    else if (a->charged) TMI_TRY(tmi_check_noted(c, "account", check_account(certificate, c, &reason), &reason, err));
-    else if (certificate->schedule->measurement_count > 0)
-        tmi_check_note(c, "account", "the certificate does not state this release's charge");
+    const bool measured = v->schedule.measurement_count > 0;
+    tmi_account *a = &v->account;
+    tamis_charged *charged = &a->charged;
+    tmi_checking *c = &v->check;
+    tamis_error reason = {0};
+    tamis_status status;
+    TMI_TRY(tmi_standing_read(&a->standing, &a->kept, account, err));
+    a->kept = a->has_spending = a->kept && tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
+    charged->entry = tmi_json_whole(ledger, "entry");
+    charged->created = tmi_json_true(ledger, "created");
+    charged->claim = tmi_json_whole(ledger, "claim");
+    charged->clock_behind = tmi_json_true(ledger, "clock_behind");
+    snprintf(charged->hash, sizeof charged->hash, "%s", tmi_json_text(ledger, "hash"));
+    snprintf(charged->time, sizeof charged->time, "%s", tmi_json_text(ledger, "time"));
+    TMI_TRY(tmi_copy_string(&charged->measurements, tmi_json_true(ledger, "repeated") ? "" : NULL, err));
+    TMI_TRY(tmi_copy_string(&charged->new_account, *why ? why : NULL, err));
+    if (!a->kept) {
+        if (measured) tmi_check_note(c, "account", "the certificate does not state this release's charge");
+        goto done;
+    }
+    v->certificate.account = a;
+    charged->opened = tmi_losses_zero(&a->standing.before);
+    charged->unpublished = charged->claim && !charged->measurements ? charged->entry : 0;
+    check_entry(charged, &a->standing.before, c);
+    if (!measured) tmi_check_note(c, "account", "nothing was measured, and nothing charged");
+    else TMI_TRY(tmi_check_noted(c, "account", check_account(a, &v->schedule, c, &reason), &reason, err));
 
 done:
     return status;
@@ -213,11 +204,10 @@ tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
         goto done;
     }
     TMI_TRY(check_frame(&v->schedule, &v->check, err));
-    TMI_TRY(read_account(certificate, v->document, &v->check, err));
+    TMI_TRY(read_account(v, err));
     read_files(certificate, v->document, &v->check);
     tmi_free(certificate->version);
-    certificate->version = tmi_copy_text(version, strlen(version));
-    if (!certificate->version) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_copy_string(&certificate->version, version, err));
     status = v->check.status;
 
 done:

@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "plan/json_fields.h"
 #include "release/verify/verification.h"
 
 /* The plan's frame may be kept with the release: it is compared by its facts. */
 static bool is_frame(const tmi_verification *v, const char *name)
 {
     const tamis_plan *plan = v->schedule.plan;
-    const char *frame = plan ? plan->design.frame : NULL, *slash = frame ? strrchr(frame, '/') : NULL;
-    return frame && strcmp(slash ? slash + 1 : frame, name) == 0;
+    const char *frame = plan ? tmi_last_name(plan->design.frame) : NULL;
+    return frame && strcmp(frame, name) == 0;
 }
 
 static bool is_known(const tmi_verification *v, const char *name)
@@ -21,11 +22,6 @@ static bool is_known(const tmi_verification *v, const char *name)
     for (size_t i = 0; i < TMI_FILES; i++)
         if (strcmp(name, tmi_files[i].name) == 0) return true;
     return false;
-}
-
-static int compare(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err)
@@ -40,7 +36,7 @@ tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err)
         if (!name) TMI_TRY(tmi_fail_memory(err));
         others[v->other_count++] = name;
     }
-    if (v->other_count > 1) qsort(v->others, v->other_count, sizeof *v->others, compare);
+    if (v->other_count > 1) qsort(v->others, v->other_count, sizeof *v->others, tmi_compare_strings);
 
 done:
     if (folder) closedir(folder);

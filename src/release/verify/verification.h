@@ -24,7 +24,8 @@ typedef struct tmi_verification {
     bool whole;         /* the folder was given: every file must be there */
     const tmi_json *document;
     tmi_schedule schedule;       /* made again from the certificate's plan; without one, nothing follows */
-    tmi_certificate certificate; /* of that schedule */
+    tmi_account account;         /* as the release knew it */
+    tmi_certificate certificate; /* of that schedule and account */
     tmi_promised promised;       /* by its account */
     tmi_json *follows;           /* NULL: nothing does */
     tmi_found files[TMI_FILES];

@@ -24,9 +24,7 @@ static void put_shown(tmi_json_out *out, const char *name)
     tmi_text shown;
     tmi_text_init(&shown);
     tmi_text_shown(&shown, name);
-    if (shown.failed) out->text->failed = true;
-    else tmi_json_put_string(out, shown.bytes);
-    tmi_text_clear(&shown);
+    tmi_json_put_taken(out, &shown);
 }
 
 static void put_json(tmi_text *text, const tmi_verification *v)
@@ -82,9 +80,7 @@ static void put_others(tmi_text *text, const tmi_verification *v)
         tmi_text_shown(&names, v->others[i]);
     }
     if (v->other_count > MOST_OTHERS) tmi_text_format(&names, " and %zu more", v->other_count - MOST_OTHERS);
-    if (names.failed) text->failed = true;
-    else tmi_text_wrap(text, "", "  ", names.bytes);
-    tmi_text_clear(&names);
+    tmi_text_wrap_taken(text, "", "  ", &names);
 }
 
 static void put_signature(tmi_text *text, const tmi_verification *v)
@@ -132,9 +128,9 @@ static void check_hash(tmi_verification *v)
 /* What follows from the account. */
 static tamis_status promise(tmi_verification *v, tamis_error *err)
 {
-    tmi_certified *a = &v->certificate.account;
+    tmi_account *a = &v->account;
     const tmi_standing *s = &a->standing;
-    if (!a->charged) return tmi_promise_alone(&v->promised, &v->schedule, err);
+    if (!a->kept) return tmi_promise_alone(&v->promised, &v->schedule, err);
     tamis_status status = tmi_losses_spending(&a->spent, &a->left, &s->after, &s->cap, err);
     return status == TAMIS_OK ? tmi_account_promise(&v->promised, &v->schedule, s, &s->after, &s->cap, err) : status;
 }
@@ -178,22 +174,6 @@ done:
     return status;
 }
 
-static tamis_status read_document(tmi_json **document, const char *path, tamis_error *err)
-{
-    char *bytes = NULL;
-    size_t length;
-    tamis_error reason = {0};
-    tamis_status status;
-    TMI_TRY(tmi_read_certificate(&bytes, &length, path, err));
-    status = tmi_json_read(document, bytes, length, &reason);
-    if (status != TAMIS_OK) TMI_TRY(tmi_fail_as_file(err, &reason, path));
-    if (tmi_json_kind_of(*document) != TMI_JSON_OBJECT) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a certificate"));
-
-done:
-    tmi_free(bytes);
-    return status;
-}
-
 static tamis_status verify(int *ok, char **text, const char *path, const tamis_verify_options *options, bool json,
                            tamis_error *err)
 {
@@ -209,7 +189,9 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
     tmi_text_init(&t);
     TMI_TRY(find_paths(&v, &folder, &certificate, path, err));
-    TMI_TRY(read_document(&document, certificate, err));
+    TMI_TRY(tmi_certificate_read(&document, certificate, err));
+    if (tmi_json_kind_of(document) != TMI_JSON_OBJECT)
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, certificate, 0, "not a certificate"));
     v.document = document;
     TMI_TRY(check_certificate(&v, err));
     TMI_TRY(tmi_verify_frame(&v, options ? options->frame : NULL, err));
@@ -229,6 +211,7 @@ done:
     tmi_json_free(v.follows);
     tmi_json_free(document);
     tmi_certificate_clear(&v.certificate);
+    tmi_account_clear(&v.account);
     tmi_promised_clear(&v.promised);
     tmi_schedule_clear(&v.schedule);
     tmi_free(folder);

@@ -8,7 +8,7 @@
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
 
-/* What a row of a table of which the weights come later stands for in a total, and a square in a variance. */
+/* Where weights are applied after the noise: what a row counts in a total, and a square in a variance. */
 static double weight_in(const tmi_sampling *sampling, size_t stratum)
 {
     return tmi_number_nearest(sampling->weight[stratum]);
@@ -118,7 +118,7 @@ typedef struct subject {
     tmi_sizes sizes;
     tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
     double where;           /* part of all units */
-    bool split;             /* for the split of the budget, which is to be good wherever group means lie; else for a preview */
+    bool split;             /* for the split of the budget, which is to be good wherever group means are; else for a preview */
 } subject;
 
 static subject subject_of(const tmi_schedule *s, size_t i)

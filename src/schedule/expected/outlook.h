@@ -10,7 +10,7 @@ typedef struct tmi_outlook {
     double square[TMI_ROLES]; /* how much an error of each changes the estimated variance, relative to one another */
     double size;              /* what a relative error is relative to; above 0 */
     double expected;          /* a public guess of its size; NaN if there is none */
-    double range;             /* width of the interval in which the statistic certainly lies */
+    double range;             /* width of the interval that certainly contains the statistic */
     double sampling_sd;       /* NaN where nothing is known */
     double noise_sd;          /* in the statistic's own unit; NaN before the budget is split */
 } tmi_outlook;
