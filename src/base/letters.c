@@ -26,6 +26,18 @@ static size_t length_of(unsigned char first)
     return first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 0;
 }
 
+size_t tmi_utf8_length(const char *bytes, size_t room)
+{
+    const unsigned char *c = (const unsigned char *)bytes;
+    const size_t count = length_of(c[0]);
+    if (count > room) return 0;
+    for (size_t i = 1; i < count; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;
+    if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f)) return 0;
+    if ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f)) return 0;
+    return count;
+}
+
 uint32_t tmi_code_point(const char *bytes, size_t length, size_t at)
 {
     if (at >= length) return NO_LETTER;

@@ -136,9 +136,9 @@ const char *tmi_value_field_text(const tmi_value *map, const char *key)
     return text ? text : "";
 }
 
-int64_t tmi_value_field_integer(const tmi_value *map, const char *key) { return tmi_value_integer(tmi_value_get(map, key)); }
+int64_t tmi_value_whole(const tmi_value *map, const char *key) { return tmi_value_integer(tmi_value_get(map, key)); }
 
-bool tmi_value_field_is_true(const tmi_value *map, const char *key) { return tmi_value_is_true(tmi_value_get(map, key)); }
+bool tmi_value_true(const tmi_value *map, const char *key) { return tmi_value_is_true(tmi_value_get(map, key)); }
 
 const char *tmi_value_next_key(const tmi_value *map, const char *key)
 {

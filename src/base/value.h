@@ -1,6 +1,6 @@
-/* A tree of values: what YAML and JSON are both read into, and what rooms hand each other instead of text. Scalars are kept as they
- * were written: a scalar of YAML is a text, and whoever reads it decides what is a number, so that "no" and "1e3" cannot change
- * their meaning on the way. A value of YAML has its place in the file; one of JSON, which machines write, has none (0).       */
+/* A tree of values: what YAML and JSON are both read into, and what rooms hand each other instead of text. Scalars are kept as
+ * they were written: a scalar of YAML is a text, and whoever reads it decides what is a number, so that "no" and "1e3" cannot
+ * change their meaning on the way. A value of YAML has its place in the file; one of JSON, which machines write, has none (0). */
 #ifndef TMI_BASE_VALUE_H
 #define TMI_BASE_VALUE_H
 
@@ -41,11 +41,11 @@ struct tmi_value {
 
 /* ---- making; every function returns NULL or false without memory ---- */
 
-/* A new last value of the list or map `parent`, under a copy of `key`; NULL for no parent and no key. The root is the caller's. */
+/* A new last value of the list or map `parent`, under a copy of `key`; NULL: no parent, no key. The root is the caller's. */
 tmi_value *tmi_value_new(tmi_value *parent, const char *key, tmi_value_kind kind);
 bool tmi_value_set_text(tmi_value *value, const char *bytes, size_t length);
 
-/* After the last value of a list or map. Of equal keys, which only YAML may have until its reader complains, the first is found. */
+/* After the last value of a list or map. Of equal keys, which only YAML has until its reader complains, the first is found. */
 bool tmi_value_close(tmi_value *value);
 
 /* Makes a new value, of the same kind, what another one is, with all below it. */
@@ -71,8 +71,8 @@ const tmi_value *tmi_value_get(const tmi_value *map, const char *key);
 /* The value of a key if it is of that kind, else NULL; a text, or ""; an integer, or 0; whether it is true. */
 const tmi_value *tmi_value_field(const tmi_value *map, const char *key, tmi_value_kind kind);
 const char *tmi_value_field_text(const tmi_value *map, const char *key);
-int64_t tmi_value_field_integer(const tmi_value *map, const char *key);
-bool tmi_value_field_is_true(const tmi_value *map, const char *key);
+int64_t tmi_value_whole(const tmi_value *map, const char *key);
+bool tmi_value_true(const tmi_value *map, const char *key);
 
 /* The key after `key`; NULL: the first one. NULL after the last one. In the order of the file. */
 const char *tmi_value_next_key(const tmi_value *map, const char *key);
@@ -83,8 +83,8 @@ bool tmi_value_equal(const tmi_value *x, const tmi_value *y);
 /* The first key of `map` that is not among the `count` keys, or NULL: for "extra field" errors. */
 const char *tmi_value_extra_key(const tmi_value *map, const char *const *keys, size_t count);
 
-/* The first key other than `except` (may be NULL) of which two maps do not hold the same value, or only one holds any; NULL if there
- * is none. Lives as long as both. */
+/* The first key other than `except` (may be NULL) of which two maps do not hold the same value, or only one holds any; NULL if
+ * there is none. Lives as long as both. */
 const char *tmi_value_difference(const tmi_value *x, const tmi_value *y, const char *except);
 
 /* A key as a message shows it: long ones are not repeated. */

@@ -62,12 +62,12 @@ extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_c
     tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_smooth_sensitivity;
 
 /* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
-tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err);
+tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_value *in, tamis_error *err);
 void tmi_fields_clear(tmi_field_value *values);
 
 /* One value; messages say what it must be, the caller puts its name before them. */
-tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err);
-tamis_status tmi_field_samples(tamis_law **law, const tmi_json *json, int64_t population, tamis_error *err);
+tamis_status tmi_field_releases(tamis_profile **profile, const tmi_value *json, tamis_error *err);
+tamis_status tmi_field_samples(tamis_law **law, const tmi_value *json, int64_t population, tamis_error *err);
 
 /* "name": {"lower": ..., "upper": ...} */
 void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);

@@ -6,26 +6,26 @@
 #include "num/json_number.h"
 #include "survey/design/form.h"
 
-static tamis_status read_text(const char **text, const tmi_json *json, tamis_error *err)
+static tamis_status read_text(const char **text, const tmi_value *json, tamis_error *err)
 {
-    if (tmi_json_kind_of(json) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "must be a string");
-    *text = tmi_json_string(json);
+    if (tmi_value_kind_of(json) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "must be a string");
+    *text = tmi_value_string(json);
     return TAMIS_OK;
 }
 
-static tamis_status read_samples(tamis_law **law, const tmi_json *json, const tmi_json *in, tamis_error *err)
+static tamis_status read_samples(tamis_law **law, const tmi_value *json, const tmi_value *in, tamis_error *err)
 {
-    const tmi_json *x = tmi_json_get(in, "x");
-    bool listed = x && tmi_json_kind_of(x) == TMI_JSON_LIST;
-    return tmi_field_samples(law, json, listed ? (int64_t)tmi_json_size(x) : 0, err);
+    const tmi_value *x = tmi_value_get(in, "x");
+    bool listed = x && tmi_value_kind_of(x) == TMI_VALUE_LIST;
+    return tmi_field_samples(law, json, listed ? (int64_t)tmi_value_size(x) : 0, err);
 }
 
-static tamis_status read_value(tmi_field_value *value, tmi_field_type type, const tmi_json *json, const tmi_json *in,
+static tamis_status read_value(tmi_field_value *value, tmi_field_type type, const tmi_value *json, const tmi_value *in,
                                tamis_error *err)
 {
     switch (type) {
     case TMI_FIELD_NUMBER_OR_NULL:
-        return tmi_json_kind_of(json) == TMI_JSON_NULL ? TAMIS_OK : tmi_json_to_number(&value->number, json, err);
+        return tmi_value_kind_of(json) == TMI_VALUE_NULL ? TAMIS_OK : tmi_json_to_number(&value->number, json, err);
     case TMI_FIELD_TEXT: return read_text(&value->text, json, err);
     case TMI_FIELD_SAMPLES: return read_samples(&value->law, json, in, err);
     case TMI_FIELD_RELEASES: return tmi_field_releases(&value->profile, json, err);
@@ -38,15 +38,15 @@ static tamis_status read_value(tmi_field_value *value, tmi_field_type type, cons
     return tmi_json_to_numbers(&value->numbers, &value->count, json, err);
 }
 
-tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_json *in, tamis_error *err)
+tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_value *in, tamis_error *err)
 {
     const char *names[TMI_FIELDS] = {0};
     size_t count = 0;
     for (; fields[count].name; count++) names[count] = fields[count].name;
-    const char *extra = tmi_json_extra_key(in, names, count);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "in: '%s' is not a field of this kind", tmi_json_short_name(extra));
+    const char *extra = tmi_value_extra_key(in, names, count);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "in: '%s' is not a field of this kind", tmi_value_short_name(extra));
     for (size_t i = 0; i < count; i++) {
-        const tmi_json *json = tmi_json_get(in, names[i]);
+        const tmi_value *json = tmi_value_get(in, names[i]);
         if (!json && (fields[i].type & TMI_FIELD_IF_GIVEN)) continue;
         if (!json) return tmi_fail(err, TAMIS_INVALID, "in: the field '%s' is missing", names[i]);
         tamis_error inner;

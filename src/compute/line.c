@@ -12,21 +12,21 @@ static const tmi_area *const areas[] = {
 #define AREAS (sizeof areas / sizeof *areas)
 
 typedef struct request {
-    tmi_json *document;
+    tmi_value *document;
     const char *id; /* NULL until it is read */
     const tmi_kind *kind;
-    const tmi_json *in;
+    const tmi_value *in;
     bool unknown; /* the area or the kind is */
 } request;
 
 /* ---- reading ---- */
 
-static tamis_status get_string(const char **string, const tmi_json *document, const char *key, tamis_error *err)
+static tamis_status get_string(const char **string, const tmi_value *document, const char *key, tamis_error *err)
 {
-    const tmi_json *json = tmi_json_get(document, key);
+    const tmi_value *json = tmi_value_get(document, key);
     if (!json) return tmi_fail(err, TAMIS_INVALID, "the field '%s' is missing", key);
-    if (tmi_json_kind_of(json) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "%s: must be a string", key);
-    *string = tmi_json_string(json);
+    if (tmi_value_kind_of(json) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "%s: must be a string", key);
+    *string = tmi_value_string(json);
     return TAMIS_OK;
 }
 
@@ -84,16 +84,16 @@ static tamis_status read_request(request *r, const char *line, size_t length, ta
         return tmi_fail(err, TAMIS_INVALID, "the line is longer than %zu bytes", TAMIS_COMPUTE_LINE_MAX);
     if (length == 0) return tmi_fail(err, TAMIS_INVALID, "the line is empty");
     TMI_TRY(tmi_json_read(&r->document, line, length, err));
-    if (tmi_json_kind_of(r->document) != TMI_JSON_OBJECT)
+    if (tmi_value_kind_of(r->document) != TMI_VALUE_MAP)
         return tmi_fail(err, TAMIS_INVALID, "a request is an object with the fields id, area, kind, in");
     TMI_TRY(get_string(&r->id, r->document, "id", err));
-    const char *extra = tmi_json_extra_key(r->document, keys, sizeof keys / sizeof *keys);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a request", tmi_json_short_name(extra));
+    const char *extra = tmi_value_extra_key(r->document, keys, sizeof keys / sizeof *keys);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a request", tmi_value_short_name(extra));
     TMI_TRY(find_area(&area, r, err));
     TMI_TRY(find_kind(r, area, err));
-    r->in = tmi_json_get(r->document, "in");
+    r->in = tmi_value_get(r->document, "in");
     if (!r->in) return tmi_fail(err, TAMIS_INVALID, "the field 'in' is missing");
-    if (tmi_json_kind_of(r->in) != TMI_JSON_OBJECT) return tmi_fail(err, TAMIS_INVALID, "in: must be an object");
+    if (tmi_value_kind_of(r->in) != TMI_VALUE_MAP) return tmi_fail(err, TAMIS_INVALID, "in: must be an object");
 done:
     return status;
 }
@@ -169,6 +169,6 @@ tamis_status tamis_compute_line(char **answer, const char *line, size_t length, 
     TMI_TRY(write_out(answer, &r, err));
 done:
     if (status != TAMIS_OK) write_error(answer, &r, err);
-    tmi_json_free(r.document);
+    tmi_value_free(r.document);
     return status;
 }

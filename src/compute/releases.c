@@ -14,27 +14,27 @@ typedef struct release {
     int64_t count;
 } release;
 
-static tamis_status read_one(tamis_number **number, const tmi_json *json, const char *name, tamis_error *err)
+static tamis_status read_one(tamis_number **number, const tmi_value *json, const char *name, tamis_error *err)
 {
     tamis_error inner;
-    const tmi_json *value = tmi_json_get(json, name);
+    const tmi_value *value = tmi_value_get(json, name);
     if (!value) return TAMIS_OK;
     tamis_status status = tmi_json_to_number(number, value, &inner);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     return status == TAMIS_OK ? TAMIS_OK : tmi_fail(err, status, "%s: %s", name, inner.message);
 }
 
-static tamis_status read_release(release *r, const tmi_json *json, tamis_error *err)
+static tamis_status read_release(release *r, const tmi_value *json, tamis_error *err)
 {
     static const char *const names[] = {"law", "scale", "eps", "delta", "rho", "sensitivity", "count"};
     tamis_status status = TAMIS_OK;
     r->count = 1;
-    if (tmi_json_kind_of(json) != TMI_JSON_OBJECT) return tmi_fail(err, TAMIS_INVALID, "must be an object");
-    const char *extra = tmi_json_extra_key(json, names, sizeof names / sizeof *names);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_json_short_name(extra));
-    const tmi_json *law = tmi_json_get(json, "law"), *count = tmi_json_get(json, "count");
-    if (!law || tmi_json_kind_of(law) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "law: must be given, a string");
-    r->law = tmi_json_string(law);
+    if (tmi_value_kind_of(json) != TMI_VALUE_MAP) return tmi_fail(err, TAMIS_INVALID, "must be an object");
+    const char *extra = tmi_value_extra_key(json, names, sizeof names / sizeof *names);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_value_short_name(extra));
+    const tmi_value *law = tmi_value_get(json, "law"), *count = tmi_value_get(json, "count");
+    if (!law || tmi_value_kind_of(law) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "law: must be given, a string");
+    r->law = tmi_value_string(law);
     TMI_TRY(read_one(&r->scale, json, "scale", err));
     TMI_TRY(read_one(&r->eps, json, "eps", err));
     TMI_TRY(read_one(&r->delta, json, "delta", err));
@@ -134,18 +134,18 @@ static tamis_status make(tamis_profile **profile, release *r, tamis_error *err)
 }
 
 /* In *whole how many releases the list counts together, of items whose counts are at most 2^30. */
-static tamis_status compose(tamis_profile **profile, int64_t *whole, const tmi_json *json, tamis_error *err)
+static tamis_status compose(tamis_profile **profile, int64_t *whole, const tmi_value *json, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of releases");
-    size_t count = tmi_json_size(json);
+    if (tmi_value_kind_of(json) != TMI_VALUE_LIST) return tmi_fail(err, TAMIS_INVALID, "must be a list of releases");
+    size_t count = tmi_value_size(json);
     tamis_profile **list = tmi_alloc(count, sizeof *list);
     int64_t *times = tmi_alloc(count, sizeof *times);
     if (!list || !times) status = tmi_fail_memory(err);
     for (size_t i = 0; i < count && status == TAMIS_OK; i++) {
         release r = {0};
         tamis_error inner;
-        status = read_release(&r, tmi_json_at(json, i), &inner);
+        status = read_release(&r, tmi_value_at(json, i), &inner);
         if (status == TAMIS_OK) status = make(&list[i], &r, &inner);
         times[i] = r.count;
         *whole += r.count;
@@ -160,7 +160,7 @@ static tamis_status compose(tamis_profile **profile, int64_t *whole, const tmi_j
     return status;
 }
 
-tamis_status tmi_field_releases(tamis_profile **profile, const tmi_json *json, tamis_error *err)
+tamis_status tmi_field_releases(tamis_profile **profile, const tmi_value *json, tamis_error *err)
 {
     int64_t whole = 0;
     return compose(profile, &whole, json, err);

@@ -14,7 +14,7 @@ static bool all_voided(const tmi_book *book, const tmi_ledger_account *a, const 
 }
 
 /* {"wave": ...}, as frozen fields are compared. */
-static tamis_status wave_tree(tmi_json **tree, const tmi_wave *wave, tamis_error *err)
+static tamis_status wave_tree(tmi_value **tree, const tmi_wave *wave, tamis_error *err)
 {
     tmi_json_tree made;
     tmi_json_tree_begin(&made, NULL);
@@ -28,14 +28,14 @@ static tamis_status wave_tree(tmi_json **tree, const tmi_wave *wave, tamis_error
 /* " (wave.groups: ...)" */
 static tamis_status put_wave_words(tmi_text *text, const tmi_wave *there, const tmi_wave *here, tamis_error *err)
 {
-    tmi_json *x = NULL, *y = NULL;
+    tmi_value *x = NULL, *y = NULL;
     tamis_status status;
     TMI_TRY(wave_tree(&x, there, err));
     TMI_TRY(wave_tree(&y, here, err));
     tmi_frozen_words(text, x, y, "wave");
 done:
-    tmi_json_free(x);
-    tmi_json_free(y);
+    tmi_value_free(x);
+    tmi_value_free(y);
     return status;
 }
 
@@ -46,7 +46,7 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
     tmi_text where;
     const bool kept = !w && r->wave.same_sample; /* the sample of the wave before, so its design too */
     const tmi_ledger_wave *with = w ? w : kept ? &a->waves[a->wave_count - 1] : &a->waves[0];
-    const tmi_json *frozen = with->frozen;
+    const tmi_value *frozen = with->frozen;
     tmi_text_init(&where);
     const char *field = w || kept ? tmi_frozen_difference(frozen, r->frozen) : tmi_frozen_difference_of_survey(frozen, r->frozen);
     const bool wave = !field && w && !tmi_wave_equal(&w->wave, &r->wave);

@@ -12,7 +12,7 @@
 /* One certificate, and the charge that it names. */
 typedef struct claim {
     const char *path;
-    const tmi_json *document;
+    const tmi_value *document;
     tmi_faults *faults;
     int64_t number;
     const char *hash;
@@ -23,7 +23,7 @@ typedef struct claim {
     tamis_status status; /* of the first note that could not be made */
 } claim;
 
-static const tmi_json *object_of(const claim *c, const char *key) { return tmi_json_field(c->document, key, TMI_JSON_OBJECT); }
+static const tmi_value *object_of(const claim *c, const char *key) { return tmi_value_field(c->document, key, TMI_VALUE_MAP); }
 
 static void note(claim *c, const char *what, const char *message)
 {
@@ -38,10 +38,10 @@ static void note(claim *c, const char *what, const char *message)
 /* False if the certificate names no entry. */
 static bool take_claim(claim *c)
 {
-    const tmi_json *ledger = object_of(c, "ledger"), *entry = tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
-    if (!entry || !tmi_is_sha256_text(tmi_json_text(ledger, "hash"))) return false;
-    c->number = tmi_json_integer(entry);
-    c->hash = tmi_json_text(ledger, "hash");
+    const tmi_value *ledger = object_of(c, "ledger"), *entry = tmi_value_field(ledger, "entry", TMI_VALUE_INTEGER);
+    if (!entry || !tmi_is_sha256_text(tmi_value_field_text(ledger, "hash"))) return false;
+    c->number = tmi_value_integer(entry);
+    c->hash = tmi_value_field_text(ledger, "hash");
     return true;
 }
 
@@ -59,7 +59,7 @@ static tamis_status look_for(void *context, int64_t number, const char *entry, c
 /* The sums that a certificate may say of its charge: `before` it, and `after` a moment of the book, as charges counted at that
  * moment. */
 typedef struct sums_said {
-    const tmi_json *account;        /* as the certificate states it */
+    const tmi_value *account;       /* as the certificate states it */
     bool right_before, right_after; /* met at one moment, together if both are */
 } sums_said;
 
@@ -136,9 +136,9 @@ done:
 static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger_charge *charge, tamis_error *err)
 {
     const tmi_ledger_account *account = &book->accounts[charge->account];
-    const tmi_json *wave = tmi_json_get(object_of(c, "plan"), "wave");
+    const tmi_value *wave = tmi_value_get(object_of(c, "plan"), "wave");
     const tmi_ledger_terms terms = {book, charge, object_of(c, "ledger"),
-                                    tmi_json_field(object_of(c, "plan"), "budget", TMI_JSON_OBJECT)};
+                                    tmi_value_field(object_of(c, "plan"), "budget", TMI_VALUE_MAP)};
     tmi_span when = c->when;
     const char *wrong = NULL;
     tmi_wave said = {0};
@@ -159,14 +159,14 @@ done:
 /* ---- what was measured ---- */
 
 /* The values that an object has for the keys of `model`, as one text. */
-static tamis_status fields_text(char **text, const tmi_json *object, const tmi_json *model, tamis_error *err)
+static tamis_status fields_text(char **text, const tmi_value *object, const tmi_value *model, tamis_error *err)
 {
-    const bool is_object = tmi_json_kind_of(object) == TMI_JSON_OBJECT;
+    const bool is_object = tmi_value_kind_of(object) == TMI_VALUE_MAP;
     tamis_status status = TAMIS_OK;
     tmi_text t;
     tmi_text_init(&t);
-    for (const char *key = tmi_json_next_key(model, NULL); key; key = tmi_json_next_key(model, key)) {
-        const tmi_json *value = is_object ? tmi_json_get(object, key) : NULL;
+    for (const char *key = tmi_value_next_key(model, NULL); key; key = tmi_value_next_key(model, key)) {
+        const tmi_value *value = is_object ? tmi_value_get(object, key) : NULL;
         tmi_text_format(&t, "%s:", key);
         if (value) TMI_TRY(tmi_json_canonical(&t, value, err));
         tmi_text_put(&t, "\n");
@@ -184,27 +184,28 @@ static void texts_free(char **texts, size_t count)
     tmi_free(texts);
 }
 
-static tamis_status sorted_texts(char ***texts, const tmi_json *list, const tmi_json *model, tamis_error *err)
+static tamis_status sorted_texts(char ***texts, const tmi_value *list, const tmi_value *model, tamis_error *err)
 {
-    const size_t count = tmi_json_size(list);
+    const size_t count = tmi_value_size(list);
     tamis_status status = TAMIS_OK;
     *texts = tmi_alloc(count, sizeof **texts);
     if (!*texts) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count && status == TAMIS_OK; i++) status = fields_text(&(*texts)[i], tmi_json_at(list, i), model, err);
+    for (size_t i = 0; i < count && status == TAMIS_OK; i++)
+        status = fields_text(&(*texts)[i], tmi_value_at(list, i), model, err);
     if (status == TAMIS_OK) qsort(*texts, count, sizeof **texts, tmi_compare_strings);
     return status;
 }
 
 /* Two lists of measurements, in any order: those of the certificate have a few fields more. */
-static tamis_status same_measurements(bool *same, const tmi_json *charged, const tmi_json *says, tamis_error *err)
+static tamis_status same_measurements(bool *same, const tmi_value *charged, const tmi_value *says, tamis_error *err)
 {
-    const size_t count = charged ? tmi_json_size(charged) : 0;
+    const size_t count = charged ? tmi_value_size(charged) : 0;
     char **ours = NULL, **theirs = NULL;
     tamis_status status = TAMIS_OK;
     *same = false;
-    if (count == 0 || !says || tmi_json_size(says) != count) return TAMIS_OK;
-    const tmi_json *model = tmi_json_at(charged, 0);
-    if (tmi_json_kind_of(model) != TMI_JSON_OBJECT) return TAMIS_OK;
+    if (count == 0 || !says || tmi_value_size(says) != count) return TAMIS_OK;
+    const tmi_value *model = tmi_value_at(charged, 0);
+    if (tmi_value_kind_of(model) != TMI_VALUE_MAP) return TAMIS_OK;
     TMI_TRY(sorted_texts(&ours, charged, model, err));
     TMI_TRY(sorted_texts(&theirs, says, model, err));
     *same = true;
@@ -216,33 +217,33 @@ done:
     return status;
 }
 
-static bool same_regularise(const tmi_json *charged, const tmi_json *says)
+static bool same_regularise(const tmi_value *charged, const tmi_value *says)
 {
-    return charged && says && strcmp(tmi_json_text(charged, "regularise"), tmi_json_text(says, "regularise")) == 0;
+    return charged && says && strcmp(tmi_value_field_text(charged, "regularise"), tmi_value_field_text(says, "regularise")) == 0;
 }
 
 /* What the entry says under "measures": a list of measurements, or an object that has one. */
 static tamis_status check_measures(claim *c, tamis_error *err)
 {
-    tmi_json *entry = NULL, *measures = NULL;
+    tmi_value *entry = NULL, *measures = NULL;
     bool same = false;
     tamis_status status = tmi_json_read(&entry, c->entry, strlen(c->entry), NULL);
-    const char *text = status == TAMIS_OK ? tmi_json_text(entry, "measures") : "";
+    const char *text = status == TAMIS_OK ? tmi_value_field_text(entry, "measures") : "";
     if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
     if (!tmi_clock_says(entry, object_of(c, "ledger")))
         note(c, "ledger.clock_behind", "says something else of the computer's clock");
-    const bool list = measures && tmi_json_kind_of(measures) == TMI_JSON_LIST;
-    TMI_TRY(same_measurements(&same, list ? measures : tmi_json_field(measures, "measurements", TMI_JSON_LIST),
-                              tmi_json_field(c->document, "measurements", TMI_JSON_LIST), err));
+    const bool list = measures && tmi_value_kind_of(measures) == TMI_VALUE_LIST;
+    TMI_TRY(same_measurements(&same, list ? measures : tmi_value_field(measures, "measurements", TMI_VALUE_LIST),
+                              tmi_value_field(c->document, "measurements", TMI_VALUE_LIST), err));
     if (!list)
-        same = same && same_regularise(tmi_json_field(measures, "design", TMI_JSON_OBJECT),
-                                       tmi_json_field(object_of(c, "plan"), "design", TMI_JSON_OBJECT));
+        same = same && same_regularise(tmi_value_field(measures, "design", TMI_VALUE_MAP),
+                                       tmi_value_field(object_of(c, "plan"), "design", TMI_VALUE_MAP));
     if (!same) note(c, "measurements", "measures something else than the certificate says");
 
 done:
-    tmi_json_free(entry);
-    tmi_json_free(measures);
+    tmi_value_free(entry);
+    tmi_value_free(measures);
     return status;
 }
 
@@ -250,27 +251,27 @@ done:
 
 /* Whether two objects have the same fields with the same values, ignoring on both sides the fields that are not to be
  * compared. */
-static bool same_fields(const tmi_json *x, const char *const *not_of_x, const tmi_json *y, const char *const *not_of_y)
+static bool same_fields(const tmi_value *x, const char *const *not_of_x, const tmi_value *y, const char *const *not_of_y)
 {
     if (!x || !y) return false;
-    for (const char *key = tmi_json_next_key(x, NULL); key; key = tmi_json_next_key(x, key)) {
-        const tmi_json *other = tmi_json_get(y, key);
-        if (!tmi_is_one_of(key, not_of_x) && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return false;
+    for (const char *key = tmi_value_next_key(x, NULL); key; key = tmi_value_next_key(x, key)) {
+        const tmi_value *other = tmi_value_get(y, key);
+        if (!tmi_is_one_of(key, not_of_x) && (!other || !tmi_value_equal(tmi_value_get(x, key), other))) return false;
     }
-    for (const char *key = tmi_json_next_key(y, NULL); key; key = tmi_json_next_key(y, key))
-        if (!tmi_is_one_of(key, not_of_y) && !tmi_json_get(x, key)) return false;
+    for (const char *key = tmi_value_next_key(y, NULL); key; key = tmi_value_next_key(y, key))
+        if (!tmi_is_one_of(key, not_of_y) && !tmi_value_get(x, key)) return false;
     return true;
 }
 
 /* Every list of probabilities in a design, one per line. */
-static tamis_status put_probabilities(tmi_text *lines, const tmi_json *value, tamis_error *err)
+static tamis_status put_probabilities(tmi_text *lines, const tmi_value *value, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (tmi_json_kind_of(value) == TMI_JSON_LIST)
-        for (size_t i = 0; i < tmi_json_size(value); i++) TMI_TRY(put_probabilities(lines, tmi_json_at(value, i), err));
-    if (tmi_json_kind_of(value) != TMI_JSON_OBJECT) goto done;
-    for (const char *key = tmi_json_next_key(value, NULL); key; key = tmi_json_next_key(value, key)) {
-        const tmi_json *inner = tmi_json_get(value, key);
+    if (tmi_value_kind_of(value) == TMI_VALUE_LIST)
+        for (size_t i = 0; i < tmi_value_size(value); i++) TMI_TRY(put_probabilities(lines, tmi_value_at(value, i), err));
+    if (tmi_value_kind_of(value) != TMI_VALUE_MAP) goto done;
+    for (const char *key = tmi_value_next_key(value, NULL); key; key = tmi_value_next_key(value, key)) {
+        const tmi_value *inner = tmi_value_get(value, key);
         if (strcmp(key, "probabilities") != 0) {
             TMI_TRY(put_probabilities(lines, inner, err));
             continue;
@@ -285,21 +286,21 @@ done:
 
 /* Amplification follows from the largest probability of each stratum of the frame, and on whether some units are certain: the
  * account has frozen them. */
-static tamis_status check_frame(claim *c, const tmi_json *outsider, tamis_error *err)
+static tamis_status check_frame(claim *c, const tmi_value *outsider, tamis_error *err)
 {
-    const tmi_json *strata = tmi_json_field(object_of(c, "frame"), "strata", TMI_JSON_LIST);
+    const tmi_value *strata = tmi_value_field(object_of(c, "frame"), "strata", TMI_VALUE_LIST);
     tamis_status status = TAMIS_OK;
     bool same = true;
     tmi_text lines;
     tmi_text_init(&lines);
-    if (!strata || !tmi_json_field(outsider, "design", TMI_JSON_OBJECT)) goto done;
+    if (!strata || !tmi_value_field(outsider, "design", TMI_VALUE_MAP)) goto done;
     tmi_text_put(&lines, "\n");
     TMI_TRY(put_probabilities(&lines, outsider, err));
-    for (size_t i = 0; same && i < tmi_json_size(strata); i++) { /* in any order: each takes a line away */
-        const tmi_json *stratum = tmi_json_at(strata, i);
-        const bool open = tmi_json_field(stratum, "largest", TMI_JSON_STRING), sure = tmi_json_whole(stratum, "certain") > 0;
+    for (size_t i = 0; same && i < tmi_value_size(strata); i++) { /* in any order: each takes a line away */
+        const tmi_value *stratum = tmi_value_at(strata, i);
+        const bool open = tmi_value_field(stratum, "largest", TMI_VALUE_TEXT), sure = tmi_value_whole(stratum, "certain") > 0;
         char line[4096];
-        snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", tmi_json_text(stratum, "largest"),
+        snprintf(line, sizeof line, "\n[%s%.2000s%s%s%s]\n", open ? "\"" : "", tmi_value_field_text(stratum, "largest"),
                  open ? "\"" : "", open && sure ? ", " : "", sure ? "\"1\"" : "");
         char *found = lines.failed ? NULL : strstr(lines.bytes, line);
         same = found != NULL;
@@ -320,15 +321,15 @@ static tamis_status check_frozen(claim *c, const tmi_ledger_wave *wave, tamis_er
                              *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
                              *const not_frozen[] = {"regularise", "variance",
                                                     NULL}; /* the first is compared with the measurements */
-    const tmi_json *plan = object_of(c, "plan"), *frozen = wave->frozen;
+    const tmi_value *plan = object_of(c, "plan"), *frozen = wave->frozen;
     tamis_status status;
-    if (strcmp(tmi_json_text(frozen, "frame"), tmi_json_text(object_of(c, "frame"), "sha256")) != 0)
+    if (strcmp(tmi_value_field_text(frozen, "frame"), tmi_value_field_text(object_of(c, "frame"), "sha256")) != 0)
         note(c, "frame.sha256", "belongs to an account with another frame");
-    TMI_TRY(check_frame(c, tmi_json_field(frozen, "outsider", TMI_JSON_OBJECT), err));
-    if (!same_fields(tmi_json_field(frozen, "design", TMI_JSON_OBJECT), none, tmi_json_field(plan, "design", TMI_JSON_OBJECT),
+    TMI_TRY(check_frame(c, tmi_value_field(frozen, "outsider", TMI_VALUE_MAP), err));
+    if (!same_fields(tmi_value_field(frozen, "design", TMI_VALUE_MAP), none, tmi_value_field(plan, "design", TMI_VALUE_MAP),
                      not_frozen))
         note(c, "plan.design", "belongs to an account of another design");
-    if (!same_fields(frozen, not_setting, tmi_json_field(plan, "privacy", TMI_JSON_OBJECT), losses))
+    if (!same_fields(frozen, not_setting, tmi_value_field(plan, "privacy", TMI_VALUE_MAP), losses))
         note(c, "plan.privacy", "belongs to an account of other units, or in another setting");
 
 done:
@@ -338,7 +339,7 @@ done:
 static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *err)
 {
     const tmi_ledger_charge *charge = tmi_book_charge(book, c->number);
-    const tmi_json *plan = object_of(c, "plan");
+    const tmi_value *plan = object_of(c, "plan");
     bool same;
     tamis_status status = TAMIS_OK;
     if (!charge) {
@@ -346,22 +347,25 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
         return c->status;
     }
     const tmi_ledger_account *account = &book->accounts[charge->account];
-    if (strcmp(tmi_json_text(object_of(c, "ledger"), "time"), charge->time) != 0) note(c, "ledger.time", "has another time");
-    if (strcmp(tmi_json_text(plan, "survey"), account->survey) != 0) note(c, "plan.survey", "is a charge to another survey");
+    if (strcmp(tmi_value_field_text(object_of(c, "ledger"), "time"), charge->time) != 0)
+        note(c, "ledger.time", "has another time");
+    if (strcmp(tmi_value_field_text(plan, "survey"), account->survey) != 0)
+        note(c, "plan.survey", "is a charge to another survey");
     TMI_TRY(tmi_coin_says(&same, &charge->amount, object_of(c, "composition"), err));
     if (!same) note(c, "composition", "is a charge of another amount than the certificate says");
-    if (strcmp(tmi_json_text(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") != 0)
+    if (strcmp(tmi_value_field_text(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") !=
+        0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");
     TMI_TRY(check_frozen(c, &account->waves[charge->wave], err));
     c->when = tmi_span_of(charge, object_of(c, "ledger"));
     TMI_TRY(check_terms(c, book, charge, err));
     TMI_TRY(check_measures(c, err));
     TMI_TRY(check_sums(c, book, charge, err));
-    if (tmi_json_whole(object_of(c, "ledger"), "claim") != charge->claim)
+    if (tmi_value_whole(object_of(c, "ledger"), "claim") != charge->claim)
         note(c, "ledger.claim", "was claimed by another release");
     if (charge->voided) note(c, "files.measurements.json", "was voided: nothing was released");
     else if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
-    else if (strcmp(tmi_json_text(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
+    else if (strcmp(tmi_value_field_text(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
         note(c, "files.measurements.json", "was released with other measurements than the certificate names");
     status = c->status;
 
@@ -382,7 +386,7 @@ static tamis_status find_certificate(char **path, const char *given, tamis_error
 tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char *given, tmi_faults *faults, tamis_error *err)
 {
     tamis_status status;
-    tmi_json *document = NULL;
+    tmi_value *document = NULL;
     char *path = NULL;
     claim c = {.faults = faults, .err = err};
     TMI_TRY(find_certificate(&path, given, err));
@@ -401,7 +405,7 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
 
 done:
     tmi_free(c.entry);
-    tmi_json_free(document);
+    tmi_value_free(document);
     tmi_free(path);
     return status;
 }

@@ -14,20 +14,20 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
 /* ---- what a certificate says of an account (terms.c) ---- */
 
 /* Whether an amount of the certificate is this one. `says` may be NULL. SYSTEM (memory). */
-tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_json *says, tamis_error *err);
+tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_value *says, tamis_error *err);
 
 /* Whether the sums `when`, "before" or "after", of the certificate's account are these. */
-tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err);
+tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_value *account, const char *when, tamis_error *err);
 
 /* Whether the certificate says of the computer's clock what its entry says; one that was written later than the entry says
  * nothing of it. */
-bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger);
+bool tmi_clock_says(const tmi_value *entry, const tmi_value *ledger);
 
 typedef struct tmi_ledger_terms {
     const tmi_book *book;
     const tmi_ledger_charge *charge;
-    const tmi_json *ledger; /* as the certificate says it */
-    const tmi_json *budget; /* of its plan: up to the cap, and the cap itself in certificates that do not say one */
+    const tmi_value *ledger; /* as the certificate says it */
+    const tmi_value *budget; /* of its plan: up to the cap, and the cap itself in certificates that do not say one */
 } tmi_ledger_terms;
 
 /* Moments of a book, each named by the last entry so far: from `from` to just before `to`. A certificate says how its account was
@@ -38,12 +38,12 @@ typedef struct tmi_span {
 } tmi_span;
 
 /* Those at which the certificate of a charge may have been written; `ledger` may be NULL. */
-tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger);
+tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_value *ledger);
 
 /* The field of the certificate that the book contradicts at every one of these moments: "ledger.created", "account.cap" (with the
  * raises), "plan.budget" or "account.waves"; NULL if none is, and then *when is left with the moments at which all of this was
  * so. */
-tamis_status tmi_ledger_terms_differ(const char **field, tmi_span *when, const tmi_ledger_terms *terms, const tmi_json *account,
+tamis_status tmi_ledger_terms_differ(const char **field, tmi_span *when, const tmi_ledger_terms *terms, const tmi_value *account,
                                      tamis_error *err);
 
 #endif

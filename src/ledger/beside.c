@@ -7,26 +7,26 @@
 
 #include "ledger/book.h"
 
-static bool has_part(const tmi_json *list, const char *part)
+static bool has_part(const tmi_value *list, const char *part)
 {
-    for (size_t i = 0; i < tmi_json_size(list); i++)
-        if (strcmp(tmi_json_string(tmi_json_at(list, i)), part) == 0) return true;
+    for (size_t i = 0; i < tmi_value_size(list); i++)
+        if (strcmp(tmi_value_string(tmi_value_at(list, i)), part) == 0) return true;
     return false;
 }
 
-bool tmi_is_parts(const tmi_json *value)
+bool tmi_is_parts(const tmi_value *value)
 {
-    if (!value || tmi_json_kind_of(value) != TMI_JSON_LIST) return false;
-    for (size_t i = 0; i < tmi_json_size(value); i++)
-        if (tmi_json_kind_of(tmi_json_at(value, i)) != TMI_JSON_STRING) return false;
+    if (!value || tmi_value_kind_of(value) != TMI_VALUE_LIST) return false;
+    for (size_t i = 0; i < tmi_value_size(value); i++)
+        if (tmi_value_kind_of(tmi_value_at(value, i)) != TMI_VALUE_TEXT) return false;
     return true;
 }
 
 /* Accounts that did not note their parts, or are compared with a charge that does not: by the frozen field itself. */
-static bool same_frozen_source(const tmi_json *x, const tmi_json *y)
+static bool same_frozen_source(const tmi_value *x, const tmi_value *y)
 {
-    const tmi_json *mine = tmi_json_get(x, "source"), *theirs = tmi_json_get(y, "source");
-    return mine && theirs && tmi_json_equal(mine, theirs);
+    const tmi_value *mine = tmi_value_get(x, "source"), *theirs = tmi_value_get(y, "source");
+    return mine && theirs && tmi_value_equal(mine, theirs);
 }
 
 /* Whether a wave of the account has noted the part; `account` may be NULL. */
@@ -38,42 +38,42 @@ static bool has_noted(const tmi_ledger_account *account, const char *part)
 }
 
 /* A part that a wave has noted and the source has, and that is none of `but`. */
-static bool have_a_part_in_common(const tmi_json *noted, const tmi_json *parts, const tmi_ledger_account *but)
+static bool have_a_part_in_common(const tmi_value *noted, const tmi_value *parts, const tmi_ledger_account *but)
 {
-    for (size_t i = 0; i < tmi_json_size(parts); i++) {
-        const char *part = tmi_json_string(tmi_json_at(parts, i));
+    for (size_t i = 0; i < tmi_value_size(parts); i++) {
+        const char *part = tmi_value_string(tmi_value_at(parts, i));
         if (has_part(noted, part) && !has_noted(but, part)) return true;
     }
     return false;
 }
 
 /* *noted and what is new in `parts`. */
-static tamis_status join(tmi_json **noted, const tmi_json *parts, tamis_error *err)
+static tamis_status join(tmi_value **noted, const tmi_value *parts, tamis_error *err)
 {
     tmi_json_tree tree;
-    tmi_json *joined;
+    tmi_value *joined;
     tmi_json_tree_begin(&tree, NULL);
     tmi_json_open(&tree.out, '[');
-    for (size_t i = 0; *noted && i < tmi_json_size(*noted); i++) tmi_json_put_value(&tree.out, tmi_json_at(*noted, i));
-    for (size_t i = 0; i < tmi_json_size(parts); i++) {
-        const tmi_json *part = tmi_json_at(parts, i);
-        if (!*noted || !has_part(*noted, tmi_json_string(part))) tmi_json_put_value(&tree.out, part);
+    for (size_t i = 0; *noted && i < tmi_value_size(*noted); i++) tmi_json_put_value(&tree.out, tmi_value_at(*noted, i));
+    for (size_t i = 0; i < tmi_value_size(parts); i++) {
+        const tmi_value *part = tmi_value_at(parts, i);
+        if (!*noted || !has_part(*noted, tmi_value_string(part))) tmi_json_put_value(&tree.out, part);
     }
     tmi_json_close(&tree.out, ']');
     tamis_status status = tmi_json_tree_end(&joined, &tree, err);
     if (status != TAMIS_OK) return status;
-    tmi_json_free(*noted);
+    tmi_value_free(*noted);
     *noted = joined;
     return TAMIS_OK;
 }
 
-tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err)
+tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_value *parts, tamis_error *err)
 {
     if (parts && !tmi_is_parts(parts)) return tmi_fail(err, TAMIS_INVALID, "a source is a list of texts");
     if (parts) {
         tamis_status status = join(&wave->parts, parts, err);
         if (status != TAMIS_OK) return status;
-        tmi_json_free(charge->parts);
+        tmi_value_free(charge->parts);
         return tmi_value_copy(&charge->parts, parts, err);
     }
     return charge->parts ? TAMIS_OK : tmi_value_copy(&charge->parts, wave->parts, err);
@@ -86,7 +86,7 @@ static bool same_groups(const tmi_wave *x, const tmi_wave *y)
     return same;
 }
 
-const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts)
+const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_value *parts)
 {
     for (size_t i = 0; i < account->wave_count && parts && wave->group_count > 0; i++) {
         const tmi_ledger_wave *w = &account->waves[i];
@@ -96,8 +96,8 @@ const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *accoun
     return NULL;
 }
 
-const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
-                                          const tmi_json *frozen)
+const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_value *parts,
+                                          const tmi_value *frozen)
 {
     for (size_t i = 0; i < book->account_count; i++) {
         const tmi_ledger_account *a = &book->accounts[i];

@@ -26,7 +26,7 @@ static void clear_account(tmi_ledger_account *a)
 static void clear_charge(tmi_ledger_charge *c)
 {
     tmi_free(c->release);
-    tmi_json_free(c->parts);
+    tmi_value_free(c->parts);
     tmi_free(c->void_reason);
     tmi_coin_clear(&c->amount);
 }
@@ -120,21 +120,21 @@ void tmi_faults_clear(tmi_faults *faults)
 
 typedef struct reading {
     tmi_book *book;
-    const tmi_json *entry;
+    const tmi_value *entry;
     int64_t number;
     const char *hash, *time;
 } reading;
 
 static const char *string_of(const reading *r, const char *key)
 {
-    const tmi_json *value = tmi_json_get(r->entry, key);
-    return value && tmi_json_kind_of(value) == TMI_JSON_STRING ? tmi_json_string(value) : NULL;
+    const tmi_value *value = tmi_value_get(r->entry, key);
+    return value && tmi_value_kind_of(value) == TMI_VALUE_TEXT ? tmi_value_string(value) : NULL;
 }
 
-static const tmi_json *object_of(const reading *r, const char *key)
+static const tmi_value *object_of(const reading *r, const char *key)
 {
-    const tmi_json *value = tmi_json_get(r->entry, key);
-    return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT ? value : NULL;
+    const tmi_value *value = tmi_value_get(r->entry, key);
+    return value && tmi_value_kind_of(value) == TMI_VALUE_MAP ? value : NULL;
 }
 
 static tamis_status wrong(tamis_error *err, const char *what) { return tmi_fail(err, TAMIS_INVALID, "%s", what); }
@@ -145,19 +145,19 @@ static tamis_status add_account(const reading *r, tamis_error *err)
     tmi_ledger_account a = {0};
     tamis_status status = TAMIS_OK;
     const char *survey = string_of(r, "survey");
-    const tmi_json *frozen = object_of(r, "frozen"), *parts = tmi_json_get(r->entry, "source");
+    const tmi_value *frozen = object_of(r, "frozen"), *parts = tmi_value_get(r->entry, "source");
     const char *new_account = string_of(r, "new_account");
     if (!survey || !frozen) return wrong(err, "an account has a survey and frozen fields");
     if (parts && !tmi_is_parts(parts)) return wrong(err, "the source of an account is a list of texts");
-    if (!new_account && tmi_json_get(r->entry, "new_account")) return wrong(err, "the reason for a new account is a text");
+    if (!new_account && tmi_value_get(r->entry, "new_account")) return wrong(err, "the reason for a new account is a text");
     if (tmi_book_account(book, survey)) return wrong(err, "the survey has an account already");
     tmi_ledger_account *accounts = grown(book->accounts, &book->account_room, book->account_count, sizeof a);
     if (!accounts) return tmi_fail_memory(err);
     book->accounts = accounts;
-    TMI_TRY(tmi_coin_read(&a.budget, tmi_json_get(r->entry, "budget"), "budget", err));
+    TMI_TRY(tmi_coin_read(&a.budget, tmi_value_get(r->entry, "budget"), "budget", err));
     TMI_TRY(tmi_losses_begin(&a.losses, &a.budget, err));
     TMI_TRY(tmi_copy_string(&a.survey, survey, err));
-    TMI_TRY(tmi_account_open(&a, r->number, tmi_json_get(r->entry, "wave"), frozen, parts, err));
+    TMI_TRY(tmi_account_open(&a, r->number, tmi_value_get(r->entry, "wave"), frozen, parts, err));
     TMI_TRY(tmi_copy_string(&a.new_account, new_account, err));
     book->accounts[book->account_count++] = a;
     a = (tmi_ledger_account){0};
@@ -169,10 +169,10 @@ done:
 static tamis_status add_wave(const reading *r, tamis_error *err)
 {
     const char *survey = string_of(r, "survey");
-    const tmi_json *frozen = object_of(r, "frozen"), *wave = object_of(r, "wave");
+    const tmi_value *frozen = object_of(r, "frozen"), *wave = object_of(r, "wave");
     tmi_ledger_account *a = survey ? tmi_book_account(r->book, survey) : NULL;
     if (!a || !frozen || !wave) return wrong(err, "a wave has the survey of an account and frozen fields");
-    return tmi_account_open(a, r->number, wave, frozen, tmi_json_get(r->entry, "source"), err);
+    return tmi_account_open(a, r->number, wave, frozen, tmi_value_get(r->entry, "source"), err);
 }
 
 static tamis_status add_raised(const reading *r, tamis_error *err)
@@ -180,7 +180,7 @@ static tamis_status add_raised(const reading *r, tamis_error *err)
     const char *survey = string_of(r, "survey"), *reason = string_of(r, "reason");
     tmi_ledger_account *a = survey ? tmi_book_account(r->book, survey) : NULL;
     if (!a || !reason) return wrong(err, "a raise has the survey of an account and a reason");
-    return tmi_account_raised(a, r->number, r->time, tmi_json_get(r->entry, "budget"), reason, err);
+    return tmi_account_raised(a, r->number, r->time, tmi_value_get(r->entry, "budget"), reason, err);
 }
 
 static tamis_status add_charge(const reading *r, tamis_error *err)
@@ -190,20 +190,20 @@ static tamis_status add_charge(const reading *r, tamis_error *err)
     tmi_losses losses = {0};
     tamis_status status = TAMIS_OK;
     const char *survey = string_of(r, "survey"), *release = string_of(r, "release"), *measures = string_of(r, "measures");
-    const tmi_json *claimable = tmi_json_get(r->entry, "claimable");
+    const tmi_value *claimable = tmi_value_get(r->entry, "claimable");
     tmi_ledger_account *a = survey ? tmi_book_account(book, survey) : NULL;
     tmi_ledger_wave *wave = a ? tmi_account_wave(a, string_of(r, "wave")) : NULL;
     if (!wave && a) return wrong(err, "a charge names a wave that was opened");
     if (!a || !release || !measures) return wrong(err, "a charge has the survey of an account, a release and measures");
-    if (claimable && (tmi_json_kind_of(claimable) != TMI_JSON_BOOLEAN || !tmi_json_is_true(claimable)))
+    if (claimable && (tmi_value_kind_of(claimable) != TMI_VALUE_BOOLEAN || !tmi_value_is_true(claimable)))
         return wrong(err, "claimable is true or absent");
     tmi_ledger_charge *charges = grown(book->charges, &book->charge_room, book->charge_count, sizeof c);
     if (!charges) return tmi_fail_memory(err);
     book->charges = charges;
-    TMI_TRY(tmi_coin_read(&c.amount, tmi_json_get(r->entry, "amount"), "amount", err));
+    TMI_TRY(tmi_coin_read(&c.amount, tmi_value_get(r->entry, "amount"), "amount", err));
     TMI_TRY(tmi_losses_add(&losses, &a->losses, &a->budget, &c.amount, wave->wave.groups, wave->wave.group_count, err));
     TMI_TRY(tmi_copy_string(&c.release, release, err));
-    TMI_TRY(tmi_charge_source(&c, wave, tmi_json_get(r->entry, "source"), err));
+    TMI_TRY(tmi_charge_source(&c, wave, tmi_value_get(r->entry, "source"), err));
     c.account = (size_t)(a - book->accounts);
     c.claimable = claimable != NULL;
     c.wave = (size_t)(wave - a->waves);
@@ -225,19 +225,19 @@ done:
 /* The charge that an entry is about; NULL if it names none. */
 static tmi_ledger_charge *charge_of(const reading *r)
 {
-    const tmi_json *entry = tmi_json_get(r->entry, "entry");
-    return entry && tmi_json_kind_of(entry) == TMI_JSON_INTEGER ? tmi_book_charge(r->book, tmi_json_integer(entry)) : NULL;
+    const tmi_value *entry = tmi_value_get(r->entry, "entry");
+    return entry && tmi_value_kind_of(entry) == TMI_VALUE_INTEGER ? tmi_book_charge(r->book, tmi_value_integer(entry)) : NULL;
 }
 
 static tamis_status add_released(const reading *r, tamis_error *err)
 {
     const char *kept = string_of(r, "measurements");
-    const tmi_json *claim = tmi_json_get(r->entry, "claim");
+    const tmi_value *claim = tmi_value_get(r->entry, "claim");
     tmi_ledger_charge *c = charge_of(r);
     if (!c || !kept || !tmi_is_sha256_text(kept)) return wrong(err, "a release names its charge and a hash of what is kept");
     if (c->released) return wrong(err, "the charge was released already");
     if (c->voided) return wrong(err, "the charge was voided");
-    if (claim ? tmi_json_kind_of(claim) != TMI_JSON_INTEGER || tmi_json_integer(claim) != c->claim || c->claim == 0
+    if (claim ? tmi_value_kind_of(claim) != TMI_VALUE_INTEGER || tmi_value_integer(claim) != c->claim || c->claim == 0
               : c->claim != 0)
         return wrong(err, "the charge was claimed by another release");
     c->released = r->number;
@@ -252,7 +252,7 @@ static tamis_status add_claimed(const reading *r, tamis_error *err)
     if (!c || !c->claimable || !tmi_charge_is_open(c))
         return wrong(err, "a claim names a claimable charge that is neither released nor voided");
     tmi_ledger_wave *wave = &r->book->accounts[c->account].waves[c->wave];
-    tamis_status status = tmi_charge_source(c, wave, tmi_json_get(r->entry, "source"), err);
+    tamis_status status = tmi_charge_source(c, wave, tmi_value_get(r->entry, "source"), err);
     if (status == TAMIS_OK) c->claim = r->number;
     return status;
 }
@@ -316,10 +316,10 @@ bool tmi_is_time(const char *text)
 
 static tamis_status add(reading *r, tamis_error *err)
 {
-    const tmi_json *number = tmi_json_get(r->entry, "number");
+    const tmi_value *number = tmi_value_get(r->entry, "number");
     const char *name = string_of(r, "kind");
     const struct kind *kind = NULL;
-    if (!number || tmi_json_kind_of(number) != TMI_JSON_INTEGER || tmi_json_integer(number) != r->number)
+    if (!number || tmi_value_kind_of(number) != TMI_VALUE_INTEGER || tmi_value_integer(number) != r->number)
         return wrong(err, "its own number is another one");
     r->time = string_of(r, "time");
     if (!r->time || !tmi_is_time(r->time)) return wrong(err, "it has no time");
@@ -329,7 +329,7 @@ static tamis_status add(reading *r, tamis_error *err)
     if (!kind) return wrong(err, "it is of no known kind");
     size_t keys = 0;
     while (keys < sizeof kind->keys / sizeof *kind->keys && kind->keys[keys]) keys++;
-    if (tmi_json_extra_key(r->entry, kind->keys, keys)) return wrong(err, "it has a field too many");
+    if (tmi_value_extra_key(r->entry, kind->keys, keys)) return wrong(err, "it has a field too many");
     return kind->add(r, err);
 }
 
@@ -337,7 +337,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
                           tamis_error *err)
 {
     char field[32], expected[TMI_SHA256_TEXT];
-    tmi_json *document = NULL;
+    tmi_value *document = NULL;
     tamis_error reason = {0};
     tamis_status status = TAMIS_OK;
     reading r = {.book = book, .number = number, .hash = hash};
@@ -355,7 +355,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
             TMI_TRY(tmi_fault_note(faults, err, field, "its hash does not follow from its text and the hash before it"));
     }
     status = tmi_json_read(&document, entry, strlen(entry), &reason);
-    if (status == TAMIS_OK && tmi_json_kind_of(document) != TMI_JSON_OBJECT) status = wrong(&reason, "it is no JSON object");
+    if (status == TAMIS_OK && tmi_value_kind_of(document) != TMI_VALUE_MAP) status = wrong(&reason, "it is no JSON object");
     r.entry = document;
     if (status == TAMIS_OK) status = add(&r, &reason);
     if (status == TAMIS_INVALID || status == TAMIS_REFUSED) {
@@ -368,7 +368,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
     snprintf(book->hash, sizeof book->hash, "%s", r.hash);
     if (r.time && tmi_is_time(r.time)) snprintf(book->time, sizeof book->time, "%s", r.time);
 done:
-    tmi_json_free(document);
+    tmi_value_free(document);
     return status;
 }
 

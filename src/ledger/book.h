@@ -41,10 +41,10 @@
 typedef struct tmi_ledger_wave {
     tmi_wave wave;
     int64_t number; /* of the entry that opened it */
-    tmi_json *frozen;
+    tmi_value *frozen;
     char *design;       /* canonical: the design under "outsider", if there is one */
     const char *reason; /* what it says there instead; NULL: nothing */
-    tmi_json *parts;    /* of all sources that it was declared to be in: a list of texts; NULL: not noted */
+    tmi_value *parts;   /* of all sources that it was declared to be in: a list of texts; NULL: not noted */
 } tmi_ledger_wave;
 
 typedef struct tmi_ledger_account {
@@ -63,7 +63,7 @@ typedef struct tmi_ledger_charge {
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
     bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
-    tmi_json *parts; /* of the source that it was last declared to read; NULL: not noted */
+    tmi_value *parts; /* of the source that it was last declared to read; NULL: not noted */
     tmi_ledger_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
@@ -89,9 +89,9 @@ tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);       
 
 /* The first account but `own` (NULL: none) that has a part of the source which `own` has not noted, or, where parts are not noted
  * (NULL), the same frozen "source"; NULL if there is none. */
-const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_json *parts,
-                                          const tmi_json *frozen);
-bool tmi_is_parts(const tmi_json *value); /* a list of texts */
+const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_value *parts,
+                                          const tmi_value *frozen);
+bool tmi_is_parts(const tmi_value *value); /* a list of texts */
 
 /* name NULL: of releases without one; or NULL */
 tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char *name);
@@ -100,31 +100,31 @@ tmi_ledger_wave *tmi_account_wave(const tmi_ledger_account *account, const char 
 
 /* The first field in which a release differs from what its wave has frozen, or from what is fixed in all waves of a survey, since
  * losses of one kind alone add up; NULL if there is none. */
-const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says);
-const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_json *says);
+const char *tmi_frozen_difference(const tmi_value *frozen, const tmi_value *says);
+const char *tmi_frozen_difference_of_survey(const tmi_value *frozen, const tmi_value *says);
 
 /* " (design.srs.sample: 200 there, 210 here)": the first place inside a field where the two differ, and what they say there. Both
  * are declarations of plans, which are public. Nothing if the field is the same in both. */
-void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field);
+void tmi_frozen_words(tmi_text *text, const tmi_value *frozen, const tmi_value *says, const char *field);
 
 /* As it is kept: without the budget, and without the source where its parts are noted instead. The caller frees it. SYSTEM. */
-tamis_status tmi_frozen_kept(tmi_json **kept, const tmi_json *frozen, bool with_source, tamis_error *err);
+tamis_status tmi_frozen_kept(tmi_value **kept, const tmi_value *frozen, bool with_source, tamis_error *err);
 
 /* Opens one more wave of an account, by the entry `number`. `wave` and `parts` may be NULL. INVALID; the account is as it was
  * on failure. */
-tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen,
-                              const tmi_json *parts, tamis_error *err);
+tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_value *wave, const tmi_value *frozen,
+                              const tmi_value *parts, tamis_error *err);
 void tmi_ledger_wave_clear(tmi_ledger_wave *wave);
 
 /* Notes the source of a charge, or of its claim (NULL: it is the wave's), with the charge and with its wave. INVALID, SYSTEM. */
-tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_json *parts, tamis_error *err);
+tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave, const tmi_value *parts, tamis_error *err);
 
 /* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if
  * there is none. */
-const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_json *parts);
+const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_value *parts);
 
 /* Notes a raise (raise.c). INVALID if it is not one; the account is as it was on failure. */
-tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_json *budget,
+tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_value *budget,
                                 const char *reason, tamis_error *err);
 
 /* Whether a charge opened its account: no earlier one counts. */
@@ -173,7 +173,7 @@ void tmi_faults_write(tmi_text *text, const tmi_faults *faults);
 
 /* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. Or the certificate, read: any JSON,
  * which the caller frees. INVALID, SYSTEM. */
-tamis_status tmi_certificate_read(tmi_json **document, const char *path, tamis_error *err);
+tamis_status tmi_certificate_read(tmi_value **document, const char *path, tamis_error *err);
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err);
 
 /* ---- entries ---- */
@@ -204,19 +204,20 @@ typedef struct tmi_entry_head {
 
 /* `parts` (JSON) and `new_account` may be NULL. */
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                               const tmi_ledger_coin *budget, const tmi_json *frozen, const tmi_json *parts,
+                               const tmi_ledger_coin *budget, const tmi_value *frozen, const tmi_value *parts,
                                const char *new_account, tamis_error *err);
 tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                            const tmi_json *frozen, const tmi_json *parts, tamis_error *err);
+                            const tmi_value *frozen, const tmi_value *parts, tamis_error *err);
 tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const char *survey, const tmi_ledger_coin *budget,
                               const char *reason, tamis_error *err);
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
                               /* wave: a name, or NULL */
-                              const tmi_ledger_coin *amount, const char *measures, const tmi_json *parts, bool claimable,
+                              const tmi_ledger_coin *amount, const char *measures, const tmi_value *parts, bool claimable,
                               tamis_error *err);
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
                                 tamis_error *err); /* claim: 0 for none */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_json *parts, tamis_error *err);
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_value *parts,
+                               tamis_error *err);
 
 #endif

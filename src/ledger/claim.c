@@ -80,7 +80,7 @@ void tmi_ledger_disown_all(tamis_ledger *ledger)
 /* ---- closing a charge, or taking it over ---- */
 
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
-                              const tmi_json *parts, tamis_error *err)
+                              const tmi_value *parts, tamis_error *err)
 {
     tmi_owner owner = {.lock = -1};
     tmi_entry_head head;

@@ -50,22 +50,22 @@ done:
     return status;
 }
 
-static tamis_status read_number(tamis_number **number, const tmi_json *value, tamis_error *err)
+static tamis_status read_number(tamis_number **number, const tmi_value *value, tamis_error *err)
 {
     if (!value) return TAMIS_OK;
-    if (tmi_json_kind_of(value) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "expected a number in quotes");
-    return tamis_number_read(number, tmi_json_string(value), err);
+    if (tmi_value_kind_of(value) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "expected a number in quotes");
+    return tamis_number_read(number, tmi_value_string(value), err);
 }
 
-tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_json *value, const char *name, tamis_error *err)
+tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err)
 {
     static const char *const keys[] = {"epsilon", "delta", "rho"};
     tamis_number *numbers[3] = {NULL};
     tamis_status status = TAMIS_OK;
     *coin = (tmi_ledger_coin){0};
-    if (!value || tmi_json_kind_of(value) != TMI_JSON_OBJECT || tmi_json_extra_key(value, keys, 3))
+    if (!value || tmi_value_kind_of(value) != TMI_VALUE_MAP || tmi_value_extra_key(value, keys, 3))
         return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
-    for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_json_get(value, keys[i]), err));
+    for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_value_get(value, keys[i]), err));
     TMI_TRY(tmi_coin_make(coin, &(tamis_coin){numbers[0], numbers[1], numbers[2]}, name, err));
 done:
     for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]);

@@ -16,7 +16,7 @@ typedef struct tmi_ledger_coin {
 tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const char *name, tamis_error *err);
 
 /* {"epsilon": "1"}, {"epsilon": "1", "delta": "1/1000000"} or {"rho": "1/2"}: numbers in lowest terms. `value` may be NULL. */
-tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_json *value, const char *name, tamis_error *err);
+tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const char *name, tamis_error *err);
 tamis_status tmi_coin_put(tmi_json_out *out, const tmi_ledger_coin *coin, tamis_error *err);
 
 /* INVALID if it would be written with more digits than are read: sums of many fractions may be. */

@@ -52,7 +52,7 @@ static void put_wave(writing *w, const tmi_wave *wave)
 }
 
 /* `parts` may be NULL. */
-static void put_parts(writing *w, const tmi_json *parts)
+static void put_parts(writing *w, const tmi_value *parts)
 {
     if (!parts) return;
     tmi_json_key(&w->out, "source");
@@ -60,7 +60,7 @@ static void put_parts(writing *w, const tmi_json *parts)
 }
 
 /* What a wave fixes. */
-static void put_fixed(writing *w, const tmi_json *frozen, const tmi_json *parts)
+static void put_fixed(writing *w, const tmi_value *frozen, const tmi_value *parts)
 {
     tmi_json_key(&w->out, "frozen");
     tmi_json_put_value(&w->out, frozen);
@@ -74,7 +74,7 @@ static tamis_status put_coin(writing *w, const char *key, const tmi_ledger_coin 
 }
 
 tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                               const tmi_ledger_coin *budget, const tmi_json *frozen, const tmi_json *parts,
+                               const tmi_ledger_coin *budget, const tmi_value *frozen, const tmi_value *parts,
                                const char *new_account, tamis_error *err)
 {
     writing w;
@@ -88,7 +88,7 @@ tamis_status tmi_entry_account(char **entry, const tmi_entry_head *head, const c
 }
 
 tamis_status tmi_entry_wave(char **entry, const tmi_entry_head *head, const char *survey, const tmi_wave *wave,
-                            const tmi_json *frozen, const tmi_json *parts, tamis_error *err)
+                            const tmi_value *frozen, const tmi_value *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "wave");
@@ -110,7 +110,7 @@ tamis_status tmi_entry_raised(char **entry, const tmi_entry_head *head, const ch
 }
 
 tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const char *survey, const char *wave, const char *release,
-                              const tmi_ledger_coin *amount, const char *measures, const tmi_json *parts, bool claimable,
+                              const tmi_ledger_coin *amount, const char *measures, const tmi_value *parts, bool claimable,
                               tamis_error *err)
 {
     writing w;
@@ -147,7 +147,7 @@ tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t 
     return end(entry, &w, TAMIS_OK, err);
 }
 
-tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_json *parts, tamis_error *err)
+tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_value *parts, tamis_error *err)
 {
     writing w;
     begin(&w, head, "claimed");

@@ -16,23 +16,23 @@ static const char *const not_compared[] = {"source", "budget", "outsider", NULL}
 static const char *const of_survey[] = {"unit", "id", "protect", "given", "design_variables", NULL};
 
 /* The first key of x that y lacks, or has with another value. */
-static const char *difference(const tmi_json *x, const tmi_json *y, bool survey)
+static const char *difference(const tmi_value *x, const tmi_value *y, bool survey)
 {
-    for (const char *key = tmi_json_next_key(x, NULL); key; key = tmi_json_next_key(x, key)) {
-        const tmi_json *other = tmi_json_get(y, key);
+    for (const char *key = tmi_value_next_key(x, NULL); key; key = tmi_value_next_key(x, key)) {
+        const tmi_value *other = tmi_value_get(y, key);
         const bool compared = survey ? tmi_is_one_of(key, of_survey) : !tmi_is_one_of(key, not_compared);
-        if (compared && (!other || !tmi_json_equal(tmi_json_get(x, key), other))) return key;
+        if (compared && (!other || !tmi_value_equal(tmi_value_get(x, key), other))) return key;
     }
     return NULL;
 }
 
-const char *tmi_frozen_difference(const tmi_json *frozen, const tmi_json *says)
+const char *tmi_frozen_difference(const tmi_value *frozen, const tmi_value *says)
 {
     const char *key = difference(frozen, says, false);
     return key ? key : difference(says, frozen, false);
 }
 
-const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_json *says)
+const char *tmi_frozen_difference_of_survey(const tmi_value *frozen, const tmi_value *says)
 {
     const char *key = difference(frozen, says, true);
     return key ? key : difference(says, frozen, true);
@@ -40,30 +40,30 @@ const char *tmi_frozen_difference_of_survey(const tmi_json *frozen, const tmi_js
 
 #define MOST_SHOWN 80 /* bytes of a value in a message */
 
-static void put_value(tmi_text *text, const tmi_json *value)
+static void put_value(tmi_text *text, const tmi_value *value)
 {
-    const bool string = value && tmi_json_kind_of(value) == TMI_JSON_STRING;
+    const bool string = value && tmi_value_kind_of(value) == TMI_VALUE_TEXT;
     tmi_text shown;
     tmi_text_init(&shown);
     if (!value) tmi_text_put(&shown, "none");
-    else if (string) tmi_text_put(&shown, tmi_json_string(value));
+    else if (string) tmi_text_put(&shown, tmi_value_string(value));
     else if (tmi_json_canonical(&shown, value, NULL) != TAMIS_OK) text->failed = true;
     if (shown.failed) text->failed = true;
     else if (shown.length > 0) tmi_text_put(text, shown.length > MOST_SHOWN ? "a longer list" : shown.bytes);
     tmi_text_clear(&shown);
 }
 
-static bool is_object(const tmi_json *value) { return value && tmi_json_kind_of(value) == TMI_JSON_OBJECT; }
+static bool is_object(const tmi_value *value) { return value && tmi_value_kind_of(value) == TMI_VALUE_MAP; }
 
-void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *says, const char *field)
+void tmi_frozen_words(tmi_text *text, const tmi_value *frozen, const tmi_value *says, const char *field)
 {
-    const tmi_json *there = tmi_json_get(frozen, field), *here = tmi_json_get(says, field);
+    const tmi_value *there = tmi_value_get(frozen, field), *here = tmi_value_get(says, field);
     if (!there && !here) return;
     tmi_text_format(text, " (%.100s", field);
-    for (const char *key; is_object(there) && is_object(here) && (key = tmi_json_difference(there, here, NULL));) {
+    for (const char *key; is_object(there) && is_object(here) && (key = tmi_value_difference(there, here, NULL));) {
         tmi_text_format(text, ".%.100s", key);
-        there = tmi_json_get(there, key);
-        here = tmi_json_get(here, key);
+        there = tmi_value_get(there, key);
+        here = tmi_value_get(here, key);
     }
     tmi_text_put(text, ": ");
     put_value(text, there);
@@ -72,15 +72,15 @@ void tmi_frozen_words(tmi_text *text, const tmi_json *frozen, const tmi_json *sa
     tmi_text_put(text, " here)");
 }
 
-tamis_status tmi_frozen_kept(tmi_json **kept, const tmi_json *frozen, bool with_source, tamis_error *err)
+tamis_status tmi_frozen_kept(tmi_value **kept, const tmi_value *frozen, bool with_source, tamis_error *err)
 {
     tmi_json_tree tree;
     tmi_json_tree_begin(&tree, NULL);
     tmi_json_open(&tree.out, '{');
-    for (const char *key = tmi_json_next_key(frozen, NULL); key; key = tmi_json_next_key(frozen, key)) {
+    for (const char *key = tmi_value_next_key(frozen, NULL); key; key = tmi_value_next_key(frozen, key)) {
         if (tmi_is_one_of(key, left_out) && !(with_source && strcmp(key, "source") == 0)) continue;
         tmi_json_key(&tree.out, key);
-        tmi_json_put_value(&tree.out, tmi_json_get(frozen, key));
+        tmi_json_put_value(&tree.out, tmi_value_get(frozen, key));
     }
     tmi_json_close(&tree.out, '}');
     return tmi_json_tree_end(kept, &tree, err);
@@ -89,13 +89,13 @@ tamis_status tmi_frozen_kept(tmi_json **kept, const tmi_json *frozen, bool with_
 void tmi_ledger_wave_clear(tmi_ledger_wave *w)
 {
     tmi_wave_clear(&w->wave);
-    tmi_json_free(w->frozen);
+    tmi_value_free(w->frozen);
     tmi_free(w->design);
-    tmi_json_free(w->parts);
+    tmi_value_free(w->parts);
 }
 
-tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_json *wave, const tmi_json *frozen,
-                              const tmi_json *parts, tamis_error *err)
+tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const tmi_value *wave, const tmi_value *frozen,
+                              const tmi_value *parts, tamis_error *err)
 {
     tmi_ledger_wave w = {.number = number};
     tamis_status status;
@@ -105,10 +105,10 @@ tamis_status tmi_account_open(tmi_ledger_account *account, int64_t number, const
     TMI_TRY(tmi_value_copy(&w.frozen, frozen, err));
     TMI_TRY(tmi_value_copy(&w.parts, parts, err));
     /* {"design": ...}, or the reason why there is none; anything else says nothing */
-    const tmi_json *design = tmi_json_get(tmi_json_get(w.frozen, "outsider"), "design");
-    const tmi_json *reason = tmi_json_field(w.frozen, "outsider", TMI_JSON_STRING);
+    const tmi_value *design = tmi_value_get(tmi_value_get(w.frozen, "outsider"), "design");
+    const tmi_value *reason = tmi_value_field(w.frozen, "outsider", TMI_VALUE_TEXT);
     if (design) TMI_TRY(tmi_json_canonical_text(&w.design, design, err));
-    if (reason) w.reason = tmi_json_string(reason);
+    if (reason) w.reason = tmi_value_string(reason);
     tmi_ledger_wave *waves = tmi_realloc(account->waves, account->wave_count + 1, sizeof *waves);
     if (!waves) TMI_TRY(tmi_fail_memory(err));
     account->waves = waves;

@@ -153,9 +153,9 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
 }
 
 /* The source, as it is noted with a charge to the wave; NULL: the wave has noted just that, or is opened with it. */
-static const tmi_json *new_parts(const tmi_ledger_wave *w, const tmi_ledger_request *r)
+static const tmi_value *new_parts(const tmi_ledger_wave *w, const tmi_ledger_request *r)
 {
-    return w && r->parts && (!w->parts || !tmi_json_equal(w->parts, r->parts)) ? r->parts : NULL;
+    return w && r->parts && (!w->parts || !tmi_value_equal(w->parts, r->parts)) ? r->parts : NULL;
 }
 
 /* ---- writing ---- */
@@ -285,7 +285,7 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));
-        charged->other_source = r.parts && earlier->parts && !tmi_json_equal(r.parts, earlier->parts);
+        charged->other_source = r.parts && earlier->parts && !tmi_value_equal(r.parts, earlier->parts);
         goto done;
     }
     const tmi_ledger_charge *open = NULL;
@@ -367,10 +367,10 @@ static const tmi_ledger_wave *designed_wave(const char **reason, const tamis_led
     return *reason ? NULL : w;
 }
 
-const tmi_json *tmi_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
+const tmi_value *tmi_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)
 {
     const tmi_ledger_wave *w = designed_wave(reason, ledger, account);
-    return w ? tmi_json_get(tmi_json_get(w->frozen, "outsider"), "design") : NULL;
+    return w ? tmi_value_get(tmi_value_get(w->frozen, "outsider"), "design") : NULL;
 }
 
 const char *tamis_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account)

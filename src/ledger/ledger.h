@@ -17,7 +17,7 @@ struct tamis_ledger {
 
 /* What a charge says beside its numbers, as values instead of the texts of a tamis_charge. Lent. */
 typedef struct tmi_charge_facts {
-    const tmi_json *frozen, *source;
+    const tmi_value *frozen, *source;
     const tmi_wave *wave; /* without a name: there are no waves */
 } tmi_charge_facts;
 
@@ -30,7 +30,7 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
 
 /* The design for outsiders of an account, in its last wave: where several waves have the same sample, they have one design.
  * NULL, with the reason, if there is none. */
-const tmi_json *tmi_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account);
+const tmi_value *tmi_ledger_design(const char **reason, const tamis_ledger *ledger, size_t account);
 
 /* tamis_ledger_open, tamis_ledger_look. */
 tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_opening how, tamis_error *err);
@@ -69,7 +69,7 @@ void tmi_ledger_disown_all(tamis_ledger *ledger);
  * Needs    a writing transaction, caught up; c is of its book and not valid afterwards.
  * Errors   REFUSED, SYSTEM.                                                                                          */
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
-                              const tmi_json *parts, tamis_error *err);
+                              const tmi_value *parts, tamis_error *err);
 
 /* What can be done about the charges of an account that were never published: one to three sentences each, one line each;
  * nothing if there are none. `except`: an entry that is not mentioned. */

@@ -20,7 +20,7 @@ tamis_status tmi_ledger_outsider_make(tmi_ledger_outsider *outsider, const tamis
     tamis_error refusal = {0};
     const char *reason = NULL;
     *outsider = (tmi_ledger_outsider){0};
-    const tmi_json *json = tmi_ledger_design(&reason, ledger, account);
+    const tmi_value *json = tmi_ledger_design(&reason, ledger, account);
     if (!json) return tmi_copy_string(&outsider->reason, reason, err);
     tamis_status status = tamis_ledger_sample(&eps, &delta, ledger, account, at, &refusal);
     if (status == TAMIS_OK) status = tmi_design_from_value(&design, json, true, &refusal);

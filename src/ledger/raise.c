@@ -22,7 +22,7 @@ tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin 
     return TAMIS_OK;
 }
 
-tamis_status tmi_account_raised(tmi_ledger_account *a, int64_t number, const char *time, const tmi_json *budget,
+tamis_status tmi_account_raised(tmi_ledger_account *a, int64_t number, const char *time, const tmi_value *budget,
                                 const char *reason, tamis_error *err)
 {
     tmi_raise raise = {.number = number, .reason = tmi_copy_text(reason, strlen(reason))};

@@ -8,15 +8,15 @@ void tmi_request_clear(tmi_ledger_request *r)
 {
     tmi_coin_clear(&r->amount);
     tmi_coin_clear(&r->budget);
-    tmi_json_free(r->frozen);
-    tmi_json_free(r->kept);
-    tmi_json_free(r->parts);
+    tmi_value_free(r->frozen);
+    tmi_value_free(r->kept);
+    tmi_value_free(r->parts);
     tmi_wave_clear(&r->wave);
 }
 
 /* JSON that a caller gives; INVALID in one sentence, whatever is wrong with it. */
-static tamis_status take_json(tmi_json **value, const char *given, const char *name, const char *expected,
-                              bool (*is_right)(const tmi_json *), tamis_error *err)
+static tamis_status take_json(tmi_value **value, const char *given, const char *name, const char *expected,
+                              bool (*is_right)(const tmi_value *), tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status = tmi_check_text(given, name, 0, TAMIS_LEDGER_TEXT, err);
@@ -27,16 +27,16 @@ static tamis_status take_json(tmi_json **value, const char *given, const char *n
     return status == TAMIS_OK ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-static bool is_object(const tmi_json *value) { return tmi_json_kind_of(value) == TMI_JSON_OBJECT; }
+static bool is_object(const tmi_value *value) { return tmi_value_kind_of(value) == TMI_VALUE_MAP; }
 
 static tamis_status take_wave(tmi_wave *wave, const char *given, tamis_error *err)
 {
-    tmi_json *value = NULL;
+    tmi_value *value = NULL;
     tamis_status status;
     TMI_TRY(take_json(&value, given, "wave", "a JSON object", is_object, err));
     TMI_TRY(tmi_wave_read(wave, value, err));
 done:
-    tmi_json_free(value);
+    tmi_value_free(value);
     return status;
 }
 

@@ -8,10 +8,10 @@
 typedef struct tmi_ledger_request {
     const tamis_charge *charge;
     tmi_ledger_coin amount, budget;
-    bool has_budget;         /* else that of the account */
-    tmi_json *frozen, *kept; /* kept: as an entry has it */
+    bool has_budget;          /* else that of the account */
+    tmi_value *frozen, *kept; /* kept: as an entry has it */
     tmi_wave wave;
-    tmi_json *parts; /* of the source; NULL: not said */
+    tmi_value *parts; /* of the source; NULL: not said */
     char identity[TMI_SHA256_TEXT];
 } tmi_ledger_request;
 

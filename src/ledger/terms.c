@@ -9,7 +9,7 @@ static bool equal_numbers(const tamis_number *x, const tamis_number *y)
     return x && y ? tmi_number_compare(x, y) == 0 : !x && !y;
 }
 
-tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_json *says, tamis_error *err)
+tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_value *says, tamis_error *err)
 {
     static const char *const keys[] = {"epsilon", "delta", "rho"};
     const tamis_number *const known[] = {coin->eps, coin->delta, coin->rho};
@@ -17,8 +17,8 @@ tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_js
     *same = says != NULL;
     for (size_t i = 0; *same && i < 3; i++) {
         tamis_number *number = NULL;
-        if (tmi_json_field(says, keys[i], TMI_JSON_STRING))
-            status = tamis_number_read(&number, tmi_json_text(says, keys[i]), NULL);
+        if (tmi_value_field(says, keys[i], TMI_VALUE_TEXT))
+            status = tamis_number_read(&number, tmi_value_field_text(says, keys[i]), NULL);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         const bool nothing = !number && (!known[i] || tmi_number_sign(known[i]) == 0); /* a delta of 0 need not be written */
         const bool zero = number && !known[i] && tmi_number_sign(number) == 0;
@@ -29,24 +29,24 @@ tamis_status tmi_coin_says(bool *same, const tmi_ledger_coin *coin, const tmi_js
     return TAMIS_OK;
 }
 
-static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_json *says, tamis_error *err)
+static tamis_status sums_say(bool *same, const tmi_sums *sums, const tmi_value *says, tamis_error *err)
 {
     return tmi_coin_says(same, &(tmi_ledger_coin){sums->eps, sums->delta, sums->rho}, says, err);
 }
 
-tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_json *account, const char *when, tamis_error *err)
+tamis_status tmi_losses_says(bool *same, const tmi_losses *losses, const tmi_value *account, const char *when, tamis_error *err)
 {
-    const tmi_json *groups = tmi_json_field(account, "groups", TMI_JSON_LIST);
-    const size_t count = groups ? tmi_json_size(groups) : 0;
+    const tmi_value *groups = tmi_value_field(account, "groups", TMI_VALUE_LIST);
+    const size_t count = groups ? tmi_value_size(groups) : 0;
     tamis_status status;
-    TMI_TRY(sums_say(same, &losses->base, tmi_json_field(account, when, TMI_JSON_OBJECT), err));
+    TMI_TRY(sums_say(same, &losses->base, tmi_value_field(account, when, TMI_VALUE_MAP), err));
     *same = *same && count >= losses->count;
     for (size_t i = 0; *same && i < count; i++) { /* a group that is not charged yet has what everybody has */
-        const tmi_json *group = tmi_json_at(groups, i);
+        const tmi_value *group = tmi_value_at(groups, i);
         const bool known = i < losses->count;
-        *same = !known || strcmp(tmi_json_text(group, "group"), losses->groups[i].name) == 0;
+        *same = !known || strcmp(tmi_value_field_text(group, "group"), losses->groups[i].name) == 0;
         if (*same)
-            TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, tmi_json_field(group, when, TMI_JSON_OBJECT),
+            TMI_TRY(sums_say(same, known ? &losses->groups[i].sums : &losses->base, tmi_value_field(group, when, TMI_VALUE_MAP),
                              err));
     }
     if (*same && strcmp(when, "after") == 0) *same = count == losses->count;
@@ -55,29 +55,29 @@ done:
     return status;
 }
 
-static tamis_status raise_says(bool *same, const tmi_raise *raise, const tmi_json *says, tamis_error *err)
+static tamis_status raise_says(bool *same, const tmi_raise *raise, const tmi_value *says, tamis_error *err)
 {
-    const tmi_json *entry = tmi_json_field(says, "entry", TMI_JSON_INTEGER);
+    const tmi_value *entry = tmi_value_field(says, "entry", TMI_VALUE_INTEGER);
     tamis_status status = TAMIS_OK;
-    *same = entry && tmi_json_integer(entry) == raise->number && strcmp(tmi_json_text(says, "time"), raise->time) == 0 &&
-            strcmp(tmi_json_text(says, "reason"), raise->reason) == 0;
-    if (*same) TMI_TRY(tmi_coin_says(same, &raise->from, tmi_json_field(says, "from", TMI_JSON_OBJECT), err));
-    if (*same) TMI_TRY(tmi_coin_says(same, &raise->to, tmi_json_field(says, "to", TMI_JSON_OBJECT), err));
+    *same = entry && tmi_value_integer(entry) == raise->number && strcmp(tmi_value_field_text(says, "time"), raise->time) == 0 &&
+            strcmp(tmi_value_field_text(says, "reason"), raise->reason) == 0;
+    if (*same) TMI_TRY(tmi_coin_says(same, &raise->from, tmi_value_field(says, "from", TMI_VALUE_MAP), err));
+    if (*same) TMI_TRY(tmi_coin_says(same, &raise->to, tmi_value_field(says, "to", TMI_VALUE_MAP), err));
 
 done:
     return status;
 }
 
-bool tmi_clock_says(const tmi_json *entry, const tmi_json *ledger)
+bool tmi_clock_says(const tmi_value *entry, const tmi_value *ledger)
 {
-    const bool later = tmi_json_true(ledger, "repeated") || tmi_json_field(ledger, "claim", TMI_JSON_INTEGER);
-    return tmi_json_true(ledger, "clock_behind") == (tmi_json_true(entry, "clock_behind") && !later);
+    const bool later = tmi_value_true(ledger, "repeated") || tmi_value_field(ledger, "claim", TMI_VALUE_INTEGER);
+    return tmi_value_true(ledger, "clock_behind") == (tmi_value_true(entry, "clock_behind") && !later);
 }
 
-tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_json *ledger)
+tmi_span tmi_span_of(const tmi_ledger_charge *charge, const tmi_value *ledger)
 {
     const int64_t own = charge->claim ? charge->claim : charge->number;
-    if (!tmi_json_true(ledger, "repeated")) return (tmi_span){own, own + 1};
+    if (!tmi_value_true(ledger, "repeated")) return (tmi_span){own, own + 1};
     return (tmi_span){charge->released ? charge->released : own, INT64_MAX};
 }
 
@@ -89,7 +89,7 @@ static bool narrow(tmi_span *when, int64_t begin, int64_t end)
     return when->from < when->to;
 }
 
-static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_ledger_coin *cap, tamis_error *err)
+static tamis_status is_within(bool *within, const tmi_value *budget, const tmi_ledger_coin *cap, tamis_error *err)
 {
     tmi_ledger_coin coin;
     const tamis_status status = tmi_coin_read(&coin, budget, "budget", NULL);
@@ -98,20 +98,20 @@ static tamis_status is_within(bool *within, const tmi_json *budget, const tmi_le
     return status == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account,
-                               tamis_error *err)
+static tamis_status raises_say(const char **wrong, bool *same, tmi_span *when, const tmi_ledger_terms *t,
+                               const tmi_value *account, tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
-    const tmi_json *list = tmi_json_field(account, "raised", TMI_JSON_LIST);
-    const size_t said = list ? tmi_json_size(list) : 0;
+    const tmi_value *list = tmi_value_field(account, "raised", TMI_VALUE_LIST);
+    const size_t said = list ? tmi_value_size(list) : 0;
     bool within;
     tamis_status status = TAMIS_OK;
     *same = said <= a->raise_count &&
             narrow(when, said > 0 ? a->raises[said - 1].number : 0, said < a->raise_count ? a->raises[said].number : INT64_MAX);
-    for (size_t i = 0; i < said && *same; i++) TMI_TRY(raise_says(same, &a->raises[i], tmi_json_at(list, i), err));
+    for (size_t i = 0; i < said && *same; i++) TMI_TRY(raise_says(same, &a->raises[i], tmi_value_at(list, i), err));
     if (!*same) goto done;
     const tmi_ledger_coin *cap = said < a->raise_count ? &a->raises[said].from : &a->budget;
-    const tmi_json *says = tmi_json_field(account, "cap", TMI_JSON_OBJECT);
+    const tmi_value *says = tmi_value_field(account, "cap", TMI_VALUE_MAP);
     if (!says) {
         TMI_TRY(tmi_coin_says(same, cap, t->budget, err));
         if (!*same) *wrong = "plan.budget";
@@ -126,18 +126,18 @@ done:
 }
 
 /* A wave and its first charge are committed together: nobody has seen the moment between them. */
-static tamis_status waves_say(bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account, tamis_error *err)
+static tamis_status waves_say(bool *same, tmi_span *when, const tmi_ledger_terms *t, const tmi_value *account, tamis_error *err)
 {
     const tmi_ledger_account *a = &t->book->accounts[t->charge->account];
-    const tmi_json *list = tmi_json_field(account, "waves", TMI_JSON_LIST);
-    const size_t said = list ? tmi_json_size(list) : 1; /* releases without waves list none */
+    const tmi_value *list = tmi_value_field(account, "waves", TMI_VALUE_LIST);
+    const size_t said = list ? tmi_value_size(list) : 1; /* releases without waves list none */
     *same = said > 0 && said <= a->wave_count && (list || !a->waves[0].wave.name) &&
             narrow(when, a->waves[said - 1].number + 1, said < a->wave_count ? a->waves[said].number : INT64_MAX);
     for (size_t i = 0; list && i < said && *same; i++) {
-        const tmi_json *says = tmi_json_at(list, i);
+        const tmi_value *says = tmi_value_at(list, i);
         tmi_wave wave;
         tamis_error reason = {0};
-        tamis_status status = tmi_wave_read(&wave, tmi_json_kind_of(says) == TMI_JSON_NULL ? NULL : says, &reason);
+        tamis_status status = tmi_wave_read(&wave, tmi_value_kind_of(says) == TMI_VALUE_NULL ? NULL : says, &reason);
         if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
         *same = status == TAMIS_OK && tmi_wave_equal(&wave, &a->waves[i].wave);
         tmi_wave_clear(&wave);
@@ -145,11 +145,11 @@ static tamis_status waves_say(bool *same, tmi_span *when, const tmi_ledger_terms
     return TAMIS_OK;
 }
 
-tamis_status tmi_ledger_terms_differ(const char **field_wrong, tmi_span *when, const tmi_ledger_terms *t, const tmi_json *account,
-                                     tamis_error *err)
+tamis_status tmi_ledger_terms_differ(const char **field_wrong, tmi_span *when, const tmi_ledger_terms *t,
+                                     const tmi_value *account, tamis_error *err)
 {
     const int64_t first = tmi_book_first_from(t->book, t->charge);
-    const bool created = tmi_json_true(t->ledger, "created");
+    const bool created = tmi_value_true(t->ledger, "created");
     bool same;
     tamis_status status = TAMIS_OK;
     *field_wrong = NULL;

@@ -47,7 +47,7 @@ done:
     return status;
 }
 
-tamis_status tmi_certificate_read(tmi_json **document, const char *path, tamis_error *err)
+tamis_status tmi_certificate_read(tmi_value **document, const char *path, tamis_error *err)
 {
     char *bytes = NULL;
     size_t length;

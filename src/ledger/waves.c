@@ -22,32 +22,33 @@ static tamis_status add_group(tmi_wave *wave, const char *name, tamis_error *err
     return status;
 }
 
-static bool is_text(const tmi_json *value)
+static bool is_text(const tmi_value *value)
 {
-    return value && tmi_json_kind_of(value) == TMI_JSON_STRING && *tmi_json_string(value);
+    return value && tmi_value_kind_of(value) == TMI_VALUE_TEXT && *tmi_value_string(value);
 }
 
-tamis_status tmi_wave_read(tmi_wave *wave, const tmi_json *value, tamis_error *err)
+tamis_status tmi_wave_read(tmi_wave *wave, const tmi_value *value, tamis_error *err)
 {
     static const char *const keys[] = {"name", "groups", "same_sample"};
     tamis_status status = TAMIS_OK;
     *wave = (tmi_wave){0};
     if (!value) return TAMIS_OK;
-    const bool object = tmi_json_kind_of(value) == TMI_JSON_OBJECT;
-    const tmi_json *name = object ? tmi_json_get(value, "name") : NULL, *groups = object ? tmi_json_get(value, "groups") : NULL,
-                   *same = object ? tmi_json_get(value, "same_sample") : NULL;
-    if (!is_text(name) || tmi_json_extra_key(value, keys, 3) || (same && tmi_json_kind_of(same) != TMI_JSON_BOOLEAN) ||
+    const bool object = tmi_value_kind_of(value) == TMI_VALUE_MAP;
+    const tmi_value *name = object ? tmi_value_get(value, "name") : NULL,
+                    *groups = object ? tmi_value_get(value, "groups") : NULL,
+                    *same = object ? tmi_value_get(value, "same_sample") : NULL;
+    if (!is_text(name) || tmi_value_extra_key(value, keys, 3) || (same && tmi_value_kind_of(same) != TMI_VALUE_BOOLEAN) ||
         (groups &&
-         (tmi_json_kind_of(groups) != TMI_JSON_LIST || tmi_json_size(groups) == 0 || tmi_json_size(groups) > TMI_MAX_GROUPS)))
+         (tmi_value_kind_of(groups) != TMI_VALUE_LIST || tmi_value_size(groups) == 0 || tmi_value_size(groups) > TMI_MAX_GROUPS)))
         return tmi_fail(err, TAMIS_INVALID, "wave: expected a name, and perhaps groups and same_sample");
-    TMI_TRY(tmi_copy_string(&wave->name, tmi_json_string(name), err));
-    wave->same_sample = same && tmi_json_is_true(same);
+    TMI_TRY(tmi_copy_string(&wave->name, tmi_value_string(name), err));
+    wave->same_sample = same && tmi_value_is_true(same);
     if (!groups) goto done;
-    wave->groups = tmi_alloc(tmi_json_size(groups), sizeof *wave->groups);
+    wave->groups = tmi_alloc(tmi_value_size(groups), sizeof *wave->groups);
     if (!wave->groups) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < tmi_json_size(groups); i++) {
-        if (!is_text(tmi_json_at(groups, i))) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "wave: a group has a name"));
-        TMI_TRY(add_group(wave, tmi_json_string(tmi_json_at(groups, i)), err));
+    for (size_t i = 0; i < tmi_value_size(groups); i++) {
+        if (!is_text(tmi_value_at(groups, i))) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "wave: a group has a name"));
+        TMI_TRY(add_group(wave, tmi_value_string(tmi_value_at(groups, i)), err));
     }
 done:
     if (status != TAMIS_OK) tmi_wave_clear(wave);

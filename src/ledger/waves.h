@@ -16,7 +16,7 @@ typedef struct tmi_wave {
 #define TMI_MAX_GROUPS 1000
 
 /* `value` may be NULL: no wave. INVALID; empty on failure. */
-tamis_status tmi_wave_read(tmi_wave *wave, const tmi_json *value, tamis_error *err);
+tamis_status tmi_wave_read(tmi_wave *wave, const tmi_value *value, tamis_error *err);
 tamis_status tmi_wave_copy(tmi_wave *copy, const tmi_wave *wave, tamis_error *err);
 bool tmi_wave_equal(const tmi_wave *x, const tmi_wave *y);
 bool tmi_wave_named(const tmi_wave *wave, const char *name); /* name NULL: that it has none */

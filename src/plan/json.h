@@ -1,6 +1,6 @@
-/* A plan as JSON, for the account and the certificate: a tree of values, numbers as exact texts; equal plans have equal trees. Its
- * canonical text is again a plan (JSON is YAML), but for what is left out because it is
- * nobody's business: folders, and how to connect to a database.                                                      */
+/* A plan as JSON, for the account and the certificate: a tree of values, numbers as exact texts; equal plans have equal trees.
+ * Its canonical text is again a plan (JSON is YAML), but for what is left out because it is nobody's business: folders, and how
+ * to connect to a database. */
 #ifndef TMI_PLAN_JSON_H
 #define TMI_PLAN_JSON_H
 
@@ -10,9 +10,9 @@
 
 /* All of the plan but its ledger.
  *
- * Gives    a tree that the caller frees with tmi_json_free; NULL on failure.
+ * Gives    a tree that the caller frees with tmi_value_free; NULL on failure.
  * Errors   SYSTEM (memory).                                                                                          */
-tamis_status tmi_plan_json(tmi_json **json, const tamis_plan *plan, tamis_error *err);
+tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error *err);
 
 /* What the first release of a survey and wave fixes: design, unit, id, rows_per_unit, protect, given, design_variables,
  * secret_sample; the source, which the ledger compares with those of other accounts and does not keep; connections and the
@@ -20,7 +20,7 @@ tamis_status tmi_plan_json(tmi_json **json, const tamis_plan *plan, tamis_error 
  * tamis_design_read takes it, or the reason why nothing is claimed.
  *
  * Gives    as above. */
-tamis_status tmi_plan_frozen_json(tmi_json **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
+tamis_status tmi_plan_frozen_json(tmi_value **json, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
 
 /* {"name": ..., "groups"?: [...], "same_sample"?: true}; needs a name. */
 void tmi_put_wave(tmi_json_out *out, const tmi_plan_wave *wave);

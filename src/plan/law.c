@@ -37,8 +37,8 @@ static void put_probabilities(tmi_json_out *out, const tmi_frame_stratum *f)
     tmi_json_close(out, ']');
 }
 
-/* The fields of the law's form, as the plan and its frame have them. All clusters are as large as the largest, or as what is drawn
- * in one. */
+/* The fields of the law's form, as the plan and its frame have them. All clusters are as large as the largest, or as what is
+ * drawn in one. */
 static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s, int64_t population,
                         const tmi_frame_stratum *f)
 {
@@ -53,7 +53,7 @@ static void put_stratum(tmi_json_out *out, const tmi_plan_design *d, const tmi_p
     }
 }
 
-/* Where the size of the population is not public, each unit is drawn by itself, so any number of them has the same law: then 1. */
+/* Where the size of the population is not public, each unit is drawn by itself, and any number of them has the same law: 1. */
 static int64_t law_population(const tmi_plan_stratum *s) { return s->population > 0 ? s->population : 1; }
 
 static int by_name(const void *a, const void *b)

@@ -21,23 +21,6 @@ typedef struct tree {
 
 /* ---- bytes: UTF-8 and nothing else ---- */
 
-/* Length of the UTF-8 sequence at `s`, 0 if there is none: overlong forms, surrogates and zero bytes are no text. */
-static size_t utf8_length(const unsigned char *s, size_t room)
-{
-    if (s[0] == 0) return 0;
-    if (s[0] < 0x80) return 1;
-    size_t length = s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : 0;
-    if (length == 0 || length > room) return 0;
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    }
-    if (s[0] == 0xe0 && s[1] < 0xa0) return 0;
-    if (s[0] == 0xed && s[1] > 0x9f) return 0;
-    if (s[0] == 0xf0 && s[1] < 0x90) return 0;
-    if (s[0] == 0xf4 && s[1] > 0x8f) return 0;
-    return length;
-}
-
 #define HIDDEN \
     "U+%04X cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it " \
     "(docs/plan.md#names)"
@@ -50,7 +33,7 @@ static tamis_status check_bytes(const char *name, const char *bytes, size_t leng
     }
     int line = 1, column = 1;
     for (size_t i = 0; i < length;) {
-        size_t step = utf8_length((const unsigned char *)bytes + i, length - i);
+        size_t step = bytes[i] ? tmi_utf8_length(bytes + i, length - i) : 0;
         if (step == 0) {
             return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is none", name, line, column);
         }

@@ -59,7 +59,7 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
 
 typedef struct bill {
     char *measures;
-    tmi_json *frozen, *source;
+    tmi_value *frozen, *source;
     tmi_wave wave; /* lent */
     tamis_charge charge;
     tmi_charge_facts facts;
@@ -68,8 +68,8 @@ typedef struct bill {
 static void bill_clear(bill *b)
 {
     tmi_free(b->measures);
-    tmi_json_free(b->frozen);
-    tmi_json_free(b->source);
+    tmi_value_free(b->frozen);
+    tmi_value_free(b->source);
 }
 
 /* The caller clears it, also after a failure. */
@@ -269,22 +269,22 @@ done:
 /* ---- what was kept ---- */
 
 /* The kept values of the measurement; NULL if there are none. Two of them may have the same name. */
-static tamis_status find_kept(const tmi_json **values, const tmi_json *list, const tmi_schedule *s, const tmi_measurement *m,
+static tamis_status find_kept(const tmi_value **values, const tmi_value *list, const tmi_schedule *s, const tmi_measurement *m,
                               tamis_error *err)
 {
     tmi_json_tree tree;
-    tmi_json *asked;
+    tmi_value *asked;
     *values = NULL;
     tmi_json_tree_begin(&tree, NULL);
     tmi_put_measurement(&tree.out, s, m);
     tmi_json_close(&tree.out, '}');
     tamis_status status = tmi_json_tree_end(&asked, &tree, err);
     if (status != TAMIS_OK) return status;
-    for (size_t i = 0; list && !*values && i < tmi_json_size(list); i++) {
-        const tmi_json *kept = tmi_json_at(list, i);
-        if (!tmi_json_difference(kept, asked, "values")) *values = tmi_json_get(kept, "values");
+    for (size_t i = 0; list && !*values && i < tmi_value_size(list); i++) {
+        const tmi_value *kept = tmi_value_at(list, i);
+        if (!tmi_value_difference(kept, asked, "values")) *values = tmi_value_get(kept, "values");
     }
-    tmi_json_free(asked);
+    tmi_value_free(asked);
     return TAMIS_OK;
 }
 
@@ -292,24 +292,24 @@ tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, 
 {
     static const char damaged[] =
         "ledger: the numbers that were kept of this release are not those of the plan; --again makes new ones";
-    tmi_json *json = NULL;
+    tmi_value *json = NULL;
     tamis_status status;
     TMI_TRY(tmi_json_read_watched(&json, a->charged.measurements, strlen(a->charged.measurements), s->watch, err));
-    const tmi_json *list = tmi_json_get(json, "measurements");
+    const tmi_value *list = tmi_value_get(json, "measurements");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        const tmi_json *values;
+        const tmi_value *values;
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(find_kept(&values, list, s, m, err));
-        if (!values || tmi_json_size(values) != m->cells) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
+        if (!values || tmi_value_size(values) != m->cells) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
         for (size_t cell = 0; cell < m->cells; cell++) {
-            const tmi_json *value = tmi_json_get(tmi_json_at(values, cell), "value");
-            if (!value || tmi_json_kind_of(value) != TMI_JSON_INTEGER) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
-            noisy[i][cell] = tmi_json_integer(value);
+            const tmi_value *value = tmi_value_get(tmi_value_at(values, cell), "value");
+            if (!value || tmi_value_kind_of(value) != TMI_VALUE_INTEGER) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
+            noisy[i][cell] = tmi_value_integer(value);
         }
     }
 
 done:
-    tmi_json_free(json);
+    tmi_value_free(json);
     return status;
 }

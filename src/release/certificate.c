@@ -12,17 +12,17 @@
 
 void tmi_certificate_clear(tmi_certificate *c)
 {
-    tmi_json_free(c->plan);
+    tmi_value_free(c->plan);
     tmi_free(c->version);
     *c = (tmi_certificate){0};
 }
 
 /* ---- the plan, out of its own text ---- */
 
-tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_json *json, const char *name, tamis_error *err)
+tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, const char *name, tamis_error *err)
 {
     static const char before[] = "\"source\": {\"postgres\": {";
-    const bool sharded = tmi_json_get(tmi_json_get(json, "source"), "sharded_by");
+    const bool sharded = tmi_value_get(tmi_value_get(json, "source"), "sharded_by");
     tmi_text written, readable;
     tamis_status status;
     *plan = NULL;
@@ -57,15 +57,15 @@ done:
 tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err)
 {
     tamis_plan *plan = NULL;
-    tmi_json *again = NULL;
+    tmi_value *again = NULL;
     tamis_status status;
     TMI_TRY(tmi_certificate_plan(&plan, c->plan, c->schedule->plan->name, err));
     TMI_TRY(tmi_plan_json(&again, plan, err));
-    if (!tmi_json_equal(again, c->plan))
+    if (!tmi_value_equal(again, c->plan))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan, read again out of its own text, is another one"));
 
 done:
-    tmi_json_free(again);
+    tmi_value_free(again);
     tamis_plan_free(plan);
     return status;
 }
@@ -217,7 +217,7 @@ static tamis_status hash_body(tmi_certificate *c, const tmi_promised *p, tamis_e
 {
     tmi_text canonical;
     tmi_json_tree tree;
-    tmi_json *body = NULL;
+    tmi_value *body = NULL;
     tamis_status status;
     tmi_text_init(&canonical);
     tmi_json_tree_begin(&tree, c->schedule->watch);
@@ -229,7 +229,7 @@ static tamis_status hash_body(tmi_certificate *c, const tmi_promised *p, tamis_e
     tmi_sha256_text(c->hash, canonical.bytes, canonical.length);
 
 done:
-    tmi_json_free(body);
+    tmi_value_free(body);
     tmi_text_clear(&canonical);
     return status;
 }
@@ -268,7 +268,7 @@ tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_pr
     return tmi_text_take(text, &json, err);
 }
 
-tamis_status tmi_certificate_tree(tmi_json **tree, tmi_certificate *c, const tmi_promised *p, tamis_error *err)
+tamis_status tmi_certificate_tree(tmi_value **tree, tmi_certificate *c, const tmi_promised *p, tamis_error *err)
 {
     tmi_json_tree made;
     *tree = NULL;

@@ -18,7 +18,7 @@
 #include "release/files.h"
 
 typedef struct tmi_certificate {
-    tmi_json *plan;
+    tmi_value *plan;
     const tmi_schedule *schedule; /* lent; NULL: nothing follows */
     char *version;
     const tmi_account *account;             /* lent, with its charge; NULL: nothing was measured, or nobody keeps count */
@@ -33,7 +33,7 @@ tamis_status tmi_certificate_of(tmi_certificate *c, const tmi_schedule *schedule
 void tmi_certificate_clear(tmi_certificate *c);
 
 /* The plan of a certificate, read from its canonical text, to be freed. `name` is what messages call it. INVALID, SYSTEM. */
-tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_json *json, const char *name, tamis_error *err);
+tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, const char *name, tamis_error *err);
 
 /* That the certificate's plan, written and read again, is the same plan, as it will be for whoever verifies it. INVALID, SYSTEM. */
 tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err);
@@ -45,7 +45,7 @@ tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, c
 
 /* The file, or the same as a tree; and c->hash. `promised`: by the whole account. The caller frees what is given. Errors: SYSTEM. */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
-tamis_status tmi_certificate_tree(tmi_json **tree, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
+tamis_status tmi_certificate_tree(tmi_value **tree, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
 
 /* What is signed: a line that says what it is, so that a signature of something else is never one of a certificate. */
 #define TMI_CERTIFICATE_MESSAGE (sizeof "tamis certificate " + TMI_SHA256_TEXT)

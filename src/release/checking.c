@@ -24,43 +24,43 @@ static void path_to(char path[TMI_FAULT_FIELD], const char *outer, const char *k
     snprintf(path, TMI_FAULT_FIELD, "%.80s%s%.40s", outer, *outer ? "." : "", key);
 }
 
-static void compare_keys(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, const char *except,
+static void compare_keys(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path, const char *except,
                          bool may_miss)
 {
     char inner[TMI_FAULT_FIELD];
-    for (const char *key = tmi_json_next_key(follows, NULL); key; key = tmi_json_next_key(follows, key)) {
-        const tmi_json *there = tmi_json_get(says, key);
+    for (const char *key = tmi_value_next_key(follows, NULL); key; key = tmi_value_next_key(follows, key)) {
+        const tmi_value *there = tmi_value_get(says, key);
         bool guarantee = may_miss || (!*path && strcmp(key, "guarantee") == 0);
         if (except && strcmp(key, except) == 0) continue;
         path_to(inner, path, key);
-        if (there) tmi_check_same(c, tmi_json_get(follows, key), there, inner, guarantee);
+        if (there) tmi_check_same(c, tmi_value_get(follows, key), there, inner, guarantee);
         else if (!guarantee) tmi_check_note(c, inner, "is missing");
     }
-    for (const char *key = tmi_json_next_key(says, NULL); key; key = tmi_json_next_key(says, key)) {
+    for (const char *key = tmi_value_next_key(says, NULL); key; key = tmi_value_next_key(says, key)) {
         path_to(inner, path, key);
-        if (!tmi_json_get(follows, key)) tmi_check_note(c, inner, "does not belong here");
+        if (!tmi_value_get(follows, key)) tmi_check_note(c, inner, "does not belong here");
     }
 }
 
-void tmi_check_fields(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, const char *except)
+void tmi_check_fields(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path, const char *except)
 {
     compare_keys(c, follows, says, path, except, false);
 }
 
-static void compare_lists(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, bool may_miss)
+static void compare_lists(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path, bool may_miss)
 {
     char inner[TMI_FAULT_FIELD];
-    if (tmi_json_size(follows) != tmi_json_size(says)) {
+    if (tmi_value_size(follows) != tmi_value_size(says)) {
         tmi_check_note(c, path, "has another length than what follows from the rest");
         return;
     }
-    for (size_t i = 0; i < tmi_json_size(follows); i++) {
+    for (size_t i = 0; i < tmi_value_size(follows); i++) {
         snprintf(inner, sizeof inner, "%.100s[%zu]", path, i);
-        tmi_check_same(c, tmi_json_at(follows, i), tmi_json_at(says, i), inner, may_miss);
+        tmi_check_same(c, tmi_value_at(follows, i), tmi_value_at(says, i), inner, may_miss);
     }
 }
 
-static void compare_leaves(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path)
+static void compare_leaves(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path)
 {
     tmi_text right, wrong;
     tmi_text_init(&right);
@@ -77,11 +77,11 @@ static void compare_leaves(tmi_checking *c, const tmi_json *follows, const tmi_j
     tmi_text_clear(&wrong);
 }
 
-void tmi_check_same(tmi_checking *c, const tmi_json *follows, const tmi_json *says, const char *path, bool may_miss)
+void tmi_check_same(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path, bool may_miss)
 {
-    tmi_json_kind kind = tmi_json_kind_of(follows);
+    tmi_value_kind kind = tmi_value_kind_of(follows);
     if (c->status != TAMIS_OK || c->faults->count >= MOST_PROBLEMS) return;
-    if (kind == TMI_JSON_OBJECT && tmi_json_kind_of(says) == kind) compare_keys(c, follows, says, path, NULL, may_miss);
-    else if (kind == TMI_JSON_LIST && tmi_json_kind_of(says) == kind) compare_lists(c, follows, says, path, may_miss);
+    if (kind == TMI_VALUE_MAP && tmi_value_kind_of(says) == kind) compare_keys(c, follows, says, path, NULL, may_miss);
+    else if (kind == TMI_VALUE_LIST && tmi_value_kind_of(says) == kind) compare_lists(c, follows, says, path, may_miss);
     else compare_leaves(c, follows, says, path);
 }

@@ -97,7 +97,7 @@ static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128
     tmi_text_put(json, "\n");
 }
 
-tamis_status tmi_measurements_tree(tmi_json **tree, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
 {
     tmi_json_tree made;
     tmi_json_tree_begin(&made, s->watch);

@@ -88,7 +88,7 @@ static void put_connection(tmi_json_out *out, const char *connection, const char
     tmi_json_put_taken(out, &part);
 }
 
-tamis_status tmi_source_parts(tmi_json **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err)
+tamis_status tmi_source_parts(tmi_value **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err)
 {
     char *book = NULL;
     tmi_json_tree tree;

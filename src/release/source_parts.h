@@ -9,8 +9,8 @@
 #include "base/json/json.h"
 #include "plan/plan.h"
 
-/* Gives    a list of texts, which the caller frees with tmi_json_free; NULL on failure.
+/* Gives    a list of texts, which the caller frees with tmi_value_free; NULL on failure.
  * Errors   SYSTEM (memory).                                                                                          */
-tamis_status tmi_source_parts(tmi_json **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err);
+tamis_status tmi_source_parts(tmi_value **parts, const tmi_plan_source *source, const char *ledger, tamis_error *err);
 
 #endif

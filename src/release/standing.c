@@ -83,14 +83,14 @@ size_t tmi_standing_bytes(const tmi_standing *s, const tamis_plan *plan)
 
 /* ---- reading ---- */
 
-tamis_status tmi_exact_field(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err)
+tamis_status tmi_exact_field(tamis_number **number, const tmi_value *object, const char *key, tamis_error *err)
 {
     *number = NULL;
-    if (!tmi_json_field(object, key, TMI_JSON_STRING)) return TAMIS_OK;
-    return tamis_number_read(number, tmi_json_text(object, key), NULL) == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
+    if (!tmi_value_field(object, key, TMI_VALUE_TEXT)) return TAMIS_OK;
+    return tamis_number_read(number, tmi_value_field_text(object, key), NULL) == TAMIS_SYSTEM ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_json *object, bool in_rho, tamis_error *err)
+static tamis_status read_sums(tmi_sums *sums, bool *whole, const tmi_value *object, bool in_rho, tamis_error *err)
 {
     tamis_status status;
     TMI_TRY(tmi_exact_field(&sums->eps, object, "epsilon", err));
@@ -104,7 +104,7 @@ done:
     return status;
 }
 
-static tamis_status read_coin(tmi_ledger_coin *coin, bool *whole, const tmi_json *value, tamis_error *err)
+static tamis_status read_coin(tmi_ledger_coin *coin, bool *whole, const tmi_value *value, tamis_error *err)
 {
     tamis_status status = tmi_coin_read(coin, value, "budget", NULL);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
@@ -112,64 +112,64 @@ static tamis_status read_coin(tmi_ledger_coin *coin, bool *whole, const tmi_json
     return TAMIS_OK;
 }
 
-static tamis_status copy_name(char **name, bool *whole, const tmi_json *object, const char *key, tamis_error *err)
+static tamis_status copy_name(char **name, bool *whole, const tmi_value *object, const char *key, tamis_error *err)
 {
-    const char *text = tmi_json_text(object, key);
+    const char *text = tmi_value_field_text(object, key);
     *whole = *whole && *text;
     return tmi_copy_string(name, text, err);
 }
 
-static tamis_status read_groups(tmi_standing *s, bool *whole, const tmi_json *list, bool in_rho, tamis_error *err)
+static tamis_status read_groups(tmi_standing *s, bool *whole, const tmi_value *list, bool in_rho, tamis_error *err)
 {
-    const size_t count = list ? tmi_json_size(list) : 0;
+    const size_t count = list ? tmi_value_size(list) : 0;
     tamis_status status = TAMIS_OK;
     s->before.groups = tmi_alloc(count, sizeof *s->before.groups);
     s->after.groups = tmi_alloc(count, sizeof *s->after.groups);
     if (!s->before.groups || !s->after.groups) TMI_TRY(tmi_fail_memory(err));
     s->before.count = s->after.count = count;
     for (size_t i = 0; i < count; i++) {
-        const tmi_json *group = tmi_json_at(list, i);
+        const tmi_value *group = tmi_value_at(list, i);
         TMI_TRY(copy_name(&s->before.groups[i].name, whole, group, "group", err));
         TMI_TRY(copy_name(&s->after.groups[i].name, whole, group, "group", err));
-        TMI_TRY(read_sums(&s->before.groups[i].sums, whole, tmi_json_field(group, "before", TMI_JSON_OBJECT), in_rho, err));
-        TMI_TRY(read_sums(&s->after.groups[i].sums, whole, tmi_json_field(group, "after", TMI_JSON_OBJECT), in_rho, err));
+        TMI_TRY(read_sums(&s->before.groups[i].sums, whole, tmi_value_field(group, "before", TMI_VALUE_MAP), in_rho, err));
+        TMI_TRY(read_sums(&s->after.groups[i].sums, whole, tmi_value_field(group, "after", TMI_VALUE_MAP), in_rho, err));
     }
 
 done:
     return status;
 }
 
-static tamis_status read_raises(tmi_standing *s, bool *whole, const tmi_json *list, tamis_error *err)
+static tamis_status read_raises(tmi_standing *s, bool *whole, const tmi_value *list, tamis_error *err)
 {
-    const size_t count = list ? tmi_json_size(list) : 0;
+    const size_t count = list ? tmi_value_size(list) : 0;
     tamis_status status = TAMIS_OK;
     s->raises = tmi_alloc(count, sizeof *s->raises);
     if (!s->raises) TMI_TRY(tmi_fail_memory(err));
     s->raise_count = count;
     for (size_t i = 0; i < count; i++) {
-        const tmi_json *raise = tmi_json_at(list, i);
-        s->raises[i].number = tmi_json_whole(raise, "entry");
-        snprintf(s->raises[i].time, sizeof s->raises[i].time, "%s", tmi_json_text(raise, "time"));
+        const tmi_value *raise = tmi_value_at(list, i);
+        s->raises[i].number = tmi_value_whole(raise, "entry");
+        snprintf(s->raises[i].time, sizeof s->raises[i].time, "%s", tmi_value_field_text(raise, "time"));
         TMI_TRY(copy_name(&s->raises[i].reason, whole, raise, "reason", err));
-        TMI_TRY(read_coin(&s->raises[i].from, whole, tmi_json_field(raise, "from", TMI_JSON_OBJECT), err));
-        TMI_TRY(read_coin(&s->raises[i].to, whole, tmi_json_field(raise, "to", TMI_JSON_OBJECT), err));
+        TMI_TRY(read_coin(&s->raises[i].from, whole, tmi_value_field(raise, "from", TMI_VALUE_MAP), err));
+        TMI_TRY(read_coin(&s->raises[i].to, whole, tmi_value_field(raise, "to", TMI_VALUE_MAP), err));
     }
 
 done:
     return status;
 }
 
-static tamis_status read_waves(tmi_standing *s, bool *whole, const tmi_json *list, tamis_error *err)
+static tamis_status read_waves(tmi_standing *s, bool *whole, const tmi_value *list, tamis_error *err)
 {
-    const size_t count = list ? tmi_json_size(list) : 1; /* releases that name no wave */
+    const size_t count = list ? tmi_value_size(list) : 1; /* releases that name no wave */
     tamis_status status = TAMIS_OK;
     s->waves = tmi_alloc(count, sizeof *s->waves);
     if (!s->waves) TMI_TRY(tmi_fail_memory(err));
     s->wave_count = count;
     *whole = *whole && count > 0;
     for (size_t i = 0; list && i < count; i++) {
-        const tmi_json *wave = tmi_json_at(list, i);
-        status = tmi_wave_read(&s->waves[i], tmi_json_kind_of(wave) == TMI_JSON_NULL ? NULL : wave, NULL);
+        const tmi_value *wave = tmi_value_at(list, i);
+        status = tmi_wave_read(&s->waves[i], tmi_value_kind_of(wave) == TMI_VALUE_NULL ? NULL : wave, NULL);
         if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
         *whole = *whole && status == TAMIS_OK;
         status = TAMIS_OK;
@@ -179,18 +179,18 @@ done:
     return status;
 }
 
-tamis_status tmi_standing_read(tmi_standing *s, bool *whole, const tmi_json *account, tamis_error *err)
+tamis_status tmi_standing_read(tmi_standing *s, bool *whole, const tmi_value *account, tamis_error *err)
 {
     tamis_status status;
     *s = (tmi_standing){0};
     *whole = account != NULL;
-    TMI_TRY(read_coin(&s->cap, whole, tmi_json_field(account, "cap", TMI_JSON_OBJECT), err));
+    TMI_TRY(read_coin(&s->cap, whole, tmi_value_field(account, "cap", TMI_VALUE_MAP), err));
     const bool in_rho = s->cap.rho != NULL;
-    TMI_TRY(read_sums(&s->before.base, whole, tmi_json_field(account, "before", TMI_JSON_OBJECT), in_rho, err));
-    TMI_TRY(read_sums(&s->after.base, whole, tmi_json_field(account, "after", TMI_JSON_OBJECT), in_rho, err));
-    TMI_TRY(read_groups(s, whole, tmi_json_field(account, "groups", TMI_JSON_LIST), in_rho, err));
-    TMI_TRY(read_raises(s, whole, tmi_json_field(account, "raised", TMI_JSON_LIST), err));
-    TMI_TRY(read_waves(s, whole, tmi_json_field(account, "waves", TMI_JSON_LIST), err));
+    TMI_TRY(read_sums(&s->before.base, whole, tmi_value_field(account, "before", TMI_VALUE_MAP), in_rho, err));
+    TMI_TRY(read_sums(&s->after.base, whole, tmi_value_field(account, "after", TMI_VALUE_MAP), in_rho, err));
+    TMI_TRY(read_groups(s, whole, tmi_value_field(account, "groups", TMI_VALUE_LIST), in_rho, err));
+    TMI_TRY(read_raises(s, whole, tmi_value_field(account, "raised", TMI_VALUE_LIST), err));
+    TMI_TRY(read_waves(s, whole, tmi_value_field(account, "waves", TMI_VALUE_LIST), err));
 
 done:
     return status;

@@ -15,10 +15,10 @@ void tmi_put_standing(tmi_json_out *out, const tmi_standing *standing);
 size_t tmi_standing_bytes(const tmi_standing *standing, const tamis_plan *plan);
 
 /* A number that a file gives as text; NULL where there is none. SYSTEM (memory). */
-tamis_status tmi_exact_field(tamis_number **number, const tmi_json *object, const char *key, tamis_error *err);
+tamis_status tmi_exact_field(tamis_number **number, const tmi_value *object, const char *key, tamis_error *err);
 
 /* What the object says; *whole is false if something is missing. The caller clears it. SYSTEM (memory). */
-tamis_status tmi_standing_read(tmi_standing *standing, bool *whole, const tmi_json *account, tamis_error *err);
+tamis_status tmi_standing_read(tmi_standing *standing, bool *whole, const tmi_value *account, tamis_error *err);
 
 /* What the parts of it, and the plan, say about each other, and that `amount` was added; `entry` is that of the charge,
  * `repeated`: later charges and raises may be in it. SYSTEM, UNABLE. */

@@ -197,7 +197,7 @@ tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *er
     return tmi_text_take(text, &json, err);
 }
 
-tamis_status tmi_results_tree(tmi_json **tree, const tmi_results *r, tamis_error *err)
+tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *r, tamis_error *err)
 {
     tmi_json_tree made;
     tmi_json_tree_begin(&made, watch_of(r));

@@ -6,7 +6,7 @@
 #include "schedule/result.h"
 
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);
-tamis_status tmi_results_tree(tmi_json **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
+tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
 

@@ -11,9 +11,9 @@
 
 /* ---- reading ---- */
 
-static tmi_json *read_text(const char *text)
+static tmi_value *read_text(const char *text)
 {
-    tmi_json *document = NULL;
+    tmi_value *document = NULL;
     assert_int_equal(tmi_json_read(&document, text, strlen(text), NULL), TAMIS_OK);
     return document;
 }
@@ -21,37 +21,37 @@ static tmi_json *read_text(const char *text)
 static void reads_every_kind_of_value(void **state)
 {
     (void)state;
-    tmi_json *d = read_text(" {\"a\": [1, -9223372036854775808, 1.5, true, false, null, \"\\u00e9\\n\", {}], \"b\": {}}\n");
-    const tmi_json *list = tmi_json_get(d, "a");
-    static const tmi_json_kind kinds[] = {TMI_JSON_INTEGER, TMI_JSON_INTEGER, TMI_JSON_REAL,   TMI_JSON_BOOLEAN,
-                                          TMI_JSON_BOOLEAN, TMI_JSON_NULL,    TMI_JSON_STRING, TMI_JSON_OBJECT};
-    assert_int_equal(tmi_json_kind_of(d), TMI_JSON_OBJECT);
-    assert_int_equal(tmi_json_kind_of(list), TMI_JSON_LIST);
-    assert_int_equal(tmi_json_size(list), 8);
-    assert_int_equal(tmi_json_size(d), 2);
-    for (size_t i = 0; i < 8; i++) assert_int_equal(tmi_json_kind_of(tmi_json_at(list, i)), kinds[i]);
-    assert_int_equal(tmi_json_integer(tmi_json_at(list, 0)), 1);
-    assert_true(tmi_json_integer(tmi_json_at(list, 1)) == INT64_MIN);
-    assert_true(tmi_json_is_true(tmi_json_at(list, 3)));
-    assert_false(tmi_json_is_true(tmi_json_at(list, 4)));
-    assert_string_equal(tmi_json_string(tmi_json_at(list, 6)), "\xc3\xa9\n");
-    assert_null(tmi_json_at(list, 8));
-    assert_null(tmi_json_get(d, "c"));
-    assert_null(tmi_json_get(list, "a"));
-    tmi_json_free(d);
-    tmi_json_free(NULL);
+    tmi_value *d = read_text(" {\"a\": [1, -9223372036854775808, 1.5, true, false, null, \"\\u00e9\\n\", {}], \"b\": {}}\n");
+    const tmi_value *list = tmi_value_get(d, "a");
+    static const tmi_value_kind kinds[] = {TMI_VALUE_INTEGER, TMI_VALUE_INTEGER, TMI_VALUE_REAL, TMI_VALUE_BOOLEAN,
+                                           TMI_VALUE_BOOLEAN, TMI_VALUE_NULL,    TMI_VALUE_TEXT, TMI_VALUE_MAP};
+    assert_int_equal(tmi_value_kind_of(d), TMI_VALUE_MAP);
+    assert_int_equal(tmi_value_kind_of(list), TMI_VALUE_LIST);
+    assert_int_equal(tmi_value_size(list), 8);
+    assert_int_equal(tmi_value_size(d), 2);
+    for (size_t i = 0; i < 8; i++) assert_int_equal(tmi_value_kind_of(tmi_value_at(list, i)), kinds[i]);
+    assert_int_equal(tmi_value_integer(tmi_value_at(list, 0)), 1);
+    assert_true(tmi_value_integer(tmi_value_at(list, 1)) == INT64_MIN);
+    assert_true(tmi_value_is_true(tmi_value_at(list, 3)));
+    assert_false(tmi_value_is_true(tmi_value_at(list, 4)));
+    assert_string_equal(tmi_value_string(tmi_value_at(list, 6)), "\xc3\xa9\n");
+    assert_null(tmi_value_at(list, 8));
+    assert_null(tmi_value_get(d, "c"));
+    assert_null(tmi_value_get(list, "a"));
+    tmi_value_free(d);
+    tmi_value_free(NULL);
 }
 
 static void finds_the_key_too_many(void **state)
 {
     static const char *const keys[] = {"a", "b", "c"};
     (void)state;
-    tmi_json *d = read_text("{\"a\": 1, \"x\": 2, \"b\": 3}"), *empty = read_text("{}");
-    assert_string_equal(tmi_json_extra_key(d, keys, 3), "x");
-    assert_null(tmi_json_extra_key(empty, keys, 3));
-    assert_non_null(tmi_json_extra_key(d, NULL, 0));
-    tmi_json_free(d);
-    tmi_json_free(empty);
+    tmi_value *d = read_text("{\"a\": 1, \"x\": 2, \"b\": 3}"), *empty = read_text("{}");
+    assert_string_equal(tmi_value_extra_key(d, keys, 3), "x");
+    assert_null(tmi_value_extra_key(empty, keys, 3));
+    assert_non_null(tmi_value_extra_key(d, NULL, 0));
+    tmi_value_free(d);
+    tmi_value_free(empty);
 }
 
 static void sees_what_is_utf8(void **state)
@@ -77,15 +77,15 @@ static void finds_the_first_difference(void **state)
                  {"{\"a\": [1, 2]}", "{\"a\": [2, 1]}", "a"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tmi_json *x = read_text(cases[i].x), *y = read_text(cases[i].y);
+        tmi_value *x = read_text(cases[i].x), *y = read_text(cases[i].y);
         for (int turn = 0; turn < 2; turn++) {
-            const char *key = turn ? tmi_json_difference(y, x, "z") : tmi_json_difference(x, y, NULL);
+            const char *key = turn ? tmi_value_difference(y, x, "z") : tmi_value_difference(x, y, NULL);
             if (cases[i].key) assert_string_equal(key, cases[i].key);
             else assert_null(key);
-            if (cases[i].key && strcmp(cases[i].key, "a") == 0) assert_null(tmi_json_difference(x, y, "a"));
+            if (cases[i].key && strcmp(cases[i].key, "a") == 0) assert_null(tmi_value_difference(x, y, "a"));
         }
-        tmi_json_free(x);
-        tmi_json_free(y);
+        tmi_value_free(x);
+        tmi_value_free(y);
     }
 }
 
@@ -95,7 +95,7 @@ static void equal_values_have_one_text(void **state)
                                        "\n{ \"a\" :{\"c\":{},\"d\":\"\xc3\xa9\"},\n\"b\":[1,1e-1,true,null]}"};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        tmi_json *d = read_text(same[i]);
+        tmi_value *d = read_text(same[i]);
         tmi_text text;
         tmi_text_init(&text);
         assert_int_equal(tmi_json_canonical(&text, d, NULL), TAMIS_OK);
@@ -105,7 +105,7 @@ static void equal_values_have_one_text(void **state)
         assert_int_equal(tmi_json_canonical(&text, d, NULL), TAMIS_SYSTEM);
         assert_true(allocation_failed());
         tmi_text_clear(&text);
-        tmi_json_free(d);
+        tmi_value_free(d);
     }
 }
 
@@ -156,14 +156,14 @@ static void refuses_what_is_not_strict(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tmi_json *document = (tmi_json *)&document;
+        tmi_value *document = (tmi_value *)&document;
         tamis_error err = {0};
         tamis_status status = tmi_json_read(&document, cases[i], strlen(cases[i]), &err);
         if (status != TAMIS_INVALID) fail_msg("accepted: %s", cases[i]);
         assert_null(document);
         assert_non_null(strstr(err.message, "line 1, column"));
     }
-    tmi_json *document;
+    tmi_value *document;
     assert_int_equal(tmi_json_read(&document, "[1]\0", 4, NULL), TAMIS_INVALID);
     assert_int_equal(tmi_json_read(&document, "[\"a\0b\"]", 7, NULL), TAMIS_INVALID);
 }
@@ -172,7 +172,7 @@ static void refuses_deep_nesting(void **state)
 {
     enum { DEEP = 1000000 };
     char *text = malloc(DEEP);
-    tmi_json *document;
+    tmi_value *document;
     (void)state;
     memset(text, '[', DEEP);
     assert_int_equal(tmi_json_read(&document, text, DEEP, NULL), TAMIS_INVALID);
@@ -205,7 +205,7 @@ static void never_loses_a_byte_without_memory(void **state)
     json_get_alloc_funcs(&old_malloc, &old_free);
     json_set_alloc_funcs(failing_malloc, free);
     for (long k = 1; !whole; k++) {
-        tmi_json *d = NULL;
+        tmi_value *d = NULL;
         countdown = k;
         tamis_status status = tmi_json_read(&d, text, sizeof text - 1, NULL);
         whole = countdown > 0;
@@ -215,11 +215,11 @@ static void never_loses_a_byte_without_memory(void **state)
             failed_once = true;
             continue;
         }
-        const tmi_json *list = tmi_json_get(d, "a"), *object = tmi_json_get(d, "a key that is long enough to grow");
-        assert_true(tmi_json_integer(tmi_json_at(list, 1)) == 12345678901234567);
-        assert_string_equal(tmi_json_string(tmi_json_at(list, 2)), "0.00000000000000000000000000000000000000000000000000001");
-        assert_int_equal(tmi_json_integer(tmi_json_get(object, "\xc3\xa9\xf0\x9f\x98\x80\n\"")), -5);
-        tmi_json_free(d);
+        const tmi_value *list = tmi_value_get(d, "a"), *object = tmi_value_get(d, "a key that is long enough to grow");
+        assert_true(tmi_value_integer(tmi_value_at(list, 1)) == 12345678901234567);
+        assert_string_equal(tmi_value_string(tmi_value_at(list, 2)), "0.00000000000000000000000000000000000000000000000000001");
+        assert_int_equal(tmi_value_integer(tmi_value_get(object, "\xc3\xa9\xf0\x9f\x98\x80\n\"")), -5);
+        tmi_value_free(d);
     }
     json_set_alloc_funcs(old_malloc, old_free);
     assert_true(failed_once);
@@ -298,7 +298,7 @@ static void writes_one_line_or_many(void **state)
 }
 
 /* A value with everything that is written: what the tree holds is what reading the text gives. */
-static void write_everything(tmi_json_out *out, const tmi_json *shared)
+static void write_everything(tmi_json_out *out, const tmi_value *shared)
 {
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "text", "a\"b\n\xc3\xa9");
@@ -317,7 +317,7 @@ static void write_everything(tmi_json_out *out, const tmi_json *shared)
     tmi_json_close(out, '}');
 }
 
-static tamis_status make_tree(tmi_json **tree, const tmi_json *shared, tamis_error *err)
+static tamis_status make_tree(tmi_value **tree, const tmi_value *shared, tamis_error *err)
 {
     tmi_json_tree t;
     tmi_json_tree_begin(&t, NULL);
@@ -327,7 +327,7 @@ static tamis_status make_tree(tmi_json **tree, const tmi_json *shared, tamis_err
 
 static void a_tree_is_what_its_text_reads_as(void **state)
 {
-    tmi_json *shared = read_text("{\"b\": [1.0, 1], \"a\": {}}"), *tree = NULL, *read;
+    tmi_value *shared = read_text("{\"b\": [1.0, 1], \"a\": {}}"), *tree = NULL, *read;
     tamis_error err;
     tmi_text text, x, y;
     tmi_json_out out;
@@ -339,17 +339,17 @@ static void a_tree_is_what_its_text_reads_as(void **state)
     write_everything(&out, shared);
     assert_int_equal(tmi_json_read(&read, text.bytes, text.length, NULL), TAMIS_OK);
     EVERY_ALLOCATION_FAILS(make_tree(&tree, shared, &err), assert_null(tree));
-    assert_true(tmi_json_equal(tree, read));
+    assert_true(tmi_value_equal(tree, read));
     assert_int_equal(tmi_json_canonical(&x, tree, NULL), TAMIS_OK);
     assert_int_equal(tmi_json_canonical(&y, read, NULL), TAMIS_OK);
     assert_string_equal(x.bytes, y.bytes);
-    tmi_json_free(shared);
-    assert_int_equal(tmi_json_size(tmi_json_field(tree, "shared", TMI_JSON_OBJECT)), 2); /* the tree owns it too */
-    assert_string_equal(tmi_json_text(tree, "cut"), "\xef\xbf\xbd\xef\xbf\xbd");
-    assert_string_equal(tmi_json_text(tree, "least"), "");
-    assert_null(tmi_json_field(NULL, "least", TMI_JSON_INTEGER));
-    tmi_json_free(tree);
-    tmi_json_free(read);
+    tmi_value_free(shared);
+    assert_int_equal(tmi_value_size(tmi_value_field(tree, "shared", TMI_VALUE_MAP)), 2); /* the tree owns it too */
+    assert_string_equal(tmi_value_field_text(tree, "cut"), "\xef\xbf\xbd\xef\xbf\xbd");
+    assert_string_equal(tmi_value_field_text(tree, "least"), "");
+    assert_null(tmi_value_field(NULL, "least", TMI_VALUE_INTEGER));
+    tmi_value_free(tree);
+    tmi_value_free(read);
     tmi_text_clear(&text);
     tmi_text_clear(&x);
     tmi_text_clear(&y);
@@ -358,7 +358,7 @@ static void a_tree_is_what_its_text_reads_as(void **state)
 /* Nothing is left of a tree that cannot be finished: too deep, a number beyond 64 bits, empty. */
 static void a_tree_that_fails_is_nothing(void **state)
 {
-    tmi_json *tree;
+    tmi_value *tree;
     tmi_json_tree t;
     (void)state;
     tmi_json_tree_begin(&t, NULL);
@@ -408,13 +408,13 @@ static void writes_any_string_as_valid_json(void **state)
             char string[] = {(char)first, (char)second, 0};
             tmi_text text;
             tmi_json_out out;
-            tmi_json *document;
+            tmi_value *document;
             tmi_text_init(&text);
             tmi_json_out_init(&out, &text, false);
             tmi_json_put_string(&out, string);
             if (tmi_json_read(&document, text.bytes, text.length, NULL) != TAMIS_OK || strchr(text.bytes, '\n'))
                 fail_msg("bytes %u %u", first, second);
-            tmi_json_free(document);
+            tmi_value_free(document);
             tmi_text_clear(&text);
         }
     }

@@ -143,14 +143,14 @@ static void kinds(void **state)
     tmi_int128 got[4], *const places[] = {got};
     assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
     assert_true(got[0] == 1 && got[3] == 4);
-    tmi_json *read;
+    tmi_value *read;
     assert_int_equal(tmi_json_read(&read, s.question, strlen(s.question), NULL), TAMIS_OK);
-    assert_int_equal(tmi_json_size(tmi_json_get(read, "columns")), 9);
+    assert_int_equal(tmi_value_size(tmi_value_get(read, "columns")), 9);
     assert_non_null(strstr(s.question, "\"least\": 1, \"most\": 2}, {\"column\": "));
     assert_non_null(strstr(s.question, "\"kind\": \"scatter\", \"of\": 1, \"stratum\": null, \"codes\": 1, \"key\": \"ab00"));
     assert_non_null(strstr(s.question, "0007\"}"));
     assert_non_null(strstr(s.question, "\"cell_of\": [[0, 1], [1]]"));
-    tmi_json_free(read);
+    tmi_value_free(read);
     engine->free(engine);
     tamis_source_free(source);
     free(s.question);

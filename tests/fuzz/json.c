@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    tmi_json *value = NULL, *again = NULL;
+    tmi_value *value = NULL, *again = NULL;
     tmi_text text, second;
     tamis_error err = {0};
     const tamis_status status = tmi_json_read(&value, (const char *)bytes, size, &err);
@@ -21,11 +21,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (tmi_json_canonical(&text, value, &err) != TAMIS_OK || text.failed || memchr(text.bytes, '\n', text.length)) abort();
     if (tmi_json_read(&again, text.bytes, text.length, &err) != TAMIS_OK) abort();
     if (tmi_json_canonical(&second, again, &err) != TAMIS_OK || strcmp(text.bytes, second.bytes) != 0) abort();
-    if (tmi_json_kind_of(value) != tmi_json_kind_of(again)) abort();
-    if (tmi_json_kind_of(value) == TMI_JSON_OBJECT && tmi_json_difference(value, again, NULL)) abort();
+    if (tmi_value_kind_of(value) != tmi_value_kind_of(again)) abort();
+    if (tmi_value_kind_of(value) == TMI_VALUE_MAP && tmi_value_difference(value, again, NULL)) abort();
     tmi_text_clear(&text);
     tmi_text_clear(&second);
-    tmi_json_free(value);
-    tmi_json_free(again);
+    tmi_value_free(value);
+    tmi_value_free(again);
     return 0;
 }

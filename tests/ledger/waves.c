@@ -98,7 +98,7 @@ static void a_raise_does_not_cover_what_came_before(void **state)
     tmi_ledger_coin amount = {0};
     tamis_number *numbers[4] = {NULL};
     tamis_coin two = coin_of(numbers, "2"), three = coin_of(numbers + 2, "3");
-    tmi_json *four;
+    tmi_value *four;
     tamis_error err = {0};
     (void)state;
     assert_int_equal(tmi_coin_make(&a.budget, &two, "budget", NULL), TAMIS_OK);
@@ -108,7 +108,7 @@ static void a_raise_does_not_cover_what_came_before(void **state)
     assert_int_equal(tmi_json_read(&four, "{\"epsilon\": \"4\"}", 16, NULL), TAMIS_OK);
     assert_int_equal(tmi_account_raised(&a, 3, "2026-11-16T10:00:01Z", four, "why", &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "budget at the time"));
-    tmi_json_free(four);
+    tmi_value_free(four);
     tmi_coin_clear(&amount);
     tmi_coin_clear(&a.budget);
     tmi_losses_clear(&a.losses);

@@ -73,20 +73,20 @@ static const char *const plans[] = {
 #define PLANS (sizeof plans / sizeof *plans)
 
 /* The canonical text of a tree, which is freed. */
-static char *text_of(tmi_json *tree)
+static char *text_of(tmi_value *tree)
 {
     char *text;
     tmi_text t;
     tmi_text_init(&t);
     assert_int_equal(tmi_json_canonical(&t, tree, NULL), TAMIS_OK);
     assert_int_equal(tmi_text_take(&text, &t, NULL), TAMIS_OK);
-    tmi_json_free(tree);
+    tmi_value_free(tree);
     return text;
 }
 
 static char *json_of(const char *text)
 {
-    tmi_json *json;
+    tmi_value *json;
     tamis_plan *p = read_good(text);
     assert_int_equal(tmi_plan_json(&json, p, NULL), TAMIS_OK);
     tamis_plan_free(p);
@@ -126,7 +126,7 @@ static void a_small_plan_is_written_so(void **state)
 
 static char *frozen_of(const char *text)
 {
-    tmi_json *json;
+    tmi_value *json;
     tamis_plan *p = read_good(text);
     assert_int_equal(tmi_plan_frozen_json(&json, p, NULL, NULL), TAMIS_OK);
     tamis_plan_free(p);
@@ -280,13 +280,13 @@ static void every_allocation_may_fail(void **state)
         tamis_design *design = NULL;
         tamis_sampling_facts facts;
         const tamis_number *eps, *delta;
-        tmi_json *json = NULL;
+        tmi_value *json = NULL;
         tamis_error err = {0};
         EVERY_ALLOCATION_FAILS(tmi_plan_json(&json, plan, &err), assert_null(json));
-        tmi_json_free(json);
+        tmi_value_free(json);
         json = NULL;
         EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, NULL, &err), assert_null(json));
-        tmi_json_free(json);
+        tmi_value_free(json);
         if (some[i] == 14)
             EVERY_ALLOCATION_FAILS(tamis_plan_sampling(&design, &facts, &eps, &delta, plan, &err), assert_null(design));
         tamis_design_free(design);

@@ -27,11 +27,11 @@ static tamis_plan *plan_with(const char *design)
 static tamis_status facts_of(tmi_frame_facts *facts, const char *strata, size_t count, tamis_error *err)
 {
     char text[1024];
-    tmi_json *json;
+    tmi_value *json;
     snprintf(text, sizeof text, "{\"sha256\": \"" HASH "\", \"strata\": %s}", strata);
     assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
     tamis_status status = tmi_frame_facts_read(facts, json, count, err);
-    tmi_json_free(json);
+    tmi_value_free(json);
     return status;
 }
 
@@ -188,7 +188,7 @@ static void the_account_freezes_the_frame(void **state)
     tamis_plan *plan = plan_with(
         "{stratified: {by: r, within: {poisson: {probability: p, frame: f.csv}}, strata: {b: {}, a: {}}}}");
     tmi_frame_facts facts, copy;
-    tmi_json *json;
+    tmi_value *json;
     tmi_text text;
     tamis_error err = {0};
     assert_int_equal(
@@ -209,9 +209,9 @@ static void the_account_freezes_the_frame(void **state)
                "{\"stratified\": {\"strata\": [{\"probabilities\": [\"1/8\", \"1\"]}, {\"probabilities\": [\"2/5\"]}], "
                "\"within\": \"poisson\"}}"));
     tmi_text_clear(&text);
-    tmi_json_free(json);
+    tmi_value_free(json);
     EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, &facts, &err), assert_null(json));
-    tmi_json_free(json);
+    tmi_value_free(json);
     tmi_frame_facts_clear(&copy);
     tmi_frame_facts_clear(&facts);
     tamis_plan_free(plan);

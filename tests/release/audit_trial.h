@@ -105,17 +105,17 @@ static tamis_status answer_and_note(tmi_engine *engine, tmi_int128 *const *answe
 
 /* ---- what is declared and published ---- */
 
-static const tmi_json *need(const tmi_json *object, const char *key)
+static const tmi_value *need(const tmi_value *object, const char *key)
 {
-    const tmi_json *value = tmi_json_get(object, key);
+    const tmi_value *value = tmi_value_get(object, key);
     if (!value) fail_msg("%s is missing", key);
     return value;
 }
 
-static tmi_json *text_as_json(tamis_status (*write)(char **, const tamis_release *, tamis_error *), const tamis_release *r)
+static tmi_value *text_as_json(tamis_status (*write)(char **, const tamis_release *, tamis_error *), const tamis_release *r)
 {
     char *text;
-    tmi_json *json;
+    tmi_value *json;
     assert_int_equal(write(&text, r, NULL), TAMIS_OK);
     assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
     tamis_free(text);
@@ -123,15 +123,15 @@ static tmi_json *text_as_json(tamis_status (*write)(char **, const tamis_release
 }
 
 /* The law that the certificate declares for a cell: the only one, or that of the cell's stratum. */
-static noise_law declared(size_t *which, const tmi_json *measurement, const tmi_json *group)
+static noise_law declared(size_t *which, const tmi_value *measurement, const tmi_value *group)
 {
-    const tmi_json *laws = need(measurement, "noise"), *stratum = tmi_json_get(group, "s");
-    for (*which = 0; *which < tmi_json_size(laws); ++*which) {
-        const tmi_json *law = tmi_json_at(laws, *which), *of = tmi_json_get(law, "stratum");
-        if (of && strcmp(tmi_json_string(of), tmi_json_string(stratum)) != 0) continue;
+    const tmi_value *laws = need(measurement, "noise"), *stratum = tmi_value_get(group, "s");
+    for (*which = 0; *which < tmi_value_size(laws); ++*which) {
+        const tmi_value *law = tmi_value_at(laws, *which), *of = tmi_value_get(law, "stratum");
+        if (of && strcmp(tmi_value_string(of), tmi_value_string(stratum)) != 0) continue;
         tamis_number *scale;
-        assert_int_equal(tamis_number_read(&scale, tmi_json_string(need(law, "scale")), NULL), TAMIS_OK);
-        const noise_law found = {strcmp(tmi_json_string(need(law, "law")), "discrete_gaussian") == 0, tmi_number_nearest(scale)};
+        assert_int_equal(tamis_number_read(&scale, tmi_value_string(need(law, "scale")), NULL), TAMIS_OK);
+        const noise_law found = {strcmp(tmi_value_string(need(law, "law")), "discrete_gaussian") == 0, tmi_number_nearest(scale)};
         tamis_number_free(scale);
         return found;
     }
@@ -196,20 +196,20 @@ static void judge_chance(trial *t, const chance *now)
 /* Adds the noise of one release. *cells and *laws: how many there are. */
 static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_release *r, const listener *l)
 {
-    tmi_json *certificate = text_as_json(tamis_release_certificate_json, r),
-             *published = text_as_json(tamis_release_measurements_json, r);
-    const tmi_json *declarations = need(certificate, "measurements"), *tables = need(published, "measurements");
+    tmi_value *certificate = text_as_json(tamis_release_certificate_json, r),
+              *published = text_as_json(tamis_release_measurements_json, r);
+    const tmi_value *declarations = need(certificate, "measurements"), *tables = need(published, "measurements");
     *cells = *laws = 0;
-    assert_int_equal(tmi_json_size(declarations), tmi_json_size(tables));
-    for (size_t i = 0; i < tmi_json_size(tables); i++) {
-        const tmi_json *values = need(tmi_json_at(tables, i), "values");
+    assert_int_equal(tmi_value_size(declarations), tmi_value_size(tables));
+    for (size_t i = 0; i < tmi_value_size(tables); i++) {
+        const tmi_value *values = need(tmi_value_at(tables, i), "values");
         int64_t before[MOST_LAWS];
         bool any[MOST_LAWS] = {false};
-        for (size_t cell = 0; cell < tmi_json_size(values); cell++, ++*cells) {
-            const tmi_json *value = tmi_json_at(values, cell);
+        for (size_t cell = 0; cell < tmi_value_size(values); cell++, ++*cells) {
+            const tmi_value *value = tmi_value_at(values, cell);
             size_t which;
-            const noise_law law = declared(&which, tmi_json_at(declarations, i), need(value, "group"));
-            const int64_t noise = (int64_t)(tmi_json_integer(need(value, "value")) - tmi_asking_truth(l->truth, i, cell));
+            const noise_law law = declared(&which, tmi_value_at(declarations, i), need(value, "group"));
+            const int64_t noise = (int64_t)(tmi_value_integer(need(value, "value")) - tmi_asking_truth(l->truth, i, cell));
             assert_true(*cells < MOST_CELLS && *laws + which < MOST_LAWS);
             assert_int_equal(law.gaussian, t->gaussian);
             evidence_add(&t->cells[*cells], &law, noise);
@@ -220,11 +220,11 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
             t->last[*cells] = before[which] = noise;
             any[which] = true;
         }
-        *laws += tmi_json_size(need(tmi_json_at(declarations, i), "noise"));
+        *laws += tmi_value_size(need(tmi_value_at(declarations, i), "noise"));
     }
     judge_chance(t, &l->now);
-    tmi_json_free(certificate);
-    tmi_json_free(published);
+    tmi_value_free(certificate);
+    tmi_value_free(published);
 }
 
 /* ---- releasing ---- */

@@ -224,17 +224,18 @@ static void texts_are_complete(void **state)
     }
     tamis_free(text);
     assert_int_equal(tamis_preview_json(&text, preview, &err), TAMIS_OK);
-    tmi_json *json;
+    tmi_value *json;
     assert_int_equal(tmi_json_read(&json, text, strlen(text), &err), TAMIS_OK);
-    const tmi_json *guarantee = tmi_json_get(json, "guarantee");
-    assert_int_equal(tmi_json_kind_of(tmi_json_get(guarantee, "outsider")), TMI_JSON_NULL);
-    assert_non_null(tmi_json_get(guarantee, "outsider_reason"));
-    assert_int_equal(tmi_json_size(tmi_json_get(json, "measurements")), 4);
-    assert_int_equal(tmi_json_size(tmi_json_get(json, "statistics")), 2);
-    const tmi_json *first = tmi_json_at(tmi_json_get(json, "measurements"), 0);
-    assert_string_equal(tmi_json_string(tmi_json_get(tmi_json_at(tmi_json_get(first, "noise"), 0), "law")), "discrete_laplace");
-    assert_non_null(tmi_json_get(first, "epsilon"));
-    tmi_json_free(json);
+    const tmi_value *guarantee = tmi_value_get(json, "guarantee");
+    assert_int_equal(tmi_value_kind_of(tmi_value_get(guarantee, "outsider")), TMI_VALUE_NULL);
+    assert_non_null(tmi_value_get(guarantee, "outsider_reason"));
+    assert_int_equal(tmi_value_size(tmi_value_get(json, "measurements")), 4);
+    assert_int_equal(tmi_value_size(tmi_value_get(json, "statistics")), 2);
+    const tmi_value *first = tmi_value_at(tmi_value_get(json, "measurements"), 0);
+    assert_string_equal(tmi_value_string(tmi_value_get(tmi_value_at(tmi_value_get(first, "noise"), 0), "law")),
+                        "discrete_laplace");
+    assert_non_null(tmi_value_get(first, "epsilon"));
+    tmi_value_free(json);
     tamis_free(text);
     tamis_preview_free(preview);
     tamis_plan_free(plan);
@@ -416,18 +417,18 @@ static void no_error_is_shown_above_the_range(void **state)
     tamis_plan *plan = plan_of(SRS, "0.0001", "  - {mean: x, by: g}\n  - {share: {g: a}}\n  - {total: x}\n");
     static const char *const fields[] = {"noise_sd", "sampling_se", "se"};
     tamis_preview *preview;
-    tmi_json *json;
+    tmi_value *json;
     char *text;
     assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
     assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
     assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
     for (size_t i = 0; i < 3; i++) {
-        const tmi_json *statistic = tmi_json_at(tmi_json_get(json, "statistics"), i);
+        const tmi_value *statistic = tmi_value_at(tmi_value_get(json, "statistics"), i);
         const double most[] = {20, 1, INFINITY};
-        for (size_t k = 0; k < 3; k++) assert_true(tmi_json_real(tmi_json_get(statistic, fields[k])) <= most[i]);
+        for (size_t k = 0; k < 3; k++) assert_true(tmi_value_real(tmi_value_get(statistic, fields[k])) <= most[i]);
     }
-    assert_true(tmi_json_real(tmi_json_get(tmi_json_at(tmi_json_get(json, "statistics"), 2), "noise_sd")) > 1e6);
-    tmi_json_free(json);
+    assert_true(tmi_value_real(tmi_value_get(tmi_value_at(tmi_value_get(json, "statistics"), 2), "noise_sd")) > 1e6);
+    tmi_value_free(json);
     tamis_free(text);
     assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "mean of x by g"));

@@ -158,7 +158,7 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
 static char *fixed_by(const tamis_plan *plan, const tmi_frame_facts *frame)
 {
     char *fixed = NULL;
-    tmi_json *frozen, *kept;
+    tmi_value *frozen, *kept;
     tmi_text text;
     assert_int_equal(tmi_plan_frozen_json(&frozen, plan, frame, NULL), TAMIS_OK);
     assert_int_equal(tmi_frozen_kept(&kept, frozen, false, NULL), TAMIS_OK);
@@ -167,8 +167,8 @@ static char *fixed_by(const tamis_plan *plan, const tmi_frame_facts *frame)
     tmi_text_format(&text, " same sample: %d groups:", plan->wave.same_sample);
     for (size_t i = 0; i < plan->wave.group_count; i++) tmi_text_format(&text, " %s", plan->wave.groups[i]);
     assert_int_equal(tmi_text_take(&fixed, &text, NULL), TAMIS_OK);
-    tmi_json_free(frozen);
-    tmi_json_free(kept);
+    tmi_value_free(frozen);
+    tmi_value_free(kept);
     return fixed;
 }
 

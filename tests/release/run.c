@@ -367,10 +367,10 @@ static void the_folder_holds_what_the_texts_say(void **state)
         assert_int_equal(files[i].write(&text, r, NULL), TAMIS_OK);
         assert_string_equal(written, text);
         assert_null(strstr(text, place)); /* no paths */
-        tmi_json *json;
+        tmi_value *json;
         if (strstr(files[i].name, ".json")) {
             assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
-            tmi_json_free(json);
+            tmi_value_free(json);
         }
         free(written);
         tamis_free(text);

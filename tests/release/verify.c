@@ -262,14 +262,14 @@ static void rehash(char *text)
     char *end = last(body, key);
     while (*end != ',') end--;
     strcpy(end, "}");
-    tmi_json *document;
+    tmi_value *document;
     tmi_text canonical;
     tmi_text_init(&canonical);
     assert_int_equal(tmi_json_read(&document, body, strlen(body), NULL), TAMIS_OK);
     assert_int_equal(tmi_json_canonical(&canonical, document, NULL), TAMIS_OK);
     tmi_sha256_text(hash, canonical.bytes, canonical.length);
     memcpy(last(text, key) + strlen(key), hash, TMI_SHA256_TEXT - 1);
-    tmi_json_free(document);
+    tmi_value_free(document);
     tmi_text_clear(&canonical);
     free(body);
 }

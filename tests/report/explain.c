@@ -41,11 +41,11 @@ static void every_topic_has_a_screen(void **state)
     for (; tamis_explain_topic(i); i++) {
         const char *topic = tamis_explain_topic(i);
         char *text = explain(topic, 0), *json = explain(topic, 1);
-        tmi_json *document;
+        tmi_value *document;
         assert_fits_a_screen(topic, text);
         assert_int_equal(tmi_json_read(&document, json, strlen(json), NULL), TAMIS_OK);
-        assert_int_equal(tmi_json_kind_of(document), TMI_JSON_OBJECT);
-        tmi_json_free(document);
+        assert_int_equal(tmi_value_kind_of(document), TMI_VALUE_MAP);
+        tmi_value_free(document);
         tamis_free(text);
         tamis_free(json);
     }
@@ -65,15 +65,15 @@ static void settings_tell_everything(void **state)
     for (size_t i = 0; i < TAMIS_SETTINGS; i++) {
         const tamis_setting *s = &tamis_settings()[i];
         char *text = explain(s->name, 0), *json = explain(s->name, 1);
-        tmi_json *document;
+        tmi_value *document;
         assert_non_null(strstr(all, s->name));
         assert_true(strstr(text, "The attacker") && strstr(text, "Use it") && strstr(text, "In a plan"));
         assert_int_equal(tmi_json_read(&document, json, strlen(json), NULL), TAMIS_OK);
-        assert_string_equal(tmi_json_string(tmi_json_get(document, "attacker")), s->attacker);
-        assert_string_equal(tmi_json_string(tmi_json_get(document, "protect")), tamis_level_name(s->protect));
-        assert_string_equal(tmi_json_string(tmi_json_get(document, "paper_weights")), /* Table 4.1 */
+        assert_string_equal(tmi_value_string(tmi_value_get(document, "attacker")), s->attacker);
+        assert_string_equal(tmi_value_string(tmi_value_get(document, "protect")), tamis_level_name(s->protect));
+        assert_string_equal(tmi_value_string(tmi_value_get(document, "paper_weights")), /* Table 4.1 */
                             s->given == TAMIS_FRAME || s->given == TAMIS_SAMPLE ? "fixed" : "may move");
-        tmi_json_free(document);
+        tmi_value_free(document);
         tamis_free(text);
         tamis_free(json);
     }

@@ -9,39 +9,10 @@
 #include "base/text.h"
 #include "base/value.h"
 
-/* Names that the other rooms use for a value. */
-typedef tmi_value tmi_json;
-typedef tmi_value_kind tmi_json_kind;
-#define TMI_JSON_NULL TMI_VALUE_NULL
-#define TMI_JSON_BOOLEAN TMI_VALUE_BOOLEAN
-#define TMI_JSON_INTEGER TMI_VALUE_INTEGER
-#define TMI_JSON_REAL TMI_VALUE_REAL
-#define TMI_JSON_LIST TMI_VALUE_LIST
-#define TMI_JSON_STRING TMI_VALUE_TEXT
-#define TMI_JSON_OBJECT TMI_VALUE_MAP
-#define tmi_json_string tmi_value_string
-#define tmi_json_free tmi_value_free
-#define tmi_json_field tmi_value_field
-#define tmi_json_text tmi_value_field_text
-#define tmi_json_whole tmi_value_field_integer
-#define tmi_json_true tmi_value_field_is_true
-#define tmi_json_kind_of tmi_value_kind_of
-#define tmi_json_is_true tmi_value_is_true
-#define tmi_json_integer tmi_value_integer
-#define tmi_json_real tmi_value_real
-#define tmi_json_size tmi_value_size
-#define tmi_json_at tmi_value_at
-#define tmi_json_get tmi_value_get
-#define tmi_json_next_key tmi_value_next_key
-#define tmi_json_equal tmi_value_equal
-#define tmi_json_extra_key tmi_value_extra_key
-#define tmi_json_short_name tmi_value_short_name
-#define tmi_json_difference tmi_value_difference
-
 /* ---- reading ---- */
 
-/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID (with position) on malformed
- * text, SYSTEM if memory runs out; jansson now and then takes the second for the first. */
+/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID (with position) on
+ * malformed text, SYSTEM if memory runs out; jansson now and then takes the second for the first. */
 tamis_status tmi_json_read(tmi_value **document, const char *bytes, size_t length, tamis_error *err);
 
 /* The same for a long text: `watch` is asked now and then, and SYSTEM, "cancelled", comes of its wish to stop. */

@@ -3,24 +3,13 @@
 #include <string.h>
 
 #include "base/json/json.h"
+#include "base/letters.h"
 #include "base/memory.h"
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty) { *out = (tmi_json_out){.text = text, .pretty = pretty}; }
 
-/* The length of the UTF-8 character that `c` begins with, 0 if it is not one: overlong forms, surrogates and what lies beyond
- * U+10FFFF are none. A string that ends inside a character is caught by its zero byte. */
-static size_t character(const char *c)
-{
-    const unsigned char *u = (const unsigned char *)c;
-    if (u[0] < 0x80) return 1;
-    size_t length = u[0] >= 0xF0 ? 4 : u[0] >= 0xE0 ? 3 : 2;
-    if (u[0] < 0xC2 || u[0] > 0xF4) return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((u[i] & 0xC0) != 0x80) return 0;
-    if ((u[0] == 0xE0 && u[1] < 0xA0) || (u[0] == 0xED && u[1] > 0x9F)) return 0;
-    if ((u[0] == 0xF0 && u[1] < 0x90) || (u[0] == 0xF4 && u[1] > 0x8F)) return 0;
-    return length;
-}
+/* As tmi_utf8_length. A string that ends inside a character is caught by its zero byte. */
+static size_t character(const char *c) { return tmi_utf8_length(c, 4); }
 
 bool tmi_is_utf8(const char *string)
 {

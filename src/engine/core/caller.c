@@ -209,12 +209,12 @@ typedef struct conversation {
     tmi_layout layout;
     tmi_json_out out;
     tmi_text text;
-    tmi_json *reply;
+    tmi_value *reply;
 } conversation;
 
 static void end(conversation *c)
 {
-    tmi_json_free(c->reply);
+    tmi_value_free(c->reply);
     tmi_text_clear(&c->text);
     tmi_layout_clear(&c->layout);
 }
@@ -272,7 +272,7 @@ static tamis_status ask(conversation *c, const asking *a, tamis_error *err)
         TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "the caller's engine failed"));
     if (reply.failed) TMI_TRY(tmi_fail_memory(err));
     status = reply.text ? tmi_json_read(&c->reply, reply.text, strlen(reply.text), &own) : TAMIS_INVALID;
-    if (status == TAMIS_INVALID || (status == TAMIS_OK && tmi_json_kind_of(c->reply) != TMI_JSON_OBJECT))
+    if (status == TAMIS_INVALID || (status == TAMIS_OK && tmi_value_kind_of(c->reply) != TMI_VALUE_MAP))
         TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "the caller's engine did not return a JSON object"));
     if (status != TAMIS_OK) tmi_fail(err, status, "%s", own.message);
 done:
@@ -289,16 +289,16 @@ static tamis_status wrong(tamis_error *err, const char *key)
 }
 
 /* An integer as a JSON integer or as decimal text, at most 2^92 in size. */
-static bool read_sum(tmi_int128 *sum, const tmi_json *value)
+static bool read_sum(tmi_int128 *sum, const tmi_value *value)
 {
     const tmi_int128 most = (tmi_int128)1 << 92;
     *sum = 0;
-    if (value && tmi_json_kind_of(value) == TMI_JSON_INTEGER) {
-        *sum = tmi_json_integer(value);
+    if (value && tmi_value_kind_of(value) == TMI_VALUE_INTEGER) {
+        *sum = tmi_value_integer(value);
         return true;
     }
-    if (!value || tmi_json_kind_of(value) != TMI_JSON_STRING) return false;
-    const char *text = tmi_json_string(value);
+    if (!value || tmi_value_kind_of(value) != TMI_VALUE_TEXT) return false;
+    const char *text = tmi_value_string(value);
     const bool negative = *text == '-';
     text += negative;
     if (*text == '\0') return false;
@@ -311,34 +311,34 @@ static bool read_sum(tmi_int128 *sum, const tmi_json *value)
     return true;
 }
 
-static tamis_status read_sums(tmi_int128 *const *answers, const tmi_json *reply, const tmi_request *request, tamis_error *err)
+static tamis_status read_sums(tmi_int128 *const *answers, const tmi_value *reply, const tmi_request *request, tamis_error *err)
 {
-    const tmi_json *sums = tmi_json_get(reply, "sums");
-    if (!sums || tmi_json_kind_of(sums) != TMI_JSON_LIST || tmi_json_size(sums) != request->table_count)
+    const tmi_value *sums = tmi_value_get(reply, "sums");
+    if (!sums || tmi_value_kind_of(sums) != TMI_VALUE_LIST || tmi_value_size(sums) != request->table_count)
         return wrong(err, "sums");
     for (size_t t = 0; t < request->table_count; t++) {
         const size_t count = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
-        const tmi_json *list = tmi_json_at(sums, t);
-        if (tmi_json_kind_of(list) != TMI_JSON_LIST || tmi_json_size(list) != count) return wrong(err, "sums");
+        const tmi_value *list = tmi_value_at(sums, t);
+        if (tmi_value_kind_of(list) != TMI_VALUE_LIST || tmi_value_size(list) != count) return wrong(err, "sums");
         for (size_t i = 0; i < count; i++)
-            if (!read_sum(&answers[t][i], tmi_json_at(list, i))) return wrong(err, "sums");
+            if (!read_sum(&answers[t][i], tmi_value_at(list, i))) return wrong(err, "sums");
     }
     return TAMIS_OK;
 }
 
-static bool read_count(int64_t *count, const tmi_json *value)
+static bool read_count(int64_t *count, const tmi_value *value)
 {
-    if (!value || tmi_json_kind_of(value) != TMI_JSON_INTEGER) return false;
-    *count = tmi_json_integer(value);
+    if (!value || tmi_value_kind_of(value) != TMI_VALUE_INTEGER) return false;
+    *count = tmi_value_integer(value);
     return *count >= 0 && *count <= TMI_MAX_ROWS;
 }
 
-static bool read_counts(int64_t *counts, const tmi_json *list, size_t count)
+static bool read_counts(int64_t *counts, const tmi_value *list, size_t count)
 {
     if (!counts) return true;
-    if (!list || tmi_json_kind_of(list) != TMI_JSON_LIST || tmi_json_size(list) != count) return false;
+    if (!list || tmi_value_kind_of(list) != TMI_VALUE_LIST || tmi_value_size(list) != count) return false;
     for (size_t i = 0; i < count; i++)
-        if (!read_count(&counts[i], tmi_json_at(list, i))) return false;
+        if (!read_count(&counts[i], tmi_value_at(list, i))) return false;
     return true;
 }
 
@@ -357,11 +357,11 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     put_place(&c.out, "cluster", &c.layout, inventory->cluster);
     put_place(&c.out, "stratum", &c.layout, inventory->stratum);
     TMI_TRY(ask(&c, engine->state, err));
-    if (!read_count(&inventory->rows, tmi_json_get(c.reply, "rows")) ||
-        (inventory->unit && !read_count(&inventory->units, tmi_json_get(c.reply, "units"))) ||
-        !read_counts(inventory->rows_in, tmi_json_get(c.reply, "rows_in"), strata) ||
-        (inventory->unit && !read_counts(inventory->units_in, tmi_json_get(c.reply, "units_in"), strata)) ||
-        (inventory->cluster && !read_counts(inventory->clusters_in, tmi_json_get(c.reply, "clusters_in"), strata)))
+    if (!read_count(&inventory->rows, tmi_value_get(c.reply, "rows")) ||
+        (inventory->unit && !read_count(&inventory->units, tmi_value_get(c.reply, "units"))) ||
+        !read_counts(inventory->rows_in, tmi_value_get(c.reply, "rows_in"), strata) ||
+        (inventory->unit && !read_counts(inventory->units_in, tmi_value_get(c.reply, "units_in"), strata)) ||
+        (inventory->cluster && !read_counts(inventory->clusters_in, tmi_value_get(c.reply, "clusters_in"), strata)))
         TMI_TRY(wrong(err, "inventory"));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);

@@ -59,8 +59,8 @@ static void account_clear(tmi_shown_account *x)
 /* The name of a stratum; NULL if there are none. */
 const char *tmi_shown_stratum(const tmi_shown_account *x, int64_t stratum)
 {
-    const char *name = x->strata ? tmi_json_next_key(x->strata, NULL) : NULL;
-    while (name && stratum-- > 0) name = tmi_json_next_key(x->strata, name);
+    const char *name = x->strata ? tmi_value_next_key(x->strata, NULL) : NULL;
+    while (name && stratum-- > 0) name = tmi_value_next_key(x->strata, name);
     return name;
 }
 
@@ -71,13 +71,13 @@ static tamis_status look_at(tmi_shown_account *x, const tamis_ledger *ledger, si
     *x = (tmi_shown_account){.a = &ledger->book.accounts[i], .place = i};
     TMI_TRY(tamis_ledger_spending(&x->budget, &x->spent, &x->left, ledger, i, err));
     TMI_TRY(tamis_ledger_sample(&eps, &delta, ledger, i, at, err));
-    const tmi_json *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
+    const tmi_value *frozen = x->a->waves[x->a->wave_count - 1].frozen; /* that of tamis_ledger_design */
     TMI_TRY(tmi_coin_spending(&x->sample, &(tmi_ledger_coin){.eps = eps, .delta = delta}, true, err));
     if (tmi_losses_concentrated(&x->a->losses) && !x->budget.in_rho) x->sample.epsilon = x->spent.epsilon;
-    const char *unit = tmi_json_text(frozen, "unit");
+    const char *unit = tmi_value_field_text(frozen, "unit");
     x->unit = *unit ? unit : "unit";
     /* entries are canonical, so that the keys are in the order of the names */
-    x->strata = tmi_json_field(tmi_json_get(tmi_json_get(frozen, "design"), "stratified"), "strata", TMI_JSON_OBJECT);
+    x->strata = tmi_value_field(tmi_value_get(tmi_value_get(frozen, "design"), "stratified"), "strata", TMI_VALUE_MAP);
     TMI_TRY(tmi_ledger_outsider_make(&x->outsider, ledger, i, at, err));
 done:
     tamis_number_free(eps);

@@ -67,12 +67,12 @@ done:
 }
 
 /* A file that is no JSON object is a problem; *document is NULL then. */
-static tamis_status read_object(tmi_json **document, const folder *f, size_t i, tmi_verification *v, tamis_error *err)
+static tamis_status read_object(tmi_value **document, const folder *f, size_t i, tmi_verification *v, tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status = tmi_json_read(document, f->bytes[i], f->length[i], &reason);
-    if (status == TAMIS_OK && tmi_json_kind_of(*document) != TMI_JSON_OBJECT) {
-        tmi_json_free(*document);
+    if (status == TAMIS_OK && tmi_value_kind_of(*document) != TMI_VALUE_MAP) {
+        tmi_value_free(*document);
         *document = NULL;
         status = tmi_fail(&reason, TAMIS_INVALID, "expected a JSON object");
     }
@@ -94,24 +94,24 @@ static tamis_status make_room(tmi_int128 ***noisy, const tmi_schedule *s, tamis_
 
 /* The measurement of the file that is `wanted` but for its numbers. A release that is repeated has them in the order of the first
  * time. If none is the same, that of the same place is the one to compare. */
-static size_t find(const tmi_json *list, const tmi_json *wanted, size_t place)
+static size_t find(const tmi_value *list, const tmi_value *wanted, size_t place)
 {
-    for (size_t k = 0, count = tmi_json_size(list); k < count; k++) {
+    for (size_t k = 0, count = tmi_value_size(list); k < count; k++) {
         const size_t i = (place + k) % count;
-        const tmi_json *there = tmi_json_at(list, i);
-        if (tmi_json_kind_of(there) == TMI_JSON_OBJECT && !tmi_json_difference(there, wanted, "values")) return i;
+        const tmi_value *there = tmi_value_at(list, i);
+        if (tmi_value_kind_of(there) == TMI_VALUE_MAP && !tmi_value_difference(there, wanted, "values")) return i;
     }
     return place;
 }
 
 /* Numbers that the file says, 0 where it says none; beyond the limit there is no noisy number. */
-static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_json *says, size_t place, tmi_checking *c)
+static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_value *says, size_t place, tmi_checking *c)
 {
-    const tmi_json *values = tmi_json_field(says, "values", TMI_JSON_LIST);
-    for (size_t cell = 0; values && cell < m->cells && cell < tmi_json_size(values); cell++) {
-        const tmi_json *value = tmi_json_field(tmi_json_at(values, cell), "value", TMI_JSON_INTEGER);
+    const tmi_value *values = tmi_value_field(says, "values", TMI_VALUE_LIST);
+    for (size_t cell = 0; values && cell < m->cells && cell < tmi_value_size(values); cell++) {
+        const tmi_value *value = tmi_value_field(tmi_value_at(values, cell), "value", TMI_VALUE_INTEGER);
         if (!value) continue;
-        noisy[cell] = tmi_json_integer(value);
+        noisy[cell] = tmi_value_integer(value);
         if (noisy[cell] <= m->limit && noisy[cell] >= -m->limit) continue;
         char field[TMI_FAULT_FIELD];
         snprintf(field, sizeof field, "measurements.json.measurements[%zu].values[%zu]", place, cell);
@@ -125,29 +125,29 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const fo
     const tmi_schedule *s = &v->schedule;
     const size_t before = v->check.faults->count;
     static const char list_key[] = "measurements", path[] = "measurements.json";
-    tmi_json *says = NULL, *empty = NULL, *follows = NULL;
+    tmi_value *says = NULL, *empty = NULL, *follows = NULL;
     size_t *places = tmi_alloc(s->measurement_count, sizeof *places);
     tamis_status status;
     *right = false;
     if (!places) return tmi_fail_memory(err);
     TMI_TRY(read_object(&says, f, TMI_FILE_MEASUREMENTS, v, err));
     if (!says) goto done;
-    const tmi_json *list = tmi_json_field(says, list_key, TMI_JSON_LIST);
-    if (!list || tmi_json_size(list) != s->measurement_count) {
+    const tmi_value *list = tmi_value_field(says, list_key, TMI_VALUE_LIST);
+    if (!list || tmi_value_size(list) != s->measurement_count) {
         tmi_check_note(&v->check, "measurements.json.measurements", "is not a list of the certificate's measurements");
         status = v->check.status;
         goto done;
     }
     TMI_TRY(tmi_measurements_tree(&empty, s, noisy, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
-        places[i] = find(list, tmi_json_at(tmi_json_get(empty, list_key), i), i);
-        take_values(noisy[i], &s->measurements[i], tmi_json_at(list, places[i]), places[i], &v->check);
+        places[i] = find(list, tmi_value_at(tmi_value_get(empty, list_key), i), i);
+        take_values(noisy[i], &s->measurements[i], tmi_value_at(list, places[i]), places[i], &v->check);
     }
     TMI_TRY(tmi_measurements_tree(&follows, s, noisy, err));
     tmi_check_fields(&v->check, follows, says, path, list_key);
     for (size_t i = 0; i < s->measurement_count; i++) {
         char field[TMI_FAULT_FIELD];
-        const tmi_json *wanted = tmi_json_at(tmi_json_get(follows, list_key), i), *there = tmi_json_at(list, places[i]);
+        const tmi_value *wanted = tmi_value_at(tmi_value_get(follows, list_key), i), *there = tmi_value_at(list, places[i]);
         snprintf(field, sizeof field, "%s.%s[%zu]", path, list_key, places[i]);
         tmi_check_same(&v->check, wanted, there, field, false);
     }
@@ -155,9 +155,9 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, const fo
     *right = v->check.faults->count == before;
 
 done:
-    tmi_json_free(says);
-    tmi_json_free(empty);
-    tmi_json_free(follows);
+    tmi_value_free(says);
+    tmi_value_free(empty);
+    tmi_value_free(follows);
     tmi_free(places);
     return status;
 }
@@ -167,17 +167,17 @@ done:
 static bool is_near(double x, double y) { return fabs(x - y) <= NEAR * fmax(fabs(x), fabs(y)); }
 
 /* The number of the file instead of the one computed, if they are the same to nine digits. */
-static void adopt(double *x, const tmi_json *object, const char *key)
+static void adopt(double *x, const tmi_value *object, const char *key)
 {
-    const tmi_json *value = object && tmi_json_kind_of(object) == TMI_JSON_OBJECT ? tmi_json_get(object, key) : NULL;
-    if (!value || (tmi_json_kind_of(value) != TMI_JSON_REAL && tmi_json_kind_of(value) != TMI_JSON_INTEGER)) return;
-    const double said = tmi_json_real(value);
+    const tmi_value *value = object && tmi_value_kind_of(object) == TMI_VALUE_MAP ? tmi_value_get(object, key) : NULL;
+    if (!value || (tmi_value_kind_of(value) != TMI_VALUE_REAL && tmi_value_kind_of(value) != TMI_VALUE_INTEGER)) return;
+    const double said = tmi_value_real(value);
     if (said != *x && is_near(said, *x)) *x = said;
 }
 
-static void adopt_result(tmi_result *r, const tmi_json *says)
+static void adopt_result(tmi_result *r, const tmi_value *says)
 {
-    const tmi_json *interval = tmi_json_field(says, "interval", TMI_JSON_OBJECT);
+    const tmi_value *interval = tmi_value_field(says, "interval", TMI_VALUE_MAP);
     adopt(&r->estimate, says, "estimate");
     adopt(&r->se, says, "se");
     adopt(&r->sampling_se, says, "sampling_se");
@@ -189,20 +189,20 @@ static void adopt_result(tmi_result *r, const tmi_json *says)
 
 static tamis_status check_results(tamis_release *r, const folder *f, tmi_verification *v, tamis_error *err)
 {
-    tmi_json *says = NULL, *follows = NULL;
+    tmi_value *says = NULL, *follows = NULL;
     tamis_status status;
     TMI_TRY(read_object(&says, f, TMI_FILE_RESULTS, v, err));
     if (!says) goto done;
-    const tmi_json *list = tmi_json_field(says, "results", TMI_JSON_LIST);
-    for (size_t i = 0; list && i < r->results.count && i < tmi_json_size(list); i++)
-        adopt_result(&r->results.list[i], tmi_json_at(list, i));
+    const tmi_value *list = tmi_value_field(says, "results", TMI_VALUE_LIST);
+    for (size_t i = 0; list && i < r->results.count && i < tmi_value_size(list); i++)
+        adopt_result(&r->results.list[i], tmi_value_at(list, i));
     TMI_TRY(tmi_results_tree(&follows, &r->results, err));
     tmi_check_same(&v->check, follows, says, tmi_files[TMI_FILE_RESULTS].name, false);
     status = v->check.status;
 
 done:
-    tmi_json_free(says);
-    tmi_json_free(follows);
+    tmi_value_free(says);
+    tmi_value_free(follows);
     return status;
 }
 

@@ -7,7 +7,7 @@
 #include "plan/json_fields.h"
 #include "release/verify/verification.h"
 
-static tamis_status facts_tree(tmi_json **tree, const tmi_frame_facts *facts, tamis_error *err)
+static tamis_status facts_tree(tmi_value **tree, const tmi_frame_facts *facts, tamis_error *err)
 {
     tmi_json_tree made;
     tmi_json_tree_begin(&made, NULL);
@@ -20,7 +20,7 @@ static tamis_status compare_facts(tmi_verification *v, const char *path, tamis_e
     tamis_plan plan = *v->schedule.plan; /* the same plan with its frame in another place; nothing of it is freed */
     char *place = tmi_copy_text(path, strlen(path));
     tmi_frame_file frame = {0};
-    tmi_json *follows = NULL, *says = NULL;
+    tmi_value *follows = NULL, *says = NULL;
     tamis_error reason = {0};
     tamis_status status = TAMIS_OK;
     if (!place) return tmi_fail_memory(err);
@@ -37,8 +37,8 @@ static tamis_status compare_facts(tmi_verification *v, const char *path, tamis_e
     status = v->check.status;
 
 done:
-    tmi_json_free(follows);
-    tmi_json_free(says);
+    tmi_value_free(follows);
+    tmi_value_free(says);
     tmi_frame_file_clear(&frame);
     tmi_free(place);
     return status;

@@ -16,19 +16,19 @@ static void parts_clear(tmi_budget_parts *parts)
 }
 
 /* The parts of the budget; *known is false if the file does not say all of them. */
-static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_json *document, tamis_error *err)
+static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_value *document, tamis_error *err)
 {
-    const tmi_json *list = tmi_json_field(document, "measurements", TMI_JSON_LIST);
+    const tmi_value *list = tmi_value_field(document, "measurements", TMI_VALUE_LIST);
     tamis_status status = TAMIS_OK;
     *parts = (tmi_budget_parts){0};
     *known = list != NULL;
     if (!list) return TAMIS_OK;
-    parts->count = tmi_json_size(list);
+    parts->count = tmi_value_size(list);
     parts->list = tmi_alloc(parts->count, sizeof *parts->list);
     if (!parts->list) TMI_TRY(tmi_fail_memory(err));
-    parts->rho = parts->count > 0 && tmi_json_field(tmi_json_at(list, 0), "rho", TMI_JSON_STRING);
+    parts->rho = parts->count > 0 && tmi_value_field(tmi_value_at(list, 0), "rho", TMI_VALUE_TEXT);
     for (size_t i = 0; i < parts->count; i++) {
-        TMI_TRY(tmi_exact_field(&parts->list[i], tmi_json_at(list, i), parts->rho ? "rho" : "epsilon", err));
+        TMI_TRY(tmi_exact_field(&parts->list[i], tmi_value_at(list, i), parts->rho ? "rho" : "epsilon", err));
         if (!parts->list[i]) *known = false;
     }
 
@@ -72,9 +72,9 @@ static void check_entry(const tamis_charged *a, const tmi_losses *before, tmi_ch
 /* The account as the release knew it. What a release that is returned as it was has kept is empty: only its presence counts. */
 static tamis_status read_account(tmi_verification *v, tamis_error *err)
 {
-    const tmi_json *ledger = tmi_json_field(v->document, "ledger", TMI_JSON_OBJECT);
-    const tmi_json *account = tmi_json_field(v->document, "account", TMI_JSON_OBJECT);
-    const char *why = tmi_json_text(account, "new_account");
+    const tmi_value *ledger = tmi_value_field(v->document, "ledger", TMI_VALUE_MAP);
+    const tmi_value *account = tmi_value_field(v->document, "account", TMI_VALUE_MAP);
+    const char *why = tmi_value_field_text(account, "new_account");
     const bool measured = v->schedule.measurement_count > 0;
     tmi_account *a = &v->account;
     tamis_charged *charged = &a->charged;
@@ -82,14 +82,14 @@ static tamis_status read_account(tmi_verification *v, tamis_error *err)
     tamis_error reason = {0};
     tamis_status status;
     TMI_TRY(tmi_standing_read(&a->standing, &a->kept, account, err));
-    a->kept = a->has_spending = a->kept && tmi_json_field(ledger, "entry", TMI_JSON_INTEGER);
-    charged->entry = tmi_json_whole(ledger, "entry");
-    charged->created = tmi_json_true(ledger, "created");
-    charged->claim = tmi_json_whole(ledger, "claim");
-    charged->clock_behind = tmi_json_true(ledger, "clock_behind");
-    snprintf(charged->hash, sizeof charged->hash, "%s", tmi_json_text(ledger, "hash"));
-    snprintf(charged->time, sizeof charged->time, "%s", tmi_json_text(ledger, "time"));
-    TMI_TRY(tmi_copy_string(&charged->measurements, tmi_json_true(ledger, "repeated") ? "" : NULL, err));
+    a->kept = a->has_spending = a->kept && tmi_value_field(ledger, "entry", TMI_VALUE_INTEGER);
+    charged->entry = tmi_value_whole(ledger, "entry");
+    charged->created = tmi_value_true(ledger, "created");
+    charged->claim = tmi_value_whole(ledger, "claim");
+    charged->clock_behind = tmi_value_true(ledger, "clock_behind");
+    snprintf(charged->hash, sizeof charged->hash, "%s", tmi_value_field_text(ledger, "hash"));
+    snprintf(charged->time, sizeof charged->time, "%s", tmi_value_field_text(ledger, "time"));
+    TMI_TRY(tmi_copy_string(&charged->measurements, tmi_value_true(ledger, "repeated") ? "" : NULL, err));
     TMI_TRY(tmi_copy_string(&charged->new_account, *why ? why : NULL, err));
     if (!a->kept) {
         if (measured) tmi_check_note(c, "account", "the certificate does not state this release's charge");
@@ -107,17 +107,17 @@ done:
 }
 
 /* What the frame says; empty if there is none. */
-static tamis_status read_frame(tmi_frame_facts *frame, const tmi_json *document, tmi_checking *c, tamis_error *err)
+static tamis_status read_frame(tmi_frame_facts *frame, const tmi_value *document, tmi_checking *c, tamis_error *err)
 {
-    const tmi_json *json = tmi_json_get(document, "frame"), *strata = tmi_json_field(json, "strata", TMI_JSON_LIST);
+    const tmi_value *json = tmi_value_get(document, "frame"), *strata = tmi_value_field(json, "strata", TMI_VALUE_LIST);
     tamis_error reason = {0};
     if (!json) return TAMIS_OK;
-    tamis_status status = tmi_frame_facts_read(frame, json, strata ? tmi_json_size(strata) : 0, &reason);
+    tamis_status status = tmi_frame_facts_read(frame, json, strata ? tmi_value_size(strata) : 0, &reason);
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
 /* The schedule, from its plan; empty on failure. */
-static tamis_status make_again(tmi_verification *v, const tmi_json *json, const tmi_budget_parts *parts, tamis_error *err)
+static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_budget_parts *parts, tamis_error *err)
 {
     tamis_plan *plan = NULL;
     tamis_status status;
@@ -136,9 +136,9 @@ done:
 /* The plan, and what follows from it. A text that is no plan is a problem found. */
 static tamis_status begin(tmi_verification *v, tamis_error *err)
 {
-    const tmi_json *document = v->document;
+    const tmi_value *document = v->document;
     tmi_checking *c = &v->check;
-    const tmi_json *plan = tmi_json_field(document, "plan", TMI_JSON_OBJECT);
+    const tmi_value *plan = tmi_value_field(document, "plan", TMI_VALUE_MAP);
     tmi_budget_parts parts = {0};
     tmi_frame_facts frame = {0};
     tamis_error reason = {0};
@@ -172,16 +172,16 @@ static void take_hash(char hash[TMI_SHA256_TEXT], const char *text, const char *
     if (!tmi_is_sha256_text(text)) tmi_check_note(c, field, "expected a SHA-256, 64 hexadecimal digits");
 }
 
-static void read_files(tmi_certificate *certificate, const tmi_json *document, tmi_checking *c)
+static void read_files(tmi_certificate *certificate, const tmi_value *document, tmi_checking *c)
 {
-    const tmi_json *files = tmi_json_field(document, "files", TMI_JSON_OBJECT);
+    const tmi_value *files = tmi_value_field(document, "files", TMI_VALUE_MAP);
     for (size_t i = 0; i < TMI_FILES; i++) {
         char name[TMI_FAULT_FIELD];
         snprintf(name, sizeof name, "files.%s", tmi_files[i].name);
-        take_hash(certificate->files[i], tmi_json_text(files, tmi_files[i].name), name, c);
+        take_hash(certificate->files[i], tmi_value_field_text(files, tmi_files[i].name), name, c);
     }
-    if (tmi_json_field(document, "signed_by", TMI_JSON_STRING))
-        take_hash(certificate->signed_by, tmi_json_text(document, "signed_by"), "signed_by", c);
+    if (tmi_value_field(document, "signed_by", TMI_VALUE_TEXT))
+        take_hash(certificate->signed_by, tmi_value_field_text(document, "signed_by"), "signed_by", c);
 }
 
 /* What one frame can say of itself. */
@@ -195,7 +195,7 @@ static tamis_status check_frame(const tmi_schedule *s, tmi_checking *c, tamis_er
 tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err)
 {
     tmi_certificate *certificate = &v->certificate;
-    const char *version = tmi_json_text(v->document, "version");
+    const char *version = tmi_value_field_text(v->document, "version");
     tamis_status status;
     TMI_TRY(begin(v, err));
     if (!v->schedule.plan) { /* the files can still be compared */

@@ -29,7 +29,7 @@ done:
 
 tamis_status tmi_verify_signature(tmi_verification *v, const char *key, tamis_error *err)
 {
-    const bool says = tmi_json_field(v->document, "signed_by", TMI_JSON_STRING) != NULL;
+    const bool says = tmi_value_field(v->document, "signed_by", TMI_VALUE_TEXT) != NULL;
     char *signature = NULL;
     size_t length = 0;
     tamis_status status;

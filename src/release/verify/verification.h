@@ -22,12 +22,12 @@ typedef struct tmi_verification {
     tmi_checking check;
     const char *folder; /* with its slash, or "" */
     bool whole;         /* the folder was given: every file must be there */
-    const tmi_json *document;
+    const tmi_value *document;
     tmi_schedule schedule;       /* made again from the certificate's plan; without one, nothing follows */
     tmi_account account;         /* as the release knew it */
     tmi_certificate certificate; /* of that schedule and account */
     tmi_promised promised;       /* by its account */
-    tmi_json *follows;           /* NULL: nothing does */
+    tmi_value *follows;          /* NULL: nothing does */
     tmi_found files[TMI_FILES];
     bool has_frame; /* the plan names one */
     tmi_found frame;

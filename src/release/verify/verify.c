@@ -46,7 +46,7 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     for (size_t i = 0; i < v->other_count; i++) put_shown(&out, v->others[i]);
     tmi_json_close(&out, ']');
     tmi_json_key(&out, "guarantee");
-    const tmi_json *follows = tmi_json_get(v->follows, "guarantee");
+    const tmi_value *follows = tmi_value_get(v->follows, "guarantee");
     if (follows) tmi_json_put_value(&out, follows);
     else tmi_json_put_null(&out);
     tmi_json_close(&out, '}');
@@ -120,9 +120,9 @@ static void put_words(tmi_text *text, const tmi_verification *v)
 /* The hash is of all other fields: where one of these is wrong, that it differs too says nothing more. */
 static void check_hash(tmi_verification *v)
 {
-    const tmi_json *says = tmi_json_get(v->document, "hash");
+    const tmi_value *says = tmi_value_get(v->document, "hash");
     if (!says) tmi_check_note(&v->check, "hash", "is missing");
-    else if (v->check.faults->count == 0) tmi_check_same(&v->check, tmi_json_get(v->follows, "hash"), says, "hash", false);
+    else if (v->check.faults->count == 0) tmi_check_same(&v->check, tmi_value_get(v->follows, "hash"), says, "hash", false);
 }
 
 /* What follows from the account. */
@@ -179,7 +179,7 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
 {
     tmi_faults faults = {0};
     tmi_verification v = {.check = {.faults = &faults, .err = err}};
-    tmi_json *document = NULL;
+    tmi_value *document = NULL;
     char *folder = NULL, *certificate = NULL;
     tamis_status status;
     tmi_text t;
@@ -190,7 +190,7 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     tmi_text_init(&t);
     TMI_TRY(find_paths(&v, &folder, &certificate, path, err));
     TMI_TRY(tmi_certificate_read(&document, certificate, err));
-    if (tmi_json_kind_of(document) != TMI_JSON_OBJECT)
+    if (tmi_value_kind_of(document) != TMI_VALUE_MAP)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, certificate, 0, "not a certificate"));
     v.document = document;
     TMI_TRY(check_certificate(&v, err));
@@ -208,8 +208,8 @@ done:
     tmi_text_clear(&t);
     for (size_t i = 0; i < v.other_count; i++) tmi_free(v.others[i]);
     tmi_free(v.others);
-    tmi_json_free(v.follows);
-    tmi_json_free(document);
+    tmi_value_free(v.follows);
+    tmi_value_free(document);
     tmi_certificate_clear(&v.certificate);
     tmi_account_clear(&v.account);
     tmi_promised_clear(&v.promised);

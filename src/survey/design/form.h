@@ -8,7 +8,7 @@
 
 /* Where fields are looked up: in the design's own object, then in one that all strata share. */
 typedef struct tmi_design_fields {
-    const tmi_json *own, *shared;
+    const tmi_value *own, *shared;
     bool worst; /* sizes that are not given one by one are chosen such that privacy is least */
 } tmi_design_fields;
 
@@ -25,14 +25,14 @@ extern const tmi_design_form tmi_srs_form, tmi_with_replacement_form, tmi_bernou
 /* A design, new; the caller frees it. `worst`: of clusters of different sizes a frame that loses most.
  *
  * Errors   INVALID (with the field's name), REFUSED (balanced sampling), SYSTEM (memory). */
-tamis_status tmi_design_from_value(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err);
+tamis_status tmi_design_from_value(tamis_design **design, const tmi_value *json, bool worst, tamis_error *err);
 
 /* ---- for the kinds ---- */
 
 /* "name: message" where the status is not OK. */
 tamis_status tmi_design_field_failed(tamis_status status, const char *name, const tamis_error *inner, tamis_error *err);
 
-tamis_status tmi_design_get(const tmi_json **json, const tmi_design_fields *f, const char *name, tamis_error *err);
+tamis_status tmi_design_get(const tmi_value **json, const tmi_design_fields *f, const char *name, tamis_error *err);
 tamis_status tmi_design_integer(int64_t *integer, const tmi_design_fields *f, const char *name, tamis_error *err);
 tamis_status tmi_design_number(tamis_number **number, const tmi_design_fields *f, const char *name, tamis_error *err);
 tamis_status tmi_design_string(const char **string, const tmi_design_fields *f, const char *name, tamis_error *err);
@@ -47,10 +47,10 @@ tamis_status tmi_design_numbers(tamis_number ***numbers, size_t *count, const tm
 tamis_status tmi_design_sizes_of(int64_t *population, int64_t *sample, const tmi_design_fields *f, tamis_error *err);
 
 /* Whether the value is an object with fields of this kind only. */
-tamis_status tmi_design_check_keys(const tmi_json *json, const tmi_design_form *form, tamis_error *err);
+tamis_status tmi_design_check_keys(const tmi_value *json, const tmi_design_form *form, tamis_error *err);
 
 /* The field "within": a name, or a design whose fields all strata share. */
-tamis_status tmi_design_within(const tmi_design_form **within, const tmi_json **shared, const tmi_design_fields *f,
+tamis_status tmi_design_within(const tmi_design_form **within, const tmi_value **shared, const tmi_design_fields *f,
                                tamis_error *err);
 
 #endif

@@ -4,10 +4,10 @@
 
 /* ---- fields ---- */
 
-tamis_status tmi_design_get(const tmi_json **json, const tmi_design_fields *f, const char *name, tamis_error *err)
+tamis_status tmi_design_get(const tmi_value **json, const tmi_design_fields *f, const char *name, tamis_error *err)
 {
-    *json = tmi_json_get(f->own, name);
-    if (!*json && f->shared) *json = tmi_json_get(f->shared, name);
+    *json = tmi_value_get(f->own, name);
+    if (!*json && f->shared) *json = tmi_value_get(f->shared, name);
     return *json ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "the field '%s' is missing", name);
 }
 
@@ -20,7 +20,7 @@ tamis_status tmi_design_field_failed(tamis_status status, const char *name, cons
 
 tamis_status tmi_design_integer(int64_t *integer, const tmi_design_fields *f, const char *name, tamis_error *err)
 {
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_error inner;
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
@@ -29,7 +29,7 @@ tamis_status tmi_design_integer(int64_t *integer, const tmi_design_fields *f, co
 
 tamis_status tmi_design_number(tamis_number **number, const tmi_design_fields *f, const char *name, tamis_error *err)
 {
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_error inner;
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
@@ -41,7 +41,7 @@ tamis_status tmi_design_numbers(tamis_number ***numbers, size_t *count, const tm
 {
     *numbers = NULL;
     *count = 0;
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_error inner;
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
@@ -50,23 +50,23 @@ tamis_status tmi_design_numbers(tamis_number ***numbers, size_t *count, const tm
 
 tamis_status tmi_design_string(const char **string, const tmi_design_fields *f, const char *name, tamis_error *err)
 {
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
-    if (tmi_json_kind_of(json) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "%s: must be a string", name);
-    *string = tmi_json_string(json);
+    if (tmi_value_kind_of(json) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "%s: must be a string", name);
+    *string = tmi_value_string(json);
     return TAMIS_OK;
 }
 
 tamis_status tmi_design_object(tmi_design_fields *inside, const tmi_design_fields *f, const char *name, const char *const *keys,
                                size_t count, tamis_error *err)
 {
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
-    if (tmi_json_kind_of(json) != TMI_JSON_OBJECT) return tmi_fail(err, TAMIS_INVALID, "%s: must be an object", name);
-    const char *extra = tmi_json_extra_key(json, keys, count);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "%s: '%s' is not a field of it", name, tmi_json_short_name(extra));
+    if (tmi_value_kind_of(json) != TMI_VALUE_MAP) return tmi_fail(err, TAMIS_INVALID, "%s: must be an object", name);
+    const char *extra = tmi_value_extra_key(json, keys, count);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "%s: '%s' is not a field of it", name, tmi_value_short_name(extra));
     *inside = (tmi_design_fields){.own = json};
     return TAMIS_OK;
 }
@@ -85,31 +85,31 @@ static const tmi_design_form *const forms[] = {
 };
 #define FORMS (sizeof forms / sizeof *forms)
 
-tamis_status tmi_design_check_keys(const tmi_json *json, const tmi_design_form *k, tamis_error *err)
+tamis_status tmi_design_check_keys(const tmi_value *json, const tmi_design_form *k, tamis_error *err)
 {
     size_t count = 0;
     while (k->keys[count]) count++;
-    if (tmi_json_kind_of(json) != TMI_JSON_OBJECT) return tmi_fail(err, TAMIS_INVALID, "must be an object");
-    const char *extra = tmi_json_extra_key(json, k->keys, count);
-    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of %s", tmi_json_short_name(extra), k->name);
+    if (tmi_value_kind_of(json) != TMI_VALUE_MAP) return tmi_fail(err, TAMIS_INVALID, "must be an object");
+    const char *extra = tmi_value_extra_key(json, k->keys, count);
+    if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of %s", tmi_value_short_name(extra), k->name);
     return TAMIS_OK;
 }
 
-tamis_status tmi_design_within(const tmi_design_form **within, const tmi_json **shared, const tmi_design_fields *f,
+tamis_status tmi_design_within(const tmi_design_form **within, const tmi_value **shared, const tmi_design_fields *f,
                                tamis_error *err)
 {
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_status status = tmi_design_get(&json, f, "within", err);
     if (status != TAMIS_OK) return status;
     *shared = NULL;
     for (size_t i = 0; i < FORMS; i++) {
         const char *name = forms[i]->name;
         if (forms[i]->has_parts) continue;
-        if (tmi_json_kind_of(json) == TMI_JSON_STRING && strcmp(tmi_json_string(json), name) != 0) continue;
-        if (tmi_json_kind_of(json) == TMI_JSON_OBJECT) {
-            if (tmi_json_size(json) != 1 || !(*shared = tmi_json_get(json, name))) continue;
+        if (tmi_value_kind_of(json) == TMI_VALUE_TEXT && strcmp(tmi_value_string(json), name) != 0) continue;
+        if (tmi_value_kind_of(json) == TMI_VALUE_MAP) {
+            if (tmi_value_size(json) != 1 || !(*shared = tmi_value_get(json, name))) continue;
             status = tmi_design_check_keys(*shared, forms[i], err);
-        } else if (tmi_json_kind_of(json) != TMI_JSON_STRING) break;
+        } else if (tmi_value_kind_of(json) != TMI_VALUE_TEXT) break;
         *within = forms[i];
         return status;
     }
@@ -118,21 +118,21 @@ tamis_status tmi_design_within(const tmi_design_form **within, const tmi_json **
                     "bernoulli, poisson, pps, systematic, census, cluster), or such a design");
 }
 
-tamis_status tmi_design_from_value(tamis_design **design, const tmi_json *json, bool worst, tamis_error *err)
+tamis_status tmi_design_from_value(tamis_design **design, const tmi_value *json, bool worst, tamis_error *err)
 {
     *design = NULL;
-    if (tmi_json_kind_of(json) != TMI_JSON_OBJECT || tmi_json_size(json) != 1)
+    if (tmi_value_kind_of(json) != TMI_VALUE_MAP || tmi_value_size(json) != 1)
         return tmi_fail(err, TAMIS_INVALID, "must be an object with one key, the kind of design");
     for (size_t i = 0; i < FORMS; i++) {
         const tmi_design_form *k = forms[i];
-        const tmi_json *own = tmi_json_get(json, k->name);
+        const tmi_value *own = tmi_value_get(json, k->name);
         tamis_error inner;
         if (!own) continue;
         tamis_status status = tmi_design_check_keys(own, k, &inner);
         if (status == TAMIS_OK) status = k->read(design, &(tmi_design_fields){.own = own, .worst = worst}, &inner);
         return tmi_design_field_failed(status, k->name, &inner, err);
     }
-    if (tmi_json_get(json, "balanced") || tmi_json_get(json, "cube"))
+    if (tmi_value_get(json, "balanced") || tmi_value_get(json, "cube"))
         return tmi_fail(err, TAMIS_REFUSED,
                         "balanced sampling is not offered: no coupling is proved for it, so that an outsider "
                         "would be promised no more than a sampled person");
@@ -143,7 +143,7 @@ tamis_status tmi_design_from_value(tamis_design **design, const tmi_json *json, 
 
 tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err)
 {
-    tmi_json *document = NULL;
+    tmi_value *document = NULL;
     tamis_status status = TAMIS_OK;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     *design = NULL;
@@ -151,6 +151,6 @@ tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_er
     TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
     TMI_TRY(tmi_design_from_value(design, document, true, err));
 done:
-    tmi_json_free(document);
+    tmi_value_free(document);
     return status;
 }

@@ -366,14 +366,14 @@ static tamis_status join_stages(tamis_design **design, tamis_design *first, tami
 static tamis_status get_each(int64_t *value, const tmi_design_fields *f, const char *name, int64_t c, int64_t count,
                              tamis_error *err)
 {
-    const tmi_json *json;
+    const tmi_value *json;
     tamis_error inner;
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
-    if (tmi_json_kind_of(json) != TMI_JSON_LIST) return tmi_design_integer(value, f, name, err);
-    if (tmi_json_size(json) != (size_t)count)
+    if (tmi_value_kind_of(json) != TMI_VALUE_LIST) return tmi_design_integer(value, f, name, err);
+    if (tmi_value_size(json) != (size_t)count)
         return tmi_fail(err, TAMIS_INVALID, "%s: must have as many items as there are clusters", name);
-    return tmi_design_field_failed(tmi_json_to_integer(value, tmi_json_at(json, (size_t)c), &inner), name, &inner, err);
+    return tmi_design_field_failed(tmi_json_to_integer(value, tmi_value_at(json, (size_t)c), &inner), name, &inner, err);
 }
 
 static tamis_status read_two_stage(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
@@ -389,7 +389,7 @@ static tamis_status read_two_stage(tamis_design **design, const tmi_design_field
     if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "first: at most 2^20 clusters are offered"));
     TMI_TRY(tamis_design_srs(&first, clusters, sample, err));
     if (!(second = tmi_alloc((size_t)clusters, sizeof *second))) TMI_TRY(tmi_fail_memory(err));
-    bool common = tmi_json_kind_of(tmi_json_get(inside.own, "sample")) != TMI_JSON_LIST;
+    bool common = tmi_value_kind_of(tmi_value_get(inside.own, "sample")) != TMI_VALUE_LIST;
     for (int64_t c = 0; c < clusters; c++) {
         int64_t units, taken;
         TMI_TRY(get_each(&units, &inside, "population", c, clusters, err));

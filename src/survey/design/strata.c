@@ -103,19 +103,19 @@ tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const
 
 static tamis_status read_stratified(tamis_design **design, const tmi_design_fields *f, tamis_error *err)
 {
-    const tmi_json *list, *shared = NULL;
+    const tmi_value *list, *shared = NULL;
     const tmi_design_form *within = NULL;
     tamis_design **strata = NULL;
     size_t count = 0;
     tamis_status status = tmi_design_within(&within, &shared, f, err);
     if (status == TAMIS_OK) status = tmi_design_get(&list, f, "strata", err);
     if (status != TAMIS_OK) return status;
-    if (tmi_json_kind_of(list) != TMI_JSON_LIST) return tmi_fail(err, TAMIS_INVALID, "strata: must be a list");
-    count = tmi_json_size(list);
+    if (tmi_value_kind_of(list) != TMI_VALUE_LIST) return tmi_fail(err, TAMIS_INVALID, "strata: must be a list");
+    count = tmi_value_size(list);
     if (!(strata = tmi_alloc(count, sizeof *strata))) return tmi_fail_memory(err);
     for (size_t h = 0; h < count; h++) {
         tamis_error inner;
-        const tmi_json *own = tmi_json_at(list, h);
+        const tmi_value *own = tmi_value_at(list, h);
         status = tmi_design_check_keys(own, within, &inner);
         const tmi_design_fields fields = {.own = own, .shared = shared, .worst = f->worst};
         if (status == TAMIS_OK) status = within->read(&strata[h], &fields, &inner);
