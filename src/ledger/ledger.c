@@ -174,8 +174,9 @@ tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME],
     return TAMIS_OK;
 }
 
-tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry,
-                               tamis_error *err)
+/* Adds an entry after the hash `before`, which becomes the new one's. */
+static tamis_status append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry,
+                           tamis_error *err)
 {
     char hash[TMI_SHA256_TEXT];
     tamis_status status = TAMIS_OK;
@@ -190,7 +191,7 @@ tamis_status tmi_ledger_add(tamis_ledger *ledger, const tmi_entry_head *head, co
 {
     char hash[TMI_SHA256_TEXT];
     memcpy(hash, ledger->book.hash, sizeof hash);
-    return tmi_ledger_append(ledger, head, hash, entry, err);
+    return append(ledger, head, hash, entry, err);
 }
 
 /* The charge, and before it the account or the wave if it is new. *number: of the charge; *owner: of a claimable one. */
@@ -210,7 +211,7 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
             tmi_entry_account(&entry, &head, charge->survey, &r->wave, &r->budget, r->kept, r->parts, charge->new_account, err));
     else if (!w) TMI_TRY(tmi_entry_wave(&entry, &head, charge->survey, &r->wave, r->kept, r->parts, err));
     if (entry) {
-        TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
+        TMI_TRY(append(ledger, &head, hash, entry, err));
         tmi_free(entry);
         entry = NULL;
         head.number++;
@@ -218,7 +219,7 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
     if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format_2(ledger->file, err));
     TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures,
                              new_parts(w, r), charge->leftover != NULL, err));
-    TMI_TRY(tmi_ledger_append(ledger, &head, hash, entry, err));
+    TMI_TRY(append(ledger, &head, hash, entry, err));
     if (charge->leftover) {
         TMI_TRY(tmi_ledger_room_to_own(ledger, err));
         TMI_TRY(tmi_owner_make(owner, tmi_store_place(ledger->file), head.number, hash, charge->leftover, err));

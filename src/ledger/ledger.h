@@ -52,10 +52,8 @@ tamis_status tmi_ledger_begin(tamis_ledger *ledger, bool writing, tamis_error *e
 /* The number and the time of the next entry: now, but never earlier than the last one. `time` is where head->time points to. */
 tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME], const tamis_ledger *ledger, tamis_error *err);
 
-/* Adds an entry after the last one of the book; or after the hash `before`, which becomes the new one's. */
+/* Adds an entry after the last one of the book. */
 tamis_status tmi_ledger_add(tamis_ledger *ledger, const tmi_entry_head *head, const char *entry, tamis_error *err);
-tamis_status tmi_ledger_append(tamis_ledger *ledger, const tmi_entry_head *head, char before[TMI_SHA256_TEXT], const char *entry,
-                               tamis_error *err);
 
 /* ---- unpublished charges (claim.c) ---- */
 

@@ -49,7 +49,8 @@ static void put_range(tmi_text *text, const tmi_plan_condition *c)
     if (c->column->measured_in) tmi_text_format(text, " %s", c->column->measured_in);
 }
 
-void tmi_column_words(tmi_text *text, const tmi_plan_column *column)
+/* The label, and of an indicator "Awards: Yes" or "Age from 16 to 64 and Awards: Yes". */
+static void put_column(tmi_text *text, const tmi_plan_column *column)
 {
     if (!column->conditions) tmi_text_put(text, tmi_column_label(column));
     for (size_t i = 0; i < column->condition_count; i++) {
@@ -93,10 +94,10 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_QUANTILE: tmi_text_put(text, "Quantile of "); break;
     case TMI_MEDIAN: tmi_text_put(text, "Median of "); break;
     }
-    tmi_column_words(text, s->column);
+    put_column(text, s->column);
     if (!s->second) return;
     tmi_text_put(text, " to ");
-    tmi_column_words(text, s->second);
+    put_column(text, s->second);
 }
 
 void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic)
@@ -108,7 +109,7 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
     }
     put_about(text, plan, s);
     if (s->where) tmi_text_put(text, ", among those with ");
-    if (s->where) tmi_column_words(text, s->where);
+    if (s->where) put_column(text, s->where);
     for (size_t i = 0; i < s->by_count; i++)
         tmi_text_format(text, "%s%s", i == 0 ? ", by " : i + 1 < s->by_count ? ", " : " and ", tmi_column_label(s->by[i]));
 }
@@ -128,9 +129,9 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m)
     const tmi_quantity *q = &m->quantity;
     tmi_text_put(text, q->x ? sums[q->weighing] : rows[q->weighing]);
     if (q->x && q->y == q->x) tmi_text_put(text, "the square of ");
-    if (q->x) tmi_column_words(text, q->x);
+    if (q->x) put_column(text, q->x);
     if (q->y && q->y != q->x) tmi_text_put(text, " times ");
-    if (q->y && q->y != q->x) tmi_column_words(text, q->y);
+    if (q->y && q->y != q->x) put_column(text, q->y);
     const tmi_plan_column *const with[] = {q->present, q->present_too};
     for (size_t i = 0; i < 2; i++) {
         if (!with[i]) continue;
@@ -141,7 +142,7 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m)
         if (!with[i]->conditions) tmi_text_put(text, tmi_column_label(with[i]));
     }
     if (q->where) tmi_text_put(text, ", among those with ");
-    if (q->where) tmi_column_words(text, q->where);
+    if (q->where) put_column(text, q->where);
     for (size_t i = 0; i < m->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : ", by ", tmi_column_label(m->by[i]));
     if (m->units > 1) tmi_text_format(text, "%s%zu random groups", m->by_count ? ", " : ", by ", m->units);
 }

@@ -8,9 +8,6 @@
 /* The label of a column, of cuts that of their number; its name if it has none. */
 const char *tmi_column_label(const tmi_plan_column *column);
 
-/* The same, and of an indicator "Awards: Yes" or "Age from 16 to 64 and Awards: Yes". */
-void tmi_column_words(tmi_text *text, const tmi_plan_column *column);
-
 /* A value of a category, or a bin: "16 to under 65". */
 void tmi_value_words(tmi_text *text, const tmi_plan_column *category, size_t value);
 

@@ -9,7 +9,7 @@
 #include "num/number.h"
 #include "plan/law.h"
 
-void tmi_outsider_clear(tmi_outsider *o)
+static void clear(tmi_outsider *o)
 {
     tmi_free(o->parts);
     *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
@@ -74,8 +74,8 @@ done:
     return status;
 }
 
-tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
-                               const tamis_number *delta, tamis_error *err)
+static tamis_status make(tmi_outsider *o, const tamis_plan *plan, const tmi_frame_facts *frame, const tamis_number *eps,
+                         const tamis_number *delta, tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_status status;
@@ -84,7 +84,7 @@ tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tm
     status = amplify(o, plan, frame, eps, delta, &reason);
     o->proved = status == TAMIS_OK;
     if (status == TAMIS_OK) return TAMIS_OK;
-    tmi_outsider_clear(o);
+    clear(o);
     if (status != TAMIS_REFUSED && status != TAMIS_INVALID) return tmi_fail_as(err, &reason);
     snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
     return TAMIS_OK;
@@ -92,7 +92,7 @@ tamis_status tmi_outsider_make(tmi_outsider *o, const tamis_plan *plan, const tm
 
 void tmi_outsider_drop(tmi_outsider *o, const char *reason)
 {
-    tmi_outsider_clear(o);
+    clear(o);
     snprintf(o->reason, sizeof o->reason, "%s", reason);
 }
 
@@ -100,7 +100,7 @@ void tmi_promised_clear(tmi_promised *p)
 {
     tamis_number_free(p->epsilon);
     tamis_number_free(p->delta);
-    tmi_outsider_clear(&p->outsider);
+    clear(&p->outsider);
     *p = (tmi_promised){0};
 }
 
@@ -119,7 +119,7 @@ tamis_status tmi_promised_make(tmi_promised *p, const tamis_plan *plan, const tm
                       tmi_number_compare(p->delta, delta) == 0;
     if (same) return TAMIS_OK;
     tmi_promised_clear(p);
-    TMI_TRY(tmi_outsider_make(&p->outsider, plan, frame, eps, delta, err));
+    TMI_TRY(make(&p->outsider, plan, frame, eps, delta, err));
     if (p->outsider.proved && apart) tmi_outsider_drop(&p->outsider, apart);
     p->apart = apart;
     TMI_TRY(tmi_number_copy(&p->delta, delta, err));

@@ -24,12 +24,6 @@ typedef struct tmi_outsider {
     char reason[512]; /* why not; a clause, without a full stop */
 } tmi_outsider;
 
-/* `epsilon`, `delta`: what a sampled unit loses; `frame`: what the plan's frame says, NULL without one. The caller clears it.
- * Errors: UNABLE, SYSTEM. */
-tamis_status tmi_outsider_make(tmi_outsider *outsider, const tamis_plan *plan, const tmi_frame_facts *frame,
-                               const tamis_number *epsilon, const tamis_number *delta, tamis_error *err);
-void tmi_outsider_clear(tmi_outsider *outsider);
-
 /* The promise of a whole account: everything that was released from a sample, or would be with the release at hand. */
 typedef struct tmi_promised {
     tamis_number *epsilon, *delta; /* what a sampled unit has lost */
@@ -40,8 +34,8 @@ typedef struct tmi_promised {
 /* The invariants of a promise (base/check.h): bounds are ordered, a proved number has its theorem, any other its reason. */
 bool tmi_promised_is_sound(const tmi_promised *promised);
 
-/* Makes the promise for these losses; a promise that was made for the same losses is kept as it is. `promised` is empty at first,
- * and the caller clears it. Errors: UNABLE, SYSTEM. */
+/* Makes the promise for these losses of a sampled unit; a promise that was made for the same losses is kept as it is. `frame`: what
+ * the plan's frame says, NULL without one. `promised` is empty at first, and the caller clears it. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, const tmi_frame_facts *frame,
                                const tamis_number *epsilon, const tamis_number *delta, const char *apart, tamis_error *err);
 void tmi_promised_clear(tmi_promised *promised);

@@ -36,11 +36,12 @@ bool tmi_is_calibrated(const tmi_schedule *s, size_t statistic)
 
 /* ---- what is known ---- */
 
-bool tmi_never_missing(const tmi_plan_column *column)
+/* A value that is never missing. */
+static bool never_missing(const tmi_plan_column *column)
 {
     if (!column) return true;
     for (size_t i = 0; i < column->condition_count; i++) {
-        if (!tmi_never_missing(column->conditions[i].column)) return false;
+        if (!never_missing(column->conditions[i].column)) return false;
     }
     if (column->conditions) return true;
     return column->is_number && column->missing == TMI_AS_VALUE && !column->by_stratum;
@@ -66,7 +67,7 @@ static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic
     /* moved weights add up to the population, not to strata */
     if (s->plan->design.regularise && statistic->by_count > 0) return false;
     return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS && !s->calibrated &&
-           !s->sampling.clustered && tmi_never_missing(statistic->column);
+           !s->sampling.clustered && never_missing(statistic->column);
 }
 
 int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
@@ -209,7 +210,7 @@ static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_st
     case TMI_MEAN:
     case TMI_SHARE:
         needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .any_centre = true};
-        needs[1] = (need){.role = TMI_DENOMINATOR, .present = s->calibrated && tmi_never_missing(t->column) ? NULL : t->column};
+        needs[1] = (need){.role = TMI_DENOMINATOR, .present = s->calibrated && never_missing(t->column) ? NULL : t->column};
         return known ? 1 : 2;
     case TMI_RATIO:
         needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .present = t->second, .any_centre = true};
@@ -274,7 +275,7 @@ static bool needs_rows(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR), *b = tmi_table_of(s, i, TMI_DENOMINATOR);
-    if (!a || !b || (denominator_is_known(s, t) && tmi_never_missing(t->second))) return false;
+    if (!a || !b || (denominator_is_known(s, t) && never_missing(t->second))) return false;
     bool squares = squares_are_centred(s, i) && (middle(t->column) != 0 || middle(t->second) != 0);
     return a->quantity.centre_x != 0 || b->quantity.centre_x != 0 || squares;
 }

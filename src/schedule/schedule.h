@@ -106,7 +106,4 @@ size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi
 /* Whether the range of a statistic's column is another one in each stratum. */
 bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *statistic);
 
-/* A value that is never missing. */
-bool tmi_never_missing(const tmi_plan_column *column);
-
 #endif

@@ -105,18 +105,19 @@ double tmi_prospect_error(const tmi_prospect *p)
     return isnan(both) ? both : fmin(both, p->limit);
 }
 
-double tmi_prospect_noise_share(const tmi_prospect *p)
+/* Noise as a share of what is expected, or else of the range. */
+static double noise_share(const tmi_prospect *p)
 {
     double size = isnan(p->expected) ? p->range : p->expected;
     return size > 0 ? p->noise_sd / size : INFINITY;
 }
 
-bool tmi_prospect_drowned(const tmi_prospect *p) { return p->noise_sd > 0 && tmi_prospect_noise_share(p) > DROWNED; }
+static bool is_drowned(const tmi_prospect *p) { return p->noise_sd > 0 && noise_share(p) > DROWNED; }
 
 size_t tmi_forecast_drowned(const tmi_forecast *f)
 {
     size_t count = 0;
-    for (size_t i = 0; i < f->count; i++) count += tmi_prospect_drowned(&f->groups[i]);
+    for (size_t i = 0; i < f->count; i++) count += is_drowned(&f->groups[i]);
     return count;
 }
 
@@ -132,7 +133,7 @@ static double excess_of(const tmi_forecast *f)
 {
     double excess = 0;
     for (size_t k = 0; k < f->count; k++)
-        if (tmi_prospect_drowned(&f->groups[k])) excess = fmax(excess, tmi_prospect_noise_share(&f->groups[k]) / DROWNED);
+        if (is_drowned(&f->groups[k])) excess = fmax(excess, noise_share(&f->groups[k]) / DROWNED);
     return excess;
 }
 

@@ -27,12 +27,8 @@ double tmi_prospect_noise(const tmi_prospect *prospect);
 double tmi_prospect_sampling(const tmi_prospect *prospect); /* NaN where it cannot be foreseen; so too the next */
 double tmi_prospect_error(const tmi_prospect *prospect);    /* both together */
 
-/* Noise as a share of what is expected, or else of the range. */
-double tmi_prospect_noise_share(const tmi_prospect *prospect);
-
-/* An estimate whose error is above a third of its size is not published by most agencies: whether the noise alone is that large;
- * and in how many groups. */
-bool tmi_prospect_drowned(const tmi_prospect *prospect);
+/* An estimate whose error is above a third of its size is not published by most agencies: in how many groups the noise alone is
+ * that large. */
 size_t tmi_forecast_drowned(const tmi_forecast *forecast);
 
 #endif
