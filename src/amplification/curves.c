@@ -88,7 +88,7 @@ tamis_status tamis_profile_maximum(tamis_profile **largest, const tamis_profile 
     several *s = NULL;
     if (!largest) return tmi_fail(err, TAMIS_INVALID, "largest: NULL");
     *largest = NULL;
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no profile");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!profiles) return tmi_fail(err, TAMIS_INVALID, "profiles: NULL");
     for (size_t i = 0; i < count; i++)
         if (!profiles[i]) return tmi_fail(err, TAMIS_INVALID, "profiles[%zu]: NULL", i);
@@ -199,7 +199,7 @@ tamis_status tamis_profile_restrict(tamis_profile **restricted, const tamis_prof
     if (!restricted) return tmi_fail(err, TAMIS_INVALID, "restricted: NULL");
     *restricted = NULL;
     if (!profile) return tmi_fail(err, TAMIS_INVALID, "profile: NULL");
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no eps");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     for (size_t i = 0; i < count; i++) {
         TMI_TRY(tmi_check_eps(eps[i], err));

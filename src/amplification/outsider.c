@@ -50,7 +50,7 @@ static tamis_status join_all(tamis_outsider **outsider, join *f, const tamis_out
     const tamis_profile **profiles;
     if (!outsider) return tmi_fail(err, TAMIS_INVALID, "outsider: NULL");
     *outsider = NULL;
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no outsider");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!list) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
     for (size_t i = 0; i < count; i++)
         if (!list[i]) return tmi_fail(err, TAMIS_INVALID, "%s[%zu]: NULL", name, i);

@@ -96,18 +96,18 @@ static tamis_status check_strata(const int64_t *N, const int64_t *n, size_t coun
 {
     if (!N) return tmi_fail(err, TAMIS_INVALID, "populations: NULL");
     if (!n) return tmi_fail(err, TAMIS_INVALID, "samples: NULL");
-    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: there is no stratum");
+    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     for (size_t h = 0; h < count; h++) {
         if (N[h] < 1 || N[h] > TAMIS_MAX_UNITS)
-            return tmi_fail(err, TAMIS_INVALID, "populations: number %zu does not lie between 1 and 2^40", h);
+            return tmi_fail(err, TAMIS_INVALID, "populations: number %zu is not between 1 and 2^40", h);
         if (n[h] < 1 || n[h] > N[h])
-            return tmi_fail(err, TAMIS_INVALID, "samples: number %zu does not lie between 1 and its population", h);
+            return tmi_fail(err, TAMIS_INVALID, "samples: number %zu is not between 1 and its population", h);
     }
     for (size_t h = 0; h < count; h++)
         if (n[h] == N[h])
             return tmi_fail(err, TAMIS_REFUSED,
-                            "stratum %zu is taken whole: when a record leaves it, its sample has to "
-                            "shrink and tells of the record; make the strata public",
+                            "stratum %zu is a take-all stratum: when a record leaves it, its sample shrinks, which reveals the "
+                            "record; make the strata public",
                             h);
     return TAMIS_OK;
 }
@@ -187,10 +187,10 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
     TMI_TRY(tmi_check_eps_delta(eps, rate, err)); /* the rate is a share, as delta would be */
     if (rounding == TAMIS_ROUND_TO_NEAREST)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "rounding: with a fixed rule one record more can change the size of the "
-                        "sample, which then tells of it, and elsewhere the loss can exceed epsilon; publish the "
-                        "allocation, or round at random, or draw each record independently (bernoulli)");
-    if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: nearest or at random");
+                        "rounding: with a fixed rule, one more record can change the sample size, which reveals the record, and "
+                        "in other strata the loss can exceed epsilon; publish the allocation, or round at random, or draw each "
+                        "record independently (bernoulli)");
+    if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: must be nearest or random");
     TMI_TRY(tmi_certify(&bound, TAMIS_WIDTH, rounded_at_random, &(allocation){rate, eps, smallest}, err));
     *eps_pop = bound;
 done:

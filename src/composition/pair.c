@@ -192,7 +192,7 @@ tamis_status tmi_profile_laws(tamis_profile **profile, const tmi_law *p, const t
     int64_t first = p->first < q->first ? p->first : q->first;
     int64_t p_end = p->first + (int64_t)p->count, q_end = q->first + (int64_t)q->count, end = p_end > q_end ? p_end : q_end;
     *profile = NULL;
-    if (end - first > 2 * TMI_LAW_POINTS) return tmi_fail(err, TAMIS_UNABLE, "a pair of laws with too many answers");
+    if (end - first > 2 * TMI_LAW_POINTS) return tmi_fail(err, TAMIS_UNABLE, "a pair of distributions with too many outcomes");
     tamis_status status = new_pair(&z, (size_t)(end - first), err);
     if (status != TAMIS_OK) return status;
     for (int64_t k = first; k < end; k++) {

@@ -32,7 +32,7 @@ static tamis_status read_release(release *r, const tmi_json *json, tamis_error *
     const char *extra = tmi_json_extra_key(json, names, sizeof names / sizeof *names);
     if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_json_short_name(extra));
     const tmi_json *law = tmi_json_get(json, "law"), *count = tmi_json_get(json, "count");
-    if (!law || tmi_json_kind_of(law) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "law: must be given, a string");
+    if (!law || tmi_json_kind_of(law) != TMI_JSON_STRING) return tmi_fail(err, TAMIS_INVALID, "law: missing, or not a string");
     r->law = tmi_json_string(law);
     TMI_TRY(read_one(&r->scale, json, "scale", err));
     TMI_TRY(read_one(&r->eps, json, "eps", err));
@@ -72,7 +72,7 @@ static tamis_status discrete(tamis_profile **profile, const release *r, tamis_er
 {
     int64_t sensitivity;
     if (!tmi_number_is_integer(r->sensitivity) || !tmi_number_floor(&sensitivity, r->sensitivity))
-        return tmi_fail(err, TAMIS_INVALID, "sensitivity: of discrete noise must be an integer");
+        return tmi_fail(err, TAMIS_INVALID, "sensitivity: must be an integer if the noise is discrete");
     return strcmp(r->law, "discrete_laplace") == 0 ? tamis_profile_discrete_laplace(profile, r->scale, sensitivity, err)
                                                    : tamis_profile_discrete_gaussian(profile, r->scale, sensitivity, err);
 }
@@ -119,7 +119,7 @@ static tamis_status make(tamis_profile **profile, release *r, tamis_error *err)
         if (given != laws[i].needs && given != laws[i].or_needs)
             return tmi_fail(err, TAMIS_INVALID, "law: %s needs %s", laws[i].law, laws[i].told);
         if (r->sensitivity && !r->scale && tmi_number_compare_int(r->sensitivity, 1) != 0)
-            return tmi_fail(err, TAMIS_INVALID, "sensitivity: goes with a scale; eps, delta and rho count it already");
+            return tmi_fail(err, TAMIS_INVALID, "sensitivity: only with a scale; eps, delta and rho already include it");
         if (!r->sensitivity) {
             tamis_status status = tmi_number_ratio(&r->sensitivity, 1, 1, err);
             if (status != TAMIS_OK) return status;
@@ -174,7 +174,7 @@ tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char
     if (!all || !count || !json) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !all ? "all" : !count ? "count" : "json");
     TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
     if (tmi_json_kind_of(document) == TMI_JSON_LIST && tmi_json_size(document) == 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "there is no release in the list"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the list has no release"));
     TMI_TRY(compose(all, &whole, document, err));
     *count = whole;
 done:

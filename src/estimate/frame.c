@@ -127,7 +127,8 @@ static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, siz
         }
         while (low < count && taken[low]) low++;
         if (low == count || fabs(pi[low] - p) > 1e-12 * p)
-            return tmi_fail(err, TAMIS_INVALID, "design.frame: the frame has no unit left with the probability of a sampled row");
+            return tmi_fail(err, TAMIS_INVALID,
+                            "design.frame: no remaining unit of the frame has the probability of a sampled row");
         taken[low] = true;
         units[i - v->starts[h]] = (int64_t)low;
     }
@@ -190,7 +191,7 @@ tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, tamis_progress 
             v->frame_squares[h] += f.pi[i] * f.pi[i];
         }
         if (joint && !joint_by_probability_alone(d->method)) {
-            status = tmi_fail(err, TAMIS_UNABLE, "those of the method %s depend on the order of the frame", d->method);
+            status = tmi_fail(err, TAMIS_UNABLE, "with the method %s they depend on the order of the frame", d->method);
             goto done;
         }
         if (joint) TMI_TRY(joint_of(v, h, pi, count, err));

@@ -22,12 +22,12 @@ static tamis_status check(const tmi_ledger_coin *c, const char *name, tamis_erro
     const char *word = c->rho ? "rho" : "epsilon";
     const bool budget = strcmp(name, "budget") == 0;
     if (tmi_number_sign(loss) < 0 || tmi_number_compare_int(loss, TAMIS_MAX_LOSS) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: %s must lie between 0 and %d", name, word, TAMIS_MAX_LOSS);
+        return tmi_fail(err, TAMIS_INVALID, "%s: %s must be between 0 and %d", name, word, TAMIS_MAX_LOSS);
     if (budget && tmi_number_sign(loss) == 0) return tmi_fail(err, TAMIS_INVALID, "%s: %s must not be 0", name, word);
     if (c->delta && (tmi_number_sign(c->delta) < 0 || tmi_number_compare_int(c->delta, 1) > 0))
-        return tmi_fail(err, TAMIS_INVALID, "%s: delta must lie between 0 and 1", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: delta must be between 0 and 1", name);
     if (budget && c->delta && tmi_number_compare_int(c->delta, 1) == 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: a delta of 1 promises nothing", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: delta must be below 1, since a delta of 1 guarantees nothing", name);
     return TAMIS_OK;
 }
 

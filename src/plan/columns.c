@@ -32,7 +32,7 @@ static void complain_repeated(tmi_reader *reader, const tmi_yaml *list, const tm
     }
     tmi_free(sorted);
     for (const tmi_yaml *item = list->first; item; item = item->next) {
-        if (item->index == first) tmi_complain(reader, item, "appears twice in the list of values");
+        if (item->index == first) tmi_complain(reader, item, "duplicate in the list of values");
     }
 }
 
@@ -102,13 +102,13 @@ static void read_missing(tmi_reader *reader, const tmi_yaml *value, tmi_plan_col
     if (value->kind == TMI_YAML_TEXT && strcmp(value->text, "leave_out") == 0) return;
     if (value->kind != TMI_YAML_TEXT || strcmp(value->text, "category") != 0) {
         if (value->kind != TMI_YAML_TEXT || value->text[0] == '\0' || column->value_count == 0) {
-            tmi_complain(reader, value, "expected leave_out, category, or the value that is counted instead");
+            tmi_complain(reader, value, "expected leave_out, category, or the value that replaces missing ones");
             return;
         }
         column->instead = tmi_read_code(reader, value, column);
         column->missing = TMI_AS_VALUE;
     } else if (tmi_code_of(column, word) >= 0) {
-        tmi_complain(reader, value, "expected no value of the name missing: missing ones are counted under that name");
+        tmi_complain(reader, value, "expected no value named missing: missing values are counted under that name");
     } else if (column->values) {
         column->values[column->value_count] = tmi_copy_text(word, strlen(word));
         if (column->values[column->value_count]) column->value_count++;
@@ -123,7 +123,7 @@ static void read_missing_texts(tmi_reader *reader, const tmi_yaml *value, tmi_pl
         return;
     for (const tmi_yaml *item = value->first; item; item = item->next)
         if (tmi_code_of(column, column->missing_texts[item->index]) >= 0)
-            tmi_complain(reader, item, "is in the list of values too");
+            tmi_complain(reader, item, "is also in the list of values");
 }
 
 static void read_label(tmi_reader *reader, const tmi_yaml *value, void *target)
@@ -171,8 +171,7 @@ static void read_column(tmi_reader *reader, const tmi_yaml *value, tmi_plan_colu
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
     const tmi_yaml *measured_in = tmi_yaml_get(value, "unit_of_measure");
-    if (measured_in && category && !number)
-        tmi_complain_key(reader, measured_in, "belongs to a number; this column is a category");
+    if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");
     if (column->is_number) return;
     const tmi_yaml *missing = tmi_yaml_get(value, "missing"), *codes = tmi_yaml_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);

@@ -31,11 +31,13 @@ static const char *const left_out[] = {"by",          "frame",       "weight",  
 /* What a release reads from a file and is not read here; NULL: nothing. */
 static const char *not_read(const tmi_yaml *part)
 {
-    if (strcmp(part->key, "probability") == 0) return "the column of a frame is not read here; write probabilities: [1/10, ...]";
+    if (strcmp(part->key, "probability") == 0)
+        return "no frame is read here, so a column cannot be used; write probabilities: [1/10, ...]";
     if (strcmp(part->key, "weights") == 0) return "only weights are known, not how the sample was drawn";
     if (part->kind != TMI_YAML_TEXT || !part->parent->key || strcmp(part->parent->key, "second") != 0) return NULL;
     size_t digits = strspn(part->text, "0123456789.eE+/");
-    return part->text[digits] ? "the sizes of a frame's clusters are not read here; write a list, one number a cluster" : NULL;
+    return part->text[digits] ? "no frame is read here, so a column cannot be used; write a list with one number per cluster"
+                              : NULL;
 }
 
 /* A list by itself has no outline: nothing of it is left out. */
@@ -118,7 +120,7 @@ static tamis_status bound(tamis_number **number, const tmi_yaml *column, const c
 {
     const tmi_yaml *value = column->kind == TMI_YAML_MAP ? tmi_yaml_get(column, key) : NULL;
     if (!value || value->kind != TMI_YAML_TEXT)
-        return tmi_fail(err, TAMIS_INVALID, "columns.%s: expected one number %s, or values", name, key);
+        return tmi_fail(err, TAMIS_INVALID, "columns.%s: expected one number for %s, or values", name, key);
     tamis_error inner = {0};
     tamis_status status = tamis_number_read(number, value->text, &inner);
     return status == TAMIS_OK ? status : tmi_fail(err, status, "columns.%s.%s: %s", name, key, inner.message);

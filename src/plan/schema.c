@@ -187,7 +187,7 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_yaml *root)
 {
     for (const tmi_yaml *value = root->first; value; value = value->next) {
         const tmi_yaml *first = value->key ? tmi_yaml_get(root, value->key) : value;
-        if (first != value) tmi_complain_key(reader, value, "appears twice; first given on line %d", first->key_line);
+        if (first != value) tmi_complain_key(reader, value, "duplicate key; first given on line %d", first->key_line);
         tmi_complain_duplicates(reader, value);
     }
 }

@@ -9,7 +9,7 @@ BAD_PLANS = {  # text, exit code of check and release, words
     "bytes": (bytes(range(256)), INVALID, "bytes.yaml:1:1: expected text in UTF-8"),
     "list": ("- 1\n- 2\n", INVALID, "list.yaml:1:1: expected a map"),
     "tab": ("tamis: 1\n\tsurvey: x\n", INVALID, "tab.yaml:1:8: not valid YAML"),
-    "twice": (PLAN + "survey: again\n", INVALID, "survey: appears twice; first given on line 4"),
+    "twice": (PLAN + "survey: again\n", INVALID, "survey: duplicate key; first given on line 4"),
     "version": (PLAN.replace("tamis: 1", "tamis: 2"), INVALID, "version.yaml:3:8: tamis: expected the version"),
     "unknown": (PLAN.replace("statistics:", "statistcs:"), INVALID, "statistcs: unknown key; did you mean statistics?"),
     "anchor": (PLAN.replace("epsilon: 6", "epsilon: &a 6\n  delta: *a"), INVALID, "anchors (&name) are not used"),

@@ -105,7 +105,7 @@ def a_picture_is_xml():
 
 
 BAD = {
-    "an empty list": ("[]", "there is no release in the list"),
+    "an empty list": ("[]", "the list has no release"),
     "an empty file": ("", "expected a list"),
     "no list": ("law: laplace\nscale: 1\n", "expected a list"),
     "no YAML": ("[{law: ", "not valid YAML"),

@@ -238,9 +238,9 @@ def a_second_account_over_the_same_source_needs_a_reason():
         for path, file in spellings.items():
             path.write_text(other.replace("file: apisrs.csv", f"file: {file}") + f"ledger: {folder / 'tamis.ledger'}\n")
             done = tamis("release", path, "--out", "b", cwd=folder)
-            assert done.returncode == REFUSED and "over the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
+            assert done.returncode == REFUSED and "for the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
             done = tamis("check", path, cwd=folder)
-            assert done.returncode == REFUSED and "over the same source" in done.stderr, done
+            assert done.returncode == REFUSED and "for the same source" in done.stderr, done
             assert "± is one standard deviation" in done.stdout and "The ledger refuses this release." in done.stdout, done.stdout
             assert "Nothing was released" not in done.stdout and "would leave" not in done.stdout, done.stdout
         assert not (folder / "b").exists()

@@ -10,7 +10,7 @@
 
 static const char library[] = "libduckdb.so";
 
-#define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER for one that is there already"
+#define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER to use one that is already installed"
 
 /* Bytes for the linker's list of folders: a few dozen paths at most. */
 #define SEARCH_PATHS 16384

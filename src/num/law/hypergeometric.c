@@ -77,11 +77,11 @@ tmi_ratio_law tmi_hypergeometric_ratio_law(const tmi_hypergeometric *law)
 tamis_status tmi_check_hypergeometric(const tmi_hypergeometric *law, tamis_error *err)
 {
     if (law->population < 0 || law->population > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "population must lie between 0 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population must be between 0 and 2^40");
     if (law->ones < 0 || law->ones > law->population)
-        return tmi_fail(err, TAMIS_INVALID, "ones must lie between 0 and the population");
+        return tmi_fail(err, TAMIS_INVALID, "ones must be between 0 and the population");
     if (law->sample < 0 || law->sample > law->population)
-        return tmi_fail(err, TAMIS_INVALID, "sample must lie between 0 and the population");
+        return tmi_fail(err, TAMIS_INVALID, "sample must be between 0 and the population");
     return TAMIS_OK;
 }
 
@@ -148,7 +148,7 @@ tamis_status tamis_log_binomial(tamis_bound *value, int64_t n, int64_t k, tamis_
 {
     if (!value) return tmi_fail(err, TAMIS_INVALID, "bound: NULL");
     *value = (tamis_bound){-__builtin_inf(), __builtin_inf()};
-    if (n < 0 || n > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "n must lie between 0 and 2^40");
-    if (k < 0 || k > n) return tmi_fail(err, TAMIS_INVALID, "k must lie between 0 and n");
+    if (n < 0 || n > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "n must be between 0 and 2^40");
+    if (k < 0 || k > n) return tmi_fail(err, TAMIS_INVALID, "k must be between 0 and n");
     return tmi_certify(value, TAMIS_WIDTH, log_binomial, &(choose){n, k}, err);
 }
