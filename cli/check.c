@@ -29,7 +29,7 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_check = {
     .name = "check",
-    .purpose = "what a plan would measure, promise and spend; reads no data",
+    .purpose = "what a plan would measure, guarantee and spend; reads no data",
     .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and "
              "the guarantee that a release would give. No data file is opened, so a plan can be tried and "
              "discussed before there are any answers. What the plan does not say and the preview needs (sizes, means, shares) is "
@@ -46,8 +46,7 @@ const cli_command cli_command_check = {
     .options =
         (const cli_argument[]){
             {.name = "all",
-             .help = "give each statistic, table, stratum and column a line of its own; without it, those that are alike "
-                     "share one"},
+             .help = "give each statistic, table, stratum and column its own line; by default, similar ones share a line"},
             {0}},
     .examples = (const cli_example[]){{"tamis check plan.yaml", "how wrong will the numbers be?"},
                                       {"tamis check plan.yaml --json", "the same for a program"},

@@ -28,11 +28,11 @@ static int run(const cli_call *call)
 const cli_command cli_command_estimate = {
     .name = "estimate",
     .purpose = "the same statistics WITHOUT protection, inside the agency only",
-    .about = "Computes the ordinary design-based estimates of a plan's statistics, with standard errors and intervals as "
-             "R's package survey gives them: values as they are, no bounds, no grid, no noise. Nothing is written but "
-             "the standard output.\n\n"
-             "The numbers are NOT protected and must not leave the agency. They serve to look at the data and "
-             "to compare with other survey software.",
+    .about = "Computes the usual design-based estimates of a plan's statistics, with the standard errors and intervals of R's "
+             "package survey: values as recorded, no bounds, no rounding, no noise. Results go to the standard output only; no "
+             "file is written.\n\n"
+             "The numbers are NOT protected and must not leave the agency. Use them to look at the data and to compare with "
+             "other survey software.",
     .operands = (const cli_argument[]){{.name = "PLAN.yaml",
                                         .files = CLI_PLANS,
                                         .needed = true,
@@ -43,9 +43,9 @@ const cli_command cli_command_estimate = {
             {.name = "engine",
              .value = "NAME",
              .choices = "duckdb memory postgres readstat",
-             .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"},
+             .help = "what reads the rows; only CSV files allow a choice, duckdb or memory; default: what fits the source"},
             {0}},
-    .examples = (const cli_example[]){{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
+    .examples = (const cli_example[]){{"tamis estimate plan.yaml", "what the survey says, for the agency only"},
                                       {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"},
                                       {0}},
     .run = run,

@@ -1,4 +1,4 @@
-/* tamis privacy amplify: what a sampling design leaves of an epsilon. */
+/* tamis privacy amplify: of a secret sample: the smaller epsilon of an outsider. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int read_design(amplify_request *r, tamis_error *err)
                *sample = cli_value(call, "sample");
     int64_t N, n;
     if ((call->operand_count > 0) + (json != NULL) + (population || sample) != 1)
-        return cli_wrong_usage(call->command, "give one of a plan, --design, or --population and --sample");
+        return cli_wrong_usage(call->command, "give exactly one of: a plan, --design, or --population with --sample");
     if (call->operand_count > 0) { /* a plan says by itself what is public and what is not */
         if (tamis_plan_read(&r->plan, call->operands[0], err) != TAMIS_OK ||
             tamis_plan_sampling(&r->design, &r->facts, &r->promise.eps, &r->promise.delta, r->plan, err) != TAMIS_OK)
@@ -130,17 +130,18 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_amplify;
 const cli_command cli_command_privacy_amplify = {
     .name = "privacy amplify",
-    .purpose = "what a sampling design leaves of an epsilon",
-    .about = "A release is epsilon-private for the people of a sample. Somebody who does not know who was sampled learns less: "
-             "this command says how much less, for simple random samples, strata, unequal probabilities, clusters and "
-             "stages, and refuses where nothing is proved.\n\n"
-             "The design is that of a plan, a simple random sample, or written as in docs/compute.md, section Designs. "
-             "With --inverse, epsilon and delta are a target for the frame, and the answer is what may be spent on the "
-             "sample, rounded down.\n\n"
-             "What makes amplification void is refused with its reason: a sample that is known, nonresponse counted as "
-             "sampling, one of several releases taken alone, clusters taken for a simple random sample.",
+    .purpose = "of a secret sample: the smaller epsilon of an outsider",
+    .about =
+        "A release is epsilon-private for the people in a sample. An attacker who does not know who was sampled learns less. "
+        "This command computes the smaller epsilon that holds for everybody in the frame (amplification by sampling), for simple "
+        "random samples, strata, unequal probabilities, clusters and stages, and refuses where nothing is proved.\n\n"
+        "The design comes from a plan, is a simple random sample, or is written as in docs/compute.md, section Designs. With "
+        "--inverse, epsilon and delta are the target for the frame, and the answer is what may be spent on the sample, rounded "
+        "down.\n\n"
+        "Refused, each with the reason, because sampling does not amplify there: a sample that is known, nonresponse counted as "
+        "sampling, one of several releases taken alone, clusters treated as a simple random sample.",
     .operands = (const cli_argument[]){{.name = "PLAN.yaml",
-                                        .help = "a plan: its design, its epsilon, and whether the sample is secret",
+                                        .help = "a plan: its design, its epsilon, and whether its sample is secret",
                                         .files = CLI_PLANS},
                                        {0}},
     .options =
@@ -150,7 +151,7 @@ const cli_command cli_command_privacy_amplify = {
             {.name = "population", .value = "N", .help = "records in the frame of a simple random sample"},
             {.name = "sample", .value = "n", .help = "records drawn from it"},
             {.name = "design", .value = "JSON", .help = "any design"},
-            {.name = "inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
+            {.name = "inverse", .help = "epsilon and delta are targets for the frame: what may be spent on the sample?"},
             {.name = "releases",
              .value = "K",
              .help = "number of releases from this sample (composed first, then amplified once)"},
@@ -162,17 +163,16 @@ const cli_command cli_command_privacy_amplify = {
             {.name = "mechanism",
              .value = "WORD",
              .choices = "replace add_remove",
-             .help = "what epsilon counts on the sample, in "
-                     "the same words (default: as --neighbours)"},
+             .help = "what epsilon on the sample protects against: replace or add_remove (default: as --neighbours)"},
             {.name = "known-sample", .help = "somebody outside knows who was sampled"},
-            {.name = "nonresponse", .help = "the sample is who chose to answer"},
-            {.name = "one-of-several", .help = "epsilon is that of one release, and the sample has others"},
+            {.name = "nonresponse", .help = "the sample consists of those who chose to answer"},
+            {.name = "one-of-several", .help = "epsilon is that of one release, and there are others from the same sample"},
             {.name = "as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
             {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},
-            {.name = "ascii", .help = "the plot in plain letters, as where the locale has no others"},
+            {.name = "ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"},
             {0}},
     .examples = (const cli_example[]){{"tamis privacy amplify --population 6194 --sample 200 --epsilon 1",
-                                       "what does a person of the frame have?"},
+                                       "what is epsilon for a person in the frame?"},
                                       {"tamis privacy amplify --population 6194 --sample 200 --epsilon 0.1 --inverse",
                                        "what may be spent for epsilon 0.1 in the frame?"},
                                       {"tamis privacy amplify --population 100 --sample 1 --epsilon 1 --releases 10",

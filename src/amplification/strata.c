@@ -182,8 +182,8 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
     *eps_pop = (tamis_bound){0, INFINITY};
     if (!rate) return tmi_fail(err, TAMIS_INVALID, "rate: NULL");
     if (tmi_number_sign(rate) <= 0 || tmi_number_compare_int(rate, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "rate: must lie in (0, 1]");
-    if (smallest < 1 || smallest > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "smallest: must lie between 1 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1");
+    if (smallest < 1 || smallest > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "smallest: must be between 1 and 2^40");
     TMI_TRY(tmi_check_eps_delta(eps, rate, err)); /* the rate is a share, as delta would be */
     if (rounding == TAMIS_ROUND_TO_NEAREST)
         return tmi_fail(err, TAMIS_REFUSED,

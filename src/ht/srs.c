@@ -17,7 +17,7 @@ static tamis_status check(const tamis_ht_srs *s, bool scale_asked, tamis_error *
 {
     if (!s) return tmi_fail(err, TAMIS_INVALID, "srs: NULL");
     if (s->population < 1 || s->population > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "population: must lie between 1 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population: must be between 1 and 2^40");
     if (s->sample < 1 || s->sample > s->population)
         return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and the population");
     if (s->low < 0 || s->low > s->population) return tmi_fail(err, TAMIS_INVALID, "low: must be between 0 and the population");

@@ -132,7 +132,7 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
         "%.200s: the ledger already has the account %.200s for the same source, and a second account would count the same people "
         "again from zero; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
         r->charge->survey, beside->survey, beside->survey,
-        a ? ", put their rows into a file of their own"
+        a ? ", put their rows into a separate file"
           : " or a separate budget was approved, record why: tamis release --new-account REASON");
 }
 

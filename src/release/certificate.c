@@ -80,7 +80,7 @@ tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *e
     TMI_TRY(tmi_certificate_plan(&plan, c->plan_text, c->schedule->plan->name, err));
     TMI_TRY(tmi_plan_json(&again, plan, err));
     if (strcmp(again, c->plan_text) != 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan, read again out of its own text, is another one"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan differs when read again from its own text"));
 
 done:
     tmi_free(again);

@@ -27,8 +27,8 @@ static void write_facts(tmi_text *text, const tmi_results *results)
                        "values are missing or not in the list of the plan, and in no group");
         if (facts->outside_bounds > 0)
             write_fact(text, name, facts->outside_bounds,
-                       "record lies outside the bounds of the plan; a release counts it as the nearest bound",
-                       "records lie outside the bounds of the plan; a release counts them as the nearest bound");
+                       "record is outside the bounds of the plan; a release counts it as the nearest bound",
+                       "records are outside the bounds of the plan; a release counts them as the nearest bound");
     }
     if (results->rows_beyond > 0)
         write_fact(text, plan->privacy.id, results->rows_beyond,
@@ -47,9 +47,9 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
     tmi_write_heading(&t, results->plan, "NOT PROTECTED, for use inside the agency only");
     tmi_results_table(&t, results);
     tmi_text_put(&t, "\n");
-    tmi_text_wrap(&t, "  ", "  ",
-                  "Values as they are: no clamping, no grid, no noise. Standard errors by linearisation, "
-                  "intervals by Student's t.");
+    tmi_text_wrap(
+        &t, "  ", "  ",
+        "Values as recorded: no clamping, no rounding, no noise. Standard errors by linearisation, intervals by Student's t.");
     if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
     write_facts(&t, results);
     return tmi_text_take(text, &t, err);

@@ -209,6 +209,6 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         first[1] = (char)('1' + i);
         tmi_text_wrap(text, first, "    ", none.words[i]);
     }
-    if (outside) tmi_text_put(text, "* this estimate lies outside the range of possible values\n");
+    if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
     tmi_table_clear(&table);
 }

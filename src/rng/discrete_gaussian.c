@@ -80,7 +80,7 @@ static __attribute__((noinline)) tamis_status keep_exactly(bool *keep, const gau
     tamis_number *f = NULL, *twice_k = NULL, *sum = NULL, *product = NULL, *x = NULL;
     tmi_rng_coin coin;
     *keep = false;
-    if (k > INT64_MAX / 2) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "random bits that cannot be: the generator is broken"));
+    if (k > INT64_MAX / 2) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "impossible random bits: the generator is broken"));
     TMI_TRY(tmi_number_ratio(&f, (int64_t)u, INT64_C(1) << g->m, err));
     TMI_TRY(tmi_number_ratio(&twice_k, 2 * (int64_t)k, 1, err));
     TMI_TRY(tmi_number_add(&sum, twice_k, f, err));
@@ -201,7 +201,7 @@ static tamis_status check_variance(const tamis_number *variance, tamis_error *er
     TMI_TRY(tamis_number_read(&low, VARIANCE_MIN, err));
     TMI_TRY(tamis_number_read(&high, VARIANCE_MAX, err));
     if (tmi_number_compare(variance, low) < 0 || tmi_number_compare(variance, high) > 0)
-        status = tmi_fail(err, TAMIS_INVALID, "variance: from %s to %s is offered", VARIANCE_MIN, VARIANCE_MAX);
+        status = tmi_fail(err, TAMIS_INVALID, "variance: must be between %s and %s", VARIANCE_MIN, VARIANCE_MAX);
 done:
     tamis_number_free(low);
     tamis_number_free(high);

@@ -12,7 +12,7 @@ tamis_status tmi_noise_check_scale(const tamis_number *scale, const char *larges
     TMI_TRY(tamis_number_read(&low, TAMIS_SCALE_MIN, err));
     TMI_TRY(tamis_number_read(&high, largest, err));
     if (tmi_number_compare(scale, low) < 0 || tmi_number_compare(scale, high) > 0)
-        status = tmi_fail(err, TAMIS_INVALID, "scale: from %s to %s is offered", TAMIS_SCALE_MIN, largest);
+        status = tmi_fail(err, TAMIS_INVALID, "scale: must be between %s and %s", TAMIS_SCALE_MIN, largest);
 done:
     tamis_number_free(low);
     tamis_number_free(high);
@@ -21,7 +21,7 @@ done:
 
 tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng, tamis_error *err)
 {
-    if (count > PTRDIFF_MAX / sizeof *out) return tmi_fail(err, TAMIS_INVALID, "count: more than memory can hold");
+    if (count > PTRDIFF_MAX / sizeof *out) return tmi_fail(err, TAMIS_INVALID, "count: too large for memory");
     if (!out && count > 0) return tmi_fail(err, TAMIS_INVALID, "out: NULL");
     if (count > 0) memset(out, 0, count * sizeof *out);
     if (!noise) return tmi_fail(err, TAMIS_INVALID, "noise: NULL");

@@ -10,7 +10,7 @@
 tamis_status tamis_permutation(uint64_t *order, size_t n, tamis_rng *rng, tamis_error *err)
 {
     bool ok = true;
-    if (n > PTRDIFF_MAX / sizeof *order) return tmi_fail(err, TAMIS_INVALID, "n: more than memory can hold");
+    if (n > PTRDIFF_MAX / sizeof *order) return tmi_fail(err, TAMIS_INVALID, "n: too large for memory");
     if (!order && n > 0) return tmi_fail(err, TAMIS_INVALID, "order: NULL");
     if (n > 0) memset(order, 0, n * sizeof *order);
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");

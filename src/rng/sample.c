@@ -48,8 +48,8 @@ tamis_status tamis_sample(uint64_t *units, uint64_t n, uint64_t population, tami
 {
     set s = {NULL, 1};
     bool ok = true;
-    if (population > TAMIS_POPULATION_MAX) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^40 units are offered");
-    if (n > population) return tmi_fail(err, TAMIS_INVALID, "n: a sample is not larger than its population");
+    if (population > TAMIS_POPULATION_MAX) return tmi_fail(err, TAMIS_INVALID, "population: must be at most 2^40");
+    if (n > population) return tmi_fail(err, TAMIS_INVALID, "n: must be at most the population");
     if (!units && n > 0) return tmi_fail(err, TAMIS_INVALID, "units: NULL");
     if (n > 0) memset(units, 0, n * sizeof *units);
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");

@@ -49,7 +49,7 @@ tamis_status tamis_uniform(uint64_t *value, uint64_t n, tamis_rng *rng, tamis_er
 {
     if (!value) return tmi_fail(err, TAMIS_INVALID, "value: NULL");
     *value = 0;
-    if (n == 0) return tmi_fail(err, TAMIS_INVALID, "n: there is no integer below 0");
+    if (n == 0) return tmi_fail(err, TAMIS_INVALID, "n: must be positive");
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
     bool ok = tmi_uniform(value, n, rng);
     tmi_bits_done(rng);

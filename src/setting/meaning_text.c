@@ -22,7 +22,8 @@ static tamis_status lines_of(line lines[LINES], const tamis_promise *p, tamis_er
 {
     tamis_status status;
     if (!p) return tmi_fail(err, TAMIS_INVALID, "promise: NULL");
-    if (!p->outsider_eps != !p->outsider_delta) return tmi_fail(err, TAMIS_INVALID, "outsider_eps, outsider_delta: both or none");
+    if (!p->outsider_eps != !p->outsider_delta)
+        return tmi_fail(err, TAMIS_INVALID, "outsider_eps, outsider_delta: give both or neither");
     lines[0] = (line){.who = "nosy neighbour", .label = "knows who was sampled", .claimed = true};
     lines[2] = (line){.who = "outsider", .label = "outsider", .claimed = p->outsider_eps != NULL};
     TMI_TRY(tamis_meaning_of(&lines[0].meaning, p->eps, p->delta, err));
@@ -279,12 +280,12 @@ tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_e
     TMI_TRY(curve_of(sampled, promise->eps, promise->delta, err));
     if (lines[2].claimed) TMI_TRY(curve_of(outsider, promise->outsider_eps, promise->outsider_delta, err));
     const tamis_plot_curve curves[] = {
-        {.name = "nothing learnt", .x = x, .y = x, .count = STEPS + 1, .reference = true},
+        {.name = "no change", .x = x, .y = x, .count = STEPS + 1, .reference = true},
         {.name = "who knows who was sampled", .x = x, .y = sampled, .count = STEPS + 1},
         {.name = "outsider", .x = x, .y = outsider, .count = STEPS + 1},
     };
     const tamis_plot plot = {.title = title,
-                             .subtitle = "highest possible belief, whatever is known before",
+                             .subtitle = "highest possible belief, whatever was known before",
                              .x = {.label = label, .to = 100},
                              .y = {.label = "belief after the release, %", .to = 100},
                              .curves = curves,

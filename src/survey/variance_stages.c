@@ -87,9 +87,10 @@ typedef struct spread {
 static tamis_status add_lonely(spread *spread, const sample *s, double total, double unseen, size_t stage, tamis_error *err)
 {
     if (s->lonely == FAIL)
-        return tmi_fail(err, TAMIS_INVALID,
-                        "clusters: a stratum of stage %zu has only one, which tells no variance; join it with another",
-                        stage + 1);
+        return tmi_fail(
+            err, TAMIS_INVALID,
+            "clusters: a stratum of stage %zu has only one, so its variance cannot be estimated; merge it with another",
+            stage + 1);
     if (s->lonely == ADJUST) tmi_sum_add(&spread->sum, unseen * total * total);
     if (s->lonely == AVERAGE) spread->unknown++;
     return TAMIS_OK;
@@ -177,7 +178,7 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
     while (lonely && s.lonely < LONELY_RULES && strcmp(lonely, rules[s.lonely]) != 0) s.lonely++;
-    if (s.lonely == LONELY_RULES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: it is one of fail, certainty, adjust, average"));
+    if (s.lonely == LONELY_RULES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: must be fail, certainty, adjust or average"));
     s.rows = tmi_alloc(count, sizeof *s.rows);
     if (!s.rows) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};

@@ -157,7 +157,7 @@ def waves_add_up_and_each_has_its_own_design():
         told, certificate = released(folder, "b", wave("{name: 2026-Q2, same_sample: yes}", plan))
         assert not told["ledger"]["repeated"] and told["spent"]["epsilon"]["upper"] == 2
         assert told["guarantee"]["outsider"] is not None and certificate["amplification"]["theorem"] is not None
-        assert any("sample of the wave before" in line for line in certificate["declared_public"])
+        assert any("sample of the previous wave" in line for line in certificate["declared_public"])
         told, certificate = released(folder, "c", wave("2026-Q3", larger))
         assert told["spent"]["epsilon"]["upper"] == 3 and told["guarantee"]["outsider"] is None
         assert "same sample" in certificate["amplification"]["reason"]
@@ -178,7 +178,7 @@ def rotation_groups_lose_by_their_own_waves():
         certificate = told[2][1]
         sums = {g["group"]: g["after"]["epsilon"] for g in certificate["account"]["groups"]}
         assert sums == {"A": "1", "B": "2", "C": "2", "D": "1"} and certificate["account"]["after"]["epsilon"] == "0"
-        assert any("belongs to one group in all waves" in line for line in certificate["declared_public"])
+        assert any("is in the same group in all waves" in line for line in certificate["declared_public"])
         refused(folder, wave("{name: w3, groups: [C]}"), "'wave'", '(wave.groups: ["C", "D"] there, ["C"] here)')
         told, _ = released(folder, "all", wave("w4"))  # everybody is in it
         assert told["spent"]["epsilon"]["upper"] == 3 and told["left"]["epsilon"]["lower"] == 1
@@ -222,7 +222,7 @@ def what_a_survey_has_read_is_noted_with_every_charge():
         (folder / "fourth.csv").write_text(ROWS)
         (folder / "plan.yaml").write_text(PLAN.replace("rows.csv", "fourth.csv"))
         done = tamis("release", "plan.yaml", "--out", "e", cwd=folder)
-        assert done.returncode == OK and "from another source than the plan names now" in done.stderr, done
+        assert done.returncode == OK and "from a source other than the one that the plan names now" in done.stderr, done
         pilot = PLAN.replace("survey: panel", "survey: pilot")
         assert release(folder, "f", pilot, "--new-account", "a pilot").returncode == OK
         refused(folder, pilot.replace("rows.csv", "third.csv"), "for the same source")

@@ -121,7 +121,7 @@ static void records_outside_the_bounds_are_told(void **state)
     assert_null(strstr(text, "\"awards\"")); /* not read */
     tamis_free(text);
     text = estimate_as(tamis_estimate_text, srs, statistics);
-    assert_non_null(strstr(text, "enroll: 61 records lie outside the bounds of the plan"));
+    assert_non_null(strstr(text, "enroll: 61 records are outside the bounds of the plan"));
     assert_non_null(strstr(text, "acs.k3: 60 values are missing and left out"));
     assert_non_null(strstr(text, "both: 69 values are missing or not in the list of the plan"));
     assert_null(strstr(text, "enroll: 0"));

@@ -78,7 +78,7 @@ static void wrong_calls(void **state)
     refused("sizes: at most", "1 1", "pivotal", SIZE_MAX, 1);
     refused("sample: at least", "1 1", "poisson", 2, 0);
     refused("sample: larger", "1 1", "poisson", 2, 3);
-    refused("method: it is one of", "1 1", "best", 2, 1);
+    refused("method: must be", "1 1", "best", 2, 1);
     refused("method: NULL", "1 1", NULL, 2, 1);
     read_frame(&f, "3 1 2");
     const tamis_number *const *sizes = (const tamis_number *const *)f.pi;

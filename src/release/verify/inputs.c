@@ -106,7 +106,7 @@ static tamis_status read_account(tmi_certificate *certificate, const tmi_json *d
     a->charged = whole && entry;
     if (a->charged) check_entry(a, c);
     if (a->charged && certificate->schedule->measurement_count == 0)
-        tmi_check_note(c, "account", "nothing was measured, and nothing charged");
+        tmi_check_note(c, "account", "nothing was measured, so nothing is charged");
     else if (a->charged) TMI_TRY(tmi_check_noted(c, "account", check_account(certificate, c, &reason), &reason, err));
     else if (certificate->schedule->measurement_count > 0)
         tmi_check_note(c, "account", "the certificate does not state this release's charge");
@@ -156,12 +156,12 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     tamis_status status = TAMIS_OK;
     tmi_text_init(&text);
     if (!plan) {
-        tmi_check_note(c, "plan", "is missing: without it nothing follows");
+        tmi_check_note(c, "plan", "is missing, and the rest follows from it");
         goto done;
     }
     TMI_TRY(tmi_json_canonical(&text, plan, err));
     TMI_TRY(read_parts(&parts, &known, document, err));
-    if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
+    if (!known) tmi_check_note(c, "measurements", "the split of the budget is missing");
     TMI_TRY(read_frame(&frame, document, c, err));
     const tmi_budget_parts said = {.rho = parts.rho,
                                    .list = known ? parts.list : NULL,

@@ -15,10 +15,10 @@ static tamis_status check_probabilities(const tamis_number *const *probabilities
 {
     if (!probabilities) return tmi_fail(err, TAMIS_INVALID, "probabilities: NULL");
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "probabilities: at least one unit is needed");
-    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are offered");
+    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are supported");
     for (size_t i = 0; i < count; i++)
         if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 || tmi_number_compare_int(probabilities[i], 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "probabilities: unit %zu does not lie in (0, 1]", i);
+            return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is not above 0 and at most 1", i);
     return TAMIS_OK;
 }
 
@@ -99,11 +99,11 @@ tamis_status tmi_pps_kind(const tmi_design_kind **kind, const char *method, tami
         }
     if (strcmp(method, "midzuno") == 0)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
-                        "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
-    return tmi_fail(err, TAMIS_INVALID,
-                    "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
-                    "systematic, systematic_random, brewer, tille");
+                        "method: Midzuno's sampling is not supported: no coupling is proved for it, so an outsider would have "
+                        "the guarantee of a sampled person; use sampford or conditional_poisson");
+    return tmi_fail(
+        err, TAMIS_INVALID,
+        "method: must be conditional_poisson, sampford, pivotal, pivotal_random, systematic, systematic_random, brewer or tille");
 }
 
 tamis_status tamis_design_pps(tamis_design **design, const char *method, const tamis_number *const *probabilities, size_t count,

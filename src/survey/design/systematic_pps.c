@@ -189,8 +189,8 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     if (pps->open_count == 0) return law_of(law, design, err);
     if (pps->open_count > RANDOM_UNITS)
         return tmi_fail(err, TAMIS_UNABLE,
-                        "systematic_random: samples are listed for at most %d units of probability "
-                        "below 1: all their orders are averaged",
+                        "systematic_random: samples can be listed for at most %d units with a probability below 1, since all "
+                        "their orders are averaged",
                         RANDOM_UNITS);
     for (size_t i = 0; i < pps->open_count; i++) {
         order[i] = i;
@@ -205,13 +205,13 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
 static tamis_status expose(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
     return tmi_pps_expose(exposures, design, INT64_MAX, NULL,
-                          "systematic sampling of unequal probabilities has no proved coupling", err);
+                          "systematic sampling with unequal probabilities has no proved coupling", err);
 }
 
 static tamis_status expose_random(tmi_exposures *exposures, const tamis_design *design, tamis_error *err)
 {
     return tmi_pps_expose(exposures, design, INT64_MAX, NULL,
-                          "systematic sampling of unequal probabilities in random order has no proved coupling", err);
+                          "systematic sampling with unequal probabilities in random order has no proved coupling", err);
 }
 
 const tmi_design_kind tmi_systematic_pps = {.name = "systematic",
