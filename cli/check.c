@@ -41,7 +41,7 @@ const cli_command cli_command_check = {
     .operands = (const cli_argument[]){{.name = "PLAN.yaml",
                                         .files = CLI_PLANS,
                                         .needed = true,
-                                        .help = "what to release, and how it is protected"},
+                                        .help = "the plan: what to release, and how it is protected"},
                                        {0}},
     .options =
         (const cli_argument[]){

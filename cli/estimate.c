@@ -36,7 +36,7 @@ const cli_command cli_command_estimate = {
     .operands = (const cli_argument[]){{.name = "PLAN.yaml",
                                         .files = CLI_PLANS,
                                         .needed = true,
-                                        .help = "the statistics, the source and the design"},
+                                        .help = "the plan: statistics, source and design"},
                                        {0}},
     .options =
         (const cli_argument[]){

@@ -109,7 +109,7 @@ const cli_command cli_command_release = {
         "The first release creates the ledger, and the first line of the output says so: if the survey already has a ledger, use "
         "that one, since a second one would not know what was spent. `ledger: {file: FILE, existing: yes}` in the plan "
         "refuses to create one. "
-        "A second account over the same source is refused unless --new-account says why.\n\n"
+        "A second account for the same source is refused unless --new-account says why.\n\n"
         "With --sign the folder also has certificate.sig, with which others can check who made the release. The key is read "
         "before anything is charged.\n\n"
         "Pass on only the output folder, and only after exit code 0. Ctrl-C stops the release within about a second; nothing is "
@@ -118,7 +118,7 @@ const cli_command cli_command_release = {
     .operands = (const cli_argument[]){{.name = "PLAN.yaml",
                                         .files = CLI_PLANS,
                                         .needed = true,
-                                        .help = "what to release, and how it is protected"},
+                                        .help = "the plan: what to release, and how it is protected"},
                                        {0}},
     .options =
         (const cli_argument[]){

@@ -62,7 +62,7 @@ static const cli_command coverage_command = {
     .operands = (const cli_argument[]){{.name = "PLAN.yaml",
                                         .files = CLI_PLANS,
                                         .needed = true,
-                                        .help = "the design, the statistics, the budget"},
+                                        .help = "the plan to study: design, statistics, epsilon"},
                                        {0}},
     .options =
         (const cli_argument[]){
@@ -70,7 +70,7 @@ static const cli_command coverage_command = {
              .value = "FILE",
              .files = CLI_ANY_FILES,
              .needed = true,
-             .help = "a .csv or .parquet file with one row a unit"},
+             .help = "a .csv or .parquet file with one row per unit"},
             {.name = "size", .value = "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
             {.name = "response", .value = "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
             {.name = "drawn-by",

@@ -30,7 +30,7 @@ const cli_command cli_command_verify = {
     .operands = (const cli_argument[]){{.name = "FOLDER",
                                         .needed = true,
                                         .files = CLI_ANY_FILES,
-                                        .help = "of a release, or its certificate.json"},
+                                        .help = "the folder of a release, or its certificate.json"},
                                        {0}},
     .options =
         (const cli_argument[]){

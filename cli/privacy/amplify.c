@@ -1,4 +1,4 @@
-/* tamis privacy amplify: of a secret sample: the smaller epsilon of an outsider. */
+/* tamis privacy amplify: a secret sample: the smaller epsilon of an outsider. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -130,7 +130,7 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_amplify;
 const cli_command cli_command_privacy_amplify = {
     .name = "privacy amplify",
-    .purpose = "of a secret sample: the smaller epsilon of an outsider",
+    .purpose = "a secret sample: the smaller epsilon of an outsider",
     .about =
         "A release is epsilon-private for the people in a sample. An attacker who does not know who was sampled learns less. "
         "This command computes the smaller epsilon that holds for everybody in the frame (amplification by sampling), for simple "
@@ -146,8 +146,8 @@ const cli_command cli_command_privacy_amplify = {
                                        {0}},
     .options =
         (const cli_argument[]){
-            {.name = "epsilon", .value = "E", .help = "of each release, on the sample; a plan has its own"},
-            {.name = "delta", .value = "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
+            {.name = "epsilon", .value = "E", .help = "epsilon of each release, on the sample (default: that of the plan)"},
+            {.name = "delta", .value = "D", .help = "delta of each release, on the sample (default: that of the plan, or 0)"},
             {.name = "population", .value = "N", .help = "records in the frame of a simple random sample"},
             {.name = "sample", .value = "n", .help = "records drawn from it"},
             {.name = "design", .value = "JSON", .help = "any design"},
@@ -167,7 +167,7 @@ const cli_command cli_command_privacy_amplify = {
             {.name = "known-sample", .help = "somebody outside knows who was sampled"},
             {.name = "nonresponse", .help = "the sample consists of those who chose to answer"},
             {.name = "one-of-several", .help = "epsilon is that of one release, and there are others from the same sample"},
-            {.name = "as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
+            {.name = "as-srs", .help = "treat the design as a simple random sample: log(1 + rate (e^epsilon - 1))"},
             {.name = "svg", .value = "FILE", .help = "also write the curve as a picture; replaces FILE"},
             {.name = "ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"},
             {0}},

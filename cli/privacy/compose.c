@@ -279,7 +279,7 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_compose;
 const cli_command cli_command_privacy_compose = {
     .name = "privacy compose",
-    .purpose = "of several releases together, composed exactly",
+    .purpose = "several releases together, composed exactly",
     .about =
         "Computes the exact privacy loss of the people in a sample from all releases in a list: less than the sum of the "
         "epsilons if a delta above 0 is allowed. With --population and --sample it also computes the loss to an attacker who "

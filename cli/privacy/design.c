@@ -411,7 +411,7 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_design;
 const cli_command cli_command_privacy_design = {
     .name = "privacy design",
-    .purpose = "of any design: strata, unequal probabilities, clusters",
+    .purpose = "the same for any design: strata, clusters, pps",
     .about =
         "The estimated total of a survey is already random, because nobody outside knows who was sampled. This command computes "
         "how private that is for each unit of the frame, by stratum, for any design, and how much noise is still needed. Each "

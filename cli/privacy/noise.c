@@ -160,7 +160,7 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_noise;
 const cli_command cli_command_privacy_noise = {
     .name = "privacy noise",
-    .purpose = "of noise alone: the guarantee of a sampled person",
+    .purpose = "noise alone: the guarantee of a sampled person",
     .about = "A number is published with noise, and one person can change the number by at most the sensitivity. This command "
              "computes the exact delta for each epsilon, and how much noise a target needs. Nothing is assumed about sampling: "
              "the guarantee holds against an attacker who knows who was sampled.\n\n"

@@ -222,7 +222,7 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_srs;
 const cli_command cli_command_privacy_srs = {
     .name = "privacy srs",
-    .purpose = "of a simple random sample, with or without noise",
+    .purpose = "privacy of a simple random sample, with or without noise",
     .about =
         "A survey asks a yes/no question. n of N people are drawn at random, and the number of yes in the population is "
         "estimated. The draw is secret, so the estimate is already random: this command computes how private that is for each of "

@@ -124,7 +124,7 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused("weights: {population: 30}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "--drawn-by");
     refused_nonresponse();
     refused(STAGES("k"), &one, TAMIS_INVALID, "no column k for the units to draw");
-    refused(STAGES("g"), &one, TAMIS_INVALID, "column g is not a whole number");
+    refused(STAGES("g"), &one, TAMIS_INVALID, "column g has values that are not whole numbers");
     tamis_plan *plan = plan_by(pps);
     tamis_coverage *study;
     assert_int_equal(tamis_coverage_new(&study, plan, &sized, NULL), TAMIS_OK);

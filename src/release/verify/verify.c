@@ -122,7 +122,7 @@ static void put_words(tmi_text *text, const tmi_verification *v)
         return;
     }
     tmi_text_put(text, "no problem found: the guarantee follows from the rest of the certificate\n");
-    put_files(text, v, TMI_MATCHES, "as the certificate says:");
+    put_files(text, v, TMI_MATCHES, "match the certificate:");
     put_files(text, v, TMI_MISSING, "missing, and not compared:");
     if (v->has_frame && v->frame == TMI_MATCHES) tmi_text_put(text, "the frame's file agrees with the certificate\n");
     else if (v->has_frame) tmi_text_put(text, "the frame's file is missing, and was not compared (--frame FILE)\n");
