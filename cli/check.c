@@ -29,7 +29,7 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_check = {
     .name = "check",
-    .purpose = "what a plan would measure, promise and spend; reads no data",
+    .purpose = "what a plan would measure, guarantee and spend; reads no data",
     .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and the "
              "guarantee that a release would give. No data file is opened, so a plan can be tried and discussed before there are "
              "any answers. What the plan does not say and the preview needs (sizes, means, shares) is assumed, and each "
@@ -37,11 +37,9 @@ const cli_command cli_command_check = {
              "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
              "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
              "refusal alone.\n\n" CLI_ABOUT_PLANS,
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"}},
-    .options =
-        {{"all",
-          .help =
-              "give each statistic, table, stratum and column a line of its own; without it, those that are alike share one"}},
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: what to release, and how it is protected"}},
+    .options = {{"all",
+                 .help = "give each statistic, table, stratum and column its own line; by default, similar ones share a line"}},
     .examples = {{"tamis check plan.yaml", "how wrong will the numbers be?"},
                  {"tamis check plan.yaml --json", "the same for a program"}},
     .run = run,

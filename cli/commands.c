@@ -27,7 +27,7 @@ const char *const cli_exit_codes[][2] = {
     {"2", "usage error: bad command line, or the output folder already exists"},
     {"3", "invalid plan or data, or a missing input file"},
     {"4", "refused: the budget or the setting forbids it"},
-    {"5", "could not certify"},
+    {"5", "a result could not be certified"},
     {NULL, NULL},
 };
 

@@ -85,12 +85,12 @@ const cli_command cli_command_compute = {
              "  {\"id\": \"a\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}}\n"
              "  {\"id\": \"a\", \"out\": {...}}\n"
              "  {\"id\": \"a\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}\n\n"
-             "'id' is any string; it comes back as it is, or as null where the line could not be read. Numbers in 'in' are "
+             "'id' is any string; it is returned unchanged, or as null if the line could not be read. Numbers in 'in' are "
              "integers, or exact decimals and fractions in quotes: \"0.1\", \"3/10\". A real number in 'out' is an enclosure "
-             "with a lower and an upper end. A bad line, an empty one too, gets an error answer and does not stop the others; "
-             "the exit code is then 3.\n\n"
+             "with a lower and an upper end. A bad line, including an empty one, gets an error answer and does not stop the "
+             "others; the exit code is then 3.\n\n"
              "docs/compute.md, installed as share/doc/tamis/compute.md, lists the areas and kinds with their fields, and a line "
-             "to try for each. A name that is not known is answered with the known ones.",
-    .examples = {{"tamis compute < questions.jsonl", "what a sample of schools adds to a guarantee"}},
+             "to try for each. An unknown name is answered with the list of known ones.",
+    .examples = {{"tamis compute < questions.jsonl", "what a sample of schools means for a guarantee"}},
     .run = run,
 };

@@ -9,9 +9,9 @@
 #define PLAN "examples/api/plan.yaml"
 
 /* The line is in the plan: tests/cli/release.py compares. */
-static const char about_budget[] = "The plan's line `budget: {epsilon: 12}` says what all releases of this survey\n"
-                                   "  together may ever spend. Every release needs such a line: the ledger counts,\n"
-                                   "  and refuses what would exceed it.\n";
+static const char about_budget[] =
+    "The plan's line `budget: {epsilon: 12}` says what all releases of this survey\n  together may ever spend. Every release "
+    "needs such a line: the ledger refuses\n  a release that would exceed it.\n";
 
 static int failed(const char *what, const char *about)
 {
@@ -27,7 +27,7 @@ static int run(const cli_call *call)
     const char *out = cli_value(call, "out"), *temporary = getenv("TMPDIR");
     if (!temporary || !*temporary) temporary = "/tmp";
     snprintf(fresh, sizeof fresh, "%s/tamis-demo-XXXXXX", temporary);
-    if (!mkdtemp(fresh)) return failed("cannot make a temporary folder in %s; TMPDIR may name another place", temporary);
+    if (!mkdtemp(fresh)) return failed("cannot create a temporary folder in %s; set TMPDIR to another place", temporary);
     snprintf(folder, sizeof folder, "%s/release", fresh);
     snprintf(ledger, sizeof ledger, "%s/tamis.ledger", fresh); /* the plan's own place may be read-only */
     int code = cli_release(call, plan, out ? out : folder, ledger);
@@ -47,10 +47,10 @@ static int run(const cli_call *call)
 const cli_command cli_command_demo = {
     .name = "demo",
     .purpose = "release statistics of a bundled survey",
-    .about = "Releases statistics of a simple random sample of 200 of California's 6194 schools, by the plan that comes with "
-             "tamis, and prints the table, the guarantee, and where the plan and the files are. The files go to a fresh folder "
-             "for temporary files, which you may delete, unless --out names another one.",
+    .about = "Releases statistics of a simple random sample of 200 of California's 6194 schools, using the plan that comes with "
+             "tamis, and prints the results, the guarantee, and where the plan and the files are. The files go to a new "
+             "temporary folder, which you may delete, unless --out names another one.",
     .options = {{"out", "DIR", .files = CLI_FOLDERS, .help = "the output folder, which must not exist yet"}},
-    .examples = {{"tamis demo", "a first look"}, {"tamis demo --out schools", "and keep the files in schools"}},
+    .examples = {{"tamis demo", "a first look"}, {"tamis demo --out schools", "keep the files in the folder schools"}},
     .run = run,
 };

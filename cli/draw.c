@@ -91,38 +91,38 @@ const cli_command cli_command_draw = {
              "that of the design.\n\n"
              "  srs                   simple random sampling: --sample\n"
              "  srs_with_replacement  --sample draws, each of any unit\n"
-             "  bernoulli             each unit by itself: --rate\n"
-             "  poisson               each unit by itself, with its own probability\n"
+             "  bernoulli             each unit independently: --rate\n"
+             "  poisson               each unit independently, with its own probability\n"
              "  systematic            every k-th unit of the list after a random start\n"
-             "  systematic_random     the same in random order\n"
+             "  systematic_random     the same, the list shuffled first\n"
              "  pivotal               neighbours in the list compete for a place\n"
-             "  pivotal_random        the same in random order\n"
+             "  pivotal_random        the same, the list shuffled first\n"
              "  conditional_poisson   maximum entropy, fixed size\n"
              "  sampford              Sampford's method, fixed size\n"
              "  brewer                Brewer's method, fixed size; slow for large frames\n"
              "  tille                 Tille's elimination, fixed size\n\n"
-             "docs/designs.md, installed as share/doc/tamis/designs.md, compares them. With replacement the sample has a row for "
-             "each draw; weight is then the inverse of the expected number of draws of the unit.\n\n"
-             "Unequal probabilities come from --probability, a column of them, or from --size and --sample: then they are "
-             "proportional to the sizes, and units that would get more than 1 are taken for certain. But for poisson, "
+             "docs/designs.md, installed as share/doc/tamis/designs.md, compares them. With replacement the sample has one row "
+             "per draw; weight is then the inverse of the expected number of draws of the unit.\n\n"
+             "Unequal probabilities come from --probability, a column of them, or from --size and --sample: they are then "
+             "proportional to the sizes, and units that would get more than 1 are always drawn. Except for poisson, "
              "probabilities must add up to a whole number. systematic draws with equal probabilities if neither is given.\n\n"
-             "With --strata the design is drawn in each stratum by itself: --sample units in each, or as many as the column "
+             "With --strata a separate sample is drawn in each stratum: --sample units in each, or as many as the column "
              "--allocation says.\n\n"
-             "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability speak of "
-             "these. All units of a drawn cluster are taken, or --within of them by simple random sampling: two stages.",
+             "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability refer to "
+             "clusters. All units of a drawn cluster are taken, or with --within a simple random sample of them: two stages.",
     .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row per unit"}},
     .options = {{"design", "NAME", .needed = true,
                  .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
                             "conditional_poisson sampford brewer tille",
-                 .help = "how to draw"},
+                 .help = "the design"},
                 {"sample", "N", .help = "units to draw, in each stratum if there are strata"},
                 {"rate", "P/Q", .help = "the probability of each unit (bernoulli)"},
                 {"probability", "COLUMN", .help = "inclusion probabilities: 0.25, 3/10"},
                 {"size", "COLUMN", .help = "positive sizes; probabilities are proportional to them"},
-                {"strata", "COLUMN", .help = "what names the stratum; several columns: A,B"},
+                {"strata", "COLUMN", .help = "the column that names the stratum; several columns: A,B"},
                 {"allocation", "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
-                {"cluster", "COLUMN", .help = "what names the cluster, inside its stratum; several columns: A,B"},
-                {"within", "N|COLUMN", .help = "units to draw in each drawn cluster; all, if it has no more"},
+                {"cluster", "COLUMN", .help = "the column that names the cluster within its stratum; several columns: A,B"},
+                {"within", "N|COLUMN", .help = "units to draw in each drawn cluster; all if it has no more"},
                 {"out", "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"}},
     .examples = {{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
                  {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},

@@ -28,14 +28,14 @@ static int run(const cli_call *call)
 const cli_command cli_command_estimate = {
     .name = "estimate",
     .purpose = "the same statistics WITHOUT protection, inside the agency only",
-    .about =
-        "Computes the ordinary design-based estimates of a plan's statistics, with standard errors and intervals as R's package "
-        "survey gives them: values as they are, no bounds, no grid, no noise. Nothing is written but the standard output.\n\n"
-        "The numbers are NOT protected and must not leave the agency. They serve to look at the data and to compare with other "
-        "survey software.",
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the statistics, the source and the design"}},
+    .about = "Computes the usual design-based estimates of a plan's statistics, with the standard errors and intervals of R's "
+             "package survey: values as recorded, no bounds, no rounding, no noise. Results go to the standard output only; no "
+             "file is written.\n\n"
+             "The numbers are NOT protected and must not leave the agency. Use them to look at the data and to compare with "
+             "other survey software.",
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: statistics, source and design"}},
     .options = {CLI_ENGINE_OPTION},
-    .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency's eyes"},
+    .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency only"},
                  {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"}},
     .run = run,
 };

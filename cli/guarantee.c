@@ -16,7 +16,7 @@ int cli_guarantee_begin(cli_guarantee *g, const cli_call *call)
 {
     *g = (cli_guarantee){.call = call};
     if (cli_value(call, "epsilon") && cli_value(call, "delta"))
-        return cli_wrong_usage(call->command, "--epsilon and --delta exclude each other: one is asked, the other answered");
+        return cli_wrong_usage(call->command, "give either --epsilon or --delta: the other is the answer");
     int code = cli_number(&g->eps, call, "epsilon");
     if (code == 0) code = cli_number(&g->delta, call, "delta");
     return code == 0 ? cli_svg_open(&g->svg, call) : code;

@@ -235,7 +235,7 @@ void cli_guarantee_words(char *room, size_t size, const cli_guarantee *g)
         cli_cut_number(delta, cli_value(g->call, "delta"));
     }
     if (strcmp(delta, "0") == 0) snprintf(room, size, "differ by a factor of at most exp(%s)", eps);
-    else snprintf(room, size, "differ by a factor of at most exp(%s), and by %s beside that", eps, delta);
+    else snprintf(room, size, "differ by a factor of at most exp(%s), plus at most %s", eps, delta);
 }
 
 /* ---- JSON ---- */

@@ -107,9 +107,9 @@ const cli_command cli_command_init = {
     .name = "init",
     .purpose = "write a plan to fill in for a data file",
     .about = "Writes a commented plan from the header of a file: the names of its columns, their types, and the labels of "
-             "variables and codes that SPSS, Stata and SAS files have. Of a CSV file only names are known. No row is read, and "
-             "nothing that shapes the guarantee is guessed: design, unit, epsilon, budget, bounds and values are places to fill "
-             "in, and 'tamis check' lists those that are left.\n\n"
+             "variables and codes that SPSS, Stata and SAS files have. A CSV file gives names only. No row is read, and nothing "
+             "that shapes the guarantee is guessed: design, unit, epsilon, budget, bounds and values are left to fill in, and "
+             "'tamis check' lists those that are missing.\n\n"
              "Labels of codes are written as comments: list the codes that are public.\n\n" CLI_ABOUT_PLANS,
     .operands = {{"DATA", .files = CLI_ANY_FILES, .needed = true,
                   .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such "

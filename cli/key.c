@@ -15,11 +15,10 @@ static int run_create(const cli_call *call)
     for (size_t i = 0; i < 2; i++) {
         const size_t length = strlen(name), end = strlen(endings[i]) + 1;
         if (length > end && name[length - end] == '.' && strcmp(name + length - end + 1, endings[i]) == 0)
-            return cli_wrong_usage(call->command, "NAME is without its ending: 'tamis key create %.*s' makes both files",
+            return cli_wrong_usage(call->command, "give NAME without its ending: 'tamis key create %.*s' makes both files",
                                    (int)(length - end), name);
         if (snprintf(path, sizeof path, "%s.%s", name, endings[i]) < (int)sizeof path && lstat(path, &there) == 0)
-            return cli_wrong_usage(call->command, "%s exists already, and a key is never written over: choose another name",
-                                   path);
+            return cli_wrong_usage(call->command, "%s already exists, and a key is never overwritten: choose another name", path);
     }
     if (tamis_key_create(fingerprint, name, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (call->json) printf("{\"fingerprint\": \"%s\"}\n", fingerprint);
@@ -32,13 +31,13 @@ static int run_create(const cli_call *call)
 
 static const cli_command create_command = {
     .name = "key create",
-    .purpose = "make the keys that sign releases",
+    .purpose = "make a pair of keys to sign releases",
     .about = "Makes a pair of Ed25519 keys: NAME.key, the secret one, which only its owner may read, and NAME.pub. Neither file "
-             "may exist. Both are PEM files that openssl reads too.\n\n"
+             "may exist yet. Both are PEM files that openssl can read.\n\n"
              "'tamis release --sign NAME.key' signs a release, 'tamis verify --key NAME.pub' checks the signature. The "
-             "fingerprint that is printed, the SHA-256 of the public key, is what certificates call signed_by. "
+             "fingerprint that is printed, the SHA-256 of the public key, is the field signed_by of certificates. "
              "docs/certificate.md says how to keep the secret key encrypted, and how to check a signature without tamis.",
-    .operands = {{"NAME", .needed = true, .files = CLI_ANY_FILES, .help = "of the files, without .key and .pub"}},
+    .operands = {{"NAME", .needed = true, .files = CLI_ANY_FILES, .help = "name of the files, without .key and .pub"}},
     .examples = {{"tamis key create agency", "agency.key and agency.pub"},
                  {"tamis key create agency --json", "the same for a program"}},
     .run = run_create,
@@ -46,8 +45,8 @@ static const cli_command create_command = {
 
 const cli_command cli_command_key = {
     .name = "key",
-    .purpose = "an agency's keys: who has made a release?",
-    .about = "A certificate proves that its numbers follow from one another, not whose they are. An agency that signs its "
-             "releases with a secret key, and publishes the public one, lets everybody check that too.",
+    .purpose = "an agency's keys: who made a release?",
+    .about = "A certificate proves that its numbers follow from one another, not who made them. An agency that signs its "
+             "releases with a secret key, and publishes the public key, lets everybody check that too.",
     .members = (const cli_command *const[]){&create_command, NULL},
 };

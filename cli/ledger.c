@@ -29,9 +29,9 @@ static const cli_command show_command = {
     .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled unit, and "
              "for an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All "
              "releases of a sample are added up first, and sampling is counted once.\n\n"
-             "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers were written. "
-             "One that stays charged was interrupted: it has published nothing, and its budget is spent until the same plan is "
-             "run again, which takes the charge over, or 'tamis ledger void' gives it back. What was voided counts no more.",
+             "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers are written. One "
+             "that stays charged was interrupted: it published nothing, and its budget is spent until the same plan is run "
+             "again, which takes over the charge, or 'tamis ledger void' returns it. Voided charges no longer count.",
     .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger, as the plan names it"}},
     .options = {{"delta", "D", .help = "delta used to convert accounts in rho (zCDP) to epsilon; default 1e-9"}},
     .examples = {{"tamis ledger show schools.ledger", "how much is left?"},
@@ -52,7 +52,7 @@ static int run_verify(const cli_call *call)
     int ok = 0, code;
     if (!against && call->more_count > 0) {
         free(certificates);
-        return cli_wrong_usage(call->command, "'%s' is one argument too many; certificates come after --against", call->more[0]);
+        return cli_wrong_usage(call->command, "unexpected argument '%s'; certificates come after --against", call->more[0]);
     }
     for (size_t i = 0; certificates && i < count; i++) certificates[i] = i == 0 ? against : call->more[i - 1];
     if (certificates)
@@ -72,8 +72,8 @@ static int run_verify(const cli_call *call)
 
 static const cli_command verify_command = {
     .name = "ledger verify",
-    .purpose = "finds what was edited, deleted, reordered or rolled back",
-    .about = "Recomputes the chain of hashes, the sums and the budgets, and looks at every page of the file. A ledger that was "
+    .purpose = "detect edited, deleted, reordered or rolled-back entries",
+    .about = "Recomputes the chain of hashes, the sums and the budgets, and checks every page of the file. A ledger that was "
              "rolled back to an earlier state is internally consistent; only certificates of later releases reveal the rollback. "
              "Each names an entry and its hash, which must be in the chain, and the ledger must have charged what the "
              "certificate says (survey, amount, measurements, sums of the account) and kept the measurements that it names.\n\n"
@@ -136,7 +136,8 @@ static int run_void(const cli_call *call)
         return cli_wrong_usage(call->command, "'%s' is not the number of an entry; 'tamis ledger show %s' lists them", number,
                                path);
     if (!reason)
-        return cli_wrong_usage(call->command, "--reason TEXT is needed: why the charge is given back is recorded in the ledger");
+        return cli_wrong_usage(call->command,
+                               "--reason TEXT is needed: the reason for voiding the charge is recorded in the ledger");
     tamis_status status = open_existing(&ledger, path, &err);
     if (status == TAMIS_OK) status = tamis_ledger_void(ledger, entry, reason, &err);
     tamis_ledger_free(ledger);
@@ -148,18 +149,17 @@ static int run_void(const cli_call *call)
 
 static const cli_command void_command = {
     .name = "ledger void",
-    .purpose = "gives back a charge that was never published",
+    .purpose = "return a charge that was never published",
     .about = "A release that was stopped after its charge, by Ctrl-C, a crash or a power failure, has published nothing. Voiding "
-             "the charge gives its amount back; the entry stays in the book, with the reason, and 'tamis ledger show' has it as "
-             "'voided'. What the stopped run left in its temporary folder is deleted first. The other way is to run the same "
-             "plan again, which takes the charge over and pays nothing.\n\n"
-             "Refused with exit code 4: a release that was published, a charge that was voided already, a release that is still "
-             "running.",
+             "the charge returns its amount; the entry stays in the ledger, with the reason, and 'tamis ledger show' lists it as "
+             "'voided'. What the stopped run left in its temporary folder is deleted first. Alternatively, run the same plan "
+             "again: it takes over the charge and pays nothing.\n\nRefused with exit code 4: a release that was published, a "
+             "charge that was already voided, a release that is still running.",
     .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"},
                  {"ENTRY", .needed = true, .help = "the number of the charge, as 'tamis ledger show' lists it"}},
-    .options = {{"reason", "TEXT", .help = "why; it is recorded in the ledger"}},
+    .options = {{"reason", "TEXT", .help = "the reason, recorded in the ledger"}},
     .examples = {{"tamis ledger void schools.ledger 4 --reason 'stopped by a power failure'",
-                  "the budget of entry 4 is free again"}},
+                  "the budget of entry 4 is available again"}},
     .run = run_void,
 };
 
@@ -172,10 +172,11 @@ static int run_raise(const cli_call *call)
     tamis_ledger *ledger = NULL;
     tamis_error err = {0};
     char *text = NULL;
-    if (!survey) return cli_wrong_usage(call->command, "--survey is missing: whose budget is raised");
+    if (!survey) return cli_wrong_usage(call->command, "--survey is missing: the survey whose budget is raised");
     if (!reason)
         return cli_wrong_usage(
-            call->command, "--reason is missing: why the budget is raised; it is recorded and shown in every later certificate");
+            call->command,
+            "--reason is missing: the reason for the raise, which is recorded and shown in every later certificate");
     if (!cli_value(call, "epsilon") == !cli_value(call, "rho") || (cli_value(call, "rho") && cli_value(call, "delta")))
         return cli_wrong_usage(call->command, "expected the new budget: --epsilon, or --epsilon and --delta, or --rho");
     int code = cli_number(&epsilon, call, "epsilon");
@@ -198,23 +199,23 @@ static int run_raise(const cli_call *call)
 static const cli_command raise_command = {
     .name = "ledger raise",
     .purpose = "raise the budget of a survey, on record",
-    .about =
-        "The first release of a survey fixes what all of them together may spend. More than that is a decision of those who "
-        "answer for the promise that was given, not of whoever runs a release: it is an entry of its own in the ledger, with its "
-        "reason, and every later certificate says so. A budget is never lowered; the budget of a plan may be anything up to that "
-        "of the account.\n\n"
-        "Decide before looking at the answers if you can. A guarantee with delta or rho holds at the highest budget only, and, "
-        "if the raise was decided on after seeing answers, at the highest one that could have been decided on. Epsilons without "
-        "a delta add up in any case. docs/ledger.md has the argument.\n\n"
-        "Other people are another survey, with an account and a budget of their own: nothing is raised for them. Prints the "
-        "ledger as 'tamis ledger show' does.",
+    .about = "The first release of a survey fixes what all its releases together may spend. To spend more is a decision for "
+             "those who are responsible for the promise to the respondents, not for whoever runs a release: it is a separate "
+             "entry in the ledger, with its reason, and every later certificate reports it. A budget is never lowered; the "
+             "budget of a plan may be anything up to that of the account.\n\n"
+             "If you can, decide before looking at released numbers. A guarantee with delta or rho holds at the highest budget "
+             "only, and, if the raise was decided after seeing released numbers, at the highest budget that could have been "
+             "chosen. Epsilons without a delta add up in any case. docs/ledger.md has the argument.\n\n"
+             "A survey of other people has its own account and budget, so nothing needs to be raised for it. Prints the ledger "
+             "as 'tamis ledger show' does.",
     .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}},
-    .options = {{"survey", "S", .help = "whose budget, as the plan names it; required"},
-                {"epsilon", "NEWCAP", .help = "the new budget in all, not what is added to it"},
-                {"delta", "D", .help = "beside --epsilon, where the budget has a delta"},
+    .options = {{"survey", "S", .help = "the survey whose budget is raised, as the plan names it; required"},
+                {"epsilon", "NEWCAP", .help = "the new total budget, not the amount added"},
+                {"delta", "D", .help = "with --epsilon, if the budget has a delta"},
                 {"rho", "NEWCAP", .help = "the same for a budget in rho"},
-                {"reason", "TEXT", .help = "why; it is recorded and published in certificates; required"}},
-    .examples = {{"tamis ledger raise schools.ledger --survey pupils --epsilon 8 --reason '3 May'", "from 4 to 8 in all"}},
+                {"reason", "TEXT", .help = "the reason, recorded in the ledger and published in certificates; required"}},
+    .examples = {{"tamis ledger raise schools.ledger --survey pupils --epsilon 8 --reason '3 May'",
+                  "from a total of 4 to a total of 8"}},
     .run = run_raise,
 };
 
@@ -223,8 +224,8 @@ static const cli_command raise_command = {
 const cli_command cli_command_ledger = {
     .name = "ledger",
     .purpose = "the budget book: what was spent, what is left, is it intact?",
-    .about = "A ledger is the file that a plan names under 'ledger'. It contains one account per survey, with a budget that its "
-             "first release has fixed and that only a recorded decision raises, and every charge since. Entries are only ever "
-             "added, each chained to the one before by its hash. docs/ledger.md describes the file.",
+    .about = "A ledger is the file that a plan names under 'ledger'. It contains one account per survey, with every charge and "
+             "with a budget that the first release fixes and only a recorded decision can raise. Entries are only ever added, "
+             "each chained to the previous one by its hash. docs/ledger.md describes the file.",
     .members = (const cli_command *const[]){&show_command, &verify_command, &export_command, &void_command, &raise_command, NULL},
 };

@@ -89,14 +89,14 @@ void cli_manual(FILE *out)
     fputs(".SH NAME\ntamis \\- differential privacy for sample surveys\n"
           ".SH SYNOPSIS\n.B tamis\n.I COMMAND\n[options]\n"
           ".SH DESCRIPTION\n"
-          "Releases the statistics of a sample survey with noise that is exact, a guarantee that is certified and\n"
-          "intervals that are honest. What to release, from which file, by which design and with which budget is\n"
+          "Releases statistics of a sample survey with exact noise, a certified guarantee, and intervals that include\nsampling "
+          "error and noise. What to release, from which file, by which design and with which budget is\n"
           "written in a plan, a YAML file.\n.PP\n"
           "Results go to the standard output, messages and progress to the standard error.\n"
           ".SH COMMANDS\n",
           out);
     for (size_t i = 0; cli_commands[i]; i++) command(out, cli_commands[i]);
-    fputs(".SH OPTIONS\nThese are understood by every command.\n", out);
+    fputs(".SH OPTIONS\nEvery command has these options.\n", out);
     arguments(out, cli_common_options, true);
     fputs(".SH EXIT STATUS\n", out);
     for (size_t i = 0; cli_exit_codes[i][0]; i++) {
@@ -112,7 +112,7 @@ void cli_manual(FILE *out)
           ".SH FILES\n",
           out);
     file(out, TAMIS_DATA_FOLDER "/examples/api", "a plan to copy and change, with the survey that it releases");
-    file(out, TAMIS_DOC_FOLDER "/plan.md", "what a plan may say");
+    file(out, TAMIS_DOC_FOLDER "/plan.md", "the plan format");
     file(out, TAMIS_DOC_FOLDER "/privacy.md", "how private is it? questions and answers");
     file(out, TAMIS_DOC_FOLDER "/errors.md", "exit codes, and errors as JSON");
     file(out, TAMIS_DOC_FOLDER "/compute.md", "what the calculator answers");

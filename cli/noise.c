@@ -79,7 +79,7 @@ static int run(const cli_call *call)
     bool laplace = strcmp(call->operands[0], "laplace") == 0, binary = cli_value(call, "binary");
     int code;
 
-    if (binary && call->json) return cli_wrong_usage(call->command, "--json and --binary exclude each other");
+    if (binary && call->json) return cli_wrong_usage(call->command, "give either --json or --binary, not both");
     if (!read_count(&count, cli_value(call, "count")))
         return cli_wrong_usage(call->command, "--count needs a whole number from 0 to 2^63, such as 1000");
     tamis_status status = tamis_number_read(&scale, cli_value(call, "scale"), &err);
@@ -110,19 +110,19 @@ done:
 const cli_command cli_command_noise = {
     .name = "noise",
     .purpose = "exact integer noise for other programs",
-    .about =
-        "Prints integers drawn from the discrete Laplace law, P(k) proportional to exp(-|k|/scale), or from the discrete "
-        "Gaussian law, P(k) proportional to exp(-k^2/(2 scale^2)), one integer per line. The law is exact: the scale is read as "
-        "a fraction, random bits come from the operating system's generator, and no floating-point number is involved.\n\n"
-        "The scale lies between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that can be drawn again "
-        "protects nobody.",
+    .about = "Prints integers drawn from the discrete Laplace distribution, P(k) proportional to exp(-|k|/scale), or from the "
+             "discrete Gaussian distribution, P(k) proportional to exp(-k^2/(2 scale^2)), one integer per line. The distribution "
+             "is exact: the scale is read as a fraction, random bits come from the operating system's generator, and no "
+             "floating-point number is involved.\n\n"
+             "The scale is between 1e-6 and 2^55 for laplace, 1e16 for gaussian. There is no seed: noise that can be reproduced "
+             "protects nobody.",
     .operands = {{"laplace|gaussian", .choices = "laplace gaussian", .needed = true, .help = "the law"}},
     .options = {{"scale", "P/Q", .needed = true, .help = "an exact number: 3, 0.5, 2e6 or 10/3"},
                 {"count", "N", .needed = true, .help = "how many numbers, up to 2^63"},
                 {"binary", .help = "little-endian 64-bit integers instead of lines"}},
-    .examples = {{"tamis noise laplace --scale 10 --count 5", "five numbers of the Laplace law"},
+    .examples = {{"tamis noise laplace --scale 10 --count 5", "five numbers from the discrete Laplace distribution"},
                  {"tamis noise gaussian --scale 10/3 --count 3 --json",
-                  "three of the Gaussian law with a standard deviation near 10/3"},
+                  "three from the discrete Gaussian, with a standard deviation near 10/3"},
                  {"tamis noise laplace --scale 1e6 --count 6 --binary | od -A n -t d8",
                   "for a program that reads 64-bit integers"}},
     .run = run,

@@ -28,13 +28,13 @@ int cli_check_new(const cli_call *call, const char *path, const char *what, cons
     const char *option = cli_value(call, "out") ? "--out " : "", *parent = parent_of(room, path);
     if (!*path) return cli_wrong_usage(call->command, "--out: expected the name of a %s", kind);
     if (lstat(path, &there) == 0)
-        return cli_wrong_usage(call->command, "%s%s exists already, and a %s is never written over: name another %s%s", option,
+        return cli_wrong_usage(call->command, "%s%s already exists, and a %s is never overwritten: name another %s%s", option,
                                path, what, kind, *option ? "" : " with --out");
-    if (errno != ENOENT) return cli_wrong_usage(call->command, "%s%s cannot be made: %s", option, path, strerror(errno));
+    if (errno != ENOENT) return cli_wrong_usage(call->command, "%s%s cannot be created: %s", option, path, strerror(errno));
     if (parent && stat(parent, &there) != 0)
-        return cli_wrong_usage(call->command, "%s%s cannot be made: there is no folder %s", option, path, parent);
+        return cli_wrong_usage(call->command, "%s%s cannot be created: there is no folder %s", option, path, parent);
     if (parent && access(parent, W_OK | X_OK) != 0)
-        return cli_wrong_usage(call->command, "%s%s cannot be made: %s", option, path, strerror(errno));
+        return cli_wrong_usage(call->command, "%s%s cannot be created: %s", option, path, strerror(errno));
     return TAMIS_OK;
 }
 

@@ -129,14 +129,14 @@ static next read_options(int *code, cli_call *call, int argc, char **argv)
         }
         const cli_argument *option = &command->options[place];
         if (call->values[place] && option->value)
-            return *code = cli_wrong_usage(command, "--%s is given twice", option->name), STOP;
+            return *code = cli_wrong_usage(command, "duplicate option --%s", option->name), STOP;
         if (option->choices && !is_choice(option->choices, optarg)) {
             *code = cli_wrong_usage(command, "--%s cannot be '%s'; it is one of: %s", option->name, optarg, option->choices);
             return STOP;
         }
         /* A forgotten value takes the next option for itself; one that begins so is written --option=VALUE. */
         if (option->value && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0) {
-            *code = cli_wrong_usage(command, "--%s needs a value, %s, and %s is an option; if it is meant, write --%s=%s",
+            *code = cli_wrong_usage(command, "--%s needs a value, %s, but %s is an option; if it is the value, write --%s=%s",
                                     option->name, option->value, optarg, option->name, optarg);
             return STOP;
         }
@@ -168,7 +168,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
             count = most + 1;
         }
     }
-    if (count > most) return *code = cli_wrong_usage(command, "'%s' is one argument too many", operands[most]), STOP;
+    if (count > most) return *code = cli_wrong_usage(command, "unexpected argument '%s'", operands[most]), STOP;
     call->operand_count = count;
     for (size_t i = 0; command->options[i].name; i++)
         if (command->options[i].needed && !call->values[i])
@@ -210,7 +210,7 @@ static int help_about(char **topics, int count)
     const cli_command *command = NULL;
     for (int i = 0; i < count; i++) {
         const cli_command *group = command;
-        if (group && !group->members) return cli_wrong_usage(NULL, "'%s' is one argument too many", topics[i]);
+        if (group && !group->members) return cli_wrong_usage(NULL, "unexpected argument '%s'", topics[i]);
         command = cli_find(group ? group->members : cli_commands, topics[i]);
         if (!command) return unknown_command(group, topics[i]);
     }
@@ -230,8 +230,7 @@ static bool asks_json(int argc, char **argv)
 static int no_command(const cli_command *group, bool json)
 {
     if (json)
-        return cli_wrong_usage(group, group ? "'%s' needs a command of its own" : "%sa command is missing",
-                               group ? group->name : "");
+        return cli_wrong_usage(group, group ? "'%s' needs a subcommand" : "%sa command is missing", group ? group->name : "");
     cli_help(stderr, group);
     return CLI_USAGE;
 }

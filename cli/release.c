@@ -50,8 +50,8 @@ tamis_engine cli_engine(const cli_call *call)
 void cli_remark_engine(const cli_call *call, const tamis_plan *plan)
 {
     if (!cli_value(call, "engine") && tamis_release_engine(plan) == TAMIS_ENGINE_MEMORY)
-        cli_remark(call, "DuckDB is not installed: the engine memory reads the CSV files, with the same results (`make setup` "
-                         "fetches DuckDB)");
+        cli_remark(call, "DuckDB is not installed, so the engine `memory` reads the CSV files, with the same results (`make "
+                         "setup` fetches DuckDB)");
 }
 
 int cli_release(const cli_call *call, const char *path, const char *folder, const char *ledger)
@@ -95,33 +95,34 @@ static int run(const cli_call *call) { return cli_release(call, call->operands[0
 const cli_command cli_command_release = {
     .name = "release",
     .purpose = "publish the statistics of a plan, protected",
-    .about = "Charges the account of the survey in the plan's ledger, draws the noise, adds up the rows to exact integers, adds "
-             "the two, and writes the output folder: all of it, "
-             "or nothing at all. Prints the results with their intervals and the guarantee in plain words.\n\n"
-             "A release that was made before, the same statistics with the same budget, is returned as it was and costs nothing; "
-             "--again pays for fresh noise. A release beyond the budget of the account is refused with exit code 4, and nothing "
-             "is read.\n\n"
-             "The first release creates the ledger, and the first line of the output says so: a survey that has released before "
-             "has a ledger, and a second one would not know what was spent. `ledger: {file: FILE, existing: yes}` in the plan "
-             "refuses to create one. A second account over the same source is refused unless --new-account says why.\n\n"
-             "With --sign the folder also has certificate.sig, with which others can check whose release it is. The key is read "
-             "before anything is charged.\n\n"
-             "Only the output folder is for others, and only after exit code 0. Ctrl-C stops the work within about a second; "
-             "nothing is published then, and the message says whether something was charged. A charge that was never published, "
-             "because the run was stopped or the computer was, is taken over by the next run of the same plan, which then pays "
-             "nothing; or `tamis ledger void` gives it back.\n\n" CLI_ABOUT_PLANS,
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "what to release, and how it is protected"}},
+    .about =
+        "Charges the survey's account in the plan's ledger, draws the noise, computes exact integer sums of the rows, adds the "
+        "noise, and writes the output folder, complete or not at all. Prints the results with their intervals and the guarantee "
+        "in plain words.\n\n"
+        "If the same release was made before (same statistics, same epsilon or rho), its numbers are returned and nothing is "
+        "charged; "
+        "--again pays for fresh noise. A release that would exceed the budget of the account is refused with exit code 4, and "
+        "nothing is read.\n\n"
+        "The first release creates the ledger, and the first line of the output says so: if the survey already has a ledger, use "
+        "that one, since a second one would not know what was spent. `ledger: {file: FILE, existing: yes}` in the plan "
+        "refuses to create one. A second account for the same source is refused unless --new-account says why.\n\n"
+        "With --sign the folder also has certificate.sig, with which others can check who made the release. The key is read "
+        "before anything is charged.\n\n"
+        "Pass on only the output folder, and only after exit code 0. Ctrl-C stops the release within about a second; nothing is "
+        "published then, and the message says whether something was charged. If a run was stopped after its charge, the next run "
+        "of the same plan takes over the charge and pays nothing; or `tamis ledger void` returns it.\n\n" CLI_ABOUT_PLANS,
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: what to release, and how it is protected"}},
     .options = {{"out", "DIR", .files = CLI_FOLDERS,
                  .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
                 {"again", .help = "pay for fresh noise although the same release was made before"},
                 {"new-account", "REASON",
-                 .help = "open an account for this survey although another one in the ledger has the same source; the reason is "
-                         "recorded in the ledger and in the certificate"},
+                 .help = "open an account for this survey although another account in the ledger has the same source; the reason "
+                         "is recorded in the ledger and in the certificate"},
                 {"sign", "NAME.key", .files = CLI_ANY_FILES,
                  .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
                 CLI_ENGINE_OPTION},
-    .examples = {{"tamis release plan.yaml", "into the folder plan-release"},
-                 {"tamis release plan.yaml --out june --json", "for a program; files go to june"},
+    .examples = {{"tamis release plan.yaml", "write the folder plan-release"},
+                 {"tamis release plan.yaml --out june --json", "for a program; write the folder june"},
                  {"tamis key create agency && tamis release plan.yaml --sign agency.key", "and sign it"}},
     .run = run,
 };

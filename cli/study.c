@@ -1,4 +1,4 @@
-/* tamis study: what to expect of releases, tried on public populations. */
+/* tamis study: what to expect of releases, simulated on public populations. */
 #include "guarantee.h"
 
 static int run_coverage(const cli_call *call)
@@ -49,33 +49,34 @@ static const cli_command coverage_command = {
     .about = "Draws samples from a population that is public, by the design of the plan, releases each with its noise by the "
              "code that makes every release, and estimates it without protection. Counts how often each of the two intervals "
              "covers the value of the population, values being clamped to the plan's bounds, each with its Monte-Carlo error.\n\n"
-             "The plan's source is not read. Nothing is published and no ledger is charged, which is right for a public "
-             "population only: never study the sample or the frame that a release is to protect.\n\n"
-             "A coverage is marked too low only if that is more than chance: in exact tests at level 0.01 over all numbers of "
-             "the table, it is below the stated confidence and below the unprotected interval of the same samples. The bias of "
-             "clamping is reported too, in standard errors.\n\n"
-             "Without --runs there are 2000, and 10000 if a coverage that low has a chance below 0.01 by itself. Designs: srs, "
+             "The plan's source is not read. Nothing is published and no ledger is charged. Use a public population only: never "
+             "study the sample or the frame that a release is to protect.\n\n"
+             "A coverage is marked too low only if exact tests, at level 0.01 over the whole table, find it below the stated "
+             "confidence and below that of the unprotected interval of the same samples. The bias from clamping is reported too, "
+             "in standard errors.\n\n"
+             "Without --runs there are 2000 samples, or 10000 if some coverage is so low that its own test rejects at level "
+             "0.01. Designs: srs, "
              "systematic, bernoulli, pps, cluster, two_stage, with or without strata. A plan with `weights` needs --drawn-by, a "
              "plan whose design draws the samples; its weight column then contains one over the inclusion probability. A plan "
              "with `nonresponse: yes` needs --response. docs/coverage.md has results.",
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the design, the statistics, the budget"}},
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan to study: design, statistics, epsilon"}},
     .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
                  .help = "a .csv or .parquet file with one row per unit"},
                 {"size", "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
                 {"response", "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
                 {"drawn-by", "PLAN.yaml", .files = CLI_PLANS,
                  .help = "the plan whose design draws the samples; default: PLAN.yaml"},
-                {"runs", "R", .help = "samples to draw"},
-                {"threads", "T", .help = "runs at a time; default: as many as the machine has cores"},
-                {"svg", "FILE", .help = "also write a picture of the shares with their errors; replaces FILE"}},
+                {"runs", "R", .help = "number of samples to draw"},
+                {"threads", "T", .help = "samples processed at the same time; default: the number of cores"},
+                {"svg", "FILE", .help = "also write a picture of the coverages with their errors; replaces FILE"}},
     .examples = {{"tamis study coverage study.yaml --population apisrs.csv --runs 20", "twenty samples, for a first look"}},
     .run = run_coverage,
 };
 
 const cli_command cli_command_study = {
     .name = "study",
-    .purpose = "what to expect of releases, tried on public populations",
-    .about = "Studies work on populations that everybody may know. They show how a plan would do, before it meets the data that "
-             "it is to protect.",
+    .purpose = "what to expect of releases, simulated on public populations",
+    .about =
+        "Studies use public populations. They show how well a plan works before it is applied to the data that it is to protect.",
     .members = (const cli_command *const[]){&coverage_command, NULL},
 };

@@ -21,7 +21,7 @@ static int read_kind(cli_noise *n)
     for (size_t k = 1; k < CLI_KINDS; k++) {
         const char *text = cli_value(n->call, cli_kinds[k].option);
         if (!text) continue;
-        if (first) return cli_wrong_usage(n->call->command, "--%s and --%s exclude each other", first, cli_kinds[k].option);
+        if (first) return cli_wrong_usage(n->call->command, "give either --%s or --%s, not both", first, cli_kinds[k].option);
         first = cli_kinds[k].option;
         n->kind = (tamis_noise_kind)k;
         if (tamis_number_read(&n->scale, text, &err) != TAMIS_OK)
@@ -37,8 +37,8 @@ static int read_target(cli_noise *n)
     char eps[TAMIS_NUMBER_DIGITS] = "";
     if (!text) return 0;
     if (cli_value(n->call, "epsilon") || cli_value(n->call, "delta"))
-        return cli_wrong_usage(n->call->command, "--target excludes --epsilon and --delta");
-    if (cli_value(n->call, "svg")) return cli_wrong_usage(n->call->command, "--svg shows a curve, --target has none");
+        return cli_wrong_usage(n->call->command, "give either --target, or --epsilon or --delta");
+    if (cli_value(n->call, "svg")) return cli_wrong_usage(n->call->command, "--svg draws a curve, and --target has none");
     if (comma && comma - text < (ptrdiff_t)sizeof eps) memcpy(eps, text, (size_t)(comma - text));
     if (!*eps) return cli_wrong_usage(n->call->command, "--target needs an epsilon and a delta, such as 0.5,1e-6");
     if (tamis_number_read(&n->target_eps, eps, &err) != TAMIS_OK ||
@@ -169,7 +169,7 @@ void cli_target_show(const cli_target *t)
         char delta[TAMIS_DECIMAL];
         tamis_decimal_up(delta, t->given.upper, CLI_DIGITS);
         printf("%s noise of scale %s: delta %s, %s\n\n", cli_kinds[n->kind].words, cli_noise_scale(n), delta,
-               meets(t->given, n->target_delta) ? "which is enough" : "which is too much");
+               meets(t->given, n->target_delta) ? "which is enough" : "which is too large");
     }
     if (on) snprintf(rows[0][c++], CLI_CELL, "on the");
     snprintf(rows[0][c++], CLI_CELL, "smallest scale");

@@ -114,7 +114,7 @@ class Account:
         self.check(right, field + ".after")
         for limit in [self.cap] if self.later else [self.cap, budget]:
             coin = "rho" if in_rho else "epsilon"
-            self.check(after[coin] <= Fraction(limit[coin]), field + ".after", "is beyond the budget")
+            self.check(after[coin] <= Fraction(limit[coin]), field + ".after", "exceeds the budget")
         return after, in_rho or after["rho"] > 0
 
     def spending(self, convert):

@@ -1,4 +1,4 @@
-/* tamis privacy amplify: what a sampling design leaves of an epsilon. */
+/* tamis privacy amplify: a secret sample: the smaller epsilon of an outsider. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static int read_design(amplify_request *r, tamis_error *err)
     const char *json = cli_value(call, "design");
     int64_t N, n;
     if ((call->operand_count > 0) + (json != NULL) + (cli_value(call, "population") || cli_value(call, "sample")) != 1)
-        return cli_wrong_usage(call->command, "give one of a plan, --design, or --population and --sample");
+        return cli_wrong_usage(call->command, "give exactly one of: a plan, --design, or --population with --sample");
     if (call->operand_count > 0) { /* a plan says by itself what is public and what is not */
         if (tamis_plan_read(&r->plan, call->operands[0], err) != TAMIS_OK ||
             tamis_plan_sampling(&r->design, &r->facts, &r->promise.eps, &r->promise.delta, r->plan, err) != TAMIS_OK)
@@ -116,34 +116,36 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_amplify = {
     .name = "privacy amplify",
-    .purpose = "what a sampling design leaves of an epsilon",
-    .about = "A release is epsilon-private for the people of a sample. Somebody who does not know who was sampled learns less: "
-             "this command says how much less, for simple random samples, strata, unequal probabilities, clusters and stages, "
-             "and refuses where nothing is proved.\n\n"
-             "The design is that of a plan, a simple random sample, or written as in docs/compute.md, section Designs. With "
-             "--inverse, epsilon and delta are a target for the frame, and the answer is what may be spent on the sample, "
-             "rounded down.\n\n"
-             "What makes amplification void is refused with its reason: a sample that is known, nonresponse counted as sampling, "
-             "one of several releases taken alone, clusters taken for a simple random sample.",
-    .operands = {{"PLAN.yaml", .help = "a plan: its design, its epsilon, and whether the sample is secret", .files = CLI_PLANS}},
-    .options = {{"epsilon", "E", .help = "of each release, on the sample; a plan has its own"},
-                {"delta", "D", .help = "of each release, on the sample (default 0, or that of the plan)"},
+    .purpose = "a secret sample: the smaller epsilon of an outsider",
+    .about =
+        "A release is epsilon-private for the people in a sample. An attacker who does not know who was sampled learns less. "
+        "This command computes the smaller epsilon that holds for everybody in the frame (amplification by sampling), for simple "
+        "random samples, strata, unequal probabilities, clusters and stages, and refuses where nothing is proved.\n\n"
+        "The design comes from a plan, is a simple random sample, or is written as in docs/compute.md, section Designs. With "
+        "--inverse, epsilon and delta are the target for the frame, and the answer is what may be spent on the sample, rounded "
+        "down.\n\n"
+        "Refused, each with the reason, because sampling does not amplify there: a sample that is known, nonresponse counted as "
+        "sampling, one of several releases taken alone, clusters treated as a simple random sample.",
+    .operands = {{"PLAN.yaml", .help = "a plan: its design, its epsilon, and whether its sample is secret", .files = CLI_PLANS}},
+    .options = {{"epsilon", "E", .help = "epsilon of each release, on the sample (default: that of the plan)"},
+                {"delta", "D", .help = "delta of each release, on the sample (default: that of the plan, or 0)"},
                 {"population", "N", .help = "records in the frame of a simple random sample"},
                 {"sample", "n", .help = "records drawn from it"},
                 {"design", "JSON", .help = "any design"},
-                {"inverse", .help = "epsilon and delta are wanted for the frame: what may be spent?"},
+                {"inverse", .help = "epsilon and delta are targets for the frame: what may be spent on the sample?"},
                 {"releases", "K", .help = "number of releases from this sample (composed first, then amplified once)"},
                 {"neighbours", "WORD", .choices = "replace add_remove",
                  .help = "what changes in the frame: replace (default) or add_remove"},
                 {"mechanism", "WORD", .choices = "replace add_remove",
-                 .help = "what epsilon counts on the sample, in the same words (default: as --neighbours)"},
+                 .help = "what epsilon on the sample protects against: replace or add_remove (default: as --neighbours)"},
                 {"known-sample", .help = "somebody outside knows who was sampled"},
-                {"nonresponse", .help = "the sample is who chose to answer"},
-                {"one-of-several", .help = "epsilon is that of one release, and the sample has others"},
-                {"as-srs", .help = "insist on log(1 + rate (e^epsilon - 1))"},
+                {"nonresponse", .help = "the sample consists of those who chose to answer"},
+                {"one-of-several", .help = "epsilon is that of one release, and there are others from the same sample"},
+                {"as-srs", .help = "treat the design as a simple random sample: log(1 + rate (e^epsilon - 1))"},
                 {"svg", "FILE", .help = "also write the curve as a picture; replaces FILE"},
-                {"ascii", .help = "the plot in plain letters, as where the locale has no others"}},
-    .examples = {{"tamis privacy amplify --population 6194 --sample 200 --epsilon 1", "what does a person of the frame have?"},
+                {"ascii", .help = "draw the plot in ASCII (the default in locales other than UTF-8)"}},
+    .examples = {{"tamis privacy amplify --population 6194 --sample 200 --epsilon 1",
+                  "what is epsilon for a person in the frame?"},
                  {"tamis privacy amplify --population 6194 --sample 200 --epsilon 0.1 --inverse",
                   "what may be spent for epsilon 0.1 in the frame?"},
                  {"tamis privacy amplify --population 100 --sample 1 --epsilon 1 --releases 10", "ten releases of one sample"},

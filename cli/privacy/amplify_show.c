@@ -59,11 +59,11 @@ static const struct {
     {"srs", "simple random sampling"},
     {"srs_with_replacement", "independent draws of one record, with replacement"},
     {"poisson", "each record drawn independently"},
-    {"strongly_rayleigh", "unequal probabilities, fixed size; one exchange couples samples"},
-    {"stratified", "strata, each by itself"},
-    {"cluster", "whole clusters, which come and go together"},
+    {"strongly_rayleigh", "unequal probabilities, fixed sample size; samples with and without a unit differ by one exchange"},
+    {"stratified", "strata, sampled independently"},
+    {"cluster", "clusters, whose units are drawn together"},
     {"two_stage", "two stages"},
-    {"systematic", "every k-th record of a public list, one cluster of them"},
+    {"systematic", "every k-th record of a public list: one cluster"},
     {"census", "everybody"},
 };
 
@@ -76,13 +76,13 @@ static const char *words_of(const char *theorem)
 
 static void draw(tamis_plot *plot, tamis_plot_curve curves[2], const curve *c, const amplify_request *r)
 {
-    curves[0] = (tamis_plot_curve){"a person of the frame", c->x, c->y, POINTS, false};
+    curves[0] = (tamis_plot_curve){"a person in the frame", c->x, c->y, POINTS, false};
     const char *sampled = r->promise.releases > 1 ? "a sampled person, each release" : "a sampled person";
     curves[1] = (tamis_plot_curve){sampled, c->x, c->x, POINTS, true};
-    *plot = (tamis_plot){.title = "What sampling leaves of epsilon",
+    *plot = (tamis_plot){.title = "Epsilon after amplification by sampling",
                          .subtitle = words_of(r->amplified.theorem),
                          .x = {.label = "epsilon of each release, on the sample"},
-                         .y = {.label = "epsilon for a person of the frame"},
+                         .y = {.label = "epsilon for a person in the frame"},
                          .curves = curves,
                          .curve_count = 2};
 }
@@ -156,9 +156,9 @@ static void put_result(const amplify_request *r, bool ascii)
     cli_cells cells[4] = {{"who", "epsilon", "delta"}};
     const char *step = r->promise.neighbours == r->promise.mechanism ? "" /* what epsilon counts, where that is another step */
                        : r->promise.mechanism == TAMIS_REPLACE       ? ", who is replaced"
-                                                                     : ", who is there or not";
+                                                                     : ", who is added or removed";
     snprintf(cells[1][0], CLI_CELL, "a sampled person%s%s", step, several ? ", each release" : "");
-    snprintf(cells[last][0], CLI_CELL, "anybody of the frame, %s secret", several ? "in all, sample" : "if the sample is");
+    snprintf(cells[last][0], CLI_CELL, "anybody in the frame, %s secret", several ? "in all, sample" : "if the sample is");
     put_asked(cells[inverse ? last : 1][1], r, "epsilon", r->promise.eps);
     put_asked(cells[inverse ? last : 1][2], r, "delta", r->promise.delta);
     if (inverse) {
@@ -203,7 +203,7 @@ static void put_parts(const amplify_request *r, bool ascii)
 static void put_curve(const amplify_request *r, const curve *c, bool ascii)
 {
     bool same = unchanged(r, worst_part(&r->amplified));
-    cli_cells cells[ROWS + 1] = {{"epsilon on the sample", "for a person of the frame"}};
+    cli_cells cells[ROWS + 1] = {{"epsilon on the sample", "for a person in the frame"}};
     for (size_t i = 0; i < ROWS; i++) {
         snprintf(cells[i + 1][0], CLI_CELL, "%s", rows[i]);
         if (same) snprintf(cells[i + 1][1], CLI_CELL, "%s", rows[i]);
@@ -275,11 +275,11 @@ tamis_status amplify_show(amplify_request *r, tamis_error *err)
         put_curve(r, &c, ascii);
         printf("\n%s", picture);
         puts("\nWhat it means");
-        cli_paragraph(
-            stdout,
-            "The last line of the first table holds as long as nobody outside knows or learns who was sampled, and the selection "
-            "looked at nothing that is protected. To whoever saw the interviewer only what a sampled person has is promised.",
-            2);
+        cli_paragraph(stdout,
+                      "The last line of the first table holds as long as nobody outside knows or learns who was sampled, and the "
+                      "selection did not depend on protected values. It replaces the epsilon of a sampled person; it is not "
+                      "added to it. Against somebody who saw the interviewer, only the guarantee of a sampled person holds.",
+                      2);
         printf("\n%s", words);
     }
     tamis_free(picture);

@@ -113,12 +113,12 @@ static void put_who(const request *r, const cli_guarantee *g, const pairs *p)
     cli_cut_number(cells[count][3 - answer], p->given);
     put_value(cells[count++][answer], p->sampled);
     if (!isinf(g->pure.upper)) { /* the largest loss of all together is the sum of the largest losses */
-        snprintf(cells[count][0], CLI_CELL, "  adding up would say");
+        snprintf(cells[count][0], CLI_CELL, "  sum of the epsilons");
         put_value(cells[count][1], g->pure);
         snprintf(cells[count++][2], CLI_CELL, "0");
     }
     if (r->outsider) {
-        snprintf(cells[count][0], CLI_CELL, "anybody of the frame, if the sample is secret");
+        snprintf(cells[count][0], CLI_CELL, "anybody in the frame, if the sample is secret");
         cli_cut_number(cells[count][3 - answer], p->given);
         put_value(cells[count++][answer], p->outsider);
     }
@@ -155,7 +155,7 @@ static void put_subject(char *room, size_t size, const request *r)
 {
     char count[32], N[32], n[32];
     cli_thousands(count, sizeof count, r->releases);
-    int used = snprintf(room, size, "%s release%s of the same people, all together", count, r->releases == 1 ? "" : "s");
+    int used = snprintf(room, size, "%s release%s about the same people, composed", count, r->releases == 1 ? "" : "s");
     if (r->outsider && used > 0)
         snprintf(room + used, size - (size_t)used, "; one simple random sample of %s out of %s",
                  cli_thousands(n, sizeof n, r->sample), cli_thousands(N, sizeof N, r->population));
@@ -165,9 +165,9 @@ static void explain(const request *r, const char *words)
 {
     puts("\nWhat it means");
     cli_paragraph(stdout,
-                  "The curve is promised to a sampled person, also where it is known who was sampled. It holds if the list was "
-                  "fixed before the first answer was seen, and names everything that is released about these people. One step is "
-                  "one record of the sample replaced.",
+                  "The curve is the guarantee of a sampled person, even if it is known who was sampled. It holds if the list was "
+                  "fixed before the first answer was seen, and includes everything that is released about these people. One step "
+                  "replaces one record of the sample.",
                   2);
     if (r->outsider)
         cli_paragraph(stdout,
@@ -250,14 +250,15 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_compose = {
     .name = "privacy compose",
-    .purpose = "of several releases together, composed exactly",
+    .purpose = "several releases together, composed exactly",
     .about =
-        "Says what the people of a sample lose by all releases in a list, exactly: less than the sum of the epsilons as soon as "
-        "a delta above 0 is allowed. With --population and --sample also what somebody learns who does not know who was sampled: "
-        "composed first, amplified once. Amplifying release by release would claim too much, and no option does it.\n\n"
-        "The file is a list, YAML or JSON. Each release has a 'law': laplace, gaussian, discrete_laplace, "
+        "Computes the exact privacy loss of the people in a sample from all releases in a list: less than the sum of the "
+        "epsilons if a delta above 0 is allowed. With --population and --sample it also computes the loss to an attacker who "
+        "does not know who was sampled: composed first, amplified once. Amplifying release by release would claim too much, and "
+        "no option does that.\n\n"
+        "The file is a list, YAML or JSON. Each release has a 'law', the kind of mechanism: laplace, gaussian, discrete_laplace, "
         "discrete_gaussian with a 'scale' (laplace also with 'eps' instead), randomized_response with 'eps', claim with 'eps' "
-        "and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 if they are left out.\n\n"
+        "and 'delta', zcdp with 'rho'. 'sensitivity' and 'count' are 1 by default.\n\n"
         "The list must be fixed before the first answer is seen.",
     .operands = {{"FILE", .files = CLI_PLANS, .needed = true, .help = "a list of releases, YAML or JSON"}},
     .options = {{"population", "N", .help = "records in the frame of the one simple random sample"},
@@ -265,7 +266,7 @@ const cli_command cli_command_privacy_compose = {
                 CLI_GUARANTEE_OPTIONS},
     .examples = {{"tamis privacy compose releases.yaml --delta 1e-6", "a year of tables from one sample"},
                  {"tamis privacy compose releases.yaml --population 6194 --sample 200",
-                  "and for somebody who does not know the sample"},
+                  "also for an attacker who does not know the sample"},
                  {"echo '[{law: laplace, eps: 1, count: 10}]' >l; tamis privacy compose l", "ten tables of epsilon 1"}},
     .run = run,
 };

@@ -34,7 +34,7 @@ static int read_range(request *r)
                *colon = strchr(text ? text : "0:1", ':');
     char from[TAMIS_NUMBER_DIGITS] = "";
     tamis_error err = {0};
-    if (text && column) return cli_wrong_usage(r->call->command, "--range and --column exclude each other");
+    if (text && column) return cli_wrong_usage(r->call->command, "give either --range or --column, not both");
     if (column) {
         tamis_status status = tamis_outline_range(&r->from, &r->to, r->outline, column, &err);
         return status == TAMIS_OK ? 0 : cli_failed(&err, r->call->operands[0]);
@@ -214,7 +214,7 @@ static tamis_status show_parts(const void *what, const cli_guarantee *g, tamis_e
     if (status == TAMIS_OK) {
         printf("\nThe hardest to protect first%s\n", g->eps || g->delta ? "" : ", for delta 0");
         cli_table("lrrrll", (const cli_cells *)rows, shown + 1, cli_plain_letters(r->call));
-        if (shown < p->count) printf("and %zu strata more\n", p->count - shown);
+        if (shown < p->count) printf("and %zu more strata\n", p->count - shown);
     }
     free(order);
     return status;
@@ -256,7 +256,7 @@ static void put_subject(char *room, size_t size, const request *r)
                         : strcmp(name, "stages") == 0 ? "cluster or two-stage"
                         : strcmp(name, "srs") == 0    ? "simple random"
                                                       : name;
-    snprintf(room, size, "Sample from %s units, %s; every value lies between %s and %s",
+    snprintf(room, size, "Sample from %s units, %s; every value is between %s and %s",
              cli_thousands(N, sizeof N, tamis_design_population(r->design)), words, from, to);
 }
 
@@ -296,14 +296,14 @@ static void explain(const void *what, const cli_guarantee *g)
         cli_guarantee_words(words, sizeof words, g);
         snprintf(
             text, sizeof text,
-            "For each of the %s units of the frame, sampled or not: whatever its value between the bounds is, the probabilities "
-            "of any set of results %s. This holds against an attacker who knows all other values, but not who was sampled.",
+            "For each of the %s units of the frame, sampled or not: if its value changes within the bounds, the probabilities of "
+            "any set of results %s. This holds against an attacker who knows all other values, but not who was sampled.",
             N, words);
         cli_paragraph(stdout, text, 2);
     }
     cli_paragraph(stdout,
-                  "The bounds, the sizes and the probabilities of the design are taken as public. Where a number is an upper "
-                  "bound, the truth may be smaller, but nothing better is proved.",
+                  "The bounds, and the sizes and probabilities of the design, are taken as public. Where a number is an upper "
+                  "bound, the true value may be smaller, but nothing better is proved.",
                   2);
     if (r->noise.kind == TAMIS_NOISE_LAPLACE || r->noise.kind == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
@@ -335,9 +335,10 @@ static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_k
         tamis_status status = tamis_ht_range_scale(scale, &smooth, eps, delta, err);
         if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
             *scale = (tamis_bound){0, INFINITY};
-            *err = (tamis_error){.status = TAMIS_UNABLE,
-                                 .message = "discrete Gaussian noise would have a scale of too many steps to be searched for; "
-                                            "discrete Laplace noise is faster"};
+            *err = (tamis_error){
+                .status = TAMIS_UNABLE,
+                .message =
+                    "the scale of discrete Gaussian noise would be too many steps to search; discrete Laplace noise is faster"};
             status = TAMIS_UNABLE;
         }
         if (status != TAMIS_OK) return status;
@@ -382,17 +383,17 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_design = {
     .name = "privacy design",
-    .purpose = "of any design: strata, unequal probabilities, clusters",
-    .about = "The estimated total of a survey drawn by any design is random already, because nobody outside knows who was drawn. "
-             "This command says how private that is for each unit of the frame, stratum by stratum, and how much noise is still "
-             "needed. Every number says whether it is exact or an upper bound.\n\n"
-             "The file is a plan, of which only the design and the bounds of --column are looked at, or nothing but a design; "
-             "YAML or JSON. Designs that a release does not know yet are welcome: they are written as in docs/compute.md, strata "
-             "may be named.\n\n"
-             "Discrete noise is on a grid of which every weighted value is a multiple; its scale counts steps of it.",
+    .purpose = "the same for any design: strata, clusters, pps",
+    .about =
+        "The estimated total of a survey is already random, because nobody outside knows who was sampled. This command computes "
+        "how private that is for each unit of the frame, by stratum, for any design, and how much noise is still needed. Each "
+        "number is marked as exact or as an upper bound.\n\n"
+        "The file is a plan, of which only the design and the bounds of --column are used, or a design alone, in YAML or JSON. "
+        "Designs that a release does not support are accepted too, written as in docs/compute.md; strata may have names.\n\n"
+        "Discrete noise is on a grid that contains every weighted value; its scale counts steps of that grid.",
     .operands = {{"PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"}},
-    .options = {{"range", "FROM:TO", .help = "the bounds of every value; 0:1, a yes/no question, if not given"},
-                {"column", "NAME", .help = "the bounds that the plan gives for this column"},
+    .options = {{"range", "FROM:TO", .help = "the bounds of every value; default 0:1, a yes/no question"},
+                {"column", "NAME", .help = "use the bounds that the plan gives for this column"},
                 CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
                 CLI_GUARANTEE_OPTIONS},
     .examples = {{"tamis privacy design plan.yaml --column enroll --laplace 200000",

@@ -63,18 +63,18 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_meaning = {
     .name = "privacy meaning",
-    .purpose = "what a guarantee means to a person: odds, beliefs, hits",
+    .purpose = "what it means for a person: odds, beliefs, detection",
     .about =
-        "Three lines: the neighbour who knows that a person was sampled, the journalist who picks any sampled record, and the "
-        "outsider who knows neither. For each the factor by which the odds of a guess can grow, what a belief of 1, 10 and 50 "
-        "percent can become, and how many true records a test with 1 and 5 percent false alarms can hit; all of it at most, "
-        "whatever was known before, certified and rounded up. docs/settings.md explains them.",
+        "Prints one line for each of three attackers: a neighbour who knows that the person was sampled, a journalist who picks "
+        "any sampled record, and an outsider who does not know who was sampled. Each line has the factor by which the odds of a "
+        "guess can grow, what a belief of 1, 10 and 50 percent can become, and the power of a test with 1 and 5 percent false "
+        "positives. All are upper bounds, whatever was known before, certified and rounded up. docs/settings.md explains them.",
     .options = {{"epsilon", "E", .needed = true, .help = "the epsilon of a sampled person"},
-                {"delta", "D", .help = "the delta that goes with it; 0 unless given"},
+                {"delta", "D", .help = "the delta that goes with it; default 0"},
                 {"outsider", "E", .help = "the epsilon of an outsider, where one is proved, at the same delta"},
                 {"svg", "FILE", .help = "also write a picture: belief before against belief after; replaces FILE"}},
     .examples = {{"tamis privacy meaning --epsilon 1", "is 1 small?"},
-                 {"tamis privacy meaning --epsilon 1 --delta 1e-6", "and what does delta add?"},
+                 {"tamis privacy meaning --epsilon 1 --delta 1e-6", "and with a delta?"},
                  {"tamis privacy meaning --epsilon 1 --outsider 0.054 --svg belief.svg", "with a picture"}},
     .run = run,
 };

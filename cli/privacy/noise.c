@@ -56,8 +56,8 @@ static void explain(const void *what, const cli_guarantee *g)
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
         snprintf(text, sizeof text,
-                 "Whatever one person's answer is, the probabilities of any set of results %s. This holds against an attacker "
-                 "who knows all other answers, and also who answered.",
+                 "If one person's answer changes, the probabilities of any set of results %s. This holds against an attacker who "
+                 "knows all other answers, and who answered.",
                  words);
         cli_paragraph(stdout, text, 2);
     }
@@ -125,12 +125,11 @@ static int read_request(request *r, const cli_call *call)
     if (!(cli_approximately(r->sensitivity) > 0)) return cli_wrong_usage(call->command, "--sensitivity must be positive");
     bool discrete = r->noise.kind != TAMIS_NOISE_LAPLACE && r->noise.kind != TAMIS_NOISE_GAUSSIAN;
     if (!whole && discrete && (r->noise.scale || r->noise.target_eps))
-        return cli_wrong_usage(
-            call->command,
-            "--sensitivity must be a whole number up to 2^30 where noise is discrete; choose --laplace or --gaussian otherwise");
+        return cli_wrong_usage(call->command, "--sensitivity must be a whole number up to 2^30 for discrete noise; for other "
+                                              "values choose --laplace or --gaussian");
     if (!r->noise.scale && !r->noise.target_eps)
-        return cli_wrong_usage(call->command, "which noise? --laplace B, --gaussian S, --discrete-laplace S, "
-                                              "--discrete-gaussian S, or --target E,D for the smallest of each");
+        return cli_wrong_usage(call->command, "give --laplace B, --gaussian S, --discrete-laplace S or --discrete-gaussian S; or "
+                                              "--target E,D for the smallest noise of each kind");
     return 0;
 }
 
@@ -146,13 +145,13 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_noise = {
     .name = "privacy noise",
-    .purpose = "of noise alone: what a sampled person is promised",
+    .purpose = "noise alone: the guarantee of a sampled person",
     .about = "A number is published with noise, and one person can change the number by at most the sensitivity. This command "
-             "says which delta goes with which epsilon, exactly, and how much noise a target needs. Nothing is assumed about "
-             "sampling: it is what holds against an attacker who knows who was sampled.\n\n"
-             "'scale' is that of the density exp(-|x|/scale), or exp(-x^2/(2 scale^2)); the discrete laws have these as masses "
-             "on the whole numbers, and need a whole sensitivity.",
-    .options = {{"sensitivity", "D", .help = "how much one person changes the number, at most; 1 if not given"},
+             "computes the exact delta for each epsilon, and how much noise a target needs. Nothing is assumed about sampling: "
+             "the guarantee holds against an attacker who knows who was sampled.\n\n"
+             "'scale' is that of the density exp(-|x|/scale), or exp(-x^2/(2 scale^2)). The discrete distributions have "
+             "probabilities proportional to these on the whole numbers, and need a whole sensitivity.",
+    .options = {{"sensitivity", "D", .help = "how much one person can change the number; default 1"},
                 CLI_NOISE_OPTIONS("", ""),
                 CLI_GUARANTEE_OPTIONS},
     .examples = {{"tamis privacy noise --discrete-laplace 2", "a count with noise of scale 2"},

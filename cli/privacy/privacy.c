@@ -16,9 +16,9 @@ static const cli_command *const members[] = {
 
 const cli_command cli_command_privacy = {
     .name = "privacy",
-    .purpose = "how private is it? sampling, noise and both, exactly",
-    .about = "Answers what a guarantee is worth before anything is released, without data: which delta goes with which epsilon, "
-             "how much noise a target needs, and what that means for a person. All numbers are certified: an epsilon, a delta or "
-             "a scale that is printed is rounded up.",
+    .purpose = "how private is it? sampling, noise, and both together",
+    .about = "Computes guarantees before anything is released, without data: which delta goes with which epsilon, how much noise "
+             "a target needs, and what that means for a person. All numbers are certified: a printed epsilon, delta or scale is "
+             "rounded up.",
     .members = members,
 };

@@ -22,10 +22,9 @@ static int read_window(request *r)
     char low[32] = "";
     if (colon && colon - text < (ptrdiff_t)sizeof low) memcpy(low, text, (size_t)(colon - text));
     if (!colon || !cli_whole(&r->srs.low, low, 0, TAMIS_MAX_UNITS) || !cli_whole(&r->srs.high, colon + 1, 0, TAMIS_MAX_UNITS))
-        return cli_wrong_usage(call->command, "--ones needs two whole numbers, the least and the most, such as 400:5794");
+        return cli_wrong_usage(call->command, "--ones needs two whole numbers, the smallest and the largest, such as 400:5794");
     if (r->srs.low >= r->srs.high)
-        return cli_wrong_usage(call->command,
-                               "--ones LOW:HIGH needs LOW below HIGH: with one possible number nobody's value could be another");
+        return cli_wrong_usage(call->command, "--ones LOW:HIGH needs LOW below HIGH, so that one person's value can differ");
     if (r->srs.high > r->srs.population) return cli_wrong_usage(call->command, "--ones cannot be more than the --population");
     return 0;
 }
@@ -99,28 +98,29 @@ static void explain(const void *what, const cli_guarantee *g)
     const request *r = what;
     const tamis_ht_srs *s = &r->srs;
     char text[1024], words[256], N[32], n[32], low[32], high[32];
-    if (!g) printf("the standard error of the sampling itself: at most %s\n", cli_about(text, sizeof text, sampling_error(s)));
+    if (!g) printf("sampling standard error, for comparison: at most %s\n", cli_about(text, sizeof text, sampling_error(s)));
     cli_thousands(N, sizeof N, s->population), cli_thousands(n, sizeof n, s->sample), cli_thousands(low, sizeof low, s->low),
         cli_thousands(high, sizeof high, s->high);
     puts("\nWhat it means");
     if (g) {
         cli_guarantee_words(words, sizeof words, g);
-        snprintf(text, sizeof text,
-                 "For each of the %s people, sampled or not: with their value 0 or 1, the probabilities of any set of results "
-                 "%s. This holds against an attacker who knows the values of all the others, but not who was sampled.",
-                 N, words);
+        snprintf(
+            text, sizeof text,
+            "For each of the %s people, sampled or not: if their value changes between 0 and 1, the probabilities of any set of "
+            "results %s. This holds against an attacker who knows the values of all the others, but not who was sampled.",
+            N, words);
         cli_paragraph(stdout, text, 2);
     }
     snprintf(text, sizeof text,
-             "It is taken as public, and not learned from these answers, that at least %s and at most %s of them have the value "
-             "1. If you cannot vouch for that, ask with --ones 0:%" PRId64 ".",
+             "It is assumed to be public, and not learned from these answers, that at least %s and at most %s of them have the "
+             "value 1. If you cannot be sure of that, use --ones 0:%" PRId64 ".",
              low, high, s->population);
     if (!touches_an_end(s)) cli_paragraph(stdout, text, 2);
-    snprintf(
-        text, sizeof text,
-        "Nothing is assumed about how many have the value 1 at the %s end: if %s else has it, the sample without noise gives the "
-        "odd one out away whenever it is drawn, so without noise delta is never below n/N = %s/%s, whatever the epsilon.",
-        s->low == 0 ? "lower" : "upper", s->low == 0 ? "nobody" : "everybody", n, N);
+    snprintf(text, sizeof text,
+             "Nothing is assumed at the %s end about how many have the value 1. If %s else has it, a sample without noise gives "
+             "the odd one out away whenever that person is drawn, so without noise delta is never below n/N = %s/%s, whatever "
+             "the epsilon.",
+             s->low == 0 ? "lower" : "upper", s->low == 0 ? "nobody" : "everybody", n, N);
     if (touches_an_end(s)) cli_paragraph(stdout, text, 2);
     if (s->noise == TAMIS_NOISE_LAPLACE || s->noise == TAMIS_NOISE_GAUSSIAN) cli_noise_warn();
 }
@@ -187,22 +187,23 @@ static int run(const cli_call *call)
 
 const cli_command cli_command_privacy_srs = {
     .name = "privacy srs",
-    .purpose = "of a simple random sample, with or without noise",
-    .about = "A survey asks a yes/no question; n of N people are drawn at random and the number of yes in the population is "
-             "estimated. The draw is secret, so the estimate is random already: this command says how private that is, for every "
-             "one of the N people, and how much noise is still needed.\n\n"
-             "The answer depends on what is public about the number of yes, --ones LOW:HIGH: where nearly nobody or nearly "
-             "everybody says yes, the odd one out is seen. Without options about epsilon and delta, the whole curve is shown.\n\n"
-             "Laplace and Gaussian noise is added to the estimated total, discrete noise to the number of ones in the sample. "
-             "'scale' is that of the density exp(-|x|/scale) or exp(-x^2/(2 scale^2)).",
+    .purpose = "privacy of a simple random sample, with or without noise",
+    .about =
+        "A survey asks a yes/no question. n of N people are drawn at random, and the number of yes in the population is "
+        "estimated. The draw is secret, so the estimate is already random: this command computes how private that is for each of "
+        "the N people, and how much noise is still needed.\n\n"
+        "The answer depends on what is public about the number of yes, --ones LOW:HIGH: where nearly nobody or nearly everybody "
+        "says yes, the odd one out can be recognised. Without --epsilon, --delta or --target the whole curve is shown.\n\n"
+        "Laplace and Gaussian noise is added to the estimated total, discrete noise to the number of ones in the sample. "
+        "'scale' is that of the density exp(-|x|/scale) or exp(-x^2/(2 scale^2)).",
     .options = {{"population", "N", .needed = true, .help = "people in the population"},
                 {"sample", "n", .needed = true, .help = "people in the sample, drawn without replacement"},
-                {"ones", "LOW:HIGH", .needed = true, .help = "how many say yes, as far as it is public"},
+                {"ones", "LOW:HIGH", .needed = true, .help = "public bounds of the number of yes"},
                 CLI_NOISE_OPTIONS(" on the total", " on the sample count"),
                 CLI_GUARANTEE_OPTIONS},
     .examples = {{"tamis privacy srs --population 6194 --sample 200 --ones 400:5794", "how private is the sample itself?"},
                  {"tamis privacy srs --population 6194 --sample 200 --ones 9:6185 --delta 1e-6",
-                  "which epsilon, if yes may be rare or common?"},
+                  "which epsilon, if yes may be rare or very common?"},
                  {"tamis privacy srs --population 9 --sample 3 --ones 0:9 --target 1,1e-4",
                   "how much noise if nothing is public?"},
                  {"tamis privacy srs --population 9 --sample 3 --ones 2:7 --laplace 3 --svg a.svg",

@@ -43,7 +43,7 @@ std::string release(const char *ledger)
 {
     tamis_error err = {};
 
-    // A plan without a file: where the rows are is said below, and the source of the plan is not looked at.
+    // A plan without a file: the rows are passed below, and the source of the plan is not used.
     tamis_plan *plan = nullptr;
     check(tamis_plan_read_text(&plan, "plan", plan_text, sizeof plan_text - 1, &err), err);
     const owned<tamis_plan> keeps_plan(plan, tamis_plan_free);

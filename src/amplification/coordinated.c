@@ -81,7 +81,7 @@ static tamis_status read_patterns(patterns *p, const tamis_number *const *probab
 {
     tamis_status status = TAMIS_OK;
     tamis_number *rest = NULL;
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no pattern");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!probability) return tmi_fail(err, TAMIS_INVALID, "probability: NULL");
     if (!loss) return tmi_fail(err, TAMIS_INVALID, "loss: NULL");
     if (!(p->list = tmi_alloc(count, sizeof *p->list))) return tmi_fail_memory(err);

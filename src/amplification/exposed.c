@@ -29,11 +29,11 @@ static tamis_status check_promise(const tamis_design *design, const tamis_sample
     if (!p) return tmi_fail(err, TAMIS_INVALID, "promise: NULL");
     tamis_status status = tmi_check_eps_delta(p->eps, p->delta, err);
     if (status != TAMIS_OK) return status;
-    if (!is_neighbours(p->neighbours)) return tmi_fail(err, TAMIS_INVALID, "neighbours: replace, or add and remove");
+    if (!is_neighbours(p->neighbours)) return tmi_fail(err, TAMIS_INVALID, "neighbours: must be replace, or add and remove");
     if (p->releases < 0 || p->releases > MOST_RELEASES)
-        return tmi_fail(err, TAMIS_INVALID, "releases: must lie between 0 and 10^6");
+        return tmi_fail(err, TAMIS_INVALID, "releases: must be between 0 and 10^6");
     if (!is_neighbours(p->mechanism) && p->mechanism != TAMIS_ANY_ONE)
-        return tmi_fail(err, TAMIS_INVALID, "mechanism: replace, or add and remove, or either");
+        return tmi_fail(err, TAMIS_INVALID, "mechanism: must be replace, add and remove, or either");
     return TAMIS_OK;
 }
 

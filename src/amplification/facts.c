@@ -15,9 +15,8 @@ static tamis_status check_as_srs(const tamis_design *design, tamis_error *err)
         for (size_t k = 0; k < e->absence_count && status == TAMIS_OK; k++)
             if (e->absences[k].distance.exchanges + e->absences[k].distance.additions > 1)
                 status = tmi_fail(err, TAMIS_REFUSED,
-                                  "design: not a simple random sample: without a unit up to %lld "
-                                  "records of the sample are others, so log(1 + rate (e^eps - 1)) claims too much "
-                                  "privacy; ask for the design itself",
+                                  "design: not a simple random sample: samples with and without a unit can differ in %lld "
+                                  "records, so log(1 + rate (e^eps - 1)) claims too much privacy; ask for the design itself",
                                   (long long)(e->absences[k].distance.exchanges + e->absences[k].distance.additions));
     }
     tamis_free(list);
@@ -30,9 +29,9 @@ tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *facts, const
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (facts->known)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "who was sampled is known: sampling does not amplify privacy, and only the epsilon "
-                        "of the sample holds; interviewers who were seen, published lists of clusters and people who talk "
-                        "make a sample known (a plan calls a sample secret with `protect: frame` and "
+                        "it is known who was sampled, so sampling does not amplify privacy, and only the epsilon of the sample "
+                        "holds; a sample becomes known through interviewers who are seen, published lists of clusters and people "
+                        "who talk (a plan calls a sample secret with `protect: frame` and "
                         "`secret_sample: yes`)");
     if (facts->by_response)
         return tmi_fail(err, TAMIS_REFUSED,

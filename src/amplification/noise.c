@@ -94,7 +94,7 @@ static tamis_status check(const tamis_noisy_sum *sum, const tamis_number *eps, t
     if (!sum->from) return tmi_fail(err, TAMIS_INVALID, "from: NULL");
     if (!sum->to) return tmi_fail(err, TAMIS_INVALID, "to: NULL");
     if (tmi_number_compare(sum->from, sum->to) > 0) return tmi_fail(err, TAMIS_INVALID, "to: must not be below from");
-    if (sum->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: there has to be some");
+    if (sum->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: must not be none");
     if (tmi_noise_is_discrete(sum->noise) && !(tmi_number_is_integer(sum->from) && tmi_number_is_integer(sum->to)))
         return tmi_fail(err, TAMIS_INVALID, "from and to: must be integers if the noise is");
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps_pop: NULL");

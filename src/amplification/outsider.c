@@ -43,7 +43,7 @@ tamis_status tamis_outsider_independent(tamis_outsider **outsider, const tamis_o
     const tamis_profile **profiles;
     if (!outsider) return tmi_fail(err, TAMIS_INVALID, "outsider: NULL");
     *outsider = NULL;
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is no outsider");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!samples) return tmi_fail(err, TAMIS_INVALID, "samples: NULL");
     for (size_t i = 0; i < count; i++)
         if (!samples[i]) return tmi_fail(err, TAMIS_INVALID, "samples[%zu]: NULL", i);

@@ -205,7 +205,7 @@ tamis_status tamis_compose_srs(tamis_bound *eps_pop, int64_t N, int64_t n, const
     if (!eps_pop) return tmi_fail(err, TAMIS_INVALID, "eps_pop: NULL");
     *eps_pop = UNKNOWN_EPS;
     TMI_TRY(tmi_srs_check(N, n, err));
-    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: there is no release");
+    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "eps: NULL");
     for (size_t j = 0; j < count; j++) {
         if (!eps[j]) return tmi_fail(err, TAMIS_INVALID, "eps[%zu]: NULL", j);

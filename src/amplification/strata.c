@@ -92,12 +92,12 @@ static tamis_status check_strata(const int64_t *N, const int64_t *n, size_t coun
 {
     if (!N) return tmi_fail(err, TAMIS_INVALID, "populations: NULL");
     if (!n) return tmi_fail(err, TAMIS_INVALID, "samples: NULL");
-    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: there is no stratum");
+    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     for (size_t h = 0; h < count; h++) {
         if (N[h] < 1 || N[h] > TAMIS_MAX_UNITS)
-            return tmi_fail(err, TAMIS_INVALID, "populations: number %zu does not lie between 1 and 2^40", h);
+            return tmi_fail(err, TAMIS_INVALID, "populations: number %zu is not between 1 and 2^40", h);
         if (n[h] < 1 || n[h] > N[h])
-            return tmi_fail(err, TAMIS_INVALID, "samples: number %zu does not lie between 1 and its population", h);
+            return tmi_fail(err, TAMIS_INVALID, "samples: number %zu is not between 1 and its population", h);
     }
     for (size_t h = 0; h < count; h++)
         if (n[h] == N[h])
@@ -174,8 +174,8 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
     *eps_pop = (tamis_bound){0, INFINITY};
     if (!rate) return tmi_fail(err, TAMIS_INVALID, "rate: NULL");
     if (tmi_number_sign(rate) <= 0 || tmi_number_compare_int(rate, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "rate: must lie in (0, 1]");
-    if (smallest < 1 || smallest > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "smallest: must lie between 1 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1");
+    if (smallest < 1 || smallest > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "smallest: must be between 1 and 2^40");
     TMI_TRY(tmi_check_eps_delta(eps, rate, err)); /* the rate is a share, as delta would be */
     if (rounding == TAMIS_ROUND_TO_NEAREST)
         return tmi_fail(
@@ -183,7 +183,7 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
             "rounding: with a fixed rule one record more can change the size of the sample, which then reveals it, and "
             "elsewhere the loss can exceed epsilon; publish the allocation, or round at random, or draw each record "
             "independently (bernoulli)");
-    if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: nearest or at random");
+    if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: must be nearest or random");
     TMI_TRY(tmi_certify(&bound, TAMIS_WIDTH, rounded_at_random, &(allocation){rate, eps, smallest}, err));
     *eps_pop = bound;
 done:

@@ -211,7 +211,7 @@ static tamis_status check(const tamis_design *design, const tamis_weighted_sum *
     if (tmi_number_sign(sum->scale) <= 0) return tmi_fail(err, TAMIS_INVALID, "scale: must be positive");
     for (int64_t i = 0; sum->weights && i < tamis_design_population(design); i++)
         if (!sum->weights[i] || tmi_number_sign(sum->weights[i]) < 0)
-            return tmi_fail(err, TAMIS_INVALID, "weights: that of unit %lld is NULL or negative", (long long)i);
+            return tmi_fail(err, TAMIS_INVALID, "weights: the weight of unit %lld is NULL or negative", (long long)i);
     return TAMIS_OK;
 }
 

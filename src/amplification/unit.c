@@ -58,15 +58,15 @@ static tamis_status check_unit(const tamis_exposure *e, tamis_neighbours neighbo
 {
     tamis_distance own = change(e, neighbours);
     if (!e->theorem)
-        return tmi_fail(err, TAMIS_REFUSED, "design: %s; an outsider is promised no more than a sampled person", e->reason);
+        return tmi_fail(err, TAMIS_REFUSED, "design: %s; an outsider has the guarantee of a sampled person", e->reason);
     if (own.exchanges == 0 && own.additions == 0)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "neighbours: under this design a record that is added or removed changes "
-                        "how the others are drawn, and nothing is proved; let neighbours replace a record");
+                        "neighbours: under this design, adding or removing a record changes how the others are drawn, and no "
+                        "theorem covers that; choose neighbours that replace a record");
     if (steps(own, mechanism) < 0)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "mechanism: a record that is added or removed changes the sample size, and "
-                        "a mechanism that counts replaced records promises nothing then");
+                        "mechanism: adding or removing a record changes the sample size, and a guarantee for replaced records "
+                        "does not cover that");
     return TAMIS_OK;
 }
 

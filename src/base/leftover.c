@@ -18,8 +18,7 @@ tamis_status tmi_leftover_path(char **path, const char *folder, tamis_error *err
 {
     char real[PATH_MAX];
     *path = NULL;
-    if (!realpath(folder, real))
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: its full path cannot be found: %s", folder, strerror(errno));
+    if (!realpath(folder, real)) return tmi_fail(err, TAMIS_SYSTEM, "%s: cannot find its full path: %s", folder, strerror(errno));
     *path = tmi_copy_text(real, strlen(real));
     return *path ? TAMIS_OK : tmi_fail_memory(err);
 }
@@ -106,10 +105,9 @@ static bool remove_files(int folder)
 static tamis_status refuse_moved(const char *path, const char *slash, const char *what, tamis_error *err)
 {
     return tmi_fail(err, TAMIS_REFUSED,
-                    "%.*s %s, so that it cannot be seen whether the unpublished files in %s were deleted. If the folder was "
-                    "moved or renamed, move it back (a copy will not do), and try again; if it was deleted, that cannot be "
-                    "proved any more, and "
-                    "the charge stays",
+                    "%.*s %s, so tamis cannot tell whether the unpublished files in %s were deleted. If the folder was moved or "
+                    "renamed, move it back (a copy is not enough) and try again. If it was deleted, that can no longer be "
+                    "proved, and the charge stays",
                     (int)(slash > path ? slash - path : 1), path, what, path);
 }
 
@@ -123,7 +121,7 @@ tamis_status tmi_leftover_remove(const char *path, const char *home, tamis_error
     const int parent = open_parent(path, slash);
     if (parent < 0) {
         const int reason = errno;
-        return reason == ENOENT ? refuse_moved(path, slash, "is not there", err) : refuse(path, strerror(reason), err);
+        return reason == ENOENT ? refuse_moved(path, slash, "does not exist", err) : refuse(path, strerror(reason), err);
     }
     if (!home_of(now, parent) || strcmp(now, home) != 0) {
         status = refuse_moved(path, slash, "is not the folder that had this name when the release ran", err);

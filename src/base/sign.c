@@ -95,8 +95,8 @@ static tamis_status no_key(tamis_error *err, const char *path, const char *bytes
     const bool has_secret = holds(bytes, length, "PRIVATE KEY-----");
     if (secret && has_secret && holds(bytes, length, "ENCRYPTED"))
         return tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                             "the key is encrypted, and no passphrase is asked for here; in bash, "
-                             "--sign <(openssl pkey -in %s) lets openssl ask",
+                             "the key is encrypted, and tamis does not ask for passphrases; in bash, --sign <(openssl pkey -in "
+                             "%s) lets openssl ask",
                              path);
     if (!secret && has_secret) return other_half(err, path, secret);
     return tmi_fail_file(err, TAMIS_INVALID, path, 0, "expected an Ed25519 key in PEM, as `tamis key create` writes it");
@@ -114,9 +114,9 @@ static tamis_status read_key(tmi_key **key, const char *path, bool secret, tamis
     TMI_TRY(read_bytes(&bytes, &length, &is_open, path, err));
     if (secret && holds(bytes, length, "PUBLIC KEY-----")) TMI_TRY(other_half(err, path, secret));
     if (secret && is_open)
-        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                              "others may read or write this secret key; chmod 600 it if it is "
-                              "still secret, else make a new one"));
+        TMI_TRY(tmi_fail_file(
+            err, TAMIS_INVALID, path, 0,
+            "other users may read or write this secret key; if it is still secret, chmod 600 it, otherwise make a new one"));
     if (!(memory = BIO_new_mem_buf(bytes, (int)length))) TMI_TRY(tmi_fail_memory(err));
     found = secret ? PEM_read_bio_PrivateKey(memory, NULL, no_passphrase, NULL)
                    : PEM_read_bio_PUBKEY(memory, NULL, no_passphrase, NULL);
@@ -144,7 +144,7 @@ tamis_status tmi_key_read_public(tmi_key **key, const char *path, tamis_error *e
 static tamis_status failed(tamis_error *err)
 {
     ERR_clear_error();
-    return tmi_fail(err, TAMIS_SYSTEM, "libcrypto could not do it");
+    return tmi_fail(err, TAMIS_SYSTEM, "libcrypto failed");
 }
 
 tamis_status tmi_key_fingerprint(char fingerprint[TAMIS_KEY_FINGERPRINT], const tmi_key *key, tamis_error *err)
@@ -210,7 +210,7 @@ static bool write_new(const char *path, mode_t mode, BIO *memory)
 static tamis_status not_written(tamis_error *err, const char *path)
 {
     if (errno == EEXIST)
-        return tmi_fail(err, TAMIS_INVALID, "%s exists already, and a key is never written over: choose another name", path);
+        return tmi_fail(err, TAMIS_INVALID, "%s already exists, and a key is never overwritten: choose another name", path);
     const bool nowhere = errno == ENOENT || errno == ENOTDIR;
     return tmi_fail(err, nowhere ? TAMIS_INVALID : TAMIS_SYSTEM, "%s cannot be written: %s", path, strerror(errno));
 }
@@ -247,7 +247,7 @@ tamis_status tamis_key_create(char fingerprint[TAMIS_KEY_FINGERPRINT], const cha
     tamis_status status = TAMIS_OK;
     if (!fingerprint) return tmi_fail(err, TAMIS_INVALID, "fingerprint: NULL");
     fingerprint[0] = '\0';
-    if (!name || !*name) return tmi_fail(err, TAMIS_INVALID, "name: expected a name for the keys, e.g. agency");
+    if (!name || !*name) return tmi_fail(err, TAMIS_INVALID, "name: expected the name of the key files, e.g. agency");
     TMI_TRY(with_ending(&secret_path, name, ".key", err));
     TMI_TRY(with_ending(&public_path, name, ".pub", err));
     TMI_TRY(parent_of(&folder, name, err));

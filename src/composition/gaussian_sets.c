@@ -100,7 +100,7 @@ static tamis_status delta(tmi_ball *lower, tmi_ball *upper, void *self, const tm
 tamis_status tmi_gaussian_sets_open(tmi_evaluator *evaluator, tmi_loss *loss, tamis_error *err)
 {
     double last = ceil(REACH * sqrt(tmi_number_nearest(loss->a))) + 1;
-    if (!(2 * last + 1 <= MOST_SETS)) return tmi_fail(err, TAMIS_UNABLE, "a law with too many points to store");
+    if (!(2 * last + 1 <= MOST_SETS)) return tmi_fail(err, TAMIS_UNABLE, "a distribution with too many points to store");
     sets *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->loss = loss;

@@ -122,7 +122,7 @@ static tamis_status shift_of(tamis_number **shift, const tamis_number *scale, co
     tamis_status status = tmi_number_div(shift, sensitivity, scale, err);
     if (status != TAMIS_OK) return status;
     if (tmi_number_compare_int(*shift, TAMIS_MAX_LOSS) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "scale: below the sensitivity by a factor of more than %d", TAMIS_MAX_LOSS);
+        return tmi_fail(err, TAMIS_INVALID, "scale: less than the sensitivity divided by %d", TAMIS_MAX_LOSS);
     return TAMIS_OK;
 }
 

@@ -120,7 +120,7 @@ static tamis_status total(tmi_json_out *out, const tmi_field_value *in, tamis_er
     tamis_bound eps;
     if (in[4].numbers) {
         if ((int64_t)in[4].count != tamis_design_population(design))
-            return tmi_fail(err, TAMIS_INVALID, "weights: must be as many as the design has units");
+            return tmi_fail(err, TAMIS_INVALID, "weights: must have one weight per unit of the design");
         sum.weights = (const tamis_number *const *)in[4].numbers;
     }
     tamis_status status = tamis_amplify_total(&eps, NULL, design, &sum, err);
@@ -144,7 +144,7 @@ static tamis_status moves(tmi_json_out *out, const tmi_field_value *in, tamis_er
     int64_t *populations = NULL, *samples = NULL;
     tamis_bound eps, delta;
     tamis_status status = TAMIS_OK;
-    if (in[0].count != in[1].count) return tmi_fail(err, TAMIS_INVALID, "samples: must be as many as populations");
+    if (in[0].count != in[1].count) return tmi_fail(err, TAMIS_INVALID, "samples: must have as many numbers as populations");
     TMI_TRY(read_sizes(&populations, &in[0], "populations", err));
     TMI_TRY(read_sizes(&samples, &in[1], "samples", err));
     TMI_TRY(tamis_amplify_moves(&eps, &delta, populations, samples, in[0].count, in[2].number, in[3].number, err));

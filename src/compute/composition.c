@@ -116,7 +116,7 @@ static tamis_status put_narrow(tmi_json_out *out, const char *name, tamis_bound 
 {
     bool beyond = b.lower >= TAMIS_MAX_LOSS; /* not looked at any further: {10^6, inf} */
     if (!beyond && !(isfinite(b.upper) && b.upper - b.lower <= 1e-9 * b.upper + 1e-30))
-        return tmi_fail(err, TAMIS_UNABLE, "%s: the enclosure is wider than 1e-9 of it", name);
+        return tmi_fail(err, TAMIS_UNABLE, "%s: the enclosure is wider than a relative 1e-9", name);
     tmi_put_bound(out, name, b);
     return TAMIS_OK;
 }

@@ -19,7 +19,7 @@ static tamis_status first(tmi_json_out *out, const tmi_field_value *in, tamis_er
 {
     const tamis_design *design = in[0].design;
     int64_t population = tamis_design_population(design);
-    if (population > UNITS_MAX) return tmi_fail(err, TAMIS_UNABLE, "design: at most 2^20 units are listed");
+    if (population > UNITS_MAX) return tmi_fail(err, TAMIS_UNABLE, "design: at most 2^20 units can be listed");
     tamis_bound *pi = tmi_alloc((size_t)population, sizeof *pi);
     if (!pi) return tmi_fail_memory(err);
     tamis_status status = tamis_inclusion_first(pi, design, NULL, (size_t)population, err);
@@ -34,7 +34,7 @@ static tamis_status joint(tmi_json_out *out, const tmi_field_value *in, tamis_er
     const tamis_design *design = in[0].design;
     int64_t population = tamis_design_population(design);
     if (population > TAMIS_MAX_JOINT)
-        return tmi_fail(err, TAMIS_UNABLE, "design: pairs of at most %d units are listed", TAMIS_MAX_JOINT);
+        return tmi_fail(err, TAMIS_UNABLE, "design: pairs can be listed for at most %d units", TAMIS_MAX_JOINT);
     size_t N = (size_t)population;
     tamis_bound *pij = tmi_alloc(N * N, sizeof *pij);
     if (!pij) return tmi_fail_memory(err);

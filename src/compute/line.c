@@ -36,7 +36,7 @@ static tamis_status unknown(request *r, const char *what, tmi_text *names, tamis
     tamis_status status;
     r->unknown = !names->failed;
     if (names->failed) status = tmi_fail_memory(err);
-    else status = tmi_fail(err, TAMIS_INVALID, "%s: not known; it is one of %s", what, names->bytes);
+    else status = tmi_fail(err, TAMIS_INVALID, "%s: unknown; expected one of %s", what, names->bytes);
     tmi_text_clear(names);
     return status;
 }

@@ -33,7 +33,7 @@ static tamis_status read_release(release *r, const tmi_value *json, tamis_error 
     const char *extra = tmi_value_extra_key(json, names, sizeof names / sizeof *names);
     if (extra) return tmi_fail(err, TAMIS_INVALID, "'%s' is not a field of a release", tmi_value_short_name(extra));
     const tmi_value *law = tmi_value_get(json, "law"), *count = tmi_value_get(json, "count");
-    if (!law || tmi_value_kind_of(law) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "law: must be given, a string");
+    if (!law || tmi_value_kind_of(law) != TMI_VALUE_TEXT) return tmi_fail(err, TAMIS_INVALID, "law: missing, or not a string");
     r->law = tmi_value_string(law);
     TMI_TRY(read_one(&r->scale, json, "scale", err));
     TMI_TRY(read_one(&r->eps, json, "eps", err));
@@ -74,7 +74,7 @@ static tamis_status discrete(tamis_profile **profile, const release *r, tamis_er
 {
     int64_t sensitivity;
     if (!tmi_number_is_integer(r->sensitivity) || !tmi_number_floor(&sensitivity, r->sensitivity))
-        return tmi_fail(err, TAMIS_INVALID, "sensitivity: of discrete noise must be an integer");
+        return tmi_fail(err, TAMIS_INVALID, "sensitivity: must be an integer if the noise is discrete");
     return strcmp(r->law, "discrete_laplace") == 0 ? tamis_profile_discrete_laplace(profile, r->scale, sensitivity, err)
                                                    : tamis_profile_discrete_gaussian(profile, r->scale, sensitivity, err);
 }
@@ -121,7 +121,7 @@ static tamis_status make(tamis_profile **profile, release *r, tamis_error *err)
         if (given != laws[i].needs && given != laws[i].or_needs)
             return tmi_fail(err, TAMIS_INVALID, "law: %s needs %s", laws[i].law, laws[i].told);
         if (r->sensitivity && !r->scale && tmi_number_compare_int(r->sensitivity, 1) != 0)
-            return tmi_fail(err, TAMIS_INVALID, "sensitivity: goes with a scale; eps, delta and rho count it already");
+            return tmi_fail(err, TAMIS_INVALID, "sensitivity: only with a scale; eps, delta and rho already include it");
         if (!r->sensitivity) {
             tamis_status status = tmi_number_ratio(&r->sensitivity, 1, 1, err);
             if (status != TAMIS_OK) return status;
@@ -172,7 +172,7 @@ static tamis_status take_releases(tamis_profile **all, int64_t *count, tmi_value
     tamis_status status;
     int64_t whole = 0;
     if (document->kind == TMI_VALUE_LIST && document->count == 0)
-        status = tmi_fail(err, TAMIS_INVALID, "there is no release in the list");
+        status = tmi_fail(err, TAMIS_INVALID, "the list has no release");
     else status = compose(all, &whole, document, err);
     if (status == TAMIS_OK) *count = whole;
     tmi_value_free(document);

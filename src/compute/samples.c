@@ -19,7 +19,7 @@ static tamis_status read_units(list *l, const tmi_value *units, tamis_error *err
     for (size_t i = 0; i < tmi_value_size(units); i++) {
         int64_t *unit = &l->units[l->used++];
         TMI_TRY(tmi_json_to_integer(unit, tmi_value_at(units, i), err));
-        if (*unit < 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "units are counted from 0"));
+        if (*unit < 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "units are integers, counted from 0"));
     }
 done:
     return status;

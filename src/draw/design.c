@@ -22,19 +22,22 @@ static tamis_status check_numbers(const tamis_frame_design *d, const tmi_method 
     if (!unequal && !m->equal)
         return tmi_fail(err, TAMIS_INVALID, "probability: %s needs a column of probabilities, or of sizes", m->name);
     const bool needs_size = !m->by_rate && !d->probability;
-    if (needs_size && !has_size) return tmi_fail(err, TAMIS_INVALID, "sample: how many units shall be drawn?");
+    if (needs_size && !has_size) return tmi_fail(err, TAMIS_INVALID, "sample: expected the number of units to draw");
     if (!needs_size && has_size)
-        return tmi_fail(err, TAMIS_INVALID, "%s: the %s decides how many are drawn", d->sample ? "sample" : "allocation",
-                        d->rate ? "rate" : "column of probabilities");
+        return tmi_fail(err, TAMIS_INVALID, "%s: not needed, because the %s determines how many are drawn",
+                        d->sample ? "sample" : "allocation", d->rate ? "rate" : "column of probabilities");
     return TAMIS_OK;
 }
 
 static tamis_status check_clusters(const tamis_frame_design *d, const tmi_method *m, tamis_error *err)
 {
     if (d->within < 0 || d->within > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "within: must be between 1 and 2^40");
-    if (d->within && d->within_column) return tmi_fail(err, TAMIS_INVALID, "within: either one number or a column, not both");
-    if ((d->within || d->within_column) && !d->cluster) return tmi_fail(err, TAMIS_INVALID, "within: there are no clusters");
-    if (d->cluster && m->with_replacement) return tmi_fail(err, TAMIS_INVALID, "cluster: %s draws single units", m->name);
+    if (d->within && d->within_column)
+        return tmi_fail(err, TAMIS_INVALID, "within: expected either one number or a column, not both");
+    if ((d->within || d->within_column) && !d->cluster)
+        return tmi_fail(err, TAMIS_INVALID, "within: needs clusters, and none are named");
+    if (d->cluster && m->with_replacement)
+        return tmi_fail(err, TAMIS_INVALID, "cluster: cannot be used with %s, which draws single units", m->name);
     return TAMIS_OK;
 }
 
@@ -45,10 +48,12 @@ tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_er
     if (!m) return tmi_fail(err, TAMIS_INVALID, "method: none given; use one of tamis_method");
     if (design->sample < 0 || design->sample > TAMIS_MAX_UNITS)
         return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and 2^40");
-    if (design->size && design->probability) return tmi_fail(err, TAMIS_INVALID, "size: either sizes or probabilities, not both");
+    if (design->size && design->probability)
+        return tmi_fail(err, TAMIS_INVALID, "size: expected either sizes or probabilities, not both");
     if (design->sample && design->allocation)
-        return tmi_fail(err, TAMIS_INVALID, "allocation: either one sample size or a column, not both");
-    if (design->allocation && !design->strata) return tmi_fail(err, TAMIS_INVALID, "allocation: there are no strata");
+        return tmi_fail(err, TAMIS_INVALID, "allocation: expected either one sample size or a column, not both");
+    if (design->allocation && !design->strata)
+        return tmi_fail(err, TAMIS_INVALID, "allocation: needs strata, and none are named");
     tamis_status status = check_clusters(design, m, err);
     return status == TAMIS_OK ? check_numbers(design, m, err) : status;
 }

@@ -131,8 +131,8 @@ static tamis_status check_names(const tmi_frame *frame, tamis_error *err)
     for (size_t c = 0; c < frame->column_count; c++)
         for (size_t a = 0; a < 2; a++)
             if (strcmp(frame->names[c], added[a]) == 0)
-                return tmi_fail(err, TAMIS_INVALID, "the frame has a column %s already; the sample gets one: rename it",
-                                added[a]);
+                return tmi_fail(err, TAMIS_INVALID,
+                                "the frame already has a column %s, which the sample adds: rename it in the frame", added[a]);
     return TAMIS_OK;
 }
 

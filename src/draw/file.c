@@ -19,7 +19,7 @@ tamis_status tmi_file_check(const char *path, tamis_error *err)
     const size_t length = strlen(path);
     if (length == 0 || path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: expected the name of a file");
     if (lstat(path, &facts) == 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s exists already: a sample is never written over; choose another name", path);
+        return tmi_fail(err, TAMIS_INVALID, "%s already exists, and a sample is never overwritten: choose another name", path);
     return TAMIS_OK;
 }
 
@@ -53,7 +53,7 @@ static tamis_status open_part(int *file, char **part, const char *path, tamis_er
     }
     if (*file >= 0) return TAMIS_OK;
     const bool is_name = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
-    return tmi_fail(err, is_name ? TAMIS_INVALID : TAMIS_SYSTEM, "%s cannot be made: %s", path, strerror(errno));
+    return tmi_fail(err, is_name ? TAMIS_INVALID : TAMIS_SYSTEM, "%s cannot be created: %s", path, strerror(errno));
 }
 
 tamis_status tmi_file_write(const char *path, const char *bytes, size_t length, tamis_error *err)

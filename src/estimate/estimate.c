@@ -120,7 +120,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
     result->noise_sd = 0;
     if (w->variance->note) result->notes[result->note_count++] = w->variance->note;
     if ((w->values_there == 0 && !is_total(s->kind)) || (w->values_there < 2 && s->kind == TMI_VARIANCE)) {
-        result->reason = w->values_there == 0 ? "no row of this group has a value" : "one row tells no variance";
+        result->reason = w->values_there == 0 ? "no row of this group has a value" : "a single row gives no variance";
         return TAMIS_OK;
     }
     tamis_status status = estimate_of(&result->estimate, w, s, err);

@@ -119,7 +119,8 @@ static tamis_status find_units(int64_t *units, const tmi_sample_variance *v, siz
         }
         while (low < count && taken[low]) low++;
         if (low == count || fabs(pi[low] - p) > 1e-12 * p)
-            return tmi_fail(err, TAMIS_INVALID, "design.frame: the frame has no unit left with the probability of a sampled row");
+            return tmi_fail(err, TAMIS_INVALID,
+                            "design.frame: no remaining unit of the frame has the probability of a sampled row");
         taken[low] = true;
         units[i - v->starts[h]] = (int64_t)low;
     }
@@ -182,7 +183,7 @@ tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, const tamis_wat
             v->frame_squares[h] += f.pi[i] * f.pi[i];
         }
         if (joint && !tmi_method_row(d->method)->joint_by_list) {
-            status = tmi_fail(err, TAMIS_UNABLE, "those of the method %s depend on the order of the frame",
+            status = tmi_fail(err, TAMIS_UNABLE, "with the method %s they depend on the order of the frame",
                               tamis_method_name(d->method));
             goto done;
         }

@@ -180,7 +180,7 @@ static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error 
     for (size_t row = 0; row < s->count; row++) {
         s->weights[row] = weight_of(s, given, row);
         if (isnan(s->weights[row]))
-            return tmi_fail(err, TAMIS_INVALID, "a row has no weight: its %s is missing, not positive or no number",
+            return tmi_fail(err, TAMIS_INVALID, "a row has no weight: its %s is missing, not positive or not a number",
                             given              ? s->plan->design.weight
                             : s->probabilities ? s->plan->design.probability
                                                : "cluster's size");
@@ -214,10 +214,10 @@ static tamis_status check_labels(const tmi_sample *s, tamis_error *err)
     } lists[] = {{s->units, "unit"}, {s->clusters, "cluster"}, {s->labels, "stratum"}};
     for (size_t row = 0; s->strata && row < s->count; row++)
         if (s->strata[row] < 0)
-            return tmi_fail(err, TAMIS_INVALID, "%s: a row belongs to no stratum of the design", s->plan->design.by->name);
+            return tmi_fail(err, TAMIS_INVALID, "%s: a row is in no stratum of the design", s->plan->design.by->name);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         for (size_t row = 0; lists[i].labels && row < s->count; row++)
-            if (lists[i].labels[row] < 0) return tmi_fail(err, TAMIS_INVALID, "a row has no label of its %s", lists[i].what);
+            if (lists[i].labels[row] < 0) return tmi_fail(err, TAMIS_INVALID, "a row has no %s", lists[i].what);
     return TAMIS_OK;
 }
 

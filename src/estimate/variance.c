@@ -140,9 +140,9 @@ static tamis_status make_joint(tmi_sample_variance *v, const tamis_watch *watch,
         return status == TAMIS_UNABLE ? TAMIS_OK : tmi_fail(err, status, "%s", why.message);
     if (status != TAMIS_UNABLE) return tmi_fail_as(err, &why);
     if (v->method != TMI_VARIANCE_BEST)
-        return tmi_fail(err, TAMIS_UNABLE, "design.variance: joint probabilities are not known: %s", why.message);
+        return tmi_fail(err, TAMIS_UNABLE, "design.variance: joint inclusion probabilities are not known: %s", why.message);
     v->method = TMI_VARIANCE_DEVILLE;
-    v->note = "joint probabilities are not known: Deville's approximation of the variance";
+    v->note = "joint inclusion probabilities are not known: Deville's approximation of the variance";
     return TAMIS_OK;
 }
 
@@ -220,7 +220,7 @@ tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *
     }
     TMI_TRY(calibrate(v, err));
     if (d->kind->in_order && !d->random_order && !v->note)
-        v->note = "a systematic sample in a public order: as if it were a simple random one";
+        v->note = "systematic sample in a public order: variance as for a simple random sample";
 
 done:
     if (status != TAMIS_OK) tmi_sample_variance_clear(v);
@@ -330,11 +330,11 @@ tamis_status tmi_sample_variance_of(double *value, const char **reason, tmi_samp
         *value = NAN;
         status = TAMIS_OK;
     }
-    if (isnan(*value) && v->several) *reason = "units of several rows: their joint probabilities are not known";
-    else if (isnan(*value)) *reason = "a stratum with one sampled unit tells nothing about the error";
+    if (isnan(*value) && v->several) *reason = "units with several rows: their joint inclusion probabilities are not known";
+    else if (isnan(*value)) *reason = "a stratum has only one sampled unit, so its variance cannot be estimated";
     else if (*value < 0) {
         *value = NAN;
-        *reason = "this estimator of the variance came out negative";
+        *reason = "the variance estimate is negative";
     }
     return status;
 }

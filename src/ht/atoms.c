@@ -18,7 +18,7 @@ tamis_status tmi_check_noise(tamis_noise_kind noise, const tamis_number *step, t
     if (noise < TAMIS_NOISE_NONE || noise > TAMIS_NOISE_DISCRETE_GAUSSIAN)
         return tmi_fail(err, TAMIS_INVALID, "noise: not a kind of noise");
     if (tmi_noise_is_discrete(noise) && !step)
-        return tmi_fail(err, TAMIS_INVALID, "step: discrete noise needs the distance of the points it falls on");
+        return tmi_fail(err, TAMIS_INVALID, "step: discrete noise needs the distance between its grid points");
     if (!tmi_noise_is_discrete(noise) && step) return tmi_fail(err, TAMIS_INVALID, "step: the noise is not discrete");
     if (step && tmi_number_sign(step) <= 0) return tmi_fail(err, TAMIS_INVALID, "step: must be positive");
     return TAMIS_OK;
@@ -27,7 +27,7 @@ tamis_status tmi_check_noise(tamis_noise_kind noise, const tamis_number *step, t
 tamis_status tmi_check_noise_scale(tamis_noise_kind noise, const tamis_number *scale, tamis_error *err)
 {
     if (noise != TAMIS_NOISE_NONE && !scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
-    if (noise == TAMIS_NOISE_NONE && scale) return tmi_fail(err, TAMIS_INVALID, "scale: there is no noise");
+    if (noise == TAMIS_NOISE_NONE && scale) return tmi_fail(err, TAMIS_INVALID, "scale: not used without noise");
     if (scale && tmi_number_sign(scale) <= 0) return tmi_fail(err, TAMIS_INVALID, "scale: must be positive");
     return TAMIS_OK;
 }

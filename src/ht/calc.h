@@ -21,7 +21,7 @@ static inline const tamis_number *tmi_calc_do(tmi_calc *c, tmi_operation *op, co
     tamis_number *z = NULL;
     if (c->status != TAMIS_OK || !x || !y) return NULL;
     if (c->count == TMI_CALC_ROOM) {
-        c->status = tmi_fail(c->err, TAMIS_UNABLE, "a calculation of too many steps");
+        c->status = tmi_fail(c->err, TAMIS_UNABLE, "the calculation would need too many steps");
         return NULL;
     }
     c->status = op(&z, x, y, c->err);

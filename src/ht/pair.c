@@ -14,7 +14,7 @@ tamis_status tmi_check_law(const tamis_law *law, tamis_error *err)
 {
     if (!law) return tmi_fail(err, TAMIS_INVALID, "law: NULL");
     if (tamis_law_count(law) > TAMIS_HT_SAMPLES)
-        return tmi_fail(err, TAMIS_UNABLE, "law: more than %d samples", TAMIS_HT_SAMPLES);
+        return tmi_fail(err, TAMIS_UNABLE, "design: more than %d samples", TAMIS_HT_SAMPLES);
     return TAMIS_OK;
 }
 
@@ -89,7 +89,8 @@ static tamis_status check(bool *equal, const tamis_ht_pair *p, tamis_error *err)
         if (!p->x_prime[i]) return tmi_fail(err, TAMIS_INVALID, "x_prime[%zu]: NULL", i);
         different += tmi_number_compare(p->x[i], p->x_prime[i]) != 0;
     }
-    if (different > 1) return tmi_fail(err, TAMIS_INVALID, "x, x_prime: neighbours differ in one unit, these in %zu", different);
+    if (different > 1)
+        return tmi_fail(err, TAMIS_INVALID, "x, x_prime: neighbours differ in one unit, and these differ in %zu", different);
     *equal = different == 0;
 done:
     return status;
@@ -192,7 +193,7 @@ done:
 tamis_status tmi_check_values(const tamis_number *const *values, size_t count, tamis_error *err)
 {
     if (!values) return tmi_fail(err, TAMIS_INVALID, "values: NULL");
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "values: there is none");
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "values: at least one is needed");
     for (size_t v = 0; v < count; v++)
         if (!values[v]) return tmi_fail(err, TAMIS_INVALID, "values[%zu]: NULL", v);
     return TAMIS_OK;

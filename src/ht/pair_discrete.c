@@ -166,7 +166,7 @@ static tamis_status add_places(tmi_ball *value, sum *s, tamis_error *err)
         if (k < list[low].place + first) k = list[low].place + first; /* nothing between */
         while (high < count && list[high].place + first <= k) high++;
         if ((s->products += (double)(high - low)) > MAX_PRODUCTS)
-            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "step: too many places between the totals, take a larger one"));
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "step: too many grid points between the totals; choose a larger step"));
         tmi_ball_set_int(&x, 0);
         for (size_t j = low; j < high; j++) {
             tmi_ball_mul(&term, &s->a[j], &s->noise.mass[k - list[j].place - first], s->bits);

@@ -36,7 +36,8 @@ static tamis_status check(const tamis_ht_range *r, bool scale_asked, tamis_error
     if ((r->low == NULL) != (r->high == NULL)) return tmi_fail(err, TAMIS_INVALID, "low, high: one of them is NULL");
     if (r->low && (tmi_number_sign(r->from) != 0 || tmi_number_compare_int(r->to, 1) != 0))
         return tmi_fail(err, TAMIS_INVALID, "low, high: only 0/1 values are counted, so from must be 0 and to 1");
-    if (scale_asked && r->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: which noise is asked for?");
+    if (scale_asked && r->noise == TAMIS_NOISE_NONE)
+        return tmi_fail(err, TAMIS_INVALID, "noise: must be one of the kinds of noise");
     TMI_TRY(tmi_check_noise(r->noise, r->step, err));
     if (!scale_asked) TMI_TRY(tmi_check_noise_scale(r->noise, r->scale, err));
 done:
@@ -331,7 +332,8 @@ tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *rang
     if (range->step) start /= tmi_number_nearest(range->step);
     if (pure) t.eps = NULL;
     TMI_TRY(tmi_smallest(&value, most_at, &t, pure ? eps : delta, start, start * MAX_GROWTH, err));
-    if (value.upper == INFINITY) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "delta: the noise would have to be enormous"));
+    if (value.upper == INFINITY)
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "delta: too small: the noise would be too large to compute"));
     *scale = value;
 done:
     strata_clear(&all);

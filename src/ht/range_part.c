@@ -358,7 +358,7 @@ static tamis_status search(tmi_between *best, const question *q, tamis_error *er
         double most = INFINITY;
         tamis_status status = TAMIS_OK;
         if (i == MAX_LOOKS)
-            return tmi_fail(err, TAMIS_UNABLE, "design: too many different inclusion probabilities that are equally bad");
+            return tmi_fail(err, TAMIS_UNABLE, "design: too many different inclusion probabilities could be the worst");
         if (first == last) {
             status = leaf(&now, q, first, err);
             if (status != TAMIS_OK) return status;

@@ -17,17 +17,17 @@ static tamis_status check(const tamis_ht_srs *s, bool scale_asked, tamis_error *
 {
     if (!s) return tmi_fail(err, TAMIS_INVALID, "srs: NULL");
     if (s->population < 1 || s->population > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "population: must lie between 1 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population: must be between 1 and 2^40");
     if (s->sample < 1 || s->sample > s->population)
         return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and the population");
     if (s->low < 0 || s->low > s->population) return tmi_fail(err, TAMIS_INVALID, "low: must be between 0 and the population");
     if (s->high > s->population) return tmi_fail(err, TAMIS_INVALID, "high: must not exceed the population");
     if (s->high <= s->low)
-        return tmi_fail(err, TAMIS_INVALID, "low, high: low must be below high, or no person can have another value");
+        return tmi_fail(err, TAMIS_INVALID, "low, high: low must be below high, so that one person's value can differ");
     if (s->noise < TAMIS_NOISE_NONE || s->noise > TAMIS_NOISE_DISCRETE_GAUSSIAN)
         return tmi_fail(err, TAMIS_INVALID, "noise: not a kind of noise");
     if (scale_asked) return TAMIS_OK;
-    if (s->noise == TAMIS_NOISE_NONE && s->scale) return tmi_fail(err, TAMIS_INVALID, "scale: there is no noise");
+    if (s->noise == TAMIS_NOISE_NONE && s->scale) return tmi_fail(err, TAMIS_INVALID, "scale: not used without noise");
     if (s->noise != TAMIS_NOISE_NONE && !s->scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
     if (s->scale && tmi_number_sign(s->scale) <= 0) return tmi_fail(err, TAMIS_INVALID, "scale: must be positive");
     return TAMIS_OK;
@@ -274,7 +274,7 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
     bool exact, enough;
     TMI_TRY(begin(scale, UNKNOWN_EPS, "scale", err));
     TMI_TRY(check(srs, true, err));
-    if (srs->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: which noise is asked for?");
+    if (srs->noise == TAMIS_NOISE_NONE) return tmi_fail(err, TAMIS_INVALID, "noise: must be one of the kinds of noise");
     TMI_TRY(check_eps(eps, err));
     TMI_TRY(check_delta(delta, err));
     tamis_ht_srs silent = {srs->population, srs->sample, srs->low, srs->high, TAMIS_NOISE_NONE, NULL};

@@ -35,7 +35,7 @@ static tamis_status probe(int *sign, bracket *b, double z, tamis_error *err)
     tmi_ht_slope s;
     tamis_status status = TAMIS_OK;
     if (b->probes++ == PROBES || !(fabs(z) < 0x1p60))
-        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the point where the likelihood ratio crosses e^eps could not be told"));
+        TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "the point where the likelihood ratio crosses e^eps could not be determined"));
     TMI_TRY(tmi_ht_slope_at(&s, b->c, b->r, b->e, z, err));
     *sign = s.slope.lower >= 0 ? 1 : s.slope.upper <= 0 ? -1 : 0;
     long double weight = s.density.lower + s.density.upper;

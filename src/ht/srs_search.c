@@ -77,8 +77,7 @@ typedef struct search {
 
 static tamis_status too_many(tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_UNABLE,
-                    "too many totals would have to be looked at one by one: bring low and high closer together");
+    return tmi_fail(err, TAMIS_UNABLE, "too many totals would have to be checked one by one: bring low and high closer together");
 }
 
 static double limit(const search *a) { return fmax(fmax(a->known * (1 + SLACK), a->target.lower), TMI_HT_TINY); }

@@ -256,7 +256,7 @@ static tamis_status check_work(const listing *l, tamis_error *err)
         populations += others_count(&o, l->v->count);
     }
     if (populations * pairs * (double)l->samples > MAX_TOTALS || (gaussian && populations * pairs > MAX_INTEGRALS))
-        return tmi_fail(err, TAMIS_UNABLE, "values: too many populations to try them all");
+        return tmi_fail(err, TAMIS_UNABLE, "values: too many populations to try all of them");
     return TAMIS_OK;
 }
 

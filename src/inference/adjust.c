@@ -16,11 +16,11 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment)
         [TMI_CALIBRATED] = "calibrated to public counts by least squares; its errors are those after calibration, to first order",
         [TMI_RAKED] = "raked to public counts; its errors are those after raking, to first order",
         [TMI_CONSISTENT] =
-            "made to add up with the other numbers by least squares: the noise is smaller, the sampling error as it was",
+            "made to add up with the other numbers by least squares: the noise is smaller, the sampling error unchanged",
         [TMI_NON_NEGATIVE] = "made non-negative: small numbers are too large on average, large ones too small",
-        [TMI_REGULARISED] = "weights moved towards their mean: biased, by at most the stated bound",
-        [TMI_SUPPRESSED_CV] = "withheld: its standard error is too large a part of it",
-        [TMI_SUPPRESSED_SMALL] = "withheld: it rests on too few units, as counted with noise",
+        [TMI_REGULARISED] = "weights shrunk towards their mean: biased by at most the stated bound",
+        [TMI_SUPPRESSED_CV] = "withheld: its coefficient of variation is too large",
+        [TMI_SUPPRESSED_SMALL] = "withheld: too few sampled units (noisy count)",
     };
     return texts[adjustment];
 }

@@ -14,14 +14,15 @@
 #include "num/exact.h"
 #include "schedule/regularised.h"
 
-static const char from_range[] = "the noise hides the sampling variance: the largest that the range allows is used";
-static const char from_limit[] = "the sampling variance is small compared with its noise: an upper limit of it is used";
-static const char bounded[] = "the sampling error of a variance is the largest that it can have within the range";
+static const char from_range[] =
+    "the noise is too large to estimate the sampling variance: the largest that the range allows is used";
+static const char from_limit[] = "the sampling variance is small relative to its noise: an upper limit is used";
+static const char bounded[] = "the sampling error of a variance is the largest that the range allows";
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
-static const char not_met[] = "not calibrated: a group of the public counts has too few rows beside the noise";
+static const char not_met[] = "not calibrated: a group of the public counts has too few rows relative to the noise";
 static const char public_count[] = "public: the other numbers are calibrated to it";
-static const char one_unit[] = "one sampled unit of a stratum tells nothing about the sampling error";
+static const char one_unit[] = "a stratum has only one sampled unit, so its sampling error cannot be estimated";
 
 /* ---- the interval ---- */
 
@@ -268,7 +269,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     bool measured = tmi_table_of(s, result->statistic, TMI_DENOMINATOR) != NULL;
     tamis_status status = TAMIS_OK;
     if (!is_denominator(B, r, result) && measured) {
-        result->reason = t->second ? "the denominator is not above 0 after the noise" : "no rows left after the noise";
+        result->reason = t->second ? "the noisy denominator is not above 0" : "the noisy number of rows is not above 0";
         return TAMIS_OK;
     }
     double ratio = (z->value[TMI_NUMERATOR] + z->centre[0] * N) / B;
@@ -311,7 +312,7 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
     const tmi_schedule *s = r->schedule;
     double B = z->value[TMI_DENOMINATOR], centre = centre_of(r, result);
     if (!is_denominator(B, r, result)) {
-        result->reason = "no rows left after the noise";
+        result->reason = "the noisy number of rows is not above 0";
         return TAMIS_OK;
     }
     double m = z->value[TMI_NUMERATOR] / B, more = one_more(s, B);

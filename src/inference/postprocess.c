@@ -9,7 +9,7 @@
 #include "inference/calibration.h"
 #include "num/number.h"
 
-static const char not_met[] = "the margins could not be met, and the number is as it was measured";
+static const char not_met[] = "the margins could not be met, so the number is left as measured";
 
 static bool is_sum(const tmi_plan_statistic *s)
 {

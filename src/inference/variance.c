@@ -82,7 +82,7 @@ static tamis_status about_means(tmi_quadratic *form, int64_t *df, stratum_mean *
     for (size_t i = 0; i < units; i++) {
         const stratum_mean *m = &means[stratum[i]];
         double size = (double)m->units;
-        if (m->units < 2) return tmi_fail(err, TAMIS_INVALID, "stratum: one with a single unit has no variance");
+        if (m->units < 2) return tmi_fail(err, TAMIS_INVALID, "stratum: a stratum with a single unit has no variance");
         double from_x = x[i] - tmi_sum_value(m->x) / size, from_y = y ? y[i] - tmi_sum_value(m->y) / size : 0;
         double each = size / (size - 1);
         tmi_sum_add(&xx, each * from_x * from_x);

@@ -57,30 +57,27 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
     if (wave) field = "wave";
     if (where.failed) status = tmi_fail_memory(err);
     else if (kept)
-        status = tmi_fail(
-            err, TAMIS_REFUSED,
-            "%.200s: `same_sample: yes` keeps the sample of the wave before, but '%.100s' differs from what that one has "
-            "fixed%.600s; nothing was spent. Use the same, or leave same_sample out",
-            a->survey, field, where.bytes);
+        status = tmi_fail(err, TAMIS_REFUSED,
+                          "%.200s: `same_sample: yes` keeps the sample of the previous wave, but '%.100s' differs from what that "
+                          "wave fixed%.600s; nothing was spent. Use the same value, or leave same_sample out",
+                          a->survey, field, where.bytes);
     else if (all_voided(book, a, NULL))
-        status = tmi_fail(
-            err, TAMIS_REFUSED,
-            "%.200s: '%.100s' differs from what the first charge has fixed%.600s; nothing was spent. Nothing was ever "
-            "released from this account, all its charges were voided: name another ledger in the plan, e.g. `ledger: "
-            "new.ledger`, and "
-            "a new account begins there",
-            a->survey, field, where.bytes);
+        status = tmi_fail(err, TAMIS_REFUSED,
+                          "%.200s: '%.100s' differs from what the first charge fixed%.600s; nothing was spent. All charges of "
+                          "this account were voided, so nothing was ever released from it: name another ledger in the plan, e.g. "
+                          "`ledger: new.ledger`, to open a new account",
+                          a->survey, field, where.bytes);
     else if (w && w->wave.name && all_voided(book, a, w))
         status = tmi_fail(
             err, TAMIS_REFUSED,
-            "%.200s: '%.100s' differs from what the first charge of the wave has fixed%.600s; nothing was spent. Nothing "
-            "was ever released from this wave, all its charges were voided: give it another name in the plan",
+            "%.200s: '%.100s' differs from what the first charge of the wave fixed%.600s; nothing was spent. All charges of this "
+            "wave were voided, so nothing was ever released from it: give it another name in the plan",
             a->survey, field, where.bytes);
     else
         status = tmi_fail(
             err, TAMIS_REFUSED,
-            "%.200s: the first release of the %s has fixed '%.100s', and here it differs%.600s; nothing was spent. Use "
-            "what was fixed there; other people are another survey, with an account and a budget of their own",
+            "%.200s: the first release of the %s fixed '%.100s', and this plan differs%.600s; nothing was spent. Use the fixed "
+            "value; if these are other people, name another survey, which has its own account and budget",
             a->survey, w && w->wave.name ? "wave" : "survey", field, where.bytes);
 done:
     tmi_text_clear(&where);
@@ -105,10 +102,10 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_requ
     tmi_text_init(&words);
     tmi_text_put(&words, "the budget of ");
     tmi_coin_words(&words, &r->budget, true);
-    tmi_text_put(&words, kind ? " is above that of the account, " : " does not count as the account does, which has ");
+    tmi_text_put(&words, kind ? " is above that of the account, " : " is not of the same kind as that of the account, which is ");
     tmi_coin_words(&words, &a->budget, false);
     tmi_text_put(&words, "; nothing was spent. ");
-    if (kind) tmi_text_put(&words, "Write at most that in the plan; or, if a higher budget was decided on, record it: ");
+    if (kind) tmi_text_put(&words, "Write at most that in the plan; or, if a higher budget was approved, record it: ");
     else tmi_text_put(&words, "Write at most that in the plan");
     if (kind) put_command(&words, file, a->survey, &r->budget);
     if (words.failed) status = tmi_fail_memory(err);
@@ -124,11 +121,11 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
     if (!beside) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
-        "%.200s: the ledger has the account %.200s over the same source, and a second one would count "
-        "the same people anew; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
+        "%.200s: the ledger already has the account %.200s for the same source, and a second account would count the same people "
+        "again from zero; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
         r->charge->survey, beside->survey, beside->survey,
-        a ? ", put their rows into a file of their own"
-          : " or a separate budget was decided on, record why: tamis release --new-account REASON");
+        a ? ", put their rows into a separate file"
+          : " or a separate budget was approved, record why: tamis release --new-account REASON");
 }
 
 tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
@@ -137,10 +134,8 @@ tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_requ
     if (!other) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
-        "%.200s: the wave %.200s has the same source but other groups, so that the same people would be counted in two "
-        "places; nothing was spent. Write the groups that are in this source, or put the rows of each wave into a file or table "
-        "of their "
-        "own",
+        "%.200s: the wave %.200s has the same source but other groups, so the same people would be counted in two places; "
+        "nothing was spent. List the groups that are in this source, or put the rows of each wave into a separate file or table",
         a->survey, other->wave.name);
 }
 
@@ -167,7 +162,8 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
     tmi_coin_words(&words, &r->amount, true);
     tmi_text_put(&words, own ? " would exceed the plan's own budget of " : " would exceed the budget of ");
     tmi_coin_words(&words, limit, false);
-    if (own) tmi_text_format(&words, ", as %s is spent already", spent.words); /* which may be above it: nothing is left then */
+    if (own)
+        tmi_text_format(&words, ", since %s is already spent", spent.words); /* which may be above it: nothing is left then */
     else tmi_text_format(&words, ", of which %s %s left", left.words, a ? "is" : "would be");
     tmi_text_put(&words, "; nothing was spent");
     if (own) {
@@ -175,7 +171,7 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
         tmi_coin_words(&words, &a->budget, false);
         tmi_text_put(&words, ": write up to that in the plan");
     } else if (a) {
-        tmi_text_put(&words, ". If a higher budget was decided on, record it: ");
+        tmi_text_put(&words, ". If a higher budget was approved, record it: ");
         put_command(&words, file, a->survey, NULL);
         tmi_text_put(&words, ", and write it in the plan");
     }

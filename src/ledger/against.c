@@ -124,8 +124,8 @@ static tamis_status check_sums(claim *c, const tmi_book *book, const tmi_ledger_
         if (to > c->when.to) to = c->when.to;
         TMI_TRY(compare_from(&said, book, charge, from, to, err));
     }
-    if (!said.right_before) note(c, "account.before", "comes after other charges than the certificate says");
-    if (!said.right_after) note(c, "account.after", "leaves the account with other sums than the certificate says");
+    if (!said.right_before) note(c, "account.before", "comes after charges other than those in the certificate");
+    if (!said.right_after) note(c, "account.after", "leaves the account with sums other than those in the certificate");
 
 done:
     return status;
@@ -148,7 +148,7 @@ static tamis_status check_terms(claim *c, const tmi_book *book, const tmi_ledger
     if (status != TAMIS_OK || !tmi_wave_equal(&said, &account->waves[charge->wave].wave))
         note(c, "plan.wave", "is a charge to another wave");
     TMI_TRY(tmi_ledger_terms_differ(&wrong, &when, &terms, object_of(c, "account"), err));
-    if (wrong) note(c, wrong, "belongs to an account of which the ledger says something else");
+    if (wrong) note(c, wrong, "belongs to an account that differs in the ledger");
     else c->when = when;
 
 done:
@@ -232,14 +232,14 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     if (status == TAMIS_OK) status = tmi_json_read(&measures, text, strlen(text), NULL);
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
     if (!tmi_clock_says(entry, object_of(c, "ledger")))
-        note(c, "ledger.clock_behind", "says something else of the computer's clock");
+        note(c, "ledger.clock_behind", "differs from the certificate about the computer's clock");
     const bool list = measures && tmi_value_kind_of(measures) == TMI_VALUE_LIST;
     TMI_TRY(same_measurements(&same, list ? measures : tmi_value_field(measures, "measurements", TMI_VALUE_LIST),
                               tmi_value_field(c->document, "measurements", TMI_VALUE_LIST), err));
     if (!list)
         same = same && same_regularise(tmi_value_field(measures, "design", TMI_VALUE_MAP),
                                        tmi_value_field(object_of(c, "plan"), "design", TMI_VALUE_MAP));
-    if (!same) note(c, "measurements", "measures something else than the certificate says");
+    if (!same) note(c, "measurements", "measures something other than what the certificate says");
 
 done:
     tmi_value_free(entry);
@@ -352,7 +352,7 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     if (strcmp(tmi_value_field_text(plan, "survey"), account->survey) != 0)
         note(c, "plan.survey", "is a charge to another survey");
     TMI_TRY(tmi_coin_says(&same, &charge->amount, object_of(c, "composition"), err));
-    if (!same) note(c, "composition", "is a charge of another amount than the certificate says");
+    if (!same) note(c, "composition", "is a charge of an amount other than that in the certificate");
     if (strcmp(tmi_value_field_text(object_of(c, "account"), "new_account"), account->new_account ? account->new_account : "") !=
         0)
         note(c, "account.new_account", "belongs to an account that was opened for another reason");
@@ -366,7 +366,7 @@ static tamis_status check_charge(claim *c, const tmi_book *book, tamis_error *er
     if (charge->voided) note(c, "files.measurements.json", "was voided: nothing was released");
     else if (!charge->released) note(c, "files.measurements.json", "was charged, but not released");
     else if (strcmp(tmi_value_field_text(object_of(c, "files"), "measurements.json"), charge->kept) != 0)
-        note(c, "files.measurements.json", "was released with other measurements than the certificate names");
+        note(c, "files.measurements.json", "was released with measurements other than those that the certificate names");
     status = c->status;
 
 done:
@@ -398,7 +398,8 @@ tamis_status tmi_check_against(tmi_store *file, const tmi_book *book, const char
         goto done;
     }
     TMI_TRY(tmi_store_each(file, look_for, &c, err));
-    if (!c.found) note(&c, "ledger.entry", "of the certificate is not in the ledger: it was rolled back, or is another one");
+    if (!c.found)
+        note(&c, "ledger.entry", "of the certificate is not in the ledger: it was rolled back, or is a different ledger");
     else if (!c.same || !c.entry) note(&c, "ledger.hash", "has another hash in the ledger than in the certificate");
     else TMI_TRY(check_charge(&c, book, err));
     status = c.status;

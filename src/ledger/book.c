@@ -265,7 +265,7 @@ static tamis_status add_voided(const reading *r, tamis_error *err)
     tamis_status status;
     bool fit;
     if (!c || !reason || !tmi_charge_is_open(c))
-        return wrong(err, "what is voided is a charge that is neither released nor voided, with a reason");
+        return wrong(err, "an entry that voids names a charge that is neither released nor voided, and a reason");
     const tmi_ledger_account *a = &r->book->accounts[c->account];
     TMI_TRY(tmi_losses_fit(&fit, &a->losses, &a->budget, err));
     if (!fit) TMI_TRY(wrong(err, "the charges before it exceed the budget at the time"));
@@ -320,16 +320,16 @@ static tamis_status add(reading *r, tamis_error *err)
     const char *name = string_of(r, "kind");
     const struct kind *kind = NULL;
     if (!number || tmi_value_kind_of(number) != TMI_VALUE_INTEGER || tmi_value_integer(number) != r->number)
-        return wrong(err, "its own number is another one");
+        return wrong(err, "its own number differs");
     r->time = string_of(r, "time");
     if (!r->time || !tmi_is_time(r->time)) return wrong(err, "it has no time");
     if (strcmp(r->time, r->book->time) < 0) return wrong(err, "it is earlier than the entry before it");
     for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
         if (strcmp(kinds[i].name, name) == 0) kind = &kinds[i];
-    if (!kind) return wrong(err, "it is of no known kind");
+    if (!kind) return wrong(err, "its kind is unknown");
     size_t keys = 0;
     while (keys < sizeof kind->keys / sizeof *kind->keys && kind->keys[keys]) keys++;
-    if (tmi_value_extra_key(r->entry, kind->keys, keys)) return wrong(err, "it has a field too many");
+    if (tmi_value_extra_key(r->entry, kind->keys, keys)) return wrong(err, "it has an unexpected field");
     return kind->add(r, err);
 }
 
@@ -345,7 +345,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
     if (number != book->number + 1)
         TMI_TRY(tmi_fault_note(faults, err, field, "entries before it are missing: the last one was %" PRId64, book->number));
     if (!tmi_is_sha256_text(hash)) {
-        TMI_TRY(tmi_fault_note(faults, err, field, "its hash is none"));
+        TMI_TRY(tmi_fault_note(faults, err, field, "its hash is not a hash"));
         memset(expected, '0', sizeof expected - 1); /* when faults are collected: the chain goes on somehow */
         expected[sizeof expected - 1] = '\0';
         r.hash = expected;
@@ -355,7 +355,7 @@ tamis_status tmi_book_add(tmi_book *book, int64_t number, const char *entry, con
             TMI_TRY(tmi_fault_note(faults, err, field, "its hash does not follow from its text and the hash before it"));
     }
     status = tmi_json_read(&document, entry, strlen(entry), &reason);
-    if (status == TAMIS_OK && tmi_value_kind_of(document) != TMI_VALUE_MAP) status = wrong(&reason, "it is no JSON object");
+    if (status == TAMIS_OK && tmi_value_kind_of(document) != TMI_VALUE_MAP) status = wrong(&reason, "it is not a JSON object");
     r.entry = document;
     if (status == TAMIS_OK) status = add(&r, &reason);
     if (status == TAMIS_INVALID || status == TAMIS_REFUSED) {

@@ -118,7 +118,7 @@ static tamis_status check_release(const tamis_ledger *ledger, int64_t entry, tam
     const tmi_owner *owner = owner_of(ledger, entry);
     if (!c || c->released)
         return tmi_fail(err, TAMIS_INVALID, "entry: %lld is %s", (long long)entry,
-                        c ? "released already" : "no charge of this ledger");
+                        c ? "released already" : "not a charge of this ledger");
     if (c->voided)
         return tmi_fail(err, TAMIS_REFUSED, "entry %lld was voided before its numbers were published: they must not be",
                         (long long)entry);
@@ -157,11 +157,11 @@ static tamis_status check_void(const tmi_book *book, int64_t entry, tamis_error 
 {
     const tmi_ledger_charge *c = tmi_book_charge(book, entry);
     if (!c)
-        return tmi_fail(err, TAMIS_REFUSED, "entry %lld is no charge of this ledger: `tamis ledger show` lists them",
+        return tmi_fail(err, TAMIS_REFUSED, "entry %lld is not a charge of this ledger: `tamis ledger show` lists them",
                         (long long)entry);
     if (c->released)
-        return tmi_fail(err, TAMIS_REFUSED, "entry %lld was released on %s: what was published is paid for", (long long)entry,
-                        c->released_time);
+        return tmi_fail(err, TAMIS_REFUSED, "entry %lld was released on %s, and a published release cannot be voided",
+                        (long long)entry, c->released_time);
     if (c->voided) return tmi_fail(err, TAMIS_REFUSED, "entry %lld was voided already, on %s", (long long)entry, c->voided_time);
     return tmi_check_returnable(book, c, err);
 }
@@ -211,15 +211,16 @@ static void put_unpublished(tmi_text *text, const tamis_ledger *ledger, const tm
     }
     tmi_text_format(text, ") was charged on %s and never published. ", c->time);
     if (state == TMI_OWNER_UNKNOWN) {
-        tmi_text_format(
-            text, "It stays charged, because %s-charge-%lld, which says what was left behind, is missing or not about it.\n",
-            path, (long long)c->number);
+        tmi_text_format(text,
+                        "It stays charged, because %s-charge-%lld, which records what the run left behind, is missing or belongs "
+                        "to another charge.\n",
+                        path, (long long)c->number);
     } else {
-        if (c->claimable) tmi_text_put(text, "The same plan again takes the charge over and pays nothing; or give it back: ");
+        if (c->claimable)
+            tmi_text_put(text, "Run the same plan again: it takes over the charge and pays nothing. Or void the charge: ");
         else
-            tmi_text_put(text, "It was made without a lock, as by earlier versions: if a folder with a dotted name, like "
-                               ".june.Xa81kQ, is beside its "
-                               "output folder, delete it. Then give the charge back: ");
+            tmi_text_put(text, "It was made without a lock, by an earlier version: if there is a folder with a dotted name, like "
+                               ".june.Xa81kQ, beside its output folder, delete it. Then void the charge: ");
         tmi_text_format(text, "tamis ledger void %s %lld --reason TEXT\n", path, (long long)c->number);
     }
 }

@@ -27,7 +27,7 @@ static tamis_status check(const tmi_ledger_coin *c, const char *name, tamis_erro
     if (c->delta && (tmi_number_sign(c->delta) < 0 || tmi_number_compare_int(c->delta, 1) > 0))
         return tmi_fail(err, TAMIS_INVALID, "%s: delta must be between 0 and 1", name);
     if (budget && c->delta && tmi_number_compare_int(c->delta, 1) == 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: a delta of 1 promises nothing", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: delta must be below 1, since a delta of 1 guarantees nothing", name);
     return TAMIS_OK;
 }
 

@@ -39,13 +39,12 @@ tamis_status tmi_check_returnable(const tmi_book *book, const tmi_ledger_charge 
     const tmi_ledger_account *a = &book->accounts[charge->account];
     if (a->budget.rho || !tmi_losses_concentrated(&a->losses) || (a->losses.count == 0 && charge->as_rho)) return TAMIS_OK;
     if (a->losses.count > 0)
-        return tmi_fail(
-            err, TAMIS_REFUSED,
-            "entry %lld cannot be voided: the account counts epsilons and deltas, has rotation groups, and one of them "
-            "counts in rho. The same plan can still claim it",
-            (long long)charge->number);
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "entry %lld cannot be voided: the account is in epsilon and delta and has rotation groups, one of which "
+                        "is accounted in rho. Running the same plan again can still take it over",
+                        (long long)charge->number);
     return tmi_fail(err, TAMIS_REFUSED,
-                    "entry %lld was charged before the account's first release with rho, for which it has fixed how much rho "
-                    "there may be: it cannot be voided any more. The same plan can still claim it",
+                    "entry %lld was charged before the account's first release with rho, and that release fixed how much rho may "
+                    "be spent: the entry can no longer be voided. Running the same plan again can still take it over",
                     (long long)charge->number);
 }

@@ -147,7 +147,7 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
     if (charged->measurements) tmi_sha256_text(hash, charged->measurements, strlen(charged->measurements));
     if (!charged->measurements || strcmp(hash, c->kept) != 0)
         return tmi_fail_file(err, TAMIS_INVALID, tmi_store_path(ledger->file), 0,
-                             "damaged or tampered with: what was kept of entry %lld is not what was released",
+                             "damaged or tampered with: the numbers kept for entry %lld are not those that were released",
                              (long long)c->number);
     return report(charged, &ledger->book, c, err);
 }
@@ -165,7 +165,7 @@ tamis_status tmi_ledger_next(tmi_entry_head *head, char time[TAMIS_LEDGER_TIME],
     const time_t seconds = (time_t)ledger->now();
     struct tm utc;
     if (!gmtime_r(&seconds, &utc) || strftime(time, TAMIS_LEDGER_TIME, "%Y-%m-%dT%H:%M:%SZ", &utc) != TAMIS_LEDGER_TIME - 1)
-        return tmi_fail(err, TAMIS_SYSTEM, "the clock of this computer shows no year of four digits");
+        return tmi_fail(err, TAMIS_SYSTEM, "the clock of this computer does not show a four-digit year");
     *head = (tmi_entry_head){.number = ledger->book.number + 1, .time = time};
     if (strcmp(time, ledger->book.time) < 0) {
         snprintf(time, TAMIS_LEDGER_TIME, "%s", ledger->book.time);
@@ -266,19 +266,19 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
     if (a && charge->new_account)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
-                         "%.200s has an account in this ledger already, and a reason for a new one would be recorded "
-                         "nowhere: leave --new-account out",
+                         "%.200s already has an account in this ledger, so the reason for a new one would not be recorded: leave "
+                         "--new-account out",
                          a->survey));
     if (!a && !r.has_budget)
-        TMI_TRY(
-            tmi_fail(err, TAMIS_INVALID, "budget: expected what %.200s may spend in all: it has no account yet", charge->survey));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "budget: expected what all releases of %.200s may spend together: it has no account yet",
+                         charge->survey));
     const tmi_ledger_wave *w = a ? tmi_account_wave(a, r.wave.name) : NULL;
     if (a && !w && !r.wave.name)
-        TMI_TRY(
-            tmi_fail(err, TAMIS_REFUSED,
-                     "%.200s: its releases name their wave, and this plan names none; nothing was spent. Write the wave of these "
-                     "rows in the plan, e.g. `wave: %.200s`",
-                     a->survey, a->waves[a->wave_count - 1].wave.name));
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
+                         "%.200s: its earlier releases name a wave, and this plan names none; nothing was spent. Write the wave "
+                         "of these rows in the plan, e.g. `wave: %.200s`",
+                         a->survey, a->waves[a->wave_count - 1].wave.name));
     if (a) TMI_TRY(tmi_admit_frozen(&ledger->book, a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
     TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));

@@ -34,6 +34,6 @@ tamis_status tmi_check_name(const char *text, const char *name, tamis_error *err
     if (status == TAMIS_OK && is_all_blank(text)) return tmi_fail(err, TAMIS_INVALID, "%s: must not be blank", name);
     const uint32_t point = status == TAMIS_OK ? tmi_unreadable(text) : 0;
     if (point == 0) return status;
-    return tmi_fail(err, TAMIS_INVALID, "%s: U+%04X cannot be seen, or changes how the text around it is shown: take it out",
-                    name, point);
+    return tmi_fail(err, TAMIS_INVALID, "%s: U+%04X is invisible, or changes how the text around it is shown: remove it", name,
+                    point);
 }

@@ -138,7 +138,7 @@ tamis_status tmi_owner_make(tmi_owner *owner, const char *ledger, int64_t entry,
     tamis_status status = TAMIS_OK;
     *owner = (tmi_owner){.entry = entry, .lock = -1};
     if (!path_of(path, ledger, entry) || !head_of(head, ledger, entry, hash))
-        return tmi_fail(err, TAMIS_SYSTEM, "%s: no file can be made beside it; nothing was charged", ledger);
+        return tmi_fail(err, TAMIS_SYSTEM, "%s: cannot create a file beside it; nothing was charged", ledger);
     if (!is_stale(path) || (unlink(path) != 0 && errno != ENOENT)) goto failed;
     owner->lock = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (owner->lock < 0 || !lock(owner->lock) || !put(owner->lock, head) || !put_folder(owner->lock, leftover) ||
@@ -174,11 +174,10 @@ tamis_status tmi_owner_take(tmi_owner *owner, const char *ledger, int64_t entry,
     if (path_of(path, ledger, entry)) owner->lock = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (owner->lock >= 0) length = take(texts, owner->lock);
     if (owner->lock < 0 || !is_about(texts, length, ledger, entry, hash)) {
-        status = tmi_fail(
-            err, TAMIS_REFUSED,
-            "entry %lld stays charged: %s, which says what a run that was stopped has left behind, is %s. Was the ledger "
-            "copied, or put back from a copy?",
-            (long long)entry, path, owner->lock < 0 ? "missing" : "not about this charge");
+        status = tmi_fail(err, TAMIS_REFUSED,
+                          "entry %lld stays charged: %s, which records what an interrupted run left behind, is %s. Was the "
+                          "ledger copied, or restored from a copy?",
+                          (long long)entry, path, owner->lock < 0 ? "missing" : "not about this charge");
     } else if (!lock(owner->lock)) {
         if (errno == EAGAIN || errno == EACCES)
             status = tmi_fail(err, TAMIS_REFUSED,

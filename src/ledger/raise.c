@@ -15,10 +15,10 @@ tamis_status tmi_check_raise(const tmi_ledger_coin *from, const tmi_ledger_coin 
     const char *kind = from->rho ? "rho" : tmi_number_sign(from->delta) > 0 ? "epsilon and delta" : "epsilon without a delta";
     const bool same = !from->rho == !to->rho &&
                       (from->rho || (tmi_number_sign(from->delta) > 0) == (tmi_number_sign(to->delta) > 0));
-    if (!same) return tmi_fail(err, TAMIS_INVALID, "the budget counts in %s, and the new one must too", kind);
+    if (!same) return tmi_fail(err, TAMIS_INVALID, "the budget is in %s, and the new one must be too", kind);
     if (!tmi_coin_within(from, to) || tmi_coin_equal(from, to))
         return tmi_fail(err, TAMIS_INVALID, "the new budget is not above the old one%s",
-                        from->rho || tmi_number_sign(from->delta) == 0 ? "" : ", or one of its two numbers is below");
+                        from->rho || tmi_number_sign(from->delta) == 0 ? "" : ", or one of its two numbers is lower");
     return TAMIS_OK;
 }
 
@@ -85,8 +85,7 @@ tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const 
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, survey);
     if (!a)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
-                         "%.200s: there is no such account in the ledger; its first release opens it, with the budget of its "
-                         "plan",
+                         "%.200s: the ledger has no such account; its first release opens it, with the budget of its plan",
                          survey));
     TMI_TRY(may_raise(a, &to, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));

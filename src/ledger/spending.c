@@ -10,7 +10,8 @@ static tamis_status find(const tmi_ledger_account **a, const tamis_ledger *ledge
 {
     if (!ledger) return tmi_fail(err, TAMIS_INVALID, "ledger: NULL");
     if (account >= ledger->book.account_count)
-        return tmi_fail(err, TAMIS_INVALID, "account: %zu, and the ledger has %zu", account, ledger->book.account_count);
+        return tmi_fail(err, TAMIS_INVALID, "account: number %zu, but the ledger has only %zu", account,
+                        ledger->book.account_count);
     *a = &ledger->book.accounts[account];
     return TAMIS_OK;
 }

@@ -78,17 +78,16 @@ static tamis_status refuse(const tmi_sums *sums, const tmi_ledger_coin *budget, 
 {
     const bool has_delta = amount->delta && tmi_number_sign(amount->delta) > 0;
     if (budget->rho && has_delta)
-        return tmi_fail(err, TAMIS_REFUSED,
-                        "the account counts in rho, and no theorem turns a delta into rho: ask for rho, "
-                        "or for an epsilon without a delta");
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "the account is in rho, and no theorem converts a delta to rho: ask for rho, or for an epsilon without a delta");
     if (sums->concentrated && has_delta)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "the account counts in rho since its first release with rho, and a delta cannot be "
-                        "added to it any more: ask for rho, or for an epsilon without a delta");
+                        "the account has been in rho since its first release with rho, and a delta can no longer be added to it: "
+                        "ask for rho, or for an epsilon without a delta");
     if (budget->eps && tmi_number_sign(budget->delta) == 0 && (amount->rho || has_delta))
         return tmi_fail(err, TAMIS_REFUSED,
-                        "the account counts pure epsilons, and a release with %s has none: ask for an epsilon "
-                        "without a delta",
+                        "the account is in pure epsilon, and a release with %s has none: ask for an epsilon without a delta",
                         amount->rho ? "rho" : "a delta");
     return TAMIS_OK;
 }
@@ -300,7 +299,7 @@ tamis_status tmi_sums_sample(tamis_number **eps, tamis_number **delta, const tmi
     }
     TMI_TRY(epsilon_of(&bound, sums->rho, at, err));
     if (isinf(bound.upper)) {
-        status = tmi_fail(err, TAMIS_UNABLE, "the sum of rhos has no epsilon at this delta");
+        status = tmi_fail(err, TAMIS_UNABLE, "no epsilon follows from the sum of rhos at this delta");
         goto done;
     }
     TMI_TRY(tmi_number_double(&rho_eps, bound.upper, err));

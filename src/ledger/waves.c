@@ -47,7 +47,7 @@ tamis_status tmi_wave_read(tmi_wave *wave, const tmi_value *value, tamis_error *
     wave->groups = tmi_alloc(tmi_value_size(groups), sizeof *wave->groups);
     if (!wave->groups) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < tmi_value_size(groups); i++) {
-        if (!is_text(tmi_value_at(groups, i))) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "wave: a group has a name"));
+        if (!is_text(tmi_value_at(groups, i))) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "wave: expected a name for each group"));
         TMI_TRY(add_group(wave, tmi_value_string(tmi_value_at(groups, i)), err));
     }
 done:
@@ -104,11 +104,10 @@ const char *tmi_waves_apart(const tmi_wave *first, size_t stride, size_t count)
     for (size_t i = 0; i < count; i++) {
         const tmi_wave *wave = (const void *)((const char *)first + i * stride);
         if (wave->group_count > 0)
-            return "the survey has released from several waves with rotation groups, each of which is a sample of its own";
+            return "the survey has releases from several waves with rotation groups, each of which is a separate sample";
         if (i > 0 && !wave->same_sample)
-            return "the survey has released from several waves, and sampling is counted once only where all of them have the "
-                   "same sample: "
-                   "`wave: {name: NAME, same_sample: yes}` declares that it was kept";
+            return "the survey has releases from several waves, and sampling amplifies only where all waves have the same "
+                   "sample: `wave: {name: NAME, same_sample: yes}` declares that the sample was kept";
     }
     return NULL;
 }
@@ -167,9 +166,8 @@ void tmi_cap_words(tmi_text *text, const tmi_standing *standing)
     if (standing->raise_count == 1) tmi_text_put(text, "once, from ");
     else tmi_text_format(text, "%zu times, first from ", standing->raise_count);
     tmi_coin_words(text, &standing->raises[0].from, true);
-    tmi_text_put(
-        text,
-        pure ? ". Epsilons without a delta add up whatever was decided after seeing answers: what was spent bounds what was lost."
-             : ". The guarantee holds at the highest cap, not at an earlier one; if a raise was decided on after seeing answers, "
-               "at the highest cap that could have been decided on.");
+    tmi_text_put(text, pure ? ". Epsilons without a delta add up even if decisions were made after seeing answers: the amount "
+                              "spent bounds the privacy loss."
+                            : ". The guarantee holds at the highest cap, not at an earlier one; if a raise was decided after "
+                              "seeing answers, at the highest cap that could have been chosen.");
 }

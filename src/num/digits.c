@@ -9,7 +9,7 @@ tamis_status tmi_digits_check(const uint64_t *words, uint64_t first, size_t word
 {
     if (!words) return tmi_fail(err, TAMIS_INVALID, "words: NULL");
     if (word_count == 0 || word_count > TMI_MAX_DIGITS / 64 || first > TMI_MAX_DIGITS - 64 * word_count)
-        return tmi_fail(err, TAMIS_INVALID, "digits beyond the %llu-th are not given", (unsigned long long)TMI_MAX_DIGITS);
+        return tmi_fail(err, TAMIS_INVALID, "at most %llu digits can be computed", (unsigned long long)TMI_MAX_DIGITS);
     return TAMIS_OK;
 }
 
@@ -106,13 +106,13 @@ static tamis_status check_source(const tmi_digit_source *p, tamis_error *err)
     switch (p->kind) {
     case TMI_DIGITS_RATIONAL:
         if (sign < 0 || tmi_number_compare_int(p->x, 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "a probability must lie in [0, 1]");
+            return tmi_fail(err, TAMIS_INVALID, "a probability must be in [0, 1]");
         return TAMIS_OK;
     case TMI_DIGITS_EXP:
         if (sign < 0) return tmi_fail(err, TAMIS_INVALID, "exp(-x) is a probability only for x >= 0");
         return TAMIS_OK;
     case TMI_DIGITS_LOGISTIC:
-        if (sign <= 0) return tmi_fail(err, TAMIS_INVALID, "1/(1+exp(x)) is asked only for x > 0");
+        if (sign <= 0) return tmi_fail(err, TAMIS_INVALID, "1/(1+exp(x)) is available only for x > 0");
         if (p->i > TMI_MAX_SHIFT)
             return tmi_fail(err, TAMIS_INVALID, "bit %u of a geometric variable: at most %d", p->i, TMI_MAX_SHIFT);
         return TAMIS_OK;

@@ -40,13 +40,13 @@ tamis_status tmi_grid_set(tmi_grid *grid, const tamis_number *from, const tamis_
     g.to = tmi_number_down(to);
     g.step = tmi_number_nearest(step);
     if (isinf(tmi_number_down(from)) || isinf(tmi_number_up(from)) || isinf(tmi_number_down(to)) || isinf(tmi_number_up(to)))
-        return tmi_fail(err, TAMIS_INVALID, "from and to must lie between -1.7e308 and 1.7e308");
+        return tmi_fail(err, TAMIS_INVALID, "from and to must be between -1.7e308 and 1.7e308");
     if (g.from > g.to) return tmi_fail(err, TAMIS_INVALID, "from and to have no double between them");
     if (g.step < DBL_MIN || isinf(tmi_number_up(step)))
-        return tmi_fail(err, TAMIS_INVALID, "step must lie between 2.3e-308 and 1.7e308");
+        return tmi_fail(err, TAMIS_INVALID, "step must be between 2.3e-308 and 1.7e308");
     if (!in_steps(&unused, &g.low, from, step) || !in_steps(&g.high, &unused, to, step))
         return tmi_fail(err, TAMIS_INVALID, "step is too small: from and to must be less than 2^52 steps from zero");
-    if (g.low > g.high) return tmi_fail(err, TAMIS_INVALID, "step is too large: no multiple of it lies in [from, to]");
+    if (g.low > g.high) return tmi_fail(err, TAMIS_INVALID, "step is too large: no multiple of it is in [from, to]");
     *grid = g;
     return TAMIS_OK;
 }

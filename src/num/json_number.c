@@ -48,7 +48,7 @@ tamis_status tmi_json_to_numbers(tamis_number ***numbers, size_t *count, const t
         (*count)++;
         bytes += tmi_number_bytes((*numbers)[i]);
         if (bytes > LIST_BYTES)
-            return tmi_fail(err, TAMIS_INVALID, "its numbers hold more than %zu megabytes together", LIST_BYTES >> 20);
+            return tmi_fail(err, TAMIS_INVALID, "its numbers take more than %zu megabytes together", LIST_BYTES >> 20);
     }
     return TAMIS_OK;
 }

@@ -140,7 +140,7 @@ tamis_status tamis_number_read(tamis_number **number, const char *text, tamis_er
         if (!(y = tmi_number_new())) TMI_TRY(tmi_fail_memory(err));
         TMI_TRY(read_decimal(&d, &text, err));
         TMI_TRY(set_decimal(y->value, &d, err));
-        if (mpq_sgn(y->value) == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a fraction has denominator zero"));
+        if (mpq_sgn(y->value) == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a fraction has a denominator of zero"));
         mpq_div(x->value, x->value, y->value);
     }
     if (*text) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "not a number: something follows its last digit"));
@@ -169,7 +169,7 @@ tamis_status tamis_number_write(char **text, const tamis_number *number, tamis_e
 tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_error *err)
 {
     *z = NULL;
-    if (q == 0) return tmi_fail(err, TAMIS_INVALID, "a fraction has denominator zero");
+    if (q == 0) return tmi_fail(err, TAMIS_INVALID, "a fraction has a denominator of zero");
     tamis_number *x = tmi_number_new();
     if (!x) return tmi_fail_memory(err);
     mpz_set_si(mpq_numref(x->value), p);
@@ -182,7 +182,7 @@ tamis_status tmi_number_ratio(tamis_number **z, int64_t p, int64_t q, tamis_erro
 tamis_status tmi_number_double(tamis_number **z, double x, tamis_error *err)
 {
     *z = NULL;
-    if (!isfinite(x)) return tmi_fail(err, TAMIS_UNABLE, "a number that no bound was found for is needed exactly");
+    if (!isfinite(x)) return tmi_fail(err, TAMIS_UNABLE, "a number without a known bound is needed exactly");
     *z = tmi_number_new();
     if (!*z) return tmi_fail_memory(err);
     mpq_set_d((*z)->value, x);

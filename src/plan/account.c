@@ -52,7 +52,7 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map)
     if (rho && (epsilon || delta)) {
         tmi_complain_key(reader, rho, "expected either rho or epsilon and delta, not both");
     } else if (delta && !epsilon) {
-        tmi_complain_key(reader, delta, "expected an epsilon beside it, e.g. {epsilon: 1, delta: 1e-6}");
+        tmi_complain_key(reader, delta, "expected an epsilon with it, e.g. {epsilon: 1, delta: 1e-6}");
     } else if (!epsilon && !rho) {
         tmi_complain_key(reader, map, "expected the key epsilon, e.g. epsilon: 1");
     }

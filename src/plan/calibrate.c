@@ -65,7 +65,7 @@ static void read_totals(tmi_reader *reader, const tmi_value *value, tmi_plan_con
     }
     for (size_t i = 0; map && i < by->value_count; i++) {
         if (tmi_value_get(value, by->values[i])) continue;
-        tmi_complain(reader, value, "expected a total for every value of %s; %s has none", by->name, by->values[i]);
+        tmi_complain(reader, value, "expected a total for every value of %s; there is none for %s", by->name, by->values[i]);
         return;
     }
 }

@@ -18,15 +18,15 @@ static void check_units(tmi_reader *reader, const tmi_value *root, const tamis_p
                     *design = tmi_value_get(root, "design");
     if (rows && !id)
         tmi_complain_key(reader, rows,
-                         "expected the key id beside it: the column that says whose row it is, e.g. id: household_id");
+                         "expected the key id with it: the column that identifies the unit of a row, e.g. id: household_id");
     if (sharded && !id) tmi_complain_key(reader, sharded, "expected the key id under privacy: without it every row is a unit");
     else if (sharded && sharded->kind == TMI_VALUE_TEXT && strcmp(sharded->text, "id") != 0 &&
              (id->kind != TMI_VALUE_TEXT || strcmp(sharded->text, id->text) != 0))
         tmi_complain(reader, sharded, "expected id: all rows of a unit are in one part");
     if (id && !sharded && plan->source.connection_count > 1)
-        tmi_complain_key(reader, postgres,
-                         "expected sharded_by: id beside several connections, which says that all rows of a unit are in "
-                         "one of them");
+        tmi_complain_key(
+            reader, postgres,
+            "expected sharded_by: id with several connections; it declares that all rows of a unit are in one of them");
     if (!design) return;
     if (plan->design.frame && !id)
         tmi_complain_key(reader, design,
@@ -52,10 +52,9 @@ static void check_coins(tmi_reader *reader, const tmi_value *root)
     coin loss = coin_of(root, "privacy"), budget = coin_of(root, "budget");
     if (loss == NO_COIN || budget == NO_COIN || loss == budget || loss == EPSILON) return;
     if (loss == RHO && budget == EPSILON_DELTA) return;
-    tmi_complain_key(
-        reader, tmi_value_get(root, "budget"),
-        loss == RHO ? "expected a budget that a loss in rho can be charged to, e.g. {rho: 1} or {epsilon: 4, delta: 1e-6}"
-                    : "expected a budget that a loss in epsilon and delta can be charged to, e.g. {epsilon: 4, delta: 1e-6}");
+    tmi_complain_key(reader, tmi_value_get(root, "budget"),
+                     loss == RHO ? "expected a budget to which rho can be charged, e.g. {rho: 1} or {epsilon: 4, delta: 1e-6}"
+                                 : "expected a budget to which epsilon and delta can be charged, e.g. {epsilon: 4, delta: 1e-6}");
 }
 
 static bool is_total(tmi_statistic_kind kind)
@@ -77,7 +76,7 @@ static void check_statistics(tmi_reader *reader, const tmi_value *root, const ta
         if (tmi_by_size(s) && (design->population == 0 || design->kind->clusters || design->nonresponse || s->where ||
                                s->by_count > 0 || tmi_counts_rows(plan)))
             tmi_complain(reader, tmi_value_get(item, "method"),
-                         "expected ratio: the number of units that the mean is of is not public");
+                         "expected ratio: the number of units in the denominator is not public");
     }
 }
 

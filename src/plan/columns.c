@@ -31,7 +31,7 @@ static void complain_repeated(tmi_reader *reader, const tmi_value *list, const t
         if (at < first && strcmp(*sorted[i - 1], *sorted[i]) == 0) first = at;
     }
     tmi_free(sorted);
-    if (first < list->count) tmi_complain(reader, list->items[first], "appears twice in the list of values");
+    if (first < list->count) tmi_complain(reader, list->items[first], "duplicate in the list of values");
 }
 
 static void read_values(tmi_reader *reader, const tmi_value *value, void *target)
@@ -97,13 +97,13 @@ static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_co
     if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "leave_out") == 0) return;
     if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "category") != 0) {
         if (value->kind != TMI_VALUE_TEXT || value->text[0] == '\0' || column->value_count == 0) {
-            tmi_complain(reader, value, "expected leave_out, category, or the value that is counted instead");
+            tmi_complain(reader, value, "expected leave_out, category, or the value that replaces missing ones");
             return;
         }
         column->instead = tmi_read_code(reader, value, column);
         column->missing = TMI_AS_VALUE;
     } else if (tmi_code_of(column, word) >= 0) {
-        tmi_complain(reader, value, "expected no value of the name missing: missing ones are counted under that name");
+        tmi_complain(reader, value, "expected no value named missing: missing values are counted under that name");
     } else if (column->values) {
         column->values[column->value_count] = tmi_copy_text(word, strlen(word));
         if (column->values[column->value_count]) column->value_count++;
@@ -118,7 +118,7 @@ static void read_missing_texts(tmi_reader *reader, const tmi_value *value, tmi_p
         return;
     for (size_t i = 0; i < value->count; i++)
         if (tmi_code_of(column, column->missing_texts[i]) >= 0)
-            tmi_complain(reader, value->items[i], "is in the list of values too");
+            tmi_complain(reader, value->items[i], "is also in the list of values");
 }
 
 static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
@@ -166,8 +166,7 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
-    if (measured_in && category && !number)
-        tmi_complain_key(reader, measured_in, "belongs to a number; this column is a category");
+    if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");
     if (column->is_number) return;
     const tmi_value *missing = tmi_value_get(value, "missing"), *codes = tmi_value_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);

@@ -113,7 +113,7 @@ static bool read_codes(tmi_reader *reader, const tmi_value *value, tmi_plan_cond
         int32_t code = tmi_read_code(reader, item, c->column);
         for (size_t i = 0; i < c->code_count; i++) {
             if (c->codes[i] != code || code < 0) continue;
-            tmi_complain(reader, item, "appears twice in the list");
+            tmi_complain(reader, item, "duplicate in the list");
             code = -1;
         }
         right = right && code >= 0;
@@ -163,7 +163,8 @@ static bool read_interval(tmi_reader *reader, const tmi_value *value, const tami
         if (inside && to && tmi_number_compare(to, column->to) < 0) inside = point_of(reader, &c->most, column, to, false);
         right = inside && c->least <= c->most && c->least <= column->grid.high && c->most >= column->grid.low;
         if (!right && !reader->no_memory)
-            tmi_complain(reader, value, "expected a condition that a grid point between from and to of %s fulfils", column->name);
+            tmi_complain(reader, value, "expected a condition that is true for a grid point between from and to of %s",
+                         column->name);
     }
     tamis_number_free(i.from);
     tamis_number_free(i.to);

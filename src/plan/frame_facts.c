@@ -91,7 +91,7 @@ static tamis_status read_probability(tamis_number **number, const tmi_value *obj
     tamis_status status = tamis_number_read(number, tmi_value_string(text), NULL);
     if (status == TAMIS_SYSTEM) return tmi_fail_memory(err);
     if (status == TAMIS_OK && tmi_number_sign(*number) > 0 && tmi_number_compare_int(*number, 1) <= 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "frame: a probability is none");
+    return tmi_fail(err, TAMIS_INVALID, "frame: a probability is not a number above 0 and at most 1");
 }
 
 static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_value *json, tamis_error *err)
@@ -111,8 +111,7 @@ static tamis_status read_stratum(tmi_frame_stratum *s, const tmi_value *json, ta
         if (right && open) right = tmi_number_compare_int(s->largest, 1) < 0 && tmi_number_compare(s->smallest, s->largest) <= 0;
         else if (right) right = tmi_number_compare_int(s->smallest, 1) == 0;
     }
-    return right ? TAMIS_OK
-                 : tmi_fail(err, TAMIS_INVALID, "frame: the numbers of a stratum contradict each other, or are missing");
+    return right ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "frame: the numbers of a stratum are inconsistent or missing");
 }
 
 tamis_status tmi_frame_facts_read(tmi_frame_facts *f, const tmi_value *json, size_t strata, tamis_error *err)

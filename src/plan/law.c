@@ -16,7 +16,7 @@ tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *f
 static tamis_status check_weights(const tmi_plan_design *design, tamis_error *err)
 {
     if (!design->weights_final) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED, "design.weights_are: final weights depend on everybody, and no theorem covers that");
+    return tmi_fail(err, TAMIS_REFUSED, "design.weights_are: final weights depend on all units, and no theorem covers that");
 }
 
 tamis_status tmi_plan_may_amplify(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)

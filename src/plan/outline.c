@@ -33,11 +33,13 @@ static const char *const left_out[] = {"by",          "frame",       "weight",  
 /* What a release reads from a file and is not read here; NULL: nothing. */
 static const char *not_read(const tmi_value *part)
 {
-    if (strcmp(part->key, "probability") == 0) return "the column of a frame is not read here; write probabilities: [1/10, ...]";
+    if (strcmp(part->key, "probability") == 0)
+        return "no frame is read here, so a column cannot be used; write probabilities: [1/10, ...]";
     if (strcmp(part->key, "weights") == 0) return "only weights are known, not how the sample was drawn";
     if (part->kind != TMI_VALUE_TEXT || !part->parent->key || strcmp(part->parent->key, "second") != 0) return NULL;
     size_t digits = strspn(part->text, "0123456789.eE+/");
-    return part->text[digits] ? "the sizes of a frame's clusters are not read here; write a list, one number a cluster" : NULL;
+    return part->text[digits] ? "no frame is read here, so a column cannot be used; write a list with one number per cluster"
+                              : NULL;
 }
 
 static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_value *node, int depth, tamis_error *err)
@@ -130,7 +132,7 @@ static tamis_status bound(tamis_number **number, const tmi_value *column, const 
 {
     const tmi_value *value = column->kind == TMI_VALUE_MAP ? tmi_value_get(column, key) : NULL;
     if (!value || value->kind != TMI_VALUE_TEXT)
-        return tmi_fail(err, TAMIS_INVALID, "columns.%s: expected one number %s, or values", name, key);
+        return tmi_fail(err, TAMIS_INVALID, "columns.%s: expected one number for %s, or values", name, key);
     tamis_error inner = {0};
     tamis_status status = tamis_number_read(number, value->text, &inner);
     return status == TAMIS_OK ? status : tmi_fail(err, status, "columns.%s.%s: %s", name, key, inner.message);

@@ -15,7 +15,7 @@ static void read_version(tmi_reader *reader, const tmi_value *value, void *targe
 {
     (void)target;
     if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "1") != 0) {
-        tmi_complain(reader, value, "expected the version of the plan format that this program reads: 1");
+        tmi_complain(reader, value, "expected 1, the version of the plan format that this program reads");
     }
 }
 

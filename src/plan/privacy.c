@@ -118,7 +118,7 @@ void tmi_read_privacy(tmi_reader *reader, const tmi_value *value, void *target)
     const tmi_value *at = tmi_value_get(value, "given");
     if (!at) at = tmi_value_get(value, "protect");
     tmi_complain_key(reader, at,
-                     "expected something earlier than `protect: %s` in nothing, population, frame, sample, respondents, e.g. "
-                     "{protect: %s, given: %s}",
+                     "expected one that comes before `protect: %s` in the order nothing, population, frame, sample, respondents, "
+                     "e.g. {protect: %s, given: %s}",
                      tamis_level_name(s.protect), tamis_level_name(s.protect), tamis_level_name((tamis_level)(s.protect - 1)));
 }

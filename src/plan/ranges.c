@@ -46,7 +46,7 @@ static void read_by_stratum(tmi_reader *reader, const tmi_value *map, const tmi_
     }
     for (size_t h = 0; h < design->stratum_count; h++) {
         if (tmi_value_get(map, design->strata[h].name)) continue;
-        tmi_complain_key(reader, map, "expected a bound for every stratum; %s has none", design->strata[h].name);
+        tmi_complain_key(reader, map, "expected a bound for every stratum; there is none for %s", design->strata[h].name);
         return;
     }
 }
@@ -155,7 +155,7 @@ static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_co
     tamis_status status = value->kind == TMI_VALUE_TEXT ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
     if (status != TAMIS_OK) {
         if (status == TAMIS_SYSTEM) reader->no_memory = true;
-        else tmi_complain(reader, value, "expected leave_out, or the number that is counted instead, e.g. 0");
+        else tmi_complain(reader, value, "expected leave_out, or the number that replaces missing values, e.g. 0");
         return;
     }
     column->missing = TMI_AS_VALUE;
@@ -186,7 +186,7 @@ static void read_range(tmi_reader *reader, const tmi_value *value, const tmi_pla
     }
     if (by && design->stratum_count == 0) return; /* complained about already */
     if (by && !design->by) {
-        tmi_complain(reader, by, "expected a number, e.g. 0: bounds by stratum need a stratified design");
+        tmi_complain(reader, by, "expected one number, e.g. 0: bounds by stratum need a stratified design");
         return;
     }
     if (!by) {

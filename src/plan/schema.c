@@ -172,7 +172,7 @@ void tmi_complain_duplicates(tmi_reader *reader, const tmi_value *root)
 {
     for (const tmi_value *value = root->first; value; value = value->next) {
         const tmi_value *first = value->key ? tmi_value_get(root, value->key) : value;
-        if (first != value) tmi_complain_key(reader, value, "appears twice; first given on line %d", first->key_line);
+        if (first != value) tmi_complain_key(reader, value, "duplicate key; first given on line %d", first->key_line);
         tmi_complain_duplicates(reader, value);
     }
 }

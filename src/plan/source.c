@@ -169,7 +169,6 @@ void tmi_read_source(tmi_reader *reader, const tmi_value *value, void *target)
     }
     bool database = false;
     for (size_t i = 0; i < source->file_count; i++) database = database || is_database(source->names[i]);
-    if (database && !table)
-        tmi_complain_key(reader, value, "expected the key table beside a DuckDB file, e.g. table: interviews");
-    if (!database && table) tmi_complain_key(reader, table, "expected a DuckDB file beside it: other files hold one table");
+    if (database && !table) tmi_complain_key(reader, value, "expected the key table with a DuckDB file, e.g. table: interviews");
+    if (!database && table) tmi_complain_key(reader, table, "expected a DuckDB file with it: other files contain one table");
 }

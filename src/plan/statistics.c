@@ -17,8 +17,7 @@ static bool take_kind(tmi_reader *reader, const tmi_value *value, entry *e, tmi_
 {
     if (e->kind) {
         tmi_complain_key(reader, value,
-                         "expected one statistic an entry, and this one has %s already: begin a new entry"
-                         " with a dash",
+                         "expected one statistic per entry, and this one already has %s: begin a new entry with a dash",
                          e->kind->key);
         return false;
     }
@@ -143,14 +142,14 @@ static void read_histogram(tmi_reader *reader, const tmi_value *value, void *tar
 static void add_bins(tmi_reader *reader, const tmi_value *value, entry *e)
 {
     const tmi_value *cuts = tmi_value_get(value, "cuts");
-    if (!cuts) tmi_complain_key(reader, e->kind, "expected the key cuts beside it, e.g. cuts: [0, 16, 65]");
+    if (!cuts) tmi_complain_key(reader, e->kind, "expected the key cuts with it, e.g. cuts: [0, 16, 65]");
     const tmi_plan_column *number = tmi_read_number(reader, e->kind, e->plan);
     const tmi_plan_column *bins = number && cuts ? tmi_read_cuts(reader, cuts, e->plan, number) : NULL;
     tmi_plan_statistic *s = e->statistic;
     if (!bins) return;
     for (size_t i = 0; i < s->by_count; i++) {
         if (s->by[i]->cut_of != number) continue;
-        tmi_complain(reader, cuts, "%s is cut already in `by`", number->name);
+        tmi_complain(reader, cuts, "%s already has cuts in `by`", number->name);
         return;
     }
     if (s->by_count == TMI_MAX_BY) tmi_complain(reader, e->kind, "expected at most %d groupings in all", TMI_MAX_BY);
@@ -164,7 +163,7 @@ static void add_by(tmi_reader *reader, const tmi_value *value, const tmi_plan_co
 {
     for (size_t i = 0; column && i < *count; i++) {
         if (by[i] != column && (!column->cut_of || by[i]->cut_of != column->cut_of)) continue;
-        tmi_complain(reader, value, "appears twice in `by`");
+        tmi_complain(reader, value, "duplicate in `by`");
         return;
     }
     if (column && *count == TMI_MAX_BY) tmi_complain(reader, value, "expected at most %d groupings in all", TMI_MAX_BY);
@@ -235,7 +234,7 @@ static void read_share(tmi_reader *reader, const tmi_value *value, void *target)
     if (tmi_number_sign(s->share) <= 0) {
         tmi_complain(reader, value, "expected a share larger than 0, e.g. 2");
     } else if (!is_short(reader, s->share)) {
-        tmi_complain(reader, value, "expected a simple fraction, at most %d digits above and below the line, e.g. 1/3",
+        tmi_complain(reader, value, "expected a fraction with at most %d digits in numerator and denominator, e.g. 1/3",
                      SHARE_DIGITS);
     }
 }
@@ -284,8 +283,7 @@ static void read_method(tmi_reader *reader, const tmi_value *value, tmi_plan_sta
 {
     static const char *const methods[] = {"ratio", "known_size"};
     size_t i;
-    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE)
-        tmi_complain_key(reader, value, "there is no choice of methods for this statistic");
+    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE) tmi_complain_key(reader, value, "this statistic has no choice of methods");
     else if (tmi_read_word(reader, value, &i, methods, 2)) s->method = methods[i];
 }
 
@@ -340,11 +338,11 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
-    else if (cuts) tmi_complain_key(reader, cuts, "belongs to a histogram; groups are cut by e.g. by: {age: [16, 65]}");
+    else if (cuts) tmi_complain_key(reader, cuts, "is for histograms; to cut groups, write e.g. by: {age: [16, 65]}");
     if (s->kind == TMI_QUANTILE && at) read_at(reader, at, s);
     else if (s->kind == TMI_QUANTILE)
-        tmi_complain_key(reader, e->kind, "expected the key at beside it, e.g. at: [0.25, 0.5, 0.75]");
-    else if (at) tmi_complain_key(reader, at, "belongs to a quantile");
+        tmi_complain_key(reader, e->kind, "expected the key at with it, e.g. at: [0.25, 0.5, 0.75]");
+    else if (at) tmi_complain_key(reader, at, "is for quantiles");
     if (method) read_method(reader, method, s);
     if (s->kind != TMI_MEDIAN) return;
     s->at = tmi_alloc(1, sizeof *s->at);
@@ -392,8 +390,7 @@ static void complain_same(tmi_reader *reader, const tmi_value *list, const tmi_v
     const tmi_value *earlier = list->first;
     for (size_t i = 0; i + 1 < plan->statistic_count; i++, earlier = earlier->next) {
         if (!is_same(&plan->statistics[i], &plan->statistics[plan->statistic_count - 1])) continue;
-        tmi_complain(reader, item, "appears twice; the same statistic was first given on line %d, column %d", earlier->line,
-                     earlier->column);
+        tmi_complain(reader, item, "duplicate statistic; first given on line %d, column %d", earlier->line, earlier->column);
         return;
     }
 }
@@ -419,7 +416,7 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *targe
         if (reader->count == 0) complain_same(reader, value, item, plan);
         if (__builtin_add_overflow(cells, tmi_statistic_cells(statistic), &cells)) cells = INT64_MAX;
         if (cells <= TMI_MAX_PLAN_CELLS) continue;
-        tmi_complain(reader, item, "expected at most %lld groups in all statistics together: fewer `by` columns or values",
+        tmi_complain(reader, item, "expected at most %lld groups in all statistics together: use fewer `by` columns or values",
                      (long long)TMI_MAX_PLAN_CELLS);
         return;
     }

@@ -188,7 +188,7 @@ static void check_sd(tmi_reader *reader, const tmi_value *value, const tmi_plan_
     double sd = tmi_number_nearest(column->typical_sd);
     if (mean >= from && mean <= to && sd * sd > (mean - from) * (to - mean))
         tmi_complain(reader, value,
-                     "expected a smaller standard deviation: between from and to, and with this mean, it is at most %.4g",
+                     "expected a smaller standard deviation: with this mean, and values between from and to, it is at most %.4g",
                      __builtin_sqrt((mean - from) * (to - mean)));
 }
 
@@ -234,8 +234,7 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_value *value, tmi_pla
         tmi_complain(reader, value, "expected shares that add up to at most 1");
     while (silent < column->value_count && column->shares[silent]) silent++;
     if (reader->count == before && sum && silent < column->value_count && tmi_number_compare_int(sum, 1) == 0)
-        tmi_complain(reader, value,
-                     "expected shares that add up to less than 1, since %.100s has none here and gets what they leave",
+        tmi_complain(reader, value, "expected shares that add up to less than 1, since %.100s has none and gets the rest",
                      column->values[silent]);
     tamis_number_free(sum);
 }

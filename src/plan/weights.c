@@ -55,7 +55,7 @@ static void read_regularise(tmi_reader *reader, const tmi_value *value, void *ta
     tamis_number **share = &((tamis_plan *)target)->design.regularise;
     if (tmi_read_exact(reader, value, share, "0.3") && (tmi_number_sign(*share) <= 0 || tmi_number_compare_int(*share, 1) >= 0))
         tmi_complain(reader, value,
-                     "expected a share above 0 and below 1, by which weights are moved towards their mean, e.g. 0.3");
+                     "expected a share above 0 and below 1, by which weights are shrunk towards their mean, e.g. 0.3");
 }
 
 const tmi_plan_key tmi_beside_design[TMI_BESIDE_DESIGN] = {
@@ -85,7 +85,7 @@ static void check_grid(tmi_reader *reader, const tmi_value *value, const tmi_pla
     if (tmi_number_compare(design->weight_step, design->max_weight) > 0)
         tmi_complain(reader, value, "expected a step no larger than max_weight, e.g. 0.001");
     else if (tmi_grid_set(&grid, zero, design->max_weight, design->weight_step, &why) != TAMIS_OK)
-        tmi_complain(reader, value, "expected a step that max_weight is less than 2^52 of, e.g. 0.001");
+        tmi_complain(reader, value, "expected a larger step: max_weight must be less than 2^52 steps, e.g. 0.001");
     tamis_number_free(zero);
 }
 
@@ -104,23 +104,21 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *p
     const tmi_value *are = tmi_value_get(value, "weights_are"), *step = tmi_value_get(value, "weight_step");
     if (design->kind->only_weights && !design->weight)
         tmi_complain_key(reader, tmi_value_get(value, "weights"),
-                         "expected the key weight beside it, e.g. {weights: {}, weight: w, "
-                         "max_weight: 5000}");
+                         "expected the key weight with it, e.g. {weights: {}, weight: w, max_weight: 5000}");
     const char *column = design->weight ? design->weight : design->probability ? design->probability : design->second_population;
     for (size_t i = 0; i < 2 && !column; i++) {
         const tmi_value *key = tmi_value_get(value, idle[i]);
-        if (key) tmi_complain_key(reader, key, "has nothing to bound: this design reads no weights, probabilities or sizes");
+        if (key) tmi_complain_key(reader, key, "not needed: this design reads no weights, probabilities or sizes");
     }
     if (design->regularise && !has_public_weights(design))
-        tmi_complain_key(reader, tmi_value_get(value, "regularise"),
-                         "has no public weights to move: strata of srs or systematic samples "
-                         "have them, and pps with a frame");
+        tmi_complain_key(
+            reader, tmi_value_get(value, "regularise"),
+            "this design has no public weights to shrink: strata of srs or systematic samples have them, and pps with a frame");
     if (are && design->weights_final && !design->weight)
-        tmi_complain_key(reader, are, "expected the key weight beside it: the column of the final weights");
+        tmi_complain_key(reader, are, "expected the key weight with it: the column of the final weights");
     if (design->weight && !design->max_weight)
         tmi_complain_key(reader, tmi_value_get(value, "weight"),
-                         "expected the key max_weight beside it, a public bound of the weights, "
-                         "e.g. max_weight: 5000");
+                         "expected the key max_weight with it, a public bound of the weights, e.g. max_weight: 5000");
     else if (column && !design->max_weight && !design->frame)
         tmi_complain_key(reader, value, "expected the key max_weight, a public bound of the weights %s",
                          design->probability ? "1/probability, e.g. max_weight: 5000, or the design's key frame"

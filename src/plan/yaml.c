@@ -22,20 +22,20 @@ typedef struct tree {
 /* ---- bytes: UTF-8 and nothing else ---- */
 
 #define HIDDEN \
-    "U+%04X cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it " \
+    "U+%04X is invisible, or changes how the text around it is shown: remove it, in the data too if a name or value has it " \
     "(docs/plan.md#names)"
 
 static tamis_status check_bytes(const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     if (length > TMI_YAML_BYTES) {
-        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: the file is larger than a plan may be (%zu bytes)", name, 1, 1,
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: the file is larger than the limit for a plan (%zu bytes)", name, 1, 1,
                         TMI_YAML_BYTES);
     }
     int line = 1, column = 1;
     for (size_t i = 0; i < length;) {
         size_t step = bytes[i] ? tmi_utf8_length(bytes + i, length - i) : 0;
         if (step == 0) {
-            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is none", name, line, column);
+            return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected text in UTF-8; this byte is not", name, line, column);
         }
         /* of the order of bytes, as some editors write it */
         const bool mark = i == 0 && tmi_code_point(bytes, length, 0) == 0xfeff;
@@ -145,9 +145,9 @@ static tamis_status take_key(tree *t, struct fy_event *event)
 static tamis_status take_value(tree *t, struct fy_event *event)
 {
     struct fy_token *token = token_of(event);
-    if (++t->nodes > TMI_YAML_NODES) return refuse(t, token, "the plan has more values than a plan may have (100000)");
+    if (++t->nodes > TMI_YAML_NODES) return refuse(t, token, "the plan has more values than the limit (100000)");
     if (t->open && t->open->count == TMI_YAML_KEYS && t->open->kind == TMI_VALUE_MAP) {
-        return refuse(t, token, "this map has more keys than a map of a plan may have (10000)");
+        return refuse(t, token, "this map has more keys than the limit (10000)");
     }
     static const tmi_value_kind kinds[] = {
         [FYET_SCALAR] = TMI_VALUE_TEXT, [FYET_MAPPING_START] = TMI_VALUE_MAP, [FYET_SEQUENCE_START] = TMI_VALUE_LIST};
@@ -163,7 +163,7 @@ static tamis_status take_value(tree *t, struct fy_event *event)
         node->quoted = token && fy_token_scalar_style(token) != FYSS_PLAIN;
         return copy_scalar(&node->text, t, token);
     }
-    if (++t->depth > TMI_YAML_DEPTH) return refuse(t, token, "nested more deeply than a plan may be (16 levels)");
+    if (++t->depth > TMI_YAML_DEPTH) return refuse(t, token, "nested more deeply than the limit (16 levels)");
     t->open = node;
     return TAMIS_OK;
 }

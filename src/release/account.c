@@ -46,9 +46,8 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
     else
         status = tmi_fail_file(
             err, TAMIS_INVALID, plan->name, 0,
-            "a release needs the line `%.300s` in the plan, with the number that you decide "
-            "on: what all releases of this survey together may ever spend. This plan spends %.300s of it; what would "
-            "exceed it is refused",
+            "a release needs the line `%.300s` in the plan, with a number that you choose: what all releases of this survey "
+            "together may ever spend. This plan spends %.300s of it; what would exceed it is refused",
             line.bytes, spends.bytes);
     tmi_text_clear(&line);
     tmi_text_clear(&spends);
@@ -172,9 +171,9 @@ static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, 
     const bool there = a->ledger ? tamis_ledger_accounts(a->ledger) > 0 : access(path, F_OK) == 0;
     if (there || !s->plan->ledger_exists) return TAMIS_OK;
     return tmi_fail_file(err, TAMIS_REFUSED, path, 0,
-                         "%s, but the plan says `existing: yes`, so that none is begun; nothing was read, nothing was "
-                         "spent. Put the survey's ledger back, or, if this is its very first release, write `existing: no`",
-                         a->ledger ? "the ledger has no account yet" : "there is no such ledger");
+                         "%s, and the plan says `existing: yes`, so none is created; nothing was read, nothing was spent. Put "
+                         "the survey's ledger back, or, if this is its very first release, write `existing: no`",
+                         a->ledger ? "the ledger has no account yet" : "the ledger does not exist");
 }
 
 tamis_status tmi_account_charge(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, const tmi_payment *p,
@@ -290,8 +289,7 @@ static tamis_status find_kept(const tmi_value **values, const tmi_value *list, c
 
 tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, const tmi_schedule *s, tamis_error *err)
 {
-    static const char damaged[] =
-        "ledger: the numbers that were kept of this release are not those of the plan; --again makes new ones";
+    static const char damaged[] = "ledger: the numbers kept for this release do not match the plan; --again makes new ones";
     tmi_value *json = NULL;
     tamis_status status;
     TMI_TRY(tmi_json_read_watched(&json, a->charged.measurements, strlen(a->charged.measurements), s->watch, err));

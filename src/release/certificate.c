@@ -62,7 +62,7 @@ tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *e
     TMI_TRY(tmi_certificate_plan(&plan, c->plan, c->schedule->plan->name, err));
     TMI_TRY(tmi_plan_json(&again, plan, err));
     if (!tmi_value_equal(again, c->plan))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan, read again out of its own text, is another one"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "certificate: the plan differs when read again from its own text"));
 
 done:
     tmi_value_free(again);

@@ -51,7 +51,7 @@ static void compare_lists(tmi_checking *c, const tmi_value *follows, const tmi_v
 {
     char inner[TMI_FAULT_FIELD];
     if (tmi_value_size(follows) != tmi_value_size(says)) {
-        tmi_check_note(c, path, "has another length than what follows from the rest");
+        tmi_check_note(c, path, "has a length that does not follow from the rest");
         return;
     }
     for (size_t i = 0; i < tmi_value_size(follows); i++) {
@@ -71,7 +71,7 @@ static void compare_leaves(tmi_checking *c, const tmi_value *follows, const tmi_
         char message[200];
         bool hash = strcmp(path, "hash") == 0;
         snprintf(message, sizeof message, "says %.80s, but %.80s follows from the rest", wrong.bytes, right.bytes);
-        tmi_check_note(c, path, hash ? "is not the hash of the rest: the certificate was changed" : message);
+        tmi_check_note(c, path, hash ? "is not the hash of the rest, so the certificate was changed" : message);
     }
     tmi_text_clear(&right);
     tmi_text_clear(&wrong);

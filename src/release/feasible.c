@@ -8,8 +8,8 @@ tamis_status tmi_check_length(const char *what, size_t length, size_t most, tami
 {
     if (length <= most) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID,
-                    "statistics: %s may take %zu bytes, and at most %zu are kept: fewer or shorter values, fewer `by` "
-                    "columns, or several plans",
+                    "statistics: %s may take %zu bytes, and the limit is %zu: use fewer or shorter values, fewer `by` columns, "
+                    "or several plans",
                     what, length, most);
 }
 

@@ -49,7 +49,7 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
     tamis_status status = TAMIS_OK;
     if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: expected the name of a folder, e.g. schools-release");
     if (lstat(path, &there) == 0) {
-        return tmi_fail(err, TAMIS_INVALID, "%s exists already: a release is never written over; choose another folder", path);
+        return tmi_fail(err, TAMIS_INVALID, "%s already exists, and a release is never overwritten: choose another folder", path);
     }
     tmi_text text;
     tmi_text_init(&text);
@@ -66,7 +66,7 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
         tmi_free(folder->temporary);
         folder->temporary = NULL;
         status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
-                          "%s cannot be made: %s", path, strerror(reason));
+                          "%s cannot be created: %s", path, strerror(reason));
     }
 
 done:
@@ -117,11 +117,11 @@ static bool open_to_readers(const tmi_folder *folder)
 tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err)
 {
     if (!open_to_readers(folder)) {
-        return tmi_fail(err, TAMIS_SYSTEM, "%s cannot be made durable: %s", folder->final, strerror(errno));
+        return tmi_fail(err, TAMIS_SYSTEM, "%s cannot be written to disk durably: %s", folder->final, strerror(errno));
     }
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->final, RENAME_NOREPLACE) != 0) {
         tamis_status status = errno == EEXIST ? TAMIS_INVALID : TAMIS_SYSTEM;
-        return tmi_fail(err, status, "%s cannot be given its name: %s", folder->final, strerror(errno));
+        return tmi_fail(err, status, "%s cannot be renamed to its final name: %s", folder->final, strerror(errno));
     }
     tmi_free(folder->temporary);
     folder->temporary = NULL;

@@ -73,9 +73,7 @@ static void put_label(tmi_text *yaml, const char *before, const char *label)
         put_text(yaml, label);
         tmi_text_put(yaml, "\n");
     } else {
-        tmi_text_format(yaml,
-                        "%*s# the file has a label here that a plan cannot have: too long, or with characters that cannot "
-                        "be seen\n",
+        tmi_text_format(yaml, "%*s# the file's label cannot be used in a plan: it is too long, or has invisible characters\n",
                         (int)strspn(before, " "), "");
     }
 }
@@ -88,7 +86,7 @@ static void put_label(tmi_text *yaml, const char *before, const char *label)
 static void put_codes(tmi_text *yaml, const tmi_header_set *set)
 {
     if (!set || set->count == 0) return;
-    tmi_text_put(yaml, "    # the codes that the file has labels for; list those that are public: values: [");
+    tmi_text_put(yaml, "    # codes with labels in the file; list those that are public: values: [");
     for (size_t i = 0; i < set->count && i < MOST_LABELS; i++) {
         tmi_text shown;
         tmi_text_init(&shown);
@@ -115,7 +113,7 @@ static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_col
     if (!is_readable(column->name) || unusable) {
         tmi_text_put(yaml, "  # ");
         put_shown(yaml, column->name);
-        tmi_text_put(yaml, column->type == TMI_HEADER_DATE    ? ": a date; as a category, declare its values\n"
+        tmi_text_put(yaml, column->type == TMI_HEADER_DATE    ? ": a date; to use it as a category, declare its values\n"
                            : column->type == TMI_HEADER_OTHER ? ": of a type that a plan cannot use\n"
                                                               : ": a name that a plan cannot have; rename it in the data\n");
         return;
@@ -137,16 +135,16 @@ static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_col
 static void put_columns(tmi_text *yaml, const tmi_header *h)
 {
     const bool types = h->columns[0].type != TMI_HEADER_UNKNOWN;
-    tmi_text_put(yaml, "\n# What is public about each column that is used; delete the others. Bounds and values come from the "
-                       "questionnaire or from a\n"
-                       "# law, never from a look at the data: what is outside the bounds counts as the nearest one.\n"
-                       "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}, perhaps with typical: 600, a "
-                       "public guess\n"
-                       "#   a category: {values: [a, b, c]}\n"
-                       "# label is what the report calls the column.\n");
+    tmi_text_put(
+        yaml,
+        "\n# What is public about each column that is used; delete the others. Take bounds and values from the questionnaire or "
+        "from\n# regulations, never from the data. Values outside the bounds count as the nearest bound.\n"
+        "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}; typical: 600 adds a public guess of the mean\n"
+        "#   a category: {values: [a, b, c]}\n"
+        "# label is what the report calls the column.\n");
     if (!types)
-        tmi_text_put(yaml, "# These are the names in the first line of the file. If they are data, the file has no "
-                           "header: delete this plan.\n");
+        tmi_text_put(
+            yaml, "# These names are the first line of the file. If they are data, the file has no header: delete this plan.\n");
     tmi_text_put(yaml, "columns:\n");
     size_t usable = 0;
     for (size_t i = 0; i < h->count; i++) {
@@ -167,19 +165,18 @@ static const char design[] =
     "#   {stratified: {by: region, within: srs, strata: {north: {population: 900, sample: 30}, south: {population: 50, sample: "
     "50}}}}\n"
     "#   {cluster: {by: school, population: 400, sample: 40, smallest: 5, largest: 60}}\n"
-    "#   {weights: {strata: region}, weight: w, max_weight: 1000}       (only the weights are known)\n"
-    "design: " TAMIS_FILL_IN "\n"
-    "\n# Whom the promise is about, and how much one of them may lose: epsilon 1 is a common choice, less protects more. If a "
-    "unit\n"
-    "# has several rows, add id: COLUMN and rows_per_unit: 9. `tamis explain settings` says what else can be promised.\n"
+    "#   {weights: {strata: region}, weight: w, max_weight: 1000}       (weights-only design)\n"
+    "design: " TAMIS_FILL_IN
+    "\n\n# Who is protected, and the privacy loss of one unit: epsilon 1 is a common choice, a smaller one protects more. If a "
+    "unit\n# has several rows, add id: COLUMN and rows_per_unit: 9. `tamis explain settings` describes the other guarantees.\n"
     "privacy:\n  unit: " TAMIS_FILL_IN "\n  epsilon: " TAMIS_FILL_IN "\n";
 
 static const char statistics[] =
-    "\n# What is released. Every table shares the epsilon above with the others; `tamis check` shows the errors to expect.\n"
+    "\n# What is released. All tables share the epsilon above; `tamis check` shows the errors to expect.\n"
     "#   - {mean: income, by: region}\n#   - {total: income}\n#   - {share: {status: employed}, where: {age: {from: 16, to: "
     "64}}}\n"
     "statistics:\n  - count: units\n"
-    "\n# The book of what was spent, and the cap: what all releases of this survey together may ever spend.\n";
+    "\n# The file that records what was spent, and the budget: what all releases of this survey together may ever spend.\n";
 
 static void put_source(tmi_text *yaml, const tamis_init *init)
 {
@@ -199,11 +196,11 @@ tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *e
     *text = NULL;
     if (!init || (!init->file && !init->connection)) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
     if (init->connection && (init->file || !init->table))
-        return tmi_fail(err, TAMIS_INVALID, "table: expected a table beside the connection, and no file");
+        return tmi_fail(err, TAMIS_INVALID, "table: expected a table with the connection, and no file");
     if (init->connection && tmi_has_password(init->connection))
         return tmi_fail(err, TAMIS_INVALID,
-                        "connection: expected none with a password, e.g. service=survey: a plan is public, a "
-                        "password belongs into libpq's service or password file");
+                        "connection: expected one without a password, e.g. service=survey: a plan is public, and a password "
+                        "belongs in libpq's service or password file");
     tmi_text_init(&yaml);
     TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
                              : tmi_header_read(&h, init->file, init->table, err));

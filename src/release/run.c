@@ -108,7 +108,7 @@ static tamis_status begin_certificate(job *j, tamis_error *err)
     TMI_TRY(tmi_certificate_of(r->certificate, &r->schedule, err));
     if (!j->run->sign) goto done;
     if (!j->run->folder)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a release, and there is none"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature is written to the output folder, and there is none"));
     TMI_TRY(tmi_key_read_secret(&j->key, j->run->sign, err));
     TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, j->key, err));
 
@@ -195,8 +195,8 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
     tmi_text_put(&text, "");
     if (a->charged.other_source)
         tmi_text_format(&text,
-                        "These numbers were released on %s from another source than the plan names now, which was not read. "
-                        "To pay for numbers from this one: tamis release --again\n",
+                        "These numbers were released on %s from a source other than the one that the plan names now, which was "
+                        "not read. To pay for numbers from this one: tamis release --again\n",
                         a->charged.time);
     if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
     if (a->unpublished) tmi_text_put(&text, a->unpublished);
@@ -341,15 +341,14 @@ static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bo
     const long long entry = (long long)r->account.charged.entry;
     const char *word = s->gaussian ? "rho" : "epsilon", *number = amount.failed ? "as planned" : amount.bytes;
     if (kept)
-        tmi_fail(
-            err, TAMIS_SYSTEM,
-            "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: the same plan into a new folder "
-            "costs nothing",
-            reason.message, word, number, entry, run->ledger);
+        tmi_fail(err, TAMIS_SYSTEM,
+                 "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: releasing the same plan to a "
+                 "new folder costs nothing",
+                 reason.message, word, number, entry, run->ledger);
     else
         tmi_fail(err, TAMIS_SYSTEM,
                  "%.900s; %s %s was charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
-                 "this charge over and pays nothing. Or give it back: tamis ledger void %.300s %lld --reason TEXT",
+                 "over this charge and pays nothing. Or void the charge: tamis ledger void %.300s %lld --reason TEXT",
                  reason.message, word, number, entry, run->ledger, run->ledger, entry);
     tmi_text_clear(&amount);
     return TAMIS_SYSTEM;

@@ -237,7 +237,7 @@ static void check_raises(const tmi_standing *s, int64_t entry, bool repeated, tm
         const bool linked = i + 1 < s->raise_count ? tmi_coin_equal(&r->to, &s->raises[i + 1].from)
                                                    : tmi_coin_equal(&r->to, &s->cap);
         if (tmi_check_raise(&r->from, &r->to, NULL) != TAMIS_OK || !linked)
-            tmi_check_note(check, "account.raised", "does not lead from one budget to the next, and to the cap");
+            tmi_check_note(check, "account.raised", "does not lead from each budget to the next, and to the cap");
         if (!tmi_is_time(r->time) || r->number <= last || (!repeated && r->number >= entry))
             tmi_check_note(check, "account.raised", "is not a list of entries before this one");
         last = r->number;
@@ -281,7 +281,7 @@ static tamis_status check_budgets(const tmi_standing *s, const tamis_plan *plan,
     if (!tmi_coin_within(&budget, &s->cap)) tmi_check_note(check, "plan.budget", "is above the cap of the account");
     TMI_TRY(tmi_losses_fit(&fit, &s->after, &s->cap, err));
     if (!repeated && fit && !tmi_coin_equal(&budget, &s->cap)) TMI_TRY(tmi_losses_fit(&fit, &s->after, &budget, err));
-    if (!fit) tmi_check_note(check, "account.after", "is beyond the budget");
+    if (!fit) tmi_check_note(check, "account.after", "exceeds the budget");
 
 done:
     tmi_coin_clear(&budget);
@@ -299,9 +299,9 @@ tamis_status tmi_standing_check(const tmi_standing *s, const tamis_plan *plan, c
     if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_memory(err));
     if (status != TAMIS_OK) tmi_check_note(check, "account", "this release cannot be charged to it");
     else if (!repeated && !tmi_losses_equal(&sum, &s->after))
-        tmi_check_note(check, "account.after", "is not what was charged before and this release");
+        tmi_check_note(check, "account.after", "is not the sum of earlier charges and this release");
     else if (repeated) TMI_TRY(check_later(&right, s, &sum, amount, err));
-    if (!right) tmi_check_note(check, "account.after", "is less than what was charged before and this release");
+    if (!right) tmi_check_note(check, "account.after", "is less than the sum of earlier charges and this release");
     if (s->cap.rho && (tmi_number_sign(s->before.base.eps) != 0 || tmi_number_sign(s->before.base.delta) != 0))
         tmi_check_note(check, "account.before", "an account of rho adds up rhos only");
     check_raises(s, entry, repeated, check);

@@ -49,27 +49,24 @@ void tmi_account_notice(tmi_text *text, const tmi_account *a, const char *path)
     const tamis_charged *c = &a->charged;
     if (c->entry == 0) return;
     if (c->measurements) {
-        tmi_text_format(
-            text,
-            "The same release was made before, on %s: these are its numbers, the data were not read again, and nothing was "
-            "spent.",
-            c->time);
+        tmi_text_format(text,
+                        "The same release was made before, on %s. These are its numbers: the data were not read again, and "
+                        "nothing was spent.",
+                        c->time);
         return;
     }
     if (c->unpublished)
-        tmi_text_format(
-            text,
-            "An earlier run of this release was charged on %s and published nothing: this release has taken its charge over, "
-            "and nothing more was charged.%s",
-            c->time, c->created || c->opened ? " " : "");
+        tmi_text_format(text,
+                        "An earlier run of this release was charged on %s and published nothing. This release took over its "
+                        "charge, and nothing more was charged.%s",
+                        c->time, c->created || c->opened ? " " : "");
     if (c->created) {
-        tmi_text_format(
-            text,
-            "New ledger: %s%sthis release %s, so that nothing released before counts against the budget. If this survey has a "
-            "ledger already, use that one.",
-            path ? path : "", path ? "; " : "",
-            c->entry == TMI_FIRST_CHARGE ? "created it and is the first in it"
-                                         : "is the first in it: every earlier charge was voided");
+        tmi_text_format(text,
+                        "New ledger: %s%sthis release %s, so no earlier release counts against the budget. If this survey "
+                        "already has a ledger, use that one.",
+                        path ? path : "", path ? "; " : "",
+                        c->entry == TMI_FIRST_CHARGE ? "created it and is the first in it"
+                                                     : "is the first in it: every earlier charge was voided");
     } else if (c->opened) {
         tmi_text_put(text, "New account: this is the first release of this survey in the ledger.");
         if (c->new_account) tmi_text_format(text, " Reason given for a separate account: %s", c->new_account);
@@ -121,7 +118,7 @@ static void put_terms(tmi_text *text, const tmi_standing *s)
 {
     if (s->after.count > 0)
         tmi_text_format(
-            text, " The survey has %zu rotation group%s over %zu wave%s; these are the numbers of the group that has spent most.",
+            text, " The survey has %zu rotation group%s over %zu wave%s; these numbers are for the group that has spent most.",
             s->after.count, s->after.count > 1 ? "s" : "", s->wave_count, s->wave_count > 1 ? "s" : "");
     else if (s->wave_count > 1) put_waves(text, s->wave_count);
     if (s->raise_count == 0) return;
@@ -147,7 +144,7 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
     tmi_text_init(&p);
     tmi_text_put(text, "\nThe account\n");
     if (!a->has_spending) {
-        tmi_text_put(&p, "Nothing was released from this sample yet; the first release opens its account in the ledger.");
+        tmi_text_put(&p, "Nothing has been released from this sample yet; the first release opens its account in the ledger.");
     } else {
         tmi_text_put(&p, "Spent so far: ");
         tmi_text_put(&p, a->spent.words);
@@ -157,30 +154,27 @@ void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account 
         put_terms(&p, &a->standing);
     }
     if (a->charged.measurements)
-        tmi_text_format(&p, " The same was released on %s: %s; nothing is spent. Fresh noise is paid for with --again.",
+        tmi_text_format(&p, " The same release was made on %s: %s; nothing is spent. --again pays for fresh noise.",
                         a->charged.time, a->has_then ? "those numbers would be returned" : "these are its numbers");
     else if (a->charged.entry > 0 && a->charged.new_account)
-        tmi_text_format(
-            &p,
-            " This release is entry %lld of the ledger. The ledger has another account over the same source; reason given "
-            "for this one: %s",
-            (long long)a->charged.entry, a->charged.new_account);
+        tmi_text_format(&p,
+                        " This release is entry %lld of the ledger. The ledger has another account for the same source; reason "
+                        "given for this one: %s",
+                        (long long)a->charged.entry, a->charged.new_account);
     else if (a->charged.entry > 0)
         tmi_text_format(&p, " This release is entry %lld of the ledger%s.", (long long)a->charged.entry,
                         a->charged.created ? "; entry 1 opened the account" : "");
     else if (a->charged.unpublished)
-        tmi_text_format(
-            &p,
-            " The same release was charged before (entry %lld) and never published: this one would take that charge over and pay "
-            "nothing.",
-            (long long)a->charged.unpublished);
+        tmi_text_format(&p,
+                        " The same release was charged before (entry %lld) and never published: this one would take over that "
+                        "charge and pay nothing.",
+                        (long long)a->charged.unpublished);
     else if (a->has_then && s->plan->wave.group_count > 0) put_own_groups(&p, &s->plan->wave, a);
     else if (a->has_then) tmi_text_format(&p, " This release would leave %s.", a->then_left.words);
     if (a->charged.entry > 0 && a->charged.unpublished)
         tmi_text_format(&p,
-                        " That entry was charged for an earlier run, which published nothing; this release took it over (entry "
-                        "%lld), and nothing "
-                        "more was charged.",
+                        " That entry was charged by an earlier run, which published nothing; this release took it over (entry "
+                        "%lld), and nothing more was charged.",
                         (long long)a->charged.claim);
     if (!tmi_has_budget(s->plan)) {
         tmi_text_put(&p, " ");

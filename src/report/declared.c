@@ -84,12 +84,12 @@ static void add_wave(tmi_lines *lines, const tamis_plan *plan)
     if (wave->group_count > 0) {
         tmi_text_format(&words, "the wave %s has the rotation group%s ", wave->name, wave->group_count > 1 ? "s" : "");
         for (size_t i = 0; i < wave->group_count; i++) tmi_text_format(&words, "%s%s", i > 0 ? ", " : "", wave->groups[i]);
-        tmi_text_format(&words, "; every %s belongs to one group in all waves, and which group is fixed and public",
+        tmi_text_format(&words, "; every %s is in the same group in all waves, and its group is fixed and public",
                         plan->privacy.unit);
         tmi_lines_take(lines, &words);
     }
     if (!wave->same_sample) return;
-    tmi_text_format(&words, "the wave %s has the sample of the wave before", wave->name);
+    tmi_text_format(&words, "the wave %s has the sample of the previous wave", wave->name);
     tmi_lines_take(lines, &words);
 }
 
@@ -118,7 +118,7 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
     }
     bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {
-        tmi_text_format(&words, "all rows of one %s lie in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "",
+        tmi_text_format(&words, "all rows of one %s are in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "",
                         d->by && clusters ? " and one " : "", clusters ? "cluster" : "");
         tmi_lines_take(lines, &words);
     }

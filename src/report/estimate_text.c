@@ -45,9 +45,9 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
     tmi_write_heading(&t, results->plan, "NOT PROTECTED, for use inside the agency only");
     tmi_results_table(&t, results);
     tmi_text_put(&t, "\n");
-    tmi_text_wrap(&t, "  ", "  ",
-                  "Values as they are: no clamping, no grid, no noise. Standard errors by linearisation, "
-                  "intervals by Student's t.");
+    tmi_text_wrap(
+        &t, "  ", "  ",
+        "Values as recorded: no clamping, no rounding, no noise. Standard errors by linearisation, intervals by Student's t.");
     if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
     write_facts(&t, results);
     return tmi_text_take(text, &t, err);

@@ -108,46 +108,47 @@ const tmi_design_words tmi_designs[] = {
     {"srs", "simple random sampling without replacement: each set of n of the N units is equally likely",
      "srs: {population: 6194, sample: 200}", "N/n, the same for everybody",
      "log(1 + n/N (e^eps - 1)) instead of eps: about n/N times a small epsilon", "100 of 1000", make_srs, TAMIS_REPLACE},
-    {"srs_with_replacement", "n independent draws of one unit; a unit may be drawn several times, and then counts several times",
+    {"srs_with_replacement", "n independent draws of one unit each; a unit drawn several times counts several times",
      "srs_with_replacement: {population: 6194, sample: 200}", "N/n per draw",
-     "larger than without replacement: whoever is drawn k times loses k times", "100 draws from 1000", make_replacement,
+     "larger than without replacement: a unit drawn k times loses k times as much", "100 draws from 1000", make_replacement,
      TAMIS_REPLACE},
-    {"bernoulli", "each unit is drawn with the same probability, independently; the size of the sample is random",
+    {"bernoulli", "each unit is drawn independently, with the same probability; the sample size is random",
      "bernoulli: {rate: 0.1}", "1/rate, the same for everybody",
      "log(1 + rate (e^eps - 1)) instead of eps, if records are added or removed", "rate 1/10", make_bernoulli, TAMIS_ADD_REMOVE},
-    {"poisson", "each unit is drawn with a probability of its own, independently; the size of the sample is random",
+    {"poisson", "each unit is drawn independently, with its own probability; the sample size is random",
      "poisson: {probability: COLUMN}, max_weight: 50", "1/probability: the smallest probability needs the most noise",
-     "log(1 + pi (e^eps - 1)) for each unit; the largest pi counts", "from 1/20 to 4/20", make_poisson, TAMIS_ADD_REMOVE},
+     "log(1 + pi (e^eps - 1)) instead of eps for each unit; the largest pi counts", "from 1/20 to 4/20", make_poisson,
+     TAMIS_ADD_REMOVE},
     {"pps",
-     "unequal probabilities and a fixed size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
+     "unequal probabilities and a fixed sample size: conditional_poisson, sampford, pivotal, pivotal_random, systematic, "
      "systematic_random, brewer, tille",
      "pps: {method: sampford, probability: COLUMN, sample: 200}, max_weight: 50", "1/probability",
-     "log(1 + pi (e^eps - 1)) for each unit, where samples with and without a unit are proved to differ by one exchange; "
-     "otherwise eps itself: nothing is proved, so nothing is claimed",
+     "log(1 + pi (e^eps - 1)) instead of eps for each unit, for methods where samples with and without a unit are proved to "
+     "differ by one exchange; otherwise eps itself, since nothing better is proved",
      NULL, NULL, TAMIS_REPLACE},
     {"systematic", "every k-th unit of a list after a random start", "systematic: {population: 6194, sample: 200, order: public}",
      "N/n, the same for everybody",
-     "with a public order almost eps itself: the k possible samples are k clusters, and all n units enter or leave together; "
-     "with a random order as for srs",
+     "with a public order almost eps itself: the list is divided into k clusters, one of which is the sample; with a random "
+     "order as for srs",
      "every 10th of a list", make_systematic, TAMIS_REPLACE},
     {"stratified", "an independent sample in each stratum; strata and their sizes are public",
      "stratified: {by: stype, within: srs, strata: {E: {population: 4421, sample: 100}, ...}}", "N_h/n_h in stratum h",
-     "in each stratum with its own rate; a stratum that is taken whole is not amplified, and the largest number counts",
+     "computed in each stratum with its own rate, and the largest counts; a take-all stratum is not amplified",
      "80 of 900, 20 of 100", make_strata, TAMIS_REPLACE},
-    {"cluster", "whole clusters are drawn, for instance all persons of a household",
+    {"cluster", "single-stage cluster sampling: clusters are drawn with all their units, for instance households",
      "cluster: {by: household, population: 3000, sample: 300, smallest: 1, largest: 9}", "clusters / drawn clusters",
-     "not much below eps unless clusters are small: a whole cluster enters or leaves together", "1 of 10 clusters of 4",
+     "not much below eps unless clusters are small, since all units of a cluster are drawn together", "1 of 10 clusters of 4",
      make_cluster, TAMIS_REPLACE},
     {"two_stage", "clusters are drawn, then units within each drawn cluster",
      "two_stage: {first: {by: psu, population: 90, sample: 9}, second: {population: M, sample: 20}}",
-     "inverse of the product of the two rates",
-     "the second stage counts in full, the first only if few units are taken per cluster", "1 of 10, then 2 of 4", make_two_stage,
-     TAMIS_REPLACE},
-    {"weights", "only the weights of a finished survey are known, not how the sample was drawn",
+     "one over the product of the two rates",
+     "the second stage amplifies fully, the first only if few units are drawn per cluster", "1 of 10, then 2 of 4",
+     make_two_stage, TAMIS_REPLACE},
+    {"weights", "weights-only design: only the weights of a finished survey are known, not how the sample was drawn",
      "weights: {strata: COLUMN, cluster: COLUMN}, weight: w, max_weight: 500", "as given, clamped to max_weight",
-     "eps itself: without the design there are no probabilities to use", NULL, NULL, TAMIS_REPLACE},
-    {"census", "everybody", "census: {population: 6194}", "1", "eps itself: everybody is in it", "1000 of 1000", make_census,
-     TAMIS_REPLACE},
+     "eps itself: the inclusion probabilities are not known", NULL, NULL, TAMIS_REPLACE},
+    {"census", "everybody", "census: {population: 6194}", "1", "eps itself: everybody is in the sample", "1000 of 1000",
+     make_census, TAMIS_REPLACE},
     {0},
 };
 
@@ -366,10 +367,9 @@ tamis_status tmi_explain_designs(tmi_page *page, tamis_error *err)
     tmi_page_note(page, "Designs: how a sample is drawn, and what epsilon 1 on the sample becomes for an outsider");
     tmi_text_put(page->text, "\n");
     status = write_table(page->text, err);
-    tmi_page_note(page,
-                  "\nAn outsider does not know who was sampled. Refused: no theorem, so nothing is claimed, and epsilon "
-                  "stays what it is. With clusters and lists in public order many people come and go together, so that the rate "
-                  "alone says nothing. Whoever knows who was sampled is promised 1, whatever the design.");
-    tmi_page_note(page, "\nMore about one of them: tamis explain stratified");
+    tmi_page_note(page, "\nAn outsider does not know who was sampled. Refused: no theorem is known, so epsilon stays as it is. "
+                        "With clusters and lists in public order many units are drawn together, so the sampling rate alone says "
+                        "nothing. For an attacker who knows who was sampled, epsilon is 1 whatever the design.");
+    tmi_page_note(page, "\nMore about one design: tamis explain stratified");
     return status;
 }

@@ -56,23 +56,21 @@ void tmi_explain_settings(tmi_page *page)
         tmi_json_close(page->json, ']');
         return;
     }
-    tmi_page_note(page, "The ten settings: what a promise is about");
-    tmi_page_note(page,
-                  "\nA survey runs from a population over a frame and a sample to the respondents. `protect` says where "
-                  "the promise begins: whose record may change. `given` says what is fixed and public: what no neighbour may "
-                  "change.");
+    tmi_page_note(page, "The ten settings: what a guarantee is about");
+    tmi_page_note(
+        page, "\nA survey goes from a population to a frame, a sample and the respondents. `protect` says where the guarantee "
+              "begins: whose record may change. `given` says what is fixed and public, the same for all neighbours.");
     tmi_text_put(page->text, "\n");
     write_table(page->text);
-    tmi_page_note(page,
-                  "\n<- the default, recommended. `weights` and `amplified by` are the paper's; the column after each is "
-                  "what tamis does. FR: coverage of the frame, S: sampling, NR: nonresponse. Tamis counts only sampling, once "
-                  "for all releases of a sample, if the plan says `secret_sample: yes` and a theorem covers the design: coverage "
-                  "and response are not draws with known probabilities.");
-    tmi_page_note(page, "\n* while strata, sizes and clusters are public (the default). With `design_variables: protected` one "
-                        "record may move the weights of all others: more noise, and no number for outsiders.");
+    tmi_page_note(page, "\n<- the default, recommended. `weights` and `amplified by` are from the paper; the column after each "
+                        "is what tamis does. FR: coverage of the frame, S: sampling, NR: nonresponse. tamis counts only "
+                        "sampling, once for all releases of a sample, if the plan says `secret_sample: yes` and a theorem covers "
+                        "the design. Coverage and response are not draws with known probabilities.");
+    tmi_page_note(page, "\n* if strata, sizes and clusters are public (the default). With `design_variables: protected` one "
+                        "record may change the weights of all others: more noise, and no number for outsiders.");
     tmi_page_note(page, "\nWith `protect: respondents` the fact of having answered is protected too, and the number of rows is "
                         "not public.");
-    tmi_page_note(page, "\nMore about one of them: tamis explain \"sample given frame\"");
+    tmi_page_note(page, "\nMore about one setting: tamis explain \"sample given frame\"");
 }
 
 void tmi_explain_setting(tmi_page *page, const tamis_setting *s)

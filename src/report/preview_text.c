@@ -216,10 +216,10 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     tmi_table_write(text, &table);
     tmi_text_wrap(
         text, "  ", "  ",
-        "± is one standard deviation: of the privacy noise, of the sampling as the release will report it, of "
-        "both together. Size is the expected one, from the population and the plan's guesses. From–to: over groups, and over "
-        "statistics that share a line (--all gives each its own).");
-    if (of_range) tmi_text_put(text, "  * of the range instead: the plan gives no guess of the size\n");
+        "± is one standard deviation: of the privacy noise, of the sampling error as the release will report it, and of both "
+        "together. The size is the expected one, from the population and the plan's guesses. Ranges are over groups, "
+        "and over statistics that share a line (--all gives each its own line).");
+    if (of_range) tmi_text_put(text, "  * of the range instead, since the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) write_advice(text, p, &c, i);
 
@@ -256,7 +256,7 @@ static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
     if (tmi_assumptions(s, write_assumption, &list, NULL) != TAMIS_OK) text->failed = true;
     if (list.any)
         tmi_text_wrap(text, "  ", "  ",
-                      "The numbers above are as good as these guesses, and so is the split of the budget; the guarantee does "
+                      "The predicted errors and the split of the budget are only as good as these guesses; the guarantee does "
                       "not depend on them.");
 }
 
@@ -395,9 +395,9 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
     tmi_table_clear(&table);
     classes_clear(&c);
     write_inequalities(text, &list);
-    tmi_text_wrap(text, "  ", "  ",
-                  "Sensitivity and scale are in the units of the data. Squares, and what is called spread, serve "
-                  "the sampling errors.");
+    tmi_text_wrap(
+        text, "  ", "  ",
+        "Sensitivity and scale are in the units of the data. Squares and spreads are measured to estimate sampling errors.");
 }
 
 /* ---- together ---- */

@@ -231,7 +231,7 @@ static void put_whose(tmi_text *text, const tmi_schedule *schedule)
 static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *setting_words)
 {
     if (schedule->measurement_count == 0) {
-        tmi_text_put(p, "Nothing is read from the data, so nothing about anybody can be learnt: epsilon 0.");
+        tmi_text_put(p, "Nothing is read from the data, so nothing can be learned about anybody: epsilon 0.");
         return;
     }
     const tamis_setting *setting = schedule->plan->privacy.setting;
@@ -314,8 +314,8 @@ void tmi_outsider_words(tmi_text *p, const tamis_plan *plan, const tmi_outsider 
     tamis_decimal_up(delta, outsider->delta.upper, 4);
     tmi_text_format(p,
                     "Outsider: epsilon %s, delta %s, for any %s of the %s as long as nobody outside knows who was sampled. It "
-                    "holds for everything that was released from this sample so far: the epsilons of sampled units are added up "
-                    "first and amplified once (theorem: %s).",
+                    "covers everything released from this sample so far: the epsilons of sampled units are added up first and "
+                    "amplified once (theorem: %s).",
                     epsilon, delta, plan->privacy.unit, tamis_level_name(plan->privacy.setting->protect), outsider->theorem);
     if (outsider->part_count > 1) put_apart(p, &plan->design, outsider);
 }
@@ -326,7 +326,7 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_o
     tmi_text p;
     tmi_text_init(&p);
     tmi_write_warnings(text, schedule);
-    tmi_text_put(text, released ? "What is promised\n" : "What would be promised\n");
+    tmi_text_put(text, released ? "What is guaranteed\n" : "What would be guaranteed\n");
     tmi_promise_words(&p, schedule);
     tmi_text_wrap_taken(text, "  ", "  ", &p);
     tmi_outsider_words(&p, schedule->plan, outsider);

@@ -78,7 +78,7 @@ static void put_basic(tmi_text *yaml, const tmi_results *r)
     put_string(yaml, 2, "data_product_type", "Summary statistics");
     put_string(yaml, 2, "data_product_region", "To be filled in: which region the survey is about");
     put_string(yaml, 2, "data_product_sector", "Government");
-    tmi_text_put(&words, "Estimates from a sample survey with intervals. Design: ");
+    tmi_text_put(&words, "Estimates from a sample survey, with confidence intervals. Design: ");
     tmi_describe_design(&words, &plan->design);
     tmi_text_put(&words, ". Statistics: ");
     for (size_t i = 0; i < plan->statistic_count; i++) {
@@ -128,8 +128,8 @@ static void put_model(tmi_text *yaml)
     put_group(yaml, 1, "deployment_model");
     put_string(yaml, 2, "model_name", "Central");
     put_string(yaml, 2, "actors",
-               "The operator who runs tamis sees the data and is trusted. Readers of the output folder are not: they may know "
-               "the plan, everything that was ever released, and all other records.");
+               "The operator who runs tamis sees the data and is trusted. Readers of the output folder are not trusted: they may "
+               "know the plan, everything that was ever released, and all other records.");
     put_string(yaml, 2, "release_type", "One release");
     put_string(yaml, 2, "data_source_type", "Static");
     put_string(yaml, 2, "access_type", "Non-interactive");
@@ -141,34 +141,31 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     tmi_text_init(&words);
     put_group(yaml, 1, "accounting");
     put_string(yaml, 2, "post_processing",
-               "Estimates, standard errors and intervals are computed from the noisy tables alone, and so is everything "
-               "that the plan asks for under postprocess and calibrate.");
-    tmi_text_format(
-        &words,
-        "The %s of all tables of a release add up, and the releases of one sample in one account of a hash-chained ledger; "
-        "amplification by sampling is applied once, to the whole account.",
-        s->gaussian ? "rhos" : "epsilons");
+               "Estimates, standard errors and intervals are computed from the noisy tables alone, and so are the adjustments "
+               "that the plan requests under postprocess and calibrate.");
+    tmi_text_format(&words,
+                    "The %s of all tables of a release add up, and so do the releases of one sample, in one account of a "
+                    "hash-chained ledger; amplification by sampling is applied once, to the whole account.",
+                    s->gaussian ? "rhos" : "epsilons");
     put_words(yaml, 2, "composition", &words);
     put_group(yaml, 1, "implementation");
     put_string(
         yaml, 2, "preprocessing_and_hyperparameter_tuning",
-        "Values are clamped to public bounds and put on public grids, record by record. "
+        "Values are clamped to public bounds and rounded to public grids, record by record. "
         "Bounds, grids, groups and the budget are in the plan; the split of the budget follows from the plan alone. Nothing "
         "checks that the plan was written without looking at the data.");
-    tmi_text_format(
-        &words,
-        "tamis %s. Exact discrete %s noise on exact integer sums, drawn from bits of the operating system's generator before "
-        "the first value is read: no floating point between a record and the release, and no time that depends on the data "
-        "before "
-        "the query. certificate.json re-derives the guarantee (tamis verify).",
-        version, s->gaussian ? "Gaussian" : "Laplace");
+    tmi_text_format(&words,
+                    "tamis %s. Exact discrete %s noise on exact integer sums, drawn with random bits from the operating system "
+                    "before the first value is read: no floating point between a record and the release, and no timing that "
+                    "depends on the data before the query. The guarantee can be recomputed from certificate.json (tamis verify).",
+                    version, s->gaussian ? "Gaussian" : "Laplace");
     put_words(yaml, 2, "mechanisms", &words);
     put_string(yaml, 2, "justification", "To be filled in: why this unit, this setting and this budget");
     put_group(yaml, 1, "administrative");
     put_group(yaml, 2, "sources");
     tmi_text_put(yaml, "      - \"certificate.json\"\n");
     put_string(yaml, 2, "notes",
-               "Written by tamis beside the release; the fields that begin with \"To be filled in\" are the curator's.");
+               "Written by tamis with the release; the curator fills in the fields that begin with \"To be filled in\".");
     put_group(yaml, 2, "registry_authors");
     tmi_text_put(yaml, "      - \"To be filled in: who submits this record\"\n");
     put_string(yaml, 2, "status", "Pending");

@@ -99,7 +99,7 @@ static void put_promise(tmi_text *html, const tmi_schedule *s, const tmi_outside
     tmi_text words;
     char *svg = NULL;
     tmi_text_init(&words);
-    tmi_text_put(html, "<h2>What is promised to whom</h2>\n");
+    tmi_text_put(html, "<h2>What is guaranteed to whom</h2>\n");
     tmi_promise_page(&words, s);
     tmi_html_words(html, "<div class=\"box\"><p>", &words, "</p>\n");
     tmi_outsider_page(&words, s->plan, outsider);
@@ -126,9 +126,8 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
     if (s->measurement_count == 0) return;
     tmi_text_format(
         html,
-        "<h2>What was measured</h2>\n<section%s><div class=wide tabindex=0><table><caption>Each table got exact discrete %s "
-        "noise of "
-        "this scale, in the units of the data; measurements.json has the noisy integers.</caption>\n<thead><tr><th "
+        "<h2>What was measured</h2>\n<section%s><div class=wide tabindex=0><table><caption>Each table has exact discrete %s "
+        "noise of this scale, in the units of the data. The noisy integers are in measurements.json.</caption>\n<thead><tr><th "
         "scope=col>Table"
         "<th scope=col class=n>Cells<th scope=col class=n>Sensitivity<th scope=col class=n>Noise scale<th scope=col class=n>%s"
         "</thead>\n<tbody>\n",
@@ -216,12 +215,11 @@ tamis_status tmi_report(char **text, const tmi_results *results, const char *ver
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);
-    tmi_text_format(
-        &html,
-        "<h2>How to check this page</h2>\n<p><code>tamis verify</code> with the folder of this release computes every number "
-        "of the promise again from certificate.json, and every number of this page from measurements.json, without the "
-        "data. It proves arithmetic; whose release it is, a signature proves (<code>--key</code>), or the agency's "
-        "ledger.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
-        version);
+    tmi_text_format(&html,
+                    "<h2>How to check this page</h2>\n<p><code>tamis verify</code>, given the folder of this release, recomputes "
+                    "every number of the guarantee from certificate.json, and every number on this page from measurements.json, "
+                    "without the data. That checks the arithmetic. A signature (<code>--key</code>) or the agency's ledger shows "
+                    "who made the release.</p>\n<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n",
+                    version);
     return tmi_text_take(text, &html, err);
 }

@@ -47,23 +47,22 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s, const tmi_outside
                     "most</h3></caption>\n"
                     "<thead><tr><th scope=col>Who wants to know<th scope=col class=n>Odds grow by a factor of<th scope=col "
                     "class=\"n p\">10&nbsp;%% belief "
-                    "becomes<th scope=col class=n>50&nbsp;%% belief becomes<th scope=col class=n>Records found at 5&nbsp;%% "
-                    "false alarms</thead>\n"
+                    "becomes<th scope=col class=n>50&nbsp;%% belief becomes<th scope=col class=n>Detected with 5&nbsp;%% false "
+                    "positives</thead>\n"
                     "<tbody>\n",
                     unit);
-    put_reader(html, "a neighbour, who saw the interviewer", "", unit, status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "a journalist, who picks any sampled ", unit, unit, status == TAMIS_OK ? &sampled : NULL);
-    put_reader(html, "an outsider, who does not know who was sampled", "", unit,
+    put_reader(html, "a neighbour who saw the interviewer", "", unit, status == TAMIS_OK ? &sampled : NULL);
+    put_reader(html, "a journalist who picks any sampled ", unit, unit, status == TAMIS_OK ? &sampled : NULL);
+    put_reader(html, "an outsider who does not know who was sampled", "", unit,
                status == TAMIS_OK && o->proved ? &outside : NULL);
     tmi_text_format(html,
-                    "</table></div>\n<p class=\"soft\">Compared with a world in which that %s's answers had been guessed from "
-                    "all the others, "
-                    "whatever is known about these.",
+                    "</table></div>\n<p class=\"soft\">Compared with what the attacker would believe if that %s's answers had "
+                    "not been used, whatever is known about all the others.",
                     unit);
     if (status == TAMIS_OK && sampled.except.upper > 0) {
         char except[TAMIS_DECIMAL];
         tamis_decimal_up(except, sampled.except.upper, 3);
-        tmi_text_format(html, " Odds and beliefs: except with probability at most %s.", except);
+        tmi_text_format(html, " The bounds on odds and beliefs may fail with probability at most %s.", except);
     }
     tmi_text_put(html, "</p></section>\n");
     tmi_text_clear(&name);
@@ -86,16 +85,16 @@ static void put_delta(tmi_text *t, const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
     if (tmi_number_sign(s->delta) == 0) {
-        tmi_text_put(t, "Delta is 0: there is no event in which the promise fails.");
+        tmi_text_put(t, "Delta is 0: the guarantee holds without exception.");
         return;
     }
     tmi_text_put(t, "Delta is ");
     tmi_text_number_up(t, s->delta);
     double n = (double)d->sample;
     if (n > 0 && tmi_number_nearest(s->delta) * n > 1)
-        tmi_text_put(t, ", which is more than one over the size of the sample: too large for a promise to every single unit.");
+        tmi_text_put(t, ", which is more than one over the sample size: too large to protect every single unit.");
     else if (n > 0)
-        tmi_text_format(t, ", %sbelow one over the size of the sample.", tmi_number_nearest(s->delta) * n < 0.01 ? "far " : "");
+        tmi_text_format(t, ", %sbelow one over the sample size.", tmi_number_nearest(s->delta) * n < 0.01 ? "far " : "");
     else tmi_text_put(t, "; compare it with one over the number of sampled units.");
 }
 
@@ -106,49 +105,45 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
     tmi_text t;
     tmi_text_init(&t);
     tmi_text_put(html, "<h2>The hazards of NIST SP 800-226</h2>\n<dl>\n");
-    tmi_text_format(&t, "The promise is about one %s%s. If several of them belong to one person, that person is protected less.",
+    tmi_text_format(&t, "The guarantee is for one %s%s. If several of them belong to one person, that person is protected less.",
                     p->unit, p->id ? ", identified by a column" : ", one row each");
     put_answer(html, "Is the unit of privacy smaller than a person?", &t);
-    tmi_text_format(
-        &t, "At most %lld row%s of %s %s count%s; every value is clamped to bounds of the plan and every weight to a public one.",
-        (long long)(p->rows_per_unit > 1 ? p->rows_per_unit : 1), p->rows_per_unit > 1 ? "s" : "", tmi_article(p->unit), p->unit,
-        p->rows_per_unit > 1 ? "" : "s");
+    tmi_text_format(&t,
+                    "At most %lld row%s of %s %s count%s; every value is clamped to the bounds in the plan, and every weight to "
+                    "a public bound.",
+                    (long long)(p->rows_per_unit > 1 ? p->rows_per_unit : 1), p->rows_per_unit > 1 ? "s" : "",
+                    tmi_article(p->unit), p->unit, p->rows_per_unit > 1 ? "" : "s");
     put_answer(html, "Is a contribution unbounded?", &t);
-    tmi_text_put(
-        &t, "Bounds, grids, groups and budgets are in the plan. tamis reads none of them from the data; that nobody looked at "
-            "the data to write the plan is declared, not checked.");
+    tmi_text_put(&t, "Bounds, grids, groups and budgets are in the plan. tamis takes none of them from the data. That the plan "
+                     "was written without looking at the data is declared, not checked.");
     put_answer(html, "Do bounds or tuning depend on the data?", &t);
     put_delta(&t, s);
     put_answer(html, "Is delta too large?", &t);
     tmi_text_put(
-        &t,
-        "All releases of this sample share one account of one ledger; the charge is durable before the data are read, and beyond "
-        "the budget nothing is released. A second ledger for the same people is not seen.");
+        &t, "Yes. All releases of this sample share one account in one ledger. The charge is stored durably before the data are "
+            "read, and nothing is released beyond the budget. A second ledger for the same people would not be noticed.");
     put_answer(html, "Are repeated releases accounted for?", &t);
     tmi_text_put(&t, "Public and the same for all neighbours: ");
     tmi_describe_design_by(&t, &s->plan->design, s->plan->design.by ? tmi_column_label(s->plan->design.by) : NULL);
     tmi_text_put(&t, ". What these numbers reveal by themselves is not covered.");
     put_answer(html, "Are there invariants?", &t);
-    tmi_text_put(&t, "No. Sums and noise are exact integers, the noise is drawn exactly from its law with random bits of the "
-                     "operating system's "
-                     "generator.");
-    put_answer(html, "Is noise made in floating point?", &t);
-    tmi_text_put(
-        &t,
-        "All noise is drawn before the first value is read. How long the query takes is seen by the operator only; no duration "
-        "is published.");
-    put_answer(html, "Can time be observed?", &t);
+    tmi_text_put(&t, "No. Sums and noise are exact integers, and the noise is drawn exactly from its distribution with random "
+                     "bits from the operating system.");
+    put_answer(html, "Is noise computed in floating point?", &t);
+    tmi_text_put(&t, "All noise is drawn before the first value is read. Only the operator sees how long the query takes; no "
+                     "duration is published.");
+    put_answer(html, "Can timing be observed?", &t);
     tmi_text_put(&t, "Values outside the bounds count as the nearest bound, which biases totals and means towards the middle; "
                      "intervals are for "
                      "the clamped values.");
-    if (post->nonnegative) tmi_text_put(&t, " Negative numbers were made 0, which biases small groups upwards.");
+    if (post->nonnegative) tmi_text_put(&t, " Negative numbers were set to 0, which biases small groups upwards.");
     if (post->consistent) tmi_text_put(&t, " Margins were made to add up.");
     if (s->calibrated) tmi_text_put(&t, " Numbers were calibrated to public counts.");
     tmi_text_put(&t, " Post-processing costs no privacy.");
-    put_answer(html, "Which bias do clipping and post-processing bring?", &t);
-    tmi_text_put(&t, "None is published: only the noisy tables and what is computed from them.");
-    put_answer(html, "Are there synthetic data without protection?", &t);
-    tmi_text_put(&t, "The one who runs tamis sees the data and is trusted; readers of this folder are not.");
+    put_answer(html, "What bias do clipping and post-processing cause?", &t);
+    tmi_text_put(&t, "No synthetic data are published, only the noisy tables and what is computed from them.");
+    put_answer(html, "Are synthetic data published without protection?", &t);
+    tmi_text_put(&t, "The operator who runs tamis sees the data and is trusted; readers of this folder are not.");
     put_answer(html, "Who is trusted?", &t);
     tmi_text_put(html, "</dl>\n");
 }

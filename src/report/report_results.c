@@ -316,16 +316,13 @@ static void put_legend(tmi_text *html, const tmi_results *r, bool compact)
     tmi_text_put(html, "<p class=soft>Standard errors and intervals include sampling error and privacy noise.");
     if (flags)
         tmi_text_put(html,
-                     " Quality: <b>E</b> use with caution, the coefficient of variation is above 16.5 %; <b>F</b> too "
-                     "unreliable to "
-                     "publish by itself, it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
-                     "percentage "
-                     "points or 1.3 times the share, E from half of that, neither up to 5 points.");
-    if (absent) tmi_text_put(html, " <b>..</b> not available, for the reason below the table.");
-    if (known) tmi_text_put(html, " <b>known</b>: a public number; nothing was measured.");
+                     " Quality: <b>E</b> use with caution: the coefficient of variation is above 16.5 %; <b>F</b> too unreliable "
+                     "to publish by itself: it is above 33.3 %. A share is judged by the width of its 95 % interval: F from 30 "
+                     "percentage points or 1.3 times the share, E from half of that, no flag up to 5 points.");
+    if (absent) tmi_text_put(html, " <b>..</b> not available; the reason is below the table.");
+    if (known) tmi_text_put(html, " <b>known</b>: a public number, not measured.");
     if (compact)
-        tmi_text_put(html, " With so many numbers, plots are left out of this page; release.csv has the numbers for a "
-                           "spreadsheet.");
+        tmi_text_put(html, " Plots are left out because of the many numbers; release.csv has the numbers for a spreadsheet.");
     tmi_text_put(html, "</p>\n");
 }
 

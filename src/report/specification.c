@@ -43,7 +43,7 @@ void tmi_write_specification(tmi_text *text, const tmi_schedule *schedule)
     const tamis_setting *s = schedule->plan->privacy.setting;
     tmi_text p;
     tmi_text_init(&p);
-    tmi_text_put(text, "\nThe promise as a specification\n");
+    tmi_text_put(text, "\nThe guarantee as a specification\n");
     tmi_text_format(&p, "%s; %s", s->domain, s->universes);
     if (!p.failed) write_part(text, "compared", p.bytes);
     write_part(text, "one step", s->neighbours);

@@ -21,10 +21,10 @@ static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measuremen
     if (!(zero > BARE)) return false;
     tmi_text_put(sentence, "practically unprotected: the ");
     name(sentence, m);
-    tmi_text_format(sentence,
-                    ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically the "
-                    "exact ones. Choose a smaller budget.",
-                    (int)fmin(99, floor(100 * zero)));
+    tmi_text_format(
+        sentence,
+        ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically exact. Choose a smaller budget.",
+        (int)fmin(99, floor(100 * zero)));
     return true;
 }
 
@@ -33,8 +33,8 @@ static const char *idle_secret(const tmi_schedule *schedule)
 {
     const tmi_plan_privacy *privacy = &schedule->plan->privacy;
     return privacy->secret_sample && !privacy->setting->may_amplify
-               ? "`secret_sample: yes` has no effect in this setting: the promise begins after the sampling. "
-                 "`protect: frame, given: population` gives outsiders a number of their own."
+               ? "`secret_sample: yes` has no effect in this setting, because the guarantee begins after the sampling. `protect: "
+                 "frame, given: population` gives outsiders a separate guarantee."
                : NULL;
 }
 
@@ -87,23 +87,20 @@ void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule)
 /* ---- what is not covered ---- */
 
 static const char one_ledger[] =
-    "One ledger keeps count of this sample. Releases of the same people from another ledger are not seen by tamis.";
-static const char clamped[] =
-    "Values outside a column's bounds count as the nearest bound, and missing ones are left out: totals are of the units "
-    "that reported.";
+    "The budget covers the releases in one ledger. tamis does not see releases about the same people from another ledger.";
+static const char clamped[] = "Values outside a column's bounds count as the nearest bound, and missing values are left out: "
+                              "totals are of the units that reported.";
 static const char some_rows[] =
-    "At most the declared number of rows of each unit is kept, chosen at random: the numbers are of the rows that are kept.";
-static const char large_weights[] = "Weights above their public bound count as the bound: the numbers are of weights so clamped.";
-static const char as_if_srs[] = "Sampling errors of a systematic sample in a public order are those of a simple random one: too "
-                                "large where neighbours in the "
-                                "order are alike, too small where the order has a period.";
-static const char final_weights[] =
-    "The final weights (nonresponse, calibration) depend on everybody and are taken as public: what they reveal is not covered.";
+    "At most the declared number of rows of each unit is kept, chosen at random: the numbers describe the rows that are kept.";
+static const char large_weights[] = "Weights above their public bound count as the bound: the numbers use the clamped weights.";
+static const char as_if_srs[] = "Sampling errors of a systematic sample in a public order are computed as for a simple random "
+                                "sample: too large where neighbours in the list are alike, too small where the list is periodic.";
+static const char final_weights[] = "The final weights (after nonresponse adjustment or calibration) depend on all units and are "
+                                    "taken as public: what they reveal is not covered.";
 static const char nonresponse[] =
-    "The file holds respondents only, and weights stay the design's: means and shares are of those who answered.";
-static const char declared[] =
-    "Bounds, lists of values and sizes are taken from the plan as public; nothing checks that they were not chosen by "
-    "looking at the data.";
+    "The file contains respondents only, and the design weights are not adjusted: means and shares describe those who answered.";
+static const char declared[] = "Bounds, lists of values and sizes in the plan are taken as public; nothing checks that they were "
+                               "chosen without looking at the data.";
 
 static bool has_numbers(const tmi_schedule *schedule)
 {

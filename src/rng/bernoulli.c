@@ -58,7 +58,7 @@ tamis_status tamis_bernoulli(int *yes, const tamis_number *p, tamis_rng *rng, ta
     if (!p) return tmi_fail(err, TAMIS_INVALID, "p: NULL");
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
     if (tmi_number_sign(p) < 0 || tmi_number_compare_int(p, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "p: a probability is needed, from 0 to 1");
+        return tmi_fail(err, TAMIS_INVALID, "p: must be between 0 and 1");
     return toss_once(yes, TMI_DIGITS_RATIONAL, p, rng, err);
 }
 
@@ -68,6 +68,6 @@ tamis_status tamis_bernoulli_exp(int *yes, const tamis_number *x, tamis_rng *rng
     *yes = 0;
     if (!x) return tmi_fail(err, TAMIS_INVALID, "x: NULL");
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    if (tmi_number_sign(x) < 0) return tmi_fail(err, TAMIS_INVALID, "x: exp(-x) is a probability for x >= 0");
+    if (tmi_number_sign(x) < 0) return tmi_fail(err, TAMIS_INVALID, "x: must not be negative, so that exp(-x) is a probability");
     return toss_once(yes, TMI_DIGITS_EXP, x, rng, err);
 }

@@ -21,7 +21,7 @@ static tamis_status rational_weight(tmi_ball *weight, const void *context, size_
 static tamis_status check_count(size_t count, tamis_error *err)
 {
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: there is nothing to choose from");
-    if (count > TMI_MAX_WEIGHTS) return tmi_fail(err, TAMIS_INVALID, "count: at most %zu weights are offered", TMI_MAX_WEIGHTS);
+    if (count > TMI_MAX_WEIGHTS) return tmi_fail(err, TAMIS_INVALID, "count: must be at most %zu", TMI_MAX_WEIGHTS);
     return TAMIS_OK;
 }
 
@@ -52,7 +52,7 @@ tamis_status tamis_choice_new(tamis_choice **choice, const tamis_number *const *
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weights: number %zu is NULL or negative", j));
         positive = positive || tmi_number_sign(weights[j]) > 0;
     }
-    if (!positive) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weights: all of them are zero"));
+    if (!positive) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weights: all are zero"));
     if (!(c = tmi_alloc(1, sizeof *c)) || !(c->numbers = tmi_alloc(count, sizeof *c->numbers))) TMI_TRY(tmi_fail_memory(err));
     for (; c->count < count; c->count++) TMI_TRY(tmi_number_copy(&c->numbers[c->count], weights[c->count], err));
     TMI_TRY(tmi_inversion_init(&c->table, &(tmi_weights){.weight = rational_weight, .context = c, .count = count}, count, err));

@@ -77,7 +77,7 @@ static __attribute__((noinline)) tamis_status keep_exactly(bool *keep, const gau
     tamis_number *f = NULL, *twice_k = NULL, *sum = NULL, *product = NULL, *x = NULL;
     tmi_rng_coin coin;
     *keep = false;
-    if (k > INT64_MAX / 2) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "random bits that cannot be: the generator is broken"));
+    if (k > INT64_MAX / 2) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "impossible random bits: the generator is broken"));
     TMI_TRY(tmi_number_ratio(&f, (int64_t)u, INT64_C(1) << g->m, err));
     TMI_TRY(tmi_number_ratio(&twice_k, 2 * (int64_t)k, 1, err));
     TMI_TRY(tmi_number_add(&sum, twice_k, f, err));

@@ -133,9 +133,8 @@ tamis_status tamis_rng_new(tamis_rng **rng, tamis_error *err)
     if (!door->pages) TMI_TRY(tmi_fail_memory(err));
     door->rng.bits = &door->pages->bits;
     if (!tmi_secret_wipe_on_fork(door->pages))
-        TMI_TRY(tmi_fail(err, TAMIS_SYSTEM,
-                         "the operating system has no memory that is wiped on fork "
-                         "(Linux 4.14 or later has)"));
+        TMI_TRY(
+            tmi_fail(err, TAMIS_SYSTEM, "the operating system has no memory that is wiped on fork (Linux has it from 4.14 on)"));
     door->cipher = EVP_CIPHER_CTX_new();
     if (!door->cipher || EVP_EncryptInit_ex(door->cipher, EVP_aes_256_ctr(), NULL, NULL, NULL) != 1 ||
         !(door->pages->keyed = reseed(door->pages)))

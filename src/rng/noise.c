@@ -20,7 +20,7 @@ done:
 
 tamis_status tamis_noise_draw(int64_t *out, size_t count, const tamis_noise *noise, tamis_rng *rng, tamis_error *err)
 {
-    if (count > PTRDIFF_MAX / sizeof *out) return tmi_fail(err, TAMIS_INVALID, "count: more than memory can hold");
+    if (count > PTRDIFF_MAX / sizeof *out) return tmi_fail(err, TAMIS_INVALID, "count: too large for memory");
     if (!out && count > 0) return tmi_fail(err, TAMIS_INVALID, "out: NULL");
     if (count > 0) memset(out, 0, count * sizeof *out);
     if (!noise) return tmi_fail(err, TAMIS_INVALID, "noise: NULL");

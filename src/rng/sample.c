@@ -48,7 +48,7 @@ tamis_status tamis_sample(uint64_t *units, uint64_t population, uint64_t sample,
 {
     set s = {NULL, 1};
     bool ok = true;
-    if (population > (uint64_t)TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^40 units are offered");
+    if (population > (uint64_t)TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: must be at most 2^40");
     if (sample > population) return tmi_fail(err, TAMIS_INVALID, "sample: it is not larger than its population");
     if (!units && sample > 0) return tmi_fail(err, TAMIS_INVALID, "units: NULL");
     if (sample > 0) memset(units, 0, sample * sizeof *units);

@@ -187,12 +187,11 @@ static tamis_status check_scale(const tmi_schedule *s, const tmi_measurement *m,
     if (small || large) {
         tmi_measurement_name(&name, m);
         if (name.failed) TMI_TRY(tmi_fail_memory(err));
-        status = tmi_fail(err, TAMIS_INVALID,
-                          small ? "%s:%d:%d: privacy.%s: too large: the noise scale of the %s would be below %s, which "
-                                  "protects nothing"
-                                : "%s:%d:%d: privacy.%s: too small: the noise scale of the %s would be above %s steps",
-                          s->plan->name, loss->line, loss->column, loss->rho ? "rho" : "epsilon", name.bytes,
-                          small ? TAMIS_SCALE_MIN : limit);
+        status = tmi_fail(
+            err, TAMIS_INVALID,
+            small ? "%s:%d:%d: privacy.%s: too large: the noise scale of the %s would be below %s, which is no protection"
+                  : "%s:%d:%d: privacy.%s: too small: the noise scale of the %s would be above %s steps",
+            s->plan->name, loss->line, loss->column, loss->rho ? "rho" : "epsilon", name.bytes, small ? TAMIS_SCALE_MIN : limit);
     }
 
 done:
@@ -302,7 +301,7 @@ static tamis_status take_parts(tmi_schedule *s, const tmi_budget_parts *parts, t
     }
     TMI_TRY(tmi_exact_copy(whole, &e, sum));
     if (right && parts->count > 0) TMI_TRY(is_allowed(&right, s, *whole, err));
-    if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the parts of the budget are not what the plan allows"));
+    if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the split of the budget is not one that the plan allows"));
     for (size_t j = 0; j < parts->count; j++) {
         TMI_TRY(tmi_number_copy(&s->measurements[j].part, parts->list[j], err));
         TMI_TRY(set_scales(s, &s->measurements[j], err));

@@ -153,18 +153,18 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
         const tmi_plan_control *c = &plan->controls[i];
         if (c->column)
             TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                                  "calibrate: a release is calibrated to counts, not to the total of a number: that "
-                                  "would take the products of %s with everything that is measured; nearest that works: counts of "
-                                  "its ranges, {count: units, by: {%s: [...]}, totals: [...]}",
+                                  "calibrate: a release is calibrated to counts, not to the total of a number, which would need "
+                                  "the products of %s with everything that is measured; nearest that works: counts of its "
+                                  "ranges, {count: units, by: {%s: [...]}, totals: [...]}",
                                   c->column->name, c->column->name));
         if (plan->design.regularise)
             TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                                  "calibrate: weights that `regularise` moves are not calibrated: the bound of their bias "
-                                  "would not hold; nearest setting that works: without `regularise`"));
+                                  "calibrate: cannot be combined with `regularise`, because the bound of its bias would not "
+                                  "hold; nearest setting that works: without `regularise`"));
         if (!is_declared(s, c)) needed = true;
         else if (!agrees(c, &plan->design))
-            TMI_TRY(
-                tmi_fail_file(err, TAMIS_INVALID, plan->name, 0, "calibrate: the counts are not those that `design` declares"));
+            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                  "calibrate: the counts differ from those that `design` declares"));
         TMI_TRY(add_columns(s, c, err));
     }
     s->calibrated = needed;

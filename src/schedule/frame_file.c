@@ -132,8 +132,8 @@ static tamis_status check_ids(const tmi_frame_file *f, const char *column, tamis
     qsort(sorted, f->count, sizeof *sorted, tmi_compare_strings);
     for (size_t i = 1; i < f->count && status == TAMIS_OK; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status = tmi_fail(err, TAMIS_INVALID,
-                              "design.frame: a unit appears twice in the column %s; a frame has one row per unit", column);
+            status = tmi_fail(err, TAMIS_INVALID, "design.frame: duplicate unit in the column %s; a frame has one row per unit",
+                              column);
     tmi_free(sorted);
     return status;
 }
@@ -183,14 +183,15 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
         bool fits = true;
         units += s->units;
         if (units > TMI_MAX_FRAME)
-            return tmi_fail(err, TAMIS_INVALID, "frame: more units than a frame may have, %lld", (long long)TMI_MAX_FRAME);
+            return tmi_fail(err, TAMIS_INVALID, "frame: expected at most %lld units", (long long)TMI_MAX_FRAME);
         if (declared > 0 && declared != s->units)
             return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu] has %lld units, and the plan declares %lld", h,
                             (long long)s->units, (long long)declared);
         if (tmi_number_nearest(s->smallest) < SMALLEST)
             return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: a probability below 2^-40", h);
         if (open == 1 && tmi_number_compare(s->smallest, s->largest) != 0)
-            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: one unit is not certain, and has two probabilities", h);
+            return tmi_fail(err, TAMIS_INVALID,
+                            "frame: strata[%zu]: only one unit is not certain to be drawn, but there are two probabilities", h);
         if (!d->kind->fixed_size) continue;
         tamis_status status = fits_sample(&fits, s, sample, err);
         if (status != TAMIS_OK) return status;
@@ -224,7 +225,7 @@ static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *er
 {
     tmi_frame_file *f = r->f;
     if (frame->rows < 1 || frame->rows > TMI_MAX_FRAME)
-        return tmi_fail(err, TAMIS_INVALID, "design.frame: expected 1 to %lld units; beyond, give max_weight and no frame",
+        return tmi_fail(err, TAMIS_INVALID, "design.frame: expected 1 to %lld units; for more, give max_weight and no frame",
                         (long long)TMI_MAX_FRAME);
     f->ids = tmi_alloc((size_t)frame->rows, sizeof *f->ids);
     f->pi = tmi_alloc((size_t)frame->rows, sizeof *f->pi);

@@ -189,7 +189,7 @@ static tamis_status moved_by_weights(int64_t *moved, const tmi_measurement *m, c
     TMI_TRY(tmi_number_double(&shift, ldexp(1, m->shift), err));
     TMI_TRY(
         tmi_exact_copy(&change, &e, tmi_div(&e, tmi_mul(&e, tmi_int(&e, most - least), largest_value(&e, &m->quantity)), shift)));
-    if (!tmi_number_ceil(moved, change)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: beyond 2^63; choose a coarser step");
+    if (!tmi_number_ceil(moved, change)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
 
 done:
     tmi_exact_clear(&e);
@@ -209,7 +209,7 @@ static tamis_status protected_sensitivity(tamis_sensitivity *found, const tmi_me
     tamis_status status;
     if (s->weights == TMI_ROWS || !s->rows_bounded)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "privacy.design_variables: protected weights move the sums of all others here, and no "
+                        "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
     TMI_TRY(moved_by_weights(&each, m, s, err));
     c.design_protected = 0;
@@ -251,7 +251,7 @@ static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m
     if (weights_move) TMI_TRY(protected_sensitivity(&found, m, s, c, privacy->setting, err));
     else TMI_TRY(tamis_sensitivity_of(&found, privacy->setting, TAMIS_HT_TOTAL, &c, err));
     if (!tmi_number_ceil(&law->l1, found.l1)) {
-        status = tmi_fail(err, TAMIS_INVALID, "sensitivity: beyond 2^63; choose a coarser step");
+        status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
         goto done;
     }
     law->l2_squared = found.l2_squared;
@@ -307,7 +307,7 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m)
 void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_plan_privacy *privacy)
 {
     if (privacy->design_protected && m->quantity.weighing != TMI_UNWEIGHED)
-        tmi_text_put(text, "a replaced record changes its own cell and moves the weights of all others");
+        tmi_text_put(text, "a replaced record changes its own cell and the weights of all others");
     else if (m->movable > 1)
         tmi_text_put(text, "a replaced record leaves one cell and enters another: |c| + |c'| <= 2 max(|low|, |high|)");
     else tmi_text_put(text, "a replaced record changes one number, or is left out: |c - c'| <= max(|low|, |high|, high - low)");

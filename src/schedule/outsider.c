@@ -22,14 +22,14 @@ static bool excluded(tmi_outsider *o, const tamis_plan *plan)
     const tmi_plan_design *d = &plan->design;
     tamis_error reason;
     if (d->kind->takes_all)
-        snprintf(o->reason, sizeof o->reason, "a census holds every %.100s, so that nobody of the population is an outsider",
+        snprintf(o->reason, sizeof o->reason, "a census includes every %.100s, so nobody in the population is an outsider",
                  privacy->unit);
     else if (tamis_setting_outsider(privacy->setting, privacy->secret_sample, privacy->design_protected, &reason) != TAMIS_OK)
         snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
     else if (d->kind->only_weights)
         snprintf(o->reason, sizeof o->reason, "only the weights of the survey are known, not how its sample was drawn");
     else if (d->weights_final)
-        snprintf(o->reason, sizeof o->reason, "final weights depend on who was sampled, so that the sample is not secret");
+        snprintf(o->reason, sizeof o->reason, "final weights depend on who was sampled, so the sample is not secret");
     return o->reason[0] != '\0';
 }
 

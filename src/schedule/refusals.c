@@ -63,15 +63,14 @@ tamis_status tmi_refuse_wave(const tmi_schedule *s, tamis_error *err)
     if (plan->wave.group_count == 0) return TAMIS_OK;
     if (plan->privacy.design_protected)
         return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
-                             "wave.groups: a rotation group is a design variable, and `design_variables: protected` "
-                             "protects it: a record could change its group, and lose by other waves; nearest setting that works: "
+                             "wave.groups: a rotation group is a design variable, which `design_variables: protected` protects: "
+                             "a record could move to another group, and lose privacy in other waves; nearest setting that works: "
                              "`design_variables: public`, or no `groups`, so that the losses of all waves add up");
     if (!s->sampling.rows_fixed)
-        return tmi_fail_file(
-            err, TAMIS_REFUSED, plan->name, 0,
-            "wave.groups: the design does not fix how many rows there are, so that a record may be added "
-            "or removed, and its group with it; the largest loss over groups is proved for records that are replaced within "
-            "their group; nearest setting that works: a design with a declared sample size and without nonresponse, or no "
-            "`groups`, so that the losses of all waves add up");
+        return tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                             "wave.groups: the design does not fix the number of rows, so a record may be added to a group or "
+                             "removed from it; the largest loss over groups is proved only for records that are replaced within "
+                             "their group; nearest setting that works: a design with a declared sample size and without "
+                             "nonresponse, or no `groups`, so that the losses of all waves add up");
     return TAMIS_OK;
 }

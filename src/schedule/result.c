@@ -39,5 +39,5 @@ void tmi_result_bound(tmi_result *result)
     bool estimate = isinf(result->estimate), interval = isinf(result->lower) || isinf(result->upper);
     if (estimate) result->estimate = TMI_NULL;
     if (estimate || interval) result->lower = result->upper = TMI_NULL;
-    if ((estimate || interval) && !result->reason) result->reason = "larger than numbers of the output can be";
+    if ((estimate || interval) && !result->reason) result->reason = "larger than numbers in the output can be";
 }

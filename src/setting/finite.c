@@ -21,7 +21,7 @@ static tamis_status check_distances(const tamis_finite *f, tamis_error *err)
             if (d == e && (!x || tmi_number_sign(x) != 0))
                 return tmi_fail(err, TAMIS_INVALID, "distance: must be 0 from a dataset to itself");
             if (!x != !y || (x && tmi_number_compare(x, y) != 0))
-                return tmi_fail(err, TAMIS_INVALID, "distance: must be the same both ways");
+                return tmi_fail(err, TAMIS_INVALID, "distance: must be symmetric");
             if (x && tmi_number_sign(x) < 0) return tmi_fail(err, TAMIS_INVALID, "distance: must not be negative");
         }
     }
@@ -56,17 +56,17 @@ static tamis_status check_universes(size_t *owner, const tamis_finite *f, tamis_
             if (d >= f->datasets) return tmi_fail(err, TAMIS_INVALID, "universes[%zu].members[%zu]: no such dataset", u, i);
             if (owner[d] == u + 1) return tmi_fail(err, TAMIS_INVALID, "universes[%zu].members[%zu]: appears twice", u, i);
             if (owner[d]) {
-                return tmi_fail(err, TAMIS_REFUSED,
-                                "universes %zu and %zu overlap: the scale of the noise would distinguish their members; join "
-                                "them into one",
-                                owner[d] - 1, u);
+                return tmi_fail(
+                    err, TAMIS_REFUSED,
+                    "universes %zu and %zu overlap, so the scale of the noise would distinguish their members; merge them",
+                    owner[d] - 1, u);
             }
             owner[d] = u + 1;
             for (size_t j = 0; j < i; j++) {
                 if (distance_of(f, d, universe->members[j])) continue;
                 return tmi_fail(err, TAMIS_REFUSED,
-                                "universe %zu is not complete: two of its members are infinitely far apart, and nothing would "
-                                "bound what distinguishes them; split it into its connected parts",
+                                "universe %zu is not complete: two of its members are infinitely far apart, so nothing bounds "
+                                "how well they can be distinguished; split it into its connected parts",
                                 u);
             }
         }

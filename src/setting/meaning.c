@@ -213,7 +213,7 @@ tamis_status tamis_meaning_of_profile(tamis_meaning *meaning, const tamis_profil
     if (!meaning) return tmi_fail(err, TAMIS_INVALID, "meaning: NULL");
     tamis_meaning m = *meaning = UNKNOWN;
     TMI_TRY(tamis_profile_epsilon(&bound, profile, delta, err));
-    if (bound.upper > TAMIS_MAX_LOSS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "eps: no finite one at this delta"));
+    if (bound.upper > TAMIS_MAX_LOSS) TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "eps: no finite epsilon at this delta"));
     TMI_TRY(tmi_number_double(&eps, bound.upper, err));
     TMI_TRY(tamis_meaning_of(&m, eps, delta, err));
     for (int64_t i = 0; i < POINTS; i++) {

@@ -22,14 +22,15 @@ static tamis_status lines_of(line lines[LINES], const tamis_promise *p, tamis_er
 {
     tamis_status status;
     if (!p) return tmi_fail(err, TAMIS_INVALID, "promise: NULL");
-    if (!p->outsider_eps != !p->outsider_delta) return tmi_fail(err, TAMIS_INVALID, "outsider_eps, outsider_delta: both or none");
+    if (!p->outsider_eps != !p->outsider_delta)
+        return tmi_fail(err, TAMIS_INVALID, "outsider_eps, outsider_delta: give both or neither");
     lines[0] = (line){.who = "nosy neighbour", .label = "knows who was sampled", .claimed = true};
     lines[2] = (line){.who = "outsider", .label = "outsider", .claimed = p->outsider_eps != NULL};
     TMI_TRY(tamis_meaning_of(&lines[0].meaning, p->eps, p->delta, err));
     if (lines[2].claimed) TMI_TRY(tamis_meaning_of(&lines[2].meaning, p->outsider_eps, p->outsider_delta, err));
     lines[1] = lines[0];
     lines[1].who = "journalist";
-    lines[1].label = "journalist, any case";
+    lines[1].label = "journalist, any record";
 
 done:
     return status;
@@ -113,10 +114,11 @@ static tamis_status put_delta(tmi_text *text, const line lines[LINES], const tam
     if (status != TAMIS_OK) return status;
     tmi_text_init(&p);
     if (worst < 1) {
-        tmi_text_format(&p, "Delta: for an attacker who knows all other records, with probability at most %s", written);
-        tmi_text_put(&p, " the output is one for which odds and beliefs are not bounded; the power columns include delta.");
+        tmi_text_format(&p, "Delta: with probability at most %s the output is one for which odds and beliefs are not bounded,",
+                        written);
+        tmi_text_put(&p, " for an attacker who knows all other records. The columns of detection include delta.");
     } else {
-        tmi_text_put(&p, "Delta: so large that no odds and no belief are bounded; the power columns include delta.");
+        tmi_text_put(&p, "Delta: too large to bound odds or beliefs. The columns of detection include delta.");
     }
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
@@ -131,26 +133,32 @@ static void put_explanation(tmi_text *text, const char *unit)
     tmi_text p;
     tmi_text_init(&p);
     tmi_text_format(&p,
-                    "Upper bounds, whatever the attacker knew before: the factor by which the odds of any guess about one %s "
-                    "can grow, compared with a world without that %s's answers; what a belief of 1, 10 or 50 %% can become, in "
-                    "%%; and the power, in %%, of a test with 1 or 5 %% false positives. An outsider does not know who was "
-                    "sampled.",
+                    "Upper bounds, whatever the attacker knew before. Odds: the factor by which the odds of any guess about one "
+                    "%s can grow, compared with a world without that %s's answers. Belief: what a belief of 1, 10 or 50 %% can "
+                    "become, in %%. Detected: the power, in %%, of a test with 1 or 5 %% false positives. A journalist picks any "
+                    "sampled record; an outsider does not know who was sampled.",
                     unit, unit);
     if (p.failed) text->failed = true;
     else tmi_text_wrap(text, "  ", "  ", p.bytes);
     tmi_text_clear(&p);
 }
 
+/* Two lines above the heading. No cell is wider than its heading or the second label, so the columns stay in place. */
+#define ABOVE_HEADING \
+    "                         odds of a  belief in a guess        detected with\n" \
+    "                        guess grow  can rise from            false positives\n"
+
 tamis_status tmi_write_meaning(tmi_text *text, const tamis_promise *promise, tamis_error *err)
 {
-    static const char *const heading[COLUMNS] = {"attacker", "odds factor", "1 % to", "10 % to",
-                                                 "50 % to",  "power 1 %",   "at 5 %"};
+    static const char *const heading[COLUMNS] = {"who wants to know", "at most by", "1 % to", "10 % to",
+                                                 "50 % to",           "of 1 %",     "of 5 %"};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     line lines[LINES];
     tamis_status status = lines_of(lines, promise, err);
     if (status != TAMIS_OK) return status;
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);
+    tmi_text_put(text, ABOVE_HEADING);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < LINES; i++) add_line(&table, &lines[i]);
     tmi_table_write(text, &table);
@@ -267,12 +275,12 @@ tamis_status tamis_meaning_svg(char **svg, const tamis_promise *promise, tamis_e
     TMI_TRY(curve_of(sampled, promise->eps, promise->delta, err));
     if (lines[2].claimed) TMI_TRY(curve_of(outsider, promise->outsider_eps, promise->outsider_delta, err));
     const tamis_plot_curve curves[] = {
-        {.name = "nothing learnt", .x = x, .y = x, .count = STEPS + 1, .reference = true},
+        {.name = "no change", .x = x, .y = x, .count = STEPS + 1, .reference = true},
         {.name = "who knows who was sampled", .x = x, .y = sampled, .count = STEPS + 1},
         {.name = "outsider", .x = x, .y = outsider, .count = STEPS + 1},
     };
     const tamis_plot plot = {.title = title,
-                             .subtitle = "highest possible belief, whatever is known before",
+                             .subtitle = "highest possible belief, whatever was known before",
                              .x = {.label = label, .to = 100},
                              .y = {.label = "belief after the release, %", .to = 100},
                              .curves = curves,

@@ -25,7 +25,7 @@ static tamis_status check_span(const tamis_span *span, const char *what, tamis_e
 {
     if (!span->least || !span->most) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", what);
     if (tmi_number_compare(span->least, span->most) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: expected a least end that is not above the other", what);
+        return tmi_fail(err, TAMIS_INVALID, "%s: expected a lower end that is not above the upper end", what);
     return TAMIS_OK;
 }
 
@@ -78,9 +78,9 @@ static tamis_status possible_weights(tamis_span *w, const tamis_setting *setting
     *w = c->weights[level];
     if (w->least) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
-                    "the weights have no bound that `%s` may use, so that no noise is enough; declare a largest weight%s",
+                    "the weights have no bound that `%s` may use, so no noise is enough; declare a largest weight%s",
                     setting->name,
-                    setting->given < TAMIS_FRAME ? ", or take {given: frame}, where the weights of the frame are public" : "");
+                    setting->given < TAMIS_FRAME ? ", or choose {given: frame}, where the weights of the frame are public" : "");
 }
 
 static int weights_move(const tamis_contribution *c, const tamis_span *w)
@@ -226,8 +226,8 @@ static tamis_status check_movement(const tamis_setting *s, const tamis_contribut
 {
     if (!weights_move(c, w) || c->units > 0) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
-                    "one record may move the weights of all others, and nothing bounds how many there are; nearest setting "
-                    "that works: {protect: %s, given: frame}, or declare the size of the sample",
+                    "one record may change the weights of all others, and nothing bounds how many there are; nearest setting "
+                    "that works: {protect: %s, given: frame}, or declare the sample size",
                     s->protect < TAMIS_SAMPLE ? "sample" : tamis_level_name(s->protect));
 }
 
@@ -301,7 +301,7 @@ tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *z, const tamis_setti
         if (h == 0) continue;
         widen(&all.values, &strata[h].values);
         for (size_t i = 0; i <= TAMIS_SAMPLE; i++) widen(&all.weights[i], &strata[h].weights[i]);
-        if (strata[h].units > MOST - all.units) return tmi_fail(err, TAMIS_INVALID, "units: together above 2^40");
+        if (strata[h].units > MOST - all.units) return tmi_fail(err, TAMIS_INVALID, "units: more than 2^40 in all");
         all.units += strata[h].units;
     }
     if (unknown) all.units = 0;

@@ -361,7 +361,7 @@ tamis_status tamis_coverage_new(tamis_coverage **study, const tamis_plan *plan, 
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     if (!options || !options->population) return tmi_fail(err, TAMIS_INVALID, "population: NULL");
     if (options->runs < 0 || options->runs > MOST_RUNS)
-        return tmi_fail(err, TAMIS_INVALID, "runs: must lie between 0 and %d", MOST_RUNS);
+        return tmi_fail(err, TAMIS_INVALID, "runs: must be between 0 and %d", MOST_RUNS);
     tamis_coverage *s = tmi_alloc(1, sizeof *s);
     if (!s) return tmi_fail_memory(err);
     s->plan = plan;

@@ -24,14 +24,14 @@ static const struct words {
 } remarks[REMARKS] = {
     [TOO_LOW] = {"too low", "below the stated confidence and below the unprotected interval of the same samples, in two tests "
                             "at level 0.01 over all numbers"},
-    [EXACT] = {"a", "high: whole numbers; the exact interval can not cover less"},
-    [REPLACED] = {"b", "high: clusters as if drawn with replacement"},
+    [EXACT] = {"a", "high: counts are whole numbers; the exact interval cannot cover less"},
+    [REPLACED] = {"b", "high: variance as if clusters were drawn with replacement"},
     [PLAIN] = {"c", "high: the variance is bounded by plain weighted squares"},
     [LIMIT] = {"d", "high: an upper limit of a noisy variance"},
-    [SELECTED] = {"e", "low among the samples in which it is published, which the noise chooses; among all samples it misses no "
-                       "more often than stated"},
-    [LOW_BARE] = {"f", "low, as the unprotected interval of the same samples is: the formula's fault, not the noise's"},
-    [AT_END] = {"g", "high: the truth is near an end of the possible range; an estimate outside it has the interval of the "
+    [SELECTED] = {"e", "low among the samples in which it is published, a choice that depends on the noise; over all samples it "
+                       "misses no more often than stated"},
+    [LOW_BARE] = {"f", "low, as is the unprotected interval of the same samples: because of the formula, not the noise"},
+    [AT_END] = {"g", "high: the true value is near an end of the possible range; an estimate outside it has the interval of the "
                      "nearest possible value"}};
 
 /* Whether so few hits are too unlikely. */
@@ -212,9 +212,9 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
     if (table.failed) bytes.failed = true;
     tmi_table_clear(&table);
     tmi_text_wrap(&bytes, "", "",
-                  "width: of the protected interval, times that of the unprotected one; noise: what the noise of the "
-                  "estimate alone would make of it; clamping: what the plan's bounds add to the population's value, in released "
-                  "standard errors, from 0.005 on; withheld: samples without a released interval");
+                  "width: of the protected interval, divided by that of the unprotected one; noise: the same ratio if only the "
+                  "noise of the estimate counted; clamping: bias from the plan's bounds, in released standard errors, if at "
+                  "least 0.005; withheld: samples without a released interval");
     for (size_t k = TOO_LOW; k < REMARKS; k++) {
         tmi_text line;
         tmi_text_init(&line);
@@ -264,14 +264,14 @@ tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_e
     for (size_t i = 0; i < study->plan->statistic_count; i++)
         same = same && tmi_number_nearest(study->plan->statistics[i].confidence) == said;
     char subtitle[120];
-    snprintf(subtitle, sizeof subtitle, "%lld samples; strokes reach two Monte-Carlo errors to each side",
+    snprintf(subtitle, sizeof subtitle, "%lld samples; bars are two Monte Carlo standard errors to each side",
              (long long)study->runs);
     const tamis_plot_curve curves[] = {{.name = "protected", .x = x, .y = own, .count = STROKE * cells},
                                        {.name = "unprotected", .x = bare_x, .y = bare, .count = STROKE * cells},
                                        {.name = "stated", .x = ends, .y = nominal, .count = 2, .reference = true}};
     const tamis_plot plot = {.title = "How often intervals cover the true value",
                              .subtitle = subtitle,
-                             .x = {.label = "number of the table, in its order", .from = 0, .to = (double)cells + 1},
+                             .x = {.label = "number in the table, in order", .from = 0, .to = (double)cells + 1},
                              .y = {.label = "share of the samples", .from = fmax(least, 0), .to = 1},
                              .curves = curves,
                              .curve_count = same ? 3 : 2};

@@ -168,7 +168,7 @@ static tamis_status texts_of(char ***texts, const tmi_population *p, const char 
             *texts = p->columns[c].texts;
             return TAMIS_OK;
         }
-    return tmi_fail(err, TAMIS_INVALID, "the population has no column %s, which holds the %s", name, what);
+    return tmi_fail(err, TAMIS_INVALID, "the population has no column %s for the %s", name, what);
 }
 
 /* Numbers clamped and put on the plan's grid, which may be that of the row's stratum. */
@@ -204,7 +204,7 @@ static tamis_status set_response(tmi_population *p, const char *name, tamis_erro
     for (int64_t i = 0; i < p->rows; i++) {
         double r = texts[i] ? tmi_number_in(tmi_trimmed(texts[i], strlen(texts[i]))) : NAN;
         if (!(r >= 0 && r <= 1))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: column %s is not between 0 and 1 everywhere", name));
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: column %s has values that are not between 0 and 1", name));
         p->response[i] = r;
     }
 
@@ -253,7 +253,7 @@ static tamis_status second_take(int64_t *take, const tmi_plan_design *d, int64_t
     if (!d->kind->staged) return TAMIS_OK;
     double wanted = d->second_take > 0 ? (double)d->second_take : text ? tmi_number_in(tmi_trimmed(text, strlen(text))) : NAN;
     if (!(wanted >= 1 && wanted == floor(wanted)))
-        return tmi_fail(err, TAMIS_INVALID, "the population's column %s is not a whole number of at least 1 everywhere",
+        return tmi_fail(err, TAMIS_INVALID, "the population's column %s has values that are not whole numbers of at least 1",
                         d->second_sample);
     if (wanted < (double)size) *take = (int64_t)wanted;
     return TAMIS_OK;
@@ -275,7 +275,7 @@ static tamis_status make_clusters(tamis_design **design, tmi_population *p, part
         if (done_with[i]) continue;
         const char *label = labels[s->rows[i]];
         const size_t begin = placed;
-        if (!label) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a unit of the population is in no cluster"));
+        if (!label) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a unit of the population has no cluster"));
         for (size_t j = i; j < n; j++)
             if (!done_with[j] && labels[s->rows[j]] && strcmp(labels[s->rows[j]], label) == 0) {
                 done_with[j] = true;
@@ -314,7 +314,7 @@ static tamis_status make_part(tamis_design **design, tmi_population *p, part *s,
     if (s->stratum->population > 0 && s->stratum->population != s->count) return wrong_size(s, "units", s->count, err);
     if (sizes) return make_pps(design, p, s, sizes, err);
     if (d->kind->equal || d->kind->rate) return tmi_plan_stratum_law(design, d, s->stratum, s->count, err);
-    return tmi_fail(err, TAMIS_REFUSED, "samples are drawn here by srs, systematic, bernoulli, pps, cluster and two_stage");
+    return tmi_fail(err, TAMIS_REFUSED, "a study draws samples by srs, systematic, bernoulli, pps, cluster or two_stage");
 }
 
 /* Places for what two stages say of each unit. */
@@ -408,10 +408,11 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     p->plan = plan;
     p->drawn_by = drawing->by ? &drawing->by->design : &plan->design;
     if (p->drawn_by->kind->only_weights)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
-                         "weights do not say how a sample is drawn: name a plan whose design does "
-                         "(--drawn-by PLAN)"));
-    if (plan->privacy.id) TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows: remove `id` and `rows_per_unit`"));
+        TMI_TRY(tmi_fail(
+            err, TAMIS_REFUSED,
+            "a weights-only design does not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
+    if (plan->privacy.id)
+        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows, not units with several rows: remove `id` and `rows_per_unit`"));
     if (plan->design.nonresponse && !response)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
                          "the plan says `nonresponse: yes`: name the population's column of probabilities "
@@ -419,9 +420,9 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     if (response && !plan->design.nonresponse)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: the plan does not say `nonresponse: yes`"));
     if (size && declared_column(plan, size))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: %s is declared under columns; sizes are a column of their own", size));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: %s is declared under columns; sizes need a separate column", size));
     if (response && declared_column(plan, response))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: %s is declared under columns; probabilities are a column of their own",
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: %s is declared under columns; probabilities need a separate column",
                          response));
     TMI_TRY(read_file(p, path, size, response, err));
     TMI_TRY(set_numbers(p, err));

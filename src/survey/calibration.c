@@ -140,7 +140,7 @@ static tamis_status search(const problem *p, tamis_error *err)
         polish -= distance <= REACHED;
     }
     if (distance <= REACHED) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_UNABLE, "totals: no weights of this method meet them; check the totals, widen the bounds");
+    return tmi_fail(err, TAMIS_UNABLE, "totals: no weights of this method meet them; check the totals, or widen the bounds");
 }
 
 /* ---- the two functions ---- */

@@ -116,7 +116,7 @@ static tamis_status copy_units(int64_t **copy, const int64_t *units, size_t coun
     bool twice = false;
     for (size_t i = 1; i < count; i++) twice = twice || sorted[i] == sorted[i - 1];
     tmi_free(sorted);
-    return twice ? tmi_fail(err, TAMIS_INVALID, "units: a unit appears twice") : TAMIS_OK;
+    return twice ? tmi_fail(err, TAMIS_INVALID, "units: duplicate unit") : TAMIS_OK;
 }
 
 /* True if every pair is narrow enough. */
@@ -140,8 +140,7 @@ tamis_status tamis_inclusion_joint(tamis_bound *pij, const tamis_design *design,
     tmi_ball *balls = NULL;
     bool narrow = false;
     if (!pij) return tmi_fail(err, TAMIS_INVALID, "pij: NULL");
-    if (count > TAMIS_MAX_JOINT)
-        return tmi_fail(err, TAMIS_INVALID, "count: pairs of at most %d units are offered", TAMIS_MAX_JOINT);
+    if (count > TAMIS_MAX_JOINT) return tmi_fail(err, TAMIS_INVALID, "count: must be at most %d for pairs", TAMIS_MAX_JOINT);
     for (size_t i = 0; i < count * count; i++) pij[i] = (tamis_bound){0, 1};
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     TMI_TRY(check_units(design, units, count, err));

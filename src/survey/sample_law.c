@@ -37,7 +37,7 @@ static int compare_units(const void *x, const void *y) { return *(const uint8_t 
 static tamis_status new_sample(tmi_listed **sample, tamis_law *law, const uint8_t *units, size_t size, tamis_error *err)
 {
     if (law->count == TMI_SAMPLE_LAW_SAMPLES)
-        return tmi_fail(err, TAMIS_UNABLE, "the law has more than %zu samples", TMI_SAMPLE_LAW_SAMPLES);
+        return tmi_fail(err, TAMIS_UNABLE, "the design has more than %zu samples", TMI_SAMPLE_LAW_SAMPLES);
     if (!tmi_grow(&law->samples, &law->room, law->count, sizeof *law->samples)) return tmi_fail_memory(err);
     tmi_listed *s = &law->samples[law->count];
     *s = (tmi_listed){.size = (uint8_t)size};
@@ -220,8 +220,7 @@ tamis_status tmi_sample_law_of(tamis_law **law, const tamis_design *design, tami
     *law = NULL;
     if (design->population > TAMIS_LAW_UNITS)
         return tmi_fail(err, TAMIS_UNABLE,
-                        "%s: pairs are known only through the list of all samples, for at most %d "
-                        "units",
+                        "%s: joint inclusion probabilities are known only from the list of all samples, for at most %d units",
                         design->kind->name, TAMIS_LAW_UNITS);
     TMI_TRY(tmi_sample_law_alloc(&l, design->population, err));
     TMI_TRY(design->kind->law(l, design, err));
@@ -239,7 +238,7 @@ tamis_status tamis_law_new(tamis_law **law, const tamis_design *design, tamis_er
     *law = NULL;
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (design->population > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "design: samples are listed for frames of at most %d units", TAMIS_LAW_UNITS);
+        return tmi_fail(err, TAMIS_INVALID, "design: samples can be listed for frames of at most %d units", TAMIS_LAW_UNITS);
     tamis_status status = tmi_sample_law_of(law, design, err);
     for (int64_t i = 0; i < design->population && status == TAMIS_OK; i++)
         status = design->kind->exact(&(*law)->pi[i], design, i, err);
@@ -310,8 +309,8 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
     if (!law) return tmi_fail(err, TAMIS_INVALID, "law: NULL");
     *law = NULL;
     if (population < 1 || population > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "population: from 1 to %d for a law", TAMIS_LAW_UNITS);
-    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: a law has at least one sample");
+        return tmi_fail(err, TAMIS_INVALID, "population: must be from 1 to %d to list samples", TAMIS_LAW_UNITS);
+    if (count == 0) return tmi_fail(err, TAMIS_INVALID, "count: at least one sample is needed");
     if (!sizes) return tmi_fail(err, TAMIS_INVALID, "sizes: NULL");
     if (!probabilities) return tmi_fail(err, TAMIS_INVALID, "probabilities: NULL");
     TMI_TRY(tmi_sample_law_alloc(&l, population, err));
@@ -323,7 +322,7 @@ tamis_status tamis_law_given(tamis_law **law, int64_t population, const int64_t 
     qsort(l->samples, l->count, sizeof *l->samples, compare_samples);
     for (size_t j = 1; j < l->count; j++)
         if (compare_samples(&l->samples[j - 1], &l->samples[j]) == 0)
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: the same sample appears twice"));
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "samples: duplicate sample"));
     TMI_TRY(check_sum(l, err));
     TMI_TRY(finish(l, err));
     TMI_TRY(add_up_pi(l, err));

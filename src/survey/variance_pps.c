@@ -70,7 +70,7 @@ static tamis_status measure(spread *s, double *variance, const double *linear, c
     if (status != TAMIS_OK) return status;
     *s = spread_of(linear, p, count, plain);
     if (s->n == 1 && !(plain && p[0] == 1))
-        return tmi_fail(err, TAMIS_INVALID, "probabilities: only one is below 1, which tells no variance");
+        return tmi_fail(err, TAMIS_INVALID, "probabilities: only one is below 1, so the variance cannot be estimated");
     return TAMIS_OK;
 }
 

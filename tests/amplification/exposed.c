@@ -118,7 +118,7 @@ static void what_is_not_proved_is_refused(void **state)
     (void)state;
     refuse(pps("brewer", pi), TAMIS_REPLACE, TAMIS_REPLACE, "Brewer's method has no proved coupling");
     refuse(pps("tille", pi), TAMIS_REPLACE, TAMIS_REPLACE, "Tille's elimination has no proved coupling");
-    refuse(pps("systematic", pi), TAMIS_REPLACE, TAMIS_REPLACE, "systematic sampling of unequal probabilities has no");
+    refuse(pps("systematic", pi), TAMIS_REPLACE, TAMIS_REPLACE, "systematic sampling with unequal probabilities has no");
     refuse(pps("systematic_random", pi), TAMIS_REPLACE, TAMIS_REPLACE, "random order has no proved coupling");
     refuse(stages(pps("brewer", "0.25 0.75 1"), census(1), census(1), census(1)), TAMIS_REPLACE, TAMIS_REPLACE, "Brewer");
     refuse(strata(srs(4, 1), pps("tille", pi)), TAMIS_REPLACE, TAMIS_REPLACE, "Tille");
@@ -142,12 +142,12 @@ static void what_claims_too_much_is_refused(void **state)
 {
     (void)state;
     facts_are_refused((tamis_sampling_facts){0}, equal_clusters(3, 2), NULL);
-    facts_are_refused((tamis_sampling_facts){.known = 1}, srs(9, 3), "who was sampled is known");
+    facts_are_refused((tamis_sampling_facts){.known = 1}, srs(9, 3), "it is known who was sampled");
     facts_are_refused((tamis_sampling_facts){.by_response = 1}, srs(9, 3), "nonresponse does not amplify");
     facts_are_refused((tamis_sampling_facts){.looked_at = 1}, srs(9, 3), "depended on protected variables");
     facts_are_refused((tamis_sampling_facts){.one_of_several = 1}, srs(9, 3), "composed first and amplified once");
-    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 0), "up to 3 records");
-    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, equal_clusters(3, 4), "up to 4 records");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 0), "differ in 3 records");
+    facts_are_refused((tamis_sampling_facts){.as_srs = 1}, equal_clusters(3, 4), "differ in 4 records");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, with_replacement(5, 2), "not a simple random sample");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, two_of(srs(2, 1), 3, 2), "not a simple random sample");
     facts_are_refused((tamis_sampling_facts){.as_srs = 1}, systematic(9, 3, 1), NULL);

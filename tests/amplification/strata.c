@@ -136,7 +136,7 @@ static void moves_between_many_strata(void **state)
     assert_int_equal(tamis_amplify_moves(&e, &d, N, n, 1, eps, delta, NULL), TAMIS_OK); /* nowhere to go */
     assert_true(fabs(e.upper - log(1 + 0.1 * (M_E - 1))) < 1e-12 && fabs(d.upper - 1e-7) < 1e-18);
     assert_int_equal(tamis_amplify_moves(&e, &d, N, whole, 5, eps, delta, &err), TAMIS_REFUSED);
-    assert_non_null(strstr(err.message, "stratum 1 is taken whole"));
+    assert_non_null(strstr(err.message, "stratum 1 is a take-all stratum"));
     assert_true(e.lower == 0 && isinf(e.upper) && d.upper == 1);
     assert_int_equal(tamis_amplify_moves(&e, &d, N, n, 0, eps, delta, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_amplify_moves(&e, &d, n, N, 5, eps, delta, NULL), TAMIS_INVALID);

@@ -92,7 +92,7 @@ def a_frame_names_the_same_people():
             done = tamis("release", "plan.yaml", "--out", "out", cwd=folder)
             assert done.returncode == (OK if kind == "text" else INVALID), (kind, done.stderr)
             if kind != "text":
-                assert "the same number" in done.stderr, done.stderr
+                assert "are equal" in done.stderr, done.stderr
                 assert '"entry"' not in tamis("ledger", "show", "l.ledger", "--json", cwd=folder).stdout
 
 

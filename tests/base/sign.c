@@ -131,7 +131,7 @@ static void a_key_is_never_written_over(void **state)
         snprintf(other, sizeof other, "once%zu.%s", i, endings[1 - i]);
         written(there, "mine", 0600);
         assert_int_equal(tamis_key_create(fingerprint, name, &err), TAMIS_INVALID);
-        assert_non_null(strstr(err.message, "exists already"));
+        assert_non_null(strstr(err.message, "already exists"));
         assert_string_equal(fingerprint, "");
         assert_int_not_equal(access(in_folder(other), F_OK), 0);
         FILE *file = fopen(in_folder(there), "r");

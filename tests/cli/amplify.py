@@ -64,7 +64,7 @@ def the_neighbour_never_meets_less_than_the_outsider():
             assert holds(who[0]["odds"], math.exp(steps)) and who[0]["odds"] == who[1]["odds"], (design, who)
             assert who[2]["odds"]["upper"] <= who[0]["odds"]["upper"] * (1 + 1e-12)
     text = amplify("--design", '{"census": {"population": 9}}', "--epsilon", "1", "--mechanism", "add_remove").stdout
-    assert "a sampled person, who is there or not" in text and "knows who was sampled         7.39" in text, text
+    assert "a sampled person, who is added or removed" in text and "knows who was sampled         7.39" in text, text
 
 
 @case
@@ -94,7 +94,7 @@ def a_plan_with_a_secret_sample_has_an_outsider():
         plan = pathlib.Path(folder) / "plan.yaml"
         text = plan.read_text()
         done = amplify("plan.yaml", cwd=folder)
-        assert done.returncode == REFUSED and "who was sampled is known" in done.stderr, done.stderr
+        assert done.returncode == REFUSED and "it is known who was sampled" in done.stderr, done.stderr
         plan.write_text(re.sub(r"protect: sample.*\n", "protect: frame\n  secret_sample: yes\n", text).replace("given: frame", "given: population"))
         done = amplify("plan.yaml", "--json", cwd=folder)
         assert done.returncode == OK, done.stderr
@@ -115,9 +115,9 @@ def a_picture_is_xml_and_gone_after_a_refusal():
 
 
 REFUSALS = {
-    "clusters as if they were a simple random sample": (["--design", CLUSTERS, "--as-srs"], "up to 2 records"),
-    "a public list as if it were a simple random sample": (["--design", SYSTEMATIC, "--as-srs"], "up to 3 records"),
-    "a known sample": ([*API_SURVEY, "--known-sample"], "who was sampled is known"),
+    "clusters as if they were a simple random sample": (["--design", CLUSTERS, "--as-srs"], "differ in 2 records"),
+    "a public list as if it were a simple random sample": (["--design", SYSTEMATIC, "--as-srs"], "differ in 3 records"),
+    "a known sample": ([*API_SURVEY, "--known-sample"], "it is known who was sampled"),
     "nonresponse": ([*API_SURVEY, "--nonresponse"], "nonresponse does not amplify"),
     "one release of several": ([*API_SURVEY, "--one-of-several"], "composed first and amplified once"),
     "Brewer's method": (["--design", '{"pps": {"method": "brewer", "probabilities": ["1/2", "1/2"]}}'], "no proved coupling"),
@@ -137,8 +137,8 @@ for name, (arguments, words) in REFUSALS.items():
     each_refusal(name, arguments, words)
 
 WRONG = {
-    "no design": (["--epsilon", "1"], "give one of"),
-    "two designs": ([*API_SURVEY, "--design", CLUSTERS, "--epsilon", "1"], "give one of"),
+    "no design": (["--epsilon", "1"], "give exactly one of"),
+    "two designs": ([*API_SURVEY, "--design", CLUSTERS, "--epsilon", "1"], "give exactly one of"),
     "no epsilon": (API_SURVEY, "--epsilon is needed"),
     "an epsilon that is no number": ([*API_SURVEY, "--epsilon", "much"], "--epsilon:"),
     "an infinite epsilon": ([*API_SURVEY, "--epsilon", "inf"], "--epsilon:"),

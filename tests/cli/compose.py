@@ -53,7 +53,7 @@ def ten_releases_are_composed_first_and_amplified_once():
     assert all("outsider" in point for point in out["curve"]) and out["curve"][-1]["outsider"]["upper"] == 0
     assert [m["who"] for m in out["meaning"]][-1] == "outsider"
     rows = of_list(TEN, "--population", "100", "--sample", "1").stdout
-    assert "adding up would say                          10       0" in rows and "secret  5.3994   0" in rows, rows
+    assert "sum of the epsilons                          10       0" in rows and "secret  5.3994   0" in rows, rows
 
 
 @case
@@ -82,9 +82,9 @@ def an_outsider_has_the_amplified_curve():
 
 @case
 def adding_up_is_told_only_where_all_are_pure():
-    assert "adding up" in of_list(TEN, "--delta", "0.01").stdout
+    assert "sum of the epsilons" in of_list(TEN, "--delta", "0.01").stdout
     done = of_list(TEN + "- {law: claim, eps: 1, delta: 1e-3}\n", "--delta", "1e-6")
-    assert done.returncode == OK and "adding up" not in done.stdout and "none suffices" in done.stdout, done
+    assert done.returncode == OK and "sum of the epsilons" not in done.stdout and "none suffices" in done.stdout, done
     assert "a sampled person" in of_list("[{law: gaussian, scale: 3}]").stdout
 
 
@@ -105,12 +105,12 @@ def a_picture_is_xml():
 
 
 BAD = {
-    "an empty list": ("[]", "there is no release in the list"),
+    "an empty list": ("[]", "the list has no release"),
     "an empty file": ("", "expected a list"),
     "no list": ("law: laplace\nscale: 1\n", "expected a list"),
     "no YAML": ("[{law: ", "not valid YAML"),
     "a number for a release": ("[3]", "release 1: must be an object"),
-    "no law": ("[{scale: 3}]", "law: must be given"),
+    "no law": ("[{scale: 3}]", "law: missing"),
     "an unknown law": ("[{law: box, scale: 3}]", "law: must be laplace, gaussian"),
     "an unknown field": ("[{law: laplace, scale: 3, rate: 0.1}]", "'rate' is not a field of a release"),
     "a missing scale": (TEN + "- {law: gaussian}\n", "release 2: law: gaussian needs scale"),
@@ -118,9 +118,9 @@ BAD = {
     "a negative eps": ("[{law: randomized_response, eps: -1}]", "eps: must not be negative"),
     "an infinite eps": ("[{law: laplace, eps: .inf}]", "eps:"),
     "count 0": ("[{law: laplace, eps: 1, count: 0}]", "count: must be between 1 and 2^30"),
-    "eps and sensitivity": ("[{law: laplace, eps: 1, sensitivity: 2}]", "sensitivity: goes with a scale"),
-    "a response and sensitivity": ("[{law: randomized_response, eps: 1, sensitivity: 2}]", "sensitivity: goes with a scale"),
-    "rho and sensitivity": ("[{law: zcdp, rho: 1, sensitivity: 2}]", "sensitivity: goes with a scale"),
+    "eps and sensitivity": ("[{law: laplace, eps: 1, sensitivity: 2}]", "sensitivity: only with a scale"),
+    "a response and sensitivity": ("[{law: randomized_response, eps: 1, sensitivity: 2}]", "sensitivity: only with a scale"),
+    "rho and sensitivity": ("[{law: zcdp, rho: 1, sensitivity: 2}]", "sensitivity: only with a scale"),
     "eps and scale": ("[{law: laplace, eps: 1, scale: 1}]", "laplace needs either scale or eps"),
     "half a person": ("[{law: discrete_laplace, scale: 1, sensitivity: 1/2}]", "must be an integer"),
 }
@@ -150,7 +150,7 @@ WRONG = {
     "a sample above the population": (["--population", "3", "--sample", "4"], "--sample cannot be more"),
     "no sample": (["--population", "3", "--sample", "0"], "--sample needs a whole number"),
     "half a population": (["--population", "1/2", "--sample", "1"], "--population needs a whole number"),
-    "epsilon and delta": (["--epsilon", "1", "--delta", "0.1"], "exclude each other"),
+    "epsilon and delta": (["--epsilon", "1", "--delta", "0.1"], "give either --epsilon or --delta"),
     "a negative epsilon": (["--epsilon", "-1"], "--epsilon must not be negative"),
     "a delta above 1": (["--delta", "2"], "--delta must be between 0 and 1"),
     "an epsilon that is no number": (["--epsilon", "nan"], "--epsilon:"),

@@ -182,8 +182,8 @@ def bad_frames_are_named():
         ("x\n0.5\n0.4\n", ["pivotal", "--probability", "x"], "sum"),
         ("x\n0.5\n1.5\n", ["poisson", "--probability", "x"], "column x, row 2: a probability is at most 1"),
         ("1,2\n3,4\n", ["srs", "--sample", "1"], "the first line contains numbers"),
-        ("a;b\n1;2\n", ["srs", "--sample", "1"], "separated by commas"),
-        ("weight\n1\n", ["srs", "--sample", "1"], "column weight already"),
+        ("a;b\n1;2\n", ["srs", "--sample", "1"], "separate columns by commas"),
+        ("weight\n1\n", ["srs", "--sample", "1"], "already has a column weight"),
         ("h,n\na,1\na,2\n", ["srs", "--strata", "h", "--allocation", "n"], "column n, row 2: differs"),
         ("h,n\na,1\nb,2\n", ["srs", "--strata", "h", "--allocation", "n"], "the stratum of row 2: --sample: 2 units"),
         ("h,n\na,0.5\n", ["srs", "--strata", "h", "--allocation", "n"], "whole number"),
@@ -268,7 +268,7 @@ def nothing_is_written_over():
         there = pathlib.Path(folder) / "s.csv"
         there.write_text("mine")
         done, _ = draw(folder, "--design", "srs", "--sample", "2")
-        is_usage_error(done, "s.csv exists already")
+        is_usage_error(done, "s.csv already exists")
         assert there.read_text() == "mine"
         is_usage_error(draw(folder, "--design", "srs", "--sample", "2", out="none/s.csv")[0], "there is no folder")
         assert os.listdir(folder) == ["s.csv"]

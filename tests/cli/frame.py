@@ -79,7 +79,7 @@ def a_frame_that_does_not_fit_costs_nothing():
         (["id,q"] + good, {}, "no column p"),
         (["id,chance"] + good, {"design": "{poisson: {probability: chnace, frame: frame.csv}}"},
          "the frame has no column chnace; did you mean chance?"),
-        (["id,p"] + good + ["u00,0.5"], {}, "appears twice"),
+        (["id,p"] + good + ["u00,0.5"], {}, "duplicate unit"),
         (["id,p"] + good + ["v,0"], {}, "column p, row 41"),
         (["id,p"] + good + ["v,1.5"], {}, "column p, row 41"),
         (["id,p"] + good + ["v,"], {}, "column p, row 41: empty"),
@@ -172,7 +172,7 @@ def an_outsider_of_a_sample_with_unequal_probabilities():
         is_epsilon(told["epsilon"], amplified(largest))
     for method in ("systematic", "systematic_random", "brewer", "tille"):
         reason = outsider(f"{{pps: {{method: {method}, probability: p, sample: 10, frame: frame.csv}}}}", frame=frame)
-        assert "promised no more than a sampled person" in reason, reason
+        assert "the guarantee of a sampled person" in reason, reason
 
 
 @case

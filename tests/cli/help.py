@@ -81,7 +81,7 @@ def help_as_a_command_says_the_same():
         assert tamis("help", *name).stdout == tamis(*name, "--help").stdout == tamis(*name, "-h").stdout
     is_usage_error(tamis("help", "privacy", "srss"), "unknown command 'privacy srss'", "did you mean 'srs'?")
     is_usage_error(tamis("help", "nosie"), "did you mean 'noise'?")
-    is_usage_error(tamis("help", "noise", "noise"), "too many")
+    is_usage_error(tamis("help", "noise", "noise"), "unexpected argument")
 
 
 @case

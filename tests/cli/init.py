@@ -44,10 +44,10 @@ def nothing_is_written_over():
     done, folder, plan = written("data.csv")
     before = plan.read_text()
     again = tamis("init", "data.csv", cwd=folder)
-    is_usage_error(again, "data.yaml exists already", "--out")
+    is_usage_error(again, "data.yaml already exists", "--out")
     assert plan.read_text() == before
     (folder / "link.yaml").symlink_to("nowhere")
-    is_usage_error(tamis("init", "data.csv", "--out", "link.yaml", cwd=folder), "link.yaml exists already")
+    is_usage_error(tamis("init", "data.csv", "--out", "link.yaml", cwd=folder), "link.yaml already exists")
     shutil.rmtree(folder)
 
 

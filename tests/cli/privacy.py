@@ -200,7 +200,7 @@ def bad_designs_are_told():
     assert design(good, "--column", "x").returncode == INVALID
     for bad in ("1", "1:0", "0:0", ":1", "0:", "x:y", "0:inf"):
         is_usage_error(design(good, "--range", bad), "--range")
-    is_usage_error(design(good, "--range", "0:1", "--column", "x"), "exclude each other")
+    is_usage_error(design(good, "--range", "0:1", "--column", "x"), "give either --range or --column")
     is_usage_error(privacy("design"), "PLAN is missing")
 
 
@@ -218,7 +218,7 @@ def bad_sensitivities_are_told():
         is_usage_error(privacy("noise", "--laplace", "1", "--sensitivity", bad), "--sensitivity: ")
     is_usage_error(privacy("noise", "--discrete-laplace", "1", "--sensitivity", "1.5"), "--sensitivity must be a whole number")
     is_usage_error(privacy("noise", "--target", "1,0", "--sensitivity", "1.5"), "--sensitivity must be a whole number")
-    is_usage_error(privacy("noise"), "which noise?")
+    is_usage_error(privacy("noise"), "give --laplace B")
     is_usage_error(privacy("noise", "--laplace", "1e-99"), "--laplace")
     is_usage_error(privacy("noise", "--gaussian", "0"), "--gaussian must be positive")
 
@@ -295,7 +295,7 @@ def bad_sizes_and_windows_are_told_by_their_option():
 def bad_noise_and_targets_are_told_by_their_option():
     def srs(*more):
         return privacy("srs", *API_SURVEY, *more)
-    is_usage_error(srs("--laplace", "1", "--gaussian", "1"), "--laplace and --gaussian exclude each other")
+    is_usage_error(srs("--laplace", "1", "--gaussian", "1"), "give either --laplace or --gaussian, not both")
     is_usage_error(srs("--laplace", "0"), "--laplace must be positive")
     is_usage_error(srs("--discrete-gaussian", "-2"), "--discrete-gaussian must be positive")
     for bad in ("inf", "nan", "much", "", "1,5", "1e999999999"):
@@ -305,13 +305,13 @@ def bad_noise_and_targets_are_told_by_their_option():
     is_usage_error(srs("--epsilon", "-0.1"), "--epsilon must not be negative")
     is_usage_error(srs("--epsilon", "1e7"), "--epsilon must not exceed")
     is_usage_error(srs("--delta", "1.5"), "--delta must be between 0 and 1")
-    is_usage_error(srs("--epsilon", "1", "--delta", "0.1"), "exclude each other")
+    is_usage_error(srs("--epsilon", "1", "--delta", "0.1"), "give either --epsilon or --delta")
     for bad in ("1", ",", ",1", "1e-6,"):
         assert srs("--target", bad).returncode == USAGE, bad
     is_usage_error(srs("--target", "1;2"), "--target needs an epsilon and a delta")
     is_usage_error(srs("--target", "x,1"), "--target: ")
     is_usage_error(srs("--target", "1,2"), "--target: delta must be between 0 and 1")
-    is_usage_error(srs("--target", "1,0.1", "--delta", "1"), "--target excludes")
+    is_usage_error(srs("--target", "1,0.1", "--delta", "1"), "give either --target")
     is_usage_error(srs("--target", "1,0.1", "--svg", "x.svg"), "--svg")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""regularise: weights moved towards their mean, less noise for a bias that is told."""
+"""regularise: weights shrunk towards their mean, less noise for a bias that is told."""
 import json
 import math
 import pathlib
@@ -58,7 +58,7 @@ def the_bias_of_strata_is_as_told_and_attained():
         change = abs(20 * 10 * (moved[high] - weights[high]))
         assert math.isclose(total["bias_at_most"], change, rel_tol=1e-9), (total, change)
         assert math.isclose(told["mean", None]["bias_at_most"], change / 1000, rel_tol=1e-3)
-        assert any("moved towards their mean" in note for note in total["notes"])
+        assert any("shrunk towards their mean" in note for note in total["notes"])
         assert told["variance", None]["bias_at_most"] > 0
         for g in "ab":  # the weights of a stratum are all alike, so that its shares stay
             near(told["share", g], float(g == high))

@@ -238,11 +238,11 @@ def a_second_account_over_the_same_source_needs_a_reason():
         for path, file in spellings.items():
             path.write_text(other.replace("file: apisrs.csv", f"file: {file}") + f"ledger: {folder / 'tamis.ledger'}\n")
             done = tamis("release", path, "--out", "b", cwd=folder)
-            assert done.returncode == REFUSED and "over the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
+            assert done.returncode == REFUSED and "for the same source" in done.stderr and "--new-account" in done.stderr, (path, done)
             done = tamis("check", path, cwd=folder)
-            assert done.returncode == REFUSED and "over the same source" in done.stderr, done
+            assert done.returncode == REFUSED and "for the same source" in done.stderr, done
             assert "± is one standard deviation" in done.stdout and "The ledger refuses this release." in done.stdout, done.stdout
-            assert "Nothing was released" not in done.stdout and "would leave" not in done.stdout, done.stdout
+            assert "Nothing has been released" not in done.stdout and "would leave" not in done.stdout, done.stdout
         assert not (folder / "b").exists()
         done = tamis("release", "other.yaml", "--new-account", "the board decided on it", "--out", "b", cwd=folder)
         assert done.returncode == OK and done.stdout.startswith("New account: "), done
@@ -271,10 +271,10 @@ def an_existing_folder_is_refused_and_left_alone():
         (folder / "file").write_text("mine")
         for name in ("taken", "file"):
             done = tamis("release", "plan.yaml", "--out", name, cwd=folder)
-            is_usage_error(done, f"--out {name} exists already")
+            is_usage_error(done, f"--out {name} already exists")
         assert os.listdir(folder / "taken") == [] and (folder / "file").read_text() == "mine"
         assert tamis("release", "plan.yaml", cwd=folder).returncode == OK
-        is_usage_error(tamis("release", "plan.yaml", cwd=folder), "plan-release exists already", "with --out")
+        is_usage_error(tamis("release", "plan.yaml", cwd=folder), "plan-release already exists", "with --out")
 
 
 @case
@@ -287,7 +287,7 @@ def a_place_without_permission_is_named_with_its_option():
             done = tamis("release", "plan.yaml", "--out", "closed/r", cwd=folder, **nobody)
         except PermissionError:
             raise Skip("the program cannot be run by another user") from None
-        is_usage_error(done, "--out closed/r cannot be made: Permission denied")
+        is_usage_error(done, "--out closed/r cannot be created: Permission denied")
 
 
 @case
@@ -296,10 +296,10 @@ def a_folder_that_cannot_be_made_is_an_error_before_the_data():
         (folder / "apisrs.csv").unlink()
         for out, why in (("", "expected the name of a folder"), ("no/such/place", "there is no folder no/such/"),
                          ("/no-such/place//", "there is no folder /no-such/"), ("plan.yaml/x", "Not a directory"),
-                         ("x" * 300, "too long"), ("no/" * 2000 + "x", "no/no/"), ("/", "exists already")):
+                         ("x" * 300, "too long"), ("no/" * 2000 + "x", "no/no/"), ("/", "already exists")):
             is_usage_error(tamis("release", "plan.yaml", "--out", out, cwd=folder), "--out", why)
         done = tamis("release", "plan.yaml", "--out", "/proc/x", cwd=folder)
-        assert done.returncode in (SYSTEM, INVALID) and done.stdout == "" and "/proc/x cannot be made" in done.stderr, done
+        assert done.returncode in (SYSTEM, INVALID) and done.stdout == "" and "/proc/x cannot be created" in done.stderr, done
 
 
 @case
@@ -397,7 +397,7 @@ def the_demo_has_a_json_form_and_an_out():
         assert done.returncode == OK and json.loads(done.stdout)["survey"] == "california-schools-2000", done
         assert os.listdir(folder) == ["schools"]
         again = tamis("demo", "--out", "schools", cwd=folder)
-        is_usage_error(again, "--out schools exists already")
+        is_usage_error(again, "--out schools already exists")
 
 
 @case
@@ -431,7 +431,7 @@ def names_that_cannot_be_read_are_refused_or_shown_by_number():
 @case
 def the_demo_leaves_nothing_behind_when_it_fails():
     done = tamis("demo", env={"TMPDIR": "/no/such/folder"})
-    assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot make a temporary folder"), done
+    assert done.returncode == SYSTEM and done.stderr.startswith("tamis: cannot create a temporary folder"), done
 
 
 # Work of a few seconds: files of a million rows each, written once.

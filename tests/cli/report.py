@@ -128,7 +128,7 @@ def tables_have_captions_scopes_and_row_headers():
 @case
 def words_are_those_of_the_unit_and_of_people():
     assert "What an attacker can learn about one employee, at most" in PAGE.words and "any sampled employee" in PAGE.words
-    assert "belief about one employee move?" in TEXT and "that employee's answers had been guessed" in PAGE.words
+    assert "belief about one employee move?" in TEXT and "that employee's answers had not been used" in PAGE.words
     hazard = "If several of them belong to one person, that person is protected less."
     rest = PAGE.words.replace(hazard, "").replace("smaller than a person", "")
     assert hazard in PAGE.words and "person" not in rest, rest[max(0, rest.find("person") - 80):][:200]
@@ -208,7 +208,7 @@ budget: {{epsilon: 1}}
 """
     page, text, release = released(plan, "a,b\n" + "".join(f"w{i},v{i % 7}\n" for i in range(100)))
     assert len(release["results"]) == count and not page.plots
-    assert "plots are left out" in page.words
+    assert "Plots are left out" in page.words
     rows = [row for row in page.tables[0]["rows"][1:] if len(row) > 1]
     assert len(rows) == count
     assert len(text) < 20000 + 80 * count, len(text)  # 5 MB for 60,000

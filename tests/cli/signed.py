@@ -61,9 +61,9 @@ def a_pair_of_keys_is_two_files_and_a_fingerprint():
         assert secret.read_text().startswith("-----BEGIN PRIVATE KEY-----\n") and public.read_text().startswith("-----BEGIN PUBLIC KEY-----\n")
         assert re.fullmatch("[0-9a-f]{64}", fingerprint)
         texts = secret.read_text(), public.read_text()
-        is_usage_error(tamis("key", "create", "agency", cwd=folder), "agency.key exists already")
+        is_usage_error(tamis("key", "create", "agency", cwd=folder), "agency.key already exists")
         public.rename(folder / "other.pub")
-        is_usage_error(tamis("key", "create", "other", cwd=folder), "other.pub exists already")
+        is_usage_error(tamis("key", "create", "other", cwd=folder), "other.pub already exists")
         assert not (folder / "other.key").exists() and (secret.read_text(), (folder / "other.pub").read_text()) == texts
         assert tamis("key", "create", "nowhere/agency", cwd=folder).returncode == INVALID
         done = tamis("key", "create", "third", cwd=folder)
@@ -85,7 +85,7 @@ def a_signed_release_is_the_agencys():
         assert code == INVALID and found["signature"] == "wrong" and fields(found) == ["signed_by"]
         assert verifier.verify(out, folder / "other.pub") != []
         text = tamis("verify", out, "--key", folder / "agency.pub").stdout
-        assert "the signature is right" in text and fingerprint in text and all(len(line) <= 80 for line in text.splitlines())
+        assert "the signature is valid" in text and fingerprint in text and all(len(line) <= 80 for line in text.splitlines())
 
 
 @case
@@ -137,7 +137,7 @@ def a_signature_that_is_missing_or_of_something_else_is_found():
         assert code == INVALID and fields(found) == ["certificate.sig"] and found["signature"] == "missing"
         code, found = look(out / "certificate.json")
         assert code == OK and found["signature"] == "missing"
-        assert "certificate.sig is not there" in tamis("verify", out / "certificate.json").stdout
+        assert "certificate.sig is missing" in tamis("verify", out / "certificate.json").stdout
         assert look(out / "certificate.json", "--key", public)[0] == INVALID
         shutil.copytree(out, folder / "kept")
         again = tamis("release", "plan.yaml", "--quiet", "--out", "again", "--again", "--sign", "agency.key", cwd=folder)

@@ -87,7 +87,7 @@ def everybody_says_what_can_be_done(folder):
     assert "Entry 2 (plan.yaml, epsilon 0.1) was charged on" in shown and "never published" in shown, shown
     assert "tamis ledger void s.ledger 2 --reason TEXT" in shown and "spent epsilon 0.1 left epsilon 0.2" in shown, shown
     check = " ".join(tamis("check", "plan.yaml", cwd=folder).stdout.split())
-    assert "charged before (entry 2) and never published: this one would take that charge over and pay nothing" in check, check
+    assert "charged before (entry 2) and never published: this one would take over that charge and pay nothing" in check, check
     write_plan(folder, "other.yaml", by="a")
     check = " ".join(tamis("check", "other.yaml", cwd=folder).stdout.split())
     assert "never published" in check and "s.ledger 2 --reason" in check, check
@@ -128,7 +128,7 @@ def voided(folder):
     other = folder / "other.yaml"
     other.write_text(other.read_text().replace("population: 20000", "population: 30000"))
     done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
-    assert done.returncode == REFUSED and "'design' differs" in done.stderr and "Nothing was ever released from this account" in done.stderr, done
+    assert done.returncode == REFUSED and "'design' differs" in done.stderr and "nothing was ever released from it" in done.stderr, done
     done = tamis("release", "plan.yaml", "--out", "a", "--json", cwd=folder)  # the first that counts
     assert done.returncode == OK and "New ledger: s.ledger; this release is the first in it: every earlier charge was voided" in done.stderr, done
     assert json.loads(done.stdout)["ledger"]["created"] and json.loads((folder / "a" / "certificate.json").read_text())["ledger"]["created"]
@@ -140,7 +140,7 @@ def voided(folder):
     assert done.returncode == OK and not json.loads(done.stdout)["ledger"]["created"], done
     believed(folder, "b")
     done = tamis("release", "other.yaml", "--out", "other", cwd=folder)
-    assert done.returncode == REFUSED and "has fixed 'design'" in done.stderr and "ever" not in done.stderr, done
+    assert done.returncode == REFUSED and "fixed 'design'" in done.stderr and "ever" not in done.stderr, done
     for name in "ab":  # what the file by itself may say, the ledger knows better
         certificate = json.loads((folder / name / "certificate.json").read_text())
         forge(folder, certificate, created=not certificate["ledger"]["created"])

@@ -58,8 +58,8 @@ def an_unknown_option_is_named_and_the_nearest_offered():
 @case
 def a_missing_value_is_told():
     is_usage_error(tamis("noise", "laplace", "--count", "3", "--scale"), "--scale needs a value")
-    is_usage_error(tamis("release", "plan.yaml", "--sign", "--quiet"), "--sign needs a value, NAME.key, and --quiet is an option")
-    is_usage_error(tamis("demo", "--out", "--json"), "--out needs a value, DIR, and --json is an option")
+    is_usage_error(tamis("release", "plan.yaml", "--sign", "--quiet"), "--sign needs a value, NAME.key, but --quiet is an option")
+    is_usage_error(tamis("demo", "--out", "--json"), "--out needs a value, DIR, but --json is an option")
     done = tamis("release", "nowhere.yaml", "--sign=--quiet")
     assert done.returncode == INVALID and "nowhere.yaml" in done.stderr, done.stderr
 
@@ -77,7 +77,7 @@ def a_value_for_a_flag_is_refused():
 
 @case
 def an_option_given_twice_is_refused():
-    is_usage_error(tamis("noise", "laplace", "--scale", "1", "--count", "1", "--count", "2"), "--count is given twice")
+    is_usage_error(tamis("noise", "laplace", "--scale", "1", "--count", "1", "--count", "2"), "duplicate option --count")
 
 
 @case
@@ -87,7 +87,7 @@ def a_missing_operand_is_told():
 
 @case
 def one_operand_too_many_is_told():
-    is_usage_error(tamis("noise", "laplace", "gaussian", "--scale", "1", "--count", "1"), "'gaussian'", "too many")
+    is_usage_error(tamis("noise", "laplace", "gaussian", "--scale", "1", "--count", "1"), "unexpected argument 'gaussian'")
 
 
 @case

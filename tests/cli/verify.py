@@ -136,7 +136,7 @@ def what_else_is_in_the_folder_is_said():
         (out / "a\u202e.txt").write_text("x")
         done = tamis("verify", out)
         assert done.returncode == OK, done.stdout
-        assert "also in the folder, and no part of the release: a<U+202E>.txt, release-2.csv" in " ".join(done.stdout.split()), done.stdout
+        assert "also in the folder, but not part of the release: a<U+202E>.txt, release-2.csv" in " ".join(done.stdout.split()), done.stdout
         done = tamis("verify", out, "--json")
         assert done.returncode == OK and json.loads(done.stdout)["others"] == ["a<U+202E>.txt", "release-2.csv"], done.stdout
         assert json.loads(tamis("verify", out / "certificate.json", "--json").stdout)["others"] == []

@@ -93,7 +93,7 @@ def a_budget_is_raised_and_certificates_say_so():
         done = raise_to(folder, "--epsilon", "4", "--json")
         assert done.returncode == OK and json.loads(done.stdout)["accounts"][0]["raised"][0]["reason"] == "the board's decision"
         assert "raised" in tamis("ledger", "show", "tamis.ledger", cwd=folder).stdout
-        refused(folder, plan, "plan's own budget of epsilon 1, as epsilon 1 is spent already;")
+        refused(folder, plan, "plan's own budget of epsilon 1, since epsilon 1 is already spent;")
         told, second = released(folder, "b", PLAN, "--again")
         assert told["left"]["epsilon"]["lower"] == 2 and second["account"]["cap"] == {"epsilon": "4"}
         raised = second["account"]["raised"][0]
@@ -102,7 +102,7 @@ def a_budget_is_raised_and_certificates_say_so():
         assert tamis("ledger", "verify", "tamis.ledger", "--against", "a", "b", cwd=folder).returncode == OK
         _, lower = released(folder, "c", PLAN.replace("{epsilon: 4}", "{epsilon: 3}"), "--again")
         assert lower["plan"]["budget"] == {"epsilon": "3"} and lower["account"]["cap"] == {"epsilon": "4"}
-        refused(folder, PLAN.replace("{epsilon: 4}", "{epsilon: 2}"), "plan's own budget of epsilon 2, as epsilon 3 is spent already;")
+        refused(folder, PLAN.replace("{epsilon: 4}", "{epsilon: 2}"), "plan's own budget of epsilon 2, since epsilon 3 is already spent;")
 
 
 @case
@@ -131,8 +131,8 @@ def the_same_people_in_another_file_are_the_same_account():
         (folder / "other.csv").write_text(ROWS)
         other = PLAN.replace("survey: panel", "survey: other").replace("rows.csv", "other.csv")
         assert release(folder, "d", other).returncode == OK
-        refused(folder, PLAN.replace("rows.csv", "other.csv"), "over the same source")
-        refused(folder, PLAN.replace("survey: panel", "survey: third"), "over the same source", "--new-account")
+        refused(folder, PLAN.replace("rows.csv", "other.csv"), "for the same source")
+        refused(folder, PLAN.replace("survey: panel", "survey: third"), "for the same source", "--new-account")
 
 
 @case
@@ -157,7 +157,7 @@ def waves_add_up_and_each_has_its_own_design():
         told, certificate = released(folder, "b", wave("{name: 2026-Q2, same_sample: yes}", plan))
         assert not told["ledger"]["repeated"] and told["spent"]["epsilon"]["upper"] == 2
         assert told["guarantee"]["outsider"] is not None and certificate["amplification"]["theorem"] is not None
-        assert any("sample of the wave before" in line for line in certificate["declared_public"])
+        assert any("sample of the previous wave" in line for line in certificate["declared_public"])
         told, certificate = released(folder, "c", wave("2026-Q3", larger))
         assert told["spent"]["epsilon"]["upper"] == 3 and told["guarantee"]["outsider"] is None
         assert "same sample" in certificate["amplification"]["reason"]
@@ -178,7 +178,7 @@ def rotation_groups_lose_by_their_own_waves():
         certificate = told[2][1]
         sums = {g["group"]: g["after"]["epsilon"] for g in certificate["account"]["groups"]}
         assert sums == {"A": "1", "B": "2", "C": "2", "D": "1"} and certificate["account"]["after"]["epsilon"] == "0"
-        assert any("belongs to one group in all waves" in line for line in certificate["declared_public"])
+        assert any("is in the same group in all waves" in line for line in certificate["declared_public"])
         refused(folder, wave("{name: w3, groups: [C]}"), "'wave'", '(wave.groups: ["C", "D"] there, ["C"] here)')
         told, _ = released(folder, "all", wave("w4"))  # everybody is in it
         assert told["spent"]["epsilon"]["upper"] == 3 and told["left"]["epsilon"]["lower"] == 1
@@ -215,17 +215,17 @@ def what_a_survey_has_read_is_noted_with_every_charge():
         released(folder, "a", PLAN)
         released(folder, "b", PLAN.replace("rows.csv", "more.csv"), "--again")
         other = PLAN.replace("survey: panel", "survey: other")
-        refused(folder, other.replace("rows.csv", "more.csv"), "over the same source")
+        refused(folder, other.replace("rows.csv", "more.csv"), "for the same source")
         released(folder, "c", other.replace("rows.csv", "third.csv"))
         done = release(folder, "d", PLAN.replace("rows.csv", "third.csv"))
-        assert done.returncode == REFUSED and "over the same source" in done.stderr, done
+        assert done.returncode == REFUSED and "for the same source" in done.stderr, done
         (folder / "fourth.csv").write_text(ROWS)
         (folder / "plan.yaml").write_text(PLAN.replace("rows.csv", "fourth.csv"))
         done = tamis("release", "plan.yaml", "--out", "e", cwd=folder)
-        assert done.returncode == OK and "from another source than the plan names now" in done.stderr, done
+        assert done.returncode == OK and "from a source other than the one that the plan names now" in done.stderr, done
         pilot = PLAN.replace("survey: panel", "survey: pilot")
         assert release(folder, "f", pilot, "--new-account", "a pilot").returncode == OK
-        refused(folder, pilot.replace("rows.csv", "third.csv"), "over the same source")
+        refused(folder, pilot.replace("rows.csv", "third.csv"), "for the same source")
 
 
 @case

@@ -155,7 +155,7 @@ static void wrong_inputs_are_named(void **state)
     INVALID(tamis_profile_laplace(&p, one, NULL, &err), "sensitivity: NULL");
     INVALID(tamis_profile_laplace(&p, zero, one, &err), "scale: must be positive");
     INVALID(tamis_profile_gaussian(&p, one, negative, &err), "sensitivity: must not be negative");
-    INVALID(tamis_profile_gaussian(&p, tiny, one, &err), "scale: below the sensitivity");
+    INVALID(tamis_profile_gaussian(&p, tiny, one, &err), "scale: less than the sensitivity");
     INVALID(tamis_profile_discrete_laplace(&p, one, -1, &err), "sensitivity: must not be negative");
     INVALID(tamis_profile_discrete_gaussian(&p, one, INT64_MAX, &err), "sensitivity: must be at most 2^30");
     INVALID(tamis_profile_discrete_gaussian(&p, NULL, 1, &err), "scale: NULL");

@@ -138,13 +138,13 @@ static const struct {
     {"{\"id\": \"a\"}", "a", "invalid", "'area' is missing"},
     {"{\"id\": \"a\", \"area\": 1}", "a", "invalid", "area: must be a string"},
     {"{\"id\": \"a\", \"area\": \"Amplification\"}", "a", "unknown", "amplification"},
-    {"{\"id\": \"a\", \"area\": \"\"}", "a", "unknown", "area: not known"},
+    {"{\"id\": \"a\", \"area\": \"\"}", "a", "unknown", "area: unknown"},
     {"{\"id\": \"a\", \"area\": \"composition\"}", "a", "invalid", "'kind' is missing"},
     {"{\"id\": \"a\", \"area\": \"composition\", \"kind\": {}}", "a", "invalid", "kind: must be a string"},
     {"{\"id\": \"a\", \"area\": \"composition\", \"kind\": \"forward\"}", "a", "unknown", "pure"},
     {"{\"id\": \"a\", \"area\": \"composition\", \"kind\": \"pure\"}", "a", "invalid", "'in' is missing"},
     {"{\"id\": \"a\", \"area\": \"composition\", \"kind\": \"pure\", \"in\": []}", "a", "invalid", "in: must be an object"},
-    {"{\"id\": \"a\", \"area\": \"amplification\", \"kind\": \"enumerated_rr\", \"in\": {}}", "a", "unknown", "kind: not known"},
+    {"{\"id\": \"a\", \"area\": \"amplification\", \"kind\": \"enumerated_rr\", \"in\": {}}", "a", "unknown", "kind: unknown"},
     {AMPLIFY("{}"), "a", "invalid", "'N' is missing"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1\"}"), "a", "invalid", "'delta' is missing"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1\", \"delta\": \"0\", \"q\": 1}"), "a", "invalid", "'q' is not a field"},
@@ -171,7 +171,7 @@ static const struct {
     {AMPLIFY("{\"N\": 0, \"n\": 0, \"eps\": \"1\", \"delta\": \"0\"}"), "a", "invalid", "population: must be at least 1"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"-1\", \"delta\": \"0\"}"), "a", "invalid", "eps: must not be negative"},
     {AMPLIFY("{\"N\": 5, \"n\": 2, \"eps\": \"1\", \"delta\": \"2\"}"), "a", "invalid", "delta: must be between 0 and 1"},
-    {COMPOSE("[]"), "a", "invalid", "no release"},
+    {COMPOSE("[]"), "a", "invalid", "count: must be at least 1"},
     {COMPOSE("\"1\""), "a", "invalid", "eps_list: must be a list"},
     {COMPOSE("{\"0\": 1}"), "a", "invalid", "eps_list: must be a list"},
     {COMPOSE("[\"1\", 0.5]"), "a", "invalid", "eps_list: item 2: write a number"},
@@ -305,7 +305,7 @@ static void long_numbers_do_not_fill_the_memory(void **state)
     while (line.length < TAMIS_COMPUTE_LINE_MAX - 100) tmi_text_put(&line, ",\"1e1000/1e-1000\"");
     tmi_text_put(&line, "]}}");
     assert_int_equal(ask(&answer, line.bytes, line.length), TAMIS_INVALID);
-    assert_non_null(strstr(error_of(answer, "message"), "eps_list: its numbers hold more than"));
+    assert_non_null(strstr(error_of(answer, "message"), "eps_list: its numbers take more than"));
     json_decref(answer);
     tmi_text_clear(&line);
 }

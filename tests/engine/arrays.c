@@ -125,7 +125,7 @@ static void plain_arrays(void **state)
     EVERY_ALLOCATION_FAILS(tamis_source_integers(source, "c", k, NULL), {});
     EVERY_ALLOCATION_FAILS(tamis_source_texts(source, "t", t, NULL), {});
     assert_int_equal(tamis_source_numbers(source, "x", x, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "column x already"));
+    assert_non_null(strstr(err.message, "duplicate column x"));
     assert_int_equal(tamis_source_numbers(source, "", x, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_source_numbers(source, NULL, x, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_source_texts(source, "u", NULL, NULL), TAMIS_INVALID);

@@ -139,7 +139,7 @@ static const struct {
     {"few", {.tables = few_tables, .table_count = 4}, SIZE_MAX},
     {"many", {.tables = many_tables, .table_count = 4}, 3000},
     {"moments", {.tables = &moment_table, .table_count = 1}, SIZE_MAX},
-    {"one row a unit", {.tables = many_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1, .key = key}, 300},
+    {"one row per unit", {.tables = many_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 1, .key = key}, 300},
     {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3, .key = key}, 300},
     {"groups", {.tables = group_tables, .table_count = 2}, 300},
     {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},

@@ -99,7 +99,7 @@ static void bad_files(void **state)
         {"\"a\"z,b\n", "not a list of column names", false},
         {"secret1,secret2\n1,x\n", "there is no column a", false},
         {"a,c\n1,secret\n", "there is no column b", false},
-        {"a;b\n1;x\n", "separated by commas", false},
+        {"a;b\n1;x\n", "separate columns by commas", false},
         {"1,secret\n2,y\n", "there is no column a", false},
         {"1,-2.5\n2,3\n", "the first line contains numbers", false},
         {"a,b\n1,\"secret\n2,y\n", "line 2: a quote is not closed", true},

@@ -192,7 +192,7 @@ static void bad_columns(void **state)
     static tmi_column a = {.name = "ring", .kind = TMI_INDICATOR, .condition_count = 1};
     static tmi_condition on_itself = {.column = &a};
     a.conditions = &on_itself;
-    expect_invalid(&a, "made of itself");
+    expect_invalid(&a, "derived from itself");
 }
 
 static void bad_measures(void **state)

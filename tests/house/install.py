@@ -156,7 +156,7 @@ def main(folder):
     command = moved / "bin" / "tamis"
     told = run([command, "--version"], env={}, cwd=folder)
     case("the installed command tells the version", told.returncode == 0 and version in told.stdout, told.stderr)
-    remark = "tamis: DuckDB is not installed: the engine memory reads the CSV files, with the same results (`make setup` fetches DuckDB)\n"
+    remark = "tamis: DuckDB is not installed, so the engine `memory` reads the CSV files, with the same results (`make setup` fetches DuckDB)\n"
     for what, there in (("", HAS_DUCKDB), (", also without DuckDB", False)):
         if not there:
             (moved / "lib" / "tamis" / "libduckdb.so").unlink(missing_ok=True)

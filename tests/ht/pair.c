@@ -178,7 +178,7 @@ static void refuses_laws_that_are_none(void **state)
 {
     static const struct {
         const char *design, *word;
-    } cases[] = {{"[[[0], \"1/2\"], [[0], \"1/2\"]]", "twice"},
+    } cases[] = {{"[[[0], \"1/2\"], [[0], \"1/2\"]]", "duplicate sample"},
                  {"[[[0], \"1/2\"], [[1], \"1/3\"]]", "sum"},
                  {"[[[0], \"3/2\"], [[1], \"-1/2\"]]", "(0, 1]"},
                  {"[[[0], \"0\"], [[1], \"1\"]]", "(0, 1]"},

@@ -150,7 +150,7 @@ static void assert_withheld(const scene *c)
         const tmi_result *r = &c->results.list[i];
         bool few = r->cell == 0;
         if (few != (isnan(r->estimate) && isnan(r->se) && isnan(r->lower) && r->df == -1 && r->reason &&
-                    strstr(r->reason, "too few units")))
+                    strstr(r->reason, "too few sampled units")))
             fail_msg("statistic %zu, group %zu: %g, %s", r->statistic, r->cell, r->estimate, r->reason ? r->reason : "published");
     }
     assert_int_equal(tmi_results_csv(&csv, &c->results, NULL), TAMIS_OK);

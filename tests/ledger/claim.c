@@ -84,9 +84,9 @@ static void what_cannot_be_voided_is_refused(void **state)
     tamis_error err = {0};
     assert_int_equal(small_whole("[1]", false, &err), TAMIS_OK);
     assert_void(2, TAMIS_REFUSED, "was released on");
-    assert_void(1, TAMIS_REFUSED, "no charge of this ledger"); /* it opens the account */
-    assert_void(99, TAMIS_REFUSED, "no charge of this ledger");
-    assert_void(-1, TAMIS_REFUSED, "no charge of this ledger");
+    assert_void(1, TAMIS_REFUSED, "not a charge of this ledger"); /* it opens the account */
+    assert_void(99, TAMIS_REFUSED, "not a charge of this ledger");
+    assert_void(-1, TAMIS_REFUSED, "not a charge of this ledger");
     const int64_t entry = leave_open(NULL, "[2]");
     tamis_ledger *ledger = open_ledger(), *look = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -279,7 +279,7 @@ static void only_temporary_folders_of_ours_are_deleted(void **state)
             assert_int_equal(system(line), 0);
         } else {
             assert_int_equal(tmi_leftover_remove("/nowhere/there/.out.abcdef", "0:1", &err), TAMIS_REFUSED);
-            assert_non_null(strstr(err.message, "is not there"));
+            assert_non_null(strstr(err.message, "does not exist"));
         }
     }
     snprintf(line, sizeof line, "%s/precious/x", folder);
@@ -326,7 +326,7 @@ static void a_folder_that_was_moved_is_not_taken_for_deleted(void **state)
         assert_void(entry, TAMIS_REFUSED, "move it back");
         ledger = open_ledger();
         assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_REFUSED);
-        assert_non_null(strstr(err.message, i == 0 ? "is not there" : "is not the folder that had this name"));
+        assert_non_null(strstr(err.message, i == 0 ? "does not exist" : "is not the folder that had this name"));
         tamis_ledger_free(ledger);
     }
     snprintf(line, sizeof line, "rm -r '%1$s' && mv '%1$s.away' '%1$s'", home);

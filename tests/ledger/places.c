@@ -113,7 +113,7 @@ static void there_may_be_nothing_yet(void **state)
     assert_int_equal(tamis_ledger_look(&ledger, path, &err), TAMIS_OK);
     assert_int_equal(tamis_ledger_accounts(ledger), 0);
     assert_int_equal(tamis_ledger_text(&text, ledger, NULL, &err), TAMIS_OK);
-    assert_string_equal(text, "no account: nothing was charged yet\n");
+    assert_string_equal(text, "no account: nothing has been charged yet\n");
     tamis_free(text);
     assert_int_equal(tamis_ledger_entries_json(&text, ledger, &err), TAMIS_OK);
     tamis_free(text);
@@ -379,7 +379,7 @@ static void arguments_are_named(void **state)
     assert_int_equal(tamis_ledger_released(ledger, INT64_MAX, "x", &err), TAMIS_INVALID);
     tamis_spending b, p, l;
     assert_int_equal(tamis_ledger_spending(&b, &p, &l, ledger, 0, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "account: 0"));
+    assert_non_null(strstr(err.message, "account: number 0"));
     assert_true(isinf(p.epsilon.upper) && p.delta.upper == 1 && l.epsilon.lower == 0);
     assert_int_equal(tamis_ledger_spending(NULL, NULL, NULL, NULL, 0, &err), TAMIS_INVALID);
     tamis_number *e = two, *d = two;

@@ -192,7 +192,7 @@ static void what_is_fixed_by_wave_and_what_by_survey(void **state)
         s.charge.frozen = "{\"unit\": \"u\", \"design\": 4, \"protect\": \"sample\"}";
         assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_REFUSED);
         assert_non_null(strstr(err.message, "'design'"));
-        assert_non_null(strstr(err.message, voided ? "give it another name" : "Use what was fixed there"));
+        assert_non_null(strstr(err.message, voided ? "give it another name" : "Use the fixed value"));
         if (!voided) assert_int_equal(tamis_ledger_void(ledger, last, "a wrong design", &err), TAMIS_OK);
         sample_charge_clear(&s);
     }

@@ -31,7 +31,7 @@ static const char with_id[] = "privacy: {unit: school, epsilon: 1, id: hid}";
 #define L100 L10 L10 L10 L10 L10 L10 L10 L10 L10 L10
 
 #define HIDDEN \
-    "cannot be seen, or changes how the text around it is shown: take it out, in the data too if a name or value has it " \
+    "is invisible, or changes how the text around it is shown: remove it, in the data too if a name or value has it " \
     "(docs/plan.md#names)"
 
 typedef struct wrong {
@@ -96,7 +96,7 @@ static void all_errors_come_at_once_in_order(void **state)
     assert_string_equal(err.message,
                         "p.yaml:1:1: expected the key survey, e.g. survey: california-schools-2000\n"
                         "p.yaml:1:1: expected the key source, e.g. source: {file: schools.csv}\n"
-                        "p.yaml:1:8: tamis: expected the version of the plan format that this program reads: 1\n"
+                        "p.yaml:1:8: tamis: expected 1, the version of the plan format that this program reads\n"
                         "p.yaml:3:11: statistics[1].mean: expected a column declared under `columns`; did you mean enroll?\n"
                         "p.yaml:5:25: columns.enroll.to: expected a `to` larger than `from`, e.g. {from: 0, to: 4000}\n"
                         "p.yaml:6:10: design.srs: expected the key population, e.g. population: 6194\n"
@@ -116,14 +116,14 @@ static void rubbish_is_refused(void **state)
         {"", 0, "p.yaml:1:1: expected a map, e.g. tamis: 1"},
         {"hello", 5, "p.yaml:1:1: expected a map, e.g. tamis: 1"},
         {"- a\n", 4, "p.yaml:1:1: expected a map, e.g. tamis: 1"},
-        {"a: \xff\n", 5, "p.yaml:1:4: expected text in UTF-8; this byte is none"},
-        {"a\0b", 3, "p.yaml:1:2: expected text in UTF-8; this byte is none"},
+        {"a: \xff\n", 5, "p.yaml:1:4: expected text in UTF-8; this byte is not"},
+        {"a\0b", 3, "p.yaml:1:2: expected text in UTF-8; this byte is not"},
         {"a: &x 1\nb: *x\n", 14, "p.yaml:1:4: anchors (&name) are not used in plans: write the value out"},
         {"a: *x\n", 6, "p.yaml:1:4: aliases (*name) are not used in plans: write the value out"},
         {"a: !!int 1\n", 11, "p.yaml:1:4: tags (!name) are not used in plans: write the plain value"},
         {"---\na: 1\n---\nb: 1\n", 18, "p.yaml:3:1: a plan is one YAML document; a second one begins here"},
         {"{a: 1}: 2\n", 10, "p.yaml:1:1: expected a key, e.g. design:"},
-        {"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]\n", 36, "p.yaml:1:17: nested more deeply than a plan may be (16 levels)"},
+        {"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]\n", 36, "p.yaml:1:17: nested more deeply than the limit (16 levels)"},
     };
     for (size_t i = 0; i < sizeof rubbish / sizeof *rubbish; i++) {
         tamis_plan *plan;
@@ -158,16 +158,16 @@ static void too_much_is_refused_quickly(void **state)
 
     memset(text, '#', room);
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, room, &err), TAMIS_INVALID);
-    assert_string_equal(err.message, "p.yaml:1:1: the file is larger than a plan may be (1048576 bytes)");
+    assert_string_equal(err.message, "p.yaml:1:1: the file is larger than the limit for a plan (1048576 bytes)");
 
     for (size_t i = 0; i + 2 < room; i += 2) memcpy(text + i, i ? ",a" : "[a", 2);
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, 1 << 20, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "the plan has more values than a plan may have (100000)"));
+    assert_non_null(strstr(err.message, "the plan has more values than the limit (100000)"));
 
     size_t length = 0;
     for (int i = 0; i < 20000; i++) length += (size_t)snprintf(text + length, room - length, "k%d: 1\n", i);
     assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, length, &err), TAMIS_INVALID);
-    assert_non_null(strstr(err.message, "this map has more keys than a map of a plan may have (10000)"));
+    assert_non_null(strstr(err.message, "this map has more keys than the limit (10000)"));
 
     length = 0;
     for (int i = 0; i < 9000; i++) length += (size_t)snprintf(text + length, room - length, "k%d: 1\n", i);

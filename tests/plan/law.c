@@ -147,7 +147,7 @@ static void methods_without_a_coupling_are_refused(void **state)
         snprintf(design, sizeof design, "{pps: {method: %s, probability: p, sample: 2, frame: f.csv}}", methods[i]);
         tamis_plan *plan = plan_with(design);
         assert_int_equal(tmi_plan_may_amplify(plan, &facts, &err), i < 4 ? TAMIS_OK : TAMIS_REFUSED);
-        if (i >= 4) assert_non_null(strstr(err.message, "promised no more than a sampled person"));
+        if (i >= 4) assert_non_null(strstr(err.message, "the guarantee of a sampled person"));
         assert_int_equal(tmi_plan_may_amplify(plan, NULL, &err), TAMIS_REFUSED); /* the frame was not read */
         tamis_plan_free(plan);
     }

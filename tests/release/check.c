@@ -208,7 +208,7 @@ static void texts_are_complete(void **state)
     assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
     static const char *const words[] = {"epsilon 0.1",
                                         "Outsider: no separate guarantee",
-                                        "One ledger keeps count",
+                                        "releases in one ledger",
                                         "noise above 1/3 of size",
                                         "rows by g",
                                         "± is one standard deviation",
@@ -325,7 +325,7 @@ static void every_setting_is_checked(void **state)
     assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
     assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
     unwrap(text);
-    assert_non_null(strstr(text, "because a census holds every person"));
+    assert_non_null(strstr(text, "because a census includes every person"));
     tamis_free(text);
     tamis_preview_free(preview);
     tamis_plan_free(plan);

@@ -154,8 +154,8 @@ static void labels_are_copied_and_values_are_not(void **state)
         has(text, "  pay:\n    label: \"Gross \\\"pay\\\": per month\"\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n");
         has(text, "  sex:\n    label: Sex\n");
         has(text, "file: \"data file.sav\"");
-        has(text, "  # day: a date; as a category, declare its values\n");
-        has(text, "  \"no\":\n    # the file has a label here that a plan cannot have");
+        has(text, "  # day: a date; to use it as a category, declare its values\n");
+        has(text, "  \"no\":\n    # the file's label cannot be used in a plan");
         if (codes) has(text, "values: [\"1\", \"2\"]\n    #   1: woman\n    #   2: man # or<U+000A>not\n");
         if (k < 3) assert_true(title);
         has_not(text, SECRET_TEXT);

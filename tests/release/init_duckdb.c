@@ -9,11 +9,12 @@
 static const char columns[] = "select 73519 as pay, 0.5::float as \"the rate\", 'secret' as region, date '2026-01-01' as seen, "
                               "true as works, "
                               "[1, 2] as several from range(20000)";
-static const char expected[] = "columns:\n  pay:\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n  \"the rate\":\n    "
-                               "from: FILL_IN\n"
-                               "    to: FILL_IN\n    step: FILL_IN\n  region:\n    values: [FILL_IN]\n  # seen: a date; as a "
-                               "category, declare its values\n"
-                               "  works:\n    values: [FILL_IN]\n  # several: of a type that a plan cannot use\n\n";
+static const char expected[] =
+    "columns:\n  pay:\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n  \"the rate\":\n    "
+    "from: FILL_IN\n"
+    "    to: FILL_IN\n    step: FILL_IN\n  region:\n    values: [FILL_IN]\n  # seen: a date; to use it as a "
+    "category, declare its values\n"
+    "  works:\n    values: [FILL_IN]\n  # several: of a type that a plan cannot use\n\n";
 
 static void expect_plan(const char *path, const char *table, const char *source)
 {

@@ -15,7 +15,8 @@ static const char table[] =
 static const char expected[] =
     "columns:\n  pay:\n    label: \"Gross \\\"pay\\\"\"\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n  mood:\n    "
     "values: [FILL_IN]\n"
-    "  # seen: a date; as a category, declare its values\n  # where: of a type that a plan cannot use\n  works:\n    values: "
+    "  # seen: a date; to use it as a category, declare its values\n  # where: of a type that a plan cannot use\n  works:\n    "
+    "values: "
     "[FILL_IN]\n\n";
 
 static void names_types_and_comments(void **state)

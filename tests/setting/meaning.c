@@ -254,9 +254,9 @@ static void text_is_the_golden_one(void **state)
     char *text;
     (void)state;
     assert_int_equal(tamis_meaning_text(&text, &p, NULL), TAMIS_OK);
-    assert_non_null(strstr(text, "knows who was sampled         2.72     2.7     23.2     73.2        2.8    13.6"));
-    assert_non_null(strstr(text, "journalist, any case          2.72     2.7     23.2     73.2        2.8    13.6"));
-    assert_non_null(strstr(text, "outsider                      1.06     1.1     10.5     51.4        1.1     5.3"));
+    assert_non_null(strstr(text, "knows who was sampled         2.72     2.7     23.2     73.2     2.8    13.6"));
+    assert_non_null(strstr(text, "journalist, any record        2.72     2.7     23.2     73.2     2.8    13.6"));
+    assert_non_null(strstr(text, "outsider                      1.06     1.1     10.5     51.4     1.1     5.3"));
     assert_null(strstr(text, "Delta"));
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(strlen(line) < 90 || strstr(line, "\xe2\x94\x80"));
@@ -264,8 +264,7 @@ static void text_is_the_golden_one(void **state)
     p = (tamis_promise){.eps = one, .delta = delta};
     assert_int_equal(tamis_meaning_text(&text, &p, NULL), TAMIS_OK);
     assert_non_null(strstr(text, " none"));
-    assert_non_null(
-        strstr(text, "Delta: for an attacker who knows all other records, with probability at most\n  0.000011 the output"));
+    assert_non_null(strstr(text, "Delta: with probability at most 0.000011 the output is one"));
     assert_non_null(strstr(text, " 3.00 ")); /* 1.1 e, rounded up */
     tamis_free(text);
     p = (tamis_promise){.eps = one, .delta = zero, .outsider_eps = out, .outsider_delta = delta};

@@ -120,11 +120,11 @@ static void a_population_that_contradicts_the_plan(void **state)
     refused(pps, &one, TAMIS_INVALID, "size");
     refused(pps, &other, TAMIS_INVALID, "no column z");
     refused(pps, &declared, TAMIS_INVALID, "size: x is declared");
-    refused("census: {population: 30}", &one, TAMIS_REFUSED, "drawn here by");
+    refused("census: {population: 30}", &one, TAMIS_REFUSED, "a study draws samples by");
     refused("weights: {population: 30}, weight: w, max_weight: 9", &one, TAMIS_REFUSED, "--drawn-by");
     refused_nonresponse();
-    refused(STAGES("k"), &one, TAMIS_INVALID, "no column k, which holds the units to draw");
-    refused(STAGES("g"), &one, TAMIS_INVALID, "column g is not a whole number");
+    refused(STAGES("k"), &one, TAMIS_INVALID, "no column k for the units to draw");
+    refused(STAGES("g"), &one, TAMIS_INVALID, "column g has values that are not whole numbers");
     tamis_plan *plan = plan_by(pps);
     tamis_coverage *study;
     assert_int_equal(tamis_coverage_new(&study, plan, &sized, NULL), TAMIS_OK);

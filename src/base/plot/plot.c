@@ -16,7 +16,7 @@ static tamis_status check_axis(const tamis_plot_axis *axis, const char *name, ta
     double largest = fmax(fabs(axis->from), fabs(axis->to));
     if (isnan(axis->from) || isnan(axis->to) || largest > LARGEST || axis->from > axis->to ||
         (axis->from < axis->to && axis->to - axis->from < FINEST * largest))
-        return tmi_fail(err, TAMIS_INVALID, "%s: from and to must be at most 1e300, equal or from clearly less than to", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: from and to must be at most 1e300, and equal or from clearly below to", name);
     if (axis->log && axis->from < axis->to && !(axis->from > 0))
         return tmi_fail(err, TAMIS_INVALID, "%s: from must be positive on a logarithmic axis", name);
     return TAMIS_OK;
@@ -26,11 +26,11 @@ static tamis_status check_plot(const tamis_plot *plot, tamis_error *err)
 {
     if (!plot) return tmi_fail(err, TAMIS_INVALID, "plot: NULL");
     if (!plot->curves || plot->curve_count < 1 || plot->curve_count > TAMIS_PLOT_CURVES)
-        return tmi_fail(err, TAMIS_INVALID, "curves: 1 to %d are needed", TAMIS_PLOT_CURVES);
+        return tmi_fail(err, TAMIS_INVALID, "curves: expected 1 to %d", TAMIS_PLOT_CURVES);
     for (size_t i = 0; i < plot->curve_count; i++) {
         const tamis_plot_curve *c = &plot->curves[i];
         if (!c->x || !c->y || c->count < 1 || c->count > TAMIS_PLOT_POINTS)
-            return tmi_fail(err, TAMIS_INVALID, "curve %zu: 1 to %d points are needed", i, TAMIS_PLOT_POINTS);
+            return tmi_fail(err, TAMIS_INVALID, "curve %zu: expected 1 to %d points", i, TAMIS_PLOT_POINTS);
     }
     tamis_status status = check_axis(&plot->x, "x", err);
     return status == TAMIS_OK ? check_axis(&plot->y, "y", err) : status;
@@ -212,7 +212,7 @@ tamis_status tmi_plot_draw(tmi_plot_drawing *drawing, const tamis_plot *plot, in
         TMI_TRY(make_trace(&drawing->traces[i], &plot->curves[i], drawing, err));
         points += drawing->traces[i].count;
     }
-    if (points == 0) status = tmi_fail(err, TAMIS_INVALID, "curves: nothing of them lies inside the axes");
+    if (points == 0) status = tmi_fail(err, TAMIS_INVALID, "curves: no part of them is inside the axes");
 done:
     return status;
 }

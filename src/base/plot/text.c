@@ -189,7 +189,7 @@ tamis_status tamis_plot_text(char **text, const tamis_plot *plot, tamis_letters 
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
     if (letters != TAMIS_LETTERS_ASCII && letters != TAMIS_LETTERS_BRAILLE)
-        return tmi_fail(err, TAMIS_INVALID, "letters: unknown kind");
+        return tmi_fail(err, TAMIS_INVALID, "letters: unknown character set");
     TMI_TRY(tmi_plot_draw(&drawing, plot, X_TICKS, Y_TICKS, false, err));
     c = tmi_alloc(1, sizeof *c);
     if (!c) {

@@ -29,7 +29,7 @@ tamis_status tmi_form_join(tmi_form *seen, tmi_form here, const tmi_source_part 
     if (*seen != TMI_FORM_ANY)
         return tmi_fail_file_more(err, TAMIS_INVALID, part->file, 0,
                                   "%s%scolumn %s contains %s here and %s in another part of the source; ids, strata, clusters "
-                                  "and categories need the same kind in all parts: convert one of them",
+                                  "and categories need the same type in all parts: convert one of them",
                                   PART(part), column, name_of(here), name_of(*seen));
     *seen = here;
     return TAMIS_OK;
@@ -104,8 +104,7 @@ tamis_status tmi_values_check(const char *const *values, size_t count, tmi_form 
 tamis_status tmi_fail_same_number(const char *column, tamis_error *err)
 {
     return tmi_fail_more(err, TAMIS_INVALID,
-                         "column %s contains numbers, and two of the values listed for it are the same number: list each "
-                         "number once",
+                         "column %s contains numbers, and two of the values listed for it are equal: list each number once",
                          column);
 }
 

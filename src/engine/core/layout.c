@@ -29,8 +29,7 @@ static tamis_status check_grid(const tmi_grid *grid, const tmi_column *column, t
         return tmi_fail(err, TAMIS_INVALID,
                         "column %s: the grid from/step .. to/step is empty or exceeds 2^52: use a larger step", column->name);
     if (column->has_instead && (column->instead < grid->low || column->instead > grid->high))
-        return tmi_fail(err, TAMIS_INVALID, "column %s: the value counted instead of a missing one is not on the grid",
-                        column->name);
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the value that replaces missing ones is not on the grid", column->name);
     return TAMIS_OK;
 }
 
@@ -55,7 +54,7 @@ static tamis_status check_category(const tmi_column *column, tamis_error *err)
     for (size_t i = 0; whole && i < column->missing_text_count; i++) whole = column->missing_texts[i];
     if (column->value_count == 0 || !whole) return tmi_fail(err, TAMIS_INVALID, "column %s has no values", column->name);
     if (column->has_instead && (column->instead < 0 || (uint64_t)column->instead >= column->value_count))
-        return tmi_fail(err, TAMIS_INVALID, "column %s: the value counted instead of a missing one is not among its values",
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the value that replaces missing ones is not one of its values",
                         column->name);
     return TAMIS_OK;
 }
@@ -153,7 +152,7 @@ static tamis_status add_column(tmi_layout *layout, const tmi_column *column, int
     for (size_t c = 0; column && c < layout->column_count; c++)
         if (layout->columns[c] == column) return TAMIS_OK;
     tamis_status status;
-    if (depth > MAX_DEPTH) return tmi_fail(err, TAMIS_INVALID, "column %s is made of itself", column->name);
+    if (depth > MAX_DEPTH) return tmi_fail(err, TAMIS_INVALID, "column %s is derived from itself", column->name);
     TMI_TRY(tmi_column_check(column, err));
     const tmi_column *const parts[] = {column->kind == TMI_NUMBER ? column->by : NULL,
                                        column->kind >= TMI_GROUPS ? column->stratum : NULL,
@@ -180,7 +179,7 @@ static tamis_status add_measure(tmi_layout *layout, const tmi_measure *measure, 
         const tmi_factor *factor = &measure->factors[f];
         TMI_TRY(add_column(layout, factor->column, 0, err));
         if (!tmi_has_points(factor->column))
-            return tmi_fail(err, TAMIS_INVALID, "column %s is not a number and has no sum", factor->column->name);
+            return tmi_fail(err, TAMIS_INVALID, "column %s is not a number, so it cannot be summed", factor->column->name);
         if (!is_point(factor->minus))
             return tmi_fail(err, TAMIS_INVALID, "column %s: the number subtracted exceeds 2^52", factor->column->name);
     }
@@ -269,8 +268,8 @@ tamis_status tmi_layout_of_rows(tmi_layout *layout, const tmi_column *const *col
     for (size_t c = 0; c < count; c++) {
         TMI_TRY(tmi_column_check(columns[c], err));
         if (!tmi_is_read(columns[c]))
-            TMI_TRY(
-                tmi_fail(err, TAMIS_INVALID, "column %s is made from others: its rows are not in the source", columns[c]->name));
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "column %s is derived from others: its rows are not in the source",
+                             columns[c]->name));
         layout->columns[layout->column_count++] = columns[c];
     }
 done:

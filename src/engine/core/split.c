@@ -132,8 +132,8 @@ static tamis_status take_measure(tmi_split *split, columns *k, bool *before, siz
         need_measure(k, &whole->tables[t], &whole->tables[t].measures[m]);
         if (k->count > most_columns)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID,
-                             "one number needs %zu columns of the source, and the engine allows %zu in a "
-                             "query: use fewer columns with `id`, or fewer conditions",
+                             "one number needs %zu columns of the source, and the engine allows %zu per query: use fewer columns "
+                             "with `id`, or fewer conditions",
                              k->count, most_columns));
     }
     add_measure(&split->list[split->count - 1], whole, t, m);

@@ -8,7 +8,7 @@
 
 static const char library[] = "libduckdb.so";
 
-#define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER for one that is there already"
+#define HOW_TO_GET_IT "fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER to use one that is already installed"
 
 /* Which library a process has loaded is a fact about the process: it is written once, by the first thread. */
 static once_flag once = ONCE_FLAG_INIT;

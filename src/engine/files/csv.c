@@ -72,7 +72,7 @@ static tamis_status check_names(const tmi_csv_header *header, const char *path, 
     if (header->count == 1 && header->names[0][0] == '\0')
         return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line is empty; it must name the columns");
     if (header->count == 1 && strpbrk(header->names[0], ";\t"))
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line has no comma; columns must be separated by commas");
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line has no comma; separate columns by commas");
     if (only_numbers(header))
         return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the first line contains numbers; it must name the columns");
     for (size_t i = 0; i < header->count; i++)

@@ -71,7 +71,7 @@ static tamis_status add_name(tamis_source *source, const char *name, tamis_error
 {
     if (!name || name[0] == '\0') return tmi_fail(err, TAMIS_INVALID, "name: expected the name of a column");
     for (size_t c = 0; c < source->column_count; c++)
-        if (strcmp(source->names[c], name) == 0) return tmi_fail(err, TAMIS_INVALID, "name: there is a column %s already", name);
+        if (strcmp(source->names[c], name) == 0) return tmi_fail(err, TAMIS_INVALID, "name: duplicate column %s", name);
     char **names = tmi_realloc(source->names, source->column_count + 1, sizeof *names);
     if (!names) return tmi_fail_memory(err);
     source->names = names;

@@ -102,7 +102,10 @@ static bool field_integer(tmi_int128 *value, PGresult *result, int row, int fiel
     return tmi_pq()->getisnull(result, row, field) || tmi_int128_read(value, tmi_pq()->getvalue(result, row, field));
 }
 
-static tamis_status fail_integer(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL gave an impossible answer"); }
+static tamis_status fail_integer(tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL returned an answer that cannot be right");
+}
 
 /* ---- before the charge ---- */
 
@@ -170,8 +173,8 @@ static tamis_status refuse_parts(const engine_state *state, bool unit, bool clus
     if (state->session.count < 2) return TAMIS_OK;
     if (unit && !state->sharded_by_unit)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "rows of one unit may be in several databases, where they cannot be limited "
-                        "together; if they are not, say so: `sharded_by: id`");
+                        "rows of one unit may be in several databases, where rows_per_unit cannot be enforced; if each unit is "
+                        "in one database, declare `sharded_by: id`");
     if (clusters)
         return tmi_fail(err, TAMIS_REFUSED, "clusters cannot be identified across several databases: use one connection");
     return TAMIS_OK;

@@ -85,7 +85,7 @@ tamis_status tmi_postgres_trouble(const tmi_postgres *session, size_t p, const P
         {"53", "the server has run out of memory, disk or connections"},
         {"54", "the query is too long for the server: use fewer statistics or values"},
         {"57", "the server is shutting down, or stopped the query"},
-        {"58", "the server has a problem with its files"},
+        {"58", "the server has a problem with its storage"},
     };
     const char *code = result ? tmi_pq()->resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
     const char *reason = "the server could not answer";

@@ -20,7 +20,7 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
     if (!isfinite(ratio->sampling.xx) || !isfinite(ratio->sampling.xy) || !isfinite(ratio->sampling.yy))
         return tmi_fail(err, TAMIS_INVALID, "sampling: not finite");
     if (!isfinite(ratio->ones) || !(ratio->all >= 0 && isfinite(ratio->all)))
-        return tmi_fail(err, TAMIS_INVALID, "ones: not finite, or of less than nothing");
+        return tmi_fail(err, TAMIS_INVALID, "ones: not finite, or negative");
     for (int i = 0; i < 5; i++)
         if (!isfinite(ratio->margin.c[i])) return tmi_fail(err, TAMIS_INVALID, "margin: not finite");
     if (!(ratio->largest >= 0 && isfinite(ratio->largest)))

@@ -196,7 +196,7 @@ static tamis_status write_book(char **text, const tamis_ledger *ledger, const ta
         tmi_json_open(&out, '{');
         tmi_json_add_open(&out, "accounts", '[');
     } else if (ledger->book.account_count == 0) {
-        tmi_text_put(&t, "no account: nothing was charged yet\n");
+        tmi_text_put(&t, "no account: nothing has been charged yet\n");
     }
     for (size_t i = 0; i < ledger->book.account_count; i++) {
         TMI_TRY(look_at(&x, ledger, i, at, err));

@@ -60,7 +60,7 @@ tamis_status tmi_store_fail(const tmi_store *file, int code, tamis_error *err)
         return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the ledger, or a file beside it, cannot be opened: %s",
                              reason ? strerror(reason) : "perhaps its folder is read-only");
     case SQLITE_NOTADB: return tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a ledger of tamis");
-    case SQLITE_CORRUPT: return tmi_fail_file(err, TAMIS_INVALID, path, 0, "damaged: the file contradicts itself");
+    case SQLITE_CORRUPT: return tmi_fail_file(err, TAMIS_INVALID, path, 0, "damaged: the file is inconsistent");
     case SQLITE_IOERR:
         return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "the disk failed: %s", reason ? strerror(reason) : sqlite3_errstr(code));
     default: return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", file->db ? sqlite3_errmsg(file->db) : sqlite3_errstr(code));
@@ -118,8 +118,8 @@ static tamis_status make(const char *path, const char *full, tamis_error *err)
     int handle = open(full, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (handle < 0 && errno == EEXIST) return TAMIS_OK; /* another process was quicker */
     if (handle < 0) {
-        return tmi_fail_file(err, errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0, "the ledger cannot be made: %s",
-                             strerror(errno));
+        return tmi_fail_file(err, errno == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM, path, 0,
+                             "the ledger cannot be created: %s", strerror(errno));
     }
     close(handle);
     (void)tmi_sync_folder_of(full); /* as SQLite does: some file systems have no such call for folders */
@@ -177,7 +177,7 @@ static tamis_status check_schema(tmi_store *file, tmi_faults *faults, tamis_erro
     sqlite3_finalize(statement);
     if (status != TAMIS_OK || found == SCHEMA) return status;
     tamis_error reason = {0};
-    if (tmi_fault_note(faults, &reason, "tables", "they are not those that tamis made") == TAMIS_OK) return TAMIS_OK;
+    if (tmi_fault_note(faults, &reason, "tables", "they are not those that tamis created") == TAMIS_OK) return TAMIS_OK;
     return tmi_fail_file(err, reason.status, file->path, 0, "%s", reason.message);
 }
 
@@ -191,11 +191,12 @@ static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_er
     file->empty = application == 0 && file->format == 0 && tables == 0;
     if (file->empty) goto done;
     if (application != APPLICATION) {
-        status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0, "not a ledger of tamis but a database of another program");
+        status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0, "not a ledger of tamis but another program's database");
     } else if (file->format < FIRST_FORMAT || file->format > FORMAT) {
-        status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0,
-                               "a ledger of format %lld, made by another version of tamis; this one knows formats %d to %d",
-                               (long long)file->format, FIRST_FORMAT, FORMAT);
+        status = tmi_fail_file(
+            err, TAMIS_INVALID, file->path, 0,
+            "a ledger of format %lld, written by another version of tamis; this version reads formats %d to %d",
+            (long long)file->format, FIRST_FORMAT, FORMAT);
     } else {
         status = check_schema(file, faults, err);
     }
@@ -241,7 +242,7 @@ static tamis_status choose_journal(tmi_store *file, bool local, tamis_error *err
     if (code != SQLITE_ROW) return tmi_store_fail(file, code, err);
     if (log && !local)
         return tmi_fail_file(err, TAMIS_SYSTEM, file->path, 0,
-                             "another process uses the ledger in a way that a shared drive does not allow; try again");
+                             "another process is using the ledger in a way that a shared drive does not allow; try again");
     return TAMIS_OK;
 }
 

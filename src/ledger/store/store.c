@@ -109,7 +109,7 @@ static tamis_status take_row(void *context, int64_t number, const char *entry, c
     if (number > c->limit) return TAMIS_OK;
     if (entry && hash) return tmi_book_add(c->book, number, entry, hash, c->faults, err);
     snprintf(field, sizeof field, "entry %" PRId64, number);
-    return tmi_fault_note(c->faults, err, field, "the row holds no text");
+    return tmi_fault_note(c->faults, err, field, "the row contains no text");
 }
 
 static tamis_status catch_up(tmi_store *file, tmi_book *book, int64_t limit, tmi_faults *faults, tamis_error *err)
@@ -119,7 +119,7 @@ static tamis_status catch_up(tmi_store *file, tmi_book *book, int64_t limit, tmi
     int64_t first = c.last > 0 ? c.last : INT64_MIN;
     tamis_status status = each_from(file, first, take_row, &c, &reason);
     if (status == TAMIS_OK && c.last > 0 && !c.met)
-        status = tmi_fault_note(faults, &reason, "chain", "entries that were there a moment ago are gone or changed");
+        status = tmi_fault_note(faults, &reason, "chain", "entries have disappeared or changed since they were last read");
     if (status == TAMIS_INVALID && reason.items[0].file == 0)
         return tmi_fail_file(err, status, file->path, 0, "%s", reason.message);
     return status == TAMIS_OK ? TAMIS_OK : tmi_fail_as(err, &reason);
@@ -181,7 +181,7 @@ static tamis_status check_pages(tmi_store *file, tmi_faults *faults, tamis_error
     if (code == SQLITE_OK) code = sqlite3_step(statement);
     const char *answer = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (code != SQLITE_ROW) status = tmi_store_fail(file, code, err);
-    else if (!answer || strcmp(answer, "ok") != 0) status = tmi_fault_note(faults, err, "pages", "the file contradicts itself");
+    else if (!answer || strcmp(answer, "ok") != 0) status = tmi_fault_note(faults, err, "pages", "the file is inconsistent");
     sqlite3_finalize(statement);
     return status;
 }
@@ -198,9 +198,9 @@ static tamis_status check_measurements(tmi_store *file, const tmi_book *book, tm
         TMI_TRY(tmi_store_measurements(&text, file, c->released, err));
         snprintf(field, sizeof field, "measurements %" PRId64, c->released);
         if (text) tmi_sha256_text(hash, text, strlen(text));
-        if (!text) TMI_TRY(tmi_fault_note(faults, err, field, "what was kept of the release is missing"));
+        if (!text) TMI_TRY(tmi_fault_note(faults, err, field, "the numbers kept for the release are missing"));
         else if (strcmp(hash, c->kept) != 0)
-            TMI_TRY(tmi_fault_note(faults, err, field, "what was kept of the release was changed"));
+            TMI_TRY(tmi_fault_note(faults, err, field, "the numbers kept for the release were changed"));
         tmi_free(text);
         text = NULL;
     }

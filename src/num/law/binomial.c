@@ -61,10 +61,10 @@ tmi_ratio_law tmi_binomial_ratio_law(const tmi_odds *law)
 tamis_status tmi_check_binomial(const tmi_binomial *law, tamis_error *err)
 {
     if (law->trials < 0 || law->trials > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "trials must lie between 0 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "trials must be between 0 and 2^40");
     if (!law->probability) return tmi_fail(err, TAMIS_INVALID, "probability: NULL");
     if (tmi_number_sign(law->probability) < 0 || tmi_number_compare_int(law->probability, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "probability must lie between 0 and 1");
+        return tmi_fail(err, TAMIS_INVALID, "probability must be between 0 and 1");
     return TAMIS_OK;
 }
 

@@ -77,11 +77,11 @@ tmi_ratio_law tmi_hypergeometric_ratio_law(const tmi_hypergeometric *law)
 tamis_status tmi_check_hypergeometric(const tmi_hypergeometric *law, tamis_error *err)
 {
     if (law->population < 0 || law->population > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "population must lie between 0 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population must be between 0 and 2^40");
     if (law->ones < 0 || law->ones > law->population)
-        return tmi_fail(err, TAMIS_INVALID, "ones must lie between 0 and the population");
+        return tmi_fail(err, TAMIS_INVALID, "ones must be between 0 and the population");
     if (law->sample < 0 || law->sample > law->population)
-        return tmi_fail(err, TAMIS_INVALID, "sample must lie between 0 and the population");
+        return tmi_fail(err, TAMIS_INVALID, "sample must be between 0 and the population");
     return TAMIS_OK;
 }
 

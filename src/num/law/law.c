@@ -54,9 +54,10 @@ bool tmi_law_is_sound(const tmi_law *law)
 tamis_status tmi_law_new(tmi_law *law, int64_t first, size_t count, tamis_error *err)
 {
     tmi_law_init(law);
-    if (count > TMI_LAW_POINTS) return tmi_fail(err, TAMIS_UNABLE, "a law with more than %lld points", (long long)TMI_LAW_POINTS);
+    if (count > TMI_LAW_POINTS)
+        return tmi_fail(err, TAMIS_UNABLE, "a distribution with more than %lld points", (long long)TMI_LAW_POINTS);
     if (first < -TMI_LAW_END || first > TMI_LAW_END - (int64_t)count)
-        return tmi_fail(err, TAMIS_UNABLE, "a law that reaches beyond 2^62");
+        return tmi_fail(err, TAMIS_UNABLE, "a distribution that reaches beyond 2^62");
     if (!(law->mass = tmi_alloc(count, sizeof *law->mass))) return tmi_fail_memory(err);
     law->first = first;
     law->count = count;
@@ -77,7 +78,7 @@ tamis_status tmi_law_shift(tmi_law *law, int64_t by, tamis_error *err)
 {
     int64_t first;
     if (!tmi_add_int64(&first, law->first, by) || first < -TMI_LAW_END || first > TMI_LAW_END - (int64_t)law->count)
-        return tmi_fail(err, TAMIS_UNABLE, "a law that reaches beyond 2^62");
+        return tmi_fail(err, TAMIS_UNABLE, "a distribution that reaches beyond 2^62");
     law->first = first;
     TMI_CHECK(tmi_law_is_sound(law));
     return TAMIS_OK;
@@ -136,7 +137,7 @@ void tmi_law_at_most(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
 tamis_status tmi_law_convolve(tmi_law *law, const tmi_law *x, const tmi_law *y, long bits, tamis_error *err)
 {
     tmi_law_init(law);
-    if (x->count == 0 || y->count == 0) return tmi_fail(err, TAMIS_INVALID, "a convolution with a law without masses");
+    if (x->count == 0 || y->count == 0) return tmi_fail(err, TAMIS_INVALID, "a convolution with a distribution without masses");
     tamis_status status = tmi_law_new(law, 0, x->count + y->count - 1, err); /* counts are at most 2^20 */
     if (status == TAMIS_OK && (status = tmi_law_shift(law, x->first + y->first, err)) != TAMIS_OK) tmi_law_clear(law);
     if (status != TAMIS_OK) return status;

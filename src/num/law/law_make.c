@@ -9,15 +9,15 @@
 
 static tamis_status check_window(tmi_window window, tamis_error *err)
 {
-    if (!(window.outside > 0 && window.outside < 1)) return tmi_fail(err, TAMIS_INVALID, "outside must lie between 0 and 1");
+    if (!(window.outside > 0 && window.outside < 1)) return tmi_fail(err, TAMIS_INVALID, "outside must be between 0 and 1");
     if (window.bits < 64 || window.bits > TMI_BITS_LAST)
-        return tmi_fail(err, TAMIS_INVALID, "bits must lie between 64 and %d", TMI_BITS_LAST);
+        return tmi_fail(err, TAMIS_INVALID, "bits must be between 64 and %d", TMI_BITS_LAST);
     return TAMIS_OK;
 }
 
 static tamis_status too_wide(tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_UNABLE, "a law with more than %lld points", (long long)TMI_LAW_POINTS);
+    return tmi_fail(err, TAMIS_UNABLE, "a distribution with more than %lld points", (long long)TMI_LAW_POINTS);
 }
 
 /* ---- laws with simple ratios ---- */

@@ -109,7 +109,8 @@ static tamis_status contour(tmi_ball *z, const tmi_circle_law *law, bool tail, i
     double points = (nats + 0.6 * sd * sd * circle.reach * circle.reach + 3) / circle.reach;
     if (!tail) points = fmin(points, (double)law->trials + 1); /* then nothing is aliased */
     double angle = 1.1 * sqrt(2 * nats) / sd, computed = angle < 3 ? angle * points / 6.2 + 1 : points / 2;
-    if (!(computed < MAX_POINTS)) return tmi_fail(err, TAMIS_UNABLE, "a law of unequal probabilities needs too many points");
+    if (!(computed < MAX_POINTS))
+        return tmi_fail(err, TAMIS_UNABLE, "a distribution with unequal probabilities needs too many points");
     circle.points = (int64_t)points | 1;
     circle.computed = (circle.points - 1) / 2;
     if (computed < (double)circle.computed) circle.computed = (int64_t)computed;
@@ -194,9 +195,9 @@ tamis_status tmi_check_trials(const tmi_trials *law, tamis_error *err)
         const tamis_trials *t = &law->groups[i];
         if (!t->probability) return tmi_fail(err, TAMIS_INVALID, "probability of group %zu: NULL", i);
         if (tmi_number_sign(t->probability) < 0 || tmi_number_compare_int(t->probability, 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "probability of group %zu must lie between 0 and 1", i);
+            return tmi_fail(err, TAMIS_INVALID, "probability of group %zu must be between 0 and 1", i);
         if (t->count < 0 || t->count > TAMIS_MAX_UNITS || (units += t->count) > TAMIS_MAX_UNITS)
-            return tmi_fail(err, TAMIS_INVALID, "count of group %zu: between 0 and 2^40 trials in all", i);
+            return tmi_fail(err, TAMIS_INVALID, "count of group %zu: must be between 0 and 2^40 trials in all", i);
     }
     if (law->count > TAMIS_MAX_GROUPS) return tmi_fail(err, TAMIS_UNABLE, "more than %d groups of trials", TAMIS_MAX_GROUPS);
     return TAMIS_OK;

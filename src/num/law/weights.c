@@ -61,7 +61,7 @@ static tamis_status add_gaussian(sums *s, const tmi_weights *w, size_t at_least,
 {
     double needed = gaussian_count(w, bits);
     if (!(needed <= (double)TMI_MAX_WEIGHTS))
-        return tmi_fail(err, TAMIS_UNABLE, "the blocks are too small: more than %zu of them carry weight", TMI_MAX_WEIGHTS);
+        return tmi_fail(err, TAMIS_UNABLE, "the blocks are too small: more than %zu of them have weight", TMI_MAX_WEIGHTS);
     size_t count = (size_t)needed > at_least ? (size_t)needed : at_least;
     tamis_status status = sums_new(s, count, err);
     if (status != TAMIS_OK) return status;
@@ -104,7 +104,7 @@ static tamis_status check_weights(const tmi_weights *w, size_t j, tamis_error *e
     if (j >= TMI_MAX_WEIGHTS || w->count > TMI_MAX_WEIGHTS)
         return tmi_fail(err, TAMIS_INVALID, "at most %zu weights", TMI_MAX_WEIGHTS);
     if (w->weight) {
-        if (w->count == 0) return tmi_fail(err, TAMIS_INVALID, "weights: there is none");
+        if (w->count == 0) return tmi_fail(err, TAMIS_INVALID, "weights: at least one is needed");
         if (j >= w->count) return tmi_fail(err, TAMIS_INVALID, "weight %zu: there are only %zu", j, w->count);
     } else {
         if (!w->variance) return tmi_fail(err, TAMIS_INVALID, "variance: NULL");
@@ -130,7 +130,7 @@ static bool more_bits(long *bits, uint64_t m)
 
 static tamis_status undecided(tamis_error *err)
 {
-    return tmi_fail(err, TAMIS_UNABLE, "the weights are not known well enough to tell their shares apart");
+    return tmi_fail(err, TAMIS_UNABLE, "the weights are not known precisely enough to distinguish their shares");
 }
 
 tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first, size_t word_count,
@@ -203,7 +203,7 @@ tamis_status tmi_weights_table(uint64_t *low, const tmi_weights *weights, size_t
 {
     if (!low) return tmi_fail(err, TAMIS_INVALID, "low: NULL");
     if (count == 0 || count > TMI_MAX_WEIGHTS)
-        return tmi_fail(err, TAMIS_INVALID, "count must lie between 1 and %zu", TMI_MAX_WEIGHTS);
+        return tmi_fail(err, TAMIS_INVALID, "count must be between 1 and %zu", TMI_MAX_WEIGHTS);
     memset(low, 0, count * sizeof *low);
     tamis_status status = check_weights(weights, count - 1, err);
     if (status != TAMIS_OK) return status;

@@ -38,7 +38,7 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
 
 const tmi_plan_kind tmi_plan_kind_cluster = {
     .name = "cluster",
-    .words = "sample of whole clusters",
+    .words = "single-stage cluster sample",
     .example = "{by: district, population: 757, sample: 15, smallest: 1, largest: 30}",
     .example_sizes = TMI_EXAMPLE_STRATUM,
     .keys = keys,

@@ -68,5 +68,5 @@ tamis_status tmi_needs_frame(const tmi_plan_design *d, const tmi_frame_facts *fr
     return tmi_fail(err, TAMIS_REFUSED, "design.%s: the probabilities of units that were not drawn are not in the plan; %s",
                     d->kind->name,
                     d->frame ? "`tamis check` reads them from the frame"
-                             : "give the design a frame, or describe it with a list of all of them, as JSON");
+                             : "give the design a frame, or a list of all probabilities, as JSON");
 }

@@ -40,7 +40,7 @@ static tamis_status check_method(tamis_method method, tamis_error *err)
     TMI_TRY(tamis_design_pps(&design, method, (const tamis_number *const[]){half, half}, 2, err));
     TMI_TRY(tamis_design_exposures(&list, &count, design, err));
     if (!list[0].theorem)
-        status = tmi_fail(err, TAMIS_REFUSED, "design.pps: %s; an outsider is promised no more than a sampled person",
+        status = tmi_fail(err, TAMIS_REFUSED, "design.pps: %s; an outsider has the guarantee of a sampled person",
                           list[0].reason);
 
 done:

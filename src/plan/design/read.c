@@ -147,7 +147,7 @@ static int64_t place_of(tmi_reader *reader, const tmi_value *item, const tmi_pla
     int64_t place = by ? tmi_code_of(by, name) : (int64_t)next;
     for (size_t h = 0; h < design->stratum_count; h++) {
         if (!design->strata[h].name || strcmp(design->strata[h].name, name) != 0) continue;
-        tmi_complain_key(reader, item, "appears twice: strata have different names");
+        tmi_complain_key(reader, item, "duplicate name: strata have different names");
         return -1;
     }
     if (place < 0) tmi_complain_key(reader, item, "expected one of the values of %s, e.g. %s", by->name, by->values[0]);
@@ -182,7 +182,8 @@ static void read_strata(tmi_reader *reader, const tmi_value *value, tamis_plan *
     }
     for (size_t h = 0; by && h < by->value_count; h++) {
         if (design->strata[h].name || reader->no_memory) continue;
-        tmi_complain_key(reader, value, "expected a stratum for every value of %s; %s has none", by->name, by->values[h]);
+        tmi_complain_key(reader, value, "expected a stratum for every value of %s; there is none for %s", by->name,
+                         by->values[h]);
         break;
     }
 }

@@ -40,13 +40,12 @@ static tamis_status knows_law(const tmi_plan_design *d, const struct tmi_frame_f
 {
     (void)d, (void)frame;
     return tmi_fail(err, TAMIS_REFUSED,
-                    "design.weights: only weights are known, not how the sample was drawn: no theorem says "
-                    "what that adds");
+                    "design.weights: only weights are known, not how the sample was drawn, and no theorem covers that");
 }
 
 const tmi_plan_kind tmi_plan_kind_weights = {
     .name = "weights",
-    .words = "survey known by its weights",
+    .words = "survey with a weights-only design",
     .example = "{strata: stratum, cluster: psu}",
     .example_sizes = TMI_EXAMPLE_STRATUM,
     .keys = keys,

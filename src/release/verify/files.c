@@ -58,7 +58,8 @@ static tamis_status read_all(folder *f, tmi_verification *v, tamis_error *err)
         if (!f->bytes[i]) continue;
         tmi_sha256_text(hash, f->bytes[i], f->length[i]);
         v->files[i] = strcmp(hash, v->certificate.files[i]) == 0 ? TMI_MATCHES : TMI_DIFFERS;
-        if (v->files[i] == TMI_DIFFERS) tmi_check_note(&v->check, field, "the file in the folder is another one");
+        if (v->files[i] == TMI_DIFFERS)
+            tmi_check_note(&v->check, field, "the file in the folder is not the one that the certificate names");
     }
     status = v->check.status;
 

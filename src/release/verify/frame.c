@@ -55,7 +55,7 @@ tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_erro
     v->has_frame = s->plan && tmi_frame_of(s);
     v->frame = TMI_MISSING;
     if (given && !v->has_frame) {
-        tmi_check_note(&v->check, "frame", "a frame was given, and the certificate has none");
+        tmi_check_note(&v->check, "frame", "a frame was given, but the certificate has none");
         return v->check.status;
     }
     if (!v->has_frame) return TAMIS_OK;
@@ -74,7 +74,7 @@ tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_erro
     if (strcmp(hash, tmi_frame_of(s)->hash) == 0) TMI_TRY(compare_facts(v, found, err));
     else if (given || where == 0) {
         v->frame = TMI_DIFFERS;
-        tmi_check_note(&v->check, "frame.sha256", "the frame's file is another one than the certificate names");
+        tmi_check_note(&v->check, "frame.sha256", "the frame's file is not the one that the certificate names");
         status = v->check.status;
     }
 

@@ -99,7 +99,7 @@ static tamis_status read_account(tmi_verification *v, tamis_error *err)
     charged->opened = tmi_losses_zero(&a->standing.before);
     charged->unpublished = charged->claim && !charged->measurements ? charged->entry : 0;
     check_entry(charged, &a->standing.before, c);
-    if (!measured) tmi_check_note(c, "account", "nothing was measured, and nothing charged");
+    if (!measured) tmi_check_note(c, "account", "nothing was measured, so nothing is charged");
     else TMI_TRY(tmi_check_noted(c, "account", check_account(a, &v->schedule, c, &reason), &reason, err));
 
 done:
@@ -145,11 +145,11 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     bool known;
     tamis_status status = TAMIS_OK;
     if (!plan) {
-        tmi_check_note(c, "plan", "is missing: without it nothing follows");
+        tmi_check_note(c, "plan", "is missing, and the rest follows from it");
         goto done;
     }
     TMI_TRY(read_parts(&parts, &known, document, err));
-    if (!known) tmi_check_note(c, "measurements", "the parts of the budget are missing");
+    if (!known) tmi_check_note(c, "measurements", "the split of the budget is missing");
     TMI_TRY(read_frame(&frame, document, c, err));
     const tmi_budget_parts said = {.rho = parts.rho,
                                    .list = known ? parts.list : NULL,

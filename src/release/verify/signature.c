@@ -16,7 +16,7 @@ static tamis_status check_key(tmi_verification *v, const char *signature, size_t
     tmi_certificate_message(message, v->certificate.hash);
     TMI_TRY(tmi_check_signature(&right, (const unsigned char *)signature, length, key, message, err));
     if (strcmp(fingerprint, v->certificate.signed_by) != 0)
-        tmi_check_note(&v->check, "signed_by", "the certificate names another key than the one that was given");
+        tmi_check_note(&v->check, "signed_by", "the certificate names a key other than the one given");
     else if (!right) tmi_check_note(&v->check, TMI_SIGNATURE, "is not the signature of this certificate by this key");
     right = right && strcmp(fingerprint, v->certificate.signed_by) == 0;
     v->signature = right ? TMI_SIGNATURE_RIGHT : TMI_SIGNATURE_WRONG;
@@ -38,8 +38,8 @@ tamis_status tmi_verify_signature(tmi_verification *v, const char *key, tamis_er
     if (signature && length != TMI_SIGNATURE_BYTES)
         tmi_check_note(&v->check, TMI_SIGNATURE, "is not an Ed25519 signature of 64 bytes");
     if (!signature && says && (v->whole || key))
-        tmi_check_note(&v->check, TMI_SIGNATURE, "is missing, and the certificate says that it is signed");
-    if (!says && key) tmi_check_note(&v->check, "signed_by", "a key was given, and the certificate is not signed");
+        tmi_check_note(&v->check, TMI_SIGNATURE, "is missing, although the certificate says that it is signed");
+    if (!says && key) tmi_check_note(&v->check, "signed_by", "a key was given, but the certificate is not signed");
     v->signature = !says ? TMI_UNSIGNED : signature ? TMI_SIGNATURE_UNCHECKED : TMI_SIGNATURE_MISSING;
     if (key) TMI_TRY(check_key(v, says ? signature : NULL, length, key, err));
     status = v->check.status;

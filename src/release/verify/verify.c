@@ -74,7 +74,7 @@ static void put_others(tmi_text *text, const tmi_verification *v)
     tmi_text names;
     if (v->other_count == 0) return;
     tmi_text_init(&names);
-    tmi_text_put(&names, "also in the folder, and no part of the release:");
+    tmi_text_put(&names, "also in the folder, but not part of the release:");
     for (size_t i = 0; i < v->other_count && i < MOST_OTHERS; i++) {
         tmi_text_put(&names, i ? ", " : " ");
         tmi_text_shown(&names, v->others[i]);
@@ -86,11 +86,12 @@ static void put_others(tmi_text *text, const tmi_verification *v)
 static void put_signature(tmi_text *text, const tmi_verification *v)
 {
     static const char *const words[] = {
-        [TMI_UNSIGNED] = "not signed: nothing here says whose certificate it is\n",
-        [TMI_SIGNATURE_MISSING] = "certificate.sig is not there; the certificate says that it is signed with the key\n",
-        [TMI_SIGNATURE_UNCHECKED] = "signed, but not checked: --key NAME.pub does that; it should be the key\n",
-        [TMI_SIGNATURE_RIGHT] = "the signature is right: signed with the key\n",
-        [TMI_SIGNATURE_WRONG] = "the signature is wrong; it should be of the key\n",
+        [TMI_UNSIGNED] = "not signed: nothing here shows who made the release\n",
+        [TMI_SIGNATURE_MISSING] = "certificate.sig is missing; the certificate says that it is signed with the key\n",
+        [TMI_SIGNATURE_UNCHECKED] =
+            "signed, but the signature was not checked (--key NAME.pub checks it); it should be by the key\n",
+        [TMI_SIGNATURE_RIGHT] = "the signature is valid: signed with the key\n",
+        [TMI_SIGNATURE_WRONG] = "the signature is not valid; it should be by the key\n",
     };
     tmi_text_put(text, words[v->signature]);
     if (v->signature != TMI_UNSIGNED) tmi_text_format(text, "  %s\n", v->certificate.signed_by);
@@ -104,10 +105,10 @@ static void put_words(tmi_text *text, const tmi_verification *v)
         return;
     }
     tmi_text_put(text, "no problem found: the guarantee follows from the rest of the certificate\n");
-    put_files(text, v, TMI_MATCHES, "as the certificate says:");
-    put_files(text, v, TMI_MISSING, "not there, and not compared:");
-    if (v->has_frame && v->frame == TMI_MATCHES) tmi_text_put(text, "the frame's file says what the certificate says of it\n");
-    else if (v->has_frame) tmi_text_put(text, "the frame's file is not there, and was not compared (--frame FILE)\n");
+    put_files(text, v, TMI_MATCHES, "match the certificate:");
+    put_files(text, v, TMI_MISSING, "missing, and not compared:");
+    if (v->has_frame && v->frame == TMI_MATCHES) tmi_text_put(text, "the frame's file agrees with the certificate\n");
+    else if (v->has_frame) tmi_text_put(text, "the frame's file is missing, and was not compared (--frame FILE)\n");
     put_signature(text, v);
     put_others(text, v);
     tmi_text_put(text, "\n");

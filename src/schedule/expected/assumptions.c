@@ -61,7 +61,7 @@ static tamis_status say_clusters(const listener *l, const tmi_schedule *s, const
         TMI_TRY(say_number(l, "", fmin(z->cluster / z->rows, TMI_TAKEN_ASSUMED), " units are drawn in a cluster",
                            "design: {typical: {taken: 5}}", err));
     if ((d->cluster || rows) && !t->icc)
-        TMI_TRY(say_number(l, "an intraclass correlation of ", TMI_ICC_ASSUMED, ": how alike units that are drawn together are",
+        TMI_TRY(say_number(l, "an intraclass correlation of ", TMI_ICC_ASSUMED, ": how alike units of the same cluster are",
                            "design: {typical: {icc: 0.1}}", err));
 
 done:
@@ -78,8 +78,7 @@ static tamis_status say_design(const listener *l, const tmi_schedule *s, tamis_e
     if (tmi_guesses_population(d) && !t->population)
         TMI_TRY(say_number(l, "a population of ", TMI_UNITS_ASSUMED, " units", "design: {typical: {population: 50000}}", err));
     if (isnan(z.sample))
-        say(l, "nothing about the size of the sample, so that no sampling error can be foreseen",
-            "design: {typical: {sample: 2000}}");
+        say(l, "nothing about the sample size, so no sampling error can be predicted", "design: {typical: {sample: 2000}}");
     if (d->nonresponse && !t->response) say(l, "everybody who was sampled responds", "design: {typical: {response: 0.6}}");
     TMI_TRY(say_clusters(l, s, &z, err));
 

@@ -18,7 +18,7 @@ void tamis_design_free(tamis_design *design)
 tamis_status tmi_check_population(int64_t population, tamis_error *err)
 {
     if (population < 1) return tmi_fail(err, TAMIS_INVALID, "population: at least one unit is needed");
-    if (population > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^40 units are offered");
+    if (population > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "population: must be at most 2^40");
     return TAMIS_OK;
 }
 

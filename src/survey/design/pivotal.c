@@ -280,8 +280,8 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     tamis_status status = TAMIS_OK;
     if (pps->open_count > RANDOM_UNITS)
         return tmi_fail(err, TAMIS_UNABLE,
-                        "pivotal_random: samples are listed for at most %d units of probability "
-                        "below 1: all their orders are averaged",
+                        "pivotal_random: samples can be listed for at most %d units with a probability below 1, since all their "
+                        "orders are averaged",
                         RANDOM_UNITS);
     for (size_t k = 0; k <= s.units; k++) s.power[k] = k == 0 ? 1 : 3 * s.power[k - 1];
     s.count = s.power[s.units] * (s.units + 1);

@@ -166,7 +166,7 @@ tamis_status tamis_design_bernoulli(tamis_design **design, int64_t population, c
     bernoulli_design *d = NULL;
     TMI_TRY(tmi_check_population(population, err));
     if (!rate || tmi_number_sign(rate) <= 0 || tmi_number_compare_int(rate, 1) > 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "rate: a probability in (0, 1] is needed"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1"));
     if (!(d = tmi_design_alloc(sizeof *d, &bernoulli, population, -1))) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_common_init(&d->rate, &rate, 1, err));
     *design = &d->base;

@@ -10,10 +10,10 @@ static tamis_status check_probabilities(const tamis_number *const *probabilities
 {
     if (!probabilities) return tmi_fail(err, TAMIS_INVALID, "probabilities: NULL");
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "probabilities: at least one unit is needed");
-    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are offered");
+    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are supported");
     for (size_t i = 0; i < count; i++)
         if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 || tmi_number_compare_int(probabilities[i], 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "probabilities: unit %zu does not lie in (0, 1]", i);
+            return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is not above 0 and at most 1", i);
     return TAMIS_OK;
 }
 
@@ -89,9 +89,9 @@ tamis_status tmi_pps_find(const tmi_pps_method **found, tamis_method method, tam
     const tmi_method *row = tmi_method_row(method);
     *found = row ? row->unequal : NULL;
     if (*found) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID,
-                    "method: it is one of conditional_poisson, sampford, pivotal, pivotal_random, "
-                    "systematic, systematic_random, brewer, tille");
+    return tmi_fail(
+        err, TAMIS_INVALID,
+        "method: must be conditional_poisson, sampford, pivotal, pivotal_random, systematic, systematic_random, brewer or tille");
 }
 
 tamis_status tamis_design_pps(tamis_design **design, tamis_method method, const tamis_number *const *probabilities, size_t count,

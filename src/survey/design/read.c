@@ -134,11 +134,11 @@ tamis_status tmi_design_from_value(tamis_design **design, const tmi_value *json,
     }
     if (tmi_value_get(json, "balanced") || tmi_value_get(json, "cube"))
         return tmi_fail(err, TAMIS_REFUSED,
-                        "balanced sampling is not offered: no coupling is proved for it, so that an outsider "
-                        "would be promised no more than a sampled person");
+                        "balanced sampling is not supported: no coupling is proved for it, so an outsider would have the "
+                        "guarantee of a sampled person");
     return tmi_fail(err, TAMIS_INVALID,
-                    "not known; it is one of srs, srs_with_replacement, bernoulli, poisson, pps, "
-                    "systematic, census, stratified, cluster, two_stage");
+                    "unknown; expected one of srs, srs_with_replacement, bernoulli, poisson, pps, systematic, census, "
+                    "stratified, cluster, two_stage");
 }
 
 tamis_status tamis_design_read(tamis_design **design, const char *json, tamis_error *err)

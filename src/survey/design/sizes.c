@@ -27,7 +27,7 @@ static tamis_status check_sizes(const tamis_number *const *sizes, size_t count, 
     int64_t positive = 0;
     if (!sizes) return tmi_fail(err, TAMIS_INVALID, "sizes: NULL");
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "sizes: at least one unit is needed");
-    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "sizes: at most 2^28 units are offered");
+    if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "sizes: at most 2^28 units are supported");
     for (size_t i = 0; i < count; i++) {
         if (!sizes[i] || tmi_number_sign(sizes[i]) < 0)
             return tmi_fail(err, TAMIS_INVALID, "sizes: number %zu is NULL or negative", i);

@@ -282,7 +282,7 @@ tamis_status tamis_design_take_stages(tamis_design **design, tamis_design *first
     if (!first_stage) return tmi_fail(err, TAMIS_INVALID, "first: NULL");
     if (first_stage->kind->with_replacement) return tmi_fail(err, TAMIS_INVALID, "first: clusters are drawn without replacement");
     if (first_stage->population != (int64_t)count)
-        return tmi_fail(err, TAMIS_INVALID, "second: as many designs are needed as the first stage has units");
+        return tmi_fail(err, TAMIS_INVALID, "second: one design per unit of the first stage is needed");
     for (size_t c = 0; second && c < count; c++)
         if (second[c] == first_stage) return tmi_fail(err, TAMIS_INVALID, "second: number %zu is the first stage", c);
     tamis_status status = tmi_composite_take(&d, &stages_kind, second, count, "second", err);
@@ -305,7 +305,7 @@ tamis_status tamis_design_clusters(tamis_design **design, int64_t clusters, int6
     *design = NULL;
     if (smallest < 1) return tmi_fail(err, TAMIS_INVALID, "smallest: a cluster has at least one unit");
     if (largest < smallest) return tmi_fail(err, TAMIS_INVALID, "largest: must not be below smallest");
-    if (clusters > MOST_CLUSTERS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^20 clusters are offered");
+    if (clusters > MOST_CLUSTERS) return tmi_fail(err, TAMIS_INVALID, "population: at most 2^20 clusters are supported");
     if (smallest != largest && clusters < 3 && 0 < sample && sample <= clusters) {
         clusters *= 2;
         sample *= 2;
@@ -371,8 +371,7 @@ static tamis_status get_each(int64_t *value, const tmi_design_fields *f, const c
     tamis_status status = tmi_design_get(&json, f, name, err);
     if (status != TAMIS_OK) return status;
     if (tmi_value_kind_of(json) != TMI_VALUE_LIST) return tmi_design_integer(value, f, name, err);
-    if (tmi_value_size(json) != (size_t)count)
-        return tmi_fail(err, TAMIS_INVALID, "%s: must have as many items as there are clusters", name);
+    if (tmi_value_size(json) != (size_t)count) return tmi_fail(err, TAMIS_INVALID, "%s: must have one item per cluster", name);
     return tmi_design_field_failed(tmi_json_to_integer(value, tmi_value_at(json, (size_t)c), &inner), name, &inner, err);
 }
 
@@ -386,7 +385,7 @@ static tamis_status read_two_stage(tamis_design **design, const tmi_design_field
     TMI_TRY(tmi_design_object(&above, f, "first", keys, 2, err));
     TMI_TRY(tmi_design_object(&inside, f, "second", keys, 2, err));
     TMI_TRY(tmi_design_sizes_of(&clusters, &sample, &above, err));
-    if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "first: at most 2^20 clusters are offered"));
+    if (clusters > LISTED) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "first: at most 2^20 clusters are supported"));
     TMI_TRY(tamis_design_srs(&first, clusters, sample, err));
     if (!(second = tmi_alloc((size_t)clusters, sizeof *second))) TMI_TRY(tmi_fail_memory(err));
     bool common = tmi_value_kind_of(tmi_value_get(inside.own, "sample")) != TMI_VALUE_LIST;

@@ -169,8 +169,8 @@ static tamis_status law_random(tamis_law *law, const tamis_design *design, tamis
     if (pps->open_count == 0) return law_of(law, design, err);
     if (pps->open_count > RANDOM_UNITS)
         return tmi_fail(err, TAMIS_UNABLE,
-                        "systematic_random: samples are listed for at most %d units of probability "
-                        "below 1: all their orders are averaged",
+                        "systematic_random: samples can be listed for at most %d units with a probability below 1, since all "
+                        "their orders are averaged",
                         RANDOM_UNITS);
     for (size_t i = 0; i < pps->open_count; i++) {
         order[i] = i;
@@ -186,10 +186,10 @@ const tmi_pps_method tmi_systematic_pps = {{TMI_PPS_KIND("systematic"), .law = l
                                             .draw = tmi_pps_draw},
                                            .open_joint = open_joint,
                                            .draw_in_order = draw_in_order,
-                                           .reason = "systematic sampling of unequal probabilities has no proved coupling"};
+                                           .reason = "systematic sampling with unequal probabilities has no proved coupling"};
 
 const tmi_pps_method tmi_systematic_random = {
     {TMI_PPS_KIND("systematic_random"), .law = law_random, .draw = tmi_pps_draw},
     .draw_in_order = draw_in_order,
     .shuffled = true,
-    .reason = "systematic sampling of unequal probabilities in random order has no proved coupling"};
+    .reason = "systematic sampling with unequal probabilities in random order has no proved coupling"};

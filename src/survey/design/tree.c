@@ -368,8 +368,7 @@ tamis_status tmi_tree_given(const tmi_tree *tree, int64_t n, tmi_take_odds *take
     const tmi_tree_node *root = &tree->nodes[tree->levels - 1][0];
     tmi_ball *rest, **blocks = NULL;
     tamis_status status = TAMIS_OK;
-    if (n < root->low || n > high(root))
-        return tmi_fail(err, TAMIS_UNABLE, "the sample size lies too far from what the coins give");
+    if (n < root->low || n > high(root)) return tmi_fail(err, TAMIS_UNABLE, "the sample size is too far from its expectation");
     if (!(rest = tmi_balls_new(root->count))) TMI_TRY(tmi_fail_memory(err));
     tmi_ball_set_int(&rest[n - root->low], 1);
     TMI_TRY(rests_of_leaves(&blocks, tree, rest, err));

@@ -124,7 +124,7 @@ static tamis_status law_of(tamis_law *law, const tamis_design *design, tamis_err
     uint8_t units[TAMIS_LAW_UNITS];
     tamis_number *one = NULL;
     if (design->sample > TAMIS_LAW_UNITS)
-        return tmi_fail(err, TAMIS_UNABLE, "samples are listed for at most %d draws", TAMIS_LAW_UNITS);
+        return tmi_fail(err, TAMIS_UNABLE, "samples can be listed for at most %d draws", TAMIS_LAW_UNITS);
     tamis_status status = tmi_number_ratio(&one, 1, 1, err);
     if (status == TAMIS_OK) status = place(law, design, units, 0, 0, one, err);
     tamis_number_free(one);
@@ -171,7 +171,7 @@ tamis_status tamis_design_srs_with_replacement(tamis_design **design, int64_t po
     tamis_status status = tmi_check_population(population, err);
     if (status != TAMIS_OK) return status;
     if (draws < 1) return tmi_fail(err, TAMIS_INVALID, "draws: at least one is needed");
-    if (draws > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "draws: at most 2^40 are offered");
+    if (draws > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "draws: must be at most 2^40");
     *design = tmi_design_alloc(sizeof **design, &with_replacement, population, draws);
     return *design ? TAMIS_OK : tmi_fail_memory(err);
 }
