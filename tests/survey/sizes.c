@@ -78,8 +78,8 @@ static void wrong_calls(void **state)
     refused("sizes: at most", "1 1", TAMIS_METHOD_PIVOTAL, SIZE_MAX, 1);
     refused("sample: at least", "1 1", TAMIS_METHOD_POISSON, 2, 0);
     refused("sample: larger", "1 1", TAMIS_METHOD_POISSON, 2, 3);
-    refused("method: it is one of", "1 1", TAMIS_METHOD_SRS, 2, 1);
-    refused("method: it is one of", "1 1", TAMIS_METHOD_NONE, 2, 1);
+    refused("method: must be", "1 1", TAMIS_METHOD_SRS, 2, 1);
+    refused("method: must be", "1 1", TAMIS_METHOD_NONE, 2, 1);
     read_frame(&f, "3 1 2");
     const tamis_number *const *sizes = (const tamis_number *const *)f.pi;
     assert_int_equal(tamis_design_pps_sizes(NULL, TAMIS_METHOD_POISSON, sizes, 3, 1, NULL), TAMIS_INVALID);
