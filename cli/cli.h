@@ -168,7 +168,7 @@ tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 /* clang-format off */
 #define CLI_ENGINE_OPTION                                              \
     {"engine", "NAME", .choices = "duckdb memory postgres readstat",   \
-     .help = "what reads the rows; only CSV files leave a choice, of duckdb and memory; default: what fits the source"}
+     .help = "what reads the rows; only CSV files allow a choice, duckdb or memory; default: what fits the source"}
 /* clang-format on */
 tamis_engine cli_engine(const cli_call *call);
 

@@ -86,9 +86,9 @@ const cli_command cli_command_draw = {
     .name = "draw",
     .purpose = "draw a sample from a frame, with inclusion probabilities and weights",
     .about = "Draws a sample from a frame, a CSV or Parquet file with one row per unit, and writes it to a CSV file: the frame's "
-             "columns and two more, inclusion_probability and weight, its inverse; rows stay in the frame's order. Random bits "
-             "come from the operating system, sizes and probabilities are exact numbers, and the law of the sample is exactly "
-             "that of the design.\n\n"
+             "columns and two more, inclusion_probability and weight, its inverse. Rows stay in the frame's order. Random bits "
+             "come from the operating system, sizes and probabilities are exact numbers, and the distribution of the sample is "
+             "exactly that of the design.\n\n"
              "  srs                   simple random sampling: --sample\n"
              "  srs_with_replacement  --sample draws, each of any unit\n"
              "  bernoulli             each unit independently: --rate\n"

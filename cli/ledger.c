@@ -26,9 +26,9 @@ static int run_show(const cli_call *call)
 static const cli_command show_command = {
     .name = "ledger show",
     .purpose = "what each survey has spent and has left, and its releases",
-    .about = "For each account of the ledger: its budget, what was spent, what is left; what that is for a sampled unit, and "
-             "for an outsider, stratum by stratum, where the design, the setting and a secret sample allow that number. All "
-             "releases of a sample are added up first, and sampling is counted once.\n\n"
+    .about = "For each account of the ledger: its budget, what was spent and what is left; the guarantee of a sampled unit, and "
+             "that of an outsider, by stratum, where the design, the setting and a secret sample allow one. All releases of a "
+             "sample are added up first, and then amplified once.\n\n"
              "A release is 'charged' as soon as it may have looked at the data, and 'released' once its numbers are written. One "
              "that stays charged was interrupted: it published nothing, and its budget is spent until the same plan is run "
              "again, which takes over the charge, or 'tamis ledger void' returns it. Voided charges no longer count.",
@@ -105,7 +105,7 @@ static const cli_command export_command = {
     .name = "ledger export",
     .purpose = "every charge as CSV, or every entry as it was hashed",
     .about = "Without --json: one line per charge, with exact amounts, for a spreadsheet. With --json: every entry exactly as it "
-             "was hashed, its hash, and the noisy numbers that were kept with a release; from this a stranger can recompute the "
+             "was hashed, its hash, and the noisy numbers that were kept with a release. From this anybody can recompute the "
              "chain, as docs/ledger.md describes.",
     .operands = {{"FILE", .needed = true, .files = CLI_ANY_FILES, .help = "the ledger"}},
     .examples = {{"tamis ledger export schools.ledger", "for a spreadsheet"},

@@ -46,9 +46,9 @@ static int run_coverage(const cli_call *call)
 static const cli_command coverage_command = {
     .name = "study coverage",
     .purpose = "how often the intervals of a plan cover the true value",
-    .about = "Draws samples from a population that is public, by the design of the plan, releases each with its noise by the "
-             "code that makes every release, and estimates it without protection. Counts how often each of the two intervals "
-             "covers the value of the population, values being clamped to the plan's bounds, each with its Monte-Carlo error.\n\n"
+    .about = "Draws samples from a public population by the plan's design. Each sample is released with noise, by the same code "
+             "as every release, and estimated without protection. Reports how often each of the two intervals covers the "
+             "population's value (of values clamped to the plan's bounds), with its Monte Carlo error.\n\n"
              "The plan's source is not read. Nothing is published and no ledger is charged. Use a public population only: never "
              "study the sample or the frame that a release is to protect.\n\n"
              "A coverage is marked too low only if exact tests, at level 0.01 over the whole table, find it below the stated "

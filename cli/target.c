@@ -80,8 +80,8 @@ void cli_noise_json(const cli_noise *n, const char *on)
 void cli_noise_warn(void)
 {
     cli_paragraph(stdout,
-                  "Continuous noise exists on paper only: what a program draws has gaps that can be seen. To publish, take a "
-                  "discrete kind; 'tamis noise' draws them exactly.",
+                  "Continuous noise exists only on paper: floating-point noise has gaps that can reveal the data. To publish, "
+                  "use discrete noise, which 'tamis noise' draws exactly.",
                   2);
 }
 

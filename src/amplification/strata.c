@@ -102,8 +102,8 @@ static tamis_status check_strata(const int64_t *N, const int64_t *n, size_t coun
     for (size_t h = 0; h < count; h++)
         if (n[h] == N[h])
             return tmi_fail(err, TAMIS_REFUSED,
-                            "stratum %zu is taken whole: when a record leaves it, its sample has to "
-                            "shrink and reveals the record; make the strata public",
+                            "stratum %zu is a take-all stratum: when a record leaves it, its sample shrinks, which reveals the "
+                            "record; make the strata public",
                             h);
     return TAMIS_OK;
 }
@@ -180,8 +180,8 @@ tamis_status tamis_amplify_proportional(tamis_bound *eps_pop, const tamis_number
     if (rounding == TAMIS_ROUND_TO_NEAREST)
         return tmi_fail(
             err, TAMIS_REFUSED,
-            "rounding: with a fixed rule one record more can change the size of the sample, which then reveals it, and "
-            "elsewhere the loss can exceed epsilon; publish the allocation, or round at random, or draw each record "
+            "rounding: with a fixed rule, one more record can change the sample size, which reveals the record, and "
+            "in other strata the loss can exceed epsilon; publish the allocation, or round at random, or draw each record "
             "independently (bernoulli)");
     if (rounding != TAMIS_ROUND_AT_RANDOM) return tmi_fail(err, TAMIS_INVALID, "rounding: must be nearest or random");
     TMI_TRY(tmi_certify(&bound, TAMIS_WIDTH, rounded_at_random, &(allocation){rate, eps, smallest}, err));

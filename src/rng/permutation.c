@@ -10,7 +10,7 @@
 tamis_status tamis_permutation(uint64_t *order, size_t count, tamis_rng *rng, tamis_error *err)
 {
     bool ok = true;
-    if (count > PTRDIFF_MAX / sizeof *order) return tmi_fail(err, TAMIS_INVALID, "count: more than memory can hold");
+    if (count > PTRDIFF_MAX / sizeof *order) return tmi_fail(err, TAMIS_INVALID, "count: too large for memory");
     if (!order && count > 0) return tmi_fail(err, TAMIS_INVALID, "order: NULL");
     if (count > 0) memset(order, 0, count * sizeof *order);
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");

@@ -164,7 +164,8 @@ done:
 
 static tamis_status check_method(const problem *p, tamis_error *err)
 {
-    if ((unsigned)p->method > TAMIS_CALIBRATION_LOGIT) return tmi_fail(err, TAMIS_INVALID, "method: unknown");
+    if ((unsigned)p->method > TAMIS_CALIBRATION_LOGIT)
+        return tmi_fail(err, TAMIS_INVALID, "method: must be one of tamis_calibration");
     if (p->method != TAMIS_CALIBRATION_LOGIT) return TAMIS_OK;
     if (!(p->lower >= 0 && p->lower < 1)) return tmi_fail(err, TAMIS_INVALID, "lower: not at least 0 and below 1");
     if (!(p->upper > 1 && isfinite(p->upper))) return tmi_fail(err, TAMIS_INVALID, "upper: not above 1 and finite");

@@ -76,8 +76,8 @@ tamis_status tamis_method_of_name(tamis_method *method, const char *name, tamis_
         }
     if (strcmp(name, "midzuno") == 0)
         return tmi_fail(err, TAMIS_REFUSED,
-                        "method: Midzuno's sampling is not offered: no coupling is proved for it, so that "
-                        "an outsider would be promised no more than a sampled person; sampford and conditional_poisson are");
+                        "method: Midzuno's sampling is not supported: no coupling is proved for it, so an outsider would have "
+                        "the guarantee of a sampled person; use sampford or conditional_poisson");
     return tmi_fail(err, TAMIS_INVALID,
                     "method: must be srs, srs_with_replacement, bernoulli, systematic, systematic_random, poisson, pivotal, "
                     "pivotal_random, conditional_poisson, sampford, brewer or tille");

@@ -81,9 +81,10 @@ typedef struct spread {
 static tamis_status add_lonely(spread *spread, const sample *s, double total, double unseen, size_t stage, tamis_error *err)
 {
     if (s->lonely == TAMIS_LONELY_FAIL)
-        return tmi_fail(err, TAMIS_INVALID,
-                        "clusters: a stratum of stage %zu has only one, which gives no variance; join it with another",
-                        stage + 1);
+        return tmi_fail(
+            err, TAMIS_INVALID,
+            "clusters: a stratum of stage %zu has only one, so its variance cannot be estimated; merge it with another",
+            stage + 1);
     if (s->lonely == TAMIS_LONELY_ADJUST) tmi_sum_add(&spread->sum, unseen * total * total);
     if (s->lonely == TAMIS_LONELY_AVERAGE) spread->unknown++;
     return TAMIS_OK;
@@ -170,7 +171,7 @@ tamis_status tamis_variance_stages(double *variance, int64_t *degrees, const dou
     if (!variance) return tmi_fail(err, TAMIS_INVALID, "variance: NULL");
     *variance = INFINITY;
     TMI_TRY(check(linear, weights, count, stages, stage_count, err));
-    if ((unsigned)lonely > TAMIS_LONELY_AVERAGE) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: unknown"));
+    if ((unsigned)lonely > TAMIS_LONELY_AVERAGE) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "lonely: must be one of tamis_lonely"));
     s.rows = tmi_alloc(count, sizeof *s.rows);
     if (!s.rows) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) s.rows[i] = (row){.unit = i, .value = weights[i] * linear[i]};

@@ -39,7 +39,7 @@ def prints_one_json_object():
 
 @case
 def json_and_binary_exclude_each_other():
-    is_usage_error(noise("laplace", "--scale", "1", "--count", "1", "--json", "--binary"), "exclude")
+    is_usage_error(noise("laplace", "--scale", "1", "--count", "1", "--json", "--binary"), "not both")
 
 
 @case

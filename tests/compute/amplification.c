@@ -133,7 +133,7 @@ static void reads_releases_from_a_file(void **state)
                  {"", "expected a list"},
                  {"law: laplace", "expected a list"},
                  {"[", ":1:"},
-                 {"[{law: laplace, eps: 1, eps: 2}]", ":1:25: [1].eps: appears twice"},
+                 {"[{law: laplace, eps: 1, eps: 2}]", ":1:25: [1].eps: duplicate key"},
                  {"- 1", "release 1: "},
                  {"[[[[[[[[[[[1]]]]]]]]]]]", "release 1: "}};
     char path[64];

@@ -121,7 +121,7 @@ static void what_is_no_outline_is_refused(void **state)
         {"", "expected a plan or a design"},
         {"- 1", "expected a plan or a design"},
         {"a: [", path},
-        {"design: {srs: {population: 9, sample: 2, population: 8}}", "design.srs.population: appears twice"},
+        {"design: {srs: {population: 9, sample: 2, population: 8}}", "design.srs.population: duplicate key"},
         {"design: {poisson: {probability: p}}", "write probabilities"},
         {"design: {weights: {strata: s}, weight: w}", "only weights are known"},
         {"design: {two_stage: {first: {by: d, population: 4, sample: 2}, second: {population: m, sample: 2}}}", "write a list"},
