@@ -3,6 +3,7 @@
 #define TAMIS_TAMIS_H
 
 #include <tamis/amplification.h>
+#include <tamis/anonymous.h>
 #include <tamis/base.h>
 #include <tamis/compute.h>
 #include <tamis/draw.h>
