@@ -29,6 +29,7 @@
 #include <tamis/setting.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
+#include <tamis/tally.h>
 #include <tamis/verify.h>
 
 #endif

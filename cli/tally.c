@@ -1,0 +1,176 @@
+/* tamis tally: the collector's side of randomized response. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+/* Options that are numbers. */
+typedef struct numbers {
+    tamis_number *lie, *lie_zero, *confidence, *delta;
+} numbers;
+
+static int read_number(tamis_number **number, const cli_call *call, const char *option)
+{
+    tamis_error err = {0};
+    const char *text = cli_value(call, option);
+    if (!text || tamis_number_read(number, text, &err) == TAMIS_OK) return 0;
+    return cli_wrong_usage(call->command, "--%s: %s", option, err.message);
+}
+
+static int read_numbers(numbers *n, const cli_call *call)
+{
+    int code = read_number(&n->lie, call, "lie");
+    if (code == 0) code = read_number(&n->lie_zero, call, "lie-zero");
+    if (code == 0) code = read_number(&n->confidence, call, "confidence");
+    if (code == 0) code = read_number(&n->delta, call, "delta");
+    return code;
+}
+
+static int read_whole(int64_t *value, const cli_call *call, const char *option)
+{
+    const char *text = cli_value(call, option);
+    if (!text || cli_whole(value, text, 1, TAMIS_MAX_UNITS)) return 0;
+    return cli_wrong_usage(call->command, "--%s must be a whole number, at least 1", option);
+}
+
+/* A new file with this text, or none. */
+static int write_new(const char *path, const char *text)
+{
+    tamis_error err = {.status = TAMIS_SYSTEM};
+    FILE *file = fopen(path, "wxe");
+    bool written = file && fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
+    const int reason = errno;
+    if (file) written = fclose(file) == 0 && written;
+    if (written) return 0;
+    if (file) unlink(path);
+    snprintf(err.message, sizeof err.message, "%s cannot be written: %s", path, strerror(reason));
+    return cli_failed(&err, NULL);
+}
+
+static int save(const cli_call *call, const tamis_tally *tally)
+{
+    tamis_error err = {0};
+    char *text = NULL;
+    if (!cli_value(call, "save")) return 0;
+    if (tamis_tally_write(&text, tally, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    int code = write_new(cli_value(call, "save"), text);
+    tamis_free(text);
+    return code;
+}
+
+static int show(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question)
+{
+    tamis_error err = {0};
+    char *text = NULL;
+    tamis_status status = call->json               ? tamis_tally_json(&text, tally, question, &err)
+                          : cli_value(call, "csv") ? tamis_tally_csv(&text, tally, question, &err)
+                                                   : tamis_tally_text(&text, tally, question, &err);
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
+    int code = save(call, tally);
+    if (code == 0) return cli_print(text);
+    tamis_free(text);
+    return code;
+}
+
+static tamis_status add_files(tamis_tally *tally, const cli_call *call, tamis_error *err)
+{
+    cli_progress progress;
+    cli_progress_begin(&progress, call);
+    const tamis_watch watch = {cli_progress_step, &progress};
+    tamis_status status = TAMIS_OK;
+    for (int i = 0; status == TAMIS_OK && i < call->more_count; i++) status = tamis_tally_add(tally, call->more[i], &watch, err);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static int tally_files(const cli_call *call, const tamis_tally_terms *terms, const tamis_tally_question *question)
+{
+    tamis_error err = {0};
+    tamis_tally *tally = NULL;
+    int code;
+    if (tamis_tally_new(&tally, terms, &err) != TAMIS_OK) {
+        code = err.status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--%s", err.message) : cli_failed(&err, NULL);
+    } else if (add_files(tally, call, &err) != TAMIS_OK) {
+        code = cli_failed(&err, NULL);
+    } else {
+        code = show(call, tally, question);
+    }
+    tamis_tally_free(tally);
+    return code;
+}
+
+static int run(const cli_call *call)
+{
+    numbers n = {0};
+    tamis_tally_question question = {.categories = cli_value(call, "categories")};
+    int code = read_numbers(&n, call);
+    if (code == 0) code = read_whole(&question.population, call, "population");
+    if (code == 0) code = read_whole(&question.promised, call, "promised");
+    const char *duplicates = cli_value(call, "duplicates");
+    if (code == 0 && duplicates && !cli_value(call, "id"))
+        code = cli_wrong_usage(call->command, "--duplicates needs --id, the column of client ids");
+    if (code == 0 && cli_value(call, "save")) code = cli_check_new(call, cli_value(call, "save"), "tally", "file");
+    const tamis_tally_terms terms = {.lie = n.lie,
+                                     .lie_zero = n.lie_zero,
+                                     .id = cli_value(call, "id"),
+                                     .once = duplicates && strcmp(duplicates, "once") == 0,
+                                     .weight = cli_value(call, "weight"),
+                                     .table = cli_value(call, "table") != NULL};
+    question.confidence = n.confidence;
+    question.delta = n.delta;
+    if (code == 0) code = tally_files(call, &terms, &question);
+    tamis_number_free(n.lie);
+    tamis_number_free(n.lie_zero);
+    tamis_number_free(n.confidence);
+    tamis_number_free(n.delta);
+    return code;
+}
+
+const cli_command cli_command_tally = {
+    .name = "tally",
+    .purpose = "count randomized reports and estimate shares from them",
+    .about = "Each person reported bits of which every one was flipped with a known lie probability: a one is reported as "
+             "zero with probability --lie, a zero as one with --lie-zero, which is the same unless it is given. tamis "
+             "tally counts the reports and estimates the share of ones at each position, without bias, with exact "
+             "intervals, and says how well the people are protected.\n\n"
+             "Reports are CSV files with a header and values 0 and 1, or packed files, which also say how the bits were "
+             "flipped; any number of them, with the same bits. A tally that was saved with --save takes part like a file "
+             "of reports, so that tallies of different places can be added up without their reports.\n\n"
+             "docs/collection.md, installed as share/doc/tamis/collection.md, describes the files and the method.",
+    .operands = (const cli_argument[]){{.name = "REPORTS",
+                                        .needed = true,
+                                        .more = true,
+                                        .files = CLI_ANY_FILES,
+                                        .help = "CSV or packed files of reports, and saved tallies"},
+                                       {0}},
+    .options =
+        (const cli_argument[]){
+            {.name = "lie", .value = "P/Q", .help = "a one is reported as zero with this probability; needed for CSV files"},
+            {.name = "lie-zero", .value = "P/Q", .help = "a zero is reported as one with this probability; default: --lie"},
+            {.name = "confidence", .value = "C", .help = "of the intervals; default: 0.95"},
+            {.name = "population",
+             .value = "N",
+             .help = "the reporters are a simple random sample of N people; default: of a large population"},
+            {.name = "weight", .value = "COLUMN", .help = "survey weights, in CSV files"},
+            {.name = "categories",
+             .value = "A,B",
+             .help = "the bits A=... are the one-hot code of one answer, and so on: estimates that add up to 1, and two bits "
+                     "instead of all in the guarantee"},
+            {.name = "table", .help = "the shares of whole reports too, for at most 10 bits, with their covariance (--json)"},
+            {.name = "id", .value = "COLUMN", .help = "client ids: a second report of a client is an error"},
+            {.name = "duplicates",
+             .value = "WHAT",
+             .choices = "refuse once",
+             .help = "what to do with it: refuse (the default), or count only the first in the order of the files"},
+            {.name = "delta", .value = "D", .help = "of the anonymous guarantee; default: 1e-6"},
+            {.name = "promised", .value = "N", .help = "warn if there are fewer than this many reports to hide among"},
+            {.name = "save", .value = "FILE", .help = "write the counts, to be added to others; must not exist yet"},
+            {.name = "csv", .help = "print the estimates as CSV"},
+            {0}},
+    .examples = (const cli_example[]){{"tamis tally --lie 1/4 reports.csv", "shares with intervals, and the guarantee"},
+                                      {"tamis tally --lie 1/4 --save north.tally reports.csv", "keep the counts"},
+                                      {"tamis tally north.tally --json", "and use them again"},
+                                      {0}},
+    .run = run,
+};
