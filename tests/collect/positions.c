@@ -1,5 +1,5 @@
 /* The positional count against one bit at a time. */
-#include "collect/positions.h"
+#include "collect/tally/positions.h"
 
 #include <string.h>
 

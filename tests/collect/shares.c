@@ -1,7 +1,7 @@
 /* Estimates and intervals from counts, against the enumeration of everything that can be reported. */
-#include "collect/shares.h"
+#include "collect/tally/shares.h"
 
-#include "collect/share_interval.h"
+#include "collect/tally/share_interval.h"
 #include "tests/test.h"
 
 #define MOST 48 /* reports of an enumerated case */

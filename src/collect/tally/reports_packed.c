@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "collect/packed.h"
-#include "collect/positions.h"
-#include "collect/tally.h"
+#include "collect/tally/positions.h"
+#include "collect/tally/tally.h"
 
 static uint64_t row_of(const uint64_t *words, size_t stride, size_t row) /* stride <= 64 */
 {

@@ -4,7 +4,7 @@
 
 #include "base/decimal.h"
 #include "base/table.h"
-#include "collect/tally_output.h"
+#include "collect/tally/output.h"
 #include "num/bound.h"
 #include "num/number.h"
 

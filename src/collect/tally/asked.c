@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/shares.h"
+#include "collect/tally/shares.h"
 #include "num/number.h"
 
 /* The positions of one answer: those named "NAME=...". */

@@ -1,4 +1,4 @@
-#include "collect/tally.h"
+#include "collect/tally/tally.h"
 
 #include <errno.h>
 #include <stdio.h>

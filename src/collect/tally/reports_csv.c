@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "collect/packed.h"
-#include "collect/tally.h"
+#include "collect/tally/tally.h"
 #include "engine/files/csv.h"
 
 typedef struct csv {

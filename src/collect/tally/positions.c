@@ -7,7 +7,7 @@
  * added up at the end. Longer reports have whole words: four columns of words are counted at a time, going down the rows.
  *
  * The vectors are gcc's and clang's: they become whatever registers the machine has. */
-#include "collect/positions.h"
+#include "collect/tally/positions.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * The lower end is the largest x that was proved to be rejected: P_x(X >= c) <= half. The search keeps a bracket (rejected,
  * plausible] and halves it until it is narrower than 2^-44 or its own size times 2^-30; the rejected end is returned. For the
  * upper end everything is mirrored: n - c zeros with probability 1 - x. */
-#include "collect/share_interval.h"
+#include "collect/tally/share_interval.h"
 
 #include <math.h>
 

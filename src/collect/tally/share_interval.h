@@ -10,8 +10,8 @@
  * A share is in the interval unless a count as large as c, or as small, has probability at most (1 - confidence) / 2 under it.
  * All three laws grow with the share in the order of laws, so that the ends are found by bisection. A share is left out only if
  * enclosures prove that the test rejects it: the interval covers at every share with at least the stated probability. */
-#ifndef TMI_COLLECT_SHARE_INTERVAL_H
-#define TMI_COLLECT_SHARE_INTERVAL_H
+#ifndef TMI_COLLECT_TALLY_SHARE_INTERVAL_H
+#define TMI_COLLECT_TALLY_SHARE_INTERVAL_H
 
 #include <tamis/num.h>
 

@@ -2,7 +2,7 @@
  * B = (1 - lie_zero) / lie if it is a zero. Two answers that differ in a bit are told apart by at most log max(A, B); two one-hot
  * codes of different categories differ in one bit each way, which makes log A + log B. Bits are flipped independently, so the
  * losses of the bits add up. */
-#include "collect/guarantee.h"
+#include "collect/tally/guarantee.h"
 
 #include <math.h>
 

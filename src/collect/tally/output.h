@@ -3,7 +3,7 @@
 #define TMI_COLLECT_TALLY_OUTPUT_H
 
 #include "base/lines.h"
-#include "collect/guarantee.h"
+#include "collect/tally/guarantee.h"
 
 typedef struct tmi_tally_results {
     const tamis_tally *tally;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "collect/share_interval.h"
+#include "collect/tally/share_interval.h"
 #include "num/law/law.h"
 
 #define STEPS 24 /* grid points for each standard deviation of the estimated number of ones */

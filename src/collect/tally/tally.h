@@ -1,6 +1,6 @@
 /* A tally from inside. */
-#ifndef TMI_COLLECT_TALLY_H
-#define TMI_COLLECT_TALLY_H
+#ifndef TMI_COLLECT_TALLY_TALLY_H
+#define TMI_COLLECT_TALLY_TALLY_H
 
 #include <stdbool.h>
 #include <tamis/tally.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/integer.h"
 #include "base/watch.h"
-#include "collect/clients.h"
+#include "collect/tally/clients.h"
 
 #define TMI_TALLY_GRID 1000000             /* weights are whole multiples of 10^-6 */
 #define TMI_TALLY_WEIGHT INT64_C(10000000) /* at most 10^13 < 2^44 grid units: a square is below 2^88, 10^9 of them below 2^118 */

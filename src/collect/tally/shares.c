@@ -2,13 +2,13 @@
  * is unbiased for y. Its variance given y is lie (1 - lie) / s^2 for a one and lie_zero (1 - lie_zero) / s^2 for a zero; over a
  * large population it is x (1 - x) / s^2 with x the probability of a reported one, which is the variance of y and that of the
  * lie together. For a finite population the first is reduced by 1 - n/N. */
-#include "collect/shares.h"
+#include "collect/tally/shares.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "collect/share_interval.h"
+#include "collect/tally/share_interval.h"
 #include "num/exact.h"
 #include "num/law/student.h"
 #include "num/number.h"

@@ -1,5 +1,5 @@
 /* The results of a tally as JSON and as CSV. */
-#include "collect/tally_output.h"
+#include "collect/tally/output.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "collect/shares.h"
+#include "collect/tally/shares.h"
 #include "num/number.h"
 
 /* x[0], x[step], ..., x[(count-1) step]: A x. */

@@ -1,6 +1,6 @@
 /* How many reports have a one at each position: the positional population count of packed reports. */
-#ifndef TMI_COLLECT_POSITIONS_H
-#define TMI_COLLECT_POSITIONS_H
+#ifndef TMI_COLLECT_TALLY_POSITIONS_H
+#define TMI_COLLECT_TALLY_POSITIONS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* The parts of a question, with their defaults, and the categories that it names. */
-#ifndef TMI_COLLECT_SHARES_H
-#define TMI_COLLECT_SHARES_H
+#ifndef TMI_COLLECT_TALLY_SHARES_H
+#define TMI_COLLECT_TALLY_SHARES_H
 
-#include "collect/tally.h"
+#include "collect/tally/tally.h"
 
 typedef struct tmi_asked {
     tamis_number *confidence, *delta;

@@ -1,4 +1,4 @@
-#include "collect/clients.h"
+#include "collect/tally/clients.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "collect/packed.h"
-#include "collect/tally.h"
+#include "collect/tally/tally.h"
 #include "num/number.h"
 
 #define VERSION 1
