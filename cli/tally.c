@@ -1,7 +1,5 @@
 /* tamis tally: the collector's side of randomized response. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 
@@ -34,29 +32,14 @@ static int read_whole(int64_t *value, const cli_call *call, const char *option)
     return cli_wrong_usage(call->command, "--%s must be a whole number, at least 1", option);
 }
 
-/* A new file with this text, or none. */
-static int write_new(const char *path, const char *text)
-{
-    tamis_error err = {.status = TAMIS_SYSTEM};
-    FILE *file = fopen(path, "wxe");
-    bool written = file && fputs(text, file) >= 0 && fflush(file) == 0 && fsync(fileno(file)) == 0;
-    const int reason = errno;
-    if (file) written = fclose(file) == 0 && written;
-    if (written) return 0;
-    if (file) unlink(path);
-    snprintf(err.message, sizeof err.message, "%s cannot be written: %s", path, strerror(reason));
-    return cli_failed(&err, NULL);
-}
-
+/* The files that were asked for; what was counted is shown after them. */
 static int save(const cli_call *call, const tamis_tally *tally)
 {
     tamis_error err = {0};
-    char *text = NULL;
-    if (!cli_value(call, "save")) return 0;
-    if (tamis_tally_write(&text, tally, &err) != TAMIS_OK) return cli_failed(&err, NULL);
-    int code = write_new(cli_value(call, "save"), text);
-    tamis_free(text);
-    return code;
+    const char *counts = cli_value(call, "save"), *shuffled = cli_value(call, "shuffle");
+    if (counts && tamis_tally_save(tally, counts, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    if (shuffled && tamis_tally_shuffle(tally, shuffled, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    return 0;
 }
 
 static int show(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question)
@@ -111,11 +94,14 @@ static int run(const cli_call *call)
     if (code == 0 && duplicates && !cli_value(call, "id"))
         code = cli_wrong_usage(call->command, "--duplicates needs --id, the column of client ids");
     if (code == 0 && cli_value(call, "save")) code = cli_check_new(call, cli_value(call, "save"), "tally", "file");
+    if (code == 0 && cli_value(call, "shuffle"))
+        code = cli_check_new(call, cli_value(call, "shuffle"), "file of reports", "file");
     const tamis_tally_terms terms = {.lie = n.lie,
                                      .lie_zero = n.lie_zero,
                                      .id = cli_value(call, "id"),
                                      .once = duplicates && strcmp(duplicates, "once") == 0,
                                      .weight = cli_value(call, "weight"),
+                                     .keep = cli_value(call, "shuffle") != NULL,
                                      .table = cli_value(call, "table") != NULL};
     question.confidence = n.confidence;
     question.delta = n.delta;
@@ -166,6 +152,9 @@ const cli_command cli_command_tally = {
             {.name = "delta", .value = "D", .help = "of the anonymous guarantee; default: 1e-6"},
             {.name = "promised", .value = "N", .help = "warn if there are fewer than this many reports to hide among"},
             {.name = "save", .value = "FILE", .help = "write the counts, to be added to others; must not exist yet"},
+            {.name = "shuffle",
+             .value = "FILE",
+             .help = "write the reports in random order without ids, as CSV if the name ends in .csv, else packed"},
             {.name = "csv", .help = "print the estimates as CSV"},
             {0}},
     .examples = (const cli_example[]){{"tamis tally --lie 1/4 reports.csv", "shares with intervals, and the guarantee"},

@@ -23,6 +23,7 @@ typedef struct tamis_tally_terms {
     const char *id;               /* the column of client ids; NULL: none */
     int once;           /* of a client's reports only the first, in the order of the files, counts; 0: a second one is INVALID */
     const char *weight; /* the column of survey weights: CSV alone, on a grid of 10^-6, above 0 and at most 10^7 */
+    int keep;           /* keep the reports themselves, for tamis_tally_shuffle */
     int table;          /* count whole reports too, up to TAMIS_TALLY_TABLE_BITS bits */
 } tamis_tally_terms;
 
@@ -55,15 +56,26 @@ TAMIS_API int64_t tamis_tally_repeated(const tamis_tally *tally); /* reports lef
  * Errors   INVALID (nothing was added), SYSTEM.                                                                     */
 TAMIS_USE tamis_status tamis_tally_write(char **text, const tamis_tally *tally, tamis_error *err);
 
+/* The same into a file that must not exist yet; it appears complete or not at all. */
+TAMIS_USE tamis_status tamis_tally_save(const tamis_tally *tally, const char *path, tamis_error *err);
+
+/* The reports that were counted, in random order and without ids: each of their orders is equally likely. This is the step that takes
+ * the senders off; whoever runs it sees them, and must be trusted to forget them. CSV if the name ends in .csv, else packed.
+ *
+ * Needs    a tally made with `keep`, of CSV and packed files without weights; `path` does not exist yet.
+ * Errors   INVALID, SYSTEM (disk, memory, no random bits); there is no file then.                                   */
+TAMIS_USE tamis_status tamis_tally_shuffle(const tamis_tally *tally, const char *path, tamis_error *err);
+
 /* ---- estimates ---- */
 
 /* What is asked of a tally. All zero: intervals of 95 % for a large population, delta 10^-6, no categories. */
 typedef struct tamis_tally_question {
     const tamis_number *confidence; /* NULL: 0.95; above 0, at most 1 - 10^-9 */
     int64_t population;             /* the reporters are a simple random sample of this many people; 0: of a large population */
-    const char *categories;    /* "region,job": the bits region=... are the one-hot code of one answer, and so on; NULL: none */
-    const tamis_number *delta; /* of the anonymous guarantee, in (0, 1); NULL: 10^-6 */
-    int64_t promised;          /* reports that people were promised to hide among; 0: nothing was promised */
+    const char *categories;         /* "region,job": the bits region=... are the one-hot code of one answer, and so on; also with
+                                       the lists that tamis randomize takes, "region=north,south;job=..."; NULL: none */
+    const tamis_number *delta;      /* of the anonymous guarantee, in (0, 1); NULL: 10^-6 */
+    int64_t promised;               /* reports that people were promised to hide among; 0: nothing was promised */
 } tamis_tally_question;
 
 /* The share of ones at a position. A standard error includes sampling and lies; of the interval see tamis_tally_shares. */

@@ -25,11 +25,12 @@ static tamis_status read_groups(tmi_asked *asked, const tamis_tally *t, const ch
 {
     asked->group = tmi_alloc(t->bits, sizeof *asked->group);
     if (!asked->group) return tmi_fail_memory(err);
+    const char *ends = names && strchr(names, '=') ? ";" : ",;"; /* region=north,south;sex=f,m as for tamis randomize */
     while (names) {
-        const size_t length = strcspn(names, ",");
-        tamis_status status = add_group(asked, t, names, length, err);
+        const size_t length = strcspn(names, ends);
+        tamis_status status = add_group(asked, t, names, strcspn(names, "=,;"), err);
         if (status != TAMIS_OK) return status;
-        names = names[length] == ',' ? names + length + 1 : NULL;
+        names = names[length] ? names + length + 1 : NULL;
     }
     return TAMIS_OK;
 }

@@ -7,6 +7,7 @@
 #include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "collect/output.h"
 #include "collect/packed.h"
 #include "collect/tally/tally.h"
 #include "num/number.h"
@@ -110,6 +111,22 @@ tamis_status tamis_tally_write(char **text, const tamis_tally *tally, tamis_erro
     return status;
 }
 
+tamis_status tamis_tally_save(const tamis_tally *tally, const char *path, tamis_error *err)
+{
+    tmi_output output = {0};
+    char *text = NULL;
+    tamis_status status;
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
+    TMI_TRY(tamis_tally_write(&text, tally, err));
+    TMI_TRY(tmi_output_open(&output, path, err));
+    fputs(text, output.file); /* a failure is seen at the end */
+    TMI_TRY(tmi_output_keep(&output, err));
+done:
+    tmi_output_clear(&output);
+    tmi_free(text);
+    return status;
+}
+
 /* ---- reading ---- */
 
 static const char *const fields[] = {"tamis_tally", "lie",  "lie_zero", "columns", "reports",
@@ -193,9 +210,9 @@ static tamis_status read_shape(tamis_tally **tally, const char *path, const tmi_
         return fail_form(path, err);
     const size_t bits = tmi_json_size(columns);
     if (bits < 1 || bits > TMI_PACKED_BITS) return fail_form(path, err);
-    if (tamis_number_read(&lie, tmi_json_string(a), NULL) != TAMIS_OK ||
-        tamis_number_read(&lie_zero, tmi_json_string(b), NULL) != TAMIS_OK)
-        TMI_TRY(fail_form(path, err));
+    if (tamis_number_read(&lie, tmi_json_string(a), &reason) != TAMIS_OK ||
+        tamis_number_read(&lie_zero, tmi_json_string(b), &reason) != TAMIS_OK)
+        TMI_TRY(tmi_fail_as_file(err, &reason, path));
     if (!(names = tmi_alloc(bits, sizeof *names))) TMI_TRY(tmi_fail_memory(err));
     for (size_t j = 0; j < bits; j++) {
         if (!is_kind(tmi_json_at(columns, j), TMI_JSON_STRING)) TMI_TRY(fail_form(path, err));

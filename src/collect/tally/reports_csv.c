@@ -106,6 +106,10 @@ static tamis_status add_row(csv *c, const tmi_cell *cells, size_t row, tamis_err
         const tmi_cell *cell = cell_at(cells, j, row);
         if (*tmi_trimmed(cell->bytes, cell->length).bytes != '1') continue;
         t->ones[j]++;
+        if (t->keep) {
+            const size_t place = (size_t)t->reports * tmi_packed_stride(c->bits) + j;
+            t->kept[place / 64] |= UINT64_C(1) << place % 64;
+        }
         if (!t->weight) continue;
         t->weights.sum_ones[j] += weight;
         t->weights.squares_ones[j] += square;
@@ -125,6 +129,7 @@ static tamis_status add_rows(csv *c, tmi_watch *watch, tamis_error *err)
     do {
         tamis_status status = tmi_csv_rows_next(&n, &cells, &share, c->rows, err);
         if (status == TAMIS_OK) status = tmi_tally_room(c->t, c->path, n, err);
+        if (status == TAMIS_OK && c->t->keep) status = tmi_tally_keep_room(c->t, n, err);
         for (size_t row = 0; status == TAMIS_OK && row < n; row++) status = add_row(c, cells, row, err);
         watch->rows = c->t->reports;
         if (status == TAMIS_OK) status = tmi_watch_beat(watch, err);
@@ -135,6 +140,7 @@ static tamis_status add_rows(csv *c, tmi_watch *watch, tamis_error *err)
 
 tamis_status tmi_tally_add_csv(tamis_tally *t, const char *path, tmi_watch *watch, tamis_error *err)
 {
+    if (t->keep && t->weight) return tmi_fail(err, TAMIS_INVALID, "weight: reports with weights cannot be shuffled without them");
     csv c = {.t = t, .path = path, .id = SIZE_MAX, .weight = SIZE_MAX};
     tamis_status status;
     TMI_TRY(tmi_csv_header_read(&c.header, path, err));

@@ -19,23 +19,38 @@ static void subtract(tamis_tally *t, const uint64_t *words, size_t stride, size_
         const size_t bit = row * stride + j;
         t->ones[j] -= words[bit / 64] >> bit % 64 & 1;
     }
+    if (t->cells) t->cells[row_of(words, stride, row)]--;
+    t->repeated++;
 }
 
-/* Reports whose client is known leave the counts. */
-static tamis_status look_at_ids(tamis_tally *t, const tmi_packed_block *block, const char *path, size_t stride, tamis_error *err)
+/* Report number `to` of those kept. */
+static void keep(tamis_tally *t, size_t to, const uint64_t *words, size_t stride, size_t row)
+{
+    if (stride < 64) {
+        t->kept[to * stride / 64] |= row_of(words, stride, row) << to * stride % 64;
+        return;
+    }
+    memcpy(t->kept + to * (stride / 64), words + row * (stride / 64), stride / 8);
+}
+
+/* The block was counted. Reports whose client is known leave the counts; the others may have to be kept. */
+static tamis_status look_at_each(tamis_tally *t, const tmi_packed_block *block, const char *path, size_t stride, tamis_error *err)
 {
     for (size_t row = 0; row < block->rows; row++) {
-        bool known;
-        tamis_status status = tmi_clients_add(&known, &t->clients, block->ids + row * TMI_PACKED_ID, err);
-        if (status != TAMIS_OK) return status;
-        if (!known) continue;
-        if (!t->once)
+        bool known = false;
+        if (t->id) {
+            tamis_status status = tmi_clients_add(&known, &t->clients, block->ids + row * TMI_PACKED_ID, err);
+            if (status != TAMIS_OK) return status;
+        }
+        if (known && !t->once)
             return tmi_fail_file(err, TAMIS_INVALID, path, 0, "report %llu is the second one of its client",
                                  (unsigned long long)(block->first + row + 1));
-        subtract(t, block->words, stride, row);
-        if (t->cells) t->cells[row_of(block->words, stride, row)]--;
-        t->repeated++;
-        t->reports--;
+        if (known) {
+            subtract(t, block->words, stride, row);
+            continue;
+        }
+        if (t->keep) keep(t, (size_t)t->reports, block->words, stride, row);
+        t->reports++;
     }
     return TAMIS_OK;
 }
@@ -44,12 +59,14 @@ static tamis_status add_block(tamis_tally *t, const tmi_packed_block *block, con
 {
     const size_t stride = tmi_packed_stride(t->bits);
     tamis_status status = tmi_tally_room(t, path, block->rows, err);
+    if (status == TAMIS_OK && t->keep) status = tmi_tally_keep_room(t, block->rows, err);
     if (status != TAMIS_OK) return status;
     tmi_count_positions(t->ones, block->words, block->rows, t->bits);
     if (t->cells)
         for (size_t row = 0; row < block->rows; row++) t->cells[row_of(block->words, stride, row)]++;
+    if (t->id || t->keep) return look_at_each(t, block, path, stride, err);
     t->reports += (int64_t)block->rows;
-    return t->id ? look_at_ids(t, block, path, stride, err) : TAMIS_OK;
+    return TAMIS_OK;
 }
 
 tamis_status tmi_tally_add_packed(tamis_tally *t, const char *path, tmi_watch *watch, tamis_error *err)

@@ -35,6 +35,7 @@ tamis_status tamis_tally_new(tamis_tally **tally, const tamis_tally_terms *terms
     if (!(t = tmi_alloc(1, sizeof *t))) return tmi_fail_memory(err);
     t->once = terms->once != 0;
     t->table = terms->table != 0;
+    t->keep = terms->keep != 0;
     TMI_TRY(copy_text(&t->id, terms->id, err));
     TMI_TRY(copy_text(&t->weight, terms->weight, err));
     if (terms->lie) {
@@ -59,6 +60,8 @@ void tamis_tally_free(tamis_tally *tally)
     tmi_free(tally->names);
     tmi_free(tally->ones);
     tmi_free(tally->cells);
+    if (tally->kept) tmi_wipe(tally->kept, tally->kept_words * sizeof *tally->kept);
+    tmi_free(tally->kept);
     tmi_free(tally->weights.sum_ones);
     tmi_free(tally->weights.squares_ones);
     tmi_clients_clear(&tally->clients);
@@ -127,6 +130,19 @@ tamis_status tmi_tally_room(const tamis_tally *tally, const char *path, uint64_t
     return tmi_fail_file(err, TAMIS_INVALID, path, 0, "there are more than 10^9 reports in all");
 }
 
+tamis_status tmi_tally_keep_room(tamis_tally *tally, size_t more, tamis_error *err)
+{
+    const size_t needed = tmi_packed_words(tally->bits, (size_t)tally->reports + more), old = tally->kept_words;
+    if (needed <= old) return TAMIS_OK;
+    const size_t room = needed + needed / 2;
+    uint64_t *grown = tmi_regrow(tally->kept, old * sizeof *grown, room, sizeof *grown);
+    if (!grown) return tmi_fail_memory(err);
+    memset(grown + old, 0, (room - old) * sizeof *grown);
+    tally->kept = grown;
+    tally->kept_words = room;
+    return TAMIS_OK;
+}
+
 /* ---- which kind of file ---- */
 
 #define SAVED_MAX ((size_t)1 << 26) /* bytes of a saved tally */
@@ -158,6 +174,7 @@ tamis_status tamis_tally_add(tamis_tally *tally, const char *path, const tamis_w
     if (tmi_is_packed(first, read)) {
         status = tmi_tally_add_packed(tally, path, &watching, err);
     } else if (read > 0 && first[0] == '{') {
+        if (tally->keep) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "a tally has no reports that could be shuffled"));
         rewind(file);
         TMI_TRY(slurp(&bytes, &length, file, path, err));
         status = tmi_tally_add_saved(tally, path, bytes, length, err);

@@ -23,7 +23,7 @@ typedef struct tmi_tally_weights {
 struct tamis_tally {
     tamis_number *lie, *lie_zero; /* NULL until known */
     char *id, *weight;            /* columns; NULL: none */
-    bool once, table;
+    bool once, table, keep;
     size_t bits; /* 0 until the first file */
     char **names;
     int64_t reports, repeated;
@@ -31,6 +31,8 @@ struct tamis_tally {
     uint64_t *cells; /* of whole reports, 2^bits; NULL: not asked for */
     tmi_tally_weights weights;
     tmi_clients clients;
+    uint64_t *kept;     /* the reports, laid out as one long packed block; NULL: not kept */
+    size_t kept_words;  /* room */
     char (*merged)[65]; /* hashes of the saved tallies that were added: none counts twice */
     size_t merged_count;
 };
@@ -42,6 +44,9 @@ tamis_status tmi_tally_agree(tamis_tally *tally, const char *path, const tamis_n
 
 /* INVALID if there would be more than TAMIS_TALLY_REPORTS. */
 tamis_status tmi_tally_room(const tamis_tally *tally, const char *path, uint64_t more, tamis_error *err);
+
+/* Room for `more` reports among those that are kept. */
+tamis_status tmi_tally_keep_room(tamis_tally *tally, size_t more, tamis_error *err);
 
 /* One kind of file each. */
 tamis_status tmi_tally_add_csv(tamis_tally *tally, const char *path, tmi_watch *watch, tamis_error *err);

@@ -11,12 +11,13 @@
 #define CELL 96
 
 /* For a row of the table. */
-static void put_cell(char cell[CELL], double x, int decimals)
+static void put_cell(char cell[CELL], tmi_text_table *table, double x, int decimals)
 {
     tmi_text text;
     tmi_text_init(&text);
     tmi_text_rounded(&text, x, decimals);
     snprintf(cell, CELL, "%s", text.bytes ? text.bytes : "");
+    table->failed = table->failed || text.failed;
     tmi_text_clear(&text);
 }
 
@@ -27,7 +28,7 @@ static void put_table(tmi_text *text, const tmi_tally_results *r)
     tmi_text_table table;
     tmi_table_init(&table, grouped ? 6 : 5, align);
     char heading[CELL], percent[CELL];
-    put_cell(percent, 100 * tmi_number_nearest(r->asked.confidence), 3);
+    put_cell(percent, &table, 100 * tmi_number_nearest(r->asked.confidence), 3);
     for (size_t end = 0; percent[end]; end++) /* 95.000 is 95 */
         if (percent[end] == '.') {
             size_t last = end;
@@ -42,12 +43,12 @@ static void put_table(tmi_text *text, const tmi_tally_results *r)
         const tamis_tally_share *s = &r->shares[j];
         const int decimals = s->se > 0 ? tmi_decimals_of(s->se) + 1 : 4;
         char ones[CELL], estimate[CELL], se[CELL], lower[CELL], upper[CELL], interval[2 * CELL + 4], consistent[CELL] = "";
-        put_cell(ones, (double)r->tally->ones[j], 0);
-        put_cell(estimate, s->estimate, decimals);
-        put_cell(se, s->se, decimals);
-        put_cell(lower, s->lower, decimals);
-        put_cell(upper, s->upper, decimals);
-        if (!isnan(s->consistent)) put_cell(consistent, s->consistent, decimals);
+        put_cell(ones, &table, (double)r->tally->ones[j], 0);
+        put_cell(estimate, &table, s->estimate, decimals);
+        put_cell(se, &table, s->se, decimals);
+        put_cell(lower, &table, s->lower, decimals);
+        put_cell(upper, &table, s->upper, decimals);
+        if (!isnan(s->consistent)) put_cell(consistent, &table, s->consistent, decimals);
         snprintf(interval, sizeof interval, "%s to %s", lower, upper);
         tmi_table_row(&table, (const char *const[]){r->tally->names[j], ones, estimate, se, interval, consistent});
     }
