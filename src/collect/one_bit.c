@@ -42,9 +42,8 @@ void tmi_one_bit_clear(tmi_one_bit *bit)
 
 tmi_shift tmi_one_bit_pair(const tmi_one_bit *bit, int64_t a, int64_t b, int order)
 {
-    if (order == 0)
-        return (tmi_shift){{{bit->tell_one, a}, {bit->lie_zero, b}}, 2, bit->tell_one, bit->lie_zero};
-    return (tmi_shift){{{bit->lie_one, a}, {bit->tell_zero, b}}, 2, bit->tell_zero, bit->lie_one};
+    if (order == 0) return (tmi_shift){{{bit->tell_one, a}, {bit->lie_zero, b}}, 2, bit->tell_one, bit->lie_zero, NULL};
+    return (tmi_shift){{{bit->lie_one, a}, {bit->tell_zero, b}}, 2, bit->tell_zero, bit->lie_one, NULL};
 }
 
 tamis_bound tmi_one_bit_local(const tmi_one_bit *bit, int order)

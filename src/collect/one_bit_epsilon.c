@@ -110,8 +110,7 @@ static tamis_status find(tamis_bound *eps, search *s, tamis_error *err)
             *eps = (tamis_bound){s->lower, s->most};
             return TAMIS_OK;
         }
-        for (int order = 0; order < bit->orders && answer == COVERED; order++)
-            TMI_TRY(try_cover(&answer, s, order, upper, err));
+        for (int order = 0; order < bit->orders && answer == COVERED; order++) TMI_TRY(try_cover(&answer, s, order, upper, err));
         if (answer == COVERED) {
             *eps = (tamis_bound){s->lower, upper};
             return TAMIS_OK;

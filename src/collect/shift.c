@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define NEAR 64 /* places looked at around the guess: a guess in doubles is off by one or two */
+#define NEAR 64       /* places looked at around the guess: a guess in doubles is off by one or two */
 #define FIRST_BITS 64 /* sixteen digits of a mass in a sixth of a millisecond, whatever the number of reports */
 
 void tmi_loss_at_balls(tmi_ball *e, tmi_ball *excess, const tmi_loss_at *at, long bits)
@@ -28,6 +28,34 @@ typedef struct work {
     long bits;
 } work;
 
+/* 1/(1 + e^x) */
+static void logistic(tmi_ball *z, const tmi_ball *x, long bits)
+{
+    tmi_ball one;
+    tmi_ball_init(&one);
+    tmi_ball_set_int(&one, 1);
+    tmi_ball_exp(z, x, bits);
+    tmi_ball_add_int(z, z, 1, bits);
+    tmi_ball_div(z, &one, z, bits);
+    tmi_ball_clear(&one);
+}
+
+static void person(tmi_ball *more, tmi_ball *less, const tmi_shift *shift, long bits)
+{
+    if (shift->more) {
+        tmi_ball_set_number(more, shift->more, bits);
+        tmi_ball_set_number(less, shift->less, bits);
+        return;
+    }
+    tmi_ball local;
+    tmi_ball_init(&local);
+    tmi_ball_set_number(&local, shift->local, bits);
+    logistic(less, &local, bits);
+    tmi_ball_neg(&local, &local);
+    logistic(more, &local, bits);
+    tmi_ball_clear(&local);
+}
+
 static void work_init(work *w, const tmi_shift *shift, const tmi_loss_at *at, long bits)
 {
     tmi_ball x;
@@ -39,9 +67,8 @@ static void work_init(work *w, const tmi_shift *shift, const tmi_loss_at *at, lo
     tmi_ball_init(&w->b);
     for (size_t i = 0; i < shift->count; i++) w->others += shift->others[i].count;
     tmi_loss_at_balls(&w->e, &w->excess, at, bits);
-    tmi_ball_set_number(&x, shift->less, bits);
+    person(&w->a, &x, shift, bits);
     tmi_ball_mul(&x, &x, &w->e, bits); /* E less */
-    tmi_ball_set_number(&w->a, shift->more, bits);
     tmi_ball_sub(&w->b, &w->excess, &x, bits);
     tmi_ball_add(&w->b, &w->b, &w->a, bits); /* E - 1 - E less + more */
     tmi_ball_sub(&w->a, &w->a, &x, bits);

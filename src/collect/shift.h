@@ -18,13 +18,13 @@
 #include "num/ball.h"
 #include "num/law/laws.h"
 
-#define TMI_SHIFT_GROUPS 3
+#define TMI_SHIFT_GROUPS 2
 
-/* Borrowed numbers; 0 <= less < more <= 1. */
+/* Borrowed numbers; 0 <= less < more <= 1. If more and less are NULL they are 1/(1 + e^-local) and 1/(1 + e^local). */
 typedef struct tmi_shift {
     tamis_trials others[TMI_SHIFT_GROUPS];
     size_t count;
-    const tamis_number *more, *less;
+    const tamis_number *more, *less, *local;
 } tmi_shift;
 
 /* An epsilon, given by itself or by its exponential; one of them is NULL. */
