@@ -5,6 +5,7 @@
 #include "collect/tally/guarantee.h"
 
 #include <math.h>
+#include <tamis/anonymous.h>
 
 #include "num/ball.h"
 
@@ -55,6 +56,30 @@ static parts parts_of(const tamis_tally *t, const tmi_asked *asked)
 
 static const tamis_bound nothing = {0, INFINITY};
 
+/* The anonymous epsilon of this many reports. Published are counts, or whole reports; two answers differ in all single bits and in two
+ * of each one-hot code. A single answer with such a code is asked for as such; for a mixture the two bits count as any
+ * others, which is never too small. What cannot be certified is bounded by the local epsilon. */
+static tamis_status anonymous_epsilon(tamis_bound *epsilon, const parts *p, int64_t reports, tamis_bound local,
+                                      const tamis_number *delta, tamis_error *err)
+{
+    const bool one_hot = p->groups == 1 && p->singles == 0;
+    const tamis_reports asked = {.reports = reports,
+                                 .form = p->t->cells ? TAMIS_REPORT_WHOLE : TAMIS_REPORT_COUNTS,
+                                 .positions = one_hot ? (int64_t)p->t->bits : 2 * p->groups + p->singles,
+                                 .ones = one_hot ? 1 : 0,
+                                 .lie_one = p->t->lie,
+                                 .lie_zero = p->t->lie_zero};
+    *epsilon = (tamis_bound){0, local.upper};
+    if (asked.positions > TAMIS_MAX_POSITIONS) return TAMIS_OK;
+    tamis_bound found;
+    tamis_error reason = {0};
+    tamis_status status = tamis_anonymous_epsilon(&found, &asked, delta, &reason);
+    if (status == TAMIS_UNABLE) return TAMIS_OK;
+    if (status != TAMIS_OK) return tmi_fail_as(err, &reason);
+    *epsilon = (tamis_bound){fmin(found.lower, local.upper), fmin(found.upper, local.upper)};
+    return TAMIS_OK;
+}
+
 tamis_status tmi_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tally *t, const tmi_asked *asked, tamis_error *err)
 {
     const parts p = parts_of(t, asked);
@@ -64,8 +89,12 @@ tamis_status tmi_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tal
         guarantee->local = nothing;
         return status;
     }
-    guarantee->anonymous = guarantee->promised = (tamis_bound){0, guarantee->local.upper};
-    return TAMIS_OK;
+    status = anonymous_epsilon(&guarantee->anonymous, &p, t->reports, guarantee->local, asked->delta, err);
+    guarantee->promised = guarantee->anonymous;
+    if (status == TAMIS_OK && asked->promised > t->reports)
+        status = anonymous_epsilon(&guarantee->promised, &p, asked->promised, guarantee->local, asked->delta, err);
+    if (status != TAMIS_OK) *guarantee = (tamis_tally_guarantee){nothing, nothing, nothing, 2 * p.groups + p.singles};
+    return status;
 }
 
 tamis_status tamis_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tally *tally, const tamis_tally_question *question,

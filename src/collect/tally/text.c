@@ -78,7 +78,7 @@ void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
     say(lines, "Trusting nobody: epsilon %s, delta 0. This holds against whoever sees a report and knows its sender.", local);
     say(lines,
         "Trusting whoever removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. It weakens "
-        "if reports are missing or the attacker knows the answers of others who reported.",
+        "if reports are missing or the attacker knows the reports of others.",
         anonymous, delta, (long long)r->tally->reports, what);
     say(lines, "The collector's file of reports reveals what a report reveals: epsilon %s for whoever can tell whose it is.",
         local);

@@ -9,12 +9,12 @@
  * and delta(a1, N - a2) bounds all compositions with a1 to a2 ones. A block is a range of a with this bound; blocks are halved,
  * the worst first, until the largest bound meets the largest delta that some composition has, or until the work limit.
  * A block of one composition is exact.                                                                              */
-#ifndef TMI_COLLECT_ONE_BIT_H
-#define TMI_COLLECT_ONE_BIT_H
+#ifndef TMI_COLLECT_ANONYMOUS_ONE_BIT_H
+#define TMI_COLLECT_ANONYMOUS_ONE_BIT_H
 
 #include <tamis/anonymous.h>
 
-#include "collect/shift.h"
+#include "collect/anonymous/shift.h"
 
 typedef struct tmi_one_bit {
     int64_t others, low, high; /* low <= ones among the others <= high */

@@ -1,4 +1,4 @@
-#include "collect/one_bit.h"
+#include "collect/anonymous/one_bit.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include <tamis/profile.h>
 
 #include "base/memory.h"
-#include "collect/reports.h"
+#include "collect/anonymous/reports.h"
 #include "composition/profile.h"
 
 #define POINTS 44 /* of the polyline */

@@ -1,8 +1,8 @@
 /* The privacy blanket (Balle, Bell, Gascon, Nissim 2019) for a finite randomizer, and what a third answer hides. */
-#ifndef TMI_COLLECT_BLANKET_H
-#define TMI_COLLECT_BLANKET_H
+#ifndef TMI_COLLECT_ANONYMOUS_BLANKET_H
+#define TMI_COLLECT_ANONYMOUS_BLANKET_H
 
-#include "collect/randomizer.h"
+#include "collect/anonymous/randomizer.h"
 
 /* An upper bound of delta, for all answers of the others and all pairs of the randomizer; 1 if there is none here. */
 tamis_status tmi_blanket_delta(double *delta, const tmi_randomizer *r, int64_t n, const tmi_loss_at *at, tamis_error *err);

@@ -1,7 +1,7 @@
 /* Solving for eps: a secant on the logarithm of delta (Illinois), between ends whose sides are known. */
 #include <math.h>
 
-#include "collect/reports.h"
+#include "collect/anonymous/reports.h"
 
 #define ROUNDS 100
 

@@ -1,8 +1,8 @@
 /* Sums of n independent equal steps with finitely many values, from above or from below.
  *
  * The steps lie on a lattice; their masses and all convolutions are rounded in one direction (num/law/mass.h). */
-#ifndef TMI_COLLECT_FOLD_H
-#define TMI_COLLECT_FOLD_H
+#ifndef TMI_COLLECT_ANONYMOUS_FOLD_H
+#define TMI_COLLECT_ANONYMOUS_FOLD_H
 
 #include "num/law/mass.h"
 

@@ -1,4 +1,4 @@
-#include "collect/fold.h"
+#include "collect/anonymous/fold.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "collect/shift.h"
+#include "collect/anonymous/shift.h"
 
 #include <math.h>
 

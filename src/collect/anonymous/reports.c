@@ -1,4 +1,4 @@
-#include "collect/reports.h"
+#include "collect/anonymous/reports.h"
 
 #include <math.h>
 #include <tamis/profile.h>
@@ -62,7 +62,7 @@ tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
     return check_flips(r, err);
 }
 
-tamis_status tmi_check_loss(const tamis_number *eps, tamis_error *err)
+tamis_status tmi_check_eps(const tamis_number *eps, tamis_error *err)
 {
     if (!eps) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
     if (tmi_number_sign(eps) < 0 || tmi_number_compare_int(eps, TAMIS_MAX_LOSS) > 0)
@@ -170,7 +170,7 @@ tamis_status tamis_anonymous_delta(tamis_bound *delta, const tamis_reports *repo
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     *delta = (tamis_bound){0, 1};
     TMI_TRY(tmi_check_reports(reports, err));
-    TMI_TRY(tmi_check_loss(epsilon, err));
+    TMI_TRY(tmi_check_eps(epsilon, err));
     tmi_loss_at at = {.eps = epsilon};
     if (is_one_bit(reports)) {
         TMI_TRY(tmi_one_bit_init(&bit, reports->reports, reports->lie_one, tmi_lie_zero(reports), err));

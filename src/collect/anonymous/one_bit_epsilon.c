@@ -3,7 +3,7 @@
  * other; then one cover is tried a little above it, and a composition that stands out becomes the next lower end. */
 #include <math.h>
 
-#include "collect/one_bit.h"
+#include "collect/anonymous/one_bit.h"
 
 #define PAIR_WIDTH 1e-12
 

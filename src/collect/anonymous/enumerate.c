@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "collect/randomizer.h"
+#include "collect/anonymous/randomizer.h"
 
 #define BITS TMI_RANDOMIZER_BITS
 #define WORK 6e7 /* products: some seconds */

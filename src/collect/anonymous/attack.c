@@ -8,7 +8,7 @@
  * Counts give D, and so do whole reports. */
 #include <math.h>
 
-#include "collect/reports.h"
+#include "collect/anonymous/reports.h"
 
 #define WIDTH 1e-12
 

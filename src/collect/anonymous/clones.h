@@ -1,8 +1,8 @@
 /* The clone bound of Feldman, McMillan and Talwar (2021, 2023) for anonymised reports of any mechanism with a local eps. */
-#ifndef TMI_COLLECT_CLONES_H
-#define TMI_COLLECT_CLONES_H
+#ifndef TMI_COLLECT_ANONYMOUS_CLONES_H
+#define TMI_COLLECT_ANONYMOUS_CLONES_H
 
-#include "collect/shift.h"
+#include "collect/anonymous/shift.h"
 
 /* n reports. Either `local` and the year whose clone probability is meant, or exact numbers in place of them: more = e^local/(1 +
  * e^local), less = 1 - more, and `share`, the probability of a clone. Borrowed. */

@@ -1,14 +1,14 @@
 /* A collection of anonymised reports: what was asked, checked, and what its forms answer. */
-#ifndef TMI_COLLECT_REPORTS_H
-#define TMI_COLLECT_REPORTS_H
+#ifndef TMI_COLLECT_ANONYMOUS_REPORTS_H
+#define TMI_COLLECT_ANONYMOUS_REPORTS_H
 
 #include <tamis/anonymous.h>
 
-#include "collect/one_bit.h"
+#include "collect/anonymous/one_bit.h"
 
 /* Largest eps that can be asked for: TAMIS_MAX_LOSS. */
 tamis_status tmi_check_reports(const tamis_reports *reports, tamis_error *err);
-tamis_status tmi_check_loss(const tamis_number *eps, tamis_error *err);
+tamis_status tmi_check_eps(const tamis_number *eps, tamis_error *err);
 tamis_status tmi_check_share(const tamis_number *delta, tamis_error *err);
 
 const tamis_number *tmi_lie_zero(const tamis_reports *reports);

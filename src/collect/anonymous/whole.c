@@ -4,10 +4,10 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "collect/blanket.h"
-#include "collect/clones.h"
-#include "collect/fold.h"
-#include "collect/reports.h"
+#include "collect/anonymous/blanket.h"
+#include "collect/anonymous/clones.h"
+#include "collect/anonymous/fold.h"
+#include "collect/anonymous/reports.h"
 
 #define TOO_PRIVATE 60 /* a local eps beyond which clones hide nothing, and e^eps has many digits */
 #define SOLVED 1e-4    /* relative width of a solved eps */

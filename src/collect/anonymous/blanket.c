@@ -9,12 +9,12 @@
  *
  * (.)+ is convex. So a Z whose values are split between the lattice points below and above, with the same mean, has the
  * larger expectation: a bound from above whose error is of second order in the lattice step. */
-#include "collect/blanket.h"
+#include "collect/anonymous/blanket.h"
 
 #include <math.h>
 
 #include "base/memory.h"
-#include "collect/fold.h"
+#include "collect/anonymous/fold.h"
 
 #define BITS TMI_RANDOMIZER_BITS
 #define FINE 12.0  /* lattice steps in a standard deviation of Z, if places suffice */
