@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "collect/reports.h"
+#include "composition/profile.h"
 
 #define EACH 1500  /* values of C up to which each has a pair of its own */
 #define BLOCKS 128 /* beyond */
@@ -173,7 +174,7 @@ tamis_status tamis_clones_delta(tamis_bound *delta, int64_t n, const tamis_numbe
     if (!epsilon0 || tmi_number_sign(epsilon0) <= 0 || tmi_number_compare_int(epsilon0, 100) > 0)
         return tmi_fail(err, TAMIS_INVALID, "epsilon0: must be positive and at most 100");
     if (year != 2021 && year != 2023) return tmi_fail(err, TAMIS_INVALID, "year: must be 2021 or 2023");
-    tamis_status status = tmi_check_loss(epsilon, err);
+    tamis_status status = tmi_check_eps(epsilon, err);
     if (status != TAMIS_OK) return status;
     tmi_clones clones = {.n = n, .local = epsilon0, .year = year};
     return tmi_clones_delta(delta, &clones, &(tmi_loss_at){.eps = epsilon}, err);
