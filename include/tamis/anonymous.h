@@ -78,7 +78,7 @@ TAMIS_USE tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis
 /* The smallest lie probability m/2^digits, 1 <= m < 2^(digits-1), for both kinds of bits, whose anonymous guarantee is certified to
  * meet the target; and the same for a target of the local epsilon.
  *
- * Needs    1 <= digits <= 32; epsilon > 0, 0 < delta < 1; lie_one and lie_zero are not looked at.
+ * Needs    2 <= digits <= 32; epsilon > 0, 0 <= delta <= 1; lie_one and lie_zero are not looked at.
  * Gives    m; 0 on failure. For one position and whole m of a smaller probability, the next one below was certified to miss the
  *          target, or could not be certified to meet it.
  * Cost     about `digits` times tamis_anonymous_delta.
@@ -145,6 +145,15 @@ typedef struct tamis_anonymous_worst {
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
 TAMIS_USE tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst, const tamis_reports *reports,
                                                  const tamis_number *exp_epsilon, int64_t low, int64_t high, tamis_error *err);
+
+/* delta of a few reports in any form but counts of several positions, exactly, over all answers of the others; e^epsilon is an exact
+ * number >= 1.
+ *
+ * Gives    an enclosure, relatively within 1e-9 or absolutely within 1e-30. On failure [0, 1].
+ * Cost     grows with the number of histograms: 20 reports of 2 bits or 5 of 3 bits take some seconds.
+ * Errors   INVALID, SYSTEM (memory), UNABLE (too many histograms).                                                    */
+TAMIS_USE tamis_status tamis_anonymous_exact_delta(tamis_bound *delta, const tamis_reports *reports,
+                                                   const tamis_number *exp_epsilon, tamis_error *err);
 
 /* ---- bounds for any randomizer with a local epsilon ---- */
 

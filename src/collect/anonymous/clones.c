@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "collect/anonymous/reports.h"
+#include "composition/profile.h"
 
 #define EACH 1500  /* values of C up to which each has a pair of its own */
 #define BLOCKS 128 /* beyond */

@@ -177,7 +177,9 @@ tamis_status tmi_one_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst,
     for (;;) {
         size_t i = worst_block(&s);
         delta->upper = s.blocks[i].upper;
-        if (s.blocks[i].first == s.blocks[i].last || delta->upper <= s.best * (1 + effort.width) || s.pairs > effort.pairs) break;
+        bool known = effort.goal > 0 && (delta->upper <= effort.goal || s.best > effort.goal);
+        if (known || s.blocks[i].first == s.blocks[i].last || delta->upper <= s.best * (1 + effort.width)) break;
+        if (s.pairs > effort.pairs) break;
         TMI_TRY(halve(&s, i, err));
     }
     delta->lower = s.best;

@@ -34,14 +34,16 @@ tmi_shift tmi_one_bit_pair(const tmi_one_bit *bit, int64_t a, int64_t b, int ord
 /* log of the largest ratio in the order: more/less. */
 tamis_bound tmi_one_bit_local(const tmi_one_bit *bit, int order);
 
-/* Relative width at which a search ends, and how many pairs it may look at. */
+/* Relative width at which a search ends, and how many pairs it may look at. A search for delta with a goal ends as soon as it is
+ * known on which side of it delta is; 0: none. */
 typedef struct tmi_effort {
     double width;
     int64_t pairs;
+    double goal;
 } tmi_effort;
 
-#define TMI_EFFORT_EXACT ((tmi_effort){1e-10, 12000}) /* some seconds */
-#define TMI_EFFORT_QUICK ((tmi_effort){1e-3, 400})    /* about a quarter of a second */
+#define TMI_EFFORT_EXACT ((tmi_effort){1e-10, 12000, 0}) /* some seconds */
+#define TMI_EFFORT_QUICK ((tmi_effort){1e-3, 400, 0})    /* about a quarter of a second */
 
 /* An enclosure of the largest delta; {0, 1} on failure. worst may be NULL. */
 tamis_status tmi_one_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst, const tmi_one_bit *bit, const tmi_loss_at *at,

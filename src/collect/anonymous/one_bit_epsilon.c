@@ -29,7 +29,7 @@ static tamis_status delta_at(tamis_bound *delta, search *s, int64_t a, int64_t b
 }
 
 /* Raises s->lower to nearly the eps of one composition, which has more than delta at s->lower or is left alone. */
-static tamis_status raise(search *s, int64_t a, int order, tamis_error *err)
+static tamis_status raise_lower(search *s, int64_t a, int order, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_bound delta;
@@ -89,7 +89,7 @@ static tamis_status try_cover(cover *answer, search *s, int order, double eps, t
         } else { /* more than delta, or not to be told from it */
             *answer = STANDS_OUT;
             if (delta.lower > s->delta_up) s->lower = eps;
-            return raise(s, first, order, err);
+            return raise_lower(s, first, order, err);
         }
     }
     return TAMIS_OK;
@@ -101,7 +101,7 @@ static tamis_status find(tamis_bound *eps, search *s, tamis_error *err)
     const tmi_one_bit *bit = s->bit;
     for (int order = 0; order < bit->orders; order++) {
         int64_t tried[] = {bit->low, bit->high, bit->low + (bit->high - bit->low) / 2};
-        for (int i = 0; i < 3; i++) TMI_TRY(raise(s, tried[i], order, err));
+        for (int i = 0; i < 3; i++) TMI_TRY(raise_lower(s, tried[i], order, err));
     }
     for (int round = 0; round < 200; round++) {
         double upper = s->lower * (1 + s->effort.width * 0.9), before = s->lower;

@@ -1,7 +1,8 @@
 #include "collect/anonymous/reports.h"
 
 #include <math.h>
-#include <tamis/profile.h>
+
+#include "composition/profile.h"
 
 const tamis_number *tmi_lie_zero(const tamis_reports *reports)
 {
@@ -60,22 +61,6 @@ tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
     if (r->ones < 0 || r->ones > r->positions)
         return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the number of bits");
     return check_flips(r, err);
-}
-
-tamis_status tmi_check_eps(const tamis_number *eps, tamis_error *err)
-{
-    if (!eps) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
-    if (tmi_number_sign(eps) < 0 || tmi_number_compare_int(eps, TAMIS_MAX_LOSS) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "epsilon: must be between 0 and %d", TAMIS_MAX_LOSS);
-    return TAMIS_OK;
-}
-
-tamis_status tmi_check_share(const tamis_number *delta, tamis_error *err)
-{
-    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
-    if (tmi_number_sign(delta) < 0 || tmi_number_compare_int(delta, 1) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
-    return TAMIS_OK;
 }
 
 /* ---- what may differ ---- */
@@ -155,12 +140,13 @@ tamis_status tamis_anonymous_local(tamis_bound *epsilon, const tamis_reports *re
 /* ---- asking ---- */
 
 /* One bit: whole reports are counts. Two categories are one bit. */
-static bool is_one_bit(const tamis_reports *r)
+bool tmi_is_one_bit(const tamis_reports *r)
 {
     return r->form == TAMIS_REPORT_CATEGORIES ? r->positions == 2 : r->positions == 1;
 }
 
-#define EVERY 3000 /* reports up to which each composition is looked at where that is needed */
+#define EVERY 3000    /* reports up to which each composition is looked at where that is needed */
+#define MANY 10000000 /* beyond which compositions differ too little for narrow blocks */
 
 tamis_status tamis_anonymous_delta(tamis_bound *delta, const tamis_reports *reports, const tamis_number *epsilon,
                                    tamis_error *err)
@@ -172,7 +158,7 @@ tamis_status tamis_anonymous_delta(tamis_bound *delta, const tamis_reports *repo
     TMI_TRY(tmi_check_reports(reports, err));
     TMI_TRY(tmi_check_eps(epsilon, err));
     tmi_loss_at at = {.eps = epsilon};
-    if (is_one_bit(reports)) {
+    if (tmi_is_one_bit(reports)) {
         TMI_TRY(tmi_one_bit_init(&bit, reports->reports, reports->lie_one, tmi_lie_zero(reports), err));
         tmi_effort effort = reports->reports <= EVERY ? TMI_EFFORT_EXACT : TMI_EFFORT_QUICK;
         TMI_TRY(tmi_one_bit_delta(delta, NULL, &bit, &at, effort, err));
@@ -187,15 +173,17 @@ done:
     return status;
 }
 
+/* Each composition of a few reports; with many, as near as some seconds allow. */
 static tamis_status one_bit_epsilon(tamis_bound *eps, const tamis_reports *r, const tamis_number *delta, tamis_error *err)
 {
-    static const tmi_effort efforts[] = {{1e-9, 12000}, {0.004, 4000}, {0.02, 4000}};
+    static const tmi_effort efforts[] = {{1e-9, 12000, 0}, {1e-4, 1500, 0}, {0.004, 4000, 0}, {0.02, 4000, 0}};
+    const size_t last = sizeof efforts / sizeof *efforts - 1;
     tmi_one_bit bit;
     tamis_status status = tmi_one_bit_init(&bit, r->reports, r->lie_one, tmi_lie_zero(r), err);
-    for (size_t i = r->reports <= EVERY ? 0 : 1; status == TAMIS_OK && i < sizeof efforts / sizeof *efforts; i++) {
+    for (size_t i = r->reports <= EVERY ? 0 : r->reports <= MANY ? 1 : 2; status == TAMIS_OK; i++) {
         status = tmi_one_bit_epsilon(eps, &bit, delta, efforts[i], err);
-        if (status != TAMIS_UNABLE) break;
-        if (i + 1 < sizeof efforts / sizeof *efforts) status = TAMIS_OK;
+        if (status != TAMIS_UNABLE || i == last) break;
+        status = TAMIS_OK;
     }
     tmi_one_bit_clear(&bit);
     return status;
@@ -208,9 +196,9 @@ tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *
     if (!epsilon) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
     *epsilon = (tamis_bound){0, INFINITY};
     TMI_TRY(tmi_check_reports(reports, err));
-    TMI_TRY(tmi_check_share(delta, err));
+    TMI_TRY(tmi_check_delta(delta, err));
     if (tmi_number_sign(delta) == 0) TMI_TRY(tamis_anonymous_local(epsilon, reports, err));
-    else if (is_one_bit(reports)) TMI_TRY(one_bit_epsilon(epsilon, reports, delta, err));
+    else if (tmi_is_one_bit(reports)) TMI_TRY(one_bit_epsilon(epsilon, reports, delta, err));
     else if (reports->form == TAMIS_REPORT_COUNTS) TMI_TRY(tmi_positions_epsilon(epsilon, reports, delta, err));
     else TMI_TRY(tmi_whole_epsilon(epsilon, reports, delta, err));
 done:
@@ -227,7 +215,7 @@ tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst
     if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
     *delta = (tamis_bound){0, 1};
     TMI_TRY(tmi_check_reports(reports, err));
-    if (!is_one_bit(reports)) return tmi_fail(err, TAMIS_INVALID, "bits: must be 1");
+    if (!tmi_is_one_bit(reports)) return tmi_fail(err, TAMIS_INVALID, "bits: must be 1");
     if (!exp_epsilon) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: NULL");
     if (tmi_number_compare_int(exp_epsilon, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: must be at least 1");
     if (low < 0 || low > high || high >= reports->reports)

@@ -6,12 +6,10 @@
 
 #include "collect/anonymous/one_bit.h"
 
-/* Largest eps that can be asked for: TAMIS_MAX_LOSS. */
 tamis_status tmi_check_reports(const tamis_reports *reports, tamis_error *err);
-tamis_status tmi_check_eps(const tamis_number *eps, tamis_error *err);
-tamis_status tmi_check_share(const tamis_number *delta, tamis_error *err);
 
 const tamis_number *tmi_lie_zero(const tamis_reports *reports);
+bool tmi_is_one_bit(const tamis_reports *reports); /* checked ones: one position, or two categories */
 
 /* Positions that change from one to zero and from zero to one between two answers, such that the local eps is largest. */
 typedef struct tmi_changes {

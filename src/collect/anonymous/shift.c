@@ -187,7 +187,7 @@ done:
 tamis_status tmi_shift_delta(tmi_ball *delta, const tmi_shift *shift, const tmi_loss_at *at, long bits, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    int64_t low, high;
+    int64_t low = 1, high = 1;
     work w;
     tmi_ball c, f, zero;
     work_init(&w, shift, at, bits);

@@ -348,3 +348,24 @@ done:
     tamis_number_free(zero);
     return status;
 }
+
+tamis_status tamis_anonymous_exact_delta(tamis_bound *delta, const tamis_reports *reports, const tamis_number *exp_epsilon,
+                                         tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_randomizer table = {0};
+    bool exact = false;
+    if (!delta) return tmi_fail(err, TAMIS_INVALID, "delta: NULL");
+    *delta = (tamis_bound){0, 1};
+    TMI_TRY(tmi_check_reports(reports, err));
+    if (reports->form == TAMIS_REPORT_COUNTS && reports->positions > 1)
+        return tmi_fail(err, TAMIS_INVALID, "form: counts of several positions are not enumerated");
+    if (!exp_epsilon) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: NULL");
+    if (tmi_number_compare_int(exp_epsilon, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: must be at least 1");
+    TMI_TRY(tmi_randomizer_init(&table, reports, err));
+    TMI_TRY(tmi_enumerate_delta(delta, &exact, &table, reports->reports, &(tmi_loss_at){.exp_eps = exp_epsilon}, err));
+    if (!exact) status = tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to look at each");
+done:
+    tmi_randomizer_clear(&table);
+    return status;
+}
