@@ -5,7 +5,7 @@
 
 /* Options that are numbers. */
 typedef struct numbers {
-    tamis_number *lie, *lie_zero, *confidence, *delta;
+    tamis_number *lie, *lie_zero, *confidence, *delta, *budget;
 } numbers;
 
 static int read_number(tamis_number **number, const cli_call *call, const char *option)
@@ -22,6 +22,7 @@ static int read_numbers(numbers *n, const cli_call *call)
     if (code == 0) code = read_number(&n->lie_zero, call, "lie-zero");
     if (code == 0) code = read_number(&n->confidence, call, "confidence");
     if (code == 0) code = read_number(&n->delta, call, "delta");
+    if (code == 0) code = read_number(&n->budget, call, "budget");
     return code;
 }
 
@@ -42,7 +43,19 @@ static int save(const cli_call *call, const tamis_tally *tally)
     return 0;
 }
 
-static int show(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question)
+/* The account and the folder, before anything is shown. */
+static int publish(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
+                   const tamis_tally_publication *publication)
+{
+    tamis_error err = {0};
+    if (!publication->folder && !publication->ledger) return 0;
+    if (tamis_tally_publish(tally, question, publication, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    if (publication->folder) cli_remark(call, "the results are in %s", publication->folder);
+    return 0;
+}
+
+static int show(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
+                const tamis_tally_publication *publication)
 {
     tamis_error err = {0};
     char *text = NULL;
@@ -50,7 +63,8 @@ static int show(const cli_call *call, const tamis_tally *tally, const tamis_tall
                           : cli_value(call, "csv") ? tamis_tally_csv(&text, tally, question, &err)
                                                    : tamis_tally_text(&text, tally, question, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
-    int code = save(call, tally);
+    int code = publish(call, tally, question, publication);
+    if (code == 0) code = save(call, tally);
     if (code == 0) return cli_print(text);
     tamis_free(text);
     return code;
@@ -67,7 +81,8 @@ static tamis_status add_files(tamis_tally *tally, const cli_call *call, tamis_er
     return status;
 }
 
-static int tally_files(const cli_call *call, const tamis_tally_terms *terms, const tamis_tally_question *question)
+static int tally_files(const cli_call *call, const tamis_tally_terms *terms, const tamis_tally_question *question,
+                       const tamis_tally_publication *publication)
 {
     tamis_error err = {0};
     tamis_tally *tally = NULL;
@@ -77,9 +92,22 @@ static int tally_files(const cli_call *call, const tamis_tally_terms *terms, con
     } else if (add_files(tally, call, &err) != TAMIS_OK) {
         code = cli_failed(&err, NULL);
     } else {
-        code = show(call, tally, question);
+        code = show(call, tally, question, publication);
     }
     tamis_tally_free(tally);
+    return code;
+}
+
+/* What can be seen before anything is read. */
+static int check_outputs(const cli_call *call, const tamis_tally_publication *p)
+{
+    int code = p->folder ? cli_check_new(call, p->folder, "tally", "folder") : 0;
+    if (code == 0 && cli_value(call, "save")) code = cli_check_new(call, cli_value(call, "save"), "tally", "file");
+    if (code == 0 && cli_value(call, "shuffle"))
+        code = cli_check_new(call, cli_value(call, "shuffle"), "file of reports", "file");
+    if (code == 0 && p->sign && !p->folder) code = cli_wrong_usage(call->command, "--sign needs --out");
+    if (code == 0 && !p->ledger != !p->survey) code = cli_wrong_usage(call->command, "--ledger and --survey go together");
+    if (code == 0 && p->budget && !p->ledger) code = cli_wrong_usage(call->command, "--budget needs --ledger and --survey");
     return code;
 }
 
@@ -93,9 +121,6 @@ static int run(const cli_call *call)
     const char *duplicates = cli_value(call, "duplicates");
     if (code == 0 && duplicates && !cli_value(call, "id"))
         code = cli_wrong_usage(call->command, "--duplicates needs --id, the column of client ids");
-    if (code == 0 && cli_value(call, "save")) code = cli_check_new(call, cli_value(call, "save"), "tally", "file");
-    if (code == 0 && cli_value(call, "shuffle"))
-        code = cli_check_new(call, cli_value(call, "shuffle"), "file of reports", "file");
     const tamis_tally_terms terms = {.lie = n.lie,
                                      .lie_zero = n.lie_zero,
                                      .id = cli_value(call, "id"),
@@ -105,11 +130,18 @@ static int run(const cli_call *call)
                                      .table = cli_value(call, "table") != NULL};
     question.confidence = n.confidence;
     question.delta = n.delta;
-    if (code == 0) code = tally_files(call, &terms, &question);
+    const tamis_tally_publication publication = {.folder = cli_value(call, "out"),
+                                                 .sign = cli_value(call, "sign"),
+                                                 .ledger = cli_value(call, "ledger"),
+                                                 .survey = cli_value(call, "survey"),
+                                                 .budget = n.budget};
+    if (code == 0) code = check_outputs(call, &publication);
+    if (code == 0) code = tally_files(call, &terms, &question, &publication);
     tamis_number_free(n.lie);
     tamis_number_free(n.lie_zero);
     tamis_number_free(n.confidence);
     tamis_number_free(n.delta);
+    tamis_number_free(n.budget);
     return code;
 }
 
@@ -155,6 +187,17 @@ const cli_command cli_command_tally = {
             {.name = "shuffle",
              .value = "FILE",
              .help = "write the reports in random order without ids, as CSV if the name ends in .csv, else packed"},
+            {.name = "out",
+             .value = "DIR",
+             .files = CLI_FOLDERS,
+             .help = "write the results, a page and a certificate into this folder, which must not exist yet"},
+            {.name = "sign", .value = "NAME.key", .files = CLI_ANY_FILES, .help = "sign the certificate with this secret key"},
+            {.name = "ledger",
+             .value = "FILE",
+             .files = CLI_ANY_FILES,
+             .help = "charge the local epsilon to an account of this ledger"},
+            {.name = "survey", .value = "NAME", .help = "whose account it is"},
+            {.name = "budget", .value = "E", .help = "of the account, if it is a new one; a limit, if it is not"},
             {.name = "csv", .help = "print the estimates as CSV"},
             {0}},
     .examples = (const cli_example[]){{"tamis tally --lie 1/4 reports.csv", "shares with intervals, and the guarantee"},

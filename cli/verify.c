@@ -7,7 +7,10 @@ static int run(const cli_call *call)
     char *text = NULL;
     int ok = 0;
     const tamis_verify_options options = {.key = cli_value(call, "key"), .frame = cli_value(call, "frame")};
-    tamis_status status = (call->json ? tamis_verify_json : tamis_verify_text)(&ok, &text, call->operands[0], &options, &err);
+    const char *path = call->operands[0];
+    tamis_status status = tamis_tally_is_certificate(path)
+                              ? tamis_tally_verify(&ok, &text, path, options.key, call->json, &err)
+                              : (call->json ? tamis_verify_json : tamis_verify_text)(&ok, &text, path, &options, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     int code = cli_print(text);
     return code != TAMIS_OK ? code : ok ? TAMIS_OK : TAMIS_INVALID;
@@ -23,6 +26,7 @@ const cli_command cli_command_verify = {
              "measurements.json the same tables and noise, release.json the numbers computed from them, release.csv, "
              "registry.yaml and report.html what is written from these. Of a certificate alone, the files beside it are "
              "checked as far as they are there, and the others are listed.\n\n"
+             "A folder of tamis tally is computed again from the counts in its certificate, in the same way.\n\n"
              "That proves arithmetic. Who made the release is proved by a signature (--key, the public key that the "
              "agency has published) and by the agency's ledger ('tamis ledger verify --against'). docs/certificate.md "
              "describes the file, well enough to write another verifier.\n\n"
@@ -30,7 +34,7 @@ const cli_command cli_command_verify = {
     .operands = (const cli_argument[]){{.name = "FOLDER",
                                         .needed = true,
                                         .files = CLI_ANY_FILES,
-                                        .help = "of a release, or its certificate.json"},
+                                        .help = "of a release or a tally, or its certificate.json"},
                                        {0}},
     .options =
         (const cli_argument[]){

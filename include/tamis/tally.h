@@ -144,6 +144,32 @@ TAMIS_USE tamis_status tamis_tally_text(char **text, const tamis_tally *tally, c
 TAMIS_USE tamis_status tamis_tally_csv(char **text, const tamis_tally *tally, const tamis_tally_question *question,
                                        tamis_error *err);
 
+/* ---- publishing ---- */
+
+/* Where a tally goes; what is not wanted is NULL. */
+typedef struct tamis_tally_publication {
+    const char *folder; /* must not exist yet: release.json, release.csv, report.html, certificate.json */
+    const char *sign;   /* the file of a secret key (<tamis/key.h>): certificate.sig, too */
+    const char *ledger; /* the file of a ledger: the local epsilon is charged to the account of `survey` */
+    const char *survey;
+    const tamis_number *budget; /* epsilon; fixes that of a new account */
+} tamis_tally_publication;
+
+/* Charges, and writes the folder, which appears complete or not at all. The same counts are charged once, however often they are
+ * published. The loss is that of a person who reported, against whoever knows whose report it is.
+ *
+ * Errors   INVALID, REFUSED (the budget), UNABLE, SYSTEM.                                                           */
+TAMIS_USE tamis_status tamis_tally_publish(const tamis_tally *tally, const tamis_tally_question *question,
+                                           const tamis_tally_publication *publication, tamis_error *err);
+
+/* Whether the folder, or the file, has the certificate of a tally; and whether it is right: everything is computed again from the
+ * counts in it. `key`: the file of a public key with which it must be signed, or NULL. The text is JSON, {"ok", "problems",
+ * "signature"}, or for people; the caller frees it with tamis_free.
+ *
+ * Errors   INVALID (there is no certificate, or it cannot be read), SYSTEM; ok is then 0.                            */
+TAMIS_API int tamis_tally_is_certificate(const char *path);
+TAMIS_USE tamis_status tamis_tally_verify(int *ok, char **text, const char *path, const char *key, int json, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -45,7 +45,7 @@ tamis_status tmi_asked_make(tmi_asked *asked, const tamis_tally *t, const tamis_
     static const tamis_tally_question nothing;
     const tamis_tally_question *q = question ? question : &nothing;
     tamis_status status;
-    *asked = (tmi_asked){.population = q->population, .promised = q->promised};
+    *asked = (tmi_asked){.population = q->population, .promised = q->promised, .categories = q->categories};
     if (!t || t->reports < 1) return tmi_fail(err, TAMIS_INVALID, "there are no reports");
     if (q->population != 0 && (q->population < t->reports || q->population > TAMIS_MAX_UNITS))
         return tmi_fail(err, TAMIS_INVALID, "population: not between the number of reports and 2^40");

@@ -68,10 +68,9 @@ static void put_weights(tmi_json_out *out, const tamis_tally *t)
     tmi_json_close(out, '}');
 }
 
-static tamis_status put_tally(tmi_json_out *out, const tamis_tally *t, tamis_error *err)
+tamis_status tmi_tally_put(tmi_json_out *out, const tamis_tally *t, tamis_error *err)
 {
     tamis_status status;
-    tmi_json_open(out, '{');
     tmi_json_key(out, "tamis_tally");
     tmi_json_put_integer(out, VERSION);
     TMI_TRY(put_number(out, "lie", t->lie, err));
@@ -101,7 +100,8 @@ tamis_status tamis_tally_write(char **text, const tamis_tally *tally, tamis_erro
     tmi_json_out out;
     tmi_text_init(&written);
     tmi_json_out_init(&out, &written, true);
-    tamis_status status = put_tally(&out, tally, err);
+    tmi_json_open(&out, '{');
+    tamis_status status = tmi_tally_put(&out, tally, err);
     if (status == TAMIS_OK && !written.failed) {
         tmi_sha256_text(hash, written.bytes, written.length);
         tmi_text_format(&written, HASH_KEY "%s\"\n}\n", hash);
@@ -233,6 +233,28 @@ done:
     return status;
 }
 
+tamis_status tmi_tally_from_json(tamis_tally **tally, const char *path, const tmi_json *file, tamis_error *err)
+{
+    tamis_status status;
+    *tally = NULL;
+    if (!is_kind(file, TMI_JSON_OBJECT) || tmi_json_extra_key(file, fields, sizeof fields / sizeof *fields))
+        return fail_form(path, err);
+    TMI_TRY(read_shape(tally, path, file, err));
+    tamis_tally *t = *tally;
+    if (!read_count(&t->reports, tmi_json_get(file, "reports"), TAMIS_TALLY_REPORTS) ||
+        !read_count(&t->repeated, tmi_json_get(file, "repeated"), INT64_C(1) << 40) ||
+        !read_counts(t->ones, t->bits, tmi_json_get(file, "ones"), t->reports) ||
+        (t->cells && !read_counts(t->cells, (size_t)1 << t->bits, tmi_json_get(file, "cells"), t->reports)) ||
+        (t->weight && !read_weights(t, tmi_json_get(file, "weights"))) || !is_consistent(t))
+        TMI_TRY(fail_form(path, err));
+done:
+    if (status != TAMIS_OK) {
+        tamis_tally_free(*tally);
+        *tally = NULL;
+    }
+    return status;
+}
+
 /* A tally of its own. */
 static tamis_status read_tally(tamis_tally **tally, const char *path, const char *bytes, size_t length, tamis_error *err)
 {
@@ -242,18 +264,9 @@ static tamis_status read_tally(tamis_tally **tally, const char *path, const char
     tamis_status status = tmi_json_read(&file, bytes, length, &reason);
     *tally = NULL;
     if (status != TAMIS_OK) return tmi_fail_as_file(err, &reason, path);
-    if (tmi_json_kind_of(file) != TMI_JSON_OBJECT || tmi_json_extra_key(file, fields, sizeof fields / sizeof *fields))
-        TMI_TRY(fail_form(path, err));
-    TMI_TRY(read_shape(tally, path, file, err));
-    tamis_tally *t = *tally;
-    if (!read_count(&t->reports, tmi_json_get(file, "reports"), TAMIS_TALLY_REPORTS) ||
-        !read_count(&t->repeated, tmi_json_get(file, "repeated"), INT64_C(1) << 40) ||
-        !read_counts(t->ones, t->bits, tmi_json_get(file, "ones"), t->reports) ||
-        (t->cells && !read_counts(t->cells, (size_t)1 << t->bits, tmi_json_get(file, "cells"), t->reports)) ||
-        (t->weight && !read_weights(t, tmi_json_get(file, "weights"))) || !is_consistent(t))
-        TMI_TRY(fail_form(path, err));
-    TMI_TRY(tamis_tally_write(&again, t, err));
-    if (strlen(again) != length || memcmp(again, bytes, length) != 0) TMI_TRY(fail_form(path, err));
+    TMI_TRY(tmi_tally_from_json(tally, path, file, err));
+    TMI_TRY(tamis_tally_write(&again, *tally, err));
+    if (strlen(again) != length || memcmp(again, bytes, length) != 0) status = fail_form(path, err);
 done:
     tmi_free(again);
     tmi_json_free(file);

@@ -7,7 +7,8 @@
 typedef struct tmi_asked {
     tamis_number *confidence, *delta;
     int64_t population, promised;
-    int *group; /* for each position: 0, or the number of its category's answer, from 1 */
+    const char *categories; /* as they were given; NULL: none */
+    int *group;             /* for each position: 0, or the number of its category's answer, from 1 */
     int groups;
 } tmi_asked;
 

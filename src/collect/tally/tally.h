@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/integer.h"
+#include "base/json/json.h"
 #include "base/watch.h"
 #include "collect/tally/clients.h"
 
@@ -52,5 +53,9 @@ tamis_status tmi_tally_keep_room(tamis_tally *tally, size_t more, tamis_error *e
 tamis_status tmi_tally_add_csv(tamis_tally *tally, const char *path, tmi_watch *watch, tamis_error *err);
 tamis_status tmi_tally_add_packed(tamis_tally *tally, const char *path, tmi_watch *watch, tamis_error *err);
 tamis_status tmi_tally_add_saved(tamis_tally *tally, const char *path, const char *bytes, size_t length, tamis_error *err);
+
+/* The fields of a saved tally but for the hash, into an object that is open; and the tally that such an object describes. */
+tamis_status tmi_tally_put(tmi_json_out *out, const tamis_tally *tally, tamis_error *err);
+tamis_status tmi_tally_from_json(tamis_tally **tally, const char *path, const tmi_json *file, tamis_error *err);
 
 #endif
