@@ -53,7 +53,7 @@ static char *read_reports(void)
 static tamis_status randomize(tamis_randomized *facts, const tamis_collection *c, tamis_error *err)
 {
     unlink(out_path);
-    return tamis_randomize_file(facts, out_path, in_path, c, rng, NULL, err);
+    return tamis_randomize_file(facts, &(tamis_stream){.path = out_path}, &(tamis_stream){.path = in_path}, c, rng, NULL, err);
 }
 
 /* ---- the local guarantee ---- */
