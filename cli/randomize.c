@@ -185,11 +185,11 @@ const cli_command cli_command_randomize = {
             {.name = "out", .value = "FILE", .help = "the reports, a file that must not exist yet; default: stdout"},
             {0}},
     .examples = (const cli_example[]){{"printf 'smoker\\nyes\\nno\\n' | tamis randomize --lie 1/4", "two reports"},
-                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards --out reports.csv",
-                                       "of one column of a file"},
-                                      {"tamis randomize apisrs.csv --lie 1/2 --lie-zero 1/8 "
-                                       "--columns stype \\\n      --categories stype=E,M,H --packed --out r.packed",
-                                       "a categorical column, packed"},
+                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards | head", "of one column of a file"},
+                                      {"tamis randomize apisrs.csv --lie 3/8 --columns stype --categories stype=E,M,H",
+                                       "a categorical column"},
+                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards --packed | od -x | head",
+                                       "the packed form"},
                                       {0}},
     .run = run,
 };

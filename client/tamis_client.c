@@ -1,9 +1,9 @@
 /* The client of K-randomization by itself; tamis_client.h says how it is used.
  *
- * A lie. U is a random number in [0, 1) with 64 binary digits at hand; the bit lies if U is below the probability p. Whether it is
- * follows from the first digit in which U and p differ. If all 64 are equal, which happens with probability 2^-64, 64 more digits of
- * both are compared. So the probability is exact, and the time does not depend on the answer: both probabilities are compared
- * with the same U, and the answer only chooses between the two outcomes at the end. */
+ * A lie. U is a random number in [0, 1) with 64 binary digits at hand; the bit lies if U is below the probability p. Whether
+ * it is follows from the first digit in which U and p differ. If all 64 are equal, which happens with probability 2^-64, 64
+ * more digits of both are compared. So the probability is exact, and the time does not depend on the answer: both
+ * probabilities are compared with the same U, and the answer only chooses between the two outcomes at the end. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* getentropy */
 #endif
@@ -54,6 +54,26 @@ static int are_lies(const tamis_client_form *f)
         if (x != y) return x < y;
     }
     return 0;
+}
+
+/* "1/4", in lowest terms: begins somewhere in `room`. */
+static const char *lie_text(char room[48], tamis_client_lie lie)
+{
+    uint64_t a = lie.under, b = lie.over, parts[2];
+    char *at = room + 47;
+    while (b != 0) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    parts[0] = lie.under / a;
+    parts[1] = lie.over / a;
+    *at = '\0';
+    for (int i = 0; i < 2; i++) {
+        for (uint64_t x = parts[i]; x > 0; x /= 10) *--at = (char)('0' + x % 10);
+        if (i == 0) *--at = '/';
+    }
+    return at;
 }
 
 /* Where a bit stands in the comparison of U with p. */
@@ -175,16 +195,26 @@ int tamis_client_secret(uint8_t secret[TAMIS_CLIENT_SECRET])
     return random_bytes(secret, TAMIS_CLIENT_SECRET);
 }
 
-/* HMAC-SHA-256 of "tamis memo 1" 0 question 0 answer 0 counter, the counter in four bytes, little-endian. */
-static void memo_hash(uint8_t hash[32], const uint8_t *secret, const char *question, const char *answer, uint32_t counter)
+static void add_text(sha256 *h, const char *text)
+{
+    sha256_add(h, text, strlen(text) + 1);
+}
+
+/* HMAC-SHA-256 of "tamis memo 1" 0 one 0 zero 0 question 0 answer 0 counter, the counter in four bytes, little-endian. The
+ * lies are part of it because the same U for two lie probabilities would reveal the truth. */
+static void memo_hash(uint8_t hash[32], const uint8_t *secret, const tamis_client_form *form, size_t place, const char *answer,
+                      uint32_t counter)
 {
     sha256 h;
+    char room[48];
     uint8_t bytes[4];
     for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(counter >> 8 * i);
     hmac_key(&h, secret, 0x36);
-    sha256_add(&h, "tamis memo 1", 13);
-    sha256_add(&h, question, strlen(question) + 1);
-    sha256_add(&h, answer, strlen(answer) + 1);
+    add_text(&h, "tamis memo 1");
+    add_text(&h, lie_text(room, form->one));
+    add_text(&h, lie_text(room, form->zero));
+    add_text(&h, form->names[place]);
+    add_text(&h, answer);
     sha256_add(&h, bytes, sizeof bytes);
     sha256_end(hash, &h);
     hmac_key(&h, secret, 0x5c);
@@ -200,7 +230,7 @@ int tamis_client_report_again(int *report, int bit, const tamis_client_form *for
     if (!are_lies(form) || (bit != 0 && bit != 1) || place >= form->bits) return 0;
     comparison one = {form->one.over, form->one.under, 1, 0}, zero = {form->zero.over, form->zero.under, 1, 0};
     for (uint32_t counter = 0; one.open | zero.open; counter++) {
-        memo_hash(hash, secret, form->names[place], answer, counter);
+        memo_hash(hash, secret, form, place, answer, counter);
         for (int word = 0; word < 4; word++) { /* the first byte has the first digits */
             uint64_t u = 0;
             for (int i = 0; i < 8; i++) u = u << 8 | hash[8 * word + i];
@@ -242,26 +272,6 @@ static int put_text(packed *out, const char *text)
     return length <= 1024;
 }
 
-/* "1/4", in lowest terms. */
-static int put_lie(packed *out, tamis_client_lie lie)
-{
-    uint64_t a = lie.under, b = lie.over, parts[2];
-    char text[48], *at = text + sizeof text - 1;
-    while (b != 0) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    parts[0] = lie.under / a;
-    parts[1] = lie.over / a;
-    *at = '\0';
-    for (int i = 0; i < 2; i++) {
-        for (uint64_t x = parts[i]; x > 0; x /= 10) *--at = (char)('0' + x % 10);
-        if (i == 0) *--at = '/';
-    }
-    return put_text(out, at);
-}
-
 static int put_header(packed *out, const tamis_client_form *form)
 {
     put(out, "\x89tmk\r\n\x1a\n", 8);
@@ -269,8 +279,9 @@ static int put_header(packed *out, const tamis_client_form *form)
     put_number(out, 0, 4); /* the size, below */
     put_number(out, form->bits, 4);
     put_number(out, form->id != NULL, 4);
-    int right = put_lie(out, form->one);
-    right &= put_lie(out, form->zero);
+    char room[48];
+    int right = put_text(out, lie_text(room, form->one));
+    right &= put_text(out, lie_text(room, form->zero));
     right &= put_text(out, form->id ? form->id : "");
     for (size_t i = 0; i < form->bits; i++) right &= form->names[i][0] != '\0' && put_text(out, form->names[i]);
     put(out, NULL, (8 - out->size % 8) % 8);

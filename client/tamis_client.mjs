@@ -151,7 +151,9 @@ export function newSecret() {
 // reveals that the answer did.
 export function reportAgain(bit, form, place, answer, secret) {
     if (!(secret instanceof Uint8Array) || secret.length !== 32) throw new Error("a secret has 32 bytes");
-    const text = encoder.encode(`tamis memo 1\0${form.names[place]}\0${answer}\0`);
+    // The lies are part of it because the same U for two lie probabilities would reveal the truth.
+    const parts = ["tamis memo 1", ...lies(form).map((p) => p.join("/")), form.names[place], answer];
+    const text = encoder.encode(parts.map((part) => `${part}\0`).join(""));
     let counter = 0;
     let hash = new Uint8Array(0);
     let at = 0;

@@ -37,11 +37,12 @@ TAMIS_USE tamis_status tamis_randomize_bits(uint64_t *words, size_t count, const
                                             tamis_error *err);
 
 /* The local guarantee: for any two sets of answers of a person, no set of reports is more than e^epsilon times as likely under
- * one as under the other. `alone` columns are coded in one bit each: the worst of log((1-lie)/lie_zero) and log((1-lie_zero)/lie).
- * `one_hot` columns in several bits of which at most one is set: two bits may differ, log((1-lie)(1-lie_zero) / (lie lie_zero)).
+ * one as under the other. `alone` columns are coded in one bit each: the worst of log((1-lie)/lie_zero) and
+ * log((1-lie_zero)/lie). `one_hot` columns in several bits of which at most one is set: two bits may differ,
+ * log((1-lie)(1-lie_zero) / (lie lie_zero)).
  *
  * Gives    an enclosure of the sum over the columns, the smallest epsilon that holds; [0, inf] on failure. Publish `upper`.
- * Errors   INVALID, SYSTEM (memory).                                                                                  */
+ * Errors   INVALID, SYSTEM (memory). */
 TAMIS_USE tamis_status tamis_randomizer_local(tamis_bound *epsilon, const tamis_randomizer *randomizer, size_t alone,
                                               size_t one_hot, tamis_error *err);
 
@@ -106,10 +107,10 @@ typedef struct tamis_stream {
  * "region=north", in its place.
  *
  * Needs    out: a path at which there is no file, or a stream.
- * Gives    *facts. A file at a path appears complete or not at all. A stream gets whole blocks of rows, the first of them with the
- *          header: after an error it has none, or some without an end.
+ * Gives    *facts. A file at a path appears complete or not at all. A stream gets whole blocks of rows, the first of them with
+ *          the header: after an error it has none, or some without an end.
  * Cost     one pass, one block in memory.
- * Errors   INVALID (with the line and the column, never a value), SYSTEM.                                              */
+ * Errors   INVALID (with the line and the column, never a value), SYSTEM. */
 TAMIS_USE tamis_status tamis_randomize_file(tamis_randomized *facts, const tamis_stream *out, const tamis_stream *in,
                                             const tamis_collection *collection, tamis_rng *rng, const tamis_watch *watch,
                                             tamis_error *err);

@@ -17,6 +17,8 @@ tamis_status tamis_randomizer_new(tamis_randomizer **randomizer, const tamis_num
     if (!(r = tmi_alloc(1, sizeof *r))) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_number_copy(&r->lie, lie, err));
     TMI_TRY(tmi_number_copy(&r->lie_zero, lie_zero, err));
+    TMI_TRY(tamis_number_write(&r->lie_text, r->lie, err));
+    TMI_TRY(tamis_number_write(&r->lie_zero_text, r->lie_zero, err));
     TMI_TRY(tmi_flips_init(&r->flips, r->lie, r->lie_zero, err));
     *randomizer = r;
     r = NULL;
@@ -30,6 +32,8 @@ void tamis_randomizer_free(tamis_randomizer *randomizer)
     if (!randomizer) return;
     tamis_number_free(randomizer->lie);
     tamis_number_free(randomizer->lie_zero);
+    tamis_free(randomizer->lie_text);
+    tamis_free(randomizer->lie_zero_text);
     tmi_free(randomizer);
 }
 

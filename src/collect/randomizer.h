@@ -8,7 +8,8 @@
 
 struct tamis_randomizer {
     tamis_number *lie, *lie_zero;
-    tmi_flips flips; /* points to them */
+    char *lie_text, *lie_zero_text; /* in lowest terms */
+    tmi_flips flips;                /* points to the numbers */
 };
 
 #endif

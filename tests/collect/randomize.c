@@ -146,14 +146,14 @@ static void permanent_lies_are_known(void **state)
         reports[i] = (char)('0' + report);
     }
     reports[40] = '\0';
-    assert_string_equal(reports, "0101011101010111010111000000100011110001");
+    assert_string_equal(reports, "1111100101000101010101001101110101000001");
     tamis_randomizer_free(r);
     tamis_number_free(p);
     tamis_number_free(q);
 }
 
-/* Over many questions the share of lies is the lie probability; other questions, answers and secrets have other lies. Six counts at
- * 8.5e-15 each (law.h). */
+/* Over many questions the share of lies is the lie probability; other questions, answers and secrets have other lies. Six
+ * counts at 8.5e-15 each (law.h). */
 static void permanent_lies_have_their_probability(void **state)
 {
     (void)state;
@@ -188,6 +188,33 @@ static void permanent_lies_have_their_probability(void **state)
         assert_true(may_be_chance(again[bit], n, two));
     }
     tamis_randomizer_free(r);
+    tamis_number_free(p);
+    tamis_number_free(q);
+}
+
+/* One U for two lie probabilities would reveal the truth: a one at the smaller and a zero at the larger could only be a one. With U's
+ * of their own, a zero gives that, too, with probability (1/4)(2/3) for the lies 1/4 and 1/3. */
+static void other_probabilities_have_other_lies(void **state)
+{
+    (void)state;
+    tamis_number *p = number("1/4"), *q = number("1/3");
+    tamis_randomizer *small, *large;
+    const uint8_t secret[TAMIS_SECRET] = {1};
+    enum { n = 3000 };
+    uint64_t both = 0;
+    assert_int_equal(tamis_randomizer_new(&small, p, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_randomizer_new(&large, q, NULL, NULL), TAMIS_OK);
+    for (int i = 0; i < n; i++) {
+        char question[16];
+        int first, second;
+        snprintf(question, sizeof question, "q%d", i);
+        assert_int_equal(tamis_randomize_again(&first, 0, small, secret, question, "0", NULL), TAMIS_OK);
+        assert_int_equal(tamis_randomize_again(&second, 0, large, secret, question, "0", NULL), TAMIS_OK);
+        both += first == 1 && second == 0;
+    }
+    assert_true(may_be_chance(both, n, (tamis_bound){1 / 6. - 1e-15, 1 / 6. + 1e-15}));
+    tamis_randomizer_free(small);
+    tamis_randomizer_free(large);
     tamis_number_free(p);
     tamis_number_free(q);
 }
@@ -392,6 +419,7 @@ int main(void)
         cmocka_unit_test(lies_outside_the_range_are_refused),
         cmocka_unit_test(permanent_lies_are_known),
         cmocka_unit_test(permanent_lies_have_their_probability),
+        cmocka_unit_test(other_probabilities_have_other_lies),
         cmocka_unit_test(columns_become_bits),
         cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(both_forms_agree),
