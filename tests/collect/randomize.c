@@ -192,8 +192,8 @@ static void permanent_lies_have_their_probability(void **state)
     tamis_number_free(q);
 }
 
-/* One U for two lie probabilities would reveal the truth: a one at the smaller and a zero at the larger could only be a one. With U's
- * of their own, a zero gives that, too, with probability (1/4)(2/3) for the lies 1/4 and 1/3. */
+/* One U for two lie probabilities would reveal the truth: a one at the smaller and a zero at the larger could only be a one.
+ * With U's of their own, a zero gives that, too, with probability (1/4)(2/3) for the lies 1/4 and 1/3. */
 static void other_probabilities_have_other_lies(void **state)
 {
     (void)state;
