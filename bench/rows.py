@@ -178,10 +178,25 @@ def accountant_rows():
               "the bar", None, 1)
 
 
+def randomize_rows():
+    """Lies on bits: with few binary digits, with many, and fractions that have no end of them."""
+    def row(one, zero, bar, beside, peer, **more):
+        title = f"randomize bits, lie {one}" + (f" and {zero}" if one != zero else "")
+        return Row("randomize", title, f"randomize bits, lies {one} and {zero}", lambda r: rate(r) / 1000, "Gbit/s", bar, True, beside,
+                   peer, **more)
+    for lie, bar in (("1/4", 5), ("1/3", 1)):
+        yield row(lie, lie, bar, "opendp", f"opendp: randomize bits, lie {lie}")
+        yield row(lie, lie, None, "numpy, inexact", f"numpy: randomize bits, lie {lie}")
+    for one, zero, bar in (("3/16", "3/16", 5), ("1/2", "1/16", 5), ("16385/65536", "16385/65536", 1), ("1/2", "1/55", 1),
+                           ("268941/1000000", "268941/1000000", 1)):
+        yield row(one, zero, bar, "the bar", None, limit=bar)
+
+
 ROWS = [
     *noise_rows("Laplace,", "scale 1", 60, "Laplace,"),
     *(row for scale in ("10", "1000", "1e6") for row in noise_rows("Laplace,", f"scale {scale}", 30, "Laplace,")),
     *(row for sigma in ("1", "10", "1000", "1e6") for row in noise_rows("Gaussian,", f"sigma {sigma}", 20, "normal,")),
+    *randomize_rows(),
     Row("num", "hypergeometric tail, K=10^7, 4 sd out", SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
     Row("num", "hypergeometric tail, K=N/2, at the mean", MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
     Row("num", "the same at N=10^12, n=N/2", LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),

@@ -103,25 +103,29 @@ static int finish(const cli_call *call, const tamis_randomized *facts)
                facts->reports == 1 ? "" : "s", facts->bits, facts->bits == 1 ? "" : "s", epsilon,
                cli_value(call, "memo") ? "for all waves in which the answers stay the same"
                                        : "for each time that a person reports");
-    if (facts->left_out > 0) cli_remark(call, "%zu columns of the file were left out", facts->left_out);
+    if (facts->left_out > 0)
+        cli_remark(call, facts->left_out == 1 ? "%zu column of the file was left out" : "%zu columns of the file were left out",
+                   facts->left_out);
     return cli_value(call, "out") ? 0 : cli_finish_output();
 }
 
 static int randomize(const cli_call *call, asked *a)
 {
-    const char *in = call->operand_count > 0 ? call->operands[0] : NULL, *memo = cli_value(call, "memo");
+    const char *memo = cli_value(call, "memo");
+    tamis_stream in = {"standard input", stdin}, out = {"standard output", stdout};
     tamis_error err = {0};
     tamis_rng *rng = NULL;
     tamis_randomized facts;
     cli_progress progress;
-    if (in && strcmp(in, "-") == 0) in = NULL;
+    if (call->operand_count > 0 && strcmp(call->operands[0], "-") != 0) in = (tamis_stream){.path = call->operands[0]};
+    if (cli_value(call, "out")) out = (tamis_stream){.path = cli_value(call, "out")};
     tamis_status status = tamis_rng_new(&rng, &err);
     if (status == TAMIS_OK && memo) status = tamis_secret_file(a->secret, memo, rng, &err);
     if (memo) a->collection.secret = a->secret;
     if (status == TAMIS_OK) {
         cli_progress_begin(&progress, call);
         const tamis_watch watch = {cli_progress_step, &progress};
-        status = tamis_randomize_file(&facts, cli_value(call, "out"), in, &a->collection, rng, &watch, &err);
+        status = tamis_randomize_file(&facts, &out, &in, &a->collection, rng, &watch, &err);
         cli_progress_end(&progress);
     }
     tamis_rng_free(rng);
@@ -181,11 +185,11 @@ const cli_command cli_command_randomize = {
             {.name = "out", .value = "FILE", .help = "the reports, a file that must not exist yet; default: stdout"},
             {0}},
     .examples = (const cli_example[]){{"printf 'smoker\\nyes\\nno\\n' | tamis randomize --lie 1/4", "two reports"},
-                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards --out reports.csv",
-                                       "of one column of a file"},
-                                      {"tamis randomize apisrs.csv --lie 1/2 --lie-zero 1/8 "
-                                       "--columns stype \\\n      --categories stype=E,M,H --packed --out r.packed",
-                                       "a categorical column, packed"},
+                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards | head", "of one column of a file"},
+                                      {"tamis randomize apisrs.csv --lie 3/8 --columns stype --categories stype=E,M,H",
+                                       "a categorical column"},
+                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards --packed | od -x | head",
+                                       "the packed form"},
                                       {0}},
     .run = run,
 };

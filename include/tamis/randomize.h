@@ -9,6 +9,7 @@
 #ifndef TAMIS_RANDOMIZE_H
 #define TAMIS_RANDOMIZE_H
 
+#include <stdio.h>
 #include <tamis/rng.h>
 
 TAMIS_BEGIN
@@ -36,11 +37,12 @@ TAMIS_USE tamis_status tamis_randomize_bits(uint64_t *words, size_t count, const
                                             tamis_error *err);
 
 /* The local guarantee: for any two sets of answers of a person, no set of reports is more than e^epsilon times as likely under
- * one as under the other. `alone` columns are coded in one bit each: the worst of log((1-lie)/lie_zero) and log((1-lie_zero)/lie).
- * `one_hot` columns in several bits of which at most one is set: two bits may differ, log((1-lie)(1-lie_zero) / (lie lie_zero)).
+ * one as under the other. `alone` columns are coded in one bit each: the worst of log((1-lie)/lie_zero) and
+ * log((1-lie_zero)/lie). `one_hot` columns in several bits of which at most one is set: two bits may differ,
+ * log((1-lie)(1-lie_zero) / (lie lie_zero)).
  *
  * Gives    an enclosure of the sum over the columns, the smallest epsilon that holds; [0, inf] on failure. Publish `upper`.
- * Errors   INVALID, SYSTEM (memory).                                                                                  */
+ * Errors   INVALID, SYSTEM (memory). */
 TAMIS_USE tamis_status tamis_randomizer_local(tamis_bound *epsilon, const tamis_randomizer *randomizer, size_t alone,
                                               size_t one_hot, tamis_error *err);
 
@@ -95,15 +97,21 @@ typedef struct tamis_randomized {
     tamis_bound local; /* epsilon of one person, {0, inf} on failure */
 } tamis_randomized;
 
+/* A file: to be opened by its path; or, where `stream` is given, open already, and the path is its name in messages. */
+typedef struct tamis_stream {
+    const char *path;
+    FILE *stream;
+} tamis_stream;
+
 /* Randomizes a CSV file, one person per row. The header is kept: a column that is coded one-hot becomes its bits,
  * "region=north", in its place.
  *
- * Needs    in: a file, NULL for standard input. out: a file that does not exist, NULL for standard output.
- * Gives    *facts. `out` appears complete or not at all. Standard output gets whole blocks of rows; after an error it may have
- *          some of them, in the packed form without an end.
+ * Needs    out: a path at which there is no file, or a stream.
+ * Gives    *facts. A file at a path appears complete or not at all. A stream gets whole blocks of rows, the first of them with
+ *          the header: after an error it has none, or some without an end.
  * Cost     one pass, one block in memory.
- * Errors   INVALID (with the line and the column, never a value), SYSTEM.                                              */
-TAMIS_USE tamis_status tamis_randomize_file(tamis_randomized *facts, const char *out, const char *in,
+ * Errors   INVALID (with the line and the column, never a value), SYSTEM. */
+TAMIS_USE tamis_status tamis_randomize_file(tamis_randomized *facts, const tamis_stream *out, const tamis_stream *in,
                                             const tamis_collection *collection, tamis_rng *rng, const tamis_watch *watch,
                                             tamis_error *err);
 

@@ -1,6 +1,9 @@
-/* Permanent lies. The digits of U are those of HMAC-SHA-256(secret, "tamis memo 1" 0 question 0 answer 0 counter), the counter as
- * four bytes, little-endian, from 0 on: one hash gives 256 digits, and practically always decides. As long as the secret is not
- * known, U cannot be told from a number that was drawn once for this question and answer and kept. */
+/* Permanent lies. The digits of U are those of HMAC-SHA-256(secret, "tamis memo 1" 0 lie 0 lie_zero 0 question 0 answer 0
+ * counter), the counter as four bytes, little-endian, from 0 on: one hash gives 256 digits, and practically always decides. As
+ * long as the secret is not known, U cannot be told from a number that was drawn once for this question and answer and kept.
+ *
+ * The lie probabilities are part of the text because one U for two of them would reveal the truth: whoever lies at 1/4 also
+ * lies at 1/3, so that a one at 1/4 and a zero at 1/3 can only be a one. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -55,12 +58,12 @@ tamis_status tamis_randomize_again(int *report, int bit, const tamis_randomizer 
     if (!randomizer || !secret || !question || !answer)
         return tmi_fail(err, TAMIS_INVALID, "randomizer, secret, question, answer: NULL");
     if (bit != 0 && bit != 1) return tmi_fail(err, TAMIS_INVALID, "bit: 0 or 1");
-    size_t q = strlen(question) + 1, a = strlen(answer) + 1, length = sizeof LABEL + q + a + 4;
+    const char *const parts[] = {LABEL, randomizer->lie_text, randomizer->lie_zero_text, question, answer};
+    size_t length = 4;
+    for (size_t i = 0; i < 5; i++) length += strlen(parts[i]) + 1;
     unsigned char *room = tmi_alloc(TMI_HMAC_ROOM + length, 1), *text = room + TMI_HMAC_ROOM;
     if (!room) return tmi_fail_memory(err);
-    memcpy(text, LABEL, sizeof LABEL);
-    memcpy(text + sizeof LABEL, question, q);
-    memcpy(text + sizeof LABEL + q, answer, a);
+    for (size_t i = 0, at = 0; i < 5; at += strlen(parts[i]) + 1, i++) memcpy(text + at, parts[i], strlen(parts[i]) + 1);
     bool yes;
     tamis_status status = lies(&yes, text, length, bit ? &randomizer->flips.one : &randomizer->flips.zero, secret, err);
     if (status == TAMIS_OK) *report = bit ^ yes;

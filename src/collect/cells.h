@@ -1,5 +1,5 @@
-/* A CSV file of answers, record by record, from any stream; it is read once. Commas, double quotes, doubled inside quotes, line ends
- * of any kind, UTF-8 with or without a byte order mark. Messages name the line, never what is in it. */
+/* A CSV file of answers, record by record, from any stream; it is read once. Commas, double quotes, doubled inside quotes,
+ * line ends of any kind, UTF-8 with or without a byte order mark. Messages name the line, never what is in it. */
 #ifndef TMI_COLLECT_CELLS_H
 #define TMI_COLLECT_CELLS_H
 
@@ -29,8 +29,8 @@ typedef struct tmi_cells {
 tamis_status tmi_cells_init(tmi_cells *cells, FILE *file, const char *path, tamis_error *err);
 void tmi_cells_clear(tmi_cells *cells); /* wipes */
 
-/* The next record; *more is false at the end of the file. INVALID: a quote that is never closed or in the wrong place, a zero byte, a
- * record that is too long. */
+/* The next record; *more is false at the end of the file. INVALID: a quote that is never closed or in the wrong place, a zero
+ * byte, a record that is too long. */
 tamis_status tmi_cells_next(bool *more, tmi_cells *cells, tamis_error *err);
 
 /* Cell i of the record. */

@@ -17,7 +17,7 @@ typedef struct job {
     tamis_randomizer *randomizer;
     tmi_cells cells;
     tmi_coding coding;
-    const char *out;
+    const tamis_stream *out;
     bool begun; /* the header was written: not before the first block is complete, so that an error there leaves nothing */
     tmi_output output;
     tmi_packed_writer *writer; /* NULL: CSV */
@@ -265,29 +265,30 @@ static void clear(job *j)
     tamis_randomizer_free(j->randomizer);
 }
 
-tamis_status tamis_randomize_file(tamis_randomized *facts, const char *out, const char *in, const tamis_collection *collection,
-                                  tamis_rng *rng, const tamis_watch *watch, tamis_error *err)
+tamis_status tamis_randomize_file(tamis_randomized *facts, const tamis_stream *out, const tamis_stream *in,
+                                  const tamis_collection *collection, tamis_rng *rng, const tamis_watch *watch, tamis_error *err)
 {
     job j = {.c = collection, .rng = rng, .out = out};
     FILE *file = NULL;
     tamis_status status;
     if (!facts) return tmi_fail(err, TAMIS_INVALID, "facts: NULL");
     *facts = (tamis_randomized){.local = {0, __builtin_inf()}};
-    if (!collection || !rng) return tmi_fail(err, TAMIS_INVALID, collection ? "rng: NULL" : "collection: NULL");
+    if (!collection || !rng || !in || !in->path || !out || !out->path)
+        return tmi_fail(err, TAMIS_INVALID, "collection, rng, in, out, their paths: NULL");
     if (collection->secret && !collection->id)
         return tmi_fail(err, TAMIS_INVALID, "secret: permanent lies need the id of each client");
     tmi_text_init(&j.id_cells);
     tmi_text_init(&j.text);
     TMI_TRY(tamis_randomizer_new(&j.randomizer, collection->lie, collection->lie_zero, err));
-    file = in ? fopen(in, "rbe") : stdin;
-    if (!file) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, in, 0, "%s", strerror(errno)));
-    TMI_TRY(tmi_cells_init(&j.cells, file, in ? in : "standard input", err));
+    file = in->stream ? in->stream : fopen(in->path, "rbe");
+    if (!file) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, in->path, 0, "%s", strerror(errno)));
+    TMI_TRY(tmi_cells_init(&j.cells, file, in->path, err));
     TMI_TRY(run(&j, watch, err));
     tamis_bound local;
     TMI_TRY(tamis_randomizer_local(&local, j.randomizer, j.coding.alone, j.coding.one_hot, err));
     *facts = (tamis_randomized){j.reports, j.coding.form.bits, j.coding.left_out, local};
 done:
     clear(&j);
-    if (in && file) fclose(file);
+    if (file && !in->stream) fclose(file);
     return status;
 }

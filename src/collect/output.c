@@ -22,12 +22,12 @@ static tamis_status part_name(char **part, const char *path, tamis_error *err)
     return tmi_text_take(part, &text, err);
 }
 
-tamis_status tmi_output_open(tmi_output *output, const char *path, tamis_error *err)
+tamis_status tmi_output_open(tmi_output *output, const tamis_stream *out, tamis_error *err)
 {
     struct stat facts;
-    *output = (tmi_output){.file = stdout, .path = path};
-    if (!path) return TAMIS_OK;
-    output->file = NULL;
+    const char *path = out->path;
+    *output = (tmi_output){.file = out->stream, .path = path};
+    if (out->stream) return TAMIS_OK;
     size_t length = strlen(path);
     if (length == 0 || path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: expected the name of a file");
     if (lstat(path, &facts) == 0) return tmi_fail(err, TAMIS_INVALID, "%s exists already; choose another name", path);
@@ -39,7 +39,8 @@ tamis_status tmi_output_open(tmi_output *output, const char *path, tamis_error *
         umask(mask);
         (void)!fchmod(file, 0666 & ~mask);
         output->file = fdopen(file, "wb");
-        if (output->file) return TAMIS_OK;
+        output->ours = output->file != NULL;
+        if (output->ours) return TAMIS_OK;
         close(file);
         unlink(output->part);
     }
@@ -53,8 +54,8 @@ tamis_status tmi_output_open(tmi_output *output, const char *path, tamis_error *
 tamis_status tmi_output_keep(tmi_output *output, tamis_error *err)
 {
     bool right = fflush(output->file) == 0 && !ferror(output->file);
-    if (!output->path) return right ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "standard output cannot be written");
-    right = right && fsync(fileno(output->file)) == 0;
+    right = right && (!output->ours || fsync(fileno(output->file)) == 0);
+    if (right && !output->ours) return TAMIS_OK;
     right = right && renameat2(AT_FDCWD, output->part, AT_FDCWD, output->path, RENAME_NOREPLACE) == 0;
     int reason = errno;
     if (!right)
@@ -67,7 +68,7 @@ tamis_status tmi_output_keep(tmi_output *output, tamis_error *err)
 
 void tmi_output_clear(tmi_output *output)
 {
-    if (output->path && output->file) fclose(output->file);
+    if (output->ours) fclose(output->file);
     if (output->part) unlink(output->part);
     tmi_free(output->part);
     *output = (tmi_output){0};

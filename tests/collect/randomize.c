@@ -53,7 +53,7 @@ static char *read_reports(void)
 static tamis_status randomize(tamis_randomized *facts, const tamis_collection *c, tamis_error *err)
 {
     unlink(out_path);
-    return tamis_randomize_file(facts, out_path, in_path, c, rng, NULL, err);
+    return tamis_randomize_file(facts, &(tamis_stream){.path = out_path}, &(tamis_stream){.path = in_path}, c, rng, NULL, err);
 }
 
 /* ---- the local guarantee ---- */
@@ -146,14 +146,14 @@ static void permanent_lies_are_known(void **state)
         reports[i] = (char)('0' + report);
     }
     reports[40] = '\0';
-    assert_string_equal(reports, "0101011101010111010111000000100011110001");
+    assert_string_equal(reports, "1111100101000101010101001101110101000001");
     tamis_randomizer_free(r);
     tamis_number_free(p);
     tamis_number_free(q);
 }
 
-/* Over many questions the share of lies is the lie probability; other questions, answers and secrets have other lies. Six counts at
- * 8.5e-15 each (law.h). */
+/* Over many questions the share of lies is the lie probability; other questions, answers and secrets have other lies. Six
+ * counts at 8.5e-15 each (law.h). */
 static void permanent_lies_have_their_probability(void **state)
 {
     (void)state;
@@ -192,6 +192,33 @@ static void permanent_lies_have_their_probability(void **state)
     tamis_number_free(q);
 }
 
+/* One U for two lie probabilities would reveal the truth: a one at the smaller and a zero at the larger could only be a one.
+ * With U's of their own, a zero gives that, too, with probability (1/4)(2/3) for the lies 1/4 and 1/3. */
+static void other_probabilities_have_other_lies(void **state)
+{
+    (void)state;
+    tamis_number *p = number("1/4"), *q = number("1/3");
+    tamis_randomizer *small, *large;
+    const uint8_t secret[TAMIS_SECRET] = {1};
+    enum { n = 3000 };
+    uint64_t both = 0;
+    assert_int_equal(tamis_randomizer_new(&small, p, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_randomizer_new(&large, q, NULL, NULL), TAMIS_OK);
+    for (int i = 0; i < n; i++) {
+        char question[16];
+        int first, second;
+        snprintf(question, sizeof question, "q%d", i);
+        assert_int_equal(tamis_randomize_again(&first, 0, small, secret, question, "0", NULL), TAMIS_OK);
+        assert_int_equal(tamis_randomize_again(&second, 0, large, secret, question, "0", NULL), TAMIS_OK);
+        both += first == 1 && second == 0;
+    }
+    assert_true(may_be_chance(both, n, (tamis_bound){1 / 6. - 1e-15, 1 / 6. + 1e-15}));
+    tamis_randomizer_free(small);
+    tamis_randomizer_free(large);
+    tamis_number_free(p);
+    tamis_number_free(q);
+}
+
 /* ---- files ---- */
 
 /* Lies so rare that reports are the truth: what remains is the coding. */
@@ -224,6 +251,45 @@ static void columns_become_bits(void **state)
     assert_int_equal(randomize(&facts, &c, NULL), TAMIS_OK);
     assert_int_equal(facts.reports, 0);
     tamis_number_free(never);
+}
+
+/* A column with a bit for missing answers may differ in two bits. */
+static void missing_answers_cost(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_collection c = {.lie = lie, .missing_bit = 1};
+    tamis_randomized facts;
+    write_answers("a,b\n1,\n");
+    assert_int_equal(randomize(&facts, &c, NULL), TAMIS_OK);
+    assert_true(holds(facts.local, 4 * log(3)));
+    c.missing_bit = 0;
+    write_answers("a,b\n1,0\n");
+    assert_int_equal(randomize(&facts, &c, NULL), TAMIS_OK);
+    assert_true(holds(facts.local, 2 * log(3)));
+    tamis_number_free(lie);
+}
+
+/* Each of 70 rows lies in about half of 200 runs; none has fewer than 20 lies but with probability below 10^-25 for each. */
+static void every_row_lies(void **state)
+{
+    (void)state;
+    enum { n = 70, runs = 200 };
+    tamis_number *lie = number("31/64");
+    tamis_collection c = {.lie = lie};
+    tamis_randomized facts;
+    char answers[2 * n + 3] = "a\n";
+    int lied[n] = {0};
+    for (int i = 0; i < n; i++) strcat(answers, i % 2 ? "1\n" : "0\n");
+    for (int run = 0; run < runs; run++) {
+        write_answers(answers);
+        assert_int_equal(randomize(&facts, &c, NULL), TAMIS_OK);
+        char *text = read_reports();
+        for (int i = 0; i < n; i++) lied[i] += text[2 + 2 * i] != answers[2 + 2 * i];
+        free(text);
+    }
+    for (int i = 0; i < n; i++) assert_true(lied[i] >= 20);
+    tamis_number_free(lie);
 }
 
 static void bad_files_are_refused(void **state)
@@ -332,9 +398,12 @@ static void waves_repeat_the_lie(void **state)
         waves[wave] = read_reports();
     }
     assert_string_equal(waves[0], waves[1]);
-    size_t ones = 0;
-    for (char *line = waves[0]; (line = strchr(line, '\n')) && line[1]; line++) ones += strchr(line + 1, ',')[1] == '1';
-    assert_true(ones > 150 && ones < 350); /* clients have lies of their own: 250 expected, sd 10.5 */
+    /* Clients have lies of their own: 83 of 250 expected for either answer, standard deviation 7.5. */
+    size_t lied[2] = {0};
+    int client = 0;
+    for (char *line = waves[0]; (line = strchr(line, '\n')) && line[1]; line++, client++)
+        lied[client % 2] += strchr(line + 1, ',')[1] != '0' + client % 2;
+    assert_true(client == 500 && lied[0] > 20 && lied[0] < 150 && lied[1] > 20 && lied[1] < 150);
     free(waves[0]);
     free(waves[1]);
     free(answers);
@@ -392,7 +461,10 @@ int main(void)
         cmocka_unit_test(lies_outside_the_range_are_refused),
         cmocka_unit_test(permanent_lies_are_known),
         cmocka_unit_test(permanent_lies_have_their_probability),
+        cmocka_unit_test(other_probabilities_have_other_lies),
         cmocka_unit_test(columns_become_bits),
+        cmocka_unit_test(missing_answers_cost),
+        cmocka_unit_test(every_row_lies),
         cmocka_unit_test(bad_files_are_refused),
         cmocka_unit_test(both_forms_agree),
         cmocka_unit_test(waves_repeat_the_lie),

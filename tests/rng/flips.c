@@ -117,8 +117,8 @@ static uint64_t digits_of(uint64_t num, uint64_t den, unsigned bits)
     return (uint64_t)(((unsigned __int128)num << bits) / den);
 }
 
-/* Hands out planes in which lane l has the digits of l, then bytes: those of `tail` for the coin that is looked at, and for the other
- * one a byte that decides at once. The ties of the coin of ones come first. */
+/* Hands out planes in which lane l has the digits of l, then bytes: those of `tail` for the coin that is looked at, and for
+ * the other one a byte that decides at once. The ties of the coin of ones come first. */
 typedef struct lane_digits {
     uint8_t planes[TMI_FLIP_PLANES * TMI_FLIP_LANES / 8];
     size_t taken;
@@ -146,8 +146,8 @@ static bool next_lane_digits(void *context, uint8_t *bytes, size_t n)
     return true;
 }
 
-/* Fractions that are not dyadic: eight digits by the lanes, then a byte, and another one if that ties, for the one lane that does.
- * All strings of 24 digits, but the one that ties throughout. */
+/* Fractions that are not dyadic: eight digits by the lanes, then a byte, and another one if that ties, for the one lane that
+ * does. All strings of 24 digits, but the one that ties throughout. */
 static void other_lies_are_exact(void **state)
 {
     (void)state;
