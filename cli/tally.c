@@ -200,9 +200,10 @@ const cli_command cli_command_tally = {
             {.name = "budget", .value = "E", .help = "of the account, if it is a new one; a limit, if it is not"},
             {.name = "csv", .help = "print the estimates as CSV"},
             {0}},
-    .examples = (const cli_example[]){{"tamis tally --lie 1/4 reports.csv", "shares with intervals, and the guarantee"},
-                                      {"tamis tally --lie 1/4 --save north.tally reports.csv", "keep the counts"},
-                                      {"tamis tally north.tally --json", "and use them again"},
+    .examples = (const cli_example[]){{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
+                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards \\\n      --out reports.csv && "
+                                       "tamis tally reports.csv --lie 1/4 --save a.tally",
+                                       "a share, an interval and the guarantee; the counts are kept"},
                                       {0}},
     .run = run,
 };

@@ -177,4 +177,53 @@ def weights_and_a_population():
         assert ends[0] * 1.02 > ends[1] > ends[2] > ends[3]
 
 
+def book(folder, *arguments):
+    return json.loads(tamis("ledger", "show", "a.ledger", "--json", cwd=folder).stdout)["accounts"][0]
+
+
+@case
+def a_folder_that_can_be_verified():
+    with tempfile.TemporaryDirectory() as folder:
+        assert tamis("key", "create", "k", cwd=folder).returncode == OK
+        done = tally(folder, "--lie", "1/4", "--categories", "region", "--out", "o", "--sign", "k.key", "--json")
+        assert done.returncode == OK, done.stderr
+        out = pathlib.Path(folder) / "o"
+        assert sorted(os.listdir(out)) == ["certificate.json", "certificate.sig", "release.csv", "release.json", "report.html"]
+        assert json.loads((out / "release.json").read_text()) == json.loads(done.stdout)
+        assert "<h1>" in (out / "report.html").read_text()
+        for path in ("o", "o/certificate.json"):
+            done = tamis("verify", path, "--key", "k.pub", "--json", cwd=folder)
+            assert done.returncode == OK and json.loads(done.stdout) == {"ok": True, "problems": [], "signature": "right"}, done.stdout
+        assert "signature is right" in tamis("verify", "o", "--key", "k.pub", cwd=folder).stdout
+        assert tally(folder, "--lie", "1/4", "--out", "o").returncode == USAGE  # it exists
+        whole = {name: (out / name).read_bytes() for name in os.listdir(out)}
+        changes = [("release.json", b"0.2,", b"0.3,"), ("release.csv", b"350", b"351"), ("report.html", b"0.2", b"0.3"),
+                   ("certificate.json", b"350", b"351"), ("certificate.json", b'"19/20"', b'"9/10"'),
+                   ("certificate.json", b'"positions": 3', b'"positions": 2'), ("certificate.json", b'"1/4"', b'"1/5"')]
+        for name, old, new in changes:
+            assert old in whole[name], (name, old)
+            (out / name).write_bytes(whole[name].replace(old, new, 1))
+            done = tamis("verify", "o", "--json", cwd=folder)
+            assert done.returncode == INVALID and json.loads(done.stdout)["problems"], (name, done.stdout)
+            (out / name).write_bytes(whole[name])
+        os.remove(out / "release.csv")
+        assert tamis("verify", "o", cwd=folder).returncode == INVALID
+        assert tamis("verify", "o/certificate.json", cwd=folder).returncode == OK
+
+
+@case
+def an_account_is_charged_once_for_the_same_reports():
+    with tempfile.TemporaryDirectory() as folder:
+        account = ("--ledger", "a.ledger", "--survey", "smokers")
+        assert tally(folder, "--lie", "1/4", *account, "--budget", "5").returncode == OK
+        assert abs(book(folder)["spent"]["epsilon"]["upper"] - 3 * math.log(3)) < 1e-9
+        assert tally(folder, "--lie", "1/4", *account).returncode == OK
+        assert len(book(folder)["entries"]) == 1
+        done = tally(folder, "--lie", "1/4", "--out", "o", *account, names=["reports.csv", "reports.csv"])
+        assert done.returncode == REFUSED and done.stdout == "" and not (pathlib.Path(folder) / "o").exists()
+        assert tally(folder, "--lie", "1/4", "--ledger", "a.ledger").returncode == USAGE
+        assert tally(folder, "--lie", "1/4", "--budget", "5").returncode == USAGE
+        assert tally(folder, "--lie", "1/4", "--sign", "k.key").returncode == USAGE
+
+
 main()

@@ -118,7 +118,7 @@ tamis_status tamis_tally_save(const tamis_tally *tally, const char *path, tamis_
     tamis_status status;
     if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
     TMI_TRY(tamis_tally_write(&text, tally, err));
-    TMI_TRY(tmi_output_open(&output, path, err));
+    TMI_TRY(tmi_output_open(&output, &(tamis_stream){.path = path}, err));
     fputs(text, output.file); /* a failure is seen at the end */
     TMI_TRY(tmi_output_keep(&output, err));
 done:

@@ -84,7 +84,7 @@ tamis_status tamis_tally_shuffle(const tamis_tally *tally, const char *path, tam
     if (!(order = tmi_alloc(n, sizeof *order))) return tmi_fail_memory(err);
     TMI_TRY(tamis_rng_new(&rng, err));
     TMI_TRY(tamis_permutation(order, n, rng, err));
-    TMI_TRY(tmi_output_open(&output, path, err));
+    TMI_TRY(tmi_output_open(&output, &(tamis_stream){.path = path}, err));
     if (ends_in_csv(path)) write_csv(output.file, tally, order); /* a failure is seen at the end */
     else TMI_TRY(write_packed(output.file, tally, order, err));
     TMI_TRY(tmi_output_keep(&output, err));
