@@ -192,11 +192,22 @@ def randomize_rows():
         yield row(one, zero, bar, "the bar", None, limit=bar)
 
 
+def tally_rows():
+    """Packed reports, from a file in the page cache; the bar is half of what reading the same file takes."""
+    for bits in (1, 8, 64, 256):
+        what = f"tally reports of {bits} bits"
+        yield Row("tally", what, what, lambda r: rate(r) / 1000, "GB/s", None, True, "reading alone", f"read reports of {bits} bits",
+                  least_ratio=0.5, ratio_bar="half")
+        if bits > 1:
+            yield Row("tally", f"{what}, beside another", what, lambda r: rate(r) / 1000, "GB/s", None, True, "numpy", f"numpy: {what}")
+
+
 ROWS = [
     *noise_rows("Laplace,", "scale 1", 60, "Laplace,"),
     *(row for scale in ("10", "1000", "1e6") for row in noise_rows("Laplace,", f"scale {scale}", 30, "Laplace,")),
     *(row for sigma in ("1", "10", "1000", "1e6") for row in noise_rows("Gaussian,", f"sigma {sigma}", 20, "normal,")),
     *randomize_rows(),
+    *tally_rows(),
     Row("num", "hypergeometric tail, K=10^7, 4 sd out", SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
     Row("num", "hypergeometric tail, K=N/2, at the mean", MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
     Row("num", "the same at N=10^12, n=N/2", LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),

@@ -267,6 +267,30 @@ static void shuffles(void **state)
     tamis_number_free(lie);
 }
 
+/* The losses of the bits add up; a one-hot code costs one bit each way. */
+static void guarantees(void **state)
+{
+    (void)state;
+    tamis_number *one = number("1/4"), *zero = number("1/8");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = one, .lie_zero = zero}, "c=x,c=y,a\n1,0,1\n0,1,0\n");
+    tamis_tally_guarantee g;
+    const double A = log(0.75 / 0.125), B = log(0.875 / 0.25);
+    assert_int_equal(tamis_tally_promise(&g, t, NULL, NULL), TAMIS_OK);
+    assert_true(g.positions == 3 && g.local.lower <= 3 * fmax(A, B) * (1 + 1e-15) && close_to(g.local.upper, 3 * fmax(A, B)));
+    assert_true(0 <= g.anonymous.lower && g.anonymous.lower <= g.anonymous.upper && g.anonymous.upper <= g.local.upper);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.categories = "c"}, NULL), TAMIS_OK);
+    assert_true(g.positions == 3 && close_to(g.local.upper, A + B + fmax(A, B)));
+    tamis_tally_free(t);
+    t = tally_of(&(tamis_tally_terms){.lie = one}, "a\n1\n0\n1\n0\n1\n0\n1\n0\n1\n0\n");
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 1000}, NULL), TAMIS_OK);
+    assert_true(close_to(g.local.upper, log(3)) && g.promised.upper < g.anonymous.upper);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 5}, NULL), TAMIS_OK);
+    assert_true(g.promised.upper == g.anonymous.upper);
+    tamis_tally_free(t);
+    tamis_number_free(one);
+    tamis_number_free(zero);
+}
+
 /* ---- allocations that fail: the first ones, and then fewer and fewer, for the anonymous epsilon makes many ---- */
 
 static tamis_status whole_way(const tamis_tally_terms *terms, const char *path, const char *saved_path, tamis_error *err)
@@ -308,9 +332,9 @@ static void allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(counts),  cmocka_unit_test(bad_files), cmocka_unit_test(lies),
-        cmocka_unit_test(clients), cmocka_unit_test(weights),   cmocka_unit_test(saved),
-        cmocka_unit_test(mixed),   cmocka_unit_test(shuffles),  cmocka_unit_test(allocations),
+        cmocka_unit_test(counts),     cmocka_unit_test(bad_files),   cmocka_unit_test(lies),  cmocka_unit_test(clients),
+        cmocka_unit_test(weights),    cmocka_unit_test(saved),       cmocka_unit_test(mixed), cmocka_unit_test(shuffles),
+        cmocka_unit_test(guarantees), cmocka_unit_test(allocations),
     };
     return cmocka_run_group_tests(cases, make_folder, remove_folder);
 }

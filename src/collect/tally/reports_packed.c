@@ -77,7 +77,7 @@ tamis_status tmi_tally_add_packed(tamis_tally *t, const char *path, tmi_watch *w
     if (t->weight) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "packed reports have no weights; use CSV");
     FILE *file = fopen(path, "rbe");
     if (!file) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "%s", strerror(errno));
-    setvbuf(file, NULL, _IONBF, 0); /* blocks are read whole */
+    setvbuf(file, NULL, _IOFBF, 1 << 14); /* small blocks come from it, large ones are read past it */
     TMI_TRY(tmi_packed_reader_new(&reader, file, path, err));
     const tmi_packed_form *form = tmi_packed_form_of(reader);
     if (t->id && (!form->id || strcmp(form->id, t->id) != 0))
