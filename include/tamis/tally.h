@@ -1,11 +1,11 @@
 /* What a collector does with randomized reports: counts them, and estimates shares.
  *
- * Each person reported bits of which every one was flipped with a known lie probability (docs/collection.md). A tally holds how many
- * reports there are and how many have a one at each position: integers, from which everything else follows. Estimates of shares
- * are unbiased; their intervals are exact, by test inversion, unless reports have weights.
+ * Each person reported bits of which every one was flipped with a known lie probability (docs/collection.md). A tally holds how
+ * many reports there are and how many have a one at each position: integers, from which everything else follows. Estimates of
+ * shares are unbiased; their intervals are exact, by test inversion, unless reports have weights.
  *
- * A tally is filled from files: CSV with a header and values 0 and 1, the packed form, and tallies that were saved. Reports of other
- * columns or other lie probabilities than the first file's are an error, never a guess. No message contains a value. */
+ * A tally is filled from files: CSV with a header and values 0 and 1, the packed form, and tallies that were saved. Reports of
+ * other columns or other lie probabilities than the first file's are an error, never a guess. No message contains a value. */
 #ifndef TAMIS_TALLY_H
 #define TAMIS_TALLY_H
 
@@ -59,11 +59,12 @@ TAMIS_USE tamis_status tamis_tally_write(char **text, const tamis_tally *tally, 
 /* The same into a file that must not exist yet; it appears complete or not at all. */
 TAMIS_USE tamis_status tamis_tally_save(const tamis_tally *tally, const char *path, tamis_error *err);
 
-/* The reports that were counted, in random order and without ids: each of their orders is equally likely. This is the step that takes
- * the senders off; whoever runs it sees them, and must be trusted to forget them. CSV if the name ends in .csv, else packed.
+/* The reports that were counted, in random order and without ids: each of their orders is equally likely. This is the step that
+ * takes the senders off; whoever runs it sees them, and must be trusted to forget them. CSV if the name ends in .csv, else
+ * packed.
  *
  * Needs    a tally made with `keep`, of CSV and packed files without weights; `path` does not exist yet.
- * Errors   INVALID, SYSTEM (disk, memory, no random bits); there is no file then.                                   */
+ * Errors   INVALID, SYSTEM (disk, memory, no random bits); there is no file then. */
 TAMIS_USE tamis_status tamis_tally_shuffle(const tamis_tally *tally, const char *path, tamis_error *err);
 
 /* ---- estimates ---- */
@@ -94,14 +95,14 @@ typedef struct tamis_tally_share {
  *
  * Without weights the intervals are exact: a share is left out only if a count as extreme as that found has probability at most
  * (1 - confidence) / 2 on that side under it; enclosures decide. For a large population reports are independent; for a
- * finite one the reporters are a simple random sample of it. With weights, estimates are those of Horvitz and Thompson, divided by
- * the sum of the weights, or by the population if it is given; their variance is that of sampling with replacement, which
+ * finite one the reporters are a simple random sample of it. With weights, estimates are those of Horvitz and Thompson, divided
+ * by the sum of the weights, or by the population if it is given; their variance is that of sampling with replacement, which
  * includes the lies; the interval is estimate +- t se with reports - 1 degrees of freedom, cut to [0, 1].
  *
  * Needs    at least one report; room for as many shares as there are positions.
  * Gives    all NaN on failure, the intervals [0, 1].
  * Cost     some milliseconds per position; tenths of a second with a population beyond the reporters.
- * Errors   INVALID, UNABLE, SYSTEM.                                                                                 */
+ * Errors   INVALID, UNABLE, SYSTEM. */
 TAMIS_USE tamis_status tamis_tally_shares(tamis_tally_share *shares, const tamis_tally *tally,
                                           const tamis_tally_question *question, tamis_error *err);
 
@@ -123,10 +124,10 @@ typedef struct tamis_tally_guarantee {
 } tamis_tally_guarantee;
 
 /* Needs    at least one report.
- * Gives    enclosures, `upper` being the numbers to publish; [0, inf] on failure. If the anonymous epsilon cannot be certified, its
- *          upper end is the local one, which always holds.
+ * Gives    enclosures, `upper` being the numbers to publish; [0, inf] on failure. If the anonymous epsilon cannot be certified,
+ *          its upper end is the local one, which always holds.
  * Cost     up to some seconds.
- * Errors   INVALID, SYSTEM.                                                                                         */
+ * Errors   INVALID, SYSTEM. */
 TAMIS_USE tamis_status tamis_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tally *tally,
                                            const tamis_tally_question *question, tamis_error *err);
 

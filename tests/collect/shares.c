@@ -223,8 +223,8 @@ static void estimates_are_unbiased(void **state)
             }
 }
 
-/* (1 - n/N) S^2 / n and the lies': the mean of the estimated variance over all samples and reports is the true variance. Only where
- * no estimate of S^2 is cut at 0 is that exact: reports of which the shares stay inside. */
+/* (1 - n/N) S^2 / n and the lies': the mean of the estimated variance over all samples and reports is the true variance. Only
+ * where no estimate of S^2 is cut at 0 is that exact: reports of which the shares stay inside. */
 static void standard_errors(void **state)
 {
     (void)state;
@@ -271,8 +271,8 @@ static void projections(void **state)
     }
 }
 
-/* Whole reports of two bits: over all reports of three people the mean of the estimates is their table, and the covariance is that of
- * independent people drawn from a table. */
+/* Whole reports of two bits: over all reports of three people the mean of the estimates is their table, and the covariance is
+ * that of independent people drawn from a table. */
 static void tables_are_unbiased(void **state)
 {
     (void)state;

@@ -6,8 +6,8 @@
 
 #define FIRST_ROOM 1024
 
-/* Keys are hashes: their first bytes serve as the place. Whoever writes reports may choose ids that collide there, at the price of
- * 2^32 hashes for each; then a file takes longer to read. */
+/* Keys are hashes: their first bytes serve as the place. Whoever writes reports may choose ids that collide there, at the price
+ * of 2^32 hashes for each; then a file takes longer to read. */
 static uint64_t *place_of(uint64_t (*slots)[2], size_t room, const uint64_t key[2])
 {
     size_t at = (size_t)key[0] & (room - 1);

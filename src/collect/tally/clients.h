@@ -1,5 +1,5 @@
-/* Which clients have reported: a set of 16-byte keys, the first bytes of the SHA-256 of an id, as packed reports have them. Two ids
- * share a key with probability below 2^-68 for 10^9 clients. */
+/* Which clients have reported: a set of 16-byte keys, the first bytes of the SHA-256 of an id, as packed reports have them. Two
+ * ids share a key with probability below 2^-68 for 10^9 clients. */
 #ifndef TMI_COLLECT_TALLY_CLIENTS_H
 #define TMI_COLLECT_TALLY_CLIENTS_H
 

@@ -1,6 +1,6 @@
 /* A tally as a file: one JSON object of integers, and the SHA-256 of the text before it. There is one way to write a tally, and
- * a file is read only if it is, byte by byte, what would be written for the numbers in it: a changed number, a field too many and a
- * cut file are all found by that comparison. The hash also names the tally, so that none is added twice. */
+ * a file is read only if it is, byte by byte, what would be written for the numbers in it: a changed number, a field too many and
+ * a cut file are all found by that comparison. The hash also names the tally, so that none is added twice. */
 #include <stdio.h>
 #include <string.h>
 

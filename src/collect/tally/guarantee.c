@@ -56,8 +56,8 @@ static parts parts_of(const tamis_tally *t, const tmi_asked *asked)
 
 static const tamis_bound nothing = {0, INFINITY};
 
-/* The anonymous epsilon of this many reports. Published are counts, or whole reports; two answers differ in all single bits and in two
- * of each one-hot code. A single answer with such a code is asked for as such; for a mixture the two bits count as any
+/* The anonymous epsilon of this many reports. Published are counts, or whole reports; two answers differ in all single bits and
+ * in two of each one-hot code. A single answer with such a code is asked for as such; for a mixture the two bits count as any
  * others, which is never too small. What cannot be certified is bounded by the local epsilon. */
 static tamis_status anonymous_epsilon(tamis_bound *epsilon, const parts *p, int64_t reports, tamis_bound local,
                                       const tamis_number *delta, tamis_error *err)

@@ -1,7 +1,7 @@
 /* Carry-save adders, as Harley and Seal count the ones of a word, but for each position by itself. A carry-save adder takes three
  * words and gives two, the sums and the carries of 64 columns at once. Sixteen vectors of words are reduced to one vector of
- * sixteens; what is left in ones, twos, fours and eights is carried over to the next sixteen. The sixteens are spread over counters
- * of a byte for each position, which are emptied before they can overflow, after 255 rounds.
+ * sixteens; what is left in ones, twos, fours and eights is carried over to the next sixteen. The sixteens are spread over
+ * counters of a byte for each position, which are emptied before they can overflow, after 255 rounds.
  *
  * Reports of up to 64 bits lie several to a word, and the array is counted as rows of four words; positions that are alike are
  * added up at the end. Longer reports have whole words: four columns of words are counted at a time, going down the rows.

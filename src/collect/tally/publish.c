@@ -20,8 +20,8 @@ typedef struct job {
     char *tally, *files[TMI_TALLY_FILES], *certificate;
 } job;
 
-/* The loss of a person is the local epsilon: it was spent when the report was sent, whoever reads it. The same counts again are the
- * same release and cost nothing. */
+/* The loss of a person is the local epsilon: it was spent when the report was sent, whoever reads it. The same counts again are
+ * the same release and cost nothing. */
 static tamis_status charge(job *j, tamis_error *err)
 {
     static const char frozen[] = "{\"unit\": \"person\", \"collected\": \"randomized response\"}";

@@ -1,4 +1,5 @@
-/* Reports as CSV: a header with the names of the bits, the id and the weight if there are any, and a line of 0 and 1 per report. */
+/* Reports as CSV: a header with the names of the bits, the id and the weight if there are any, and a line of 0 and 1 per
+ * report. */
 #include <math.h>
 #include <string.h>
 

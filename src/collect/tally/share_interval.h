@@ -30,7 +30,8 @@ typedef struct tmi_share_case {
  * Errors   INVALID, UNABLE (a law too wide), SYSTEM. */
 tamis_status tmi_share_interval(tamis_bound *share, const tmi_share_case *c, tamis_error *err);
 
-/* Shared by the two files of intervals: (1 - confidence) / 2 rounded down. A share whose probability is at most this is rejected. */
+/* Shared by the two files of intervals: (1 - confidence) / 2 rounded down. A share whose probability is at most this is
+ * rejected. */
 double tmi_share_half(const tamis_number *confidence);
 
 /* The numbers K of ones among population >= reports that are not rejected. */

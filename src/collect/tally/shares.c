@@ -130,8 +130,8 @@ static int descending(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* x_i becomes max(x_i - shift, 0), where the shift makes the sum 1: with x sorted, it is the last (sum of the first k - 1) / k that
- * the k-th value exceeds. */
+/* x_i becomes max(x_i - shift, 0), where the shift makes the sum 1: with x sorted, it is the last (sum of the first k - 1) / k
+ * that the k-th value exceeds. */
 void tmi_project(double *x, double *scratch, size_t count)
 {
     double sum = 0, shift = 0;

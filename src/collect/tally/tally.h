@@ -38,8 +38,8 @@ struct tamis_tally {
     size_t merged_count;
 };
 
-/* The first file's lie probabilities and names become those of the tally; those of a later one must be the same. Lies may be NULL:
- * those of the tally, which must be known. `path` is for messages. */
+/* The first file's lie probabilities and names become those of the tally; those of a later one must be the same. Lies may be
+ * NULL: those of the tally, which must be known. `path` is for messages. */
 tamis_status tmi_tally_agree(tamis_tally *tally, const char *path, const tamis_number *lie, const tamis_number *lie_zero,
                              char *const *names, size_t bits, tamis_error *err);
 

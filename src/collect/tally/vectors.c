@@ -1,5 +1,5 @@
-/* Whole reports. The probabilities of the 2^L possible reports are those of the answers times a matrix for each bit, [[1 - lie_zero,
- * lie], [lie_zero, 1 - lie]], one after the other; its inverse is [[1 - lie, -lie], [-lie_zero, 1 - lie_zero]] / s with
+/* Whole reports. The probabilities of the 2^L possible reports are those of the answers times a matrix for each bit, [[1 -
+ * lie_zero, lie], [lie_zero, 1 - lie]], one after the other; its inverse is [[1 - lie, -lie], [-lie_zero, 1 - lie_zero]] / s with
  * s = 1 - lie - lie_zero. Applied bit by bit to the shares x of the reports, the inverses A give the unbiased shares of the
  * answers, A x, in L 2^L steps; and (A diag(x) A' - A x (A x)') / n is the usual estimate of their covariance. */
 #include <math.h>

@@ -1,5 +1,5 @@
-/* A folder that tamis tally has written is checked: certificate and files are written again from the counts and the question in the
- * certificate, and compared; then the signature. */
+/* A folder that tamis tally has written is checked: certificate and files are written again from the counts and the question in
+ * the certificate, and compared; then the signature. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -83,7 +83,8 @@ static int64_t whole_in(const tmi_json *object, const char *key)
     return value ? tmi_json_integer(value) : 0;
 }
 
-/* The counts and the question, and everything that follows from them. What cannot be read or computed is a problem of the file. */
+/* The counts and the question, and everything that follows from them. What cannot be read or computed is a problem of the
+ * file. */
 static tamis_status derive(checked *c, tamis_error *err)
 {
     const tmi_json *question = tmi_field(c->document, "question", TMI_JSON_OBJECT);
