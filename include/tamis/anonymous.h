@@ -48,7 +48,7 @@ typedef struct tamis_reports {
 } tamis_reports;
 
 /* Positions at which two answers can differ: 2 for a one-hot code, 2 m for at most m ones, else all; 0 if the form has none
- * (categories) or the collection is not valid. */
+ * (categories) or the numbers of bits and ones are not valid. */
 TAMIS_API int64_t tamis_reports_differing(const tamis_reports *reports);
 
 /* The local epsilon: of one report with its sender, and of everything that is computed from it. It is also the pure epsilon of
@@ -120,7 +120,8 @@ TAMIS_USE tamis_status tamis_anonymous_ratio(tamis_bound *ratio, int64_t n, int6
  *
  * Needs    as above, 0 < alpha < 1.
  * Gives    the quantile; n on failure.
- * Errors   INVALID, SYSTEM (memory), UNABLE (alpha cannot be told from a value of the distribution function).
+ * Errors   INVALID, SYSTEM (memory), UNABLE (with more than 60 people, alpha cannot be told from a value of the
+ *          distribution function).
  * Paper    krand, 3.1.5 (docs/papers.md#krand-quantile).                                                             */
 TAMIS_USE tamis_status tamis_anonymous_quantile(int64_t *s, int64_t n, int64_t m, const tamis_number *q,
                                                 const tamis_number *alpha, tamis_error *err);

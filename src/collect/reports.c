@@ -48,6 +48,16 @@ done:
     return status;
 }
 
+static tamis_status check_sizes(const tamis_reports *r, tamis_error *err)
+{
+    if (r->form != TAMIS_REPORT_COUNTS && r->form != TAMIS_REPORT_WHOLE) return tmi_fail(err, TAMIS_INVALID, "form: unknown");
+    if (r->positions < 1 || r->positions > TAMIS_MAX_POSITIONS)
+        return tmi_fail(err, TAMIS_INVALID, "bits: must be between 1 and %d", TAMIS_MAX_POSITIONS);
+    if (r->ones < 0 || r->ones > r->positions)
+        return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the number of bits");
+    return TAMIS_OK;
+}
+
 tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
 {
     if (!r) return tmi_fail(err, TAMIS_INVALID, "reports: NULL");
@@ -55,19 +65,16 @@ tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
         return tmi_fail(err, TAMIS_INVALID, "reports: must be between 1 and %lld", (long long)TAMIS_MAX_REPORTS);
     if (!r->lie_one) return tmi_fail(err, TAMIS_INVALID, "lie probability: NULL");
     if (r->form == TAMIS_REPORT_CATEGORIES) return check_categories(r, err);
-    if (r->form != TAMIS_REPORT_COUNTS && r->form != TAMIS_REPORT_WHOLE) return tmi_fail(err, TAMIS_INVALID, "form: unknown");
-    if (r->positions < 1 || r->positions > TAMIS_MAX_POSITIONS)
-        return tmi_fail(err, TAMIS_INVALID, "bits: must be between 1 and %d", TAMIS_MAX_POSITIONS);
-    if (r->ones < 0 || r->ones > r->positions)
-        return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the number of bits");
-    return check_flips(r, err);
+    tamis_status status = check_sizes(r, err);
+    return status == TAMIS_OK ? check_flips(r, err) : status;
 }
 
 /* ---- what may differ ---- */
 
+/* Allocates nothing, so it cannot fail for want of memory and say that nothing differs. */
 int64_t tamis_reports_differing(const tamis_reports *r)
 {
-    if (!r || r->form == TAMIS_REPORT_CATEGORIES || tmi_check_reports(r, NULL) != TAMIS_OK) return 0;
+    if (!r || r->form == TAMIS_REPORT_CATEGORIES || check_sizes(r, NULL) != TAMIS_OK) return 0;
     return r->ones == 0 || 2 * r->ones > r->positions ? r->positions : 2 * r->ones;
 }
 
