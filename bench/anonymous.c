@@ -1,5 +1,6 @@
-/* Anonymised reports of one bit: epsilon at delta = 1e-6, over all compositions of the others, both ends certified. One JSON object per
- * line: seconds, the relative gap of the ends, and beside it the epsilon of the clone bound of 2023, which is the blanket of one bit. */
+/* Anonymised reports of one bit: epsilon at delta = 1e-6, over all compositions of the others, both ends certified. One JSON
+ * object per line: seconds, the relative gap of the ends, and beside it the epsilon of the clone bound of 2023, which is the
+ * blanket of one bit. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the smallest of
- * three upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
+/* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the
+ * smallest of three upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
  * reveal. The gap is shown, not hidden. */
 #include <math.h>
 

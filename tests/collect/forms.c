@@ -1,4 +1,5 @@
-/* Counts of several positions, whole reports and categories, against their definitions: every answer of everybody, every report. */
+/* Counts of several positions, whole reports and categories, against their definitions: every answer of everybody, every
+ * report. */
 #include "tests/test.h"
 
 #include "collect/blanket.h"
@@ -29,7 +30,8 @@ static double probability(const tamis_reports *r, int answer, int report)
     return p;
 }
 
-/* What is published of one report, such that what is published of all is the sum: 16 bits per report would overflow, 6 reports do not. */
+/* What is published of one report, such that what is published of all is the sum: 16 bits per report would overflow, 6 reports
+ * do not. */
 static int64_t key(const tamis_reports *r, int report)
 {
     int64_t z = 0;

@@ -1,4 +1,5 @@
-/* The paper on K-randomization, claim by claim, in exact integers: q = r/d, and the masses P(n, m, s) times d^n. docs/papers.md#krand. */
+/* The paper on K-randomization, claim by claim, in exact integers: q = r/d, and the masses P(n, m, s) times d^n.
+ * docs/papers.md#krand. */
 #include "tests/test.h"
 
 #include <gmp.h>
@@ -218,7 +219,8 @@ static int floor_div(int x, int y)
     return x >= 0 ? x / y : -((y - 1 - x) / y);
 }
 
-/* Whether R_m(delta) <= R_0(delta + 1) at delta = k/d; true where a side is not defined. All delta in ((k-1)/d, k/d] are alike. */
+/* Whether R_m(delta) <= R_0(delta + 1) at delta = k/d; true where a side is not defined. All delta in ((k-1)/d, k/d] are alike.
+ * */
 static bool location_claim(int n, int m, int k)
 {
     int s = floor_div(n * lie + m * (tell - lie) - k, whole), t = floor_div(n * lie - k - whole, whole);
@@ -436,8 +438,8 @@ static void ratios_of_sums(void **state)
     assert_true(held > 10000);
 }
 
-/* The old section prints P <= eps P'. For one report with q = 1/4, eps = log 3: 3/4 is not at most 1.0986/4, but it is e^eps/4. And the
- * pure eps of any number of reports is that of one: all ones has the ratio p/q. */
+/* The old section prints P <= eps P'. For one report with q = 1/4, eps = log 3: 3/4 is not at most 1.0986/4, but it is e^eps/4.
+ * And the pure eps of any number of reports is that of one: all ones has the ratio p/q. */
 static void the_old_section_and_the_pure_eps(void **state)
 {
     (void)state;
