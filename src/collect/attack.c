@@ -73,7 +73,7 @@ static double gain(const tails *z, const goal *g)
 {
     if (g->exp_eps > 0) return z->p - g->exp_eps * z->q * (1 + WIDTH);
     double more = z->p - g->delta;
-    return more > 0 ? log(more / z->q) - 1e-14 : -INFINITY;
+    return more > 0 ? (log(more) - log(z->q)) * (1 - WIDTH) - 1e-14 : -INFINITY;
 }
 
 /* Every t gives a valid bound: a golden section between the mean and many deviations beyond it finds a good one. */

@@ -15,10 +15,12 @@
 #include "collect/reports.h"
 #include "composition/profile.h"
 
-#define EACH 1500  /* values of C up to which each has a pair of its own */
+#define ALL 1500  /* clones up to which all numbers of them are looked at */
+#define EACH 1500 /* numbers of clones up to which each has a pair of its own, if nobody can wait */
+#define PATIENT 20000
 #define BLOCKS 128 /* beyond */
 #define BITS 192
-#define DEVIATIONS 15 /* of the window of C if there are more than EACH: 10^-49 lies outside */
+#define DEVIATIONS 15 /* of the window of C if there are more than ALL: 10^-49 lies outside */
 
 typedef struct window {
     int64_t first, count;
@@ -69,7 +71,7 @@ static tamis_status window_fill(window *w, const tmi_clones *c, tamis_error *err
     double p = fmin(1, fmax(0, tmi_ball_bound(&clone).upper)), sd = sqrt((double)n * p * (1 - p));
     int64_t mode = (int64_t)((double)n * p), first = 0, last = n;
     if (mode > n) mode = n;
-    if (n > EACH) {
+    if (n > ALL) {
         double reach = DEVIATIONS * sd + 200;
         first = (double)mode > reach ? mode - (int64_t)reach : 0;
         last = (double)(n - mode) > reach ? mode + (int64_t)reach : n;
@@ -144,7 +146,7 @@ tamis_status tmi_clones_delta(tamis_bound *delta, const tmi_clones *c, const tmi
     TMI_TRY(given(&high, c, 0, half, at, err)); /* the most that the mass outside can bring */
     add_share(&upper, &w.outside, high.upper);
     for (int64_t i = 0, step; i < w.count; i += step) {
-        step = w.count <= EACH + 1 ? 1 : w.count / BLOCKS + 1;
+        step = w.count <= (c->patient ? PATIENT : EACH + 1) ? 1 : w.count / BLOCKS + 1;
         if (step > w.count - i) step = w.count - i;
         tmi_ball_set_int(&weight, 0);
         for (int64_t j = i; j < i + step; j++) tmi_ball_add(&weight, &weight, &w.mass[j], BITS);
@@ -176,6 +178,6 @@ tamis_status tamis_clones_delta(tamis_bound *delta, int64_t n, const tamis_numbe
     if (year != 2021 && year != 2023) return tmi_fail(err, TAMIS_INVALID, "year: must be 2021 or 2023");
     tamis_status status = tmi_check_eps(epsilon, err);
     if (status != TAMIS_OK) return status;
-    tmi_clones clones = {.n = n, .local = epsilon0, .year = year};
+    tmi_clones clones = {.n = n, .local = epsilon0, .year = year, .patient = true};
     return tmi_clones_delta(delta, &clones, &(tmi_loss_at){.eps = epsilon}, err);
 }

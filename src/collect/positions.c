@@ -179,7 +179,8 @@ tamis_status tmi_positions_epsilon(tamis_bound *eps, const tamis_reports *r, con
     TMI_TRY(tamis_profile_epsilon(&upper, all, delta, err));
     TMI_TRY(tamis_anonymous_local(&local, r, err));
     TMI_TRY(tmi_attack_epsilon(&lower, r, delta, err));
-    *eps = (tamis_bound){lower, fmin(upper.upper, local.upper)};
+    eps->upper = fmin(upper.upper, local.upper);
+    eps->lower = fmin(lower, eps->upper);
 done:
     tamis_profile_free(all);
     return status;
