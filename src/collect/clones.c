@@ -15,12 +15,12 @@
 #include "collect/reports.h"
 #include "composition/profile.h"
 
-#define ALL 1500  /* clones up to which all numbers of them are looked at */
-#define EACH 1500 /* numbers of clones up to which each has a pair of its own, if nobody can wait */
-#define PATIENT 20000
-#define BLOCKS 128 /* beyond */
+#define ALL 1500          /* others up to whom all numbers of clones are looked at by somebody patient */
+#define EACH 20000        /* numbers of clones up to which each has a pair of its own then */
+#define BLOCKS 128        /* blocks of them otherwise */
+#define DEVIATIONS 15     /* of the window of C where it is not all: 10^-49 lies outside; */
+#define FEW_DEVIATIONS 11 /* 10^-27 */
 #define BITS 192
-#define DEVIATIONS 15 /* of the window of C if there are more than ALL: 10^-49 lies outside */
 
 typedef struct window {
     int64_t first, count;
@@ -71,8 +71,8 @@ static tamis_status window_fill(window *w, const tmi_clones *c, tamis_error *err
     double p = fmin(1, fmax(0, tmi_ball_bound(&clone).upper)), sd = sqrt((double)n * p * (1 - p));
     int64_t mode = (int64_t)((double)n * p), first = 0, last = n;
     if (mode > n) mode = n;
-    if (n > ALL) {
-        double reach = DEVIATIONS * sd + 200;
+    if (!c->patient || n > ALL) {
+        double reach = c->patient ? DEVIATIONS * sd + 200 : FEW_DEVIATIONS * sd + 40;
         first = (double)mode > reach ? mode - (int64_t)reach : 0;
         last = (double)(n - mode) > reach ? mode + (int64_t)reach : n;
     }
@@ -146,7 +146,7 @@ tamis_status tmi_clones_delta(tamis_bound *delta, const tmi_clones *c, const tmi
     TMI_TRY(given(&high, c, 0, half, at, err)); /* the most that the mass outside can bring */
     add_share(&upper, &w.outside, high.upper);
     for (int64_t i = 0, step; i < w.count; i += step) {
-        step = w.count <= (c->patient ? PATIENT : EACH + 1) ? 1 : w.count / BLOCKS + 1;
+        step = c->patient && w.count <= EACH ? 1 : w.count / BLOCKS + 1;
         if (step > w.count - i) step = w.count - i;
         tmi_ball_set_int(&weight, 0);
         for (int64_t j = i; j < i + step; j++) tmi_ball_add(&weight, &weight, &w.mass[j], BITS);

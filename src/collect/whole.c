@@ -10,7 +10,7 @@
 #include "collect/reports.h"
 
 #define TOO_PRIVATE 60 /* a local eps beyond which clones hide nothing, and e^eps has many digits */
-#define SOLVED 1e-4    /* relative width of a solved eps */
+#define SOLVED 3e-4    /* relative width of a solved eps */
 
 /* What is kept between the questions of one search. */
 typedef struct whole {
