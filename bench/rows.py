@@ -149,6 +149,16 @@ def ht_rows():
                   "the direct way, uncertified, N=4000 n=400 eps=0.01")
 
 
+def anonymous_rows():
+    """One anonymised bit over all compositions of the others, delta = 1e-6."""
+    billion = "eps n=1000000000 local=1.09861"
+    yield Row("anonymous", "eps of 10^9 anonymised bits, q=1/4", billion, seconds, "s", 1, False, "the bar", None, 1)
+    yield Row("anonymous", "the same, its two ends apart", billion, lambda row: 100 * row["gap"], "%", 0.5, False, "the bar", None, 0.5)
+    for local in (1, 2):
+        yield Row("anonymous", f"eps of 1000 bits over that of the blanket, local eps {local}", f"eps n=1000 local={local}",
+                  lambda row: row["ratio"], "", 0.86, False, "the bar", None, 0.86)
+
+
 def interval_rows():
     """The statistics of a release: thousands of cells in a second or so."""
     for what, bar in (("reach of an error: Student's and one noise", 1), ("reach of an error: Student's and 20 noises", None),
@@ -178,10 +188,36 @@ def accountant_rows():
               "the bar", None, 1)
 
 
+def randomize_rows():
+    """Lies on bits: with few binary digits, with many, and fractions that have no end of them."""
+    def row(one, zero, bar, beside, peer, **more):
+        title = f"randomize bits, lie {one}" + (f" and {zero}" if one != zero else "")
+        return Row("randomize", title, f"randomize bits, lies {one} and {zero}", lambda r: rate(r) / 1000, "Gbit/s", bar, True, beside,
+                   peer, **more)
+    for lie, bar in (("1/4", 5), ("1/3", 1)):
+        yield row(lie, lie, bar, "opendp", f"opendp: randomize bits, lie {lie}")
+        yield row(lie, lie, None, "numpy, inexact", f"numpy: randomize bits, lie {lie}")
+    for one, zero, bar in (("3/16", "3/16", 5), ("1/2", "1/16", 5), ("16385/65536", "16385/65536", 1), ("1/2", "1/55", 1),
+                           ("268941/1000000", "268941/1000000", 1)):
+        yield row(one, zero, bar, "the bar", None, limit=bar)
+
+
+def tally_rows():
+    """Packed reports, from a file in the page cache; the bar is half of what reading the same file takes."""
+    for bits in (1, 8, 64, 256):
+        what = f"tally reports of {bits} bits"
+        yield Row("tally", what, what, lambda r: rate(r) / 1000, "GB/s", None, True, "reading alone", f"read reports of {bits} bits",
+                  least_ratio=0.5, ratio_bar="half")
+        if bits > 1:
+            yield Row("tally", f"{what}, beside another", what, lambda r: rate(r) / 1000, "GB/s", None, True, "numpy", f"numpy: {what}")
+
+
 ROWS = [
     *noise_rows("Laplace,", "scale 1", 60, "Laplace,"),
     *(row for scale in ("10", "1000", "1e6") for row in noise_rows("Laplace,", f"scale {scale}", 30, "Laplace,")),
     *(row for sigma in ("1", "10", "1000", "1e6") for row in noise_rows("Gaussian,", f"sigma {sigma}", 20, "normal,")),
+    *randomize_rows(),
+    *tally_rows(),
     Row("num", "hypergeometric tail, K=10^7, 4 sd out", SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
     Row("num", "hypergeometric tail, K=N/2, at the mean", MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
     Row("num", "the same at N=10^12, n=N/2", LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),
@@ -200,6 +236,7 @@ ROWS = [
     *draw_rows("sampford", "20 of 500", None, True),
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
     *ht_rows(),
+    *anonymous_rows(),
     *interval_rows(),
     *(Row("postgres", f"PostgreSQL, 20 weighted totals, {n} process{'es' if n > 1 else ''}", f"postgres totals tamis, threads {n}", seconds,
           "s", None, False, "its own sums of doubles", f"postgres totals plain, threads {n}", least_ratio=0.5) for n in (1, 2)),

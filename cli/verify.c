@@ -7,7 +7,10 @@ static int run(const cli_call *call)
     char *text = NULL;
     int ok = 0;
     const tamis_verify_options options = {.key = cli_value(call, "key"), .frame = cli_value(call, "frame")};
-    tamis_status status = (call->json ? tamis_verify_json : tamis_verify_text)(&ok, &text, call->operands[0], &options, &err);
+    const char *path = call->operands[0];
+    tamis_status status = tamis_tally_is_certificate(path)
+                              ? tamis_tally_verify(&ok, &text, path, options.key, call->json, &err)
+                              : (call->json ? tamis_verify_json : tamis_verify_text)(&ok, &text, path, &options, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     int code = cli_print(text);
     return code != TAMIS_OK ? code : ok ? TAMIS_OK : TAMIS_INVALID;
@@ -22,11 +25,12 @@ const cli_command cli_command_verify = {
         "If you give a folder, every file must be there and have the hash in the certificate. measurements.json must have the "
         "same tables and noise, release.json the numbers computed from them, and release.csv, registry.yaml and report.html what "
         "is written from these. If you give only a certificate, the files beside it are checked, and missing ones are listed.\n\n"
+        "A folder of 'tamis tally' is checked in the same way, from the counts in its certificate.\n\n"
         "That checks the arithmetic. Who made the release is proved by a signature (--key, the public key that the agency "
         "publishes) and by the agency's ledger ('tamis ledger verify --against'). docs/certificate.md describes the file in "
         "enough detail to write another verifier.\n\n"
         "The exit code is 3 if a problem was found.",
-    .operands = {{"FOLDER", .needed = true, .files = CLI_ANY_FILES, .help = "the folder of a release, or its certificate.json"}},
+    .operands = {{"FOLDER", .needed = true, .files = CLI_ANY_FILES, .help = "the folder of a release or a tally, or its certificate.json"}},
     .options =
         {{"key", "NAME.pub", .files = CLI_ANY_FILES, .help = "the certificate must be signed with this key"},
          {"frame", "FILE", .files = CLI_ANY_FILES,

@@ -3,6 +3,7 @@
 #define TAMIS_TAMIS_H
 
 #include <tamis/amplification.h>
+#include <tamis/anonymous.h>
 #include <tamis/base.h>
 #include <tamis/compute.h>
 #include <tamis/draw.h>
@@ -22,12 +23,14 @@
 #include <tamis/plot.h>
 #include <tamis/preview.h>
 #include <tamis/profile.h>
+#include <tamis/randomize.h>
 #include <tamis/release.h>
 #include <tamis/rng.h>
 #include <tamis/sensitivity.h>
 #include <tamis/setting.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
+#include <tamis/tally.h>
 #include <tamis/verify.h>
 
 #endif

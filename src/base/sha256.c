@@ -6,7 +6,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 void tmi_sha256(unsigned char hash[TMI_SHA256_BYTES], const void *bytes, size_t length) { SHA256(bytes, length, hash); }
+
+/* hash((key ^ opad) hash((key ^ ipad) text)), the key filled up with zeros to a block of 64 bytes. */
+void tmi_hmac(unsigned char hash[TMI_SHA256_BYTES], const unsigned char key[TMI_SHA256_BYTES], unsigned char *text, size_t length)
+{
+    unsigned char outer[TMI_HMAC_ROOM + TMI_SHA256_BYTES], *inner = text - TMI_HMAC_ROOM;
+    for (size_t i = 0; i < TMI_HMAC_ROOM; i++) {
+        unsigned char byte = i < TMI_SHA256_BYTES ? key[i] : 0;
+        inner[i] = byte ^ 0x36;
+        outer[i] = byte ^ 0x5c;
+    }
+    tmi_sha256(outer + TMI_HMAC_ROOM, inner, TMI_HMAC_ROOM + length);
+    tmi_sha256(hash, outer, sizeof outer);
+    tmi_wipe(outer, sizeof outer);
+    tmi_wipe(inner, TMI_HMAC_ROOM);
+}
 
 void tmi_hex(char *text, const unsigned char *bytes, size_t length)
 {

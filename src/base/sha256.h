@@ -12,6 +12,12 @@
 
 void tmi_sha256(unsigned char hash[TMI_SHA256_BYTES], const void *bytes, size_t length);
 
+/* HMAC-SHA-256 (RFC 2104) of a text under a key of TMI_SHA256_BYTES bytes. `text` has room for TMI_HMAC_ROOM bytes before it
+ * that the function may overwrite: nothing is allocated. Wipes what it computed on the way. */
+#define TMI_HMAC_ROOM 64
+void tmi_hmac(unsigned char hash[TMI_SHA256_BYTES], const unsigned char key[TMI_SHA256_BYTES], unsigned char *text,
+              size_t length);
+
 /* 2 length digits in lower case and a NUL. */
 void tmi_hex(char *text, const unsigned char *bytes, size_t length);
 

@@ -9,7 +9,7 @@
 #include "report/report.h"
 #include "report/report_words.h"
 
-static const char style[] =
+const char tmi_html_style[] =
     ":root{color-scheme:light "
     "dark;--paper:#fff;--ink:#1b2733;--soft:#566573;--line:#d9e0e6;--box:#f3f6f9;--mark:#0b62c4;--warn:#a43a06}"
     "@media "
@@ -185,7 +185,7 @@ tamis_status tmi_report(char **text, const tmi_results *results, const char *ver
         "<title>");
     const char *title = s->plan->title ? s->plan->title : s->plan->survey;
     tmi_html_text(&html, title);
-    tmi_text_format(&html, ": protected statistics</title><style>%s</style></head><body><main>\n<h1>", style);
+    tmi_text_format(&html, ": protected statistics</title><style>%s</style></head><body><main>\n<h1>", tmi_html_style);
     tmi_html_text(&html, title);
     tmi_text_put(&html, "</h1>\n<p class=soft>Protected statistics");
     if (s->plan->title) tmi_text_format(&words, " of the survey %s", s->plan->survey);

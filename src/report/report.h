@@ -13,6 +13,9 @@ tamis_status tmi_registry(char **text, const tmi_results *results, const char *v
 /* Rows of a table that is printed on one page, with its notes: a <section class=k>. A longer one may break between two rows. */
 #define TMI_ROWS_TOGETHER 12
 
+/* The style sheet of a page. */
+extern const char tmi_html_style[];
+
 /* Adds a text with what HTML takes for its own written as entities. */
 void tmi_html_text(tmi_text *html, const char *text);
 

@@ -89,6 +89,7 @@ def main(folder):
                 "share/bash-completion/completions/tamis.bash", "share/zsh/site-functions/_tamis"} | headers
     expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "examples").rglob("*")
                  if p.is_file() and p.name != "meson.build"}
+    expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "client").iterdir() if p.name != "meson.build"}
     expected |= {"share/doc/tamis/" + p.name for p in (TOP / "docs").iterdir()}
     expected |= {"share/doc/tamis/LICENSE", "share/tamis/plan.schema.json"}
     if HAS_DUCKDB:

@@ -20,7 +20,7 @@ def output(*command):
 
 def tracked(*patterns):
     return output("git", "ls-files", *patterns).split("\n")[:-1] if (TOP / ".git").exists() else \
-        [p.relative_to(TOP).as_posix() for folder in ("src", "include", "cli", "tests", "docs", "scripts", "bench")
+        [p.relative_to(TOP).as_posix() for folder in ("src", "include", "cli", "client", "tests", "docs", "scripts", "bench")
          for p in (TOP / folder).rglob("*") if p.is_file()]
 
 

@@ -47,4 +47,7 @@ void tmi_csv_rows_free(tmi_csv_rows *rows); /* wipes */
  * its content. */
 tamis_status tmi_csv_rows_next(size_t *n, const tmi_cell **cells, double *share, tmi_csv_rows *rows, tamis_error *err);
 
+/* The line of the file, from 1, at which row i of that piece begins. */
+int64_t tmi_csv_rows_line(const tmi_csv_rows *rows, size_t row);
+
 #endif

@@ -24,7 +24,8 @@ struct tmi_csv_rows {
     size_t columns;       /* of the file */
     const size_t *wanted; /* for each column its position among those handed out; SIZE_MAX: not wanted */
     size_t wanted_count;
-    long long line, size, read; /* lines begun; bytes of the file in all and read */
+    long long line, size, read;    /* lines begun; bytes of the file in all and read */
+    long long lines[TMI_CSV_ROWS]; /* at which each row of the piece begins */
     unsigned char buffer[BUFFER];
     size_t at, filled;
     int line_end;   /* '\n', '\r', or 'b' for both; 0: not seen yet */
@@ -141,6 +142,7 @@ static tamis_status read_line(bool *found, tmi_csv_rows *rows, size_t row, tamis
         }
     }
     if (column != rows->columns) return fail(rows, "there are more or fewer fields than columns in the first line", err);
+    rows->lines[row] = rows->line;
     rows->line += inside;
     *found = true;
     return TAMIS_OK;
@@ -191,6 +193,11 @@ tamis_status tmi_csv_rows_open(tmi_csv_rows **rows, const char *path, size_t col
 done:
     tmi_csv_rows_free(made);
     return status;
+}
+
+int64_t tmi_csv_rows_line(const tmi_csv_rows *rows, size_t row)
+{
+    return rows->lines[row];
 }
 
 tamis_status tmi_csv_rows_next(size_t *n, const tmi_cell **cells, double *share, tmi_csv_rows *rows, tamis_error *err)

@@ -1,0 +1,191 @@
+/* tamis tally: the collector's side of randomized response. */
+#include <string.h>
+
+#include "cli.h"
+
+/* Options that are numbers. */
+typedef struct numbers {
+    tamis_number *lie, *lie_zero, *confidence, *delta, *budget;
+} numbers;
+
+static int read_number(tamis_number **number, const cli_call *call, const char *option)
+{
+    tamis_error err = {0};
+    const char *text = cli_value(call, option);
+    if (!text || tamis_number_read(number, text, &err) == TAMIS_OK) return 0;
+    return cli_wrong_usage(call->command, "--%s: %s", option, err.message);
+}
+
+static int read_numbers(numbers *n, const cli_call *call)
+{
+    int code = read_number(&n->lie, call, "lie");
+    if (code == 0) code = read_number(&n->lie_zero, call, "lie-zero");
+    if (code == 0) code = read_number(&n->confidence, call, "confidence");
+    if (code == 0) code = read_number(&n->delta, call, "delta");
+    if (code == 0) code = read_number(&n->budget, call, "budget");
+    return code;
+}
+
+static int read_whole(int64_t *value, const cli_call *call, const char *option)
+{
+    const char *text = cli_value(call, option);
+    if (!text || cli_whole(value, text, 1, TAMIS_MAX_UNITS)) return 0;
+    return cli_wrong_usage(call->command, "--%s must be a whole number, at least 1", option);
+}
+
+/* The files that were asked for; what was counted is shown after them. */
+static int save(const cli_call *call, const tamis_tally *tally)
+{
+    tamis_error err = {0};
+    const char *counts = cli_value(call, "save"), *shuffled = cli_value(call, "shuffle");
+    if (counts && tamis_tally_save(tally, counts, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    if (shuffled && tamis_tally_shuffle(tally, shuffled, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    return 0;
+}
+
+/* The account and the folder, before anything is shown. */
+static int publish(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
+                   const tamis_tally_publication *publication)
+{
+    tamis_error err = {0};
+    if (!publication->folder && !publication->ledger) return 0;
+    if (tamis_tally_publish(tally, question, publication, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    if (publication->folder) cli_remark(call, "the results are in %s", publication->folder);
+    return 0;
+}
+
+static int show(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
+                const tamis_tally_publication *publication)
+{
+    tamis_error err = {0};
+    char *text = NULL;
+    tamis_status status = call->json               ? tamis_tally_json(&text, tally, question, &err)
+                          : cli_value(call, "csv") ? tamis_tally_csv(&text, tally, question, &err)
+                                                   : tamis_tally_text(&text, tally, question, &err);
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
+    int code = publish(call, tally, question, publication);
+    if (code == 0) code = save(call, tally);
+    if (code == 0) return cli_print(text);
+    tamis_free(text);
+    return code;
+}
+
+static tamis_status add_files(tamis_tally *tally, const cli_call *call, tamis_error *err)
+{
+    cli_progress progress;
+    cli_progress_begin(&progress, call);
+    const tamis_watch watch = {cli_progress_step, &progress};
+    tamis_status status = TAMIS_OK;
+    for (int i = 0; status == TAMIS_OK && i < call->more_count; i++) status = tamis_tally_add(tally, call->more[i], &watch, err);
+    cli_progress_end(&progress);
+    return status;
+}
+
+static int tally_files(const cli_call *call, const tamis_tally_terms *terms, const tamis_tally_question *question,
+                       const tamis_tally_publication *publication)
+{
+    tamis_error err = {0};
+    tamis_tally *tally = NULL;
+    int code;
+    if (tamis_tally_new(&tally, terms, &err) != TAMIS_OK) {
+        code = err.status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--%s", err.message) : cli_failed(&err, NULL);
+    } else if (add_files(tally, call, &err) != TAMIS_OK) {
+        code = cli_failed(&err, NULL);
+    } else {
+        code = show(call, tally, question, publication);
+    }
+    tamis_tally_free(tally);
+    return code;
+}
+
+/* What can be seen before anything is read. */
+static int check_outputs(const cli_call *call, const tamis_tally_publication *p)
+{
+    int code = p->folder ? cli_check_new(call, p->folder, "tally", "folder") : 0;
+    if (code == 0 && cli_value(call, "save")) code = cli_check_new(call, cli_value(call, "save"), "tally", "file");
+    if (code == 0 && cli_value(call, "shuffle"))
+        code = cli_check_new(call, cli_value(call, "shuffle"), "file of reports", "file");
+    if (code == 0 && p->sign && !p->folder) code = cli_wrong_usage(call->command, "--sign needs --out");
+    if (code == 0 && !p->ledger != !p->survey) code = cli_wrong_usage(call->command, "--ledger and --survey go together");
+    if (code == 0 && p->budget && !p->ledger) code = cli_wrong_usage(call->command, "--budget needs --ledger and --survey");
+    return code;
+}
+
+static int run(const cli_call *call)
+{
+    numbers n = {0};
+    tamis_tally_question question = {.categories = cli_value(call, "categories")};
+    int code = read_numbers(&n, call);
+    if (code == 0) code = read_whole(&question.population, call, "population");
+    if (code == 0) code = read_whole(&question.promised, call, "promised");
+    const char *duplicates = cli_value(call, "duplicates");
+    if (code == 0 && duplicates && !cli_value(call, "id"))
+        code = cli_wrong_usage(call->command, "--duplicates needs --id, the column of client ids");
+    const tamis_tally_terms terms = {.lie = n.lie,
+                                     .lie_zero = n.lie_zero,
+                                     .id = cli_value(call, "id"),
+                                     .once = duplicates && strcmp(duplicates, "once") == 0,
+                                     .weight = cli_value(call, "weight"),
+                                     .keep = cli_value(call, "shuffle") != NULL,
+                                     .table = cli_value(call, "table") != NULL};
+    question.confidence = n.confidence;
+    question.delta = n.delta;
+    const tamis_tally_publication publication = {.folder = cli_value(call, "out"),
+                                                 .sign = cli_value(call, "sign"),
+                                                 .ledger = cli_value(call, "ledger"),
+                                                 .survey = cli_value(call, "survey"),
+                                                 .budget = n.budget};
+    if (code == 0) code = check_outputs(call, &publication);
+    if (code == 0) code = tally_files(call, &terms, &question, &publication);
+    tamis_number_free(n.lie);
+    tamis_number_free(n.lie_zero);
+    tamis_number_free(n.confidence);
+    tamis_number_free(n.delta);
+    tamis_number_free(n.budget);
+    return code;
+}
+
+const cli_command cli_command_tally = {
+    .name = "tally",
+    .purpose = "count randomized reports and estimate shares from them",
+    .about = "Each person reported bits of which every one was flipped with a known lie probability: a one is reported as "
+             "zero with probability --lie, a zero as one with --lie-zero, which is the same unless it is given. tamis "
+             "tally counts the reports and estimates the share of ones at each position, without bias, with exact "
+             "intervals, and says how well the people are protected.\n\n"
+             "Reports are CSV files with a header and values 0 and 1, or packed files, which also say how the bits were "
+             "flipped; any number of them, with the same bits. A tally that was saved with --save takes part like a file "
+             "of reports, so that tallies of different places can be added up without their reports.\n\n"
+             "docs/collection.md, installed as share/doc/tamis/collection.md, describes the files and the method.",
+    .operands = {{"REPORTS", .needed = true, .more = true, .files = CLI_ANY_FILES,
+                  .help = "CSV or packed files of reports, and saved tallies"}},
+    .options = {{"lie", "P/Q", .help = "a one is reported as zero with this probability; needed for CSV files"},
+                {"lie-zero", "P/Q", .help = "a zero is reported as one with this probability; default: --lie"},
+                {"confidence", "C", .help = "of the intervals; default: 0.95"},
+                {"population", "N",
+                 .help = "the reporters are a simple random sample of N people; default: of a large population"},
+                {"weight", "COLUMN", .help = "survey weights, in CSV files"},
+                {"categories", "A,B",
+                 .help = "the bits A=... are the one-hot code of one answer, and so on: estimates that add up to 1, and two bits "
+                         "instead of all in the guarantee"},
+                {"table", .help = "the shares of whole reports too, for at most 10 bits, with their covariance (--json)"},
+                {"id", "COLUMN", .help = "client ids: a second report of a client is an error"},
+                {"duplicates", "WHAT", .choices = "refuse once",
+                 .help = "what to do with it: refuse (the default), or count only the first in the order of the files"},
+                {"delta", "D", .help = "of the anonymous guarantee; default: 1e-6"},
+                {"promised", "N", .help = "warn if there are fewer than this many reports to hide among"},
+                {"save", "FILE", .help = "write the counts, to be added to others; must not exist yet"},
+                {"shuffle", "FILE",
+                 .help = "write the reports in random order without ids, as CSV if the name ends in .csv, else packed"},
+                {"out", "DIR", .files = CLI_FOLDERS,
+                 .help = "write the results, a page and a certificate into this folder, which must not exist yet"},
+                {"sign", "NAME.key", .files = CLI_ANY_FILES, .help = "sign the certificate with this secret key"},
+                {"ledger", "FILE", .files = CLI_ANY_FILES, .help = "charge the local epsilon to an account of this ledger"},
+                {"survey", "NAME", .help = "whose account it is"},
+                {"budget", "E", .help = "of the account, if it is a new one; a limit, if it is not"},
+                {"csv", .help = "print the estimates as CSV"}},
+    .examples = {{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
+                 {"tamis randomize apisrs.csv --lie 1/4 --columns awards \\\n      --out reports.csv && "
+                  "tamis tally reports.csv --lie 1/4 --save a.tally",
+                  "a share, an interval and the guarantee; the counts are kept"}},
+    .run = run,
+};

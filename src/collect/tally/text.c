@@ -1,0 +1,119 @@
+/* The results of a tally for people, and the words about its guarantee. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/decimal.h"
+#include "base/table.h"
+#include "collect/tally/output.h"
+#include "num/bound.h"
+#include "num/number.h"
+
+#define CELL 96
+
+/* For a row of the table. */
+static void put_cell(char cell[CELL], tmi_text_table *table, double x, int decimals)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_rounded(&text, x, decimals);
+    snprintf(cell, CELL, "%s", text.bytes ? text.bytes : "");
+    table->failed = table->failed || text.failed;
+    tmi_text_clear(&text);
+}
+
+static void put_table(tmi_text *text, const tmi_tally_results *r)
+{
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    const bool grouped = r->asked.groups > 0;
+    tmi_text_table table;
+    tmi_table_init(&table, grouped ? 6 : 5, align);
+    char heading[CELL], percent[CELL];
+    put_cell(percent, &table, 100 * tmi_number_nearest(r->asked.confidence), 3);
+    for (size_t end = 0; percent[end]; end++) /* 95.000 is 95 */
+        if (percent[end] == '.') {
+            size_t last = end;
+            while (percent[last + 1]) last++;
+            while (last > end && percent[last] == '0') percent[last--] = 0;
+            if (last == end) percent[last] = 0;
+            break;
+        }
+    snprintf(heading, sizeof heading, "%.16s %% interval", percent);
+    tmi_table_row(&table, (const char *const[]){"share of", "ones reported", "estimate", "se", heading, "consistent"});
+    for (size_t j = 0; j < r->tally->bits; j++) {
+        const tamis_tally_share *s = &r->shares[j];
+        const int decimals = s->se > 0 ? tmi_decimals_of(s->se) + 1 : 4;
+        char ones[CELL], estimate[CELL], se[CELL], lower[CELL], upper[CELL], interval[2 * CELL + 4], consistent[CELL] = "";
+        put_cell(ones, &table, (double)r->tally->ones[j], 0);
+        put_cell(estimate, &table, s->estimate, decimals);
+        put_cell(se, &table, s->se, decimals);
+        put_cell(lower, &table, s->lower, decimals);
+        put_cell(upper, &table, s->upper, decimals);
+        if (!isnan(s->consistent)) put_cell(consistent, &table, s->consistent, decimals);
+        snprintf(interval, sizeof interval, "%s to %s", lower, upper);
+        tmi_table_row(&table, (const char *const[]){r->tally->names[j], ones, estimate, se, interval, consistent});
+    }
+    tmi_table_write(text, &table);
+    text->failed = text->failed || table.failed;
+    tmi_table_clear(&table);
+}
+
+static void say(tmi_lines *lines, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(tmi_lines *lines, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    tmi_lines_add(lines, line);
+}
+
+void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
+{
+    char local[TAMIS_DECIMAL], anonymous[TAMIS_DECIMAL], delta[TAMIS_DECIMAL];
+    const char *what = r->tally->cells ? "the table of whole reports is" : "the counts are";
+    tamis_decimal_up(local, r->guarantee.local.upper, 4);
+    tamis_decimal_up(anonymous, r->guarantee.anonymous.upper, 4);
+    if (tmi_number_decimal_up(delta, r->asked.delta, NULL) != TAMIS_OK) lines->failed = true;
+    say(lines, "Trusting nobody: epsilon %s, delta 0. This holds against whoever sees a report and knows its sender.", local);
+    say(lines,
+        "Trusting whoever removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. It weakens "
+        "if reports are missing or the attacker knows the reports of others.",
+        anonymous, delta, (long long)r->tally->reports, what);
+    say(lines, "The collector's file of reports reveals what a report reveals: epsilon %s for whoever can tell whose it is.",
+        local);
+}
+
+void tmi_tally_warnings(tmi_lines *lines, const tmi_tally_results *r)
+{
+    if (r->asked.promised > r->tally->reports) {
+        char promised[TAMIS_DECIMAL], now[TAMIS_DECIMAL];
+        tamis_decimal_up(promised, r->guarantee.promised.upper, 4);
+        tamis_decimal_up(now, r->guarantee.anonymous.upper, 4);
+        say(lines,
+            "%lld reports were promised and %lld came in: the anonymous epsilon is %s instead of %s. Tell the people who "
+            "reported, "
+            "or do not publish.",
+            (long long)r->asked.promised, (long long)r->tally->reports, now, promised);
+    }
+    if (r->tally->repeated > 0)
+        say(lines, "%lld reports were left out because their client had reported before.", (long long)r->tally->repeated);
+}
+
+tamis_status tmi_tally_put_text(tmi_text *text, const tmi_tally_results *r, tamis_error *err)
+{
+    (void)err;
+    tmi_lines lines = {0};
+    put_table(text, r);
+    tmi_text_put(text, "\n");
+    const char *who = r->tally->weight ? "Weighted estimates; intervals by Student's law."
+                      : r->asked.population > 0
+                          ? "Exact intervals for the population of which the reporters are a simple random sample."
+                          : "Exact intervals for a large population from which the reporters were drawn.";
+    tmi_lines_add(&lines, who);
+    tmi_tally_words(&lines, r);
+    tmi_lines_wrap(text, "", "", &lines);
+    tmi_tally_warnings(&lines, r);
+    tmi_lines_wrap(text, "Warning: ", "", &lines);
+    return TAMIS_OK;
+}

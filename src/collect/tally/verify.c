@@ -1,0 +1,234 @@
+/* A folder that tamis tally has written is checked: certificate and files are written again from the counts and the question in
+ * the certificate, and compared; then the signature. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/sign.h"
+#include "base/table.h"
+#include "collect/tally/certificate.h"
+#include "num/number.h"
+#include "release/certificate.h"
+#include "release/checking.h"
+#include "release/files.h"
+
+#define LONGEST ((size_t)1 << 28) /* bytes of a file */
+
+typedef struct checked {
+    char *folder; /* with its slash */
+    bool whole;   /* the folder was named: no file may be missing */
+    char *bytes;  /* of the certificate */
+    size_t length;
+    tmi_value *document;
+    tmi_checking check;
+    tmi_faults faults;
+    tamis_tally *tally;
+    tamis_number *confidence, *delta;
+    tmi_tally_results results;
+    char *files[TMI_TALLY_FILES], *again;
+    bool signature_right;
+} checked;
+
+/* *bytes is NULL if there is no such file. */
+static tamis_status read_beside(char **bytes, size_t *length, const char *folder, const char *name, tamis_error *err)
+{
+    char path[4096];
+    *bytes = NULL;
+    if (snprintf(path, sizeof path, "%s%s", folder, name) >= (int)sizeof path)
+        return tmi_fail(err, TAMIS_INVALID, "the path is too long");
+    FILE *file = fopen(path, "rbe");
+    if (!file) return TAMIS_OK;
+    struct stat there;
+    tamis_status status = TAMIS_OK;
+    const bool fine = fstat(fileno(file), &there) == 0 && S_ISREG(there.st_mode) && (size_t)there.st_size <= LONGEST;
+    if (!fine) status = tmi_fail(err, TAMIS_INVALID, "%s is not a file, or is too long", name);
+    else if (!(*bytes = tmi_alloc((size_t)there.st_size + 1, 1))) status = tmi_fail_memory(err);
+    else *length = fread(*bytes, 1, (size_t)there.st_size, file);
+    fclose(file);
+    return status;
+}
+
+static tamis_status open_certificate(checked *c, const char *path, tamis_error *err)
+{
+    struct stat there;
+    const size_t length = strlen(path);
+    c->whole = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+    const char *slash = strrchr(path, '/'), *name = c->whole ? TMI_CERTIFICATE : slash ? slash + 1 : path;
+    tmi_text folder;
+    tmi_text_init(&folder);
+    tmi_text_add(&folder, path, c->whole ? length : slash ? (size_t)(slash - path) + 1 : 0);
+    if (c->whole && length > 0 && path[length - 1] != '/') tmi_text_put(&folder, "/");
+    tamis_status status = tmi_text_take(&c->folder, &folder, err);
+    if (status == TAMIS_OK) status = read_beside(&c->bytes, &c->length, c->folder ? c->folder : "", name, err);
+    if (status == TAMIS_OK && !c->bytes) status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "there is no certificate");
+    if (status == TAMIS_OK) status = tmi_json_read(&c->document, c->bytes, c->length, err);
+    return status;
+}
+
+int tamis_tally_is_certificate(const char *path)
+{
+    checked c = {0};
+    const bool is = path && open_certificate(&c, path, NULL) == TAMIS_OK && tmi_value_kind_of(c.document) == TMI_VALUE_MAP &&
+                    strcmp(tmi_value_field_text(c.document, "kind"), "tally") == 0;
+    tmi_value_free(c.document);
+    tmi_free(c.bytes);
+    tmi_free(c.folder);
+    return is;
+}
+
+static int64_t whole_in(const tmi_value *object, const char *key)
+{
+    const tmi_value *value = tmi_value_field(object, key, TMI_VALUE_INTEGER);
+    return value ? tmi_value_integer(value) : 0;
+}
+
+/* The counts and the question, and everything that follows from them. What cannot be read or computed is a problem of the
+ * file. */
+static tamis_status derive(checked *c, tamis_error *err)
+{
+    const tmi_value *question = tmi_value_field(c->document, "question", TMI_VALUE_MAP);
+    const tmi_value *account = tmi_value_field(c->document, "account", TMI_VALUE_MAP);
+    const tmi_value *categories = tmi_value_field(question, "categories", TMI_VALUE_TEXT);
+    tamis_status status;
+    TMI_TRY(tmi_tally_from_json(&c->tally, TMI_CERTIFICATE, tmi_value_get(c->document, "tally"), err));
+    TMI_TRY(tamis_number_read(&c->confidence, tmi_value_field_text(question, "confidence"), err));
+    TMI_TRY(tamis_number_read(&c->delta, tmi_value_field_text(question, "delta"), err));
+    const tamis_tally_question asked = {.confidence = c->confidence,
+                                        .delta = c->delta,
+                                        .population = whole_in(question, "population"),
+                                        .promised = whole_in(question, "promised"),
+                                        .categories = categories ? tmi_value_string(categories) : NULL};
+    TMI_TRY(tmi_tally_results_make(&c->results, c->tally, &asked, err));
+    TMI_TRY(tmi_tally_write_files(c->files, &c->results, err));
+    tmi_tally_signs signs = {.survey = account ? tmi_value_field_text(account, "survey") : NULL,
+                             .entry = account ? whole_in(account, "entry") : 0};
+    snprintf(signs.signed_by, sizeof signs.signed_by, "%s", tmi_value_field_text(c->document, "signed_by"));
+    snprintf(signs.entry_hash, sizeof signs.entry_hash, "%s", tmi_value_field_text(account, "hash"));
+    TMI_TRY(tmi_tally_certify(&c->again, c->files, &c->results, &signs, err));
+done:
+    return status;
+}
+
+static tamis_status compare(checked *c, tamis_error *err)
+{
+    tmi_value *follows = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_json_read(&follows, c->again, strlen(c->again), err));
+    tmi_check_same(&c->check, follows, c->document, "", false);
+    if (c->faults.count == 0 && (strlen(c->again) != c->length || memcmp(c->again, c->bytes, c->length) != 0))
+        tmi_check_note(&c->check, TMI_CERTIFICATE, "is not written as tamis writes it");
+    for (size_t i = 0; i < TMI_TALLY_FILES; i++) {
+        char *bytes = NULL;
+        size_t length = 0;
+        TMI_TRY(read_beside(&bytes, &length, c->folder ? c->folder : "", tmi_tally_files[i].name, err));
+        if (!bytes && c->whole) tmi_check_note(&c->check, tmi_tally_files[i].name, "is missing");
+        else if (bytes && (length != strlen(c->files[i]) || memcmp(bytes, c->files[i], length) != 0))
+            tmi_check_note(&c->check, tmi_tally_files[i].name, "is not what follows from the certificate");
+        tmi_free(bytes);
+    }
+    status = c->check.status;
+done:
+    tmi_value_free(follows);
+    return status;
+}
+
+static tamis_status check_signature(checked *c, const char *path, tamis_error *err)
+{
+    char *signature = NULL, hash[TMI_SHA256_TEXT], message[TMI_CERTIFICATE_MESSAGE], fingerprint[TAMIS_KEY_FINGERPRINT];
+    size_t length = 0;
+    tmi_key *key = NULL;
+    tamis_status status;
+    const bool says = tmi_value_field(c->document, "signed_by", TMI_VALUE_TEXT) != NULL;
+    TMI_TRY(read_beside(&signature, &length, c->folder ? c->folder : "", TMI_SIGNATURE, err));
+    if (signature && !says) tmi_check_note(&c->check, TMI_SIGNATURE, "the certificate says that it is not signed");
+    if (!signature && says && (c->whole || path))
+        tmi_check_note(&c->check, TMI_SIGNATURE, "is missing, and the certificate says that it is signed");
+    if (!says && path) tmi_check_note(&c->check, "signed_by", "a key was given, and the certificate is not signed");
+    if (path) {
+        TMI_TRY(tmi_key_read_public(&key, path, err));
+        TMI_TRY(tmi_key_fingerprint(fingerprint, key, err));
+    }
+    if (path && says && signature) {
+        tmi_sha256_text(hash, c->bytes, c->length);
+        tmi_certificate_message(message, hash);
+        TMI_TRY(tmi_check_signature(&c->signature_right, (const unsigned char *)signature, length, key, message, err));
+        if (strcmp(fingerprint, tmi_value_field_text(c->document, "signed_by")) != 0) c->signature_right = false;
+        if (!c->signature_right) tmi_check_note(&c->check, TMI_SIGNATURE, "is not the signature of this certificate by this key");
+    }
+    status = c->check.status;
+done:
+    tmi_free(signature);
+    tmi_key_free(key);
+    return status;
+}
+
+static void put_json(tmi_text *text, const checked *c)
+{
+    tmi_json_out out;
+    tmi_json_out_init(&out, text, true);
+    tmi_json_open(&out, '{');
+    tmi_json_key(&out, "ok");
+    tmi_json_put_boolean(&out, c->faults.count == 0);
+    tmi_json_key(&out, "problems");
+    tmi_faults_put(&out, &c->faults);
+    tmi_json_key(&out, "signature");
+    tmi_json_put_string(&out, c->signature_right                                          ? "right"
+                              : tmi_value_field(c->document, "signed_by", TMI_VALUE_TEXT) ? "not checked"
+                                                                                          : "none");
+    tmi_json_close(&out, '}');
+    tmi_text_put(text, "\n");
+}
+
+static void put_words(tmi_text *text, const checked *c)
+{
+    if (c->faults.count > 0) {
+        tmi_faults_write(text, &c->faults);
+        return;
+    }
+    tmi_text_wrap(
+        text, "", "",
+        "The estimates, the intervals and the guarantee follow from the counts in the certificate, and the files beside it "
+        "are what follows.");
+    tmi_lines lines = {0};
+    tmi_tally_words(&lines, &c->results);
+    tmi_lines_wrap(text, "", "", &lines);
+    if (c->signature_right) tmi_text_put(text, "The signature is right.\n");
+}
+
+tamis_status tamis_tally_verify(int *ok, char **text, const char *path, const char *key, int json, tamis_error *err)
+{
+    checked c = {.check = {.status = TAMIS_OK}};
+    tamis_error reason = {0};
+    tmi_text made;
+    tamis_status status;
+    if (!ok || !text || !path) return tmi_fail(err, TAMIS_INVALID, "ok, text or path: NULL");
+    *ok = 0;
+    *text = NULL;
+    c.check.faults = &c.faults;
+    c.check.err = err;
+    tmi_text_init(&made);
+    TMI_TRY(open_certificate(&c, path, err));
+    status = derive(&c, &reason);
+    if (status == TAMIS_SYSTEM) TMI_TRY(tmi_fail_as(err, &reason));
+    if (status != TAMIS_OK) tmi_check_note(&c.check, TMI_CERTIFICATE, reason.message);
+    else TMI_TRY(compare(&c, err));
+    TMI_TRY(check_signature(&c, key, err));
+    if (json) put_json(&made, &c);
+    else put_words(&made, &c);
+    TMI_TRY(tmi_text_take(text, &made, err));
+    *ok = c.faults.count == 0;
+done:
+    tmi_text_clear(&made);
+    tmi_tally_results_clear(&c.results);
+    for (size_t i = 0; i < TMI_TALLY_FILES; i++) tmi_free(c.files[i]);
+    tmi_free(c.again);
+    tamis_number_free(c.confidence);
+    tamis_number_free(c.delta);
+    tamis_tally_free(c.tally);
+    tmi_faults_clear(&c.faults);
+    tmi_value_free(c.document);
+    tmi_free(c.bytes);
+    tmi_free(c.folder);
+    return status;
+}

@@ -1,0 +1,231 @@
+"""tamis tally"""
+import csv
+import io
+import json
+import math
+import tempfile
+
+from kit import *
+
+REPORTS = "smoker,region=n,region=s\n" + "1,1,0\n" * 300 + "0,1,0\n" * 200 + "0,0,1\n" * 450 + "1,0,0\n" * 50
+
+ONE = {"reports.csv": "smoker\n" + "1\n" * 350 + "0\n" * 650}  # the anonymous epsilon of one bit takes no time
+
+
+def tally(folder, *arguments, files={"reports.csv": REPORTS}, names=None):
+    for name, text in files.items():
+        (pathlib.Path(folder) / name).write_text(text)
+    return tamis("tally", *arguments, *(names if names is not None else files), cwd=folder)
+
+
+@case
+def json_has_the_shape_of_a_release():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", "--json")
+    assert done.returncode == OK and done.stderr == "", done.stderr
+    said = json.loads(done.stdout)
+    assert [r["column"] for r in said["results"]] == ["smoker", "region=n", "region=s"]
+    for result, ones in zip(said["results"], (350, 500, 450)):
+        x = ones / 1000
+        assert result["statistic"] == "share" and abs(result["estimate"] - (x - 0.25) / 0.5) < 1e-12
+        assert abs(result["se"] - math.sqrt(x * (1 - x) / 1000) / 0.5) < 1e-12
+        assert result["interval"]["confidence"] == 0.95
+        assert result["interval"]["lower"] < result["estimate"] < result["interval"]["upper"]
+        assert abs(result["interval"]["upper"] - result["estimate"] - 1.96 * result["se"]) < 0.2 * result["se"]
+    local = said["guarantee"]["local"]["epsilon"]
+    assert local["lower"] <= 3 * math.log(3) <= local["upper"] < 3.2959
+    anonymous = said["guarantee"]["anonymous"]
+    assert 0 <= anonymous["epsilon"]["lower"] <= anonymous["epsilon"]["upper"] <= local["upper"]
+    assert anonymous["delta"]["upper"] >= 1e-6
+
+
+@case
+def categories_add_up_and_cost_two_bits():
+    with tempfile.TemporaryDirectory() as folder:
+        for words in ("region", "region=n,s"):
+            done = tally(folder, "--lie", "1/4", "--json", "--categories", words)
+            said = json.loads(done.stdout)
+            shares = [r["consistent"] for r in said["results"] if "consistent" in r]
+            assert len(shares) == 2 and abs(sum(shares) - 1) < 1e-12 and min(shares) >= 0
+            assert said["guarantee"]["positions"] == 3
+        for words in ("colour", "smoker", "region,region", ""):
+            done = tally(folder, "--lie", "1/4", "--categories", words)
+            assert done.returncode == INVALID and "categories" in done.stderr, done.stderr
+
+
+@case
+def tables_for_people_and_spreadsheets():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", "--lie-zero", "1/8", files=ONE)
+        assert done.returncode == OK and "95 % interval" in done.stdout and "Trusting nobody" in done.stdout
+        assert all(len(line) <= 79 for line in done.stdout.splitlines())
+        rows = list(csv.DictReader(io.StringIO(tally(folder, "--lie", "1/4", "--lie-zero", "1/8", "--csv", files=ONE).stdout)))
+        assert [row["column"] for row in rows] == ["smoker"]
+        assert abs(float(rows[0]["estimate"]) - (0.35 - 0.125) / 0.625) < 1e-12 and rows[0]["ones"] == "350"
+
+
+@case
+def whole_reports():
+    with tempfile.TemporaryDirectory() as folder:
+        table = json.loads(tally(folder, "--lie", "1/4", "--table", "--json").stdout)["table"]
+    assert table["columns"] == ["smoker", "region=n", "region=s"] and len(table["cells"]) == 8
+    assert {c["bits"]: c["reports"] for c in table["cells"] if c["reports"]} == {"110": 300, "010": 200, "001": 450, "100": 50}
+    assert abs(sum(c["estimate"] for c in table["cells"]) - 1) < 1e-12
+    assert abs(sum(c["estimate"] for c in table["cells"] if c["bits"][0] == "1") - 0.2) < 1e-12
+    assert len(table["covariance"]) == 8 and abs(table["covariance"][3][3] - table["cells"][3]["se"] ** 2) < 1e-15
+
+
+@case
+def tallies_are_added_up():
+    with tempfile.TemporaryDirectory() as folder:
+        assert tally(folder, "--lie", "1/4", "--save", "a.tally", files=ONE).returncode == OK
+        assert tally(folder, "--lie", "1/4", "--save", "b.tally", files=ONE, names=["reports.csv", "reports.csv"]).returncode == OK
+        assert tally(folder, "--lie", "1/4", "--save", "b.tally", files=ONE).returncode == USAGE  # it exists
+        said = json.loads(tally(folder, "--json", files=ONE, names=["a.tally", "b.tally"]).stdout)
+        assert said["reports"] == 3000 and said["lie"] == "1/4"
+        assert abs(said["results"][0]["estimate"] - 0.2) < 1e-12
+        done = tally(folder, files=ONE, names=["a.tally", "a.tally"])
+        assert done.returncode == INVALID and "added already" in done.stderr
+        done = tally(folder, "--lie", "1/8", files=ONE, names=["a.tally"])
+        assert done.returncode == INVALID and "other lie probabilities" in done.stderr
+        saved = (pathlib.Path(folder) / "a.tally").read_text()
+        (pathlib.Path(folder) / "c.tally").write_text(saved.replace("350", "351"))
+        done = tally(folder, files=ONE, names=["c.tally"])
+        assert done.returncode == INVALID and "was changed" in done.stderr
+
+
+@case
+def clients_count_once():
+    text = "who,a\nx,1\ny,0\nx,0\n"
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", "--id", "who", files={"r.csv": text})
+        assert done.returncode == INVALID and "r.csv: line 4" in done.stderr
+        done = tally(folder, "--lie", "1/4", "--id", "who", "--duplicates", "once", "--json", names=["r.csv"])
+        said = json.loads(done.stdout)
+        assert said["reports"] == 2 and said["repeated"] == 1 and said["results"][0]["ones"] == 1
+        assert tally(folder, "--lie", "1/4", "--duplicates", "once", names=["r.csv"]).returncode == USAGE
+
+
+@case
+def shuffled_reports_have_no_ids():
+    text = "who,a,b\n" + "".join(f"client{i},{i % 2},{i % 3 % 2}\n" for i in range(500))
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("s.csv", "s.packed"):
+            done = tally(folder, "--lie", "1/4", "--id", "who", "--shuffle", name, "--json", files={"r.csv": text})
+            assert done.returncode == OK and "client" not in (pathlib.Path(folder) / name).read_bytes().decode("latin-1")
+            again = tally(folder, "--lie", "1/4", "--json", names=[name])
+            assert json.loads(again.stdout)["results"] == json.loads(done.stdout)["results"]
+        lines = (pathlib.Path(folder) / "s.csv").read_text().splitlines()
+        assert sorted(lines[1:]) == sorted(line.split(",", 1)[1] for line in text.splitlines()[1:])
+        assert lines[1:] != [line.split(",", 1)[1] for line in text.splitlines()[1:]]  # with probability below 10^-300
+
+
+@case
+def fewer_reports_than_promised():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", "--promised", "5000", "--json", files=ONE)
+        said = json.loads(done.stdout)
+        assert done.returncode == OK and any("5000 reports were promised" in w for w in said["warnings"])
+        assert not json.loads(tally(folder, "--lie", "1/4", "--promised", "1000", "--json", files=ONE).stdout)["warnings"]
+
+
+@case
+def bad_input():
+    cases = [
+        ("a,b\n0,1\n0\n", "line 3"),
+        ("a,b\n0,1\n0,1,1\n", "line 3"),
+        ("a,b\n0,1\n0,9\n", "line 3"),
+        ("a,b\n0,1\n0,\n", "line 3"),
+        ("", "bad.csv"),
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        for text, words in cases:
+            done = tally(folder, "--lie", "1/4", "--save", "x.tally", "--shuffle", "x.csv", files={"bad.csv": text})
+            assert done.returncode == INVALID and "bad.csv" in done.stderr and words in done.stderr, (text, done.stderr)
+            assert "9" not in done.stderr and sorted(os.listdir(folder)) == ["bad.csv"]
+        done = tally(folder, "--lie", "1/4", "--json", files={"bad.csv": "a\n2\n"})
+        assert json.loads(done.stdout)["line"] == 2 and json.loads(done.stdout)["file"] == "bad.csv"
+        assert tally(folder, "--lie", "1/4", names=["missing.csv"]).returncode == INVALID
+        assert tally(folder, names=["bad.csv"]).returncode == INVALID
+        for lie in ("0", "1/2", "3/4", "-1/4", "x"):
+            done = tally(folder, "--lie", lie, files={"r.csv": "a\n1\n"})
+            assert done.returncode == USAGE and "--lie" in done.stderr, (lie, done.stderr)
+        done = tally(folder, "--lie", "1/4", files={"a.csv": "a\n1\n", "b.csv": "b\n1\n"})
+        assert done.returncode == INVALID and "b.csv" in done.stderr
+        done = tally(folder, "--lie", "1/4", "--shuffle", "s.packed", files={"r.csv": "a,b\n1,0\n"})
+        whole = (pathlib.Path(folder) / "s.packed").read_bytes()
+        for length in range(8, len(whole)):
+            (pathlib.Path(folder) / "cut").write_bytes(whole[:length])
+            if length % 7 == 0 or length > len(whole) - 10:
+                done = tally(folder, names=["cut"])
+                assert done.returncode == INVALID and "cut" in done.stderr
+        done = tally(folder, "--population", "1", "--lie", "1/4", files={"r.csv": "a\n1\n0\n"})
+        assert done.returncode == INVALID and "population" in done.stderr
+
+
+@case
+def weights_and_a_population():
+    text = "a,w\n" + "1,2\n" * 300 + "0,1\n" * 400
+    with tempfile.TemporaryDirectory() as folder:
+        result = json.loads(tally(folder, "--lie", "1/4", "--weight", "w", "--json", files={"r.csv": text}).stdout)["results"][0]
+        assert abs(result["estimate"] - (0.6 - 0.25) / 0.5) < 1e-12 and "reporters" not in result
+        assert abs(result["noise_sd"] - math.sqrt(0.75 * 1600) / 1000) < 1e-12
+        plain = "a\n" + "1\n" * 400 + "0\n" * 600
+        ends = []
+        for options in ([], ["--population", "100000"], ["--population", "2000"], ["--population", "1000"]):
+            said = json.loads(tally(folder, "--lie", "1/4", "--json", *options, files={"p.csv": plain}).stdout)
+            interval = said["results"][0]["interval"]
+            ends.append(interval["upper"] - interval["lower"])
+        assert ends[0] * 1.02 > ends[1] > ends[2] > ends[3]
+
+
+def book(folder, *arguments):
+    return json.loads(tamis("ledger", "show", "a.ledger", "--json", cwd=folder).stdout)["accounts"][0]
+
+
+@case
+def a_folder_that_can_be_verified():
+    with tempfile.TemporaryDirectory() as folder:
+        assert tamis("key", "create", "k", cwd=folder).returncode == OK
+        done = tally(folder, "--lie", "1/4", "--out", "o", "--sign", "k.key", "--json", files=ONE)
+        assert done.returncode == OK, done.stderr
+        out = pathlib.Path(folder) / "o"
+        assert sorted(os.listdir(out)) == ["certificate.json", "certificate.sig", "release.csv", "release.json", "report.html"]
+        assert json.loads((out / "release.json").read_text()) == json.loads(done.stdout)
+        assert "<h1>" in (out / "report.html").read_text()
+        for path in ("o", "o/certificate.json"):
+            done = tamis("verify", path, "--key", "k.pub", "--json", cwd=folder)
+            assert done.returncode == OK and json.loads(done.stdout) == {"ok": True, "problems": [], "signature": "right"}, done.stdout
+        assert "signature is right" in tamis("verify", "o", "--key", "k.pub", cwd=folder).stdout
+        assert tally(folder, "--lie", "1/4", "--out", "o", files=ONE).returncode == USAGE  # it exists
+        whole = {name: (out / name).read_bytes() for name in os.listdir(out)}
+        changes = [("release.json", b"0.2,", b"0.3,"), ("release.csv", b"350", b"351"), ("report.html", b"0.2", b"0.3"),
+                   ("certificate.json", b"350", b"351"), ("certificate.json", b'"19/20"', b'"9/10"'),
+                   ("certificate.json", b'"positions": 1', b'"positions": 0'), ("certificate.json", b'"1/4"', b'"1/5"')]
+        for name, old, new in changes:
+            assert old in whole[name], (name, old)
+            (out / name).write_bytes(whole[name].replace(old, new, 1))
+            done = tamis("verify", "o", "--json", cwd=folder)
+            assert done.returncode == INVALID and json.loads(done.stdout)["problems"], (name, done.stdout)
+            (out / name).write_bytes(whole[name])
+        os.remove(out / "release.csv")
+        assert tamis("verify", "o", cwd=folder).returncode == INVALID
+        assert tamis("verify", "o/certificate.json", cwd=folder).returncode == OK
+
+
+@case
+def an_account_is_charged_once_for_the_same_reports():
+    with tempfile.TemporaryDirectory() as folder:
+        account = ("--ledger", "a.ledger", "--survey", "smokers")
+        assert tally(folder, "--lie", "1/4", *account, "--budget", "2", files=ONE).returncode == OK
+        assert abs(book(folder)["spent"]["epsilon"]["upper"] - math.log(3)) < 1e-9
+        assert tally(folder, "--lie", "1/4", *account, files=ONE).returncode == OK
+        assert len(book(folder)["entries"]) == 1
+        done = tally(folder, "--lie", "1/4", "--out", "o", *account, files=ONE, names=["reports.csv", "reports.csv"])
+        assert done.returncode == REFUSED and done.stdout == "" and not (pathlib.Path(folder) / "o").exists()
+        assert tally(folder, "--lie", "1/4", "--ledger", "a.ledger").returncode == USAGE
+        assert tally(folder, "--lie", "1/4", "--budget", "5").returncode == USAGE
+        assert tally(folder, "--lie", "1/4", "--sign", "k.key").returncode == USAGE
+
+
+main()

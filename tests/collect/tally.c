@@ -1,0 +1,340 @@
+/* Reading reports, saving and adding tallies: what is refused, and allocations that fail. */
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/base/memory_that_fails.h"
+#include "tests/rng/scripted_bits.h"
+#include "tests/test.h"
+
+static char folder[] = "/tmp/tamis-tally-XXXXXX";
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command);
+}
+
+/* A file with this text; its path is valid until the fourth call from now. */
+static const char *file_of(const char *name, const char *text)
+{
+    static char paths[4][96];
+    static size_t next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+static tamis_tally *tally_of(const tamis_tally_terms *terms, const char *text)
+{
+    tamis_tally *tally;
+    tamis_error err = {0};
+    assert_int_equal(tamis_tally_new(&tally, terms, &err), TAMIS_OK);
+    if (tamis_tally_add(tally, file_of("reports.csv", text), NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    return tally;
+}
+
+/* The message of the file that must be refused. */
+static const char *refused(const tamis_tally_terms *terms, const char *text)
+{
+    static tamis_error err;
+    tamis_tally *tally;
+    err = (tamis_error){0};
+    assert_int_equal(tamis_tally_new(&tally, terms, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_add(tally, file_of("bad.csv", text), NULL, &err), TAMIS_INVALID);
+    tamis_tally_free(tally);
+    return err.message;
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie}, "a,b=x\n0,1\n1,1\n\"0\", 1 \n");
+    assert_int_equal(tamis_tally_reports(t), 3);
+    assert_int_equal(tamis_tally_positions(t), 2);
+    assert_int_equal(tamis_tally_ones(t, 0), 1);
+    assert_int_equal(tamis_tally_ones(t, 1), 3);
+    assert_string_equal(tamis_tally_column(t, 1), "b=x");
+    assert_null(tamis_tally_column(t, 2));
+    assert_int_equal(tamis_tally_ones(t, -1), 0);
+    tamis_tally_free(t);
+    tamis_tally_free(NULL);
+    tamis_number_free(lie);
+}
+
+/* File and line, and never what is there. */
+static void bad_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"a,b\n0,1\n0\n", "line 3"},
+        {"a,b\n0,1\n0,1,1\n", "line 3"},
+        {"a,b\n0,1\n0,7\n", "line 3: bit 2 of the report is neither 0 nor 1"},
+        {"a,b\n0,\n", "line 2: bit 2 of the report is neither 0 nor 1"},
+        {"a\n0\n1\n01\n", "line 4: bit 1"},
+        {"a\nyes\n", "line 2: bit 1"},
+        {"", "bad.csv"},
+        {"a,a\n0,1\n", "bad.csv"},
+    };
+    tamis_number *lie = number("1/4");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *message = refused(&(tamis_tally_terms){.lie = lie}, cases[i].text);
+        if (!strstr(message, cases[i].message) || !strstr(message, "bad.csv")) fail_msg("%s", message);
+        assert_true(!strstr(message, "7") && !strstr(message, "yes"));
+    }
+    assert_non_null(strstr(refused(&(tamis_tally_terms){0}, "a\n1\n"), "--lie"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .id = "who"}, "a\n1\n"), "client ids is missing"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a\n1\n"), "weights is missing"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,0\n"), "line 2: the weight"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,1\n1,1e9\n"), "line 3: the weight"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .table = 1}, "a,b,c,d,e,f,g,h,i,j,k\n"), "10 bits"));
+    tamis_number_free(lie);
+}
+
+static void lies(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {{"0", NULL},    {"1/2", NULL}, {"-1/4", NULL}, {"3/4", NULL},
+                                           {"1/2", "1/2"}, {"0", "1/4"},  {"1/4", "0"},   {"3/4", "1/4"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tamis_number *one = number(wrong[i][0]), *zero = wrong[i][1] ? number(wrong[i][1]) : NULL;
+        tamis_tally *tally;
+        assert_int_equal(tamis_tally_new(&tally, &(tamis_tally_terms){.lie = one, .lie_zero = zero}, NULL), TAMIS_INVALID);
+        assert_null(tally);
+        tamis_number_free(one);
+        tamis_number_free(zero);
+    }
+}
+
+static void clients(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_tally_terms terms = {.lie = lie, .id = "who"};
+    static const char text[] = "a,who,b\n1,anna,0\n0,bert,1\n0,anna,1\n";
+    assert_non_null(strstr(refused(&terms, text), "line 4: this is the second report of its client"));
+    assert_non_null(strstr(refused(&terms, "a,who\n1,\n"), "line 2: the client id is missing"));
+    terms.once = 1;
+    tamis_tally *t = tally_of(&terms, text);
+    assert_int_equal(tamis_tally_reports(t), 2);
+    assert_int_equal(tamis_tally_ones(t, 0), 1);
+    assert_int_equal(tamis_tally_ones(t, 1), 1);
+    assert_int_equal(tamis_tally_repeated(t), 1);
+    tamis_tally_free(t);
+    char *many = malloc(1 << 20);
+    assert_non_null(many);
+    size_t at = (size_t)sprintf(many, "who,a\n");
+    for (int i = 0; i < 20000; i++) at += (size_t)sprintf(many + at, "c%d,1\n", i % 15000);
+    t = tally_of(&terms, many);
+    assert_int_equal(tamis_tally_reports(t), 15000);
+    assert_int_equal(tamis_tally_repeated(t), 5000);
+    free(many);
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+}
+
+/* Horvitz and Thompson by hand: weights 2, 1, 1, ones in the first and the last. */
+static void weights(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,2\n0,1\n1,1.0\n");
+    tamis_tally_share share;
+    assert_int_equal(tamis_tally_shares(&share, t, NULL, NULL), TAMIS_OK);
+    assert_true(close_to(share.estimate, (3.0 / 4 - 0.25) / 0.5) && close_to(share.noise_sd, sqrt(0.1875 / 0.25 * 6) / 4));
+    const double variance = (4 * 0.0625 + 0.5625 + 0.0625) / 0.25 / 16 * 1.5;
+    assert_true(close_to(share.se, sqrt(fmax(variance, 0.1875 / 0.25 * 6 / 16))) && isnan(share.reporters_lower));
+    assert_int_equal(tamis_tally_shares(&share, t, &(tamis_tally_question){.population = 8}, NULL), TAMIS_OK);
+    assert_true(close_to(share.estimate, 0.5));
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+}
+
+/* Saved, read and added up; every byte matters. */
+static void saved(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    const tamis_tally_terms terms = {.lie = lie, .table = 1, .weight = "w"};
+    tamis_tally *t = tally_of(&terms, "a,b,w\n1,0,1.5\n1,1,2\n"), *sum;
+    char *text, *again;
+    tamis_error err;
+    assert_int_equal(tamis_tally_write(&text, t, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&sum, &(tamis_tally_terms){0}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_add(sum, file_of("a.tally", text), NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_write(&again, sum, NULL), TAMIS_OK);
+    assert_string_equal(again, text);
+    tamis_free(again);
+    assert_int_equal(tamis_tally_add(sum, file_of("b.tally", text), NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "added already"));
+    tamis_tally_free(t);
+    t = tally_of(&terms, "a,b,w\n0,0,1.5\n1,1,2\n0,0,3\n");
+    assert_int_equal(tamis_tally_write(&again, t, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_add(sum, file_of("b.tally", again), NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_reports(sum), 5);
+    assert_int_equal(tamis_tally_ones(sum, 0), 3);
+    tamis_tally_free(t);
+    tamis_free(again);
+    for (size_t i = 0; i < strlen(text); i++) {
+        const char old = text[i];
+        text[i] = old == '1' ? '2' : '1';
+        tamis_tally *bad;
+        assert_int_equal(tamis_tally_new(&bad, &(tamis_tally_terms){0}, NULL), TAMIS_OK);
+        if (i > 0) assert_int_equal(tamis_tally_add(bad, file_of("c.tally", text), NULL, NULL), TAMIS_INVALID);
+        tamis_tally_free(bad);
+        text[i] = old;
+    }
+    for (size_t length = 1; length < strlen(text); length++) {
+        char *cut = strdup(text);
+        tamis_tally *bad;
+        cut[length] = 0;
+        assert_int_equal(tamis_tally_new(&bad, &(tamis_tally_terms){0}, NULL), TAMIS_OK);
+        assert_int_equal(tamis_tally_add(bad, file_of("c.tally", cut), NULL, NULL), TAMIS_INVALID);
+        tamis_tally_free(bad);
+        free(cut);
+    }
+    tamis_free(text);
+    tamis_tally_free(sum);
+    tamis_number_free(lie);
+}
+
+/* Files that do not fit the one before. */
+static void mixed(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4"), *other = number("1/8");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie}, "a,b\n0,1\n"),
+                *u = tally_of(&(tamis_tally_terms){.lie = other}, "a,b\n0,1\n");
+    char *text;
+    assert_int_equal(tamis_tally_write(&text, u, NULL), TAMIS_OK);
+    const char *files[] = {"a\n0\n", "b,a\n0,1\n", "a,b,c\n0,1,1\n", text};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_int_equal(tamis_tally_add(t, file_of("next", files[i]), NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_tally_add(t, "/nowhere/at/all", NULL, NULL), TAMIS_INVALID);
+    tamis_free(text);
+    tamis_tally_free(t);
+    tamis_tally_free(u);
+    tamis_number_free(lie);
+    tamis_number_free(other);
+}
+
+/* A shuffled file has the same reports, without ids, and every order of three reports turns up. */
+static void shuffles(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .id = "who", .once = 1, .keep = 1},
+                              "who,a,b\nx,0,1\ny,1,0\nx,1,1\nz,0,0\n");
+    char path[96], text[64];
+    unsigned seen = 0;
+    for (int round = 0; round < 400; round++) { /* each of six orders is missed with probability (5/6)^400 < 2e-32 */
+        snprintf(path, sizeof path, "%s/%d.csv", folder, round);
+        bits_from_seed((uint64_t)round + 1);
+        assert_int_equal(tamis_tally_shuffle(t, path, NULL), TAMIS_OK);
+        FILE *file = fopen(path, "r");
+        text[fread(text, 1, sizeof text - 1, file)] = 0;
+        fclose(file);
+        assert_int_equal(strlen(text), strlen("a,b\n0,1\n1,0\n0,0\n"));
+        const char *one = strstr(text, "\n0,1\n"), *two = strstr(text, "\n1,0\n"), *three = strstr(text, "\n0,0\n");
+        assert_true(one && two && three);
+        seen |= 1u << ((one < two) + 2 * (two < three) + 4 * (one < three));
+    }
+    assert_int_equal(__builtin_popcount(seen), 6);
+    snprintf(path, sizeof path, "%s/packed", folder);
+    assert_int_equal(tamis_tally_shuffle(t, path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_shuffle(t, path, NULL), TAMIS_INVALID); /* it exists */
+    tamis_tally *packed;
+    assert_int_equal(tamis_tally_new(&packed, &(tamis_tally_terms){.table = 1}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_add(packed, path, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_reports(packed), 3);
+    assert_int_equal(tamis_tally_ones(packed, 1), 1);
+    tamis_tally_free(packed);
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+}
+
+/* The losses of the bits add up; a one-hot code costs one bit each way. */
+static void guarantees(void **state)
+{
+    (void)state;
+    tamis_number *one = number("1/4"), *zero = number("1/8");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = one, .lie_zero = zero}, "c=x,c=y,a\n1,0,1\n0,1,0\n");
+    tamis_tally_guarantee g;
+    const double A = log(0.75 / 0.125), B = log(0.875 / 0.25);
+    assert_int_equal(tamis_tally_promise(&g, t, NULL, NULL), TAMIS_OK);
+    assert_true(g.positions == 3 && g.local.lower <= 3 * fmax(A, B) * (1 + 1e-15) && close_to(g.local.upper, 3 * fmax(A, B)));
+    assert_true(0 <= g.anonymous.lower && g.anonymous.lower <= g.anonymous.upper && g.anonymous.upper <= g.local.upper);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.categories = "c"}, NULL), TAMIS_OK);
+    assert_true(g.positions == 3 && close_to(g.local.upper, A + B + fmax(A, B)));
+    tamis_tally_free(t);
+    t = tally_of(&(tamis_tally_terms){.lie = one}, "a\n1\n0\n1\n0\n1\n0\n1\n0\n1\n0\n");
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 1000}, NULL), TAMIS_OK);
+    assert_true(close_to(g.local.upper, log(3)) && g.promised.upper < g.anonymous.upper);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 5}, NULL), TAMIS_OK);
+    assert_true(g.promised.upper == g.anonymous.upper);
+    tamis_tally_free(t);
+    tamis_number_free(one);
+    tamis_number_free(zero);
+}
+
+/* ---- allocations that fail: the first ones, and then fewer and fewer, for the anonymous epsilon makes many ---- */
+
+static tamis_status whole_way(const tamis_tally_terms *terms, const char *path, const char *saved_path, tamis_error *err)
+{
+    tamis_tally *t = NULL;
+    char *json = NULL, *csv = NULL, *file = NULL;
+    const tamis_tally_question question = {.population = 10, .categories = "c"};
+    tamis_status status = tamis_tally_new(&t, terms, err);
+    if (status == TAMIS_OK) status = tamis_tally_add(t, path, NULL, err);
+    if (status == TAMIS_OK && saved_path) status = tamis_tally_add(t, saved_path, NULL, err);
+    if (status == TAMIS_OK) status = tamis_tally_write(&file, t, err);
+    if (status == TAMIS_OK) status = tamis_tally_json(&json, t, &question, err);
+    if (status == TAMIS_OK) status = tamis_tally_csv(&csv, t, &question, err);
+    tamis_free(json);
+    tamis_free(csv);
+    tamis_free(file);
+    tamis_tally_free(t);
+    return status;
+}
+
+static void allocations(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_error err;
+    const char *path = file_of("whole.csv", "c=x,who,c=y\n1,anna,0\n0,bert,1\n");
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, whole_way(&(tamis_tally_terms){.lie = lie, .id = "who", .keep = 1}, path, NULL, &err), {});
+    path = file_of("plain.csv", "c=x,c=y\n1,0\n0,1\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie}, "c=x,c=y\n1,0\n0,0\n");
+    char *text;
+    assert_int_equal(tamis_tally_write(&text, t, NULL), TAMIS_OK);
+    const char *saved_path = file_of("d.tally", text);
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 4, whole_way(&(tamis_tally_terms){.lie = lie}, path, saved_path, &err), {});
+    tamis_free(text);
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {
+        cmocka_unit_test(counts),     cmocka_unit_test(bad_files),   cmocka_unit_test(lies),  cmocka_unit_test(clients),
+        cmocka_unit_test(weights),    cmocka_unit_test(saved),       cmocka_unit_test(mixed), cmocka_unit_test(shuffles),
+        cmocka_unit_test(guarantees), cmocka_unit_test(allocations),
+    };
+    return cmocka_run_group_tests(cases, make_folder, remove_folder);
+}
