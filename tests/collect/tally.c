@@ -291,6 +291,35 @@ static void guarantees(void **state)
     tamis_number_free(zero);
 }
 
+/* Bits at which the person's two answers agree still tell the reports of others apart. Three reports of a category out of three and
+ * of a bit: all histograms and all answers of the others, added up by another program, give 2.58037254... at delta 1/20. */
+static void mixed_whole_reports(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4"), *delta = number("1/20");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .table = 1}, "c=x,c=y,c=z,a\n1,0,0,0\n1,0,0,0\n1,0,0,0\n");
+    tamis_tally_guarantee g;
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.categories = "c", .delta = delta}, NULL), TAMIS_OK);
+    assert_true(g.anonymous.lower <= 2.580372543 && 2.580372543 <= g.anonymous.upper && g.anonymous.upper <= g.local.upper);
+    assert_true(close_to(g.local.upper, 3 * log(3)));
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+    tamis_number_free(delta);
+}
+
+/* If weights differ, sums of them show whose reports were ones: being one of many does not help. */
+static void weights_hide_nobody(void **state)
+{
+    (void)state;
+    tamis_number *lie = number("1/4");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,1\n0,2\n1,4\n0,8\n1,16\n0,32\n1,64\n");
+    tamis_tally_guarantee g;
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 1000}, NULL), TAMIS_OK);
+    assert_true(close_to(g.local.upper, log(3)) && g.anonymous.upper == g.local.upper && g.promised.upper == g.local.upper);
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+}
+
 /* ---- allocations that fail: the first ones, and then fewer and fewer, for the anonymous epsilon makes many ---- */
 
 static tamis_status whole_way(const tamis_tally_terms *terms, const char *path, const char *saved_path, tamis_error *err)
@@ -332,9 +361,18 @@ static void allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(counts),     cmocka_unit_test(bad_files),   cmocka_unit_test(lies),  cmocka_unit_test(clients),
-        cmocka_unit_test(weights),    cmocka_unit_test(saved),       cmocka_unit_test(mixed), cmocka_unit_test(shuffles),
-        cmocka_unit_test(guarantees), cmocka_unit_test(allocations),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(lies),
+        cmocka_unit_test(clients),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(saved),
+        cmocka_unit_test(mixed),
+        cmocka_unit_test(shuffles),
+        cmocka_unit_test(guarantees),
+        cmocka_unit_test(mixed_whole_reports),
+        cmocka_unit_test(weights_hide_nobody),
+        cmocka_unit_test(allocations),
     };
     return cmocka_run_group_tests(cases, make_folder, remove_folder);
 }
