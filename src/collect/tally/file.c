@@ -281,7 +281,10 @@ static tamis_status remember(tamis_tally *t, const char *path, const char *bytes
     char hash[TMI_SHA256_TEXT];
     tmi_sha256_text(hash, bytes, length);
     for (size_t i = 0; i < t->merged_count; i++)
-        if (strcmp(t->merged[i], hash) == 0) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "this tally was added already");
+        if (strcmp(t->merged[i], hash) == 0)
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0,
+                                 "this tally was added already, or one with the same counts; if it is of other people, count "
+                                 "their reports together instead");
     void *grown = tmi_realloc(t->merged, t->merged_count + 1, sizeof *t->merged);
     if (!grown) return tmi_fail_memory(err);
     t->merged = grown;

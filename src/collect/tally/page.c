@@ -83,9 +83,10 @@ tamis_status tmi_tally_put_page(tmi_text *html, const tmi_tally_results *r, tami
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
         "content=\"width=device-width,initial-scale=1\"><meta http-equiv=\"Content-Security-Policy\" "
         "content=\"default-src 'none'; style-src 'unsafe-inline'\"><title>Randomized reports: estimated shares</title>"
-        "<style>%s</style></head><body><main>\n<h1>Randomized reports: estimated shares</h1>\n<p class=soft>%lld reports, "
-        "each of %zu bits that were flipped at the client with known probabilities.</p>\n",
-        tmi_html_style, (long long)r->tally->reports, r->tally->bits);
+        "<style>%s</style></head><body><main>\n<h1>Randomized reports: estimated shares</h1>\n<p class=soft>%lld report%s "
+        "of %zu bit%s, each flipped at the client with a known probability.</p>\n",
+        tmi_html_style, (long long)r->tally->reports, r->tally->reports == 1 ? "" : "s", r->tally->bits,
+        r->tally->bits == 1 ? "" : "s");
     tmi_tally_warnings(&lines, r);
     put_lines(html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
     put_results(html, r);
