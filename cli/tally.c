@@ -184,8 +184,7 @@ const cli_command cli_command_tally = {
                 {"budget", "E", .help = "of the account, if it is a new one; a limit, if it is not"},
                 {"csv", .help = "print the estimates as CSV"}},
     .examples = {{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
-                 {"tamis randomize apisrs.csv --lie 1/4 --columns awards \\\n      --out reports.csv && "
-                  "tamis tally reports.csv --lie 1/4 --save a.tally",
-                  "a share, an interval and the guarantee; the counts are kept"}},
+                 {"printf 'smoker\\n0\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4 --save a.tally",
+                  "the same; the counts are kept, to be added to others"}},
     .run = run,
 };
