@@ -228,9 +228,7 @@ const cli_command cli_command_tally = {
             {.name = "csv", .help = "print the estimates as CSV"},
             {0}},
     .examples = (const cli_example[]){{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
-                                      {"tamis randomize apisrs.csv --lie 1/4 --columns awards \\\n      --out reports.csv && "
-                                       "tamis tally reports.csv --lie 1/4 --save a.tally",
-                                       "a share, an interval and the guarantee; the counts are kept"},
+                                      {"printf 'a,b\\n0,1\\n1,1\\n' > r.csv && tamis tally r.csv --lie 1/9 --json", "two bits"},
                                       {0}},
     .run = run,
 };
