@@ -94,8 +94,10 @@ static tamis_status write_rows(job *j, tamis_error *err)
                 id += strlen(id) + 1;
                 first = false;
             }
-            for (size_t b = k->columns[i].first; b < k->columns[i].first + k->columns[i].bits; b++, first = false)
-                tmi_text_add(&j->text, bit_at(j, row, b) ? ",1" + first : ",0" + first, first ? 1 : 2);
+            for (size_t b = k->columns[i].first; b < k->columns[i].first + k->columns[i].bits; b++, first = false) {
+                tmi_text_add(&j->text, ",", first ? 0 : 1);
+                tmi_text_add(&j->text, bit_at(j, row, b) ? "1" : "0", 1);
+            }
         }
         tmi_text_add(&j->text, "\n", 1);
     }

@@ -123,17 +123,25 @@ async function submit(answers) {
     for (let i = 0; i < 200 && !sent(); i++) await new Promise((resolve) => setTimeout(resolve, 20));
     return [sent(), Array.from(frame.contentDocument.querySelectorAll("#bits tr"), (row) => row.textContent)];
 }
-frame.onload = async () => {
-    let told;
-    try {
-        told = {...cases(), submitted: [await submit({ill: "1", medicine: "0", place: "office"}),
-            await submit({ill: "1", medicine: "0", place: "office"}), await submit({ill: "0", medicine: "", place: "outdoors"})]};
-    } catch (error) {
-        told = {error: String(error)};
+const load = () => new Promise((resolve) => {
+    frame.onload = resolve;
+    frame.src = "/examples/questionnaire/";
+});
+const answers = {ill: "1", medicine: "0", place: "office"};
+let told;
+try {
+    await load();
+    told = {...cases(), submitted: [await submit(answers), await submit(answers), await submit({ill: "0", medicine: "", place: "outdoors"})],
+        others: []};
+    for (let i = 0; i < 8; i++) { // other people: each has a secret of its own
+        localStorage.clear();
+        await load();
+        told.others.push((await submit(answers))[1]);
     }
-    document.getElementById("told").textContent = "TOLD" + btoa(unescape(encodeURIComponent(JSON.stringify(told)))) + "END";
-};
-frame.src = "/examples/questionnaire/";
+} catch (error) {
+    told = {error: String(error)};
+}
+document.getElementById("told").textContent = "TOLD" + btoa(unescape(encodeURIComponent(JSON.stringify(told)))) + "END";
 </script>"""
 
 
@@ -184,8 +192,12 @@ def in_chromium(folder, packed):
     case("the questionnaire sends", all("bytes were sent" in said for said, _ in (first, again, other)), text)
     case("the same answers are the same reports", first[1] == again[1] and len(first[1]) == 8, text)
     case("answers that are kept are those that were given", [row[-2] for row in first[1]] == list("10001000"), str(first))
+    # 64 bits of eight people: none lies with probability (5/8)^64 < 10^-13, all of them with even less
+    rows = [row for other in json.loads(text)["others"] for row in other]
+    case("the questionnaire lies, and not always", len(rows) == 64 and 0 < sum(row[-1] != row[-2] for row in rows) < 64, text)
     body = (folder / "reports.packed").read_bytes()
-    one = len(body) // 3
+    one = len(body) // 11
+    body = body[:3 * one]
     case("the collector has three reports of one client", len(body) == 3 * one and body[:one] == body[one:2 * one] and
          body.startswith(collector.header()) and body[one - 32:one - 16] == body[-32:-16])
     case("what arrived is what the page showed", [str(body[len(collector.header()) + 8] >> i & 1) for i in range(8)] ==

@@ -137,8 +137,13 @@ static bool next_lane_digits(void *context, uint8_t *bytes, size_t n)
         return true;
     }
     assert_true(n == 1 && d->coin < 2);
-    uint8_t digit = d->at < 2 ? (uint8_t)(d->digits[d->coin] >> (8 - 8 * d->at)) : 0;
-    *bytes = d->coin != d->looked ? (uint8_t)~digit : d->at < 2 ? d->tail[d->at] : 0;
+    uint8_t digit = 0, given = 0;
+    if (d->at < 2) {
+        digit = (uint8_t)(d->digits[d->coin] >> (8 - 8 * d->at));
+        given = d->tail[d->at];
+    }
+    *bytes = given;
+    if (d->coin != d->looked) *bytes = (uint8_t)~digit;
     if (d->coin == d->looked && d->at == 1 && *bytes == digit) d->undecided = true;
     if (d->undecided) return false;
     d->at++;
