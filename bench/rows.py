@@ -149,6 +149,16 @@ def ht_rows():
                   "the direct way, uncertified, N=4000 n=400 eps=0.01")
 
 
+def anonymous_rows():
+    """One anonymised bit over all compositions of the others, delta = 1e-6."""
+    billion = "eps n=1000000000 local=1.09861"
+    yield Row("anonymous", "eps of 10^9 anonymised bits, q=1/4", billion, seconds, "s", 1, False, "the bar", None, 1)
+    yield Row("anonymous", "the same, its two ends apart", billion, lambda row: 100 * row["gap"], "%", 0.5, False, "the bar", None, 0.5)
+    for local in (1, 2):
+        yield Row("anonymous", f"eps of 1000 bits over that of the blanket, local eps {local}", f"eps n=1000 local={local}",
+                  lambda row: row["ratio"], "", 0.86, False, "the bar", None, 0.86)
+
+
 def interval_rows():
     """The statistics of a release: thousands of cells in a second or so."""
     for what, bar in (("reach of an error: Student's and one noise", 1), ("reach of an error: Student's and 20 noises", None),
@@ -226,6 +236,7 @@ ROWS = [
     *draw_rows("sampford", "20 of 500", None, True),
     *draw_rows("conditional_poisson", "200 of 5000", None, True),
     *ht_rows(),
+    *anonymous_rows(),
     *interval_rows(),
     *(Row("postgres", f"PostgreSQL, 20 weighted totals, {n} process{'es' if n > 1 else ''}", f"postgres totals tamis, threads {n}", seconds,
           "s", None, False, "its own sums of doubles", f"postgres totals plain, threads {n}", least_ratio=0.5) for n in (1, 2)),

@@ -258,7 +258,7 @@ static void head(const request *r)
 {
     char n[32];
     const tamis_reports *reports = &r->reports;
-    printf("%s anonymised reports", cli_thousands(n, sizeof n, reports->reports));
+    printf("%s anonymised report%s", cli_thousands(n, sizeof n, reports->reports), reports->reports == 1 ? "" : "s");
     if (reports->form == TAMIS_REPORT_CATEGORIES) printf(" of one of %" PRId64 " categories", reports->positions);
     else printf(" of %" PRId64 " bit%s", reports->positions, reports->positions == 1 ? "" : "s");
     if (reports->ones > 0) printf(", at most %" PRId64 " of them %s", reports->ones, reports->ones == 1 ? "a one" : "ones");
@@ -309,7 +309,8 @@ static void show(const request *r, const answer *a)
     answer_row(r, "the anonymised reports (trust the anonymiser)", a->anonymous.upper, true);
     if (a->anonymous.upper > a->anonymous.lower * 1.006) answer_row(r, "    at least", a->anonymous.lower, false);
     if (a->fewer.upper >= 0) {
-        snprintf(who, sizeof who, "the same, if only %s reports come in", cli_thousands(n, sizeof n, a->fewer_reports));
+        snprintf(who, sizeof who, "the same, if only %s report%s in", cli_thousands(n, sizeof n, a->fewer_reports),
+                 a->fewer_reports == 1 ? " comes" : "s come");
         answer_row(r, who, a->fewer.upper, true);
     }
     if (r->design) {

@@ -48,7 +48,7 @@ typedef struct tamis_reports {
 } tamis_reports;
 
 /* Positions at which two answers can differ: 2 for a one-hot code, 2 m for at most m ones, else all; 0 if the form has none
- * (categories) or the collection is not valid. */
+ * (categories) or the numbers of bits and ones are not valid. */
 TAMIS_API int64_t tamis_reports_differing(const tamis_reports *reports);
 
 /* The local epsilon: of one report with its sender, and of everything that is computed from it. It is also the pure epsilon of
@@ -75,12 +75,12 @@ TAMIS_USE tamis_status tamis_anonymous_delta(tamis_bound *delta, const tamis_rep
 TAMIS_USE tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta,
                                                tamis_error *err);
 
-/* The smallest lie probability m/2^digits, 1 <= m < 2^(digits-1), for both kinds of bits, whose anonymous guarantee is certified to
- * meet the target; and the same for a target of the local epsilon.
+/* The smallest lie probability m/2^digits, 1 <= m < 2^(digits-1), for both kinds of bits, whose anonymous guarantee is
+ * certified to meet the target; and the same for a target of the local epsilon.
  *
  * Needs    2 <= digits <= 32; epsilon > 0, 0 <= delta <= 1; lie_one and lie_zero are not looked at.
- * Gives    m; 0 on failure. For one position and whole m of a smaller probability, the next one below was certified to miss the
- *          target, or could not be certified to meet it.
+ * Gives    m; 0 on failure. The next one below could not be certified to meet the target; for one position it mostly was
+ *          certified to miss it.
  * Cost     about `digits` times tamis_anonymous_delta.
  * Errors   INVALID, SYSTEM (memory), UNABLE (no probability on this grid meets the target).                          */
 TAMIS_USE tamis_status tamis_anonymous_lie(int64_t *m, const tamis_reports *reports, int digits, const tamis_number *epsilon,
@@ -88,8 +88,8 @@ TAMIS_USE tamis_status tamis_anonymous_lie(int64_t *m, const tamis_reports *repo
 TAMIS_USE tamis_status tamis_anonymous_lie_local(int64_t *m, const tamis_reports *reports, int digits,
                                                  const tamis_number *epsilon, tamis_error *err);
 
-/* The reports of a sample: the smallest epsilon at delta for a person of the frame, if nobody outside knows who was sampled. Simple
- * random samples without replacement, of `reports` units; and Bernoulli samples, Poisson samples of equal
+/* The reports of a sample: the smallest epsilon at delta for a person of the frame, if nobody outside knows who was sampled.
+ * Simple random samples without replacement, of `reports` units; and Bernoulli samples, Poisson samples of equal
  * probabilities, of which `reports` is not looked at: their size is random and is published. Other designs are refused, because
  * no theorem is known that covers them here. A sampled person who tells has tamis_anonymous_epsilon.
  *
@@ -120,7 +120,8 @@ TAMIS_USE tamis_status tamis_anonymous_ratio(tamis_bound *ratio, int64_t n, int6
  *
  * Needs    as above, 0 < alpha < 1.
  * Gives    the quantile; n on failure.
- * Errors   INVALID, SYSTEM (memory), UNABLE (alpha cannot be told from a value of the distribution function).
+ * Errors   INVALID, SYSTEM (memory), UNABLE (with more than 60 people, alpha cannot be told from a value of the
+ *          distribution function).
  * Paper    krand, 3.1.5 (docs/papers.md#krand-quantile).                                                             */
 TAMIS_USE tamis_status tamis_anonymous_quantile(int64_t *s, int64_t n, int64_t m, const tamis_number *q,
                                                 const tamis_number *alpha, tamis_error *err);
@@ -146,8 +147,8 @@ typedef struct tamis_anonymous_worst {
 TAMIS_USE tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst, const tamis_reports *reports,
                                                  const tamis_number *exp_epsilon, int64_t low, int64_t high, tamis_error *err);
 
-/* delta of a few reports in any form but counts of several positions, exactly, over all answers of the others; e^epsilon is an exact
- * number >= 1.
+/* delta of a few reports in any form but counts of several positions, exactly, over all answers of the others; e^epsilon is an
+ * exact number >= 1.
  *
  * Gives    an enclosure, relatively within 1e-9 or absolutely within 1e-30. On failure [0, 1].
  * Cost     grows with the number of histograms: 20 reports of 2 bits or 5 of 3 bits take some seconds.

@@ -3,6 +3,7 @@
 #include <tamis/anonymous.h>
 
 #include "base/error.h"
+#include "collect/anonymous/reports.h"
 #include "compute/compute.h"
 
 static tamis_reports one_bit(int64_t n, const tamis_number *q)
@@ -75,7 +76,7 @@ static tamis_status eps(tmi_json_out *out, const tmi_field_value *in, tamis_erro
 {
     tamis_bound epsilon;
     tamis_reports reports = one_bit(in[0].integer, in[1].number);
-    tamis_status status = tamis_anonymous_epsilon(&epsilon, &reports, in[2].number, err);
+    tamis_status status = tmi_patient_epsilon(&epsilon, &reports, in[2].number, err);
     if (status != TAMIS_OK) return status;
     tmi_put_bound(out, "eps", epsilon);
     return TAMIS_OK;

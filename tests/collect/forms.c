@@ -1,4 +1,5 @@
-/* Counts of several positions, whole reports and categories, against their definitions: every answer of everybody, every report. */
+/* Counts of several positions, whole reports and categories, against their definitions: every answer of everybody, every
+ * report. */
 #include "tests/test.h"
 
 #include "collect/anonymous/blanket.h"
@@ -29,7 +30,8 @@ static double probability(const tamis_reports *r, int answer, int report)
     return p;
 }
 
-/* What is published of one report, such that what is published of all is the sum: 16 bits per report would overflow, 6 reports do not. */
+/* What is published of one report, such that what is published of all is the sum: 16 bits per report would overflow, 6 reports
+ * do not. */
 static int64_t key(const tamis_reports *r, int report)
 {
     int64_t z = 0;
@@ -235,6 +237,53 @@ static void one_bit_beats_the_blanket(void **state)
     tamis_number_free(delta);
 }
 
+/* With seven bits there is no table: the bound is that of clones with the share of the whole report. */
+static void many_bits_have_clones_of_the_whole_report(void **state)
+{
+    tamis_number *q = number("2/5"), *eps = number("1/2"), *eps0;
+    tamis_reports r = {.reports = 300, .form = TAMIS_REPORT_WHOLE, .positions = 7, .lie_one = q};
+    tamis_bound delta, local, clones;
+    (void)state;
+    assert_int_equal(tamis_anonymous_local(&local, &r, NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_double(&eps0, local.upper, NULL), TAMIS_OK);
+    assert_int_equal(tamis_anonymous_delta(&delta, &r, eps, NULL), TAMIS_OK);
+    assert_int_equal(tamis_clones_delta(&clones, 300, eps0, 2023, eps, NULL), TAMIS_OK);
+    assert_true(delta.upper >= clones.lower && delta.upper <= 1.05 * clones.upper && delta.lower > 0 &&
+                delta.lower < delta.upper);
+    tamis_number_free(q);
+    tamis_number_free(eps);
+    tamis_number_free(eps0);
+}
+
+/* 1/n E(Z_1 + ... + Z_n)+ over all outcomes of n steps, from the sum so far on. */
+static double mean_excess(const double *p, const double *z, int values, int n, int left, double sum)
+{
+    double mean = 0;
+    if (left == 0) return fmax(0, sum) / n;
+    for (int i = 0; i < values; i++) mean += p[i] * mean_excess(p, z, values, n, left - 1, sum + z[i]);
+    return mean;
+}
+
+/* Others who all have the third category attain the blanket or come near it: here neither they nor any other composition do. */
+static void the_blanket_is_not_always_attained(void **state)
+{
+    tamis_number *lie = number("1/2"), *e = number("6/5");
+    tamis_reports r = {.reports = 5, .form = TAMIS_REPORT_CATEGORIES, .positions = 3, .lie_one = lie};
+    const double E = 1.2, up = (0.5 - E * 0.25) / 0.25, down = (0.25 - E * 0.5) / 0.25;
+    const double blanket = mean_excess((const double[]){0.25, 0.25, 0.25, 0.25}, (const double[]){up, down, 1 - E, 0}, 4, 5, 5,
+                                       0);
+    const double third = mean_excess((const double[]){0.25, 0.25, 0.5}, (const double[]){up, down, (1 - E) / 2}, 3, 5, 5, 0);
+    tamis_bound exact;
+    double bound;
+    (void)state;
+    assert_int_equal(tamis_anonymous_exact_delta(&exact, &r, e, NULL), TAMIS_OK);
+    assert_true(close_to(exact.upper, third) && exact.upper < 0.99 * blanket);
+    assert_int_equal(tmi_blanket_categories(&bound, 3, lie, 5, &(tmi_loss_at){.exp_eps = e}, NULL), TAMIS_OK);
+    assert_true(bound >= blanket * (1 - 1e-12) && bound <= 1.02 * blanket);
+    tamis_number_free(lie);
+    tamis_number_free(e);
+}
+
 static void positions_that_differ(void **state)
 {
     tamis_number *u = number("1/2"), *v = number("1/10"), *delta = number("1e-5");
@@ -343,6 +392,8 @@ int main(void)
         cmocka_unit_test(bounds_and_attacks_enclose_the_truth),
         cmocka_unit_test(clones_of_single_bits_are_unsound_for_two),
         cmocka_unit_test(one_bit_beats_the_blanket),
+        cmocka_unit_test(many_bits_have_clones_of_the_whole_report),
+        cmocka_unit_test(the_blanket_is_not_always_attained),
         cmocka_unit_test(positions_that_differ),
         cmocka_unit_test(the_smallest_lie),
         cmocka_unit_test(reports_of_a_sample),

@@ -1,7 +1,7 @@
 /* What two collections of vectors certainly reveal: a lower bound of every guarantee.
  *
- * The answers x and y of one person differ at some positions, and all others answer x, or all y, or all zeros. An attacker adds up, over these
- * positions, the reports that look like x: D, a sum of independent bits. From some t on it speaks for x:
+ * The answers x and y of one person differ at some positions, and all others answer x, or all y, or all zeros. An attacker adds
+ * up, over these positions, the reports that look like x: D, a sum of independent bits. From some t on it speaks for x:
  *
  *     delta >= P(D >= t) - e^eps Q(D >= t),    eps >= log((P(D >= t) - delta) / Q(D >= t))    for every t.
  *
@@ -18,7 +18,8 @@ typedef struct attack {
     double mean, deviation;
 } attack;
 
-/* What all others answer at these positions. Zeros everywhere is an answer with at most any number of ones; ones only if any vector is. */
+/* What all others answer at these positions. Zeros everywhere is an answer with at most any number of ones; ones only if any
+ * vector is. */
 typedef enum others { LIKE_Y, LIKE_X, ZEROS, ONES } others;
 
 static attack prepare(const tmi_one_bit *bit, tmi_changes changes, others like)
@@ -72,7 +73,7 @@ static double gain(const tails *z, const goal *g)
 {
     if (g->exp_eps > 0) return z->p - g->exp_eps * z->q * (1 + WIDTH);
     double more = z->p - g->delta;
-    return more > 0 ? log(more / z->q) - 1e-14 : -INFINITY;
+    return more > 0 ? (log(more) - log(z->q)) * (1 - WIDTH) - 1e-14 : -INFINITY;
 }
 
 /* Every t gives a valid bound: a golden section between the mean and many deviations beyond it finds a good one. */

@@ -1,11 +1,11 @@
-/* The blanket. Let m(y) be the smallest probability of the report y over all answers. Every other person reports, with probability m(y), y
- * whatever the answer is, and otherwise something that is given away to the attacker. With x and x' the answers of the person, and
- * E = e^eps,
+/* The blanket. Let m(y) be the smallest probability of the report y over all answers. Every other person reports, with
+ * probability m(y), y whatever the answer is, and otherwise something that is given away to the attacker. With x and x' the
+ * answers of the person, and E = e^eps,
  *
  *     delta <= 1/n E(Z_1 + ... + Z_n)+,    Z = (R_x(y) - E R_x'(y)) / m(y) with probability m(y), else 0.
  *
- * (Given b blanket reports of the others, a histogram h of them and the person's has P(h) = M(h) / (b+1) times the sum of h_y R_x(y) / w(y),
- * M being the multinomial law with the shares w = m / sum of m; then average over b.)
+ * (Given b blanket reports of the others, a histogram h of them and the person's has P(h) = M(h) / (b+1) times the sum of h_y
+ * R_x(y) / w(y), M being the multinomial law with the shares w = m / sum of m; then average over b.)
  *
  * (.)+ is convex. So a Z whose values are split between the lattice points below and above, with the same mean, has the
  * larger expectation: a bound from above whose error is of second order in the lattice step. */

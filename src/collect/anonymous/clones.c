@@ -4,8 +4,8 @@
  *
  *     Bin(C, 1/2) + one with probability more    against    Bin(C, 1/2) + one with probability less,   C being seen.
  *
- * delta is the mean over C of the delta of such a pair (collect/shift.h). That falls in C, so a block of values of C is bounded from
- * both sides by its ends. */
+ * delta is the mean over C of the delta of such a pair (collect/shift.h). That falls in C, so a block of values of C is bounded
+ * from both sides by its ends. */
 #include "collect/anonymous/clones.h"
 
 #include <math.h>
@@ -15,10 +15,12 @@
 #include "collect/anonymous/reports.h"
 #include "composition/profile.h"
 
-#define EACH 1500  /* values of C up to which each has a pair of its own */
-#define BLOCKS 128 /* beyond */
+#define ALL 1500          /* others up to whom all numbers of clones are looked at by somebody patient */
+#define EACH 20000        /* numbers of clones up to which each has a pair of its own then */
+#define BLOCKS 128        /* blocks of them otherwise */
+#define DEVIATIONS 15     /* of the window of C where it is not all: 10^-49 lies outside; */
+#define FEW_DEVIATIONS 11 /* 10^-27 */
 #define BITS 192
-#define DEVIATIONS 15 /* of the window of C if there are more than EACH: 10^-49 lies outside */
 
 typedef struct window {
     int64_t first, count;
@@ -69,8 +71,8 @@ static tamis_status window_fill(window *w, const tmi_clones *c, tamis_error *err
     double p = fmin(1, fmax(0, tmi_ball_bound(&clone).upper)), sd = sqrt((double)n * p * (1 - p));
     int64_t mode = (int64_t)((double)n * p), first = 0, last = n;
     if (mode > n) mode = n;
-    if (n > EACH) {
-        double reach = DEVIATIONS * sd + 200;
+    if (!c->patient || n > ALL) {
+        double reach = c->patient ? DEVIATIONS * sd + 200 : FEW_DEVIATIONS * sd + 40;
         first = (double)mode > reach ? mode - (int64_t)reach : 0;
         last = (double)(n - mode) > reach ? mode + (int64_t)reach : n;
     }
@@ -144,7 +146,7 @@ tamis_status tmi_clones_delta(tamis_bound *delta, const tmi_clones *c, const tmi
     TMI_TRY(given(&high, c, 0, half, at, err)); /* the most that the mass outside can bring */
     add_share(&upper, &w.outside, high.upper);
     for (int64_t i = 0, step; i < w.count; i += step) {
-        step = w.count <= EACH + 1 ? 1 : w.count / BLOCKS + 1;
+        step = c->patient && w.count <= EACH ? 1 : w.count / BLOCKS + 1;
         if (step > w.count - i) step = w.count - i;
         tmi_ball_set_int(&weight, 0);
         for (int64_t j = i; j < i + step; j++) tmi_ball_add(&weight, &weight, &w.mass[j], BITS);
@@ -176,6 +178,6 @@ tamis_status tamis_clones_delta(tamis_bound *delta, int64_t n, const tamis_numbe
     if (year != 2021 && year != 2023) return tmi_fail(err, TAMIS_INVALID, "year: must be 2021 or 2023");
     tamis_status status = tmi_check_eps(epsilon, err);
     if (status != TAMIS_OK) return status;
-    tmi_clones clones = {.n = n, .local = epsilon0, .year = year};
+    tmi_clones clones = {.n = n, .local = epsilon0, .year = year, .patient = true};
     return tmi_clones_delta(delta, &clones, &(tmi_loss_at){.eps = epsilon}, err);
 }

@@ -11,6 +11,7 @@ typedef struct tmi_clones {
     const tamis_number *local;
     int year;
     const tamis_number *more, *less, *share;
+    bool patient; /* nine digits; otherwise three, in a tenth of the time */
 } tmi_clones;
 
 /* Checked parameters. An enclosure of the bound; {0, 1} on failure. */

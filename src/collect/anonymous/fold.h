@@ -16,8 +16,8 @@ typedef struct tmi_fold {
 void tmi_fold_init(tmi_fold *f);
 void tmi_fold_clear(tmi_fold *f);
 
-/* The law of the sum of n >= 1 steps. Masses left of a window of about 13 standard deviations are moved up to its end, or left out
- * from below. UNABLE if the window has more than TMI_FOLD_PLACES places. f is initialised. */
+/* The law of the sum of n >= 1 steps. Masses left of a window of about 13 standard deviations are moved up to its end, or left
+ * out from below. UNABLE if the window has more than TMI_FOLD_PLACES places. f is initialised. */
 tamis_status tmi_fold_power(tmi_fold *f, const tmi_masses *step, int64_t n, bool up, tamis_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <tamis/anonymous.h>
 
 #include "num/ball.h"
+#include "num/exact.h"
 #include "num/law/laws.h"
 
 /* A_n(m) */
@@ -110,6 +111,29 @@ tamis_status tamis_anonymous_ratio(tamis_bound *value, int64_t n, int64_t m, con
     return status;
 }
 
+#define EXACT 60 /* people up to whom a tie is decided in exact numbers */
+
+/* The same in exact numbers, one report after the other by (3.2) and (3.3). */
+static tamis_status reaches_exactly(bool *yes, const count *law, int64_t s, const tamis_number *alpha, tamis_error *err)
+{
+    int64_t ones = law->groups[0].count, n = ones + law->groups[1].count;
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term mass[EXACT + 1] = {tmi_int(&e, 1)}, zero = tmi_int(&e, 0), sum = zero;
+    for (int64_t i = 1; i <= n; i++) mass[i] = zero;
+    for (int64_t i = 0; i < n; i++) {
+        tmi_term p = law->groups[i < ones ? 0 : 1].probability, q = law->groups[i < ones ? 1 : 0].probability;
+        for (int64_t k = i + 1; k >= 0; k--) { /* p + q = 1 */
+            mass[k] = tmi_mul(&e, mass[k], q);
+            if (k > 0) mass[k] = tmi_add(&e, mass[k], tmi_mul(&e, mass[k - 1], p));
+        }
+    }
+    for (int64_t k = 0; k <= s; k++) sum = tmi_add(&e, sum, mass[k]);
+    *yes = e.status == TAMIS_OK && tmi_number_compare(sum, alpha) >= 0;
+    tamis_status status = e.status;
+    tmi_exact_clear(&e);
+    return status;
+}
+
 /* Whether P(A <= s) >= alpha, certainly. */
 static tamis_status reaches(bool *yes, const count *law, int64_t s, const tamis_number *alpha, tamis_error *err)
 {
@@ -126,6 +150,10 @@ static tamis_status reaches(bool *yes, const count *law, int64_t s, const tamis_
         tmi_ball_set_number(&x, alpha, bits);
         *yes = tmi_ball_is_at_most(&x, &p);
         known = *yes || tmi_ball_is_less(&p, &x);
+    }
+    if (!known && law->groups[0].count + law->groups[1].count <= EXACT) {
+        TMI_TRY(reaches_exactly(yes, law, s, alpha, err));
+        known = true;
     }
     if (!known) status = tmi_fail(err, TAMIS_UNABLE, "alpha: cannot be told from a value of the distribution function");
 done:

@@ -1,8 +1,8 @@
 /* One anonymised bit: the largest delta over all that the others may have answered.
  *
- * With `ones` ones and N - ones zeros among the N others there is a pair of laws (collect/shift.h), in two orders. Which number of
- * ones is worst follows no simple rule: mostly all or none, at small eps often an interior one, and lattice effects decide between
- * neighbours. But one more report of a known answer is post-processing of the count, so
+ * With `ones` ones and N - ones zeros among the N others there is a pair of laws (collect/shift.h), in two orders. Which number
+ * of ones is worst follows no simple rule: mostly all or none, at small eps often an interior one, and lattice effects decide
+ * between neighbours. But one more report of a known answer is post-processing of the count, so
  *
  *     delta(a ones, b zeros) falls in a and falls in b,
  *

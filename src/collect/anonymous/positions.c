@@ -1,10 +1,11 @@
 /* Counts of several positions. Given all answers the counts are independent, so two answers that differ at d positions are
- * told apart by d pairs of laws, one per position, each with a composition of its own. For every one of them delta at eps is at most
+ * told apart by d pairs of laws, one per position, each with a composition of its own. For every one of them delta at eps is at
+ * most
  *
  *     H(E) = the largest delta of one bit over all compositions and both orders,   E = e^eps,
  *
- * which is convex in E. A polyline through points of H lies above it, the last point being continued by a level line; and d releases with this profile are composed
- * (composition/lattice.h): an upper bound for all answers of the others. */
+ * which is convex in E. A polyline through points of H lies above it, the last point being continued by a level line; and d
+ * releases with this profile are composed (composition/lattice.h): an upper bound for all answers of the others. */
 #include <math.h>
 #include <tamis/profile.h>
 
@@ -178,7 +179,8 @@ tamis_status tmi_positions_epsilon(tamis_bound *eps, const tamis_reports *r, con
     TMI_TRY(tamis_profile_epsilon(&upper, all, delta, err));
     TMI_TRY(tamis_anonymous_local(&local, r, err));
     TMI_TRY(tmi_attack_epsilon(&lower, r, delta, err));
-    *eps = (tamis_bound){lower, fmin(upper.upper, local.upper)};
+    eps->upper = fmin(upper.upper, local.upper);
+    eps->lower = fmin(lower, eps->upper);
 done:
     tamis_profile_free(all);
     return status;

@@ -47,9 +47,9 @@ static int ones_in(size_t x)
     return __builtin_popcountll((unsigned long long)x);
 }
 
-/* Two vectors have positions 11, 10, 01 and 00, as many of each as the code below says; order of positions does not matter. Where ones
- * and zeros lie alike and any vector is an answer, flipping a position in all answers and reports maps the first vector
- * to zero. */
+/* Two vectors have positions 11, 10, 01 and 00, as many of each as the code below says; order of positions does not matter.
+ * Where ones and zeros lie alike and any vector is an answer, flipping a position in all answers and reports maps the first
+ * vector to zero. */
 static void bit_pairs(tmi_randomizer *r, const size_t *answers, int length, bool alike)
 {
     for (size_t i = 0; i < r->inputs; i++)

@@ -21,7 +21,7 @@ static tamis_status check_flips(const tamis_reports *r, tamis_error *err)
     tamis_number_free(sum);
     if (!too_many) return TAMIS_OK;
     if (!r->lie_zero) return tmi_fail(err, TAMIS_INVALID, "lie probability: must be below 1/2");
-    return tmi_fail(err, TAMIS_INVALID, "lie probabilities: of a one and of a zero must add up to less than 1");
+    return tmi_fail(err, TAMIS_INVALID, "lie probability: that of a one and that of a zero must add up to less than 1");
 }
 
 static tamis_status check_categories(const tamis_reports *r, tamis_error *err)
@@ -48,6 +48,16 @@ done:
     return status;
 }
 
+static tamis_status check_sizes(const tamis_reports *r, tamis_error *err)
+{
+    if (r->form != TAMIS_REPORT_COUNTS && r->form != TAMIS_REPORT_WHOLE) return tmi_fail(err, TAMIS_INVALID, "form: unknown");
+    if (r->positions < 1 || r->positions > TAMIS_MAX_POSITIONS)
+        return tmi_fail(err, TAMIS_INVALID, "bits: must be between 1 and %d", TAMIS_MAX_POSITIONS);
+    if (r->ones < 0 || r->ones > r->positions)
+        return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the number of bits");
+    return TAMIS_OK;
+}
+
 tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
 {
     if (!r) return tmi_fail(err, TAMIS_INVALID, "reports: NULL");
@@ -55,19 +65,16 @@ tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
         return tmi_fail(err, TAMIS_INVALID, "reports: must be between 1 and %lld", (long long)TAMIS_MAX_REPORTS);
     if (!r->lie_one) return tmi_fail(err, TAMIS_INVALID, "lie probability: NULL");
     if (r->form == TAMIS_REPORT_CATEGORIES) return check_categories(r, err);
-    if (r->form != TAMIS_REPORT_COUNTS && r->form != TAMIS_REPORT_WHOLE) return tmi_fail(err, TAMIS_INVALID, "form: unknown");
-    if (r->positions < 1 || r->positions > TAMIS_MAX_POSITIONS)
-        return tmi_fail(err, TAMIS_INVALID, "bits: must be between 1 and %d", TAMIS_MAX_POSITIONS);
-    if (r->ones < 0 || r->ones > r->positions)
-        return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the number of bits");
-    return check_flips(r, err);
+    tamis_status status = check_sizes(r, err);
+    return status == TAMIS_OK ? check_flips(r, err) : status;
 }
 
 /* ---- what may differ ---- */
 
+/* Allocates nothing, so it cannot fail for want of memory and say that nothing differs. */
 int64_t tamis_reports_differing(const tamis_reports *r)
 {
-    if (!r || r->form == TAMIS_REPORT_CATEGORIES || tmi_check_reports(r, NULL) != TAMIS_OK) return 0;
+    if (!r || r->form == TAMIS_REPORT_CATEGORIES || check_sizes(r, NULL) != TAMIS_OK) return 0;
     return r->ones == 0 || 2 * r->ones > r->positions ? r->positions : 2 * r->ones;
 }
 
@@ -145,7 +152,9 @@ bool tmi_is_one_bit(const tamis_reports *r)
     return r->form == TAMIS_REPORT_CATEGORIES ? r->positions == 2 : r->positions == 1;
 }
 
-#define EVERY 3000    /* reports up to which each composition is looked at where that is needed */
+#define EVERY 3000             /* reports up to which each composition is looked at where that is needed */
+#define EVERY_PATIENTLY 200000 /* the same for whoever can wait half a minute, looking at this many pairs: */
+#define PATIENT 40000
 #define MANY 10000000 /* beyond which compositions differ too little for narrow blocks */
 
 tamis_status tamis_anonymous_delta(tamis_bound *delta, const tamis_reports *reports, const tamis_number *epsilon,
@@ -174,18 +183,28 @@ done:
 }
 
 /* Each composition of a few reports; with many, as near as some seconds allow. */
-static tamis_status one_bit_epsilon(tamis_bound *eps, const tamis_reports *r, const tamis_number *delta, tamis_error *err)
+static tamis_status one_bit_epsilon(tamis_bound *eps, const tamis_reports *r, const tamis_number *delta, bool patient,
+                                    tamis_error *err)
 {
-    static const tmi_effort efforts[] = {{1e-9, 12000, 0}, {1e-4, 1500, 0}, {0.004, 4000, 0}, {0.02, 4000, 0}};
+    const tmi_effort efforts[] = {{1e-9, patient ? PATIENT : 12000, 0}, {1e-4, 1500, 0}, {0.004, 4000, 0}, {0.02, 4000, 0}};
     const size_t last = sizeof efforts / sizeof *efforts - 1;
     tmi_one_bit bit;
     tamis_status status = tmi_one_bit_init(&bit, r->reports, r->lie_one, tmi_lie_zero(r), err);
-    for (size_t i = r->reports <= EVERY ? 0 : r->reports <= MANY ? 1 : 2; status == TAMIS_OK; i++) {
+    for (size_t i = r->reports <= (patient ? EVERY_PATIENTLY : EVERY) ? 0 : r->reports <= MANY ? 1 : 2; status == TAMIS_OK; i++) {
         status = tmi_one_bit_epsilon(eps, &bit, delta, efforts[i], err);
         if (status != TAMIS_UNABLE || i == last) break;
         status = TAMIS_OK;
     }
     tmi_one_bit_clear(&bit);
+    return status;
+}
+
+tamis_status tmi_patient_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta, tamis_error *err)
+{
+    *epsilon = (tamis_bound){0, INFINITY};
+    tamis_status status = tmi_check_reports(reports, err);
+    if (status == TAMIS_OK) status = tmi_check_delta(delta, err);
+    if (status == TAMIS_OK) status = one_bit_epsilon(epsilon, reports, delta, true, err);
     return status;
 }
 
@@ -198,7 +217,7 @@ tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis_reports *
     TMI_TRY(tmi_check_reports(reports, err));
     TMI_TRY(tmi_check_delta(delta, err));
     if (tmi_number_sign(delta) == 0) TMI_TRY(tamis_anonymous_local(epsilon, reports, err));
-    else if (tmi_is_one_bit(reports)) TMI_TRY(one_bit_epsilon(epsilon, reports, delta, err));
+    else if (tmi_is_one_bit(reports)) TMI_TRY(one_bit_epsilon(epsilon, reports, delta, false, err));
     else if (reports->form == TAMIS_REPORT_COUNTS) TMI_TRY(tmi_positions_epsilon(epsilon, reports, delta, err));
     else TMI_TRY(tmi_whole_epsilon(epsilon, reports, delta, err));
 done:
@@ -222,7 +241,7 @@ tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst
         return tmi_fail(err, TAMIS_INVALID, "ones of the others: must lie between 0 and the number of reports less 1");
     TMI_TRY(tmi_one_bit_init(&bit, reports->reports, reports->lie_one, tmi_lie_zero(reports), err));
     tmi_one_bit_window(&bit, low, high);
-    TMI_TRY(tmi_one_bit_delta(delta, worst, &bit, &(tmi_loss_at){.exp_eps = exp_epsilon}, TMI_EFFORT_EXACT, err));
+    TMI_TRY(tmi_one_bit_delta(delta, worst, &bit, &(tmi_loss_at){.exp_eps = exp_epsilon}, (tmi_effort){1e-10, PATIENT, 0}, err));
 done:
     tmi_one_bit_clear(&bit);
     return status;

@@ -17,6 +17,9 @@ typedef struct tmi_changes {
 } tmi_changes;
 tmi_changes tmi_reports_changes(const tamis_reports *reports);
 
+/* tamis_anonymous_epsilon of one bit for the calculator, which waits longer for a narrower answer. */
+tamis_status tmi_patient_epsilon(tamis_bound *epsilon, const tamis_reports *reports, const tamis_number *delta, tamis_error *err);
+
 /* Counts of several positions. */
 tamis_status tmi_positions_delta(tamis_bound *delta, const tamis_reports *reports, const tamis_number *eps, tamis_error *err);
 tamis_status tmi_positions_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tamis_error *err);
@@ -25,8 +28,8 @@ tamis_status tmi_positions_epsilon(tamis_bound *eps, const tamis_reports *report
 tamis_status tmi_whole_delta(tamis_bound *delta, const tamis_reports *reports, const tmi_loss_at *at, tamis_error *err);
 tamis_status tmi_whole_epsilon(tamis_bound *eps, const tamis_reports *reports, const tamis_number *delta, tamis_error *err);
 
-/* Where a decreasing function of eps passes `goal`, in [0, most], to about `width`: at .upper its value was at most the goal, or .upper
- * is `most`; at .lower it was more, or .lower is 0. */
+/* Where a decreasing function of eps passes `goal`, in [0, most], to about `width`: at .upper its value was at most the goal,
+ * or .upper is `most`; at .lower it was more, or .lower is 0. */
 typedef tamis_status tmi_delta_at(double *delta, const void *self, const tamis_number *eps, tamis_error *err);
 tamis_status tmi_solve_epsilon(tamis_bound *eps, tmi_delta_at *delta_at, const void *self, const tamis_number *goal, double most,
                                double width, tamis_error *err);

@@ -2,9 +2,9 @@
  *
  * Simple random sampling, n of N: delta of the frame at log(1 + f (e^eps - 1)) is f times delta of n reports at eps, f = n/N.
  *
- * Bernoulli sampling: given its size m, a sample is a simple random one, and the size says nothing about anybody's answer. Sizes from
- * m1 to m2 have at most the rate m2/N and at least m1 reports, and both bounds are on the safe side; the sizes outside have together
- * at most a fifth of delta, which is counted as lost. */
+ * Bernoulli sampling: given its size m, a sample is a simple random one, and the size says nothing about anybody's answer.
+ * Sizes from m1 to m2 have at most the rate m2/N and at least m1 reports, and both bounds are on the safe side; the sizes
+ * outside have together at most a fifth of delta, which is counted as lost. */
 #include <math.h>
 #include <string.h>
 #include <tamis/amplification.h>

@@ -10,8 +10,8 @@
  *
  *     delta(eps) = max over t of A c(t-1) - (E-1) G(t),    A = more - E less,
  *
- * the largest t of gain(t) = A c(t-1) - B c(t) > 0 on, B = E (1-less) - (1-more). For A <= 0 it is 0. The other order, the results
- * up to some t of the person with `less`, is the mirror image: all probabilities are replaced by one minus them. */
+ * the largest t of gain(t) = A c(t-1) - B c(t) > 0 on, B = E (1-less) - (1-more). For A <= 0 it is 0. The other order, the
+ * results up to some t of the person with `less`, is the mirror image: all probabilities are replaced by one minus them. */
 #ifndef TMI_COLLECT_ANONYMOUS_SHIFT_H
 #define TMI_COLLECT_ANONYMOUS_SHIFT_H
 

@@ -1,5 +1,5 @@
-/* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the smallest of
- * three upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
+/* Whole reports, and categories. Few reports: all compositions of the others, exactly (collect/enumerate.c). Otherwise the
+ * smallest of three upper bounds, the blanket, the clones and the local eps, and the largest of what some collections certainly
  * reveal. The gap is shown, not hidden. */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "collect/anonymous/reports.h"
 
 #define TOO_PRIVATE 60 /* a local eps beyond which clones hide nothing, and e^eps has many digits */
-#define SOLVED 1e-4    /* relative width of a solved eps */
+#define SOLVED 3e-4    /* relative width of a solved eps */
 
 /* What is kept between the questions of one search. */
 typedef struct whole {

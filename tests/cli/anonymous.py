@@ -1,0 +1,122 @@
+"""tamis privacy anonymous: the three numbers, targets, samples, forms, and wrong usage."""
+import json
+import math
+
+from kit import *
+
+
+def anonymous(*arguments, **options):
+    return tamis("privacy", "anonymous", *arguments, **options)
+
+
+def told(*arguments):
+    done = anonymous(*arguments, "--json")
+    assert done.returncode == OK and done.stderr == "", done
+    return json.loads(done.stdout)
+
+
+def fraction(text):
+    top, _, bottom = text.partition("/")
+    return int(top) / int(bottom or 1)
+
+
+TEXTS = {
+    "bit": ["--reports", "1000", "--lie", "1/4"],
+    "sample": ["--reports", "500", "--lie", "1/4", "--population", "20000"],
+    "whole": ["--reports", "4", "--bits", "2", "--whole", "--lie", "1/10", "--epsilon", "1"],
+}
+golden("anonymous", TEXTS, anonymous)
+
+
+@case
+def three_numbers_and_what_dropouts_cost():
+    out = told("--reports", "1000", "--bits", "1", "--lie", "1/4", "--delta", "1e-6")
+    local, eps = out["local"]["epsilon"], out["anonymous"]["epsilon"]
+    assert local["lower"] <= math.log(3) <= local["upper"] and 0.14205 < eps["lower"] <= eps["upper"] < 0.14207
+    assert out["anonymous"]["delta"] == "1e-6" and out["local"]["delta"] == "0"
+    assert out["collector"]["with_senders"]["epsilon"] == local and out["collector"]["without_senders"]["epsilon"] == eps
+    assert out["dropouts"]["reports"] == 900 and out["dropouts"]["anonymous"]["epsilon"]["lower"] > eps["upper"]
+
+
+@case
+def epsilon_and_delta_are_inverse():
+    eps = told("--reports", "1000", "--lie", "1/4", "--delta", "1e-6")["anonymous"]["epsilon"]
+    delta = told("--reports", "1000", "--lie", "1/4", "--epsilon", repr(eps["upper"]))["anonymous"]["delta"]
+    assert 0.999e-6 < delta["lower"] <= delta["upper"] <= 1e-6
+
+
+@case
+def delta_is_one_in_a_million_unless_asked():
+    assert told("--reports", "100", "--lie", "1/4")["anonymous"]["delta"] == "1e-6"
+
+
+@case
+def a_target_is_met_and_the_next_smaller_lie_misses_it():
+    out = told("--reports", "1000", "--target", "0.5,1e-6")
+    lie = fraction(out["lie"])
+    assert (lie * 65536).is_integer() and out["anonymous"]["epsilon"]["upper"] <= 0.5000001
+    below = told("--reports", "1000", "--lie", f"{round(lie * 65536) - 1}/65536", "--epsilon", "0.5")
+    assert below["anonymous"]["delta"]["lower"] > 1e-6
+    local = told("--reports", "1000", "--target-local", "1")
+    assert fraction(local["lie"]) == math.ceil(65536 / (1 + math.e)) / 65536 and local["local"]["epsilon"]["upper"] <= 1
+
+
+@case
+def forms_are_told_apart():
+    bits = told("--reports", "50", "--bits", "4", "--one-hot", "--lie", "1/4", "--delta", "1e-3")
+    assert bits["form"] == "counts" and bits["ones"] == 1 and bits["local"]["epsilon"]["lower"] <= 2 * math.log(3)
+    assert bits["anonymous"]["epsilon"]["lower"] > 0
+    uneven = told("--reports", "50", "--lie", "1/2", "--lie-zero", "1/10", "--delta", "1e-3")
+    assert uneven["lie_zero"] == "1/10" and uneven["local"]["epsilon"]["lower"] <= math.log(5) <= uneven["local"]["epsilon"]["upper"]
+    three = told("--reports", "5", "--categories", "3", "--lie", "1/4", "--delta", "1e-2")
+    assert three["form"] == "categories" and three["local"]["epsilon"]["upper"] >= math.log(6)
+    whole = told("--reports", "4", "--bits", "2", "--whole", "--lie", "1/10", "--epsilon", "0")
+    assert abs(whole["anonymous"]["delta"]["upper"] - 0.77624) < 1e-5
+
+
+@case
+def a_sample_adds_to_it():
+    out = told("--reports", "500", "--lie", "1/4", "--population", "20000")
+    assert out["sample"]["epsilon"]["upper"] < 0.05 * out["anonymous"]["epsilon"]["upper"]
+    rate = told("--reports", "500", "--lie", "1/4", "--population", "20000", "--rate", "1/40")
+    assert out["sample"]["epsilon"]["upper"] < rate["sample"]["epsilon"]["upper"] < 0.05 * out["anonymous"]["epsilon"]["upper"]
+
+
+WRONG = {
+    "no lie": ["--reports", "10"],
+    "half": ["--reports", "10", "--lie", "1/2"],
+    "zero": ["--reports", "10", "--lie", "0"],
+    "no number": ["--reports", "10", "--lie", "often"],
+    "no reports": ["--reports", "0", "--lie", "1/4"],
+    "too many reports": ["--reports", "1000000001", "--lie", "1/4"],
+    "sum of one": ["--reports", "10", "--lie", "1/2", "--lie-zero", "1/2"],
+    "negative epsilon": ["--reports", "10", "--lie", "1/4", "--epsilon", "-1"],
+    "large delta": ["--reports", "10", "--lie", "1/4", "--delta", "2"],
+    "two questions": ["--reports", "10", "--lie", "1/4", "--delta", "1e-6", "--epsilon", "1"],
+    "half a target": ["--reports", "10", "--target", "1"],
+    "target and lie": ["--reports", "10", "--target", "1,1e-6", "--lie", "1/4"],
+    "no bits": ["--reports", "10", "--lie", "1/4", "--bits", "0"],
+    "too many ones": ["--reports", "10", "--lie", "1/4", "--bits", "3", "--ones", "4"],
+    "one hot of one": ["--reports", "10", "--lie", "1/4", "--one-hot"],
+    "bits and categories": ["--reports", "10", "--lie", "1/4", "--bits", "3", "--categories", "3"],
+    "unlikely truth": ["--reports", "10", "--lie", "0.7", "--categories", "3"],
+    "small population": ["--reports", "10", "--lie", "1/4", "--population", "9"],
+    "rate alone": ["--reports", "10", "--lie", "1/4", "--rate", "1/10"],
+    "rate above one": ["--reports", "10", "--lie", "1/4", "--population", "90", "--rate", "2"],
+}
+
+
+@case
+def wrong_usage_is_said():
+    for name, arguments in WRONG.items():
+        done = anonymous(*arguments)
+        assert done.returncode == USAGE and done.stdout == "" and done.stderr.startswith("tamis: --"), (name, done)
+
+
+@case
+def a_target_that_no_lie_meets_is_unable():
+    done = anonymous("--reports", "2", "--target", "1e-9,1e-9")
+    assert done.returncode == UNABLE and done.stdout == "", done
+
+
+main()
