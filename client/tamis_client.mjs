@@ -218,7 +218,7 @@ export function unpack(bytes) {
     const [reports, ids] = [[], []];
     const wrong = (what) => new Error(`byte ${at}: ${what}`);
     const take = (n) => {
-        if (bytes.length - at < n) throw wrong("the file ends too early: it was cut");
+        if (bytes.length - at < n) throw wrong("the file is truncated");
         at += n;
         return at - n;
     };
@@ -230,7 +230,7 @@ export function unpack(bytes) {
     const readHeader = () => {
         const begin = take(24);
         if (MAGIC.some((byte, i) => bytes[begin + i] !== byte)) throw wrong("this is not the packed form of reports");
-        if (view.getUint32(begin + 8, true) !== 1) throw wrong("another version of the packed form");
+        if (view.getUint32(begin + 8, true) !== 1) throw wrong("unknown version of the packed form");
         const size = view.getUint32(begin + 12, true);
         const bits = view.getUint32(begin + 16, true);
         const flags = view.getUint32(begin + 20, true);
@@ -242,7 +242,7 @@ export function unpack(bytes) {
         if (flags !== (read.id ? 1 : 0) || again.length !== size || again.some((byte, i) => bytes[begin + i] !== byte)) {
             throw wrong("the header is damaged");
         }
-        if (first && again.some((byte, i) => first[i] !== byte)) throw wrong("another header than before: other bits, names or lies");
+        if (first && again.some((byte, i) => first[i] !== byte)) throw wrong("another header than before: other bits, names or probabilities");
         [first, form] = [again, read];
     };
     while (at < bytes.length || !first) {
@@ -269,7 +269,7 @@ export function unpack(bytes) {
             }
             count += BigInt(rows);
         }
-        if (view.getBigUint64(take(8), true) !== count) throw wrong("the number of reports does not agree with the blocks");
+        if (view.getBigUint64(take(8), true) !== count) throw wrong("the number of reports does not match the blocks");
     }
     return {form, reports, ids: form.id ? ids : null};
 }

@@ -1,4 +1,4 @@
-/* Permanent lies. The digits of U are those of HMAC-SHA-256(secret, "tamis memo 1" 0 lie 0 lie_zero 0 question 0 answer 0
+/* Permanent flips. The digits of U are those of HMAC-SHA-256(secret, "tamis memo 1" 0 lie 0 lie_zero 0 question 0 answer 0
  * counter), the counter as four bytes, little-endian, from 0 on: one hash gives 256 digits, and practically always decides. As
  * long as the secret is not known, U cannot be told from a number that was drawn once for this question and answer and kept.
  *

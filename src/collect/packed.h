@@ -1,7 +1,7 @@
 /* The packed form of reports: the randomized bits of many people in one stream (docs/collection.md, "The packed form").
  *
  * A stream begins with a header, which says how the bits were randomized and what they are called. Blocks of reports follow,
- * and an empty block with the number of reports ends it, so that a stream that was cut is always noticed. A file may have
+ * and an empty block with the number of reports ends it, so that a truncated stream is always noticed. A file may have
  * several streams one behind the other, as when a server appends what each client sends; their headers must be equal, byte by
  * byte. Reading and writing are streaming: one block is in memory. */
 #ifndef TMI_COLLECT_PACKED_H
@@ -36,7 +36,7 @@ void tmi_packed_form_clear(tmi_packed_form *form);
 /* INVALID unless 0 < lie, 0 < lie_zero and lie + lie_zero < 1. For lie = lie_zero this is 0 < lie < 1/2. */
 tamis_status tmi_packed_check_lies(const tamis_number *lie, const tamis_number *lie_zero, tamis_error *err);
 
-/* INVALID unless all that a header needs is so: lies, 1 <= bits <= TMI_PACKED_BITS, names that are not empty, not too long,
+/* INVALID unless the header is valid: lie probabilities, 1 <= bits <= TMI_PACKED_BITS, names that are not empty, not too long,
  * valid UTF-8 without control characters, and all different. */
 tamis_status tmi_packed_form_check(const tmi_packed_form *form, tamis_error *err);
 

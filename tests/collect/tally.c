@@ -126,7 +126,7 @@ static void clients(void **state)
     tamis_number *lie = number("1/4");
     tamis_tally_terms terms = {.lie = lie, .id = "who"};
     static const char text[] = "a,who,b\n1,anna,0\n0,bert,1\n0,anna,1\n";
-    assert_non_null(strstr(refused(&terms, text), "line 4: this is the second report of its client"));
+    assert_non_null(strstr(refused(&terms, text), "line 4: this client has already reported"));
     assert_non_null(strstr(refused(&terms, "a,who\n1,\n"), "line 2: the client id is missing"));
     terms.once = 1;
     tamis_tally *t = tally_of(&terms, text);

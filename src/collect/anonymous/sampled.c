@@ -78,7 +78,7 @@ static tamis_status equal_rate(tamis_number **rate, const tamis_design *design, 
         if (status == TAMIS_OK && !same)
             status = tmi_fail(err, TAMIS_REFUSED,
                               "no theorem covers anonymised reports of a Poisson sample with unequal "
-                              "probabilities; give the number of reports alone");
+                              "probabilities; leave out the design");
     }
     return status;
 }
@@ -115,13 +115,13 @@ tamis_status tamis_anonymous_sample(tamis_bound *epsilon, const tamis_reports *r
     const char *name = tamis_design_name(design);
     if (strcmp(name, "srs") == 0) {
         if (design->sample != reports->reports)
-            return tmi_fail(err, TAMIS_INVALID, "design: its sample and the number of reports differ");
+            return tmi_fail(err, TAMIS_INVALID, "design: the sample size differs from the number of reports");
         TMI_TRY(sampled(epsilon, reports, design->sample, design->sample, design->population, delta, err));
     } else if (strcmp(name, "bernoulli") == 0 || strcmp(name, "poisson") == 0) {
         TMI_TRY(bernoulli(epsilon, reports, design, delta, err));
     } else {
         status = tmi_fail(err, TAMIS_REFUSED,
-                          "no theorem covers anonymised reports of this design: simple random and Bernoulli samples only");
+                          "no theorem covers anonymised reports of this design, only of simple random and Bernoulli samples");
     }
 done:
     if (status != TAMIS_OK) *epsilon = (tamis_bound){0, INFINITY};

@@ -364,7 +364,7 @@ tamis_status tamis_anonymous_exact_delta(tamis_bound *delta, const tamis_reports
     if (tmi_number_compare_int(exp_epsilon, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: must be at least 1");
     TMI_TRY(tmi_randomizer_init(&table, reports, err));
     TMI_TRY(tmi_enumerate_delta(delta, &exact, &table, reports->reports, &(tmi_loss_at){.exp_eps = exp_epsilon}, err));
-    if (!exact) status = tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to look at each");
+    if (!exact) status = tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to enumerate");
 done:
     tmi_randomizer_clear(&table);
     return status;

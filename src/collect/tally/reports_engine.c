@@ -63,10 +63,11 @@ static tamis_status take(tamis_tally *t, const asking *a, tamis_error *err)
 {
     const tmi_int128 all = a->answers[a->bits][0];
     if (all < 0 || all > TAMIS_TALLY_REPORTS - t->reports)
-        return tmi_fail(err, TAMIS_INVALID, "there are more than 10^9 reports in all");
+        return tmi_fail(err, TAMIS_INVALID, "there are more than 10^9 reports in total");
     for (size_t j = 0; j < a->bits; j++)
         if (a->answers[j][0] < 0 || a->answers[j][1] < 0 || a->answers[j][0] + a->answers[j][1] != all)
-            return tmi_fail(err, TAMIS_INVALID, "the column %s has rows with neither 0 nor 1", tmi_value_short_name(a->names[j]));
+            return tmi_fail(err, TAMIS_INVALID, "column %s has values that are neither 0 nor 1",
+                            tmi_value_short_name(a->names[j]));
     for (size_t j = 0; j < a->bits; j++) t->ones[j] += (uint64_t)a->answers[j][1];
     for (size_t i = 0; t->cells && i < (size_t)1 << t->bits; i++) t->cells[i] += (uint64_t)a->answers[a->bits + 1][i];
     t->reports += (int64_t)all;
@@ -76,10 +77,11 @@ static tamis_status take(tamis_tally *t, const asking *a, tamis_error *err)
 static tamis_status check(const tamis_tally *t, const tamis_tally_source *s, tamis_error *err)
 {
     if (!t) return tmi_fail(err, TAMIS_INVALID, "tally: NULL");
-    if (!s || !s->columns) return tmi_fail(err, TAMIS_INVALID, "columns: those of the bits are not named");
-    if (!t->lie) return tmi_fail(err, TAMIS_INVALID, "lie: missing; an engine does not know it");
+    if (!s || !s->columns) return tmi_fail(err, TAMIS_INVALID, "columns: name the columns with the bits");
+    if (!t->lie) return tmi_fail(err, TAMIS_INVALID, "lie: needed with an engine");
     if (t->id || t->weight || t->keep)
-        return tmi_fail(err, TAMIS_INVALID, "engine: gives counts only; ids, weights and shuffling need the reports themselves");
+        return tmi_fail(err, TAMIS_INVALID,
+                        "engine: returns only counts; ids, weights and shuffling need the reports themselves");
     return TAMIS_OK;
 }
 
