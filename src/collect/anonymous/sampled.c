@@ -1,4 +1,4 @@
-/* Reports of a sample, for a person of the frame of whom nobody knows whether they were sampled.
+/* Reports of a sample: the guarantee for a person in the frame if nobody knows who was sampled.
  *
  * Simple random sampling, n of N: delta of the frame at log(1 + f (e^eps - 1)) is f times delta of n reports at eps, f = n/N.
  *
@@ -93,7 +93,7 @@ static tamis_status bernoulli(tamis_bound *eps, const tamis_reports *r, const ta
     TMI_TRY(tmi_number_ratio(&part, 4, 5, err));
     TMI_TRY(tmi_number_mul(&rest, delta, part, err));
     TMI_TRY(window(&m1, &m2, design->population, rate, 0.1 * tmi_number_down(delta), err));
-    if (m1 > TAMIS_MAX_REPORTS) m1 = TAMIS_MAX_REPORTS; /* more reports only hide better */
+    if (m1 > TAMIS_MAX_REPORTS) m1 = TAMIS_MAX_REPORTS; /* more reports hide a person better */
     TMI_TRY(sampled(eps, r, m1, m2, design->population, rest, err));
 done:
     tamis_number_free(rate);

@@ -119,7 +119,7 @@ done:
     return status;
 }
 
-/* ---- what is certainly revealed ---- */
+/* ---- lower bounds by attacks ---- */
 
 /* A report that is x, among n - 1 of people who answer x' (or a third category): the law of their number. */
 static tamis_status one_report(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)

@@ -289,7 +289,7 @@ static tamis_status remember(tamis_tally *t, const char *path, const char *bytes
     return TAMIS_OK;
 }
 
-/* What an empty tally was not asked for, but the first file has, is kept. */
+/* An empty tally takes over the table and the weights of the first file. */
 static tamis_status adopt(tamis_tally *t, const tamis_tally *more, const char *path, tamis_error *err)
 {
     if (t->id)

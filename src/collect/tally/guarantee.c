@@ -1,5 +1,5 @@
-/* The local epsilon. A report of one bit is most telling with the ratio A = (1 - lie) / lie_zero if it is a one, and with
- * B = (1 - lie_zero) / lie if it is a zero. Two answers that differ in a bit are told apart by at most log max(A, B); two one-hot
+/* The local epsilon. A reported one has the likelihood ratio A = (1 - lie) / lie_zero of a true one to a true zero, a reported
+ * zero the ratio B = (1 - lie_zero) / lie the other way. Answers that differ in one bit lose at most log max(A, B); two one-hot
  * codes of different categories differ in one bit each way, which makes log A + log B. Bits are flipped independently, so the
  * losses of the bits add up. */
 #include "collect/tally/guarantee.h"
@@ -56,7 +56,7 @@ static parts parts_of(const tamis_tally *t, const tmi_asked *asked)
 
 static const tamis_bound nothing = {0, INFINITY};
 
-/* The anonymous epsilon of this many reports. Published are counts, or whole reports; two answers differ in all single bits and
+/* The anonymous epsilon of this many reports. Counts or whole reports are published; two answers differ in all single bits and
  * in two of each one-hot code. A single answer with such a code is asked for as such; for a mixture the two bits count as any
  * others, which is never too small. What cannot be certified is bounded by the local epsilon. */
 static tamis_status anonymous_epsilon(tamis_bound *epsilon, const parts *p, int64_t reports, tamis_bound local,

@@ -1,4 +1,4 @@
-/* A tally is published: charged to an account, written into a folder, certified, signed. */
+/* Publishes a tally: charges an account, writes a folder, certifies and signs it. */
 #include <string.h>
 
 #include "base/memory.h"

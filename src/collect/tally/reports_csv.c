@@ -73,7 +73,7 @@ static tamis_status look_at_id(bool *known, csv *c, const tmi_cell *cell, int64_
     return status;
 }
 
-/* Bits are looked at before anything is added: a bad line leaves the counts as they were. */
+/* All bits are checked before anything is added: a bad line leaves the counts unchanged. */
 static tamis_status add_row(csv *c, const tmi_cell *cells, size_t row, tamis_error *err)
 {
     tamis_tally *t = c->t;

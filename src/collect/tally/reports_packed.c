@@ -1,4 +1,4 @@
-/* Packed reports: whole blocks are counted at once; ids and tables of whole reports need a look at each. */
+/* Packed reports: whole blocks are counted at once; ids and tables of whole reports require a pass over each report. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void keep(tamis_tally *t, size_t to, const uint64_t *words, size_t stride
     memcpy(t->kept + to * (stride / 64), words + row * (stride / 64), stride / 8);
 }
 
-/* The block was counted. Reports whose client is known leave the counts; the others may have to be kept. */
+/* The block was counted. Reports whose client is already known are subtracted; the others may have to be kept. */
 static tamis_status look_at_each(tamis_tally *t, const tmi_packed_block *block, const char *path, size_t stride, tamis_error *err)
 {
     for (size_t row = 0; row < block->rows; row++) {

@@ -1,4 +1,4 @@
-/* The anonymiser: the reports in an order that is drawn uniformly, and nothing else of them. */
+/* The anonymiser: writes the reports in a uniformly drawn order, without anything else. */
 #include <string.h>
 
 #include <tamis/rng.h>

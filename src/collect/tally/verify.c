@@ -1,4 +1,4 @@
-/* A folder that tamis tally has written is checked: certificate and files are written again from the counts and the question in
+/* Checks a folder that tamis tally has written: certificate and files are written again from the counts and the question in
  * the certificate, and compared; then the signature. */
 #include <stdio.h>
 #include <string.h>
