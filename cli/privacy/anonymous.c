@@ -351,7 +351,7 @@ const cli_command cli_command_privacy_anonymous = {
                 {"epsilon", "E", .help = "which delta goes with this epsilon?"},
                 {"target", "E,D", .help = "which lie probability gives the anonymised reports this guarantee?"},
                 {"target-local", "E", .help = "which lie probability gives a report with its sender this epsilon?"},
-                {"population", "N", .help = "the people were a simple random sample of so many"},
+                {"population", "N", .help = "the people were a simple random sample of N"},
                 {"rate", "P/Q", .help = "or each of them was sampled with this probability"}},
     .examples = {{"tamis privacy anonymous --reports 10000 --bits 1 --lie 1/4", "one yes/no question"},
                  {"tamis privacy anonymous --reports 10000 --lie 1/4 --epsilon 0.1", "which delta?"},
