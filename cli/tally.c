@@ -70,13 +70,28 @@ static int show(const cli_call *call, const tamis_tally *tally, const tamis_tall
     return code;
 }
 
+/* The engine counts; the operands are its files, or the connection text of a server. */
+static tamis_status add_source(tamis_tally *tally, const cli_call *call, const tamis_watch *watch, tamis_error *err)
+{
+    const tamis_engine engine = cli_engine(call);
+    const bool server = engine == TAMIS_ENGINE_POSTGRES;
+    const tamis_tally_source source = {.engine = engine,
+                                       .files = server ? NULL : (const char *const *)call->more,
+                                       .file_count = server ? 0 : (size_t)call->more_count,
+                                       .connection = server ? call->more[0] : NULL,
+                                       .table = cli_value(call, "from"),
+                                       .columns = cli_value(call, "columns")};
+    return tamis_tally_add_source(tally, &source, watch, err);
+}
+
 static tamis_status add_files(tamis_tally *tally, const cli_call *call, tamis_error *err)
 {
     cli_progress progress;
     cli_progress_begin(&progress, call);
     const tamis_watch watch = {cli_progress_step, &progress};
-    tamis_status status = TAMIS_OK;
-    for (int i = 0; status == TAMIS_OK && i < call->more_count; i++) status = tamis_tally_add(tally, call->more[i], &watch, err);
+    tamis_status status = cli_value(call, "engine") ? add_source(tally, call, &watch, err) : TAMIS_OK;
+    for (int i = 0; status == TAMIS_OK && !cli_value(call, "engine") && i < call->more_count; i++)
+        status = tamis_tally_add(tally, call->more[i], &watch, err);
     cli_progress_end(&progress);
     return status;
 }
@@ -107,6 +122,12 @@ static int check_outputs(const cli_call *call, const tamis_tally_publication *p)
         code = cli_check_new(call, cli_value(call, "shuffle"), "file of reports", "file");
     if (code == 0 && p->sign && !p->folder) code = cli_wrong_usage(call->command, "--sign needs --out");
     if (code == 0 && !p->ledger != !p->survey) code = cli_wrong_usage(call->command, "--ledger and --survey go together");
+    const char *engine = cli_value(call, "engine");
+    if (code == 0 && !engine != !cli_value(call, "columns"))
+        code = cli_wrong_usage(call->command, "--engine and --columns go together");
+    if (code == 0 && engine && !cli_value(call, "lie")) code = cli_wrong_usage(call->command, "--engine needs --lie");
+    if (code == 0 && engine && strcmp(engine, "postgres") == 0 && call->more_count != 1)
+        code = cli_wrong_usage(call->command, "--engine postgres takes one connection text");
     if (code == 0 && p->budget && !p->ledger) code = cli_wrong_usage(call->command, "--budget needs --ledger and --survey");
     return code;
 }
@@ -167,6 +188,10 @@ const cli_command cli_command_tally = {
                 {"categories", "A,B",
                  .help = "the bits A=... are the one-hot code of one answer, and so on: estimates that add up to 1, and two bits "
                          "instead of all in the guarantee"},
+                {"engine", "NAME", .choices = "duckdb memory postgres readstat",
+                 .help = "let an engine count: REPORTS are files that it reads, or a connection text of PostgreSQL"},
+                {"columns", "A,B", .help = "with --engine: the columns of the bits"},
+                {"from", "TABLE", .help = "with --engine: the table in a database"},
                 {"table", .help = "the shares of whole reports too, for at most 10 bits, with their covariance (--json)"},
                 {"id", "COLUMN", .help = "client ids: a second report of a client is an error"},
                 {"duplicates", "WHAT", .choices = "refuse once",
@@ -184,8 +209,7 @@ const cli_command cli_command_tally = {
                 {"budget", "E", .help = "of the account, if it is a new one; a limit, if it is not"},
                 {"csv", .help = "print the estimates as CSV"}},
     .examples = {{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
-                 {"tamis randomize apisrs.csv --lie 1/4 --columns awards \\\n      --out reports.csv && "
-                  "tamis tally reports.csv --lie 1/4 --save a.tally",
-                  "a share, an interval and the guarantee; the counts are kept"}},
+                 {"printf 'smoker\\n0\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4 --save a.tally",
+                  "the same; the counts are kept, to be added to others"}},
     .run = run,
 };

@@ -30,7 +30,8 @@ const cli_command cli_command_verify = {
         "publishes) and by the agency's ledger ('tamis ledger verify --against'). docs/certificate.md describes the file in "
         "enough detail to write another verifier.\n\n"
         "The exit code is 3 if a problem was found.",
-    .operands = {{"FOLDER", .needed = true, .files = CLI_ANY_FILES, .help = "the folder of a release or a tally, or its certificate.json"}},
+    .operands = {{"FOLDER", .needed = true, .files = CLI_ANY_FILES,
+                  .help = "the folder of a release or a tally, or its certificate.json"}},
     .options =
         {{"key", "NAME.pub", .files = CLI_ANY_FILES, .help = "the certificate must be signed with this key"},
          {"frame", "FILE", .files = CLI_ANY_FILES,

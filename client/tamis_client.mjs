@@ -249,7 +249,7 @@ export function unpack(bytes) {
         readHeader();
         const bits = form.names.length;
         const stride = bits > 64 ? Math.ceil(bits / 64) * 64 : 2 ** Math.ceil(Math.log2(bits));
-        const most = Math.min(65536, Math.floor(2 ** 23 / stride));
+        const most = Math.min(form.id ? 65536 : 2 ** 23, Math.floor(2 ** 23 / stride));
         let count = 0n;
         for (;;) {
             const rows = view.getUint32(take(8), true);

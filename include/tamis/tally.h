@@ -9,6 +9,7 @@
 #ifndef TAMIS_TALLY_H
 #define TAMIS_TALLY_H
 
+#include <tamis/engine.h>
 #include <tamis/num.h>
 
 TAMIS_BEGIN
@@ -42,6 +43,22 @@ TAMIS_API void tamis_tally_free(tamis_tally *tally); /* NULL is fine */
  * Cost     packed reports: memory speed. CSV: some ten million cells a second. With ids, 32 to 64 bytes of memory per client.
  * Errors   INVALID (file and line; a tally is then of no more use), SYSTEM.                                         */
 TAMIS_USE tamis_status tamis_tally_add(tamis_tally *tally, const char *path, const tamis_watch *watch, tamis_error *err);
+
+/* Reports that an engine counts: only sums leave it. */
+typedef struct tamis_tally_source {
+    tamis_engine engine;      /* TAMIS_ENGINE_FITTING: the one that fits */
+    const char *const *files; /* which together are one table */
+    size_t file_count;
+    const char *connection;   /* of PostgreSQL, instead of files; NULL: none */
+    const char *table;        /* in DuckDB files and in PostgreSQL; NULL: the only one */
+    const tamis_source *rows; /* in the caller's memory, or an engine of the caller's own, instead of all of these; NULL: none */
+    const char *columns;      /* "a,b": the columns of the bits, with values 0 and 1 */
+} tamis_tally_source;
+
+/* Needs    a tally with lie probabilities, without ids, weights and `keep`.
+ * Errors   INVALID (also: a column has rows with neither 0 nor 1), SYSTEM, those of the engine.                     */
+TAMIS_USE tamis_status tamis_tally_add_source(tamis_tally *tally, const tamis_tally_source *source, const tamis_watch *watch,
+                                              tamis_error *err);
 
 /* What was counted. tamis_tally_column: NULL if there is no such position; tamis_tally_ones: 0 then. */
 TAMIS_API int64_t tamis_tally_reports(const tamis_tally *tally);

@@ -225,7 +225,7 @@ static tamis_status prepare(job *j, tamis_error *err)
     TMI_TRY(tmi_coding_init(&j->coding, &j->cells, j->c, err));
     size_t bits = j->coding.form.bits;
     j->stride = tmi_packed_stride(bits);
-    j->room = tmi_packed_rows(bits);
+    j->room = tmi_packed_rows(bits, !j->c->packed || j->c->id); /* a block of CSV is short, too */
     j->words = tmi_alloc(tmi_packed_words(bits, j->room), sizeof *j->words);
     if (j->c->packed && j->c->id) j->ids = tmi_alloc(j->room, TMI_PACKED_ID);
     if (!j->words || (j->c->packed && j->c->id && !j->ids)) status = tmi_fail_memory(err);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "num/number.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are written as they are");
@@ -82,8 +82,8 @@ size_t tmi_packed_stride(size_t bits)
 
 size_t tmi_packed_words(size_t bits, size_t rows) { return (rows * tmi_packed_stride(bits) + 63) / 64; }
 
-size_t tmi_packed_rows(size_t bits)
+size_t tmi_packed_rows(size_t bits, bool ids)
 {
     size_t rows = TMI_PACKED_BLOCK * 8 / tmi_packed_stride(bits);
-    return rows < TMI_PACKED_ROWS ? rows : TMI_PACKED_ROWS;
+    return !ids || rows < TMI_PACKED_ROWS ? rows : TMI_PACKED_ROWS;
 }

@@ -18,7 +18,7 @@
 #define TMI_PACKED_BITS 65536              /* of one report: a row has 8 KiB at most */
 #define TMI_PACKED_NAME 1024               /* bytes of a name, or of the text of a probability */
 #define TMI_PACKED_HEADER (1 << 24)        /* bytes: bounds what a damaged header can make us allocate */
-#define TMI_PACKED_ROWS 65536              /* in one block */
+#define TMI_PACKED_ROWS 65536              /* in one block with ids, which take more room than short reports */
 #define TMI_PACKED_BLOCK ((size_t)1 << 20) /* bytes of reports in one block: they stay in the cache */
 #define TMI_PACKED_ID 16                   /* bytes: the first ones of the SHA-256 of a client's id */
 
@@ -46,7 +46,7 @@ size_t tmi_packed_stride(size_t bits);
 /* 64-bit words of `rows` reports, and the rows of a full block. Bit j of report r is bit r * stride + j of the words, where bit
  * b is bit b % 64 of word b / 64. Bits that belong to no report are zero. */
 size_t tmi_packed_words(size_t bits, size_t rows);
-size_t tmi_packed_rows(size_t bits);
+size_t tmi_packed_rows(size_t bits, bool ids);
 
 /* ---- writing ---- */
 

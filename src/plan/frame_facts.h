@@ -4,8 +4,8 @@
 #ifndef TMI_PLAN_FRAME_FACTS_H
 #define TMI_PLAN_FRAME_FACTS_H
 
-#include "base/json/json.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "num/number.h"
 
 typedef struct tmi_frame_stratum {

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "num/number.h"
 #include "plan/design/fields.h"
 #include "plan/law.h"

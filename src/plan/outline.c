@@ -4,8 +4,8 @@
 #include <string.h>
 #include <tamis/plan.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "plan/plan.h"
 #include "plan/schema.h"
 #include "survey/design/form.h"

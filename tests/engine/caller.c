@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "engine/files/source.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "plan/json.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"

@@ -4,8 +4,8 @@
  *
  *     Bin(C, 1/2) + one with probability more    against    Bin(C, 1/2) + one with probability less,   C being seen.
  *
- * delta is the mean over C of the delta of such a pair (collect/anonymous/shift.h). That falls in C, so a block of values of C is bounded
- * from both sides by its ends. */
+ * delta is the mean over C of the delta of such a pair (collect/anonymous/shift.h). That falls in C, so a block of values of C is
+ * bounded from both sides by its ends. */
 #include "collect/anonymous/clones.h"
 
 #include <math.h>

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "collect/output.h"
 #include "collect/packed.h"
 #include "collect/tally/tally.h"

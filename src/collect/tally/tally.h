@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/integer.h"
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "base/watch.h"
 #include "collect/tally/clients.h"
 
