@@ -103,6 +103,8 @@ def clients_count_once():
         done = tally(folder, "--lie", "1/4", "--id", "who", "--duplicates", "once", "--json", names=["r.csv"])
         said = json.loads(done.stdout)
         assert said["reports"] == 2 and said["repeated"] == 1 and said["results"][0]["ones"] == 1
+        done = tally(folder, "--lie", "1/4", "--id", "who", "--duplicates", "once", "--out", "o", names=["r.csv"])
+        assert done.returncode == OK and tamis("verify", "o", cwd=folder).returncode == OK
         assert tally(folder, "--lie", "1/4", "--duplicates", "once", names=["r.csv"]).returncode == USAGE
 
 
