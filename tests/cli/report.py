@@ -200,7 +200,7 @@ source: {file: data.csv}
 design: {srs: {population: 100000, sample: 100}, nonresponse: yes}
 privacy: {unit: person, epsilon: 1, protect: respondents, given: frame}
 columns: {a: {values: [x, y]}}
-statistics: [{count: units, by: a}]
+statistics: [{share: {a: x}}]
 budget: {epsilon: 1}
 """
     absent = released(plan, "a\n" + "x\n" * 90)[0].words
