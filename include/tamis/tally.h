@@ -181,12 +181,13 @@ TAMIS_USE tamis_status tamis_tally_publish(const tamis_tally *tally, const tamis
                                            const tamis_tally_publication *publication, tamis_error *err);
 
 /* Whether the folder, or the file, has the certificate of a tally; and whether it is right: everything is computed again from the
- * counts in it. `key`: the file of a public key with which it must be signed, or NULL. The text is JSON, {"ok", "problems",
- * "signature"}, or for people; the caller frees it with tamis_free.
+ * counts in it. `key`: the file of a public key with which it must be signed, or NULL. The text is for people, the
+ * JSON {"ok", "problems", "signature"}; the caller frees either with tamis_free.
  *
- * Errors   INVALID (there is no certificate, or it cannot be read), SYSTEM; ok is then 0.                            */
+ * Errors   INVALID (there is no certificate, or it cannot be read), SYSTEM. 0 and NULL then.                           */
 TAMIS_API int tamis_tally_is_certificate(const char *path);
-TAMIS_USE tamis_status tamis_tally_verify(int *ok, char **text, const char *path, const char *key, int json, tamis_error *err);
+TAMIS_USE tamis_status tamis_tally_verify_text(int *ok, char **text, const char *path, const char *key, tamis_error *err);
+TAMIS_USE tamis_status tamis_tally_verify_json(int *ok, char **json, const char *path, const char *key, tamis_error *err);
 
 TAMIS_END
 
