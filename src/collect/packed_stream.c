@@ -42,7 +42,8 @@ tamis_status tmi_packed_write(tmi_packed_writer *writer, const uint64_t *words, 
 {
     uint32_t begin[2] = {(uint32_t)rows, 0};
     tamis_status status;
-    if (rows < 1 || rows > tmi_packed_rows(writer->bits, writer->ids)) return tmi_fail(err, TAMIS_INVALID, "rows: too many for one block");
+    if (rows < 1 || rows > tmi_packed_rows(writer->bits, writer->ids))
+        return tmi_fail(err, TAMIS_INVALID, "rows: too many for one block");
     if (writer->ids != (ids != NULL)) return tmi_fail(err, TAMIS_INVALID, "ids: not as the header says");
     TMI_TRY(put(writer->file, begin, sizeof begin, err));
     TMI_TRY(put(writer->file, words, tmi_packed_words(writer->bits, rows) * sizeof *words, err));
@@ -115,7 +116,8 @@ tamis_status tmi_packed_reader_new(tmi_packed_reader **reader, FILE *file, const
     r->file = file;
     r->path = path;
     TMI_TRY(get_header(r, err));
-    size_t rows = tmi_packed_rows(r->form.bits, r->form.id != NULL), bytes = tmi_packed_words(r->form.bits, rows) * sizeof(uint64_t);
+    size_t rows = tmi_packed_rows(r->form.bits, r->form.id != NULL),
+           bytes = tmi_packed_words(r->form.bits, rows) * sizeof(uint64_t);
     if (r->form.id) bytes += rows * TMI_PACKED_ID;
     if (!(r->room = tmi_alloc(bytes + 64, 1))) TMI_TRY(tmi_fail_memory(err));
     r->words = (uint64_t *)(((uintptr_t)r->room + 63) / 64 * 64);
