@@ -164,6 +164,14 @@ TAMIS_USE tamis_status tamis_tally_csv(char **text, const tamis_tally *tally, co
 
 /* ---- publishing ---- */
 
+/* What happens if the account was charged for the same counts before. Counts alone do not show whether they are of the same
+ * reports, whose loss was charged, or of other ones, say of the next wave, that happen to have the same sums. */
+typedef enum tamis_tally_repeat {
+    TAMIS_TALLY_REPEAT_REFUSED, /* REFUSED: the caller has to say which it is */
+    TAMIS_TALLY_REPEAT_FREE,    /* the same reports: nothing is charged */
+    TAMIS_TALLY_REPEAT_CHARGED  /* other reports: charged again */
+} tamis_tally_repeat;
+
 /* Where a tally goes; what is not wanted is NULL. */
 typedef struct tamis_tally_publication {
     const char *folder; /* must not exist yet: release.json, release.csv, report.html, certificate.json */
@@ -171,12 +179,13 @@ typedef struct tamis_tally_publication {
     const char *ledger; /* the file of a ledger: the local epsilon is charged to the account of `survey` */
     const char *survey;
     const tamis_number *budget; /* epsilon; fixes that of a new account */
+    tamis_tally_repeat repeat;
 } tamis_tally_publication;
 
-/* Charges, and writes the folder, which appears complete or not at all. The same counts are charged once, however often they are
- * published. The loss is that of a person who reported, against whoever knows whose report it is.
+/* Charges, and writes the folder, which appears complete or not at all. The loss is that of a person who reported, against whoever
+ * knows whose report it is.
  *
- * Errors   INVALID, REFUSED (the budget), UNABLE, SYSTEM.                                                           */
+ * Errors   INVALID, REFUSED (the budget, or counts that were charged before), UNABLE, SYSTEM.                       */
 TAMIS_USE tamis_status tamis_tally_publish(const tamis_tally *tally, const tamis_tally_question *question,
                                            const tamis_tally_publication *publication, tamis_error *err);
 
