@@ -182,10 +182,10 @@ typedef struct tamis_tally_publication {
     tamis_tally_repeat repeat;
 } tamis_tally_publication;
 
-/* Charges, and writes the folder, which appears complete or not at all. The loss is that of a person who reported, against whoever
- * knows whose report it is.
+/* Charges, and writes the folder, which appears complete or not at all. The loss is that of a person who reported, against
+ * whoever knows whose report it is.
  *
- * Errors   INVALID, REFUSED (the budget, or counts that were charged before), UNABLE, SYSTEM.                       */
+ * Errors   INVALID, REFUSED (the budget, or counts that were charged before), UNABLE, SYSTEM. */
 TAMIS_USE tamis_status tamis_tally_publish(const tamis_tally *tally, const tamis_tally_question *question,
                                            const tamis_tally_publication *publication, tamis_error *err);
 

@@ -332,8 +332,8 @@ static void guarantees(void **state)
     tamis_number_free(zero);
 }
 
-/* Bits at which the person's two answers agree still tell the reports of others apart. Two reports of one category out of four and of
- * a bit: all histograms and all answers of the other, added up by another program, give 5.81280539... at delta 3/10. */
+/* Bits at which the person's two answers agree still tell the reports of others apart. Two reports of one category out of four
+ * and of a bit: all histograms and all answers of the other, added up by another program, give 5.81280539... at delta 3/10. */
 static void mixed_whole_reports(void **state)
 {
     (void)state;
