@@ -137,7 +137,7 @@ static int run(const cli_call *call)
     asked *a = calloc(1, sizeof *a);
     if (!a) return cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
     int code = read_options(call, a);
-    if (code == 0 && cli_value(call, "out")) code = cli_check_new(call, cli_value(call, "out"), "reports", "file");
+    if (code == 0 && cli_value(call, "out")) code = cli_check_new(call, cli_value(call, "out"), "file of reports", "file");
     if (code == 0) code = randomize(call, a);
     explicit_bzero(a->secret, sizeof a->secret);
     tamis_number_free(a->lie);

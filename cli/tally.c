@@ -130,7 +130,20 @@ static int check_outputs(const cli_call *call, const tamis_tally_publication *p)
     if (code == 0 && engine && strcmp(engine, "postgres") == 0 && call->more_count != 1)
         code = cli_wrong_usage(call->command, "--engine postgres takes one connection string");
     if (code == 0 && p->budget && !p->ledger) code = cli_wrong_usage(call->command, "--budget needs --ledger and --survey");
+    if (code == 0 && cli_value(call, "repeat") && !p->ledger)
+        code = cli_wrong_usage(call->command, "--repeat needs --ledger and --survey");
+    const char *const paths[] = {p->folder, cli_value(call, "save"), cli_value(call, "shuffle")};
+    for (size_t i = 0; code == 0 && i < 3; i++)
+        for (size_t k = 0; code == 0 && k < i; k++)
+            if (paths[i] && paths[k] && strcmp(paths[i], paths[k]) == 0)
+                code = cli_wrong_usage(call->command, "--out, --save and --shuffle need different names");
     return code;
+}
+
+static tamis_tally_repeat repeat_of(const char *word)
+{
+    if (!word) return TAMIS_TALLY_REPEAT_REFUSED;
+    return strcmp(word, "free") == 0 ? TAMIS_TALLY_REPEAT_FREE : TAMIS_TALLY_REPEAT_CHARGED;
 }
 
 static int run(const cli_call *call)
@@ -156,7 +169,8 @@ static int run(const cli_call *call)
                                                  .sign = cli_value(call, "sign"),
                                                  .ledger = cli_value(call, "ledger"),
                                                  .survey = cli_value(call, "survey"),
-                                                 .budget = n.budget};
+                                                 .budget = n.budget,
+                                                 .repeat = repeat_of(cli_value(call, "repeat"))};
     if (code == 0) code = check_outputs(call, &publication);
     if (code == 0) code = tally_files(call, &terms, &question, &publication);
     tamis_number_free(n.lie);
@@ -207,6 +221,9 @@ const cli_command cli_command_tally = {
                 {"ledger", "FILE", .files = CLI_ANY_FILES, .help = "charge the local epsilon to an account of this ledger"},
                 {"survey", "NAME", .help = "the survey whose account is charged"},
                 {"budget", "E", .help = "the epsilon budget of a new account; a limit for an existing one"},
+                {"repeat", "WHAT", .choices = "free charged",
+                 .help = "if the account was charged for equal counts before: free (the same reports) or charged (other "
+                         "reports); default: refuse"},
                 {"csv", .help = "print the estimates as CSV"}},
     .examples = {{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
                  {"printf 'smoker\\n0\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4 --save a.tally",

@@ -164,6 +164,14 @@ TAMIS_USE tamis_status tamis_tally_csv(char **text, const tamis_tally *tally, co
 
 /* ---- publishing ---- */
 
+/* What happens if the account was already charged for equal counts. Counts alone do not show whether they come from the same
+ * reports, whose loss was charged, or from others, say of the next wave, that happen to have the same sums. */
+typedef enum tamis_tally_repeat {
+    TAMIS_TALLY_REPEAT_REFUSED, /* REFUSED: the caller has to say which it is */
+    TAMIS_TALLY_REPEAT_FREE,    /* the same reports: nothing is charged */
+    TAMIS_TALLY_REPEAT_CHARGED  /* other reports: charged again */
+} tamis_tally_repeat;
+
 /* Where a tally is published; unused fields are NULL. */
 typedef struct tamis_tally_publication {
     const char *folder; /* must not exist yet: release.json, release.csv, report.html, certificate.json */
@@ -171,22 +179,24 @@ typedef struct tamis_tally_publication {
     const char *ledger; /* the file of a ledger: the local epsilon is charged to the account of `survey` */
     const char *survey;
     const tamis_number *budget; /* epsilon: the budget of a new account */
+    tamis_tally_repeat repeat;
 } tamis_tally_publication;
 
-/* Charges the account and writes the folder, which appears complete or not at all. The same counts are charged only once, however
- * often they are published. The loss is that of a person who reported, against somebody who knows who sent which report.
+/* Charges the account and writes the folder, which appears complete or not at all. The loss is that of a person who reported,
+ * against somebody who knows who sent which report.
  *
- * Errors   INVALID, REFUSED (the budget), UNABLE, SYSTEM.                                                           */
+ * Errors   INVALID, REFUSED (the budget, or counts that were charged before), UNABLE, SYSTEM. */
 TAMIS_USE tamis_status tamis_tally_publish(const tamis_tally *tally, const tamis_tally_question *question,
                                            const tamis_tally_publication *publication, tamis_error *err);
 
 /* Whether the folder, or the file, is or has the certificate of a tally; and whether it is correct: everything is recomputed from
- * the counts in it. `key`: the file of a public key with which it must be signed, or NULL. The text is JSON, {"ok", "problems",
- * "signature"}, or for people; the caller frees it with tamis_free.
+ * the counts in it. `key`: the file of a public key with which it must be signed, or NULL. The text is for people, the
+ * JSON {"ok", "problems", "signature"}; the caller frees either with tamis_free.
  *
- * Errors   INVALID (there is no certificate, or it cannot be read), SYSTEM; ok is then 0.                            */
+ * Errors   INVALID (there is no certificate, or it cannot be read), SYSTEM. 0 and NULL then.                           */
 TAMIS_API int tamis_tally_is_certificate(const char *path);
-TAMIS_USE tamis_status tamis_tally_verify(int *ok, char **text, const char *path, const char *key, int json, tamis_error *err);
+TAMIS_USE tamis_status tamis_tally_verify_text(int *ok, char **text, const char *path, const char *key, tamis_error *err);
+TAMIS_USE tamis_status tamis_tally_verify_json(int *ok, char **json, const char *path, const char *key, tamis_error *err);
 
 TAMIS_END
 

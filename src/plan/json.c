@@ -261,6 +261,18 @@ tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error
     return tmi_json_tree_end(json, &tree, err);
 }
 
+tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err)
+{
+    tmi_value *tree = NULL;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    tamis_status status = tmi_plan_json(&tree, plan, err);
+    if (status == TAMIS_OK) status = tmi_json_canonical_text(json, tree, err);
+    tmi_value_free(tree);
+    return status;
+}
+
 /* {"design": ...}, or why sampling adds nothing. */
 static void put_outsider(tmi_json_out *out, const tamis_plan *plan, const tmi_frame_facts *frame)
 {

@@ -7,12 +7,12 @@ import tempfile
 
 from kit import *
 
-REPORTS = "smoker,region=n,region=s\n" + "1,1,0\n" * 300 + "0,1,0\n" * 200 + "0,0,1\n" * 450 + "1,0,0\n" * 50
+REPORTS = {"reports.csv": "smoker,region=n,region=s\n" + "1,1,0\n" * 6 + "0,1,0\n" * 4 + "0,0,1\n" * 9 + "1,0,0\n"}
 
 ONE = {"reports.csv": "smoker\n" + "1\n" * 350 + "0\n" * 650}  # the anonymous epsilon of one bit takes no time
 
 
-def tally(folder, *arguments, files={"reports.csv": REPORTS}, names=None):
+def tally(folder, *arguments, files=REPORTS, names=None):
     for name, text in files.items():
         (pathlib.Path(folder) / name).write_text(text)
     return tamis("tally", *arguments, *(names if names is not None else files), cwd=folder)
@@ -22,16 +22,17 @@ def tally(folder, *arguments, files={"reports.csv": REPORTS}, names=None):
 def json_has_the_shape_of_a_release():
     with tempfile.TemporaryDirectory() as folder:
         done = tally(folder, "--lie", "1/4", "--json")
+        one = json.loads(tally(folder, "--lie", "1/4", "--json", files=ONE).stdout)["results"][0]
     assert done.returncode == OK and done.stderr == "", done.stderr
     said = json.loads(done.stdout)
     assert [r["column"] for r in said["results"]] == ["smoker", "region=n", "region=s"]
-    for result, ones in zip(said["results"], (350, 500, 450)):
-        x = ones / 1000
+    for result, ones, reports in zip(said["results"] + [one], (7, 10, 9, 350), (20, 20, 20, 1000)):
+        x = ones / reports
         assert result["statistic"] == "share" and abs(result["estimate"] - (x - 0.25) / 0.5) < 1e-12
-        assert abs(result["se"] - math.sqrt(x * (1 - x) / 1000) / 0.5) < 1e-12
+        assert abs(result["se"] - math.sqrt(x * (1 - x) / reports) / 0.5) < 1e-12
         assert result["interval"]["confidence"] == 0.95
         assert result["interval"]["lower"] < result["estimate"] < result["interval"]["upper"]
-        assert abs(result["interval"]["upper"] - result["estimate"] - 1.96 * result["se"]) < 0.2 * result["se"]
+    assert abs(one["interval"]["upper"] - one["estimate"] - 1.96 * one["se"]) < 0.2 * one["se"]
     local = said["guarantee"]["local"]["epsilon"]
     assert local["lower"] <= 3 * math.log(3) <= local["upper"] < 3.2959
     anonymous = said["guarantee"]["anonymous"]
@@ -69,7 +70,7 @@ def whole_reports():
     with tempfile.TemporaryDirectory() as folder:
         table = json.loads(tally(folder, "--lie", "1/4", "--table", "--json").stdout)["table"]
     assert table["columns"] == ["smoker", "region=n", "region=s"] and len(table["cells"]) == 8
-    assert {c["bits"]: c["reports"] for c in table["cells"] if c["reports"]} == {"110": 300, "010": 200, "001": 450, "100": 50}
+    assert {c["bits"]: c["reports"] for c in table["cells"] if c["reports"]} == {"110": 6, "010": 4, "001": 9, "100": 1}
     assert abs(sum(c["estimate"] for c in table["cells"]) - 1) < 1e-12
     assert abs(sum(c["estimate"] for c in table["cells"] if c["bits"][0] == "1") - 0.2) < 1e-12
     assert len(table["covariance"]) == 8 and abs(table["covariance"][3][3] - table["cells"][3]["se"] ** 2) < 1e-15
@@ -110,7 +111,7 @@ def clients_count_once():
 
 @case
 def shuffled_reports_have_no_ids():
-    text = "who,a,b\n" + "".join(f"client{i},{i % 2},{i % 3 % 2}\n" for i in range(500))
+    text = "who,a,b\n" + "".join(f"client{i},{i % 2},{i % 3 % 2}\n" for i in range(24))
     with tempfile.TemporaryDirectory() as folder:
         for name in ("s.csv", "s.packed"):
             done = tally(folder, "--lie", "1/4", "--id", "who", "--shuffle", name, "--json", files={"r.csv": text})
@@ -119,7 +120,7 @@ def shuffled_reports_have_no_ids():
             assert json.loads(again.stdout)["results"] == json.loads(done.stdout)["results"]
         lines = (pathlib.Path(folder) / "s.csv").read_text().splitlines()
         assert sorted(lines[1:]) == sorted(line.split(",", 1)[1] for line in text.splitlines()[1:])
-        assert lines[1:] != [line.split(",", 1)[1] for line in text.splitlines()[1:]]  # with probability below 10^-300
+        assert lines[1:] != [line.split(",", 1)[1] for line in text.splitlines()[1:]]  # by chance with probability 2e-12
 
 
 @case
@@ -161,6 +162,9 @@ def bad_input():
             if length % 7 == 0 or length > len(whole) - 10:
                 done = tally(folder, names=["cut"])
                 assert done.returncode == INVALID and "cut" in done.stderr
+        for two in (("--save", "x", "--shuffle", "x"), ("--out", "x", "--save", "x")):
+            done = tally(folder, "--lie", "1/4", *two, files={"r.csv": "a\n1\n"})
+            assert done.returncode == USAGE and not (pathlib.Path(folder) / "x").exists(), done.stderr
         done = tally(folder, "--population", "1", "--lie", "1/4", files={"r.csv": "a\n1\n0\n"})
         assert done.returncode == INVALID and "population" in done.stderr
 
@@ -221,8 +225,24 @@ def an_account_is_charged_once_for_the_same_reports():
         account = ("--ledger", "a.ledger", "--survey", "smokers")
         assert tally(folder, "--lie", "1/4", *account, "--budget", "2", files=ONE).returncode == OK
         assert abs(book(folder)["spent"]["epsilon"]["upper"] - math.log(3)) < 1e-9
-        assert tally(folder, "--lie", "1/4", *account, files=ONE).returncode == OK
+        done = tally(folder, "--lie", "1/4", "--out", "o", *account, files=ONE)  # the same reports, or others with the same sum?
+        assert done.returncode == REFUSED and "--repeat" in done.stderr and done.stdout == "", done.stderr
+        assert len(book(folder)["entries"]) == 1 and not (pathlib.Path(folder) / "o").exists()
+        assert tally(folder, "--lie", "1/4", *account, "--repeat", "free", files=ONE).returncode == OK
         assert len(book(folder)["entries"]) == 1
+        done = tally(folder, "--lie", "1/4", *account, "--repeat", "charged", files=ONE)
+        assert done.returncode == REFUSED and "budget" in done.stderr
+        assert tally(folder, "--lie", "1/4", "--repeat", "free", files=ONE).returncode == USAGE
+        assert tally(folder, "--lie", "1/4", *account, "--repeat", "free", "--out", "o", files=ONE).returncode == OK
+        done = tamis("ledger", "verify", "a.ledger", "--against", "o", cwd=folder)
+        assert done.returncode == OK, done.stdout
+        certificate = pathlib.Path(folder) / "o" / "certificate.json"
+        whole = certificate.read_text()
+        for old, new in (('"survey": "smokers"', '"survey": "others"'), ('"entry": 2', '"entry": 3'), ('"hash": "', '"hash": "0')):
+            assert old in whole
+            certificate.write_text(whole.replace(old, new))
+            assert tamis("ledger", "verify", "a.ledger", "--against", "o", cwd=folder).returncode == INVALID, old
+        shutil.rmtree(pathlib.Path(folder) / "o")
         done = tally(folder, "--lie", "1/4", "--out", "o", *account, files=ONE, names=["reports.csv", "reports.csv"])
         assert done.returncode == REFUSED and done.stdout == "" and not (pathlib.Path(folder) / "o").exists()
         assert tally(folder, "--lie", "1/4", "--ledger", "a.ledger").returncode == USAGE

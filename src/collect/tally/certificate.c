@@ -66,7 +66,7 @@ static void put_guarantee(tmi_json_out *out, const tmi_tally_results *r)
     tmi_json_key(out, "positions");
     tmi_json_put_integer(out, r->guarantee.positions);
     tmi_json_key(out, "published");
-    tmi_json_put_string(out, r->tally->cells ? "whole reports" : "counts");
+    tmi_json_put_string(out, r->tally->cells ? "whole reports" : r->tally->weight ? "weighted sums" : "counts");
     tmi_json_close(out, '}');
 }
 

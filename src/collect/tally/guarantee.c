@@ -56,27 +56,39 @@ static parts parts_of(const tamis_tally *t, const tmi_asked *asked)
 
 static const tamis_bound nothing = {0, INFINITY};
 
-/* The anonymous epsilon of this many reports. Counts or whole reports are published; two answers differ in all single bits and
- * in two of each one-hot code. A single answer with such a code is asked for as such; for a mixture the two bits count as any
- * others, which is never too small. What cannot be certified is bounded by the local epsilon. */
+/* The question about the reports. Counts or whole reports are published.
+ *
+ * Counts: only positions at which two answers differ matter, all single bits and two of each one-hot code.
+ *
+ * Whole reports: the other bits matter too, because they distinguish the reports of others and leave fewer to hide among. So all
+ * bits are counted, and any answer with as many ones as answers have is allowed: more answers than there are, never fewer. */
+static tamis_reports reports_of(const parts *p, int64_t reports)
+{
+    const bool whole = p->t->cells != NULL, one_hot = p->groups == 1 && p->singles == 0;
+    const int64_t bits = (int64_t)p->t->bits, ones = p->groups + p->singles;
+    return (tamis_reports){.reports = reports,
+                           .form = whole ? TAMIS_REPORT_WHOLE : TAMIS_REPORT_COUNTS,
+                           .positions = whole || one_hot ? bits : 2 * p->groups + p->singles,
+                           .ones = p->groups > 0 && (whole || one_hot) ? ones : 0,
+                           .lie_one = p->t->lie,
+                           .lie_zero = p->t->lie_zero};
+}
+
+/* The anonymous epsilon of this many reports. What cannot be certified is bounded by the local epsilon; so are sums of weights,
+ * which show who reported a one if weights differ. */
 static tamis_status anonymous_epsilon(tamis_bound *epsilon, const parts *p, int64_t reports, tamis_bound local,
                                       const tamis_number *delta, tamis_error *err)
 {
-    const bool one_hot = p->groups == 1 && p->singles == 0;
-    const tamis_reports asked = {.reports = reports,
-                                 .form = p->t->cells ? TAMIS_REPORT_WHOLE : TAMIS_REPORT_COUNTS,
-                                 .positions = one_hot ? (int64_t)p->t->bits : 2 * p->groups + p->singles,
-                                 .ones = one_hot ? 1 : 0,
-                                 .lie_one = p->t->lie,
-                                 .lie_zero = p->t->lie_zero};
+    const tamis_reports asked = reports_of(p, reports);
     *epsilon = (tamis_bound){0, local.upper};
-    if (asked.positions > TAMIS_MAX_POSITIONS) return TAMIS_OK;
+    if (p->t->weight || asked.positions > TAMIS_MAX_POSITIONS) return TAMIS_OK;
     tamis_bound found;
     tamis_error reason = {0};
     tamis_status status = tamis_anonymous_epsilon(&found, &asked, delta, &reason);
     if (status == TAMIS_UNABLE) return TAMIS_OK;
     if (status != TAMIS_OK) return tmi_fail_as(err, &reason);
-    *epsilon = (tamis_bound){fmin(found.lower, local.upper), fmin(found.upper, local.upper)};
+    const bool all_answers = p->groups == 0 || (p->groups == 1 && p->singles == 0); /* else the attack may need others */
+    *epsilon = (tamis_bound){all_answers ? fmin(found.lower, local.upper) : 0, fmin(found.upper, local.upper)};
     return TAMIS_OK;
 }
 

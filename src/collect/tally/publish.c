@@ -20,8 +20,9 @@ typedef struct job {
     char *tally, *files[TMI_TALLY_FILES], *certificate;
 } job;
 
-/* The loss of a person is the local epsilon: it was spent when the report was sent, whoever reads it. The same counts again are
- * the same release and cost nothing. */
+/* The loss of a person is the local epsilon: it was spent when the report was sent, whoever reads it. The same counts again may
+ * be the same reports, or not: the caller says it. A hash of the reports themselves would tell, but the hash of the entry is
+ * published in the certificate, and whoever knows all other reports could try out the missing one. */
 static tamis_status charge(job *j, tamis_error *err)
 {
     static const char frozen[] = "{\"unit\": \"person\", \"collected\": \"randomized response\"}";
@@ -35,9 +36,16 @@ static tamis_status charge(job *j, tamis_error *err)
                                 .amount = {.epsilon = amount},
                                 .budget = {.epsilon = j->how->budget},
                                 .frozen = frozen,
-                                .measures = measures};
+                                .measures = measures,
+                                .again = j->how->repeat == TAMIS_TALLY_REPEAT_CHARGED};
     TMI_TRY(tamis_ledger_open(&j->ledger, j->how->ledger, err));
     TMI_TRY(tamis_ledger_charge(&j->charged, j->ledger, &asked, err));
+    if (j->charged.measurements && j->how->repeat == TAMIS_TALLY_REPEAT_REFUSED)
+        TMI_TRY(
+            tmi_fail(err, TAMIS_REFUSED,
+                     "%s was charged for the same counts before; nothing was spent. If they are of the same reports, they are "
+                     "free: --repeat free. If they are of other reports, they are charged: --repeat charged",
+                     j->how->survey));
     j->signs.survey = j->how->survey;
     j->signs.entry = j->charged.entry;
     memcpy(j->signs.entry_hash, j->charged.hash, sizeof j->signs.entry_hash);

@@ -149,12 +149,16 @@ tamis_status tmi_tally_keep_room(tamis_tally *tally, size_t more, tamis_error *e
 /* The whole of a small file. */
 static tamis_status slurp(char **bytes, size_t *length, FILE *file, const char *path, tamis_error *err)
 {
-    *bytes = tmi_alloc(SAVED_MAX + 1, 1);
-    if (!*bytes) return tmi_fail_memory(err);
-    *length = fread(*bytes, 1, SAVED_MAX + 1, file);
-    if (ferror(file)) return tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", strerror(errno));
-    if (*length > SAVED_MAX) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file is too long for a saved tally");
-    return TAMIS_OK;
+    *length = 0;
+    for (size_t room = 1 << 14, read = 1; read > 0; room *= 2) {
+        char *grown = tmi_realloc(*bytes, room, 1);
+        if (!grown) return tmi_fail_memory(err);
+        *bytes = grown;
+        read = fread(*bytes + *length, 1, room - *length, file);
+        *length += read;
+        if (*length > SAVED_MAX) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file is too long for a saved tally");
+    }
+    return ferror(file) ? tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", strerror(errno)) : TAMIS_OK;
 }
 
 tamis_status tamis_tally_add(tamis_tally *tally, const char *path, const tamis_watch *watch, tamis_error *err)

@@ -76,10 +76,16 @@ void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
     tamis_decimal_up(anonymous, r->guarantee.anonymous.upper, 4);
     if (tmi_number_decimal_up(delta, r->asked.delta, NULL) != TAMIS_OK) lines->failed = true;
     say(lines, "Trusting nobody: epsilon %s, delta 0, against anybody who sees a report and knows its sender.", local);
-    say(lines,
-        "Trusting the anonymiser, who removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. "
-        "The guarantee is weaker if reports are missing or the attacker knows reports of others.",
-        anonymous, delta, (long long)r->tally->reports, what);
+    if (r->tally->weight)
+        say(lines,
+            "Trusting the anonymiser, who removes the senders: still epsilon %s, for %lld reports. Weighted sums can show who "
+            "reported a one, so nothing better is proved.",
+            local, (long long)r->tally->reports);
+    else
+        say(lines,
+            "Trusting the anonymiser, who removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. "
+            "The guarantee is weaker if reports are missing or the attacker knows reports of others.",
+            anonymous, delta, (long long)r->tally->reports, what);
     say(lines, "The collector's file of reports has only the first guarantee, epsilon %s, if it shows who sent which report.",
         local);
 }

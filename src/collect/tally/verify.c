@@ -195,15 +195,16 @@ static void put_words(tmi_text *text, const checked *c)
     if (c->signature_right) tmi_text_put(text, "The signature is right.\n");
 }
 
-tamis_status tamis_tally_verify(int *ok, char **text, const char *path, const char *key, int json, tamis_error *err)
+static tamis_status verify(int *ok, char **text, const char *path, const char *key, bool json, tamis_error *err)
 {
     checked c = {.check = {.status = TAMIS_OK}};
     tamis_error reason = {0};
     tmi_text made;
     tamis_status status;
-    if (!ok || !text || !path) return tmi_fail(err, TAMIS_INVALID, "ok, text or path: NULL");
+    if (!ok || !text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", ok ? "text" : "ok");
     *ok = 0;
     *text = NULL;
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
     c.check.faults = &c.faults;
     c.check.err = err;
     tmi_text_init(&made);
@@ -230,4 +231,14 @@ done:
     tmi_free(c.bytes);
     tmi_free(c.folder);
     return status;
+}
+
+tamis_status tamis_tally_verify_text(int *ok, char **text, const char *path, const char *key, tamis_error *err)
+{
+    return verify(ok, text, path, key, false, err);
+}
+
+tamis_status tamis_tally_verify_json(int *ok, char **json, const char *path, const char *key, tamis_error *err)
+{
+    return verify(ok, json, path, key, true, err);
 }
