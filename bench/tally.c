@@ -16,7 +16,7 @@ static const size_t widths[] = {1, 8, 64, 256};
 /* Reports of `bits` bits, all random enough for a counter. */
 static int make_file(const char *path, size_t bits, tamis_error *err)
 {
-    const size_t rows = tmi_packed_rows(bits), count = tmi_packed_words(bits, rows);
+    const size_t rows = tmi_packed_rows(bits, false), count = tmi_packed_words(bits, rows);
     tamis_number *lie = NULL;
     tmi_packed_writer *writer = NULL;
     uint64_t *words = calloc(count, sizeof *words), state = 1;

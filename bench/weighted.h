@@ -10,7 +10,7 @@
 
 static tamis_status ask_weighted(tmi_engine *engine, tamis_error *err)
 {
-    static char names[GROUPS][16];
+    static char names[GROUPS][24];
     static const char *values[GROUPS];
     for (int i = 0; i < GROUPS; i++) {
         snprintf(names[i], sizeof names[i], "group %02d", i);

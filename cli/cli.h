@@ -19,7 +19,7 @@
 
 #define CLI_USAGE 2
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */
-#define CLI_OPTIONS 24 /* options of one command, the common ones included */
+#define CLI_OPTIONS 28 /* options of one command, the common ones included */
 #define CLI_OPERANDS 4
 #define CLI_EXAMPLES 8
 #define CLI_ABOUT_PLANS \

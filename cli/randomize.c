@@ -1,4 +1,4 @@
-/* tamis randomize: answers to reports, at the client. */
+/* tamis randomize: turns answers into randomized reports, at the client. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #define LISTS 256     /* columns with categories on one command line */
 #define ENTRIES 65536 /* columns, or categories, on one command line */
 
-/* What the options say, with the texts that it points to. */
+/* The parsed options, and the texts that they point to. */
 typedef struct asked {
     tamis_number *lie, *lie_zero;
-    char *columns_text, *categories_text; /* cut into pieces */
+    char *columns_text, *categories_text; /* split in place */
     const char **entries;
     size_t entry_count;
     tamis_categories categories[LISTS];
@@ -19,7 +19,7 @@ typedef struct asked {
     uint8_t secret[TAMIS_SECRET];
 } asked;
 
-/* Cuts a text at each comma and adds the pieces to the entries; false: an empty piece, or too many. */
+/* Splits a text at its commas and adds the pieces to the entries; false: an empty piece, or too many. */
 static bool cut(asked *a, char *text)
 {
     for (char *piece; (piece = strsep(&text, ","));) {
@@ -72,7 +72,7 @@ static int read_options(const cli_call *call, asked *a)
     if (!a->entries || (columns && !a->columns_text) || (categories && !a->categories_text))
         return cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
     if (columns && !cut(a, a->columns_text))
-        return cli_wrong_usage(call->command, "--columns needs names with commas between: a,b");
+        return cli_wrong_usage(call->command, "--columns needs names separated by commas: a,b");
     if (columns) a->collection.columns = a->entries;
     a->collection.column_count = a->entry_count;
     if (categories && !read_categories(a))
@@ -81,9 +81,9 @@ static int read_options(const cli_call *call, asked *a)
     a->collection.missing_bit = missing && strcmp(missing, "bit") == 0;
     a->collection.packed = cli_value(call, "packed") != NULL;
     if (cli_value(call, "memo") && !a->collection.id)
-        return cli_wrong_usage(call->command, "--memo needs --id: whose lie is kept");
+        return cli_wrong_usage(call->command, "--memo needs --id, the column that identifies each client");
     if (call->json && !cli_value(call, "out"))
-        return cli_wrong_usage(call->command, "--json needs --out: stdout has the reports");
+        return cli_wrong_usage(call->command, "--json needs --out, because the reports go to stdout");
     return read_lies(call, a);
 }
 
@@ -101,8 +101,7 @@ static int finish(const cli_call *call, const tamis_randomized *facts)
     tamis_decimal_up(epsilon, facts->local.upper, 6);
     cli_remark(call, "%" PRIu64 " report%s of %zu bit%s; local epsilon %s per person, %s", facts->reports,
                facts->reports == 1 ? "" : "s", facts->bits, facts->bits == 1 ? "" : "s", epsilon,
-               cli_value(call, "memo") ? "for all waves in which the answers stay the same"
-                                       : "for each time that a person reports");
+               cli_value(call, "memo") ? "for all waves together while the answers stay the same" : "for each report");
     if (facts->left_out > 0)
         cli_remark(call, facts->left_out == 1 ? "%zu column of the file was left out" : "%zu columns of the file were left out",
                    facts->left_out);
@@ -153,30 +152,31 @@ static int run(const cli_call *call)
 const cli_command cli_command_randomize = {
     .name = "randomize",
     .purpose = "randomize answers at the client, before they leave it",
-    .about = "Reads answers, a CSV file with one person per row, and writes reports of the same form: each bit is reported "
-             "wrongly with the lie probability, exactly, by the operating system's randomness. Columns are yes or no: 1 and 0, "
-             "yes and no, true and false, in any case. A column with --categories becomes one bit for each category, named "
-             "region=north. The lists are public: fix them before anybody answers.\n\n"
-             "The local epsilon on stderr is what one person's reports reveal at most, rounded up, whoever reads them. With "
-             "--lie-zero, a one is reported as zero with --lie and a zero as one with --lie-zero; their sum is below 1. "
-             "Probabilities with few binary digits, such as 1/4 or 3/16, are fastest, and their time is always the same.\n\n"
-             "With --memo the same answer of the same client is always reported with the same lie: averaging over waves does "
-             "not undo it. The local epsilon then holds for all waves together while the answers stay the same; each further "
-             "answer of a person costs it again, and a report that changes reveals that the answer did. Keep the secret at the "
+    .about = "Randomized response: reads a CSV file of answers, one person per row, and writes one report per person. Each bit "
+             "is flipped with exactly the lie probability, using the operating system's randomness. Columns are yes/no: 1 and 0, "
+             "yes and no, true and false, in upper or lower case. A column listed in --categories becomes one bit per category, "
+             "named like region=north. The lists are public: fix them before anybody answers.\n\n"
+             "The local epsilon, printed on stderr and rounded up, bounds what one person's report reveals to anybody. With "
+             "--lie-zero, a one is flipped with probability --lie and a zero with --lie-zero; their sum must be below 1. "
+             "Probabilities with few binary digits, such as 1/4 or 3/16, are fastest and take constant time.\n\n"
+             "With --memo, a client that gives the same answer again sends the same report again, so the flips cannot be "
+             "averaged out over waves. The local epsilon then covers all waves together while the answers stay the same; each "
+             "new answer costs it once more, and a report that changes reveals that the answer changed. Keep the secret at the "
              "client.\n\n"
              "docs/collection.md, installed as share/doc/tamis/collection.md, describes the guarantee and the packed form.",
-    .operands = {{"ANSWERS.csv", .help = "the answers; standard input if there is none", .files = CLI_ANY_FILES}},
-    .options = {{"lie", "P/Q", .needed = true, .help = "the lie probability; above 0, below 1/2 without --lie-zero"},
-                {"lie-zero", "R/S", .help = "the lie probability of zeros; default: as --lie"},
-                {"columns", "A,B", .help = "report these columns only; default: all"},
+    .operands = {{"ANSWERS.csv", .help = "the answers; default: standard input", .files = CLI_ANY_FILES}},
+    .options = {{"lie", "P/Q", .needed = true, .help = "the lie probability: above 0, and below 1/2 without --lie-zero"},
+                {"lie-zero", "R/S", .help = "the lie probability of zeros; default: the same as --lie"},
+                {"columns", "A,B", .help = "report only these columns; default: all"},
                 {"categories", "LISTS", .help = "one bit per category: region=north,south;sex=f,m"},
-                {"missing", "HOW", .choices = "error bit", .help = "an empty cell: error (default), or a bit of its own"},
-                {"id", "COLUMN", .help = "pass this column on, so that the collector sees duplicates"},
-                {"memo", "FILE", .help = "permanent lies: the secret; made if it does not exist. Needs --id"},
+                {"missing", "HOW", .choices = "error bit",
+                 .help = "treat an empty cell as an error (default) or as a bit of its own"},
+                {"id", "COLUMN", .help = "copy this column, so that the collector can detect duplicates"},
+                {"memo", "FILE", .help = "permanent flips: the file of the secret, created if missing; needs --id"},
                 {"packed", .help = "write the packed form instead of CSV"},
-                {"out", "FILE", .help = "the reports, a file that must not exist yet; default: stdout"}},
+                {"out", "FILE", .help = "write the reports to this new file; default: stdout"}},
     .examples = {{"printf 'smoker\\nyes\\nno\\n' | tamis randomize --lie 1/4", "two reports"},
-                 {"tamis randomize apisrs.csv --lie 1/4 --columns awards | head", "of one column of a file"},
+                 {"tamis randomize apisrs.csv --lie 1/4 --columns awards | head", "one column of a file"},
                  {"tamis randomize apisrs.csv --lie 3/8 --columns stype --categories stype=E,M,H", "a categorical column"},
                  {"tamis randomize apisrs.csv --lie 1/4 --columns awards --packed | od -x | head", "the packed form"}},
     .run = run,

@@ -33,7 +33,7 @@ static int read_whole(int64_t *value, const cli_call *call, const char *option)
     return cli_wrong_usage(call->command, "--%s must be a whole number, at least 1", option);
 }
 
-/* The files that were asked for; what was counted is shown after them. */
+/* Writes the requested files; the results are printed afterwards. */
 static int save(const cli_call *call, const tamis_tally *tally)
 {
     tamis_error err = {0};
@@ -43,7 +43,7 @@ static int save(const cli_call *call, const tamis_tally *tally)
     return 0;
 }
 
-/* The account and the folder, before anything is shown. */
+/* Charges the account and writes the folder before anything is printed. */
 static int publish(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
                    const tamis_tally_publication *publication)
 {
@@ -70,13 +70,28 @@ static int show(const cli_call *call, const tamis_tally *tally, const tamis_tall
     return code;
 }
 
+/* The engine counts; the operands are its files, or the connection string of a server. */
+static tamis_status add_source(tamis_tally *tally, const cli_call *call, const tamis_watch *watch, tamis_error *err)
+{
+    const tamis_engine engine = cli_engine(call);
+    const bool server = engine == TAMIS_ENGINE_POSTGRES;
+    const tamis_tally_source source = {.engine = engine,
+                                       .files = server ? NULL : (const char *const *)call->more,
+                                       .file_count = server ? 0 : (size_t)call->more_count,
+                                       .connection = server ? call->more[0] : NULL,
+                                       .table = cli_value(call, "from"),
+                                       .columns = cli_value(call, "columns")};
+    return tamis_tally_add_source(tally, &source, watch, err);
+}
+
 static tamis_status add_files(tamis_tally *tally, const cli_call *call, tamis_error *err)
 {
     cli_progress progress;
     cli_progress_begin(&progress, call);
     const tamis_watch watch = {cli_progress_step, &progress};
-    tamis_status status = TAMIS_OK;
-    for (int i = 0; status == TAMIS_OK && i < call->more_count; i++) status = tamis_tally_add(tally, call->more[i], &watch, err);
+    tamis_status status = cli_value(call, "engine") ? add_source(tally, call, &watch, err) : TAMIS_OK;
+    for (int i = 0; status == TAMIS_OK && !cli_value(call, "engine") && i < call->more_count; i++)
+        status = tamis_tally_add(tally, call->more[i], &watch, err);
     cli_progress_end(&progress);
     return status;
 }
@@ -98,7 +113,7 @@ static int tally_files(const cli_call *call, const tamis_tally_terms *terms, con
     return code;
 }
 
-/* What can be seen before anything is read. */
+/* Checks that need no data. */
 static int check_outputs(const cli_call *call, const tamis_tally_publication *p)
 {
     int code = p->folder ? cli_check_new(call, p->folder, "tally", "folder") : 0;
@@ -106,7 +121,14 @@ static int check_outputs(const cli_call *call, const tamis_tally_publication *p)
     if (code == 0 && cli_value(call, "shuffle"))
         code = cli_check_new(call, cli_value(call, "shuffle"), "file of reports", "file");
     if (code == 0 && p->sign && !p->folder) code = cli_wrong_usage(call->command, "--sign needs --out");
-    if (code == 0 && !p->ledger != !p->survey) code = cli_wrong_usage(call->command, "--ledger and --survey go together");
+    if (code == 0 && !p->ledger != !p->survey)
+        code = cli_wrong_usage(call->command, "--ledger and --survey must be given together");
+    const char *engine = cli_value(call, "engine");
+    if (code == 0 && !engine != !cli_value(call, "columns"))
+        code = cli_wrong_usage(call->command, "--engine and --columns must be given together");
+    if (code == 0 && engine && !cli_value(call, "lie")) code = cli_wrong_usage(call->command, "--engine needs --lie");
+    if (code == 0 && engine && strcmp(engine, "postgres") == 0 && call->more_count != 1)
+        code = cli_wrong_usage(call->command, "--engine postgres takes one connection string");
     if (code == 0 && p->budget && !p->ledger) code = cli_wrong_usage(call->command, "--budget needs --ledger and --survey");
     if (code == 0 && cli_value(call, "repeat") && !p->ledger)
         code = cli_wrong_usage(call->command, "--repeat needs --ledger and --survey");
@@ -162,47 +184,49 @@ static int run(const cli_call *call)
 const cli_command cli_command_tally = {
     .name = "tally",
     .purpose = "count randomized reports and estimate shares from them",
-    .about = "Each person reported bits of which every one was flipped with a known lie probability: a one is reported as "
-             "zero with probability --lie, a zero as one with --lie-zero, which is the same unless it is given. tamis "
-             "tally counts the reports and estimates the share of ones at each position, without bias, with exact "
-             "intervals, and says how well the people are protected.\n\n"
-             "Reports are CSV files with a header and values 0 and 1, or packed files, which also say how the bits were "
-             "flipped; any number of them, with the same bits. A tally that was saved with --save takes part like a file "
-             "of reports, so that tallies of different places can be added up without their reports.\n\n"
+    .about = "The collector's side of randomized response. Each person sent a report whose bits were flipped with a known lie "
+             "probability: a one is reported as zero with probability --lie, a zero as one with --lie-zero (by default the "
+             "same). tamis tally counts the reports, estimates the share of ones for each bit without bias, gives exact "
+             "confidence intervals, and states the privacy guarantee.\n\n"
+             "Reports are CSV files with a header and values 0 and 1, or packed files, which also record the lie "
+             "probabilities; any number of files with the same bits. A tally saved with --save can be given in place of "
+             "reports, so that tallies from several places can be added up without sharing the reports.\n\n"
              "docs/collection.md, installed as share/doc/tamis/collection.md, describes the files and the method.",
     .operands = {{"REPORTS", .needed = true, .more = true, .files = CLI_ANY_FILES,
                   .help = "CSV or packed files of reports, and saved tallies"}},
     .options = {{"lie", "P/Q", .help = "a one is reported as zero with this probability; needed for CSV files"},
-                {"lie-zero", "P/Q", .help = "a zero is reported as one with this probability; default: --lie"},
-                {"confidence", "C", .help = "of the intervals; default: 0.95"},
-                {"population", "N",
-                 .help = "the reporters are a simple random sample of N people; default: of a large population"},
-                {"weight", "COLUMN", .help = "survey weights, in CSV files"},
+                {"lie-zero", "P/Q", .help = "a zero is reported as one with this probability; default: the same as --lie"},
+                {"confidence", "C", .help = "confidence level of the intervals; default: 0.95"},
+                {"population", "N", .help = "the reporters are a simple random sample of N people; default: a large population"},
+                {"weight", "COLUMN", .help = "the column of survey weights; CSV files only"},
                 {"categories", "A,B",
-                 .help = "the bits A=... are the one-hot code of one answer, and so on: estimates that add up to 1, and two bits "
-                         "instead of all in the guarantee"},
-                {"table", .help = "the shares of whole reports too, for at most 10 bits, with their covariance (--json)"},
-                {"id", "COLUMN", .help = "client ids: a second report of a client is an error"},
+                 .help = "the bits A=... are the one-hot code of one answer: estimates that add up to 1 are shown too, and "
+                         "only two of these bits count in the guarantee"},
+                {"engine", "NAME", .choices = "duckdb memory postgres readstat",
+                 .help = "let an engine count: REPORTS are files that it reads, or a PostgreSQL connection string"},
+                {"columns", "A,B", .help = "with --engine: the columns with the bits"},
+                {"from", "TABLE", .help = "with --engine: the table in a database"},
+                {"table", .help = "also estimate the shares of whole answers, up to 10 bits, with covariance; shown by --json"},
+                {"id", "COLUMN", .help = "the column of client ids; a second report from a client is an error"},
                 {"duplicates", "WHAT", .choices = "refuse once",
-                 .help = "what to do with it: refuse (the default), or count only the first in the order of the files"},
-                {"delta", "D", .help = "of the anonymous guarantee; default: 1e-6"},
-                {"promised", "N", .help = "warn if there are fewer than this many reports to hide among"},
-                {"save", "FILE", .help = "write the counts, to be added to others; must not exist yet"},
+                 .help = "refuse a second report (default), or count only the first one, in the order of the files"},
+                {"delta", "D", .help = "delta of the anonymous guarantee; default: 1e-6"},
+                {"promised", "N", .help = "warn if there are fewer reports than people were promised to hide among"},
+                {"save", "FILE", .help = "save the counts, to be added to others; the file must not exist yet"},
                 {"shuffle", "FILE",
                  .help = "write the reports in random order without ids, as CSV if the name ends in .csv, else packed"},
                 {"out", "DIR", .files = CLI_FOLDERS,
                  .help = "write the results, a page and a certificate into this folder, which must not exist yet"},
                 {"sign", "NAME.key", .files = CLI_ANY_FILES, .help = "sign the certificate with this secret key"},
                 {"ledger", "FILE", .files = CLI_ANY_FILES, .help = "charge the local epsilon to an account of this ledger"},
-                {"survey", "NAME", .help = "whose account it is"},
-                {"budget", "E", .help = "of the account, if it is a new one; a limit, if it is not"},
+                {"survey", "NAME", .help = "the survey whose account is charged"},
+                {"budget", "E", .help = "the epsilon budget of a new account; a limit for an existing one"},
                 {"repeat", "WHAT", .choices = "free charged",
-                 .help = "the same counts were charged before: free, for they are of the same reports, or charged, for they are "
-                         "of others; refused otherwise"},
+                 .help = "if the account was charged for equal counts before: free (the same reports) or charged (other "
+                         "reports); default: refuse"},
                 {"csv", .help = "print the estimates as CSV"}},
     .examples = {{"printf 'smoker\\n0\\n1\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4", "three reports"},
-                 {"tamis randomize apisrs.csv --lie 1/4 --columns awards \\\n      --out reports.csv && "
-                  "tamis tally reports.csv --lie 1/4 --save a.tally",
-                  "a share, an interval and the guarantee; the counts are kept"}},
+                 {"printf 'smoker\\n0\\n1\\n' > r.csv && tamis tally r.csv --lie 1/4 --save a.tally",
+                  "save the counts, to be added to others"}},
     .run = run,
 };

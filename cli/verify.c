@@ -9,7 +9,8 @@ static int run(const cli_call *call)
     const tamis_verify_options options = {.key = cli_value(call, "key"), .frame = cli_value(call, "frame")};
     const char *path = call->operands[0];
     tamis_status status = tamis_tally_is_certificate(path)
-                              ? tamis_tally_verify(&ok, &text, path, options.key, call->json, &err)
+                              ? (call->json ? tamis_tally_verify_json : tamis_tally_verify_text)(&ok, &text, path, options.key,
+                                                                                                 &err)
                               : (call->json ? tamis_verify_json : tamis_verify_text)(&ok, &text, path, &options, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     int code = cli_print(text);
@@ -30,7 +31,8 @@ const cli_command cli_command_verify = {
         "publishes) and by the agency's ledger ('tamis ledger verify --against'). docs/certificate.md describes the file in "
         "enough detail to write another verifier.\n\n"
         "The exit code is 3 if a problem was found.",
-    .operands = {{"FOLDER", .needed = true, .files = CLI_ANY_FILES, .help = "the folder of a release or a tally, or its certificate.json"}},
+    .operands = {{"FOLDER", .needed = true, .files = CLI_ANY_FILES,
+                  .help = "the folder of a release or a tally, or its certificate.json"}},
     .options =
         {{"key", "NAME.pub", .files = CLI_ANY_FILES, .help = "the certificate must be signed with this key"},
          {"frame", "FILE", .files = CLI_ANY_FILES,

@@ -1,7 +1,7 @@
-/* The client of K-randomization by itself; tamis_client.h says how it is used.
+/* The stand-alone client of randomized response; tamis_client.h describes its use.
  *
- * A lie. U is a random number in [0, 1) with 64 binary digits at hand; the bit lies if U is below the probability p. Whether
- * it is follows from the first digit in which U and p differ. If all 64 are equal, which happens with probability 2^-64, 64
+ * A flip. U is a random number in [0, 1), drawn 64 binary digits at a time; the bit is flipped if U is below the probability p.
+ * The first digit in which U and p differ decides. If all 64 are equal, which happens with probability 2^-64, 64
  * more digits of both are compared. So the probability is exact, and the time does not depend on the answer: both
  * probabilities are compared with the same U, and the answer only chooses between the two outcomes at the end. */
 #ifndef _DEFAULT_SOURCE
@@ -44,7 +44,7 @@ static uint64_t next_digits(uint64_t *rest, uint64_t under)
     return digits;
 }
 
-/* Whether one + zero < 1, that is one < 1 - zero: two fractions that differ, differ by 2^-128 at least, so 192 digits tell. */
+/* Whether one + zero < 1, that is one < 1 - zero: two different fractions differ by at least 2^-128, so 192 digits suffice. */
 static int are_lies(const tamis_client_form *f)
 {
     if (f->one.over == 0 || f->one.over >= f->one.under || f->zero.over == 0 || f->zero.over >= f->zero.under) return 0;
@@ -56,7 +56,7 @@ static int are_lies(const tamis_client_form *f)
     return 0;
 }
 
-/* "1/4", in lowest terms: begins somewhere in `room`. */
+/* "1/4", in lowest terms; the text begins somewhere in `room`. */
 static const char *lie_text(char room[48], tamis_client_lie lie)
 {
     uint64_t a = lie.under, b = lie.over, parts[2];
@@ -76,7 +76,7 @@ static const char *lie_text(char room[48], tamis_client_lie lie)
     return at;
 }
 
-/* Where a bit stands in the comparison of U with p. */
+/* The state of the comparison of U with p. */
 typedef struct comparison {
     uint64_t rest, under;
     int open; /* all digits so far are equal */
@@ -90,7 +90,7 @@ static void compare(comparison *c, uint64_t u)
     c->open &= u == p;
 }
 
-/* ---- fresh lies ---- */
+/* ---- fresh flips ---- */
 
 int tamis_client_report(int *report, int bit, const tamis_client_form *form)
 {
@@ -175,7 +175,7 @@ static void sha256_end(uint8_t hash[32], sha256 *h)
     for (int i = 0; i < 32; i++) hash[i] = (uint8_t)(h->state[i / 4] >> (24 - i % 4 * 8));
 }
 
-/* Starts a hash with the key, filled up with zeros, in which each byte is changed by `pad`. */
+/* Starts a hash with the key, padded with zeros, each byte of which is xored with `pad`. */
 static void hmac_key(sha256 *h, const uint8_t key[32], uint8_t pad)
 {
     uint8_t block[64];
@@ -184,7 +184,7 @@ static void hmac_key(sha256 *h, const uint8_t key[32], uint8_t pad)
     sha256_add(h, block, sizeof block);
 }
 
-/* ---- permanent lies ---- */
+/* ---- permanent flips ---- */
 
 int tamis_client_secret(uint8_t secret[TAMIS_CLIENT_SECRET])
 {
@@ -195,7 +195,7 @@ int tamis_client_secret(uint8_t secret[TAMIS_CLIENT_SECRET])
 static void add_text(sha256 *h, const char *text) { sha256_add(h, text, strlen(text) + 1); }
 
 /* HMAC-SHA-256 of "tamis memo 1" 0 one 0 zero 0 question 0 answer 0 counter, the counter in four bytes, little-endian. The
- * lies are part of it because the same U for two lie probabilities would reveal the truth. */
+ * probabilities are part of it because the same U for two of them would reveal the answer. */
 static void memo_hash(uint8_t hash[32], const uint8_t *secret, const tamis_client_form *form, size_t place, const char *answer,
                       uint32_t counter)
 {
@@ -238,7 +238,7 @@ int tamis_client_report_again(int *report, int bit, const tamis_client_form *for
 
 /* ---- the packed form ---- */
 
-/* Bytes that are counted beyond the room, and written inside it. */
+/* Bytes are written as long as they fit, and counted in any case. */
 typedef struct packed {
     uint8_t *bytes;
     size_t room, size;

@@ -1,11 +1,11 @@
-/* K-randomization for programs that cannot link libtamis: a phone, a questionnaire. Copy this file and tamis_client.c; C99 or
- * later, or C++; nothing is needed but the operating system's randomness, and nothing is allocated.
+/* Randomized response for programs that cannot link libtamis: on a phone, in a questionnaire. Copy this file and tamis_client.c.
+ * They need C99 or later, or C++, and the operating system's randomness; they allocate no memory.
  *
- * An answer is one or more bits. Each bit lies with a known probability before it leaves the device: a one is reported as zero
- * with `one`, a zero as one with `zero`, exactly. docs/collection.md of tamis has the guarantee; `tamis tally` reads the
- * packed form.
+ * An answer is one or more bits. Each bit is flipped with a known probability before it leaves the device: a one is reported as
+ * zero with exactly the probability `one`, a zero as one with `zero`. docs/collection.md of tamis describes the guarantee;
+ * `tamis tally` reads the packed form.
  *
- * All functions return 1 if all went well and 0 if not. Then nothing must be sent: an output of a failed call is no report. */
+ * All functions return 1 on success and 0 on failure. After a failure send nothing: its output is not a report. */
 #ifndef TAMIS_CLIENT_H
 #define TAMIS_CLIENT_H
 
@@ -21,8 +21,8 @@ typedef struct tamis_client_lie {
     uint64_t over, under;
 } tamis_client_lie;
 
-/* What all clients of a collection have in common: it is public, and must be the same, name by name, for all of them. Each lie
- * is above 0, their sum is below 1. A bit of a category is named "region=north", that of a missing answer "smoker=missing";
+/* What all clients of a collection share: it is public, and must be exactly the same for all of them. Each lie probability is
+ * above 0, and their sum is below 1. A bit of a category is named "region=north", that of a missing answer "smoker=missing";
  * names are UTF-8 without control characters, of 1 to 1024 bytes, and all different. id: the name of a column of client ids,
  * or NULL. */
 typedef struct tamis_client_form {
@@ -32,14 +32,14 @@ typedef struct tamis_client_form {
     const char *id;
 } tamis_client_form;
 
-/* The report of a bit with a fresh lie: *report is 0 or 1. */
+/* The report of a bit with a fresh flip: *report is 0 or 1. */
 int tamis_client_report(int *report, int bit, const tamis_client_form *form);
 
-/* The same with a permanent lie: the same answer is reported in the same way in each wave of a collection, so that averaging
- * over waves does not undo it. `answer` is the whole answer to the question, the same text each time: "1" or "0" for yes or
- * no, the name of the category, "" for a missing one; `place` is the place of the bit's name in the form. The secret is drawn
+/* The same with a permanent flip: the same answer gives the same report in each wave of a collection, so that the flip cannot be
+ * averaged out over waves. `answer` is the whole answer to the question, the same text each time: "1" or "0" for yes or
+ * no, the name of the category, "" for a missing one; `place` is the index of the bit's name in the form. The secret is drawn
  * once, by tamis_client_secret, and never leaves the device. All waves together reveal no more than one as long as the answer
- * stays the same; each further answer costs again, and a report that changes reveals that the answer did. */
+ * stays the same; each new answer costs epsilon again, and a report that changes reveals that the answer changed. */
 #define TAMIS_CLIENT_SECRET 32
 int tamis_client_secret(uint8_t secret[TAMIS_CLIENT_SECRET]);
 int tamis_client_report_again(int *report, int bit, const tamis_client_form *form, size_t place, const char *answer,

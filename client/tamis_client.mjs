@@ -1,16 +1,17 @@
-// K-randomization in a browser or in Node: the same as tamis_client.h, in one module without dependencies.
+// Randomized response in a browser or in Node: the same as tamis_client.h, in one module without dependencies.
 //
-// An answer is one or more bits. Each bit lies with a known probability before it leaves the device: a one is reported as zero with
-// `one`, a zero as one with `zero`, exactly. docs/collection.md of tamis has the guarantee; `tamis tally` reads the packed form.
+// An answer is one or more bits. Each bit is flipped with a known probability before it leaves the device: a one is reported as
+// zero with exactly the probability `one`, a zero as one with `zero`. docs/collection.md of tamis describes the guarantee; `tamis
+// tally` reads the packed form.
 //
 //     const form = {one: "1/4", zero: "1/4", names: ["smoker", "region=north", "region=south"]};
 //     const reports = [1, 0, 1].map((bit) => report(bit, form));
 //     await fetch(collector, {method: "POST", body: pack(reports, form)});
 //
-// A form is what all clients of a collection have in common: public, and the same, name by name, for all of them. `id`, if it is
-// there, names a column of client ids. A bit of a category is named "region=north", that of a missing answer "smoker=missing".
-// What is wrong is thrown as an Error; then nothing must be sent. The arithmetic is exact but, unlike that in C, its time is not
-// guaranteed to be the same for all random bits; it does not depend on the answer.
+// A form is what all clients of a collection share: it is public, and exactly the same for all of them. `id`, if present, names a
+// column of client ids. A bit of a category is named "region=north", that of a missing answer "smoker=missing". Failures throw an
+// Error; then send nothing. The arithmetic is exact but, unlike in C, its time may depend on the random bits; it does not depend
+// on the answer.
 
 const DIGITS = 64n;
 const encoder = new TextEncoder();
@@ -71,12 +72,12 @@ function wordAt(bytes, at) {
     return word;
 }
 
-// The report of a bit with a fresh lie: 0 or 1.
+// The report of a bit with a fresh flip: 0 or 1.
 export function report(bit, form) {
     return lie(bitOf(bit), form, () => wordAt(randomBytes(8), 0));
 }
 
-// ---- SHA-256 and HMAC; those of crypto.subtle exist only on pages that came over https ----
+// ---- SHA-256 and HMAC; crypto.subtle exists only on pages served over https ----
 
 // The first 32 bits of the fractional parts of the roots of the first primes, by integers: floor(2^32 p^(1/n)) mod 2^32.
 const [START, ROUNDS] = (() => {
@@ -137,21 +138,21 @@ function hmac(key, bytes) {
     return sha256(joined(padded(0x5c), sha256(joined(padded(0x36), bytes))));
 }
 
-// ---- permanent lies ----
+// ---- permanent flips ----
 
-// A secret for permanent lies: drawn once, kept on the device, never sent.
+// A secret for permanent flips: drawn once, kept on the device, never sent.
 export function newSecret() {
     return randomBytes(32);
 }
 
-// The report of a bit with a permanent lie: the same answer is reported in the same way in each wave of a collection, so that
-// averaging over waves does not undo it. `answer` is the whole answer to the question, the same text each time: "1" or "0" for yes or
-// no, the name of the category, "" for a missing one; `place` is the place of the bit's name in the form. All waves together
-// reveal no more than one as long as the answer stays the same; each further answer costs again, and a report that changes
-// reveals that the answer did.
+// The report of a bit with a permanent flip: the same answer gives the same report in each wave of a collection, so that the flip
+// cannot be averaged out over waves. `answer` is the whole answer to the question, the same text each time: "1" or "0" for yes or
+// no, the name of the category, "" for a missing one; `place` is the index of the bit's name in the form. All waves together
+// reveal no more than one as long as the answer stays the same; each new answer costs epsilon again, and a report that changes
+// reveals that the answer changed.
 export function reportAgain(bit, form, place, answer, secret) {
     if (!(secret instanceof Uint8Array) || secret.length !== 32) throw new Error("a secret has 32 bytes");
-    // The lies are part of it because the same U for two lie probabilities would reveal the truth.
+    // The probabilities are part of it because the same U for two of them would reveal the answer.
     const parts = ["tamis memo 1", ...lies(form).map((p) => p.join("/")), form.names[place], answer];
     const text = encoder.encode(parts.map((part) => `${part}\0`).join(""));
     let counter = 0;
@@ -187,7 +188,7 @@ function header(form) {
     if (names.length < 1 || names.length > 65536) throw new Error("a report has 1 to 65536 bits");
     const all = form.id ? [...names, form.id] : names;
     if (all.some((name) => name === "" || /[\u0000-\u001f\u007f-\u009f]/.test(name)) || new Set(all).size !== all.length) {
-        throw new Error("names are not empty, without control characters, and all different");
+        throw new Error("names must not be empty, must be all different, and must not have control characters");
     }
     const texts = [...lies(form).map((p) => p.join("/")), form.id ?? "", ...names].map(text);
     const size = Math.ceil((24 + texts.reduce((n, t) => n + t.length, 0)) / 8) * 8;
@@ -208,7 +209,7 @@ export function pack(reports, form, id) {
     return joined(header(form), number(1, 8), row, hash, number(0, 8), number(1, 8));
 }
 
-// Reads the packed form, for a server: {form, reports, ids}; ids are those 16 bytes that the form keeps of each, or null.
+// Reads the packed form, for a server: {form, reports, ids}; ids are the 16 bytes that are stored of each, or null.
 export function unpack(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     const decoder = new TextDecoder("utf-8", {fatal: true, ignoreBOM: true});
@@ -218,7 +219,7 @@ export function unpack(bytes) {
     const [reports, ids] = [[], []];
     const wrong = (what) => new Error(`byte ${at}: ${what}`);
     const take = (n) => {
-        if (bytes.length - at < n) throw wrong("the file ends too early: it was cut");
+        if (bytes.length - at < n) throw wrong("the file is truncated");
         at += n;
         return at - n;
     };
@@ -230,26 +231,26 @@ export function unpack(bytes) {
     const readHeader = () => {
         const begin = take(24);
         if (MAGIC.some((byte, i) => bytes[begin + i] !== byte)) throw wrong("this is not the packed form of reports");
-        if (view.getUint32(begin + 8, true) !== 1) throw wrong("another version of the packed form");
+        if (view.getUint32(begin + 8, true) !== 1) throw wrong("unknown version of the packed form");
         const size = view.getUint32(begin + 12, true);
         const bits = view.getUint32(begin + 16, true);
         const flags = view.getUint32(begin + 20, true);
         const read = {one: nextText(), zero: nextText(), id: nextText() || null, names: []};
         while (read.names.length < bits) read.names.push(nextText());
         at = begin;
-        const again = header(read); // the same bytes, if all was as it has to be
+        const again = header(read); // the same bytes if the header is valid
         take(size);
         if (flags !== (read.id ? 1 : 0) || again.length !== size || again.some((byte, i) => bytes[begin + i] !== byte)) {
             throw wrong("the header is damaged");
         }
-        if (first && again.some((byte, i) => first[i] !== byte)) throw wrong("another header than before: other bits, names or lies");
+        if (first && again.some((byte, i) => first[i] !== byte)) throw wrong("another header than before: other bits, names or probabilities");
         [first, form] = [again, read];
     };
     while (at < bytes.length || !first) {
         readHeader();
         const bits = form.names.length;
         const stride = bits > 64 ? Math.ceil(bits / 64) * 64 : 2 ** Math.ceil(Math.log2(bits));
-        const most = Math.min(65536, Math.floor(2 ** 23 / stride));
+        const most = Math.min(form.id ? 65536 : 2 ** 23, Math.floor(2 ** 23 / stride));
         let count = 0n;
         for (;;) {
             const rows = view.getUint32(take(8), true);
@@ -269,7 +270,7 @@ export function unpack(bytes) {
             }
             count += BigInt(rows);
         }
-        if (view.getBigUint64(take(8), true) !== count) throw wrong("the number of reports does not agree with the blocks");
+        if (view.getBigUint64(take(8), true) !== count) throw wrong("the number of reports does not match the blocks");
     }
     return {form, reports, ids: form.id ? ids : null};
 }

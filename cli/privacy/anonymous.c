@@ -8,7 +8,7 @@
 
 #define DIGITS 16          /* of a recommended lie probability: a whole multiple of 2^-16 is drawn exactly and quickly */
 #define DROPOUT 10         /* one in ten reports is missing */
-#define USUAL_DELTA "1e-6" /* if nothing is asked */
+#define USUAL_DELTA "1e-6" /* if no question is given */
 
 typedef struct request {
     const cli_call *call;
@@ -26,7 +26,7 @@ typedef struct answer {
 
 /* ---- what is asked ---- */
 
-/* The exact number of an option; NULL if it was not given or, with *code set, is none. */
+/* The exact number of an option; NULL if it was not given or, with *code set, is not a number. */
 static tamis_number *read_number(int *code, const cli_call *call, const char *option)
 {
     const char *text = cli_value(call, option);
@@ -55,8 +55,9 @@ static int read_form(request *r)
     bool whole = cli_value(call, "whole"), one_hot = cli_value(call, "one-hot");
     r->reports.positions = 1;
     if (categories && (bits || ones || whole || one_hot || cli_value(call, "lie-zero")))
-        return cli_wrong_usage(call->command, "--categories goes with none of --bits, --ones, --one-hot, --whole, --lie-zero");
-    if (one_hot && ones) return cli_wrong_usage(call->command, "--one-hot is --ones 1: give one of them");
+        return cli_wrong_usage(call->command,
+                               "--categories cannot be combined with --bits, --ones, --one-hot, --whole or --lie-zero");
+    if (one_hot && ones) return cli_wrong_usage(call->command, "--one-hot means --ones 1: give only one of them");
     if (bits && !cli_whole(&r->reports.positions, bits, 1, TAMIS_MAX_POSITIONS))
         return cli_wrong_usage(call->command, "--bits needs a whole number from 1 to %d", TAMIS_MAX_POSITIONS);
     if (categories && !cli_whole(&r->reports.positions, categories, 2, TAMIS_MAX_CATEGORIES))
@@ -75,10 +76,10 @@ static int read_sample(request *r)
     const char *population = cli_value(call, "population");
     tamis_error err = {0};
     tamis_status status;
-    if (!population && r->rate) return cli_wrong_usage(call->command, "--rate needs the --population too");
+    if (!population && r->rate) return cli_wrong_usage(call->command, "--rate needs --population");
     if (!population) return 0;
     if (!cli_whole(&r->population, population, 1, TAMIS_MAX_UNITS) || r->population < r->reports.reports)
-        return cli_wrong_usage(call->command, "--population needs a whole number, not less than the --reports");
+        return cli_wrong_usage(call->command, "--population needs a whole number, at least --reports");
     if (r->rate) status = tamis_design_bernoulli(&r->design, r->population, r->rate, &err);
     else status = tamis_design_srs(&r->design, r->population, r->reports.reports, &err);
     if (status == TAMIS_INVALID) return cli_wrong_usage(call->command, "--rate: must be above 0 and at most 1");
@@ -96,7 +97,7 @@ static int read_request(request *r, const cli_call *call)
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) asked += cli_value(call, questions[i]) != NULL;
     if (code == 0 && asked > 1)
         code = cli_wrong_usage(call->command,
-                               "--delta, --epsilon, --target and --target-local are different questions: give one");
+                               "--delta, --epsilon, --target and --target-local are different questions: give only one");
     r->lie = read_number(&code, call, "lie");
     r->lie_zero = read_number(&code, call, "lie-zero");
     r->eps = read_number(&code, call, "epsilon");
@@ -106,12 +107,11 @@ static int read_request(request *r, const cli_call *call)
     if (code == 0) code = read_target(r);
     bool looked_for = r->target || r->target_local;
     if (code == 0 && looked_for == (r->lie != NULL))
-        code = cli_wrong_usage(call->command, looked_for ? "--lie is what a target looks for: give one of them"
-                                                         : "--lie is needed, or a --target that it has to meet");
+        code = cli_wrong_usage(call->command, looked_for ? "--lie is what a target finds: give only one of them"
+                                                         : "--lie is needed, or a --target from which to find it");
     if (code == 0 && r->lie_zero && !r->lie) code = cli_wrong_usage(call->command, "--lie-zero needs --lie");
     if (code == 0) code = read_sample(r);
-    if (code == 0 && r->eps && r->design)
-        code = cli_wrong_usage(call->command, "--population answers for a --delta, not for an --epsilon");
+    if (code == 0 && r->eps && r->design) code = cli_wrong_usage(call->command, "--population needs --delta, not --epsilon");
     if (r->lie) snprintf(r->lie_text, sizeof r->lie_text, "%s", cli_value(call, "lie"));
     r->reports.lie_one = r->lie;
     r->reports.lie_zero = r->lie_zero;
@@ -125,7 +125,7 @@ static void clear_request(request *r)
     tamis_design_free(r->design);
 }
 
-/* What the library says about its parameters is said about the options. */
+/* Replaces the names of library parameters in a message by those of the options. */
 static int failed(const request *r, const tamis_error *err)
 {
     static const char *const names[][2] = {
@@ -265,8 +265,8 @@ static void head(const request *r)
     else if (r->lie_zero)
         printf("a one is reported as zero with probability %s, a zero as one with probability %s\n", r->lie_text,
                cli_value(r->call, "lie-zero"));
-    else if (reports->form == TAMIS_REPORT_CATEGORIES) printf("with probability %s another category is reported\n", r->lie_text);
-    else printf("each bit is reported wrongly with probability %s\n", r->lie_text);
+    else if (reports->form == TAMIS_REPORT_CATEGORIES) printf("another category is reported with probability %s\n", r->lie_text);
+    else printf("each bit is flipped with probability %s\n", r->lie_text);
     if (reports->positions > 1 && reports->form == TAMIS_REPORT_COUNTS)
         puts("only the number of ones at each position is published");
     if (reports->positions > 1 && reports->form == TAMIS_REPORT_WHOLE) puts("the bits of a report stay together");
@@ -277,22 +277,22 @@ static void explain(const request *r, const answer *a)
     bool gap = a->anonymous.upper > a->anonymous.lower * 1.006;
     puts("\nWhat it means");
     cli_paragraph(stdout,
-                  "The collector's file reveals the first line as long as it says who sent which report, and the second once "
-                  "senders, times and addresses are gone and the order is random. Counts and estimates made from it cost nothing "
-                  "more. At delta 0 anonymity improves nothing: the epsilon is that of the first line.",
+                  "The first line applies to the collector's file as long as it shows who sent which report, the second once "
+                  "senders, times and addresses are removed and the order is random. Counts and estimates computed from the file "
+                  "cost nothing more. At delta 0 anonymity does not help: epsilon is that of the first line.",
                   2);
     cli_paragraph(
         stdout,
-        "It holds whatever the others answered, for one person's answer. Every report that does not come in makes it weaker: "
-        "ask again with the number that came.",
+        "The guarantee protects one person's answer, whatever the others answered. It weakens with every report that is "
+        "missing: repeat this command with the number of reports received.",
         2);
     if (gap)
         cli_paragraph(stdout,
-                      "The number to publish is a proved bound. The line below it is what an attack certainly gets; what is "
-                      "true lies between the two.",
+                      "The epsilon or delta to publish is a proved upper bound. The line below it is what a known attack "
+                      "achieves; the true value lies between the two.",
                       2);
     if (r->design)
-        cli_paragraph(stdout, "The last line is for a person of the population, if nobody outside knows who was sampled.", 2);
+        cli_paragraph(stdout, "The last line is for anybody in the population, if nobody outside knows who was sampled.", 2);
 }
 
 static void show(const request *r, const answer *a)
@@ -300,18 +300,18 @@ static void show(const request *r, const answer *a)
     char text[TAMIS_DECIMAL], n[32], who[80];
     head(r);
     puts("");
-    row("who reads", "epsilon", "delta");
+    row("what an attacker sees", "epsilon", "delta");
     tamis_decimal_up(text, a->local.upper, 6);
     row("a report with its sender (trust nobody)", text, "0");
     answer_row(r, "the anonymised reports (trust the anonymiser)", a->anonymous.upper, true);
     if (a->anonymous.upper > a->anonymous.lower * 1.006) answer_row(r, "    at least", a->anonymous.lower, false);
     if (a->fewer.upper >= 0) {
-        snprintf(who, sizeof who, "the same, if only %s report%s in", cli_thousands(n, sizeof n, a->fewer_reports),
-                 a->fewer_reports == 1 ? " comes" : "s come");
+        snprintf(who, sizeof who, "the same, if only %s report%s", cli_thousands(n, sizeof n, a->fewer_reports),
+                 a->fewer_reports == 1 ? " arrives" : "s arrive");
         answer_row(r, who, a->fewer.upper, true);
     }
     if (r->design) {
-        snprintf(who, sizeof who, "the same, of a sample of %s people", cli_thousands(n, sizeof n, r->population));
+        snprintf(who, sizeof who, "the same, for a sample from %s people", cli_thousands(n, sizeof n, r->population));
         answer_row(r, who, a->sampled.upper, true);
     }
     explain(r, a);
@@ -332,30 +332,31 @@ static int run(const cli_call *call)
 extern const cli_command cli_command_privacy_anonymous;
 const cli_command cli_command_privacy_anonymous = {
     .name = "privacy anonymous",
-    .purpose = "of randomized response whose reports are anonymised",
-    .about = "People flip the bits of their answers with a known probability before they send them, and the reports lose their "
-             "senders before anybody reads them. This command says how private that is: against somebody who sees a report "
-             "with its sender, against somebody who sees what the anonymiser gives away, and how much fewer reports weaken "
-             "it. For one bit the answer is exact, over everything that the others may have answered.\n\n"
-             "Without a question, the epsilon at delta 1e-6 is shown. --target looks for the smallest lie probability, a "
-             "multiple of 2^-16, that meets it. docs/collection.md explains the method.",
-    .options = {{"reports", "N", .needed = true, .help = "reports that are anonymised together"},
-                {"lie", "P/Q", .help = "a bit, or a category, is reported wrongly with this probability"},
-                {"lie-zero", "P/Q", .help = "of a zero, if it differs; --lie is then that of a one"},
-                {"bits", "L", .help = "bits of an answer; 1 unless given"},
-                {"one-hot", .help = "an answer has a single one: the code of a category"},
+    .purpose = "the privacy of anonymised randomized-response reports",
+    .about = "Each person flips the bits of an answer with a known probability before sending the report, and an anonymiser "
+             "removes the senders before anybody reads the reports. This command computes how private that is: against "
+             "somebody who sees a report with its sender, against somebody who sees only what the anonymiser releases, and "
+             "when some reports are missing. For one bit the result is exact: the worst case over all answers of the others."
+             "\n\n"
+             "The default is to show epsilon at delta 1e-6. --target finds the smallest lie probability, a multiple of 2^-16, "
+             "that meets a target. docs/collection.md explains the method.",
+    .options = {{"reports", "N", .needed = true, .help = "number of reports that are anonymised together"},
+                {"lie", "P/Q", .help = "probability that a bit, or a category, is reported wrongly"},
+                {"lie-zero", "P/Q", .help = "the same for a zero, if it differs; --lie is then for a one"},
+                {"bits", "L", .help = "bits per answer; default: 1"},
+                {"one-hot", .help = "an answer has exactly one 1: the code of a category"},
                 {"ones", "M", .help = "an answer has at most M ones"},
-                {"whole", .help = "the bits of a report stay together; else only counts are published"},
-                {"categories", "K", .help = "an answer is one of K categories, a lie any other one"},
+                {"whole", .help = "whole reports are published; default: only the count of ones for each bit"},
+                {"categories", "K", .help = "an answer is one of K categories; a wrong report is any other"},
                 {"delta", "D", .help = "which epsilon goes with this delta?"},
                 {"epsilon", "E", .help = "which delta goes with this epsilon?"},
                 {"target", "E,D", .help = "which lie probability gives the anonymised reports this guarantee?"},
                 {"target-local", "E", .help = "which lie probability gives a report with its sender this epsilon?"},
-                {"population", "N", .help = "the people were a simple random sample of so many"},
-                {"rate", "P/Q", .help = "or each of them was sampled with this probability"}},
+                {"population", "N", .help = "the reporters are a simple random sample of N people"},
+                {"rate", "P/Q", .help = "or each person was sampled with this probability"}},
     .examples = {{"tamis privacy anonymous --reports 10000 --bits 1 --lie 1/4", "one yes/no question"},
                  {"tamis privacy anonymous --reports 10000 --lie 1/4 --epsilon 0.1", "which delta?"},
-                 {"tamis privacy anonymous --reports 10000 --bits 1 --target 0.5,1e-6", "how much lying is needed?"},
-                 {"tamis privacy anonymous --reports 500 --lie 1/4 --population 20000", "of a sample"}},
+                 {"tamis privacy anonymous --reports 10000 --bits 1 --target 0.5,1e-6", "which lie probability?"},
+                 {"tamis privacy anonymous --reports 500 --lie 1/4 --population 20000", "reports from a sample"}},
     .run = run,
 };

@@ -54,7 +54,7 @@ def main():
     asked = options.parse_args()
     folder = pathlib.Path(asked.out)
     folder.mkdir()
-    chance = random.Random(20261117)  # of the simulated people; the lies come from the operating system
+    chance = random.Random(20261117)  # for the simulated people; the flips use the operating system's randomness
     counts = dict.fromkeys(SHARES, 0)
     with open(folder / "answers.csv", "w") as file:
         file.write(",".join(SHARES) + "\n")

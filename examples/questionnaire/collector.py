@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""A collector for the questionnaire, for a try on one machine: serves the page and appends each report to a file.
+"""A collector to try the questionnaire on one machine: serves the page and appends each report to a file.
 
     python3 collector.py [--port 8000] [--out reports.packed]
 
-A collector in earnest sits behind https, and keeps no addresses and no times beside the reports.
+A real collector uses https, and stores no addresses and no times with the reports.
 """
 import argparse
 import http.server
@@ -66,11 +66,11 @@ class Collector(http.server.BaseHTTPRequestHandler):
         self.reply(204)
 
     def log_message(self, *_):
-        """Nothing: who answered and when is nobody's business."""
+        """No log: it would record who answered and when."""
 
 
 def main():
-    arguments = argparse.ArgumentParser(description="collects reports of the questionnaire")
+    arguments = argparse.ArgumentParser(description="collects the reports of the questionnaire")
     arguments.add_argument("--port", type=int, default=8000)
     arguments.add_argument("--out", default="reports.packed")
     given = arguments.parse_args()

@@ -1,18 +1,18 @@
-/* How private are anonymised reports: randomized response whose reports lose their senders before anybody reads them.
+/* The privacy of anonymised reports: randomized response whose senders are removed before anybody reads the reports.
  *
- * Each person flips the bits of an answer with known lie probabilities and sends the report. Three readers see three
- * things, and each has an epsilon of its own:
+ * Each person flips the bits of an answer with known lie probabilities and sends the report. Epsilon depends on what an
+ * attacker sees:
  *
- *     whoever sees one report with its sender        the local epsilon: trust nobody
- *     whoever sees what the anonymiser gives away    the anonymous epsilon at a delta: trust the anonymiser
- *     whoever sees the published counts              at most the anonymous epsilon; estimates from them cost nothing more
+ *     one report with its sender          the local epsilon: trust nobody
+ *     what the anonymiser releases        the anonymous epsilon at a delta: trust the anonymiser
+ *     the published counts                at most the anonymous epsilon; estimates from them cost nothing more
  *
- * The collector's file of reports with ids reveals the local epsilon, not the anonymous one. The pure epsilon (delta = 0) is the
- * local one for every number of reports: anonymity never improves it.
+ * For the collector's file of reports with ids it is the local epsilon, not the anonymous one. The pure epsilon (delta = 0) is
+ * the local one for every number of reports: anonymity never improves it.
  *
- * All neighbours differ in the answer of one person; what the others answer is the worst that it can be. Fewer reports
- * hide a person less well: delta at a fixed epsilon never falls when a report is missing, so a guarantee computed for
- * n reports does not hold for n - 1. Ask again with the number that came in.                                        */
+ * All neighbours differ in the answer of one person; the others' answers are the worst case. Fewer reports hide a person less
+ * well: delta at a fixed epsilon never falls when a report is missing, so a guarantee computed for n reports does not hold for
+ * n - 1. Compute it again for the number of reports received.                                        */
 #ifndef TAMIS_ANONYMOUS_H
 #define TAMIS_ANONYMOUS_H
 
@@ -26,15 +26,15 @@ TAMIS_BEGIN
 #define TAMIS_MAX_POSITIONS 4096
 #define TAMIS_MAX_CATEGORIES 65536
 
-/* What leaves the anonymiser. */
+/* What the anonymiser releases. */
 typedef enum tamis_report_form {
     TAMIS_REPORT_COUNTS,    /* how many ones at each position; which bits were sent together is not published */
     TAMIS_REPORT_WHOLE,     /* the reports in random order, each with its bits together */
     TAMIS_REPORT_CATEGORIES /* one of `positions` categories each: the true one, or any other with the same probability */
 } tamis_report_form;
 
-/* A collection. A one is reported as zero with probability lie_one, a zero as one with probability lie_zero, each bit by
- * itself. For categories lie_one is the probability of reporting any other category than the true one.
+/* A collection. A one is reported as zero with probability lie_one, a zero as one with probability lie_zero, each bit
+ * independently. For categories lie_one is the probability of reporting any other category than the true one.
  *
  * Needs    1 <= reports <= TAMIS_MAX_REPORTS; 1 <= positions <= TAMIS_MAX_POSITIONS (categories: from 2 to
  *          TAMIS_MAX_CATEGORIES); 0 <= ones <= positions; lie_one > 0, lie_zero > 0, lie_one + lie_zero < 1 (symmetric:
@@ -51,8 +51,8 @@ typedef struct tamis_reports {
  * (categories) or the numbers of bits and ones are not valid. */
 TAMIS_API int64_t tamis_reports_differing(const tamis_reports *reports);
 
-/* The local epsilon: of one report with its sender, and of everything that is computed from it. It is also the pure epsilon of
- * the anonymised reports, whatever their number.
+/* The local epsilon: that of one report with its sender, and of everything computed from it. It is also the pure epsilon of the
+ * anonymised reports, whatever their number.
  *
  * Gives    an enclosure; `upper` is the number to publish. On failure [0, inf].
  * Cost     O(1).
@@ -64,9 +64,9 @@ TAMIS_USE tamis_status tamis_anonymous_local(tamis_bound *epsilon, const tamis_r
  *
  * Needs    0 <= epsilon <= TAMIS_MAX_LOSS; 0 <= delta <= 1.
  * Gives    an enclosure: `upper` is proved to hold and is the number to publish, `lower` is attained by two collections.
- *          One position: relatively within 0.005 for epsilon, and within 1e-9 where every composition can be looked at.
- *          Several positions, whole reports, categories: the gap that is left is that between the best bound and the
- *          best attack known here (docs/collection.md). On failure [0, 1] and [0, inf].
+ *          One position: relatively within 0.005 for epsilon, and within 1e-9 where every composition can be examined.
+ *          Several positions, whole reports, categories: the remaining gap is that between the best bound and the best
+ *          attack known here (docs/collection.md). On failure [0, 1] and [0, inf].
  * Cost     one position: about half a second for 10^9 reports, less for fewer. Others: up to some seconds.
  * Errors   INVALID, SYSTEM (memory), UNABLE.
  * Paper    krand, sections 3 and 4; docs/papers.md#krand.                                                            */
@@ -78,8 +78,8 @@ TAMIS_USE tamis_status tamis_anonymous_epsilon(tamis_bound *epsilon, const tamis
 /* The smallest lie probability m/2^digits, 1 <= m < 2^(digits-1), for both kinds of bits, whose anonymous guarantee is
  * certified to meet the target; and the same for a target of the local epsilon.
  *
- * Needs    2 <= digits <= 32; epsilon > 0, 0 <= delta <= 1; lie_one and lie_zero are not looked at.
- * Gives    m; 0 on failure. The next one below could not be certified to meet the target; for one position it mostly was
+ * Needs    2 <= digits <= 32; epsilon > 0, 0 <= delta <= 1; lie_one and lie_zero are ignored.
+ * Gives    m; 0 on failure. The next smaller one could not be certified to meet the target; for one position it usually was
  *          certified to miss it.
  * Cost     about `digits` times tamis_anonymous_delta.
  * Errors   INVALID, SYSTEM (memory), UNABLE (no probability on this grid meets the target).                          */
@@ -89,12 +89,12 @@ TAMIS_USE tamis_status tamis_anonymous_lie_local(int64_t *m, const tamis_reports
                                                  const tamis_number *epsilon, tamis_error *err);
 
 /* The reports of a sample: the smallest epsilon at delta for a person of the frame, if nobody outside knows who was sampled.
- * Simple random samples without replacement, of `reports` units; and Bernoulli samples, Poisson samples of equal
- * probabilities, of which `reports` is not looked at: their size is random and is published. Other designs are refused, because
- * no theorem is known that covers them here. A sampled person who tells has tamis_anonymous_epsilon.
+ * Simple random samples without replacement, of `reports` units; and Bernoulli samples, that is Poisson samples
+ * with equal probabilities, for which `reports` is ignored: their size is random and is published. Other designs are refused,
+ * because no theorem is known that covers them here. A person known to be sampled has only tamis_anonymous_epsilon.
  *
  * Gives    `upper` is the number to publish; `lower` is 0 except where it is proved. On failure [0, inf].
- * Cost     some times tamis_anonymous_epsilon.
+ * Cost     a few times that of tamis_anonymous_epsilon.
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED.
  * Paper    settings, Theorem 4.1 (docs/papers.md#settings-4-1).                                                      */
 TAMIS_USE tamis_status tamis_anonymous_sample(tamis_bound *epsilon, const tamis_reports *reports, const tamis_design *design,
@@ -120,7 +120,7 @@ TAMIS_USE tamis_status tamis_anonymous_ratio(tamis_bound *ratio, int64_t n, int6
  *
  * Needs    as above, 0 < alpha < 1.
  * Gives    the quantile; n on failure.
- * Errors   INVALID, SYSTEM (memory), UNABLE (with more than 60 people, alpha cannot be told from a value of the
+ * Errors   INVALID, SYSTEM (memory), UNABLE (with more than 60 people, alpha cannot be distinguished from a value of the
  *          distribution function).
  * Paper    krand, 3.1.5 (docs/papers.md#krand-quantile).                                                             */
 TAMIS_USE tamis_status tamis_anonymous_quantile(int64_t *s, int64_t n, int64_t m, const tamis_number *q,
@@ -142,7 +142,7 @@ typedef struct tamis_anonymous_worst {
  * the others; worst may be NULL.
  *
  * Needs    0 <= low <= high <= reports - 1.
- * Gives    an enclosure relatively within 1e-9 where every composition can be looked at: up to about 10^4 of them.
+ * Gives    an enclosure relatively within 1e-9 where every composition can be examined: up to about 10^4 of them.
  * Errors   INVALID, SYSTEM (memory), UNABLE.                                                                          */
 TAMIS_USE tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst *worst, const tamis_reports *reports,
                                                  const tamis_number *exp_epsilon, int64_t low, int64_t high, tamis_error *err);

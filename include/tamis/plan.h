@@ -31,6 +31,14 @@ TAMIS_API const char *tamis_plan_survey(const tamis_plan *plan);
 /* The name of the stratum with this number, from 0; NULL if there is none, or for NULL. Lives as long as the plan. */
 TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum);
 
+/* The plan as JSON, as a certificate contains it: numbers are exact texts and keys are in alphabetical order, so that equal plans
+ * have equal texts. The ledger, the folders of files and the connections of a database are left out. tamis_plan_read_text
+ * reads the text again, since JSON is YAML; a plan that names a database needs its connection first.
+ *
+ * Gives    a text that the caller frees with tamis_free; NULL on failure.
+ * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
+TAMIS_USE tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
+
 /* What the plan says about its sample: the design, whether the sample is secret, and the epsilon and delta that it spends
  * (which live as long as the plan; NULL where it has none: delta is then 0, and without an epsilon the plan counts rho).
  *

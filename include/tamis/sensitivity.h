@@ -36,11 +36,11 @@ typedef struct tamis_contribution {
     int left_out;                         /* a record may add nothing: missing, or not in `where` */
     int design_protected;                 /* strata, sizes and clusters are protected: one record may move all weights */
     int add_remove;                       /* neighbours differ by a record added or removed; else by one replaced */
-    int64_t units;                  /* drawn units in the file, 0: not public. Horvitz-Thompson: at most so many. Hajek: just so
-                                        many, since with fewer units each has a larger share */
-    int64_t rows_per_unit;          /* at most, at least 1 */
-    int64_t cells;                  /* of the table; 1: one number */
-    const tamis_number *population; /* for estimators that use it; else NULL */
+    int64_t units;                        /* drawn units in the file, 0: not public. Horvitz-Thompson: at most this many. Hajek:
+                                             exactly, since with fewer units each has a larger share */
+    int64_t rows_per_unit;                /* at most, at least 1 */
+    int64_t cells;                        /* of the table; 1: one number */
+    const tamis_number *population;       /* for estimators that use it; else NULL */
 } tamis_contribution;
 
 typedef enum tamis_estimator {

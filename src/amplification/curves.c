@@ -12,10 +12,10 @@ typedef struct amplified {
     tamis_number *rate, *odds; /* odds = (1 - rate)/rate */
 } amplified;
 
-typedef struct amplified_road {
+typedef struct amplified_evaluator {
     const amplified *amplified;
     tmi_evaluator *sampled;
-} amplified_road;
+} amplified_evaluator;
 
 static void free_amplified(void *self)
 {
@@ -29,7 +29,7 @@ static void free_amplified(void *self)
 static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self, const tmi_ball *eps, long bits,
                                     tamis_error *err)
 {
-    amplified_road *r = self;
+    amplified_evaluator *r = self;
     tmi_ball x, at;
     tmi_ball_inits(&x, &at, NULL);
     tmi_ball_set_number(&x, r->amplified->odds, bits);
@@ -47,7 +47,7 @@ static tamis_status amplified_delta(tmi_ball *lower, tmi_ball *upper, void *self
 
 static double amplified_guess(const void *self, double delta)
 {
-    const amplified_road *r = self;
+    const amplified_evaluator *r = self;
     double rate = tmi_number_nearest(r->amplified->rate);
     if (!r->sampled->guess) return NAN;
     return log1p(rate * expm1(r->sampled->guess(r->sampled->self, delta / rate)));
@@ -55,14 +55,14 @@ static double amplified_guess(const void *self, double delta)
 
 static void close_amplified(void *self)
 {
-    amplified_road *r = self;
+    amplified_evaluator *r = self;
     tmi_evaluator_return(r->sampled, r->amplified->sampled);
     tmi_free(r);
 }
 
 static tamis_status open_amplified(tmi_evaluator *evaluator, const void *self, tamis_error *err)
 {
-    amplified_road *r = tmi_alloc(1, sizeof *r);
+    amplified_evaluator *r = tmi_alloc(1, sizeof *r);
     if (!r) return tmi_fail_memory(err);
     r->amplified = self;
     tamis_status status = tmi_evaluator_borrow(&r->sampled, r->amplified->sampled, err);

@@ -2,8 +2,8 @@
 #ifndef TMI_BASE_DECIMAL_H
 #define TMI_BASE_DECIMAL_H
 
-#include "base/json/json.h"
 #include "base/text.h"
+#include "base/value/json.h"
 
 /* The shortest of 15 to 17 significant digits that reads back as the same double: 0.1, 6194, 1.5e-07. */
 void tmi_text_real(tmi_text *text, double x);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 
 static const char more[] = "\n(further messages did not fit)";
 static const char place[] = "%s:%d:%d: ";

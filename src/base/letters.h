@@ -27,8 +27,8 @@ bool tmi_has_control(const char *text);
 /* The code point of the first control or hidden character of a text; 0 if it has none. */
 uint32_t tmi_unreadable(const char *text);
 
-/* The length of the UTF-8 character at the beginning of `room` bytes; 0 if there is none: overlong forms, surrogates and what lies
- * beyond U+10FFFF are none. */
+/* The length of the UTF-8 character at the beginning of `room` bytes; 0 if there is none: overlong forms, surrogates and what
+ * lies beyond U+10FFFF are none. */
 size_t tmi_utf8_length(const char *bytes, size_t room);
 
 /* The code point at `at`; U+FFFD if the bytes are no UTF-8. */

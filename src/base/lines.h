@@ -3,8 +3,8 @@
 #ifndef TMI_BASE_LINES_H
 #define TMI_BASE_LINES_H
 
-#include "base/json/json.h"
 #include "base/text.h"
+#include "base/value/json.h"
 
 typedef struct tmi_lines {
     char **list;

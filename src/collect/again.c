@@ -1,9 +1,9 @@
-/* Permanent lies. The digits of U are those of HMAC-SHA-256(secret, "tamis memo 1" 0 lie 0 lie_zero 0 question 0 answer 0
+/* Permanent flips. The digits of U are those of HMAC-SHA-256(secret, "tamis memo 1" 0 lie 0 lie_zero 0 question 0 answer 0
  * counter), the counter as four bytes, little-endian, from 0 on: one hash gives 256 digits, and practically always decides. As
- * long as the secret is not known, U cannot be told from a number that was drawn once for this question and answer and kept.
+ * long as the secret is unknown, U cannot be distinguished from a number drawn once for this question and answer and kept.
  *
- * The lie probabilities are part of the text because one U for two of them would reveal the truth: whoever lies at 1/4 also
- * lies at 1/3, so that a one at 1/4 and a zero at 1/3 can only be a one. */
+ * The lie probabilities are part of the text because one U for two of them would reveal the answer: a bit that is flipped at
+ * 1/4 is also flipped at 1/3, so that a one at 1/4 and a zero at 1/3 can only be a one. */
 #include <string.h>
 
 #include "base/memory.h"

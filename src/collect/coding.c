@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-#define COLUMNS (1 << 14) /* of a file: names are compared pair by pair */
+#define COLUMNS (1 << 14) /* in a file: names are compared pairwise */
 
 static bool listed(const char *name, const char *const *list, size_t count)
 {
@@ -73,7 +73,8 @@ static tamis_status code_column(tmi_coding *coding, size_t i, const tamis_collec
     if (column->as == TMI_LEFT_OUT) coding->left_out++;
     if (column->as < TMI_YES_NO) return TAMIS_OK;
     if (strchr(name, '='))
-        return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "column %zu has '=' in its name, which marks categories", i + 1);
+        return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "column %zu: '=' is not allowed in a name, it marks categories",
+                             i + 1);
     return add_bits(coding, column, c, err);
 }
 
@@ -84,30 +85,31 @@ static bool in_file(const tmi_coding *coding, const char *name)
     return false;
 }
 
-/* What was asked for by name must be there, and be asked for once. */
+/* Every column that is requested by name must exist and be requested only once. */
 static tamis_status check_asked(const tmi_coding *coding, const tamis_collection *c, const tmi_cells *cells, tamis_error *err)
 {
     if (c->id && coding->id == SIZE_MAX)
-        return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "there is no column %s for the ids", c->id);
+        return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "there is no id column %s", c->id);
     if (c->id && (listed(c->id, c->columns, c->columns ? c->column_count : 0) || categories_of(c->id, c)))
         return tmi_fail(err, TAMIS_INVALID, "%s: an id column cannot be an answer as well", c->id);
     for (size_t i = 0; c->columns && i < c->column_count; i++) {
         if (!in_file(coding, c->columns[i]))
             return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "there is no column %s", c->columns[i]);
         if (listed(c->columns[i], c->columns, i))
-            return tmi_fail(err, TAMIS_INVALID, "columns: %s is there twice", c->columns[i]);
+            return tmi_fail(err, TAMIS_INVALID, "columns: %s is given twice", c->columns[i]);
     }
     for (size_t i = 0; i < c->categories_count; i++) {
         const tamis_categories *k = &c->categories[i];
         if (!in_file(coding, k->column))
             return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "there is no column %s, for which categories are given",
                                  k->column);
-        if (categories_of(k->column, c) != k) return tmi_fail(err, TAMIS_INVALID, "categories: %s is there twice", k->column);
+        if (categories_of(k->column, c) != k) return tmi_fail(err, TAMIS_INVALID, "categories: %s is given twice", k->column);
         if (listed("", k->values, k->count))
-            return tmi_fail(err, TAMIS_INVALID, "categories: %s has an empty one; an empty cell is a missing answer", k->column);
-        if (k->count < 2) return tmi_fail(err, TAMIS_INVALID, "categories: %s needs two or more", k->column);
+            return tmi_fail(err, TAMIS_INVALID, "categories: %s has an empty category; an empty cell is a missing answer",
+                            k->column);
+        if (k->count < 2) return tmi_fail(err, TAMIS_INVALID, "categories: %s needs at least two", k->column);
         if (c->columns && !listed(k->column, c->columns, c->column_count))
-            return tmi_fail(err, TAMIS_INVALID, "categories: %s is not one of the columns asked for", k->column);
+            return tmi_fail(err, TAMIS_INVALID, "categories: %s is not one of the requested columns", k->column);
     }
     return TAMIS_OK;
 }
@@ -120,12 +122,12 @@ static tamis_status code_columns(tmi_coding *coding, const tmi_cells *cells, con
     for (size_t i = 0; i < cells->count; i++, coding->count++) {
         const char *name = tmi_cell_at(cells, i);
         if (in_file(coding, name))
-            return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "column %zu has the name of another one", i + 1);
+            return tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "column %zu has the same name as another column", i + 1);
         if (!(coding->columns[i].name = tmi_copy_text(name, strlen(name)))) return tmi_fail_memory(err);
     }
     for (size_t i = 0; i < coding->count; i++) TMI_TRY(code_column(coding, i, c, cells, err));
     TMI_TRY(check_asked(coding, c, cells, err));
-    if (coding->form.bits == 0) status = tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "no column is left to report");
+    if (coding->form.bits == 0) status = tmi_fail_file(err, TAMIS_INVALID, cells->path, 1, "there is no column to report");
 done:
     return status;
 }
@@ -174,7 +176,7 @@ tamis_status tmi_code_cell(size_t *set, const tmi_coded_column *column, const ch
         *set = column->bits - 1;
         if (column->missing) return TAMIS_OK;
         return tmi_fail_file(err, TAMIS_INVALID, cells->path, cells->line,
-                             "column %s: the answer is missing (a bit for missing answers can be asked for)", column->name);
+                             "column %s: the answer is missing (missing answers can have a bit of their own)", column->name);
     }
     if (column->as == TMI_YES_NO) {
         if (is_word(cell, no_words)) return TAMIS_OK;

@@ -33,7 +33,7 @@ void tmi_coding_clear(tmi_coding *coding);
 tamis_status tmi_code_cell(size_t *set, const tmi_coded_column *column, const char *cell, const tmi_cells *cells,
                            tamis_error *err);
 
-/* The answer as it is hashed for a permanent lie: "1", "0", a category, or "" for a missing one. */
+/* The answer as it is hashed for a permanent flip: "1", "0", a category, or "" for a missing one. */
 const char *tmi_coded_answer(const tmi_coded_column *column, size_t set);
 
 #endif

@@ -1,4 +1,4 @@
-/* Answers in a CSV file to reports: rows gather in a block, the block is randomized as a whole, then it is written. */
+/* Turns a CSV file of answers into reports: rows are collected in a block, which is randomized as a whole and written. */
 #include <errno.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "collect/coding.h"
 #include "collect/output.h"
 
-#define CLIENT "tamis client 1" /* labels the key of one client among those of a file */
+#define CLIENT "tamis client 1" /* label for deriving the key of one client from that of the file */
 
 typedef struct job {
     const tamis_collection *c;
@@ -225,7 +225,7 @@ static tamis_status prepare(job *j, tamis_error *err)
     TMI_TRY(tmi_coding_init(&j->coding, &j->cells, j->c, err));
     size_t bits = j->coding.form.bits;
     j->stride = tmi_packed_stride(bits);
-    j->room = tmi_packed_rows(bits);
+    j->room = tmi_packed_rows(bits, !j->c->packed || j->c->id); /* a block of CSV is short, too */
     j->words = tmi_alloc(tmi_packed_words(bits, j->room), sizeof *j->words);
     if (j->c->packed && j->c->id) j->ids = tmi_alloc(j->room, TMI_PACKED_ID);
     if (!j->words || (j->c->packed && j->c->id && !j->ids)) status = tmi_fail_memory(err);
@@ -278,7 +278,7 @@ tamis_status tamis_randomize_file(tamis_randomized *facts, const tamis_stream *o
     if (!collection || !rng || !in || !in->path || !out || !out->path)
         return tmi_fail(err, TAMIS_INVALID, "collection, rng, in, out, their paths: NULL");
     if (collection->secret && !collection->id)
-        return tmi_fail(err, TAMIS_INVALID, "secret: permanent lies need the id of each client");
+        return tmi_fail(err, TAMIS_INVALID, "secret: permanent flips need the id of each client");
     tmi_text_init(&j.id_cells);
     tmi_text_init(&j.text);
     TMI_TRY(tamis_randomizer_new(&j.randomizer, collection->lie, collection->lie_zero, err));

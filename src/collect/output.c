@@ -30,7 +30,7 @@ tamis_status tmi_output_open(tmi_output *output, const tamis_stream *out, tamis_
     if (out->stream) return TAMIS_OK;
     size_t length = strlen(path);
     if (length == 0 || path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: expected the name of a file");
-    if (lstat(path, &facts) == 0) return tmi_fail(err, TAMIS_INVALID, "%s exists already; choose another name", path);
+    if (lstat(path, &facts) == 0) return tmi_fail(err, TAMIS_INVALID, "%s already exists; choose another name", path);
     tamis_status status = part_name(&output->part, path, err);
     if (status != TAMIS_OK) return status;
     int file = mkostemp(output->part, O_CLOEXEC);
@@ -48,7 +48,7 @@ tamis_status tmi_output_open(tmi_output *output, const tamis_stream *out, tamis_
     tmi_free(output->part);
     output->part = NULL;
     bool is_name = reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG;
-    return tmi_fail(err, is_name ? TAMIS_INVALID : TAMIS_SYSTEM, "%s cannot be made: %s", path, strerror(reason));
+    return tmi_fail(err, is_name ? TAMIS_INVALID : TAMIS_SYSTEM, "%s cannot be created: %s", path, strerror(reason));
 }
 
 tamis_status tmi_output_keep(tmi_output *output, tamis_error *err)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "num/number.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "words are written as they are");
@@ -25,12 +25,14 @@ tamis_status tmi_packed_check_lies(const tamis_number *lie, const tamis_number *
     tamis_number *sum = NULL;
     tamis_status status = TAMIS_OK;
     if (tmi_number_sign(lie) <= 0 || tmi_number_sign(lie_zero) <= 0)
-        return tmi_fail(err, TAMIS_INVALID, "lie: a lie probability must be above 0: without lies nobody is protected");
+        return tmi_fail(err, TAMIS_INVALID, "lie: a lie probability must be above 0: without flips nobody is protected");
     TMI_TRY(tmi_number_add(&sum, lie, lie_zero, err));
     if (tmi_number_compare_int(sum, 1) >= 0)
         status = tmi_number_compare(lie, lie_zero) == 0
-                     ? tmi_fail(err, TAMIS_INVALID, "lie: a lie probability must be below 1/2: at 1/2 reports say nothing")
-                     : tmi_fail(err, TAMIS_INVALID, "lie, lie-zero: their sum must be below 1: at 1 reports say nothing");
+                     ? tmi_fail(err, TAMIS_INVALID,
+                                "lie: a lie probability must be below 1/2: at 1/2 reports carry no information")
+                     : tmi_fail(err, TAMIS_INVALID,
+                                "lie, lie-zero: their sum must be below 1: at 1 reports carry no information");
 done:
     tamis_number_free(sum);
     return status;
@@ -82,8 +84,8 @@ size_t tmi_packed_stride(size_t bits)
 
 size_t tmi_packed_words(size_t bits, size_t rows) { return (rows * tmi_packed_stride(bits) + 63) / 64; }
 
-size_t tmi_packed_rows(size_t bits)
+size_t tmi_packed_rows(size_t bits, bool ids)
 {
     size_t rows = TMI_PACKED_BLOCK * 8 / tmi_packed_stride(bits);
-    return rows < TMI_PACKED_ROWS ? rows : TMI_PACKED_ROWS;
+    return !ids || rows < TMI_PACKED_ROWS ? rows : TMI_PACKED_ROWS;
 }

@@ -1,7 +1,7 @@
 /* The packed form of reports: the randomized bits of many people in one stream (docs/collection.md, "The packed form").
  *
  * A stream begins with a header, which says how the bits were randomized and what they are called. Blocks of reports follow,
- * and an empty block with the number of reports ends it, so that a stream that was cut is always noticed. A file may have
+ * and an empty block with the number of reports ends it, so that a truncated stream is always noticed. A file may have
  * several streams one behind the other, as when a server appends what each client sends; their headers must be equal, byte by
  * byte. Reading and writing are streaming: one block is in memory. */
 #ifndef TMI_COLLECT_PACKED_H
@@ -18,7 +18,7 @@
 #define TMI_PACKED_BITS 65536              /* of one report: a row has 8 KiB at most */
 #define TMI_PACKED_NAME 1024               /* bytes of a name, or of the text of a probability */
 #define TMI_PACKED_HEADER (1 << 24)        /* bytes: bounds what a damaged header can make us allocate */
-#define TMI_PACKED_ROWS 65536              /* in one block */
+#define TMI_PACKED_ROWS 65536              /* in one block with ids, which take more room than short reports */
 #define TMI_PACKED_BLOCK ((size_t)1 << 20) /* bytes of reports in one block: they stay in the cache */
 #define TMI_PACKED_ID 16                   /* bytes: the first ones of the SHA-256 of a client's id */
 
@@ -36,7 +36,7 @@ void tmi_packed_form_clear(tmi_packed_form *form);
 /* INVALID unless 0 < lie, 0 < lie_zero and lie + lie_zero < 1. For lie = lie_zero this is 0 < lie < 1/2. */
 tamis_status tmi_packed_check_lies(const tamis_number *lie, const tamis_number *lie_zero, tamis_error *err);
 
-/* INVALID unless all that a header needs is so: lies, 1 <= bits <= TMI_PACKED_BITS, names that are not empty, not too long,
+/* INVALID unless the header is valid: lie probabilities, 1 <= bits <= TMI_PACKED_BITS, names that are not empty, not too long,
  * valid UTF-8 without control characters, and all different. */
 tamis_status tmi_packed_form_check(const tmi_packed_form *form, tamis_error *err);
 
@@ -46,7 +46,7 @@ size_t tmi_packed_stride(size_t bits);
 /* 64-bit words of `rows` reports, and the rows of a full block. Bit j of report r is bit r * stride + j of the words, where bit
  * b is bit b % 64 of word b / 64. Bits that belong to no report are zero. */
 size_t tmi_packed_words(size_t bits, size_t rows);
-size_t tmi_packed_rows(size_t bits);
+size_t tmi_packed_rows(size_t bits, bool ids);
 
 /* ---- writing ---- */
 

@@ -86,7 +86,7 @@ tamis_status tmi_packed_header_size(size_t *size, const uint8_t fixed[TMI_PACKED
     *size = 0;
     if (!tmi_is_packed(fixed, TMI_PACKED_FIXED)) return wrong(path, at, "this is not the packed form of reports", err);
     if (load32(fixed + 8) != TMI_PACKED_VERSION)
-        return wrong(path, at + 8, "another version of the packed form; this program reads version 1", err);
+        return wrong(path, at + 8, "unknown version of the packed form; this program reads version 1", err);
     size_t all = load32(fixed + 12);
     if (all < TMI_PACKED_FIXED || all > TMI_PACKED_HEADER || all % 8 != 0)
         return wrong(path, at + 12, "the size of the header is wrong", err);
@@ -139,14 +139,14 @@ static tamis_status read_texts(tmi_packed_form *form, header_text *h, bool ids, 
     TMI_TRY(next_number(&form->lie_zero, h, err));
     size_t at = h->at;
     TMI_TRY(next_text(&form->id, h, err));
-    if (ids != (form->id[0] != '\0')) TMI_TRY(wrong(h->path, h->begin + at, "the id column does not agree with the flags", err));
+    if (ids != (form->id[0] != '\0')) TMI_TRY(wrong(h->path, h->begin + at, "the id column does not match the flags", err));
     if (!ids) {
         tmi_free(form->id);
         form->id = NULL;
     }
     for (size_t i = 0; i < form->bits; i++) TMI_TRY(next_text(&form->names[i], h, err));
     for (at = h->at; at < h->size && h->bytes[at] == 0; at++) continue;
-    if (at < h->size || h->size - h->at >= 8) status = wrong(h->path, h->begin + h->at, "more bytes than the header needs", err);
+    if (at < h->size || h->size - h->at >= 8) status = wrong(h->path, h->begin + h->at, "the header is longer than needed", err);
 done:
     return status;
 }

@@ -42,8 +42,9 @@ tamis_status tmi_packed_write(tmi_packed_writer *writer, const uint64_t *words, 
 {
     uint32_t begin[2] = {(uint32_t)rows, 0};
     tamis_status status;
-    if (rows < 1 || rows > tmi_packed_rows(writer->bits)) return tmi_fail(err, TAMIS_INVALID, "rows: too many for one block");
-    if (writer->ids != (ids != NULL)) return tmi_fail(err, TAMIS_INVALID, "ids: not as the header says");
+    if (rows < 1 || rows > tmi_packed_rows(writer->bits, writer->ids))
+        return tmi_fail(err, TAMIS_INVALID, "rows: too many for one block");
+    if (writer->ids != (ids != NULL)) return tmi_fail(err, TAMIS_INVALID, "ids: do not match the header");
     TMI_TRY(put(writer->file, begin, sizeof begin, err));
     TMI_TRY(put(writer->file, words, tmi_packed_words(writer->bits, rows) * sizeof *words, err));
     if (ids) TMI_TRY(put(writer->file, ids, rows * TMI_PACKED_ID, err));
@@ -66,7 +67,7 @@ struct tmi_packed_reader {
     FILE *file;
     const char *path;
     tmi_packed_form form;
-    uint8_t *header; /* of the first stream, for comparison with those behind it */
+    uint8_t *header; /* of the first stream, for comparison with those that follow */
     size_t header_size;
     uint8_t *again;                /* room for those */
     void *room;                    /* words and ids of a block */
@@ -88,7 +89,7 @@ static tamis_status get(tmi_packed_reader *r, void *bytes, size_t size, tamis_er
     r->at += got;
     if (got == size) return TAMIS_OK;
     if (ferror(r->file)) return tmi_fail_file(err, TAMIS_SYSTEM, r->path, 0, "the file cannot be read");
-    return wrong_here(r, r->at, "the file ends too early: it was cut", err);
+    return wrong_here(r, r->at, "the file is truncated", err);
 }
 
 /* The first header. */
@@ -115,7 +116,8 @@ tamis_status tmi_packed_reader_new(tmi_packed_reader **reader, FILE *file, const
     r->file = file;
     r->path = path;
     TMI_TRY(get_header(r, err));
-    size_t rows = tmi_packed_rows(r->form.bits), bytes = tmi_packed_words(r->form.bits, rows) * sizeof(uint64_t);
+    size_t rows = tmi_packed_rows(r->form.bits, r->form.id != NULL),
+           bytes = tmi_packed_words(r->form.bits, rows) * sizeof(uint64_t);
     if (r->form.id) bytes += rows * TMI_PACKED_ID;
     if (!(r->room = tmi_alloc(bytes + 64, 1))) TMI_TRY(tmi_fail_memory(err));
     r->words = (uint64_t *)(((uintptr_t)r->room + 63) / 64 * 64);
@@ -138,7 +140,7 @@ void tmi_packed_reader_free(tmi_packed_reader *reader)
 
 const tmi_packed_form *tmi_packed_form_of(const tmi_packed_reader *reader) { return &reader->form; }
 
-/* Whether all bits are zero that belong to no report. */
+/* Whether all bits that belong to no report are zero. */
 static bool padding_is_zero(const uint64_t *words, size_t bits, size_t rows)
 {
     size_t stride = tmi_packed_stride(bits), count = tmi_packed_words(bits, rows), used = rows * stride % 64;
@@ -169,11 +171,12 @@ static tamis_status next_stream(tmi_packed_reader *r, tamis_error *err)
     uint64_t begin = r->at;
     tamis_status status = get(r, r->again, TMI_PACKED_FIXED, err);
     if (status != TAMIS_OK) return status;
-    if (!tmi_is_packed(r->again, TMI_PACKED_FIXED)) return wrong_here(r, begin, "more bytes after the end of the reports", err);
+    if (!tmi_is_packed(r->again, TMI_PACKED_FIXED))
+        return wrong_here(r, begin, "unexpected bytes after the end of the reports", err);
     if (memcmp(r->again, r->header, TMI_PACKED_FIXED) == 0)
         status = get(r, r->again + TMI_PACKED_FIXED, r->header_size - TMI_PACKED_FIXED, err);
     if (status == TAMIS_OK && memcmp(r->again, r->header, r->header_size) != 0)
-        status = wrong_here(r, begin, "these reports have another header than those before: other bits, names or lies", err);
+        status = wrong_here(r, begin, "another header than before: other bits, names or lie probabilities", err);
     return status;
 }
 
@@ -185,13 +188,13 @@ static tamis_status next_rows(size_t *rows, tmi_packed_reader *r, tamis_error *e
     tamis_status status = TAMIS_OK;
     for (*rows = 0; !r->ended;) {
         TMI_TRY(get(r, begin, sizeof begin, err));
-        if (begin[0] > tmi_packed_rows(r->form.bits) || begin[1] != 0)
+        if (begin[0] > tmi_packed_rows(r->form.bits, r->form.id != NULL) || begin[1] != 0)
             TMI_TRY(wrong_here(r, r->at - sizeof begin, "the beginning of a block is damaged", err));
         *rows = begin[0];
         if (begin[0] > 0) break;
         TMI_TRY(get(r, &total, sizeof total, err));
         if (total != r->stream)
-            TMI_TRY(wrong_here(r, r->at - sizeof total, "the number of reports does not agree with the blocks", err));
+            TMI_TRY(wrong_here(r, r->at - sizeof total, "the number of reports does not match the blocks", err));
         TMI_TRY(next_stream(r, err));
     }
 done:

@@ -1,4 +1,4 @@
-/* Lies, as the rest of the room uses them. */
+/* The randomizer as the rest of collect/ sees it. */
 #ifndef TMI_COLLECT_RANDOMIZER_H
 #define TMI_COLLECT_RANDOMIZER_H
 

@@ -1,4 +1,4 @@
-/* The secret of permanent lies in a file: 64 hexadecimal digits and a line end, readable by its owner only. */
+/* The secret of permanent flips in a file: 64 hexadecimal digits and a line end, readable by its owner only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -60,6 +60,6 @@ tamis_status tamis_secret_file(uint8_t secret[TAMIS_SECRET], const char *path, t
     if (right && !open_to_others) return TAMIS_OK;
     tmi_wipe(secret, TAMIS_SECRET);
     return tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                         right ? "others may read the secret: chmod 600, and use a new one if they may have read it"
-                               : "this is not a secret; name a file that does not exist, and one is made");
+                         right ? "others can read the secret: use chmod 600, and a new secret if they may have read it"
+                               : "this is not a secret; give a file that does not exist, and a secret is created there");
 }

@@ -57,7 +57,7 @@ tamis_profile *tmi_profile_share(const tamis_profile *profile)
     return inside(profile);
 }
 
-static void drop_road(tmi_evaluator *evaluator)
+static void drop_evaluator(tmi_evaluator *evaluator)
 {
     if (evaluator) tmi_evaluator_close(evaluator);
     tmi_free(evaluator);
@@ -66,7 +66,7 @@ static void drop_road(tmi_evaluator *evaluator)
 void tamis_profile_free(tamis_profile *profile)
 {
     if (!profile || atomic_fetch_sub(&profile->owners, 1) > 1) return;
-    drop_road(atomic_load(&profile->kept));
+    drop_evaluator(atomic_load(&profile->kept));
     for (size_t i = 0; i < profile->count; i++) tmi_loss_free(profile->factors[i].loss);
     tmi_free(profile->factors);
     tmi_free(profile);
@@ -218,7 +218,8 @@ void tmi_evaluator_return(tmi_evaluator *evaluator, const tamis_profile *profile
     tmi_evaluator *empty = NULL;
     if (!evaluator) return;
     if (evaluator->lasting && evaluator->rest) evaluator->rest(evaluator->self);
-    if (!evaluator->lasting || !atomic_compare_exchange_strong(&inside(profile)->kept, &empty, evaluator)) drop_road(evaluator);
+    if (!evaluator->lasting || !atomic_compare_exchange_strong(&inside(profile)->kept, &empty, evaluator))
+        drop_evaluator(evaluator);
 }
 
 /* The largest loss, if there is one: then delta beyond it is the mass at infinity, which is 0 unless a claim has a delta.

@@ -7,7 +7,7 @@
 #include <tamis/profile.h>
 #include <tamis/survey.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "num/bound.h"
 #include "num/number.h"
 

@@ -1,4 +1,4 @@
-/* Area k_randomization: anonymised reports of bits that were flipped. */
+/* Area k_randomization: anonymised randomized-response reports. */
 #include <string.h>
 #include <tamis/anonymous.h>
 
@@ -31,7 +31,7 @@ static tamis_status l1(tmi_json_out *out, const tmi_field_value *in, tamis_error
     return TAMIS_OK;
 }
 
-#define MASSES 100000 /* a line of this many enclosures has some megabytes */
+#define MASSES 100000 /* a line of this many enclosures takes a few megabytes */
 
 static tamis_status l1_pmf(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {

@@ -1,6 +1,6 @@
 /* The libraries of all rooms in one list. It is in the topmost room because it looks into every other one. */
 #include "base/libraries.h"
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "engine/core/libraries.h"
 #include "ledger/libraries.h"
 #include "num/libraries.h"

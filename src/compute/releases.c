@@ -102,7 +102,7 @@ static const struct {
     const char *law;
     tamis_status (*make)(tamis_profile **, const release *, tamis_error *);
     unsigned needs, or_needs;
-    const char *told;
+    const char *words; /* for needs and or_needs */
 } laws[] = {
     {"laplace", laplace, SCALE, EPS, "either scale or eps"},
     {"gaussian", gaussian, SCALE, SCALE, "scale"},
@@ -119,7 +119,7 @@ static tamis_status make(tamis_profile **profile, release *r, tamis_error *err)
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         if (strcmp(laws[i].law, r->law) != 0) continue;
         if (given != laws[i].needs && given != laws[i].or_needs)
-            return tmi_fail(err, TAMIS_INVALID, "law: %s needs %s", laws[i].law, laws[i].told);
+            return tmi_fail(err, TAMIS_INVALID, "law: %s needs %s", laws[i].law, laws[i].words);
         if (r->sensitivity && !r->scale && tmi_number_compare_int(r->sensitivity, 1) != 0)
             return tmi_fail(err, TAMIS_INVALID, "sensitivity: only with a scale; eps, delta and rho already include it");
         if (!r->sensitivity) {

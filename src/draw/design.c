@@ -113,7 +113,7 @@ static tamis_status sort_rows(int64_t **rows, const order *o, const tmi_frame_un
 
 /* ---- the design ---- */
 
-/* What one stratum needs: its members stand from place `first` on. */
+/* What one stratum needs: its members begin at place `first`. */
 typedef struct part {
     const tamis_frame_design *design;
     const tmi_frame_units *units;

@@ -124,7 +124,7 @@ static tamis_status take_sample(const reader *r, tmi_frame_group *group, size_t 
     return TAMIS_OK;
 }
 
-/* The number of a cluster stands in all of its rows. */
+/* All rows of a cluster have its number. */
 static tamis_status take_cluster_number(const reader *r, uint32_t cluster, int64_t row, tmi_cell cell, tamis_error *err)
 {
     tmi_frame_units *u = r->units;

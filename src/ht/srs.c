@@ -212,7 +212,7 @@ static tamis_status never_below(tamis_bound *limit, const tamis_ht_srs *s, tamis
     return tamis_hypergeometric_mass(limit, s->population, k + 1, s->sample, k + 1, err);
 }
 
-/* No set of answers changes its probability by more than n/N, that of being sampled: is delta at least that? Told exactly,
+/* No set of answers changes its probability by more than n/N, that of being sampled: is delta at least that? Decided exactly,
  * since it is where delta stays for every eps when the window reaches 0 or N. */
 static tamis_status is_enough(bool *enough, const tamis_ht_srs *s, const tamis_number *delta, tamis_error *err)
 {

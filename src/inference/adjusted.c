@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* So many noises keep their own law; the others, each smaller, count as one normal law with their variance. The fourth cumulant
+/* The largest noises keep their own law; the others count as one normal law with their variance. The fourth cumulant
  * that this leaves out is at most 3/128 of the squared variance, which moves a coverage by less than 0.0002. */
 #define OWN_LAWS 32
 #define SMOOTH_SCALE 1e6 /* of a discrete Gaussian that is as good as normal */

@@ -4,7 +4,8 @@
  * An entry is one line of JSON. Its hash is the SHA-256 of the hash before it (64 zeros before the first), a newline, and the
  * entry. The kinds:
  *
- *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file a.csv"]}
+ *     {"number": 1, "time": "...", "kind": "account", "survey": "...", "budget": {...}, "frozen": {...}, "source": ["file
+ *     a.csv"]}
  *
  *     {"number": 2, "time": "...", "kind": "charge", "survey": "...", "release": "...", "amount": {...}, "measures": "..."}
  *
@@ -171,8 +172,8 @@ void tmi_faults_clear(tmi_faults *faults);
 void tmi_faults_put(tmi_json_out *out, const tmi_faults *faults);
 void tmi_faults_write(tmi_text *text, const tmi_faults *faults);
 
-/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. Or the certificate, read: any JSON,
- * which the caller frees. INVALID, SYSTEM. */
+/* The bytes of a certificate, or of a file beside it; the caller frees them, whatever happens. Or the certificate, read: any
+ * JSON, which the caller frees. INVALID, SYSTEM. */
 tamis_status tmi_certificate_read(tmi_value **document, const char *path, tamis_error *err);
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err);
 

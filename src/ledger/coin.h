@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <tamis/ledger.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 
 /* Epsilon and delta, which is 0 for a pure one; or rho, and then the others are NULL. Owned. */
 typedef struct tmi_ledger_coin {

@@ -4,7 +4,7 @@
 
 #include <tamis/num.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 
 #define TMI_BOUND_UNKNOWN ((tamis_bound){-__builtin_inf(), __builtin_inf()})
 

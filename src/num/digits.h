@@ -62,7 +62,7 @@ typedef struct tmi_weights {
 
 /* The digits of CDF(j) as tmi_digits gives them.
  *
- * Errors   INVALID, SYSTEM; UNABLE if there are too many weights, or if CDF(j) cannot be told from a number with
+ * Errors   INVALID, SYSTEM; UNABLE if there are too many weights, or if CDF(j) cannot be distinguished from a number with
  *          finitely many digits, as may happen with weights such as 1/3 and 1/3: tmi_weights_find has no such trouble. */
 tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first, size_t word_count,
                                 tamis_error *err);

@@ -3,7 +3,7 @@
 #ifndef TMI_NUM_JSON_NUMBER_H
 #define TMI_NUM_JSON_NUMBER_H
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "num/number.h"
 
 tamis_status tmi_json_to_number(tamis_number **number, const tmi_value *json, tamis_error *err);

@@ -1,4 +1,4 @@
-/* What the sections of a plan must say about each other. Each check looks at what stands in the file, so that all of them
+/* What the sections of a plan must say about each other. Each check looks at what is in the file, so that all of them
  * can be reported at once, also beside errors inside the sections.                                                       */
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* What a frame file says about the units of each stratum: enough for a bound of the weights and for what sampling adds for an
- * outsider, who loses most where the probability is largest. The file is public, and stands in a certificate by its hash
+ * outsider, who loses most where the probability is largest. The file is public, and a certificate has its hash
  * and these few numbers.                                                                                             */
 #ifndef TMI_PLAN_FRAME_FACTS_H
 #define TMI_PLAN_FRAME_FACTS_H
 
-#include "base/json/json.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "num/number.h"
 
 typedef struct tmi_frame_stratum {

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "num/number.h"
 #include "plan/design/fields.h"
 #include "plan/law.h"
@@ -259,6 +259,18 @@ tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error
     put_postprocess(out, &plan->postprocess);
     tmi_json_close(out, '}');
     return tmi_json_tree_end(json, &tree, err);
+}
+
+tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err)
+{
+    tmi_value *tree = NULL;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    tamis_status status = tmi_plan_json(&tree, plan, err);
+    if (status == TAMIS_OK) status = tmi_json_canonical_text(json, tree, err);
+    tmi_value_free(tree);
+    return status;
 }
 
 /* {"design": ...}, or why sampling adds nothing. */

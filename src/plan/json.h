@@ -4,7 +4,7 @@
 #ifndef TMI_PLAN_JSON_H
 #define TMI_PLAN_JSON_H
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
 

@@ -2,7 +2,7 @@
 #ifndef TMI_PLAN_JSON_FIELDS_H
 #define TMI_PLAN_JSON_FIELDS_H
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "num/number.h"
 
 void tmi_put_exact_value(tmi_json_out *out, const tamis_number *number); /* a value without key, as an exact text */

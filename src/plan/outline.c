@@ -4,8 +4,8 @@
 #include <string.h>
 #include <tamis/plan.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "plan/plan.h"
 #include "plan/schema.h"
 #include "survey/design/form.h"
@@ -26,7 +26,7 @@ static bool among(const char *word, const char *const *words)
     return false;
 }
 
-/* What says where something stands in the file, or how estimates are made. */
+/* What says where something is in the file, or how estimates are made. */
 static const char *const left_out[] = {"by",          "frame",       "weight",   "max_weight", "weight_step",
                                        "weights_are", "nonresponse", "variance", "regularise", NULL};
 

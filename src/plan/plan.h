@@ -196,7 +196,7 @@ typedef struct tmi_plan_statistic {
     size_t at_count;
     const char *method; /* of a mean or share: "ratio", "known_size"; NULL: the usual one */
     char *label;        /* for the report only: its title there; NULL: made from its columns */
-    int line, place;    /* where it stands in the file */
+    int line, place;    /* where it is in the file */
 } tmi_plan_statistic;
 
 /* ---- privacy ---- */
@@ -204,7 +204,7 @@ typedef struct tmi_plan_statistic {
 /* What a sampled unit loses: epsilon; epsilon and delta; or rho. The others are NULL. */
 typedef struct tmi_plan_loss {
     tamis_number *epsilon, *delta, *rho;
-    int line, column; /* where epsilon or rho stands: how large it may be is known only with all statistics */
+    int line, column; /* where epsilon or rho is: how large it may be is known only with all statistics */
 } tmi_plan_loss;
 
 typedef struct tmi_plan_privacy {
@@ -213,7 +213,7 @@ typedef struct tmi_plan_privacy {
     int64_t rows_per_unit; /* at least 1; 1 without id */
     const tamis_setting *setting;
     bool secret_sample, design_protected;
-    int design_line, design_column; /* where design_variables stands: the setting may forbid it */
+    int design_line, design_column; /* where design_variables is: the setting may forbid it */
     tmi_plan_loss loss;
 } tmi_plan_privacy;
 

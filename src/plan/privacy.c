@@ -6,7 +6,7 @@
 
 #include "plan/sections.h"
 
-/* What stands in the plan while it is read. */
+/* What the plan says, while it is read. */
 typedef struct section {
     tmi_plan_privacy *privacy;
     tamis_level protect, given;

@@ -17,7 +17,7 @@ static tamis_number **bound_of(tmi_plan_range *range, size_t which)
     return which == FROM ? &range->from : which == TO ? &range->to : &range->step;
 }
 
-/* Where a bound stands, of a stratum if they differ. */
+/* Where a bound is, of a stratum if they differ. */
 static const tmi_value *place(const tmi_value *column, size_t which, const char *stratum)
 {
     const tmi_value *value = tmi_value_get(column, bounds[which]);

@@ -26,7 +26,7 @@ static void put_name(tmi_text *text, const char *name)
     if (name[shown]) tmi_text_put(text, "...");
 }
 
-/* statistics[2].by: where a value stands, in the user's own words; list entries counted from 1. */
+/* statistics[2].by: where a value is, in the user's own words; list entries counted from 1. */
 static void put_path(tmi_text *text, const tmi_value *value)
 {
     if (!value->parent) return;

@@ -37,7 +37,7 @@ typedef struct tmi_reader {
 /* Complaints kept: a message holds 4096 bytes anyway. */
 #define TMI_MAX_COMPLAINTS 200
 
-/* Adds a complaint about a value, or about the key it stands under. */
+/* Adds a complaint about a value, or about its key. */
 void tmi_complain(tmi_reader *reader, const tmi_value *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void tmi_complain_key(tmi_reader *reader, const tmi_value *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -11,7 +11,7 @@
 tmi_read_value tmi_read_wave, tmi_read_source, tmi_read_privacy, tmi_read_ledger, tmi_read_budget, tmi_read_postprocess;
 tmi_read_value tmi_read_columns, tmi_read_design, tmi_read_ranges, tmi_read_statistics;
 
-/* `totals` is the tree of the file that `to` names; NULL: the list stands in the plan. */
+/* `totals` is the tree of the file that `to` names; NULL: the list is in the plan. */
 void tmi_read_calibrate(tmi_reader *reader, const tmi_value *value, const tmi_value *totals, const char *file, tamis_plan *plan);
 
 /* What the sections must say about each other. */

@@ -7,7 +7,7 @@
 #define TMI_PLAN_YAML_H
 
 #include "base/error.h"
-#include "base/value.h"
+#include "base/value/value.h"
 
 #define TMI_YAML_BYTES ((size_t)1 << 20) /* one megabyte: a plan with a thousand strata takes 60 kB */
 #define TMI_YAML_DEPTH 16                /* the deepest key of the format has seven levels */

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "ledger/coin.h"
 #include "ledger/ledger.h"
 #include "plan/json.h"

@@ -31,7 +31,8 @@ tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, cons
     TMI_TRY(tmi_json_canonical(&written, json, err));
     const char *found = strstr(written.bytes, before), *rest = found ? found + strlen(before) : written.bytes;
     tmi_text_add(&readable, written.bytes, (size_t)(rest - written.bytes));
-    /* how to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left out */
+    /* how to connect is nobody's business and not in the text, but a plan has to say it: any words do, as many as were left
+     * out */
     if (found) tmi_text_put(&readable, sharded ? "\"connections\": [\"a\", \"b\"], " : "\"connection\": \"a\", ");
     tmi_text_put(&readable, rest);
     if (readable.failed) TMI_TRY(tmi_fail_memory(err));

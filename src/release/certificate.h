@@ -35,7 +35,8 @@ void tmi_certificate_clear(tmi_certificate *c);
 /* The plan of a certificate, read from its canonical text, to be freed. `name` is what messages call it. INVALID, SYSTEM. */
 tamis_status tmi_certificate_plan(tamis_plan **plan, const tmi_value *json, const char *name, tamis_error *err);
 
-/* That the certificate's plan, written and read again, is the same plan, as it will be for whoever verifies it. INVALID, SYSTEM. */
+/* That the certificate's plan, written and read again, is the same plan, as it will be for whoever verifies it. INVALID,
+ * SYSTEM. */
 tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *err);
 
 /* At least the length of the file, whatever the ledger will say: what is checked before the charge. `known`: the account as it is
@@ -43,7 +44,8 @@ tamis_status tmi_certificate_check_plan(const tmi_certificate *c, tamis_error *e
 tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, const tmi_promised *promised,
                                      const tmi_standing *known, tamis_error *err);
 
-/* The file, or the same as a tree; and c->hash. `promised`: by the whole account. The caller frees what is given. Errors: SYSTEM. */
+/* The file, or the same as a tree; and c->hash. `promised`: by the whole account. The caller frees what is given. Errors:
+ * SYSTEM. */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
 tamis_status tmi_certificate_tree(tmi_value **tree, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
 

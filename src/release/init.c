@@ -5,9 +5,9 @@
 #include <strings.h>
 #include <tamis/init.h>
 
-#include "base/json/json.h"
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "engine/core/header.h"
 #include "plan/plan.h"
 

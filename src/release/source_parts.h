@@ -6,7 +6,7 @@
 #ifndef TMI_RELEASE_SOURCE_PARTS_H
 #define TMI_RELEASE_SOURCE_PARTS_H
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "plan/plan.h"
 
 /* Gives    a list of texts, which the caller frees with tmi_value_free; NULL on failure.

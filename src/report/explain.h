@@ -4,8 +4,8 @@
 
 #include <tamis/explain.h>
 
-#include "base/json/json.h"
 #include "base/text.h"
+#include "base/value/json.h"
 
 /* Where an explanation goes: lines for people, or an open JSON object. */
 typedef struct tmi_page {

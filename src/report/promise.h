@@ -2,8 +2,8 @@
 #ifndef TMI_REPORT_PROMISE_H
 #define TMI_REPORT_PROMISE_H
 
-#include "base/json/json.h"
 #include "base/lines.h"
+#include "base/value/json.h"
 #include "ledger/account.h"
 #include "schedule/outsider.h"
 #include "schedule/schedule.h"
@@ -79,8 +79,8 @@ void tmi_put_exact(tmi_json_out *out, const tamis_number *number);
 void tmi_add_exact(tmi_json_out *out, const char *key, const tamis_number *number);
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
-/* What the plan declares public and nobody checks, one sentence each. A certificate lists columns by name, whatever their order in
- * the plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text
+/* What the plan declares public and nobody checks, one sentence each. A certificate lists columns by name, whatever their order
+ * in the plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text
  * columns of which the same is declared share a line. */
 typedef enum tmi_declared { TMI_DECLARED_IN_ORDER, TMI_DECLARED_ALIKE, TMI_DECLARED_BY_NAME, TMI_DECLARED_ON_PAGE } tmi_declared;
 void tmi_list_declared(tmi_lines *lines, const tmi_schedule *schedule, tmi_declared how);

@@ -4,8 +4,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "num/number.h"
 #include "report/promise.h"
 #include "report/report.h"

@@ -57,8 +57,8 @@ void tmi_report_meaning(tmi_text *html, const tmi_schedule *s, const tmi_outside
                status == TAMIS_OK && o->proved ? &outside : NULL);
     tmi_text_format(html,
                     "</table></div>\n<p class=\"soft\">Compared with what the attacker would believe if that %s's answers had "
-                    "not been used, whatever is known about all the others.",
-                    unit);
+                    "%s, whatever is known about all the others.",
+                    unit, s->plan->privacy.setting->may_be_absent ? "not been used" : "been replaced by any others");
     if (status == TAMIS_OK && sampled.except.upper > 0) {
         char except[TAMIS_DECIMAL];
         tamis_decimal_up(except, sampled.except.upper, 3);

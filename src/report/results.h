@@ -2,7 +2,7 @@
 #ifndef TMI_REPORT_RESULTS_H
 #define TMI_REPORT_RESULTS_H
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "schedule/result.h"
 
 tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_error *err);

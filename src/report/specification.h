@@ -4,7 +4,7 @@
 #ifndef TMI_REPORT_SPECIFICATION_H
 #define TMI_REPORT_SPECIFICATION_H
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "schedule/schedule.h"
 
 /* Value of the key "specification". */

@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) tamis_status flip_all(uint64_t *wor
     return TAMIS_OK;
 }
 
-/* The same text for two kinds of processor. */
+/* The same source compiled for two kinds of processor. */
 static tamis_status flip_plain(uint64_t *words, size_t count, const tmi_flips *f, tamis_rng *rng, tamis_error *err)
 {
     return flip_all(words, count, f, rng, err);

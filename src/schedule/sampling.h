@@ -1,5 +1,5 @@
-/* What a design does to a release: how many units a row represents, how far an estimate varies from sample to sample, which numbers
- * are public.
+/* What a design does to a release: how many units a row represents, how far an estimate varies from sample to sample, which
+ * numbers are public.
  *
  * Weights. Where all rows weigh the same, rows are added up as they are and the weight comes after the noise. Where strata
  * have weights of their own, a table that has the strata as a dimension is treated the same way; any other table adds up
@@ -8,7 +8,7 @@
  *
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
- * In clustered designs totals of variance units take its place (variance.h).                                        */
+ * In clustered designs totals of variance units take its place (variance.h). */
 #ifndef TMI_SCHEDULE_SAMPLING_H
 #define TMI_SCHEDULE_SAMPLING_H
 

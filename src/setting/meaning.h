@@ -4,7 +4,7 @@
 
 #include <tamis/meaning.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 
 /* What a belief of `prior` becomes at most; with delta above 0 (NULL: it is 0) but for outputs of probability 11 delta. */
 tamis_status tmi_posterior(tamis_bound *posterior, const tamis_number *prior, const tamis_number *eps, const tamis_number *delta,

@@ -7,9 +7,9 @@
 #include <tamis/plot.h>
 
 #include "base/decimal.h"
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/table.h"
+#include "base/value/json.h"
 #include "study/coverage.h"
 
 #define LEVEL 0.01

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
-#include "base/json/weight.h"
+#include "base/value/json.h"
+#include "base/value/weight.h"
 #include "tests/base/memory_that_fails.h"
 
 /* ---- reading ---- */

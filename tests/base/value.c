@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "tests/base/memory_that_fails.h"
 
 static tmi_value *read_text(const char *text)

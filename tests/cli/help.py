@@ -49,7 +49,7 @@ def each_example(command, line):
             elif command.startswith("ledger "):
                 schools(folder / "schools.ledger")
             done = shell(line, cwd=folder)
-        assert "tamis " + command in line
+        assert "tamis " + command in line, command
         assert done.returncode == OK and done.stdout != "", (done.returncode, done.stderr)
         if "--json" in line:
             json.loads(done.stdout)

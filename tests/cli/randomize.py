@@ -20,7 +20,7 @@ def keeps_the_header():
     lines = done.stdout.splitlines()
     assert done.returncode == OK and lines[0] == "a,b" and len(lines) == 4
     assert all(line in ("0,0", "0,1", "1,0", "1,1") for line in lines[1:])
-    assert done.stderr == "tamis: 3 reports of 2 bits; local epsilon 2.19723 per person, for each time that a person reports\n"  # 2 log 3
+    assert done.stderr == "tamis: 3 reports of 2 bits; local epsilon 2.19723 per person, for each report\n"  # 2 log 3
     assert randomize("--lie", "1/4", "--quiet", answers="a\n1\n").stderr == ""
 
 
@@ -65,12 +65,12 @@ BAD = [  # answers, arguments, exit code, what is said
     ("r\nsecret\n", ("--categories", "r=x,y"), INVALID, "line 2: column r: not one of its 2 categories"),
     ("a\n\"secret\n", (), INVALID, "never closed"),
     ("", (), INVALID, "empty"),
-    ("a,a\n1,1\n", (), INVALID, "column 2 has the name of another one"),
+    ("a,a\n1,1\n", (), INVALID, "column 2 has the same name as another column"),
     ("a\n1\n", ("--columns", "b"), INVALID, "no column b"),
-    ("a\n1\n", ("--id", "b"), INVALID, "no column b"),
+    ("a\n1\n", ("--id", "b"), INVALID, "no id column b"),
     ("a,b\n1,\n", ("--id", "b"), INVALID, "the id is missing"),
     ("a\n1\n", ("--categories", "b=x,y"), INVALID, "no column b"),
-    ("a\n1\n", ("--categories", "a=x"), INVALID, "two or more"),
+    ("a\n1\n", ("--categories", "a=x"), INVALID, "at least two"),
     ("a\n1\n", ("--categories", "a"), USAGE, "--categories"),
     ("a\n1\n", ("--categories", "a=x,,y"), USAGE, "--categories"),
     ("a\n1\n", ("--columns", "a,,b"), USAGE, "--columns"),

@@ -128,7 +128,7 @@ def tables_have_captions_scopes_and_row_headers():
 @case
 def words_are_those_of_the_unit_and_of_people():
     assert "What an attacker can learn about one employee, at most" in PAGE.words and "any sampled employee" in PAGE.words
-    assert "belief about one employee move?" in TEXT and "that employee's answers had not been used" in PAGE.words
+    assert "belief about one employee move?" in TEXT and "that employee's answers had been replaced by any others" in PAGE.words
     hazard = "If several of them belong to one person, that person is protected less."
     rest = PAGE.words.replace(hazard, "").replace("smaller than a person", "")
     assert hazard in PAGE.words and "person" not in rest, rest[max(0, rest.find("person") - 80):][:200]
@@ -189,6 +189,23 @@ def flags_follow_the_limits():
                 seen.add(given)
         assert len(shown) == len(expected)
     assert seen == {"", "E", "F"}, seen
+
+
+@case
+def beliefs_are_compared_with_what_the_setting_compares():
+    """Where nobody may be absent, only answers replaced by others are one step away: a missing record could be two."""
+    plan = """tamis: 1
+survey: absent
+source: {file: data.csv}
+design: {srs: {population: 100000, sample: 100}, nonresponse: yes}
+privacy: {unit: person, epsilon: 1, protect: respondents, given: frame}
+columns: {a: {values: [x, y]}}
+statistics: [{share: {a: x}}]
+budget: {epsilon: 1}
+"""
+    absent = released(plan, "a\n" + "x\n" * 90)[0].words
+    assert "that person's answers had not been used," in absent, absent
+    assert "answers had been replaced by any others," in PAGE.words
 
 
 @case

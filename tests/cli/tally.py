@@ -104,6 +104,8 @@ def clients_count_once():
         done = tally(folder, "--lie", "1/4", "--id", "who", "--duplicates", "once", "--json", names=["r.csv"])
         said = json.loads(done.stdout)
         assert said["reports"] == 2 and said["repeated"] == 1 and said["results"][0]["ones"] == 1
+        done = tally(folder, "--lie", "1/4", "--id", "who", "--duplicates", "once", "--out", "o", names=["r.csv"])
+        assert done.returncode == OK and tamis("verify", "o", cwd=folder).returncode == OK
         assert tally(folder, "--lie", "1/4", "--duplicates", "once", names=["r.csv"]).returncode == USAGE
 
 
@@ -246,6 +248,21 @@ def an_account_is_charged_once_for_the_same_reports():
         assert tally(folder, "--lie", "1/4", "--ledger", "a.ledger").returncode == USAGE
         assert tally(folder, "--lie", "1/4", "--budget", "5").returncode == USAGE
         assert tally(folder, "--lie", "1/4", "--sign", "k.key").returncode == USAGE
+
+
+@case
+def engines_count_the_same():
+    text = "a,b,note\n" + "1,0,x\n" * 30 + "0,1,y\n" * 50 + "1,1,z\n" * 20
+    with tempfile.TemporaryDirectory() as folder:
+        plain = json.loads(tally(folder, "--lie", "1/4", "--json", files={"p.csv": "a,b\n" + "1,0\n" * 30 + "0,1\n" * 50 + "1,1\n" * 20}).stdout)
+        for engine in ["memory"] + ["duckdb"] * HAS_DUCKDB:
+            said = tally(folder, "--lie", "1/4", "--json", "--engine", engine, "--columns", "a,b", files={"r.csv": text})
+            assert said.returncode == OK and json.loads(said.stdout)["results"] == plain["results"], (engine, said.stderr)
+            done = tally(folder, "--lie", "1/4", "--engine", engine, "--columns", "a", files={"bad.csv": "a\n1\n0\n7\n"})
+            assert done.returncode == INVALID and "neither 0 nor 1" in done.stderr and "7" not in done.stderr
+        assert tally(folder, "--lie", "1/4", "--engine", "memory", names=["r.csv"]).returncode == USAGE
+        assert tally(folder, "--lie", "1/4", "--columns", "a", names=["r.csv"]).returncode == USAGE
+        assert tally(folder, "--engine", "memory", "--columns", "a", names=["r.csv"]).returncode == USAGE
 
 
 main()

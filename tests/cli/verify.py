@@ -106,6 +106,21 @@ def for_people_a_problem_is_a_line_and_exit_3():
 
 
 @case
+def if_only_sentences_differ_verify_says_so():
+    with folder_with_plan() as folder:
+        file = released(folder, PLANS["pure"]) / "certificate.json"
+        certificate = json.loads(file.read_text())
+        certificate["not_covered"][0] = certificate["not_covered"][0].upper()
+        certificate["amplification"]["reason"] += "!"
+        file.write_text(json.dumps(certificate))
+        done = tamis("verify", file)
+        assert done.returncode == INVALID and "Only sentences differ" in done.stdout, done.stdout
+        certificate["guarantee"]["sample"]["epsilon"]["upper"] = 1
+        file.write_text(json.dumps(certificate))
+        assert "Only sentences differ" not in tamis("verify", file).stdout
+
+
+@case
 def the_hash_is_a_problem_only_where_nothing_else_is():
     def fields_of(certificate):
         file.write_text(json.dumps(certificate))

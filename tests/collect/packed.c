@@ -71,7 +71,7 @@ static void comes_back(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         for (int ids = 0; ids < 2; ids++) {
             tmi_packed_form form = a_form(sizes[s], "1/4", "1/3", ids);
-            size_t full = tmi_packed_rows(sizes[s]), rows[] = {1, 3, full, full - 1}, size;
+            size_t full = tmi_packed_rows(sizes[s], ids), rows[] = {1, 3, full, full - 1}, size;
             char *bytes = a_file(&size, &form, rows, 4, 7 + s);
             FILE *file = fmemopen(bytes, size, "rb");
             tmi_packed_reader *reader;

@@ -308,7 +308,7 @@ static void bad_files_are_refused(void **state)
         {"a\n\"1\n", "never closed"},
         {"a\n\"1\"x\n", "after a closing quote"},
         {"a\n1\"\n", "inside a cell"},
-        {"a,a\n1,1\n", "name of another"},
+        {"a,a\n1,1\n", "same name as another"},
         {"a=b\n1\n", "'='"},
         {"a\n\"x\ny\"\n", "line 2"},
         {"\x01\n1\n", "control"},

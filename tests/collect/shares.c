@@ -109,7 +109,7 @@ static void intervals_of_the_reporters(void **state)
     each_case(look_at_reporters);
 }
 
-/* A large population: reports are independent. The same interval covers the reporters' own share, too. */
+/* A large population: reports are independent. */
 static void look_at_large(int n, const lie_pair *pair, const char *confidence)
 {
     tamis_bound ends[MOST + 1];

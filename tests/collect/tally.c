@@ -126,7 +126,7 @@ static void clients(void **state)
     tamis_number *lie = number("1/4");
     tamis_tally_terms terms = {.lie = lie, .id = "who"};
     static const char text[] = "a,who,b\n1,anna,0\n0,bert,1\n0,anna,1\n";
-    assert_non_null(strstr(refused(&terms, text), "line 4: this is the second report of its client"));
+    assert_non_null(strstr(refused(&terms, text), "line 4: this client has already reported"));
     assert_non_null(strstr(refused(&terms, "a,who\n1,\n"), "line 2: the client id is missing"));
     terms.once = 1;
     tamis_tally *t = tally_of(&terms, text);
@@ -268,6 +268,46 @@ static void shuffles(void **state)
     tamis_number_free(lie);
 }
 
+/* Rows in the caller's memory: the engine counts the same, whole reports too, and says if a column has something else. */
+static void sources(void **state)
+{
+    (void)state;
+    static const int64_t a[] = {1, 0, 1, 1, 0}, b[] = {0, 0, 1, 1, 1}, bad[] = {0, 1, 2, 0, 0};
+    tamis_number *lie = number("1/4");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .table = 1}, "a,b\n1,0\n0,0\n1,1\n1,1\n0,1\n"), *u;
+    tamis_source *rows;
+    tamis_error err;
+    char *text, *other;
+    assert_int_equal(tamis_source_new(&rows, 5, NULL), TAMIS_OK);
+    assert_int_equal(tamis_source_integers(rows, "a", a, NULL), TAMIS_OK);
+    assert_int_equal(tamis_source_integers(rows, "b", b, NULL), TAMIS_OK);
+    assert_int_equal(tamis_source_integers(rows, "bad", bad, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.lie = lie, .table = 1}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_add_source(u, &(tamis_tally_source){.rows = rows, .columns = "a,b"}, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_write(&text, t, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_write(&other, u, NULL), TAMIS_OK);
+    assert_string_equal(text, other);
+    tamis_free(text);
+    tamis_free(other);
+    tamis_tally_free(u);
+    static const char *const wrong[] = {"bad", "c", "a,", "a,a", NULL};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.lie = lie}, NULL), TAMIS_OK);
+        const tamis_tally_source source = {.rows = rows, .columns = wrong[i]};
+        assert_int_equal(tamis_tally_add_source(u, &source, NULL, &err), TAMIS_INVALID);
+        tamis_tally_free(u);
+    }
+    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.lie = lie, .id = "who"}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_add_source(u, &(tamis_tally_source){.rows = rows, .columns = "a"}, NULL, &err), TAMIS_INVALID);
+    tamis_tally_free(u);
+    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){0}, NULL), TAMIS_OK); /* an engine does not know the lies */
+    assert_int_equal(tamis_tally_add_source(u, &(tamis_tally_source){.rows = rows, .columns = "a"}, NULL, &err), TAMIS_INVALID);
+    tamis_tally_free(u);
+    tamis_source_free(rows);
+    tamis_tally_free(t);
+    tamis_number_free(lie);
+}
+
 /* The losses of the bits add up; a one-hot code costs one bit each way. */
 static void guarantees(void **state)
 {
@@ -292,8 +332,8 @@ static void guarantees(void **state)
     tamis_number_free(zero);
 }
 
-/* Bits at which the person's two answers agree still tell the reports of others apart. Two reports of one category out of four and of
- * a bit: all histograms and all answers of the other, added up by another program, give 5.81280539... at delta 3/10. */
+/* Bits at which the person's two answers agree still tell the reports of others apart. Two reports of one category out of four
+ * and of a bit: all histograms and all answers of the other, added up by another program, give 5.81280539... at delta 3/10. */
 static void mixed_whole_reports(void **state)
 {
     (void)state;
@@ -372,6 +412,7 @@ int main(void)
         cmocka_unit_test(saved),
         cmocka_unit_test(mixed),
         cmocka_unit_test(shuffles),
+        cmocka_unit_test(sources),
         cmocka_unit_test(guarantees),
         cmocka_unit_test(mixed_whole_reports),
         cmocka_unit_test(weights_hide_nobody),

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "engine/files/source.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"
@@ -25,7 +25,7 @@ static const tmi_table tables[] = {{by, 1, measures, 1}};
 static const unsigned char order_key[TMI_KEY_BYTES] = {[0] = 0x0b, [31] = 7};
 static const tmi_request request = {.tables = tables, .table_count = 1, .unit = &id, .rows_per_unit = 2, .key = order_key};
 
-/* The same stands in docs/engines.md. */
+/* The same is in docs/engines.md. */
 static const char question[] =
     "{\"tamis\": 1, \"ask\": \"sums\", \"columns\": [{\"name\": \"stype\", \"kind\": \"category\", \"values\": "
     "[\"E\", \"M\"], \"missing\": [\"NA\"], \"instead\": null}, {\"name\": \"enroll\", \"kind\": \"number\", "

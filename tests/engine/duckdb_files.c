@@ -78,7 +78,7 @@ static void tables(void **state)
     assert_null(strstr(err.message, "secret"));
 }
 
-/* Counts what stands in the folder for temporary files while the engine works, and after it. */
+/* Counts what is in the folder for temporary files while the engine works, and after it. */
 typedef struct look {
     char place[512];
     int most;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

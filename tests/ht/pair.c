@@ -1,4 +1,4 @@
-/* The Horvitz-Thompson total under a listed design: against the other road for simple random samples, which shares no
+/* The Horvitz-Thompson total under a listed design: against the other method for simple random samples, which shares no
  * line with this one, and against brute force over sets of totals.                                                 */
 #include "tests/test.h"
 

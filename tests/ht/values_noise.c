@@ -1,5 +1,5 @@
 /* Every pair over a finite set of values, with noise: sums over the lattice and integrals by the definition, windows against
- * the other road for simple random samples, and what is refused. */
+ * the other method for simple random samples, and what is refused. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ static void by_the_definition(void **state)
     }
 }
 
-/* A window of the total, all noises: simple random samples have another road. */
+/* A window of the total, all noises: simple random samples have another method. */
 static void windows_of_the_total(void **state)
 {
     tamis_design *design = srs(6, 2);

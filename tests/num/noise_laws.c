@@ -101,7 +101,7 @@ static void both_roads_agree(void **state)
     tmi_ball_clear(&smooth);
 }
 
-/* Stopped early, both roads still enclose: with few corrections, and with a large rest. */
+/* Stopped early, both methods still enclose: with few corrections, and with a large rest. */
 static void early_stops_still_enclose(void **state)
 {
     static const int variances[] = {1, 3, 20, 300, 4000};

@@ -92,7 +92,7 @@ static tamis_bound summed_binomial(int64_t n, const tamis_number *p, tmi_law_par
     return b;
 }
 
-/* One probability split into groups is binomial: two roads, sums of terms and integrals over a circle. */
+/* One probability split into groups is binomial: two methods, sums of terms and integrals over a circle. */
 static void agrees_with_the_binomial(void **state)
 {
     static const struct {

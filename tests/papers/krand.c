@@ -14,10 +14,7 @@ static int lie, tell, whole; /* q, p and 1 in units of 1/d */
 static const int fractions[][2] = {{1, 4}, {1, 10}, {2, 5}, {1, 20}, {3, 7}, {1, 3}};
 #define FRACTIONS (sizeof fractions / sizeof *fractions)
 
-static mpz_ptr P(int n, int m, int s)
-{
-    return mass[n][m][s + 1];
-}
+static mpz_ptr P(int n, int m, int s) { return mass[n][m][s + 1]; }
 
 /* Adds one report after the other: the ones first. */
 static void fill(const int fraction[2])
@@ -214,10 +211,7 @@ static void gamma_by_the_mean(void **state)
     }
 }
 
-static int floor_div(int x, int y)
-{
-    return x >= 0 ? x / y : -((y - 1 - x) / y);
-}
+static int floor_div(int x, int y) { return x >= 0 ? x / y : -((y - 1 - x) / y); }
 
 /* Whether R_m(delta) <= R_0(delta + 1) at delta = k/d; true where a side is not defined. All delta in ((k-1)/d, k/d] are alike.
  * */

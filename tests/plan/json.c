@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "plan/json.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"
@@ -86,11 +86,23 @@ static char *text_of(tmi_value *tree)
 
 static char *json_of(const char *text)
 {
-    tmi_value *json;
+    char *json;
     tamis_plan *p = read_good(text);
-    assert_int_equal(tmi_plan_json(&json, p, NULL), TAMIS_OK);
+    assert_int_equal(tamis_plan_json(&json, p, NULL), TAMIS_OK);
     tamis_plan_free(p);
-    return text_of(json);
+    return json;
+}
+
+static void null_is_invalid(void **state)
+{
+    (void)state;
+    char *json = "old";
+    tamis_error err = {0};
+    assert_int_equal(tamis_plan_json(NULL, NULL, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "json: NULL");
+    assert_int_equal(tamis_plan_json(&json, NULL, &err), TAMIS_INVALID);
+    assert_string_equal(err.message, "plan: NULL");
+    assert_null(json);
 }
 
 /* Nothing is lost: the JSON is a plan that has the same JSON. */
@@ -280,11 +292,11 @@ static void every_allocation_may_fail(void **state)
         tamis_design *design = NULL;
         tamis_sampling_facts facts;
         const tamis_number *eps, *delta;
+        char *text = NULL;
         tmi_value *json = NULL;
         tamis_error err = {0};
-        EVERY_ALLOCATION_FAILS(tmi_plan_json(&json, plan, &err), assert_null(json));
-        tmi_value_free(json);
-        json = NULL;
+        EVERY_ALLOCATION_FAILS(tamis_plan_json(&text, plan, &err), assert_null(text));
+        tamis_free(text);
         EVERY_ALLOCATION_FAILS(tmi_plan_frozen_json(&json, plan, NULL, &err), assert_null(json));
         tmi_value_free(json);
         if (some[i] == 14)
@@ -299,6 +311,7 @@ int main(void)
     const struct CMUnitTest group[] = {
         cmocka_unit_test(the_json_of_a_plan_is_a_plan),
         cmocka_unit_test(a_small_plan_is_written_so),
+        cmocka_unit_test(null_is_invalid),
         cmocka_unit_test(an_account_freezes_what_a_plan_promises),
         cmocka_unit_test(the_law_is_the_same_both_ways),
         cmocka_unit_test(what_the_plan_does_not_tell_is_not_claimed),

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <tamis/amplification.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "plan/json.h"
 #include "plan/law.h"
 #include "tests/base/memory_that_fails.h"

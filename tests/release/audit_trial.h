@@ -10,7 +10,7 @@
 #include <string.h>
 #include <tamis/verify.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
 #include "schedule/request.h"

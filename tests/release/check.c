@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "num/number.h"
 #include "schedule/schedule.h"
 #include "tests/base/memory_that_fails.h"

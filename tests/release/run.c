@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
 #include "schedule/variance_groups.h"

@@ -10,8 +10,8 @@
 #include <tamis/verify.h>
 #include <unistd.h>
 
-#include "base/json/json.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "release/release.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/table.h"
+#include "base/value/json.h"
 #include "tests/base/memory_that_fails.h"
 
 static char *explain(const char *topic, int json)

@@ -24,10 +24,7 @@ static lies make(const char *one, const char *zero)
 }
 
 /* The flips point to the numbers of the same place. */
-static void prepare(lies *l)
-{
-    assert_int_equal(tmi_flips_init(&l->flips, l->one, l->zero, NULL), TAMIS_OK);
-}
+static void prepare(lies *l) { assert_int_equal(tmi_flips_init(&l->flips, l->one, l->zero, NULL), TAMIS_OK); }
 
 static void drop(lies *l)
 {

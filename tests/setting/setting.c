@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Every pair in which `given` comes before `protect` stands in the table once, and nothing else does. */
+/* Every pair in which `given` comes before `protect` is in the table once, and nothing else does. */
 static void holds_the_ten_pairs(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What two collections of vectors certainly reveal: a lower bound of every guarantee.
+/* What two collections of vectors reveal at least: a lower bound on epsilon and delta.
  *
  * The answers x and y of one person differ at some positions, and all others answer x, or all y, or all zeros. An attacker adds
  * up, over these positions, the reports that look like x: D, a sum of independent bits. From some t on it speaks for x:
@@ -26,7 +26,7 @@ static attack prepare(const tmi_one_bit *bit, tmi_changes changes, others like)
 {
     int64_t n = bit->others, most = TAMIS_MAX_UNITS / (n + 1);
     attack a = {0};
-    if (changes.down > most / 2) changes.down = most / 2; /* positions that are left out reveal nothing */
+    if (changes.down > most / 2) changes.down = most / 2; /* ignoring positions is a weaker attack, but a valid one */
     if (changes.up > most / 2) changes.up = most / 2;
     const tamis_number *x[2] = {bit->tell_one, bit->tell_zero}, *y[2] = {bit->lie_zero, bit->lie_one};
     int64_t times[2] = {changes.down, changes.up};

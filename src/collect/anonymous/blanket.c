@@ -70,7 +70,8 @@ static void put_value(tmi_masses *m, tmi_ball *sums, const tmi_ball *value, cons
     int64_t below = (int64_t)floor(tmi_ball_bound(&x).lower), i = below - m->first;
     tmi_ball_add_int(&x, &x, -below, BITS); /* the share of the upper neighbour */
     tmi_ball_mul(&share, &x, probability, BITS);
-    if (tmi_ball_bound(&x).upper > 1) { /* the value may lie a trifle beyond it: what is convex and grows is then at most this */
+    if (tmi_ball_bound(&x).upper >
+        1) { /* by rounding the value may be slightly beyond it: a convex increasing function is then at most this */
         tmi_ball_add(&sums[i + 1], &sums[i + 1], probability, BITS);
         tmi_ball_sub(&share, &share, probability, BITS);
         tmi_ball_abs(&share, &share);

@@ -1,4 +1,4 @@
-/* The privacy blanket (Balle, Bell, Gascon, Nissim 2019) for a finite randomizer, and what a third answer hides. */
+/* The privacy blanket (Balle, Bell, Gascon, Nissim 2019) for a finite randomizer, and for k categories. */
 #ifndef TMI_COLLECT_ANONYMOUS_BLANKET_H
 #define TMI_COLLECT_ANONYMOUS_BLANKET_H
 

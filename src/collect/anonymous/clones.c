@@ -4,8 +4,8 @@
  *
  *     Bin(C, 1/2) + one with probability more    against    Bin(C, 1/2) + one with probability less,   C being seen.
  *
- * delta is the mean over C of the delta of such a pair (collect/anonymous/shift.h). That falls in C, so a block of values of C is bounded
- * from both sides by its ends. */
+ * delta is the mean over C of the delta of such a pair (collect/anonymous/shift.h). That falls in C, so a block of values of C is
+ * bounded from both sides by its ends. */
 #include "collect/anonymous/clones.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 #include "collect/anonymous/reports.h"
 #include "composition/profile.h"
 
-#define ALL 1500          /* others up to whom all numbers of clones are looked at by somebody patient */
-#define EACH 20000        /* numbers of clones up to which each has a pair of its own then */
+#define ALL 1500          /* up to this many others every number of clones is examined if nine digits are wanted */
+#define EACH 20000        /* up to this many clones, each number then has a pair of its own */
 #define BLOCKS 128        /* blocks of them otherwise */
 #define DEVIATIONS 15     /* of the window of C where it is not all: 10^-49 lies outside; */
 #define FEW_DEVIATIONS 11 /* 10^-27 */
@@ -143,7 +143,7 @@ tamis_status tmi_clones_delta(tamis_bound *delta, const tmi_clones *c, const tmi
     tmi_ball_init(&weight);
     TMI_TRY(window_fill(&w, c, err));
     TMI_TRY(tmi_number_ratio(&half, 1, 2, err));
-    TMI_TRY(given(&high, c, 0, half, at, err)); /* the most that the mass outside can bring */
+    TMI_TRY(given(&high, c, 0, half, at, err)); /* the most that the mass outside can contribute */
     add_share(&upper, &w.outside, high.upper);
     for (int64_t i = 0, step; i < w.count; i += step) {
         step = c->patient && w.count <= EACH ? 1 : w.count / BLOCKS + 1;

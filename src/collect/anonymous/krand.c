@@ -155,7 +155,7 @@ static tamis_status reaches(bool *yes, const count *law, int64_t s, const tamis_
         TMI_TRY(reaches_exactly(yes, law, s, alpha, err));
         known = true;
     }
-    if (!known) status = tmi_fail(err, TAMIS_UNABLE, "alpha: cannot be told from a value of the distribution function");
+    if (!known) status = tmi_fail(err, TAMIS_UNABLE, "alpha: cannot be distinguished from a value of the distribution function");
 done:
     tmi_ball_clear(&p);
     tmi_ball_clear(&x);

@@ -1,6 +1,6 @@
-/* The smallest lie probability on a grid that meets a target. Whoever lies more could have lied less first and then flipped
- * again: delta never grows with the lie probability, so the grid is halved. Where only bounds are known, an attack says how
- * much is needed at the least, and the search goes up from there. */
+/* Finds the smallest lie probability on a grid that meets a target. Flipping with a larger probability is flipping
+ * with a smaller one and then flipping again: delta never grows with the lie probability, so bisection finds it. Where only
+ * bounds are known, an attack gives the smallest probability that could suffice, and the search goes up from there. */
 #include <math.h>
 
 #include "collect/anonymous/reports.h"

@@ -1,14 +1,14 @@
 /* One anonymised bit: the largest delta over all that the others may have answered.
  *
- * With `ones` ones and N - ones zeros among the N others there is a pair of laws (collect/anonymous/shift.h), in two orders. Which number
- * of ones is worst follows no simple rule: mostly all or none, at small eps often an interior one, and lattice effects decide
- * between neighbours. But one more report of a known answer is post-processing of the count, so
+ * With `ones` ones and N - ones zeros among the N others there is a pair of laws (collect/anonymous/shift.h), in two orders.
+ * Which number of ones is worst follows no simple rule: mostly all or none, at small eps often an interior one, and lattice
+ * effects decide between neighbours. But one more report of a known answer is post-processing of the count, so
  *
  *     delta(a ones, b zeros) falls in a and falls in b,
  *
  * and delta(a1, N - a2) bounds all compositions with a1 to a2 ones. A block is a range of a with this bound; blocks are halved,
  * the worst first, until the largest bound meets the largest delta that some composition has, or until the work limit.
- * A block of one composition is exact.                                                                              */
+ * A block of one composition is exact. */
 #ifndef TMI_COLLECT_ANONYMOUS_ONE_BIT_H
 #define TMI_COLLECT_ANONYMOUS_ONE_BIT_H
 

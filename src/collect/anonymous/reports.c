@@ -28,10 +28,10 @@ static tamis_status check_categories(const tamis_reports *r, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *one = NULL, *k = NULL, *truth = NULL, *other = NULL;
-    if (r->lie_zero) return tmi_fail(err, TAMIS_INVALID, "lie probability: categories have one, not one for zeros too");
+    if (r->lie_zero) return tmi_fail(err, TAMIS_INVALID, "lie probability: categories have only one, none for zeros");
     if (r->positions < 2 || r->positions > TAMIS_MAX_CATEGORIES)
         return tmi_fail(err, TAMIS_INVALID, "categories: must be between 2 and %d", TAMIS_MAX_CATEGORIES);
-    if (r->ones != 0) return tmi_fail(err, TAMIS_INVALID, "ones: categories have none");
+    if (r->ones != 0) return tmi_fail(err, TAMIS_INVALID, "ones: does not apply to categories");
     if (tmi_number_sign(r->lie_one) <= 0) return tmi_fail(err, TAMIS_INVALID, "lie probability: must be positive");
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_ratio(&k, r->positions - 1, 1, err));
@@ -235,7 +235,7 @@ tamis_status tamis_anonymous_bit_delta(tamis_bound *delta, tamis_anonymous_worst
     if (!exp_epsilon) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: NULL");
     if (tmi_number_compare_int(exp_epsilon, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: must be at least 1");
     if (low < 0 || low > high || high >= reports->reports)
-        return tmi_fail(err, TAMIS_INVALID, "ones of the others: must lie between 0 and the number of reports less 1");
+        return tmi_fail(err, TAMIS_INVALID, "ones of the others: must be between 0 and the number of reports less 1");
     TMI_TRY(tmi_one_bit_init(&bit, reports->reports, reports->lie_one, tmi_lie_zero(reports), err));
     tmi_one_bit_window(&bit, low, high);
     TMI_TRY(tmi_one_bit_delta(delta, worst, &bit, &(tmi_loss_at){.exp_eps = exp_epsilon}, (tmi_effort){1e-10, PATIENT, 0}, err));

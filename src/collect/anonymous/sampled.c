@@ -1,4 +1,4 @@
-/* Reports of a sample, for a person of the frame of whom nobody knows whether they were sampled.
+/* Reports of a sample: the guarantee for a person in the frame if nobody knows who was sampled.
  *
  * Simple random sampling, n of N: delta of the frame at log(1 + f (e^eps - 1)) is f times delta of n reports at eps, f = n/N.
  *
@@ -78,7 +78,7 @@ static tamis_status equal_rate(tamis_number **rate, const tamis_design *design, 
         if (status == TAMIS_OK && !same)
             status = tmi_fail(err, TAMIS_REFUSED,
                               "no theorem covers anonymised reports of a Poisson sample with unequal "
-                              "probabilities; give the number of reports alone");
+                              "probabilities; leave out the design");
     }
     return status;
 }
@@ -93,7 +93,7 @@ static tamis_status bernoulli(tamis_bound *eps, const tamis_reports *r, const ta
     TMI_TRY(tmi_number_ratio(&part, 4, 5, err));
     TMI_TRY(tmi_number_mul(&rest, delta, part, err));
     TMI_TRY(window(&m1, &m2, design->population, rate, 0.1 * tmi_number_down(delta), err));
-    if (m1 > TAMIS_MAX_REPORTS) m1 = TAMIS_MAX_REPORTS; /* more reports only hide better */
+    if (m1 > TAMIS_MAX_REPORTS) m1 = TAMIS_MAX_REPORTS; /* more reports hide a person better */
     TMI_TRY(sampled(eps, r, m1, m2, design->population, rest, err));
 done:
     tamis_number_free(rate);
@@ -115,13 +115,13 @@ tamis_status tamis_anonymous_sample(tamis_bound *epsilon, const tamis_reports *r
     const char *name = tamis_design_name(design);
     if (strcmp(name, "srs") == 0) {
         if (design->sample != reports->reports)
-            return tmi_fail(err, TAMIS_INVALID, "design: its sample and the number of reports differ");
+            return tmi_fail(err, TAMIS_INVALID, "design: the sample size differs from the number of reports");
         TMI_TRY(sampled(epsilon, reports, design->sample, design->sample, design->population, delta, err));
     } else if (strcmp(name, "bernoulli") == 0 || strcmp(name, "poisson") == 0) {
         TMI_TRY(bernoulli(epsilon, reports, design, delta, err));
     } else {
         status = tmi_fail(err, TAMIS_REFUSED,
-                          "no theorem covers anonymised reports of this design: simple random and Bernoulli samples only");
+                          "no theorem covers anonymised reports of this design, only of simple random and Bernoulli samples");
     }
 done:
     if (status != TAMIS_OK) *epsilon = (tamis_bound){0, INFINITY};

@@ -119,7 +119,7 @@ done:
     return status;
 }
 
-/* ---- what is certainly revealed ---- */
+/* ---- lower bounds by attacks ---- */
 
 /* A report that is x, among n - 1 of people who answer x' (or a third category): the law of their number. */
 static tamis_status one_report(double *delta, const whole *w, const tmi_loss_at *at, tamis_error *err)
@@ -364,7 +364,7 @@ tamis_status tamis_anonymous_exact_delta(tamis_bound *delta, const tamis_reports
     if (tmi_number_compare_int(exp_epsilon, 1) < 0) return tmi_fail(err, TAMIS_INVALID, "exp_epsilon: must be at least 1");
     TMI_TRY(tmi_randomizer_init(&table, reports, err));
     TMI_TRY(tmi_enumerate_delta(delta, &exact, &table, reports->reports, &(tmi_loss_at){.exp_eps = exp_epsilon}, err));
-    if (!exact) status = tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to look at each");
+    if (!exact) status = tmi_fail(err, TAMIS_UNABLE, "reports: too many histograms to enumerate");
 done:
     tmi_randomizer_clear(&table);
     return status;

@@ -17,8 +17,7 @@ static tamis_status add_group(tmi_asked *asked, const tamis_tally *t, const char
     }
     if (length > 0 && members >= 2) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID,
-                    "categories: reports have fewer than two bits whose names begin with %.*s=", length < 100 ? (int)length : 100,
-                    name);
+                    "categories: fewer than two bits have names that begin with %.*s=", length < 100 ? (int)length : 100, name);
 }
 
 static tamis_status read_groups(tmi_asked *asked, const tamis_tally *t, const char *names, tamis_error *err)
@@ -48,15 +47,15 @@ tamis_status tmi_asked_make(tmi_asked *asked, const tamis_tally *t, const tamis_
     *asked = (tmi_asked){.population = q->population, .promised = q->promised, .categories = q->categories};
     if (!t || t->reports < 1) return tmi_fail(err, TAMIS_INVALID, "there are no reports");
     if (q->population != 0 && (q->population < t->reports || q->population > TAMIS_MAX_UNITS))
-        return tmi_fail(err, TAMIS_INVALID, "population: not between the number of reports and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population: must be between the number of reports and 2^40");
     if (q->promised < 0 || q->promised > TAMIS_TALLY_REPORTS)
-        return tmi_fail(err, TAMIS_INVALID, "promised: not between 1 and 10^9 reports");
+        return tmi_fail(err, TAMIS_INVALID, "promised: must be between 1 and 10^9 reports");
     TMI_TRY(number_or(&asked->confidence, q->confidence, 95, 100, err));
     TMI_TRY(number_or(&asked->delta, q->delta, 1, 1000000, err));
     if (tmi_number_sign(asked->confidence) <= 0 || tmi_number_down(asked->confidence) > 1 - 0.99e-9)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "confidence: must be above 0 and at most 0.999999999"));
     if (tmi_number_sign(asked->delta) <= 0 || tmi_number_compare_int(asked->delta, 1) >= 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "delta: not between 0 and 1"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1"));
     TMI_TRY(read_groups(asked, t, q->categories, err));
 done:
     return status;

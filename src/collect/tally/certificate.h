@@ -1,4 +1,4 @@
-/* The certificate of a tally: the counts, what was asked, the guarantee, and the hash of every other file of its folder. All of
+/* The certificate of a tally: the counts, the question, the guarantee, and the hash of every other file of its folder. All of
  * them follow from the counts and the question, so that a certificate is checked by writing everything again. */
 #ifndef TMI_COLLECT_TALLY_CERTIFICATE_H
 #define TMI_COLLECT_TALLY_CERTIFICATE_H

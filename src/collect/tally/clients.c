@@ -6,7 +6,7 @@
 
 #define FIRST_ROOM 1024
 
-/* Keys are hashes: their first bytes serve as the place. Whoever writes reports may choose ids that collide there, at the price
+/* Keys are hashes: their first bytes give the slot. Whoever sends reports could choose ids that collide there, at the price
  * of 2^32 hashes for each; then a file takes longer to read. */
 static uint64_t *place_of(uint64_t (*slots)[2], size_t room, const uint64_t key[2])
 {

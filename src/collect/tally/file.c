@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "collect/output.h"
 #include "collect/packed.h"
 #include "collect/tally/tally.h"
@@ -189,7 +189,7 @@ static bool is_consistent(const tamis_tally *t)
 
 static tamis_status fail_form(const char *path, tamis_error *err)
 {
-    return tmi_fail_file(err, TAMIS_INVALID, path, 0, "this is not a tally as tamis tally --save writes it, or it was changed");
+    return tmi_fail_file(err, TAMIS_INVALID, path, 0, "this is not a tally written by tamis tally --save, or it was changed");
 }
 
 /* Names, lies and the shape: what an empty tally needs. */
@@ -292,20 +292,20 @@ static tamis_status remember(tamis_tally *t, const char *path, const char *bytes
     return TAMIS_OK;
 }
 
-/* What an empty tally was not asked for, but the first file has, is kept. */
+/* An empty tally takes over the table and the weights of the first file. */
 static tamis_status adopt(tamis_tally *t, const tamis_tally *more, const char *path, tamis_error *err)
 {
     if (t->id)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a tally has no client ids: whose reports it holds cannot be compared");
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a saved tally has no client ids: duplicates cannot be detected");
     if (t->bits == 0) {
         t->table = t->table || more->table;
         if (!t->weight && more->weight && !(t->weight = tmi_copy_text(more->weight, strlen(more->weight))))
             return tmi_fail_memory(err);
     }
     if (t->table != more->table)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "one tally has a table of whole reports, another has none");
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "one tally has a table of whole reports, another does not");
     if (!t->weight != !more->weight || (t->weight && strcmp(t->weight, more->weight) != 0))
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the weights are not those of the other reports");
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the weight column differs from that of the other reports");
     return TAMIS_OK;
 }
 

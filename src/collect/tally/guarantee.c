@@ -1,5 +1,5 @@
-/* The local epsilon. A report of one bit is most telling with the ratio A = (1 - lie) / lie_zero if it is a one, and with
- * B = (1 - lie_zero) / lie if it is a zero. Two answers that differ in a bit are told apart by at most log max(A, B); two one-hot
+/* The local epsilon. A reported one has the likelihood ratio A = (1 - lie) / lie_zero of a true one to a true zero, a reported
+ * zero the ratio B = (1 - lie_zero) / lie the other way. Answers that differ in one bit lose at most log max(A, B); two one-hot
  * codes of different categories differ in one bit each way, which makes log A + log B. Bits are flipped independently, so the
  * losses of the bits add up. */
 #include "collect/tally/guarantee.h"
@@ -56,11 +56,11 @@ static parts parts_of(const tamis_tally *t, const tmi_asked *asked)
 
 static const tamis_bound nothing = {0, INFINITY};
 
-/* What is asked about the reports. Published are counts, or whole reports.
+/* The question about the reports. Counts or whole reports are published.
  *
  * Counts: only positions at which two answers differ matter, all single bits and two of each one-hot code.
  *
- * Whole reports: the other bits matter too, because they tell the reports of others apart and leave fewer to hide among. So all
+ * Whole reports: the other bits matter too, because they distinguish the reports of others and leave fewer to hide among. So all
  * bits are counted, and any answer with as many ones as answers have is allowed: more answers than there are, never fewer. */
 static tamis_reports reports_of(const parts *p, int64_t reports)
 {
@@ -75,7 +75,7 @@ static tamis_reports reports_of(const parts *p, int64_t reports)
 }
 
 /* The anonymous epsilon of this many reports. What cannot be certified is bounded by the local epsilon; so are sums of weights,
- * from which it can be read whose report was a one, if weights differ. */
+ * which show who reported a one if weights differ. */
 static tamis_status anonymous_epsilon(tamis_bound *epsilon, const parts *p, int64_t reports, tamis_bound local,
                                       const tamis_number *delta, tamis_error *err)
 {

@@ -1,4 +1,4 @@
-/* What a tally promises, and to whom. */
+/* The privacy guarantee of a tally. */
 #ifndef TMI_COLLECT_TALLY_GUARANTEE_H
 #define TMI_COLLECT_TALLY_GUARANTEE_H
 

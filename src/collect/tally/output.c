@@ -179,7 +179,7 @@ tamis_status tmi_tally_put_json(tmi_text *text, const tmi_tally_results *r, tami
     tamis_status status = put_lie(&out, "lie", r->tally->lie, err);
     if (status == TAMIS_OK) status = put_lie(&out, "lie_zero", r->tally->lie_zero, err);
     put_integer(&out, "reports", r->tally->reports);
-    if (r->tally->id) put_integer(&out, "repeated", r->tally->repeated);
+    put_integer(&out, "repeated", r->tally->repeated);
     if (r->asked.population > 0) put_integer(&out, "population", r->asked.population);
     tmi_json_key(&out, "results");
     tmi_json_open(&out, '[');

@@ -22,7 +22,7 @@ void tmi_tally_results_clear(tmi_tally_results *r);
 typedef tamis_status tmi_tally_form(tmi_text *text, const tmi_tally_results *r, tamis_error *err);
 tmi_tally_form tmi_tally_put_json, tmi_tally_put_text, tmi_tally_put_csv, tmi_tally_put_page;
 
-/* What people are told: who is protected how well, and what to look out for. SYSTEM is seen in lines->failed. */
+/* The guarantee in words, and warnings. SYSTEM sets lines->failed. */
 void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r);
 void tmi_tally_warnings(tmi_lines *lines, const tmi_tally_results *r);
 

@@ -1,4 +1,4 @@
-/* report.html of a tally: one page for people, in the style of a release's. */
+/* report.html of a tally: one page for readers, in the style of a release report. */
 #include <math.h>
 #include <stdio.h>
 
@@ -30,7 +30,7 @@ static void put_results(tmi_text *html, const tmi_tally_results *r)
     tmi_text_format(
         html,
         "<h2>Results</h2>\n<section%s><div class=wide tabindex=0><table><caption>Shares of people, with standard errors "
-        "that include sampling and lies.</caption>\n<thead><tr><th scope=col>share of<th scope=col class=n>ones "
+        "that include sampling and randomization.</caption>\n<thead><tr><th scope=col>share of<th scope=col class=n>ones "
         "reported<th scope=col class=n>estimate<th scope=col class=n>SE<th scope=col class=i>%g %% interval%s<th "
         "scope=col class=p><div class=ends><span>0</span><span>1</span></div></thead>\n<tbody>\n",
         r->tally->bits <= TMI_ROWS_TOGETHER ? " class=k" : "", 100 * tmi_number_nearest(r->asked.confidence),
@@ -66,12 +66,11 @@ static void put_lines(tmi_text *html, const char *before, tmi_lines *lines, cons
 
 static const char ending[] =
     "<h2>What is not covered</h2>\n<ul>\n"
-    "<li>That each person reported once, and answered truthfully before the lie.</li>\n"
-    "<li>That the lies were drawn as declared: the collector cannot see that from the reports.</li>\n"
-    "<li>That whoever removes the senders forgets them, and that reports arrive without addresses and times.</li>\n"
-    "<li>Repeated collections of the same people, unless their losses are added up in one account.</li>\n</ul>\n"
-    "<h2>How to check this page</h2>\n<p><code>tamis verify</code> with the folder of this page computes every number of it "
-    "again "
+    "<li>Whether each person reported once, and gave a truthful answer to be randomized.</li>\n"
+    "<li>Whether bits were flipped with the declared probabilities: the reports alone cannot show that.</li>\n"
+    "<li>Whether the anonymiser forgets the senders, and whether reports arrive without addresses and times.</li>\n"
+    "<li>Repeated collections from the same people, unless their losses are added up in one account.</li>\n</ul>\n"
+    "<h2>How to check this page</h2>\n<p><code>tamis verify</code>, given the folder of this page, recomputes every number on it "
     "from the counts in certificate.json.</p>\n";
 
 tamis_status tmi_tally_put_page(tmi_text *html, const tmi_tally_results *r, tamis_error *err)
@@ -90,7 +89,7 @@ tamis_status tmi_tally_put_page(tmi_text *html, const tmi_tally_results *r, tami
     tmi_tally_warnings(&lines, r);
     put_lines(html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
     put_results(html, r);
-    tmi_text_put(html, "<h2>What is promised to whom</h2>\n<div class=box>");
+    tmi_text_put(html, "<h2>The guarantee</h2>\n<div class=box>");
     tmi_tally_words(&lines, r);
     put_lines(html, "<p>", &lines, "</p>\n");
     tmi_text_put(html, "</div>\n");

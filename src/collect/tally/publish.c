@@ -1,4 +1,4 @@
-/* A tally is published: charged to an account, written into a folder, certified, signed. */
+/* Publishes a tally: charges an account, writes a folder, certifies and signs it. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -77,10 +77,9 @@ done:
 static tamis_status check(const tamis_tally_publication *how, tamis_error *err)
 {
     if (!how) return tmi_fail(err, TAMIS_INVALID, "publication: NULL");
-    if (how->sign && !how->folder)
-        return tmi_fail(err, TAMIS_INVALID, "sign: a signature goes into the folder of a publication, and there is none");
-    if (!how->ledger != !how->survey) return tmi_fail(err, TAMIS_INVALID, "ledger and survey: one is missing");
-    if (how->budget && !how->ledger) return tmi_fail(err, TAMIS_INVALID, "budget: there is no ledger");
+    if (how->sign && !how->folder) return tmi_fail(err, TAMIS_INVALID, "sign: needs a folder, in which the signature is written");
+    if (!how->ledger != !how->survey) return tmi_fail(err, TAMIS_INVALID, "ledger, survey: give both or neither");
+    if (how->budget && !how->ledger) return tmi_fail(err, TAMIS_INVALID, "budget: needs a ledger");
     return TAMIS_OK;
 }
 

@@ -69,11 +69,11 @@ static tamis_status look_at_id(bool *known, csv *c, const tmi_cell *cell, int64_
     tmi_sha256(hash, id.bytes, id.length);
     tamis_status status = tmi_clients_add(known, &c->t->clients, hash, err);
     if (status == TAMIS_OK && *known && !c->t->once)
-        return tmi_fail_file(err, TAMIS_INVALID, c->path, line, "this is the second report of its client");
+        return tmi_fail_file(err, TAMIS_INVALID, c->path, line, "this client has already reported");
     return status;
 }
 
-/* Bits are looked at before anything is added: a bad line leaves the counts as they were. */
+/* All bits are checked before anything is added: a bad line leaves the counts unchanged. */
 static tamis_status add_row(csv *c, const tmi_cell *cells, size_t row, tamis_error *err)
 {
     tamis_tally *t = c->t;
@@ -86,7 +86,7 @@ static tamis_status add_row(csv *c, const tmi_cell *cells, size_t row, tamis_err
         const tmi_cell bit = tmi_trimmed(cell->bytes, cell->bytes ? cell->length : 0);
         if (bit.length != 1 || (*bit.bytes != '0' && *bit.bytes != '1'))
             return tmi_fail_file(err, TAMIS_INVALID, c->path, line, "bit %zu of the report is neither 0 nor 1%s", j + 1,
-                                 t->id ? "" : "; a column of ids is named by --id, one of weights by --weight");
+                                 t->id ? "" : "; name a column of client ids with --id, one of weights with --weight");
         if (j < TAMIS_TALLY_TABLE_BITS && *bit.bytes == '1') code |= (size_t)1 << j;
     }
     if (t->weight && (weight = weight_of(cell_at(cells, c->weight, row))) == 0)
@@ -138,7 +138,7 @@ static tamis_status add_rows(csv *c, tmi_watch *watch, tamis_error *err)
 
 tamis_status tmi_tally_add_csv(tamis_tally *t, const char *path, tmi_watch *watch, tamis_error *err)
 {
-    if (t->keep && t->weight) return tmi_fail(err, TAMIS_INVALID, "weight: reports with weights cannot be shuffled without them");
+    if (t->keep && t->weight) return tmi_fail(err, TAMIS_INVALID, "weight: weighted reports cannot be shuffled");
     csv c = {.t = t, .path = path, .id = SIZE_MAX, .weight = SIZE_MAX};
     tamis_status status;
     TMI_TRY(tmi_csv_header_read(&c.header, path, err));

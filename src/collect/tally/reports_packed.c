@@ -1,4 +1,4 @@
-/* Packed reports: whole blocks are counted at once; ids and tables of whole reports need a look at each. */
+/* Packed reports: whole blocks are counted at once; ids and tables of whole reports require a pass over each report. */
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +33,7 @@ static void keep(tamis_tally *t, size_t to, const uint64_t *words, size_t stride
     memcpy(t->kept + to * (stride / 64), words + row * (stride / 64), stride / 8);
 }
 
-/* The block was counted. Reports whose client is known leave the counts; the others may have to be kept. */
+/* The block was counted. Reports whose client is already known are subtracted; the others may have to be kept. */
 static tamis_status look_at_each(tamis_tally *t, const tmi_packed_block *block, const char *path, size_t stride, tamis_error *err)
 {
     for (size_t row = 0; row < block->rows; row++) {
@@ -43,7 +43,7 @@ static tamis_status look_at_each(tamis_tally *t, const tmi_packed_block *block, 
             if (status != TAMIS_OK) return status;
         }
         if (known && !t->once)
-            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "report %llu is the second one of its client",
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "report %llu: this client has already reported",
                                  (unsigned long long)(block->first + row + 1));
         if (known) {
             subtract(t, block->words, stride, row);
@@ -81,7 +81,7 @@ tamis_status tmi_tally_add_packed(tamis_tally *t, const char *path, tmi_watch *w
     TMI_TRY(tmi_packed_reader_new(&reader, file, path, err));
     const tmi_packed_form *form = tmi_packed_form_of(reader);
     if (t->id && (!form->id || strcmp(form->id, t->id) != 0))
-        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "its reports have no client ids of that name"));
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "the reports have no id column of that name"));
     TMI_TRY(tmi_tally_agree(t, path, form->lie, form->lie_zero, form->names, form->bits, err));
     for (;;) {
         TMI_TRY(tmi_packed_next(&block, reader, err));

@@ -2,7 +2,7 @@
  *
  * P_K(count >= c) = sum over k of P(k ones among the n) G(k), where G(k) = P(Bin(k, 1 - lie) + Bin(n - k, lie_zero) >= c) does
  * not depend on K and grows with k. So G is computed once for each k that is needed, and on a grid if n is large: between two
- * grid points the larger value is taken. What comes out is an upper bound of the probability, too large by at most a few
+ * grid points the larger value is taken. The result is an upper bound of the probability, too large by at most a few
  * hundredths of itself, and a K is left out only if even that is at most (1 - confidence) / 2. */
 #include <math.h>
 #include <string.h>
@@ -27,7 +27,7 @@ typedef struct test {
     bool known[POINTS];
 } test;
 
-/* An upper bound of P(count >= c) or P(count <= c) if k of the reporters hold a one. */
+/* An upper bound of P(count >= c) or P(count <= c) if k of the reporters have a one. */
 static tamis_status tail_at(double *p, const test *t, int64_t k, tamis_error *err)
 {
     const tamis_trials groups[] = {{t->truth, k}, {t->c->lie_zero, t->c->reports - k}};

@@ -1,6 +1,6 @@
 /* Exact intervals of a share from randomized reports.
  *
- * Of n reports, c have a one. If k of the n people hold a one, c is the sum of two binomials, Bin(k, 1 - lie) + Bin(n - k,
+ * Of n reports, c have a one. If k of the n people have a one, c is the sum of two binomials, Bin(k, 1 - lie) + Bin(n - k,
  * lie_zero). Which k are possible depends on where the people come from:
  *
  *   a large population with share p    each report is a one with probability lie_zero + p (1 - lie - lie_zero), independently
@@ -8,7 +8,7 @@
  *   the people who reported, N = n     k = K is fixed
  *
  * A share is in the interval unless a count as large as c, or as small, has probability at most (1 - confidence) / 2 under it.
- * All three laws grow with the share in the order of laws, so that the ends are found by bisection. A share is left out only if
+ * All three laws increase stochastically with the share, so that the ends are found by bisection. A share is left out only if
  * enclosures prove that the test rejects it: the interval covers at every share with at least the stated probability. */
 #ifndef TMI_COLLECT_TALLY_SHARE_INTERVAL_H
 #define TMI_COLLECT_TALLY_SHARE_INTERVAL_H

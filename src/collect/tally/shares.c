@@ -31,7 +31,7 @@ static tamis_status unbiased(double *z, const tamis_tally *t, const tamis_number
     return status;
 }
 
-/* The variance that the lies add to one report, if this share of the answers are ones. */
+/* The variance that flipping adds to one report, if this share of the answers are ones. */
 static double lie_variance(lies f, double share)
 {
     return (share * f.one * (1 - f.one) + (1 - share) * f.zero * (1 - f.zero)) / (f.slope * f.slope);
@@ -109,7 +109,7 @@ static tamis_status estimate_weighted(tamis_tally_share *share, const tamis_tall
     share->noise_sd = sqrt(noise);
     share->se = sqrt(fmax(variance, noise));
     share->sampling_se = sqrt(fmax(variance - noise, 0));
-    if (t->reports < 2) goto done; /* no degrees of freedom: the interval stays [0, 1] */
+    if (t->reports < 2) goto done; /* no degrees of freedom: the interval is [0, 1] */
     TMI_TRY(tmi_student_quantile(&t_value, asked->confidence, t->reports - 1, err));
     share->lower = cut(share->estimate - t_value * share->se);
     share->upper = cut(share->estimate + t_value * share->se);

@@ -1,4 +1,4 @@
-/* The anonymiser: the reports in an order that is drawn uniformly, and nothing else of them. */
+/* The anonymiser: writes the reports in a uniformly drawn order, without anything else. */
 #include <string.h>
 
 #include <tamis/rng.h>
@@ -48,7 +48,7 @@ static void write_csv(FILE *file, const tamis_tally *t, const uint64_t *order)
 static tamis_status write_packed(FILE *file, const tamis_tally *t, const uint64_t *order, tamis_error *err)
 {
     const tmi_packed_form form = {t->lie, t->lie_zero, t->bits, t->names, NULL};
-    const size_t stride = tmi_packed_stride(t->bits), most = tmi_packed_rows(t->bits);
+    const size_t stride = tmi_packed_stride(t->bits), most = tmi_packed_rows(t->bits, false);
     tmi_packed_writer *writer = NULL;
     tamis_status status;
     uint64_t *words = tmi_alloc(tmi_packed_words(t->bits, most), sizeof *words);

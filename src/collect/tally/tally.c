@@ -76,8 +76,7 @@ static tamis_status begin(tamis_tally *t, const char *path, char *const *names, 
     if (bits < 1 || bits > TMI_PACKED_BITS)
         return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a report must have between 1 and %d bits", TMI_PACKED_BITS);
     if (t->table && bits > TAMIS_TALLY_TABLE_BITS)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a table of whole reports is made of %d bits at most",
-                             TAMIS_TALLY_TABLE_BITS);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a table of whole reports has at most %d bits", TAMIS_TALLY_TABLE_BITS);
     t->names = tmi_alloc(bits, sizeof *t->names);
     t->ones = tmi_alloc(bits, sizeof *t->ones);
     if (t->table) t->cells = tmi_alloc((size_t)1 << bits, sizeof *t->cells);
@@ -97,8 +96,7 @@ static tamis_status agree_on_lies(tamis_tally *t, const char *path, const tamis_
                                   tamis_error *err)
 {
     if (!lie && !t->lie)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                             "the lie probability is not in a CSV file and must be given: --lie 1/4");
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "a CSV file does not record the lie probability; give it: --lie 1/4");
     if (!lie) return TAMIS_OK;
     if (!t->lie) {
         tamis_status status = tmi_number_copy(&t->lie, lie, err);
@@ -106,7 +104,7 @@ static tamis_status agree_on_lies(tamis_tally *t, const char *path, const tamis_
     }
     if (tmi_number_compare(lie, t->lie) != 0 || tmi_number_compare(lie_zero, t->lie_zero) != 0)
         return tmi_fail_file(err, TAMIS_INVALID, path, 0,
-                             "its reports were made with other lie probabilities than given, or than those of a file before");
+                             "the reports have other lie probabilities than those given or those of an earlier file");
     return TAMIS_OK;
 }
 
@@ -117,17 +115,18 @@ tamis_status tmi_tally_agree(tamis_tally *t, const char *path, const tamis_numbe
     if (status != TAMIS_OK) return status;
     if (t->bits == 0) return begin(t, path, names, bits, err);
     if (bits != t->bits)
-        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "its reports have %zu bits, those of a file before %zu", bits, t->bits);
+        return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the reports have %zu bits, those of an earlier file %zu", bits,
+                             t->bits);
     for (size_t j = 0; j < bits; j++)
         if (strcmp(names[j], t->names[j]) != 0)
-            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "bit %zu has another name than in a file before", j + 1);
+            return tmi_fail_file(err, TAMIS_INVALID, path, 0, "bit %zu has another name than in an earlier file", j + 1);
     return TAMIS_OK;
 }
 
 tamis_status tmi_tally_room(const tamis_tally *tally, const char *path, uint64_t more, tamis_error *err)
 {
     if (more <= (uint64_t)(TAMIS_TALLY_REPORTS - tally->reports)) return TAMIS_OK;
-    return tmi_fail_file(err, TAMIS_INVALID, path, 0, "there are more than 10^9 reports in all");
+    return tmi_fail_file(err, TAMIS_INVALID, path, 0, "there are more than 10^9 reports in total");
 }
 
 tamis_status tmi_tally_keep_room(tamis_tally *tally, size_t more, tamis_error *err)
@@ -157,7 +156,7 @@ static tamis_status slurp(char **bytes, size_t *length, FILE *file, const char *
         *bytes = grown;
         read = fread(*bytes + *length, 1, room - *length, file);
         *length += read;
-        if (*length > SAVED_MAX) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "it is too long for a saved tally");
+        if (*length > SAVED_MAX) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "the file is too long for a saved tally");
     }
     return ferror(file) ? tmi_fail_file(err, TAMIS_SYSTEM, path, 0, "%s", strerror(errno)) : TAMIS_OK;
 }
@@ -178,7 +177,7 @@ tamis_status tamis_tally_add(tamis_tally *tally, const char *path, const tamis_w
     if (tmi_is_packed(first, read)) {
         status = tmi_tally_add_packed(tally, path, &watching, err);
     } else if (read > 0 && first[0] == '{') {
-        if (tally->keep) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "a tally has no reports that could be shuffled"));
+        if (tally->keep) TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "a saved tally has no reports to shuffle"));
         rewind(file);
         TMI_TRY(slurp(&bytes, &length, file, path, err));
         status = tmi_tally_add_saved(tally, path, bytes, length, err);

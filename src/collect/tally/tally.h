@@ -1,4 +1,4 @@
-/* A tally from inside. */
+/* The internals of a tally. */
 #ifndef TMI_COLLECT_TALLY_TALLY_H
 #define TMI_COLLECT_TALLY_TALLY_H
 
@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/integer.h"
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "base/watch.h"
 #include "collect/tally/clients.h"
 
@@ -34,7 +34,7 @@ struct tamis_tally {
     tmi_clients clients;
     uint64_t *kept;     /* the reports, laid out as one long packed block; NULL: not kept */
     size_t kept_words;  /* room */
-    char (*merged)[65]; /* hashes of the saved tallies that were added: none counts twice */
+    char (*merged)[65]; /* hashes of the saved tallies that were added, so that none counts twice */
     size_t merged_count;
 };
 
@@ -54,7 +54,7 @@ tamis_status tmi_tally_add_csv(tamis_tally *tally, const char *path, tmi_watch *
 tamis_status tmi_tally_add_packed(tamis_tally *tally, const char *path, tmi_watch *watch, tamis_error *err);
 tamis_status tmi_tally_add_saved(tamis_tally *tally, const char *path, const char *bytes, size_t length, tamis_error *err);
 
-/* The fields of a saved tally but for the hash, into an object that is open; and the tally that such an object describes. */
+/* Writes the fields of a saved tally, except the hash, into an open object; and makes the tally that such an object describes. */
 tamis_status tmi_tally_put(tmi_json_out *out, const tamis_tally *tally, tamis_error *err);
 tamis_status tmi_tally_from_json(tamis_tally **tally, const char *path, const tmi_value *file, tamis_error *err);
 

@@ -1,4 +1,4 @@
-/* The results of a tally for people, and the words about its guarantee. */
+/* The results of a tally as text for readers, and its guarantee in words. */
 #include <math.h>
 #include <stdio.h>
 
@@ -75,18 +75,18 @@ void tmi_tally_words(tmi_lines *lines, const tmi_tally_results *r)
     tamis_decimal_up(local, r->guarantee.local.upper, 4);
     tamis_decimal_up(anonymous, r->guarantee.anonymous.upper, 4);
     if (tmi_number_decimal_up(delta, r->asked.delta, NULL) != TAMIS_OK) lines->failed = true;
-    say(lines, "Trusting nobody: epsilon %s, delta 0. This holds against whoever sees a report and knows its sender.", local);
+    say(lines, "Trusting nobody: epsilon %s, delta 0, against anybody who sees a report and knows its sender.", local);
     if (r->tally->weight)
         say(lines,
-            "Trusting whoever removes the senders: still epsilon %s, for %lld reports. Weighted sums can tell whose report was a "
-            "one, so that nothing more is proved.",
+            "Trusting the anonymiser, who removes the senders: still epsilon %s, for %lld reports. Weighted sums can show who "
+            "reported a one, so nothing better is proved.",
             local, (long long)r->tally->reports);
     else
         say(lines,
-            "Trusting whoever removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. It weakens "
-            "if reports are missing or the attacker knows the reports of others.",
+            "Trusting the anonymiser, who removes the senders: epsilon %s, delta %s, for %lld reports, if only %s published. "
+            "The guarantee is weaker if reports are missing or the attacker knows reports of others.",
             anonymous, delta, (long long)r->tally->reports, what);
-    say(lines, "The collector's file of reports reveals what a report reveals: epsilon %s for whoever can tell whose it is.",
+    say(lines, "The collector's file of reports has only the first guarantee, epsilon %s, if it shows who sent which report.",
         local);
 }
 
@@ -97,13 +97,12 @@ void tmi_tally_warnings(tmi_lines *lines, const tmi_tally_results *r)
         tamis_decimal_up(promised, r->guarantee.promised.upper, 4);
         tamis_decimal_up(now, r->guarantee.anonymous.upper, 4);
         say(lines,
-            "%lld reports were promised and %lld came in: the anonymous epsilon is %s instead of %s. Tell the people who "
-            "reported, "
-            "or do not publish.",
+            "%lld reports were promised and %lld received: the anonymous epsilon is %s instead of %s. Inform the people who "
+            "reported, or do not publish.",
             (long long)r->asked.promised, (long long)r->tally->reports, now, promised);
     }
     if (r->tally->repeated > 0)
-        say(lines, "%lld reports were left out because their client had reported before.", (long long)r->tally->repeated);
+        say(lines, "%lld reports were left out because their clients had already reported.", (long long)r->tally->repeated);
 }
 
 tamis_status tmi_tally_put_text(tmi_text *text, const tmi_tally_results *r, tamis_error *err)
@@ -112,9 +111,9 @@ tamis_status tmi_tally_put_text(tmi_text *text, const tmi_tally_results *r, tami
     tmi_lines lines = {0};
     put_table(text, r);
     tmi_text_put(text, "\n");
-    const char *who = r->tally->weight ? "Weighted estimates; intervals by Student's law."
+    const char *who = r->tally->weight ? "Weighted estimates; intervals from Student's t distribution."
                       : r->asked.population > 0
-                          ? "Exact intervals for the population of which the reporters are a simple random sample."
+                          ? "Exact intervals for the population from which the reporters are a simple random sample."
                           : "Exact intervals for a large population from which the reporters were drawn.";
     tmi_lines_add(&lines, who);
     tmi_tally_words(&lines, r);

@@ -1,4 +1,4 @@
-/* A folder that tamis tally has written is checked: certificate and files are written again from the counts and the question in
+/* Checks a folder that tamis tally has written: certificate and files are written again from the counts and the question in
  * the certificate, and compared; then the signature. */
 #include <stdio.h>
 #include <string.h>
@@ -117,14 +117,14 @@ static tamis_status compare(checked *c, tamis_error *err)
     TMI_TRY(tmi_json_read(&follows, c->again, strlen(c->again), err));
     tmi_check_same(&c->check, follows, c->document, "", false);
     if (c->faults.count == 0 && (strlen(c->again) != c->length || memcmp(c->again, c->bytes, c->length) != 0))
-        tmi_check_note(&c->check, TMI_CERTIFICATE, "is not written as tamis writes it");
+        tmi_check_note(&c->check, TMI_CERTIFICATE, "is not in the form that tamis writes");
     for (size_t i = 0; i < TMI_TALLY_FILES; i++) {
         char *bytes = NULL;
         size_t length = 0;
         TMI_TRY(read_beside(&bytes, &length, c->folder ? c->folder : "", tmi_tally_files[i].name, err));
         if (!bytes && c->whole) tmi_check_note(&c->check, tmi_tally_files[i].name, "is missing");
         else if (bytes && (length != strlen(c->files[i]) || memcmp(bytes, c->files[i], length) != 0))
-            tmi_check_note(&c->check, tmi_tally_files[i].name, "is not what follows from the certificate");
+            tmi_check_note(&c->check, tmi_tally_files[i].name, "does not follow from the certificate");
         tmi_free(bytes);
     }
     status = c->check.status;
@@ -186,25 +186,25 @@ static void put_words(tmi_text *text, const checked *c)
         tmi_faults_write(text, &c->faults);
         return;
     }
-    tmi_text_wrap(
-        text, "", "",
-        "The estimates, the intervals and the guarantee follow from the counts in the certificate, and the files beside it "
-        "are what follows.");
+    tmi_text_wrap(text, "", "",
+                  "The estimates, the intervals and the guarantee follow from the counts in the certificate, and the other files "
+                  "agree with it.");
     tmi_lines lines = {0};
     tmi_tally_words(&lines, &c->results);
     tmi_lines_wrap(text, "", "", &lines);
     if (c->signature_right) tmi_text_put(text, "The signature is right.\n");
 }
 
-tamis_status tamis_tally_verify(int *ok, char **text, const char *path, const char *key, int json, tamis_error *err)
+static tamis_status verify(int *ok, char **text, const char *path, const char *key, bool json, tamis_error *err)
 {
     checked c = {.check = {.status = TAMIS_OK}};
     tamis_error reason = {0};
     tmi_text made;
     tamis_status status;
-    if (!ok || !text || !path) return tmi_fail(err, TAMIS_INVALID, "ok, text or path: NULL");
+    if (!ok || !text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", ok ? "text" : "ok");
     *ok = 0;
     *text = NULL;
+    if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
     c.check.faults = &c.faults;
     c.check.err = err;
     tmi_text_init(&made);
@@ -231,4 +231,14 @@ done:
     tmi_free(c.bytes);
     tmi_free(c.folder);
     return status;
+}
+
+tamis_status tamis_tally_verify_text(int *ok, char **text, const char *path, const char *key, tamis_error *err)
+{
+    return verify(ok, text, path, key, false, err);
+}
+
+tamis_status tamis_tally_verify_json(int *ok, char **json, const char *path, const char *key, tamis_error *err)
+{
+    return verify(ok, json, path, key, true, err);
 }

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "base/json/json.h"
 #include "base/memory.h"
 #include "base/sha256.h"
+#include "base/value/json.h"
 #include "engine/core/cells.h"
 #include "engine/files/source.h"
 

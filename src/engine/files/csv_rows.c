@@ -195,10 +195,7 @@ done:
     return status;
 }
 
-int64_t tmi_csv_rows_line(const tmi_csv_rows *rows, size_t row)
-{
-    return rows->lines[row];
-}
+int64_t tmi_csv_rows_line(const tmi_csv_rows *rows, size_t row) { return rows->lines[row]; }
 
 tamis_status tmi_csv_rows_next(size_t *n, const tmi_cell **cells, double *share, tmi_csv_rows *rows, tamis_error *err)
 {

@@ -1,5 +1,6 @@
-/* libpq, loaded when the first connection is made: it brings Kerberos, LDAP and TLS, half of the time that `tamis --version` would
- * take, and most sources are files. libpq-fe.h gives the types; the functions are looked up by name, so nothing links against libpq. */
+/* libpq, loaded when the first connection is made: it brings Kerberos, LDAP and TLS, half of the time that `tamis --version`
+ * would take, and most sources are files. libpq-fe.h gives the types; the functions are looked up by name, so nothing links
+ * against libpq. */
 #ifndef TMI_ENGINE_POSTGRES_API_H
 #define TMI_ENGINE_POSTGRES_API_H
 

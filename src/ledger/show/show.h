@@ -2,8 +2,8 @@
 #ifndef TMI_LEDGER_SHOW_SHOW_H
 #define TMI_LEDGER_SHOW_SHOW_H
 
-#include "base/json/json.h"
 #include "base/text.h"
+#include "base/value/json.h"
 #include "ledger/ledger.h"
 #include "ledger/outsider.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <tamis/survey.h>
 
-#include "base/json/json.h"
+#include "base/value/json.h"
 #include "survey/design/form.h"
 
 typedef struct tmi_plan_design tmi_plan_design;

@@ -97,10 +97,35 @@ static void put_signature(tmi_text *text, const tmi_verification *v)
     if (v->signature != TMI_UNSIGNED) tmi_text_format(text, "  %s\n", v->certificate.signed_by);
 }
 
+/* Whether the problems are all in sentences for people, which every version of tamis words in its own way. */
+static bool only_sentences(const tmi_faults *faults)
+{
+    static const char *const sentences[] = {"amplification.reason",
+                                            "account.statement",
+                                            "declared_public[",
+                                            "not_covered[",
+                                            "specification.domain",
+                                            "specification.multiverse",
+                                            "specification.input_premetric.",
+                                            "specification.divergence"};
+    for (size_t i = 0; i < faults->count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < sizeof sentences / sizeof *sentences; k++)
+            found = found || strncmp(faults->list[i].field, sentences[k], strlen(sentences[k])) == 0;
+        if (!found) return false;
+    }
+    return true;
+}
+
 static void put_words(tmi_text *text, const tmi_verification *v)
 {
     if (v->check.faults->count > 0) {
         tmi_faults_write(text, v->check.faults);
+        if (only_sentences(v->check.faults))
+            tmi_text_wrap(text, "", "  ",
+                          "Only sentences differ: all numbers of the certificate follow from its plan. The certificate was "
+                          "written by a version of tamis with other wordings, or its sentences were changed later. The other "
+                          "files were only compared with their hashes.");
         put_others(text, v);
         return;
     }

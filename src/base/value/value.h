@@ -1,8 +1,8 @@
 /* A tree of values: what YAML and JSON are both read into, and what rooms hand each other instead of text. Scalars are kept as
  * they were written: a scalar of YAML is a text, and whoever reads it decides what is a number, so that "no" and "1e3" cannot
  * change their meaning on the way. A value of YAML has its place in the file; one of JSON, which machines write, has none (0). */
-#ifndef TMI_BASE_VALUE_H
-#define TMI_BASE_VALUE_H
+#ifndef TMI_BASE_VALUE_VALUE_H
+#define TMI_BASE_VALUE_VALUE_H
 
 #include <stdbool.h>
 #include <stddef.h>

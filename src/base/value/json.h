@@ -1,13 +1,13 @@
 /* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. jansson reads; writing
  * is a few lines of our own because a certified number must be printed rounded outwards, which jansson cannot do.    */
-#ifndef TMI_BASE_JSON_JSON_H
-#define TMI_BASE_JSON_JSON_H
+#ifndef TMI_BASE_VALUE_JSON_H
+#define TMI_BASE_VALUE_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/text.h"
-#include "base/value.h"
+#include "base/value/value.h"
 
 /* ---- reading ---- */
 

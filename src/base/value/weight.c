@@ -1,4 +1,4 @@
-#include "base/json/weight.h"
+#include "base/value/weight.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
-#include "base/json/json.h"
+#include "base/value/json.h"
 
 #include <jansson.h>
 #include <string.h>
 
-#include "base/json/weight.h"
+#include "base/value/weight.h"
 
 /* ---- reading ---- */
 

@@ -2,9 +2,9 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/json/json.h"
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/value/json.h"
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty) { *out = (tmi_json_out){.text = text, .pretty = pretty}; }
 

@@ -1,4 +1,4 @@
-#include "base/value.h"
+#include "base/value/value.h"
 
 #include <stdlib.h>
 #include <string.h>

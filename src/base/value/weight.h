@@ -4,8 +4,8 @@
  * the byte: "0.001" may arrive as "0.01" without any error. So the bytes of all strings and keys and the digits of all
  * integers are counted twice, in the text and in the document. (Other numbers and words carry no meaning for us or are
  * malformed without one of their letters.) */
-#ifndef TMI_BASE_JSON_WEIGHT_H
-#define TMI_BASE_JSON_WEIGHT_H
+#ifndef TMI_BASE_VALUE_WEIGHT_H
+#define TMI_BASE_VALUE_WEIGHT_H
 
 #include <jansson.h>
 
