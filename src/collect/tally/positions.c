@@ -9,6 +9,7 @@
  * The vectors are gcc's and clang's: they become whatever registers the machine has. */
 #include "collect/tally/positions.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "collect/packed.h"
@@ -20,19 +21,42 @@ typedef uint64_t vector __attribute__((vector_size(8 * LANES), aligned(8)));
 
 #define SPREAD (~UINT64_C(0) / 255) /* the lowest bit of each byte */
 
+/* Everything up to count_all becomes part of its caller, which chooses the registers. */
+#define INLINE __attribute__((always_inline)) static inline
+
 /* *low + *x + *y becomes *low + 2 *carry. Vectors are handed over by address: how a function takes one by value depends on the
  * machine. */
-static inline void add3(vector *carry, vector *low, const vector *x, const vector *y)
+INLINE void add3(vector *carry, vector *low, const vector *x, const vector *y)
 {
     const vector half = *low ^ *x, both = (*low & *x) | (half & *y);
     *low = half ^ *y;
     *carry = both;
 }
 
-typedef struct sums {
-    vector ones, twos, fours, eights;
-    vector bytes[8]; /* counter of bit 8 i + j of a lane: byte i of that lane of bytes[j] */
-} sums;
+/* Two rows of LANES words, `pitch` words apart; then four, and eight. No arrays and no loops: vectors in an array stay in memory. */
+INLINE void add_two(vector *two, vector *ones, const uint64_t *words, size_t pitch)
+{
+    vector x, y;
+    memcpy(&x, words, sizeof x);
+    memcpy(&y, words + pitch, sizeof y);
+    add3(two, ones, &x, &y);
+}
+
+INLINE void add_four(vector *four, vector *ones, vector *twos, const uint64_t *words, size_t pitch)
+{
+    vector x, y;
+    add_two(&x, ones, words, pitch);
+    add_two(&y, ones, words + 2 * pitch, pitch);
+    add3(four, twos, &x, &y);
+}
+
+INLINE void add_eight(vector *eight, vector *ones, vector *twos, vector *fours, const uint64_t *words, size_t pitch)
+{
+    vector x, y;
+    add_four(&x, ones, twos, words, pitch);
+    add_four(&y, ones, twos, words + 4 * pitch, pitch);
+    add3(eight, fours, &x, &y);
+}
 
 /* counts[64 lane + bit] += weight times that bit of x */
 static void add_bits(uint64_t *counts, const vector *x, uint64_t weight)
@@ -44,57 +68,59 @@ static void add_bits(uint64_t *counts, const vector *x, uint64_t weight)
             counts[64 * lane + (size_t)__builtin_ctzll(left)] += weight;
 }
 
-static void add_bytes(uint64_t *counts, sums *s)
+/* The counter of bit 8 i + j of a lane is byte i of that lane of bytes[j]. */
+static void empty_bytes(uint64_t *counts, vector bytes[8])
 {
     for (size_t j = 0; j < 8; j++) {
         uint64_t lanes[LANES];
-        memcpy(lanes, &s->bytes[j], sizeof lanes);
+        memcpy(lanes, &bytes[j], sizeof lanes);
         for (size_t lane = 0; lane < LANES; lane++)
             for (size_t i = 0; i < 8; i++) counts[64 * lane + 8 * i + j] += 16 * (lanes[lane] >> 8 * i & 255);
     }
-    memset(s->bytes, 0, sizeof s->bytes);
+    memset(bytes, 0, 8 * sizeof *bytes);
 }
 
-/* Four rows of LANES words that begin `pitch` words apart, from `words` on. */
-static inline void add_four(vector *four, sums *s, const uint64_t *words, size_t pitch)
+/* counts[64 * LANES] of `rows` rows of LANES words. The sums are variables of their own, so that they stay in registers. */
+INLINE void count_all(uint64_t *counts, const uint64_t *words, size_t pitch, size_t rows)
 {
-    vector rows[4], twos[2];
-    for (size_t i = 0; i < 4; i++) memcpy(&rows[i], words + i * pitch, sizeof *rows);
-    add3(&twos[0], &s->ones, &rows[0], &rows[1]);
-    add3(&twos[1], &s->ones, &rows[2], &rows[3]);
-    add3(four, &s->twos, &twos[0], &twos[1]);
-}
-
-static inline void add_sixteen(sums *s, const uint64_t *words, size_t pitch)
-{
-    vector fours[4], eights[2], sixteen;
-    for (size_t i = 0; i < 4; i++) add_four(&fours[i], s, words + 4 * i * pitch, pitch);
-    add3(&eights[0], &s->fours, &fours[0], &fours[1]);
-    add3(&eights[1], &s->fours, &fours[2], &fours[3]);
-    add3(&sixteen, &s->eights, &eights[0], &eights[1]);
-    for (int j = 0; j < 8; j++) s->bytes[j] += (sixteen >> j) & SPREAD;
-}
-
-/* counts[64 * LANES] of `rows` rows of LANES words. */
-static void count_rows(uint64_t *counts, const uint64_t *words, size_t pitch, size_t rows)
-{
-    sums s;
-    memset(&s, 0, sizeof s);
+    vector ones = {0}, twos = {0}, fours = {0}, eights = {0}, bytes[8] = {{0}}, x, y, sixteen;
     size_t row = 0;
     for (unsigned round = 1; rows - row >= 16; row += 16, round++) {
-        add_sixteen(&s, words + row * pitch, pitch);
-        if (round % ROUNDS == 0) add_bytes(counts, &s);
+        add_eight(&x, &ones, &twos, &fours, words + row * pitch, pitch);
+        add_eight(&y, &ones, &twos, &fours, words + (row + 8) * pitch, pitch);
+        add3(&sixteen, &eights, &x, &y);
+        for (int j = 0; j < 8; j++) bytes[j] += (sixteen >> j) & SPREAD;
+        if (round % ROUNDS == 0) empty_bytes(counts, bytes);
     }
-    add_bytes(counts, &s);
-    add_bits(counts, &s.ones, 1);
-    add_bits(counts, &s.twos, 2);
-    add_bits(counts, &s.fours, 4);
-    add_bits(counts, &s.eights, 8);
+    empty_bytes(counts, bytes);
+    add_bits(counts, &ones, 1);
+    add_bits(counts, &twos, 2);
+    add_bits(counts, &fours, 4);
+    add_bits(counts, &eights, 8);
     for (; row < rows; row++) {
         vector last;
         memcpy(&last, words + row * pitch, sizeof last);
         add_bits(counts, &last, 1);
     }
+}
+
+#if defined(__x86_64__)
+/* The whole vector in one register: three times as fast where the processor has it. */
+__attribute__((target("avx2"))) static void count_wide(uint64_t *counts, const uint64_t *words, size_t pitch, size_t rows)
+{
+    count_all(counts, words, pitch, rows);
+}
+
+static bool is_wide(void) { return __builtin_cpu_supports("avx2"); }
+#else
+#define count_wide count_all
+static bool is_wide(void) { return false; }
+#endif
+
+static void count_rows(uint64_t *counts, const uint64_t *words, size_t pitch, size_t rows)
+{
+    if (is_wide()) count_wide(counts, words, pitch, rows);
+    else count_all(counts, words, pitch, rows);
 }
 
 /* One column of words. */
