@@ -33,7 +33,8 @@ INLINE void add3(vector *carry, vector *low, const vector *x, const vector *y)
     *carry = both;
 }
 
-/* Two rows of LANES words, `pitch` words apart; then four, and eight. No arrays and no loops: vectors in an array stay in memory. */
+/* Two rows of LANES words, `pitch` words apart; then four, and eight. There are no arrays and no loops here: vectors in an array
+ * would stay in memory. */
 INLINE void add_two(vector *two, vector *ones, const uint64_t *words, size_t pitch)
 {
     vector x, y;
