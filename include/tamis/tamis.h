@@ -28,6 +28,7 @@
 #include <tamis/rng.h>
 #include <tamis/sensitivity.h>
 #include <tamis/setting.h>
+#include <tamis/smooth.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
 #include <tamis/tally.h>

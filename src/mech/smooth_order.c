@@ -1,0 +1,119 @@
+/* Two pivots from a sorted sample of the values enclose the wanted ranks almost certainly; one pass keeps what is between them
+ * and counts what is below. If the count says that a rank was missed, pivots further apart are taken. What is kept is some per
+ * cent of the values, and the same is done with it once more, before the rest is sorted.
+ *
+ * The sample is drawn at fixed places: the answer never depends on it, only the time.                                 */
+#include "mech/smooth_order.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+#define SAMPLE 16384
+#define SORTED_AT_ONCE 8192
+#define MARGIN 4 /* standard deviations of a rank in the sample, which are at most sqrt(SAMPLE) / 2 */
+
+tamis_status tmi_order_init(tmi_order *order, const double *values, size_t n, double lo, double hi, tamis_error *err)
+{
+    *order = (tmi_order){.values = values, .n = n, .lo = lo, .hi = hi};
+    order->kept = tmi_alloc(n, sizeof *order->kept);
+    order->scratch = tmi_alloc(n + SAMPLE, sizeof *order->scratch); /* pages that are not touched cost nothing */
+    return order->kept && order->scratch ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+void tmi_order_clear(tmi_order *order)
+{
+    tmi_free(order->kept);
+    tmi_free(order->scratch);
+}
+
+static int by_size(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+static double within(double x, double lo, double hi) { return x < hi ? (x > lo ? x : lo) : hi; }
+
+/* Pivots a <= b around the ranks from, ..., to of x; lo and hi where the sample does not reach. */
+static void choose_pivots(double *a, double *b, double *sample, const double *x, size_t n, double lo, double hi, size_t from,
+                          size_t to, double margin)
+{
+    uint64_t place = UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t i = 0; i < SAMPLE; i++) {
+        place = place * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        sample[i] = within(x[(size_t)((double)(place >> 11) * 0x1p-53 * (double)n)], lo, hi);
+    }
+    qsort(sample, SAMPLE, sizeof *sample, by_size);
+    const double share = (double)SAMPLE / (double)n, room = margin * sqrt(SAMPLE) / 2;
+    const double left = floor((double)(from - 1) * share - room), right = ceil((double)to * share + room);
+    *a = left < 0 ? lo : sample[(size_t)left];
+    *b = right < SAMPLE ? sample[(size_t)right] : hi;
+}
+
+static void keep(tmi_order *order, size_t from, size_t to)
+{
+    const double *x = order->values, lo = order->lo, hi = order->hi;
+    for (double margin = MARGIN;; margin *= 8) {
+        double a = lo, b = hi;
+        size_t below = 0, count = 0;
+        if (order->n > 4 * SAMPLE) choose_pivots(&a, &b, order->scratch, x, order->n, lo, hi, from, to, margin);
+        for (size_t i = 0; i < order->n; i++) {
+            const double y = within(x[i], lo, hi);
+            order->kept[count] = y;
+            count += (size_t)((y >= a) & (y <= b));
+            below += y < a;
+        }
+        order->before = below;
+        order->count = count;
+        if (below < from && to <= below + count) return;
+    }
+}
+
+static size_t smaller_of(size_t x, size_t y) { return x < y ? x : y; }
+
+static void fill(double *out, size_t first, size_t last, double value)
+{
+    for (size_t i = first; i <= last; i++) out[i] = value;
+}
+
+/* The same for the ranks from, ..., to of x itself; values equal to a pivot are counted, not kept, so that a value which many
+ * records share costs nothing. `room` has space for n + SAMPLE doubles and is not x. */
+static void order_statistics(double *out, double *room, const double *x, size_t n, double lo, double hi, size_t from, size_t to)
+{
+    double *sample = room + n;
+    for (double margin = MARGIN; n > SORTED_AT_ONCE + 4 * (to - from); margin *= 8) {
+        double a, b;
+        size_t below = 0, at_a = 0, at_b = 0, count = 0;
+        choose_pivots(&a, &b, sample, x, n, lo, hi, from, to, margin);
+        for (size_t i = 0; i < n; i++) {
+            const double y = x[i];
+            room[count] = y;
+            count += (size_t)((y > a) & (y < b));
+            below += y < a;
+            at_a += y == a;
+            at_b += (y == b) & (a < b);
+        }
+        if (below >= from || to > below + at_a + count + at_b) continue;
+        const size_t first = below + at_a + 1, last = below + at_a + count; /* ranks of what is in room */
+        if (from < first) fill(out, 0, smaller_of(to, first - 1) - from, a);
+        if (to > last) fill(out, from > last ? 0 : last + 1 - from, to - from, b);
+        if (to < first || from > last) return;
+        qsort(room, count, sizeof *room, by_size);
+        for (size_t rank = from > first ? from : first; rank <= smaller_of(to, last); rank++)
+            out[rank - from] = room[rank - first];
+        return;
+    }
+    memcpy(room, x, n * sizeof *x);
+    qsort(room, n, sizeof *room, by_size);
+    for (size_t rank = from; rank <= to; rank++) out[rank - from] = room[rank - 1];
+}
+
+void tmi_order_get(double *out, tmi_order *order, size_t from, size_t to)
+{
+    if (order->count == 0 || from <= order->before || to > order->before + order->count) keep(order, from, to);
+    order_statistics(out, order->scratch, order->kept, order->count, order->lo, order->hi, from - order->before,
+                     to - order->before);
+}
