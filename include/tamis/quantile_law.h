@@ -87,6 +87,61 @@ TAMIS_USE tamis_status tamis_histogram_accuracy_uniform(tamis_bound *failure, co
 TAMIS_USE tamis_status tamis_histogram_accuracy_normal(tamis_bound *failure, const tamis_histogram_setup *setup,
                                                        tamis_error *err);
 
+/* ---- inverse sensitivity ----
+ *
+ * len(t) is the number of records that have to be replaced for the order statistic of rank m to become t. The mechanism returns t with
+ * density, or probability on a grid, proportional to e^(-eps len(t)/2): eps-private. Its rho-smooth form takes the smallest len within
+ * rho of t. The points with len <= j are those from x_(m-j) to x_(m+j), ends included, with x_(i) the ends of the range beyond the
+ * data.                                                                                                              */
+
+/* The law on the interval [lo, hi].
+ *
+ * Needs    1 <= n <= 2^20 values within lo < hi, 1 <= rank <= n, rho >= 0, eps >= 0; `at`: points, of which there may be none.
+ * Gives    the logarithm of the normalising constant, mean and second moment of the answer, and probabilities[i] of an answer up to
+ *          at[i]; unknown ([-inf, inf], probabilities [0, 1]) on failure.
+ * Cost     O(n log n) + O(n) for each point.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).
+ * Paper    quantile, 3.1 (docs/papers.md#quantile-3-1).                                                              */
+typedef struct tamis_inverse_moments {
+    tamis_bound log_constant, mean, second_moment;
+} tamis_inverse_moments;
+
+TAMIS_USE tamis_status tamis_inverse_law(tamis_inverse_moments *moments, tamis_bound *probabilities,
+                                         const tamis_number *const *values, size_t n, int64_t rank, const tamis_number *lo,
+                                         const tamis_number *hi, const tamis_number *rho, const tamis_number *eps,
+                                         const tamis_number *const *at, size_t at_count, tamis_error *err);
+
+/* The law on the integers lo, ..., hi.
+ *
+ * Needs    n >= 1 values within lo <= hi, hi - lo < TAMIS_MAX_GRID, 1 <= rank <= n, eps >= 0.
+ * Gives    lengths[i] and probabilities[i] of lo + i; 0 and [0, 1] on failure.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                        */
+#define TAMIS_MAX_GRID 1000000
+TAMIS_USE tamis_status tamis_inverse_grid_law(tamis_bound *probabilities, int64_t *lengths, const int64_t *values, size_t n,
+                                              int64_t rank, int64_t lo, int64_t hi, const tamis_number *eps, tamis_error *err);
+
+/* How accurate it is for n independent values of a law on an interval of length R whose density is at least p_min within 2 gamma of the
+ * quantile: the rho-smooth answer is more than 2 u + rho from the quantile of the sample with a probability of at most
+ *
+ *     R/(2 rho) e^(-n p_min u eps/4) + 4 e^(-n gamma^2 p_min^2/8) + (2 gamma/u) e^(-n p_min u/8).
+ *
+ * Needs    rho > 0, gamma > 0, 0 < u <= gamma/4, R > 0, p_min > 0, 4 gamma p_min <= 1, eps > 0, 1 <= n <= 2^40.
+ * Gives    the bound, 1 where it says nothing; [0, 1] on failure. The second function gives the smallest n that brings it to `target`
+ *          or below (setup->n is not looked at), the third the smallest eps, rounded up (setup->eps is not looked at); 0 < target < 1.
+ *          On failure INT64_MAX, inf. UNABLE if no n up to 2^40, or no eps up to 10^6, suffices.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).
+ * Paper    quantile, Theorem 3.2.0.1 (docs/papers.md#quantile-3-2).                                                  */
+typedef struct tamis_inverse_setup {
+    int64_t n;
+    const tamis_number *eps, *rho, *u, *gamma, *length, *p_min; /* length: R */
+} tamis_inverse_setup;
+
+TAMIS_USE tamis_status tamis_inverse_accuracy(tamis_bound *failure, const tamis_inverse_setup *setup, tamis_error *err);
+TAMIS_USE tamis_status tamis_inverse_accuracy_n(int64_t *n, const tamis_inverse_setup *setup, const tamis_number *target,
+                                                tamis_error *err);
+TAMIS_USE tamis_status tamis_inverse_accuracy_eps(double *eps, const tamis_inverse_setup *setup, const tamis_number *target,
+                                                  tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -59,8 +59,8 @@ typedef struct tmi_area {
 } tmi_area;
 
 extern const tmi_area tmi_area_above_threshold, tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition,
-    tmi_area_ht_general_enumeration, tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_k_randomization,
-    tmi_area_smooth_sensitivity;
+    tmi_area_ht_general_enumeration, tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_inverse_sensitivity,
+    tmi_area_k_randomization, tmi_area_smooth_sensitivity;
 
 /* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
 tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_value *in, tamis_error *err);
