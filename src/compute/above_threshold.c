@@ -76,12 +76,54 @@ done:
     return status;
 }
 
+static tamis_status accuracy(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
+{
+    tamis_bound alpha;
+    tamis_status status = tamis_threshold_accuracy(&alpha, in[0].integer, in[1].number, TAMIS_THRESHOLD_CLASSIC, in[2].number,
+                                                   err);
+    if (status == TAMIS_OK) tmi_put_bound(out, "alpha", alpha);
+    return status;
+}
+
+static tamis_histogram_setup setup_of(const tmi_field_value *in)
+{
+    return (tamis_histogram_setup){in[0].integer, in[3].integer, in[1].number, in[2].number,           in[4].number,
+                                   in[5].number,  in[6].number,  in[7].number, TAMIS_THRESHOLD_CLASSIC};
+}
+
+static tamis_status histogram_uniform(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
+{
+    const tamis_histogram_setup setup = setup_of(in);
+    tamis_bound failure;
+    tamis_status status = tamis_histogram_accuracy_uniform(&failure, &setup, err);
+    if (status == TAMIS_OK) tmi_put_bound(out, "failure", failure);
+    return status;
+}
+
+static tamis_status histogram_normal(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
+{
+    const tamis_histogram_setup setup = setup_of(in);
+    tamis_bound failure;
+    tamis_status status = tamis_histogram_accuracy_normal(&failure, &setup, err);
+    if (status == TAMIS_OK) tmi_put_bound(out, "failure", failure);
+    return status;
+}
+
 #define NOISE_FIELDS \
     { \
         {"y", TMI_FIELD_NUMBERS}, {"T", TMI_FIELD_NUMBER}, {"scale_T", TMI_FIELD_NUMBER | TMI_FIELD_IF_GIVEN}, \
             {"scale_q", TMI_FIELD_NUMBER | TMI_FIELD_IF_GIVEN}, \
         { \
             "eps", TMI_FIELD_NUMBER \
+        } \
+    }
+
+#define ACCURACY_FIELDS \
+    { \
+        {"n", TMI_FIELD_INTEGER}, {"a", TMI_FIELD_NUMBER}, {"b", TMI_FIELD_NUMBER}, {"steps", TMI_FIELD_INTEGER}, \
+            {"quantile", TMI_FIELD_NUMBER}, {"eps", TMI_FIELD_NUMBER}, {"beta", TMI_FIELD_NUMBER}, \
+        { \
+            "gamma", TMI_FIELD_NUMBER \
         } \
     }
 
@@ -99,6 +141,9 @@ static const tmi_kind kinds[] = {
       {"steps", TMI_FIELD_INTEGER},
       {"decile", TMI_FIELD_INTEGER},
       {"eps_per_decile", TMI_FIELD_NUMBER}}},
+    {"accuracy", accuracy, {{"k", TMI_FIELD_INTEGER}, {"beta", TMI_FIELD_NUMBER}, {"eps", TMI_FIELD_NUMBER}}},
+    {"histogram_uniform", histogram_uniform, ACCURACY_FIELDS},
+    {"histogram_normal", histogram_normal, ACCURACY_FIELDS},
     {0},
 };
 

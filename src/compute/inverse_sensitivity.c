@@ -59,6 +59,48 @@ done:
     return status;
 }
 
+static tamis_inverse_setup setup_of(const tmi_field_value *in)
+{
+    return (tamis_inverse_setup){0, NULL, in[0].number, in[1].number, in[2].number, in[3].number, in[4].number};
+}
+
+static tamis_status accuracy(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
+{
+    tamis_inverse_setup setup = setup_of(in);
+    tamis_bound failure;
+    setup.n = in[5].integer;
+    setup.eps = in[6].number;
+    tamis_status status = tamis_inverse_accuracy(&failure, &setup, err);
+    if (status == TAMIS_OK) tmi_put_bound(out, "failure", failure);
+    return status;
+}
+
+static tamis_status accuracy_n(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
+{
+    tamis_inverse_setup setup = setup_of(in);
+    int64_t n;
+    setup.eps = in[5].number;
+    tamis_status status = tamis_inverse_accuracy_n(&n, &setup, in[6].number, err);
+    if (status == TAMIS_OK) tmi_json_add_integer(out, "n", n);
+    return status;
+}
+
+static tamis_status accuracy_eps(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
+{
+    tamis_inverse_setup setup = setup_of(in);
+    double eps;
+    setup.n = in[5].integer;
+    tamis_status status = tamis_inverse_accuracy_eps(&eps, &setup, in[6].number, err);
+    if (status == TAMIS_OK) tmi_put_bound(out, "eps", (tamis_bound){eps * (1 - 2e-12), eps});
+    return status;
+}
+
+#define SETUP_FIELDS \
+    {"rho", TMI_FIELD_NUMBER}, {"u", TMI_FIELD_NUMBER}, {"gamma", TMI_FIELD_NUMBER}, {"R", TMI_FIELD_NUMBER}, \
+    { \
+        "p_min", TMI_FIELD_NUMBER \
+    }
+
 static const tmi_kind kinds[] = {
     {"continuous",
      continuous,
@@ -76,6 +118,9 @@ static const tmi_kind kinds[] = {
       {"lo", TMI_FIELD_INTEGER},
       {"hi", TMI_FIELD_INTEGER},
       {"eps", TMI_FIELD_NUMBER}}},
+    {"accuracy", accuracy, {SETUP_FIELDS, {"n", TMI_FIELD_INTEGER}, {"eps", TMI_FIELD_NUMBER}}},
+    {"accuracy_n", accuracy_n, {SETUP_FIELDS, {"eps", TMI_FIELD_NUMBER}, {"target", TMI_FIELD_NUMBER}}},
+    {"accuracy_eps", accuracy_eps, {SETUP_FIELDS, {"n", TMI_FIELD_INTEGER}, {"target", TMI_FIELD_NUMBER}}},
     {0},
 };
 
