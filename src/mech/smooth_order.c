@@ -15,15 +15,15 @@
 #define SORTED_AT_ONCE 8192
 #define MARGIN 4 /* standard deviations of a rank in the sample, which are at most sqrt(SAMPLE) / 2 */
 
-tamis_status tmi_order_init(tmi_order *order, const double *values, size_t n, double lo, double hi, tamis_error *err)
+tamis_status tmi_ranks_init(tmi_ranks *order, const double *values, size_t n, double lo, double hi, tamis_error *err)
 {
-    *order = (tmi_order){.values = values, .n = n, .lo = lo, .hi = hi};
+    *order = (tmi_ranks){.values = values, .n = n, .lo = lo, .hi = hi};
     order->kept = tmi_alloc(n, sizeof *order->kept);
     order->scratch = tmi_alloc(n + SAMPLE, sizeof *order->scratch); /* pages that are not touched cost nothing */
     return order->kept && order->scratch ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-void tmi_order_clear(tmi_order *order)
+void tmi_ranks_clear(tmi_ranks *order)
 {
     tmi_free(order->kept);
     tmi_free(order->scratch);
@@ -53,7 +53,7 @@ static void choose_pivots(double *a, double *b, double *sample, const double *x,
     *b = right < SAMPLE ? sample[(size_t)right] : hi;
 }
 
-static void keep(tmi_order *order, size_t from, size_t to)
+static void keep(tmi_ranks *order, size_t from, size_t to)
 {
     const double *x = order->values, lo = order->lo, hi = order->hi;
     for (double margin = MARGIN;; margin *= 8) {
@@ -111,7 +111,7 @@ static void order_statistics(double *out, double *room, const double *x, size_t 
     for (size_t rank = from; rank <= to; rank++) out[rank - from] = room[rank - 1];
 }
 
-void tmi_order_get(double *out, tmi_order *order, size_t from, size_t to)
+void tmi_ranks_get(double *out, tmi_ranks *order, size_t from, size_t to)
 {
     if (order->count == 0 || from <= order->before || to > order->before + order->count) keep(order, from, to);
     order_statistics(out, order->scratch, order->kept, order->count, order->lo, order->hi, from - order->before,
