@@ -43,7 +43,7 @@ TAMIS_USE tamis_status tamis_threshold_scales(tamis_number **scale_T, tamis_numb
  * A quantile q of values in [from, to]: AboveThreshold asks, for the cuts c_i = from + i (to - from)/steps, i = 1, ...,
  * steps, how many values are below, with the threshold q n. Index i stands for c_(i+1), and -1 for `to`. Several quantiles
  * are calls of their own, each with its share of the budget; the nine deciles with eps/9 each are eps-private. The printed
- * code passes on another eps, forgets `from`, keeps the queries of earlier deciles and returns bare indices.                          */
+ * code passes on another eps, forgets `from`, keeps the queries of earlier deciles and returns bare indices. */
 
 /* The law for one quantile. A value below the range is below every cut, one at `to` or above it below none.
  *

@@ -7,7 +7,7 @@
  *
  * Rounding. The argument needs of r only that it falls, so it holds for upper bounds r' >= r that fall, and S is at most
  * S' = max of G'(a, b) r'_(a-1), and of v_b r'_(b-1) in row 0, which is searched completely. G' is evaluated in extended
- * precision within a share h of itself, for which SHARE is taken. If a middle row c settles on b' that way, then for every other row a and
+ * precision within a share h of itself (SHARE). If a middle row c settles on b' that way, then for every other row a and
  * each b on the side that is given up, G'(a, b) <= G'(a, b') + h G'(c, b'), and G' <= hi - lo. So each level of the
  * recursion adds at most h (hi - lo) to the error, and r'_(a-1) <= 1 does not enlarge it.
  *
