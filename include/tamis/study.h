@@ -88,6 +88,88 @@ TAMIS_USE tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *stud
 TAMIS_USE tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err);
 TAMIS_USE tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err);
 
+/* ---- is it worth sampling? ---- */
+
+/* A finished study, in several forms of the same numbers. */
+typedef struct tamis_study tamis_study;
+
+typedef enum tamis_study_form {
+    TAMIS_STUDY_TEXT, /* for people */
+    TAMIS_STUDY_JSON, /* one object */
+    TAMIS_STUDY_CSV,  /* a header line and rows */
+    TAMIS_STUDY_SVG,  /* a picture */
+    TAMIS_STUDY_FORMS
+} tamis_study_form;
+
+/* The study in this form; NULL if it has none. Lives as long as the study. */
+TAMIS_API const char *tamis_study_as(const tamis_study *study, tamis_study_form form);
+TAMIS_API void tamis_study_free(tamis_study *study); /* NULL is fine */
+
+/* How a study is made. All zero: seed 0, the usual number of runs, all cores, nobody watches. Equal seeds give equal results,
+ * whatever the number of threads. The seed moves simulated samples only; it has nothing to do with the noise of a release. */
+typedef struct tamis_study_options {
+    uint64_t seed;
+    int64_t runs;     /* simulated samples; 0: as many as each function says */
+    unsigned threads; /* 0: as many as the machine has, 64 at most */
+    tamis_watch watch;
+} tamis_study_options;
+
+typedef enum tamis_study_statistic { TAMIS_STUDY_MEAN, TAMIS_STUDY_TOTAL, TAMIS_STUDY_MEDIAN } tamis_study_statistic;
+
+/* A public population, or a guess of one. Never the data that a release is to protect. */
+typedef struct tamis_study_population {
+    const char *values; /* a law: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal (the mixture of the paper);
+                           quantiles:SHARE=VALUE,...; a .csv or .parquet file; a release.json, of which the shares below values
+                           count, or else the mean together with `sd`. NULL: only the mean and the total, by `sd` */
+    const char *column; /* of a file, else NULL */
+    int64_t size;       /* people; 0: those of the file, or 10001 */
+    const tamis_number *from, *to; /* the declared range, to which values are clamped */
+    const tamis_number *sd;        /* standard deviation, where there are no values; else NULL */
+} tamis_study_population;
+
+/* What is asked. eps and delta are promised to everybody in the population. */
+typedef struct tamis_study_question {
+    tamis_study_population population;
+    tamis_study_statistic statistic;
+    const tamis_number *eps, *delta; /* delta NULL: 0, which leaves the mechanisms out that need one */
+    const char *mechanism;           /* laplace, gaussian, inverse, smooth, smooth-paper or histogram; NULL: all */
+} tamis_study_question;
+
+/* Every mechanism in every setting, at one sampling rate: the census, the sample when it is known who is in it (it may
+ * spend eps), and the secret sample (which may spend eps_n above). The error is that of the published number: sampling and
+ * noise.
+ *
+ * Needs    eps > 0, 0 <= delta < 1, 0 < rate <= 1, or NULL for a tenth.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     formulas; for the median `runs` (usually 1000) samples for each mechanism that looks at the data.
+ * Errors   INVALID (the population, the question), SYSTEM (cancelled, memory), UNABLE.
+ * Paper    gain, sections 4.2 and 4.3 (docs/papers.md#gain).                                                         */
+TAMIS_USE tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question, const tamis_number *rate,
+                                        const tamis_study_options *options, tamis_error *err);
+
+/* The sampling rate with the smallest error, for the secret sample: the error at rates from 1 % to 100 % with bands of two Monte
+ * Carlo standard errors, and a sentence that says what to do. A rate is recommended only if it is better than the census by more
+ * than chance. Needs, gives, costs and errors as above.                                                              */
+TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_question *question,
+                                             const tamis_study_options *options, tamis_error *err);
+
+/* ---- the paper ---- */
+
+#define TAMIS_STUDY_FIGURES 13
+
+/* A figure of the paper `gain`, drawn anew with the paper's settings and a seed of our own: picture, numbers as CSV, and a remark.
+ * Where the paper is wrong the corrected curve is drawn beside the printed one.
+ *
+ * Needs    1 <= number <= TAMIS_STUDY_FIGURES.
+ * Gives    a study that the caller frees; NULL on failure. 1000 runs unless the options say otherwise, 10 at least.
+ * Cost     milliseconds, seconds for figures 8 and 13.
+ * Errors   INVALID, SYSTEM (cancelled, memory).
+ * Paper    gain, Figures 1 to 13 (docs/papers.md#gain).                                                              */
+TAMIS_USE tamis_status tamis_study_figure(tamis_study **study, int number, const tamis_study_options *options, tamis_error *err);
+
+/* Table 1: which statistics gain from sampling, at which epsilon. 300 runs unless the options say otherwise; no picture. */
+TAMIS_USE tamis_status tamis_study_table(tamis_study **study, const tamis_study_options *options, tamis_error *err);
+
 TAMIS_END
 
 #endif
