@@ -199,7 +199,8 @@ static tamis_status one_sample(const job *j, const double *x, int64_t run, tamis
         for (tmi_variant v = 0; v < TMI_VARIANTS; v++) {
             const bool printed = v == TMI_PRINTED;
             const tmi_calibration *c = v == TMI_OURS ? &j->ours[e] : &j->paper[e];
-            const double from = printed ? x[0] : m->population->from, to = printed ? x[m->n - 1] : m->population->to;
+            const double from = printed ? x[0] : m->population->from;
+            const double to = printed ? x[m->n - 1] : v == TMI_DECLARED ? m->declared_to : m->population->to;
             const size_t at = (e * TMI_VARIANTS + v) * (size_t)m->runs + (size_t)run;
             double S;
             TMI_TRY(tamis_smooth_sensitivity_up(&S, x, m->n, rank, from, to, c->beta, err));

@@ -65,8 +65,8 @@ void tmi_figure_density(tmi_figure *figure, const char *name, const double *sort
 /* How the smooth sensitivity is made. */
 typedef enum tmi_variant {
     TMI_PRINTED,  /* (4) of the paper: order statistics beyond the data are the ends of the data. Not private */
-    TMI_DECLARED, /* they are the ends of the declared range */
-    TMI_OURS,     /* the same, and the best calibration */
+    TMI_DECLARED, /* they are the ends of a declared range, from that of the population to `declared_to` */
+    TMI_OURS,     /* with the range of the population, and the best calibration */
     TMI_VARIANTS
 } tmi_variant;
 
@@ -76,6 +76,7 @@ typedef struct tmi_medians {
     uint32_t n;
     const double *eps; /* of the population */
     size_t eps_count;
+    double declared_to;
     int64_t runs;
     double *medians;     /* by run; NULL: not wanted */
     double *scales;      /* by eps, variant, run */

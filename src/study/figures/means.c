@@ -221,19 +221,18 @@ static tamis_status figure_5(tmi_figure *f, tamis_error *err)
                         "1 - r for epsilon from 1e-12 to 50, certified (lines) and in doubles (dots, where positive)");
     p->x = (tamis_plot_axis){.label = "epsilon", .log = true, .from = 1e-12, .to = 50};
     p->y = (tamis_plot_axis){.label = "1 - r", .log = true, .from = 1e-14, .to = 1};
-    for (size_t k = 0; k < 3; k++) {
-        double *ex = tmi_figure_room(f, MANY), *ey = tmi_figure_room(f, MANY), *rounded = tmi_figure_room(f, MANY);
-        if (f->failed) return tmi_fail_memory(err);
-        for (size_t i = 0; i < MANY; i++) {
-            ex[i] = fmin(pow(10, -12 + (double)i / (MANY - 1) * (12 + log10(50))), 50);
-            TMI_TRY(true_gap(&ey[i], ex[i], shown[k].per_10000, err));
-            rounded[i] = 1 - ratio_in_doubles(ex[i], (double)shown[k].per_10000 / 10000);
-            if (!(rounded[i] > 0)) rounded[i] = NAN;
-        }
-        tmi_figure_curve(f, shown[k].name, ex, ey, MANY, false);
-        p->dots |= 1u << p->curve_count;
-        tmi_figure_curve(f, NULL, ex, rounded, MANY, false);
+    double *ex = tmi_figure_room(f, 3 * MANY), *rounded = tmi_figure_room(f, 3 * MANY), *ey = tmi_figure_room(f, 3 * MANY);
+    if (f->failed) return tmi_fail_memory(err);
+    for (size_t i = 0; i < 3 * MANY; i++) {
+        const int64_t rate = shown[i / MANY].per_10000;
+        ex[i] = fmin(pow(10, -12 + (double)(i % MANY) / (MANY - 1) * (12 + log10(50))), 50);
+        TMI_TRY(true_gap(&ey[i], ex[i], rate, err));
+        rounded[i] = 1 - ratio_in_doubles(ex[i], (double)rate / 10000);
+        if (!(rounded[i] > 0)) rounded[i] = NAN;
     }
+    p->dots = 1;
+    tmi_figure_curve(f, "in doubles", ex, rounded, 3 * MANY, false);
+    for (size_t k = 0; k < 3; k++) tmi_figure_curve(f, shown[k].name, ex + k * MANY, ey + k * MANY, MANY, false);
     f->remark =
         "There is no such curve: r < 1 for every epsilon and every rate below 1 (Bernoulli's inequality). The printed dots are "
         "where exp(epsilon) - 1 has lost its digits. The third plot has the true distance from 1.";
