@@ -47,6 +47,54 @@ TAMIS_USE tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const do
 TAMIS_USE tamis_status tamis_local_sensitivity(tamis_bound *sensitivity, const tamis_number *const *values, size_t n,
                                                int64_t rank, const tamis_number *lo, const tamis_number *hi, tamis_error *err);
 
+/* ---- Laplace noise: (eps, delta)-privacy ----
+ *
+ * The answer is x_(m) plus Laplace noise of scale S / alpha. Neighbours have answers at most min(S, S') apart and S, S' within a
+ * factor e^beta of each other; so the loss is that of the worst such pair of Laplace laws. Choose alpha and beta before the data
+ * is seen: a choice made from the data tells about them.                                                             */
+
+/* The smallest delta that holds for all such pairs.
+ *
+ * Needs    0 < alpha <= eps, beta >= 0.
+ * Gives    an enclosure; [0, 1] on failure. The worst pair has S = e^beta S' and answers S' apart: proved for the order in which
+ *          the larger scale comes first; the other order is bounded in src/mech/smooth_laplace.c each time.
+ * Cost     some pairs of laws, microseconds each.
+ * Errors   INVALID, UNABLE (eps far below beta, where delta is beyond any use), SYSTEM (memory).
+ * Paper    gain, smooth sensitivity of the median (docs/papers.md#gain-smooth).                                      */
+TAMIS_USE tamis_status tamis_smooth_laplace_delta(tamis_bound *delta, const tamis_number *eps, const tamis_number *alpha,
+                                                  const tamis_number *beta, tamis_error *err);
+
+/* An (alpha, beta) for Laplace noise. All three are exact as they are: delta belongs to these doubles. */
+typedef struct tamis_smooth_choice {
+    double alpha, beta;
+    tamis_bound delta;
+} tamis_smooth_choice;
+
+/* The largest beta that goes with an alpha: as much smoothness as eps and delta allow.
+ *
+ * Needs    0 < alpha, alpha <= eps, 0 < delta < 1.
+ * Gives    choice->beta, with choice->delta.upper <= delta and a beta larger by a share of 1e-11 not allowed; on failure zeros
+ *          and delta [0, 1].
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                        */
+TAMIS_USE tamis_status tamis_smooth_beta(tamis_smooth_choice *choice, const tamis_number *eps, const tamis_number *delta,
+                                         double alpha, tamis_error *err);
+
+/* The published calibration: alpha = eps / 2 and beta = eps / (2 log(2 / delta)), rounded down. choice->delta shows how far below
+ * the target it stays. Needs, errors and failure as above. */
+TAMIS_USE tamis_status tamis_smooth_published(tamis_smooth_choice *choice, const tamis_number *eps, const tamis_number *delta,
+                                              tamis_error *err);
+
+/* The alpha, among multiples of eps / 40, that makes the noise S / alpha smallest, with its largest beta.
+ *
+ * Needs    eps > 0, 0 < delta < 1. `values`, n, rank, lo, hi as in tamis_smooth_sensitivity_up: PUBLIC data that resemble those to be
+ *          protected, such as an older wave or a simulation. NULL (n = 0, others not looked at): values that lie evenly around the
+ *          quantile, where S is the largest (k + 1) e^(-beta k) gaps.
+ * Gives    the choice; failure as above.
+ * Cost     one smooth sensitivity of the public data for each of 40 candidates.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                        */
+TAMIS_USE tamis_status tamis_smooth_choose(tamis_smooth_choice *choice, const tamis_number *eps, const tamis_number *delta,
+                                           const double *values, size_t n, int64_t rank, double lo, double hi, tamis_error *err);
+
 TAMIS_END
 
 #endif
