@@ -153,6 +153,17 @@ TAMIS_USE tamis_status tamis_study_gain(tamis_study **study, const tamis_study_q
 TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_question *question,
                                              const tamis_study_options *options, tamis_error *err);
 
+/* Sizes of strata: the integers with the smallest error of the mean, sampling and noise, beside Neyman's, which look at sampling
+ * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is secret.
+ *
+ * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units of each
+ *          stratum, or all of it; a sample that allows this and is at most the population.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     O(sample log strata).
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64_t sample, int64_t least,
+                                              const tamis_number *eps, tamis_error *err);
+
 /* ---- the paper ---- */
 
 #define TAMIS_STUDY_FIGURES 13

@@ -97,7 +97,7 @@ static tamis_status make_noise(tmi_noise_of *n, const tmi_simulation *s, size_t 
     if (!(spent->delta >= 0 && spent->delta <= 1)) return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
     if (spent->delta == 0) return TAMIS_OK;
     if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, spent, err));
-    if (s->statistic != TAMIS_STUDY_MEDIAN) return TAMIS_OK;
+    if (s->statistic != TAMIS_STUDY_MEDIAN || spent->delta >= 1) return TAMIS_OK;
     n->paper = (tmi_calibration){spent->eps / 2, spent->eps / (2 * log(2 / spent->delta))};
     if (s->ways & 1u << TMI_WAY_SMOOTH) TMI_TRY(tmi_calibrate(&n->ours, s->population, s->samples[size], spent, err));
 
@@ -178,8 +178,8 @@ static tamis_status one_sample(sums *out, const plan_of_runs *p, const tmi_order
         if (!(p->s->ways & 1u << w)) continue;
         if (w == TMI_WAY_INVERSE) mse = tmi_inverse_error(o, noise->spent.eps, p->truth);
         else if (w == TMI_WAY_HISTOGRAM) mse = tmi_histogram_error(o, noise->spent.eps, p->truth, r);
-        else if (w == TMI_WAY_SMOOTH_PAPER && noise->spent.delta > 0) TMI_TRY(smooth_error(&mse, o, &noise->paper, err));
-        else if (w == TMI_WAY_SMOOTH && noise->spent.delta > 0) TMI_TRY(smooth_error(&mse, o, &noise->ours, err));
+        else if (w == TMI_WAY_SMOOTH_PAPER && noise->paper.alpha > 0) TMI_TRY(smooth_error(&mse, o, &noise->paper, err));
+        else if (w == TMI_WAY_SMOOTH && noise->ours.alpha > 0) TMI_TRY(smooth_error(&mse, o, &noise->ours, err));
         out[w].mse += mse;
         out[w].squares += mse * mse;
     }
@@ -222,7 +222,7 @@ static void medians(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t s
     for (tmi_way w = TMI_WAY_INVERSE; w < TMI_WAYS; w++) {
         const bool smooth = w == TMI_WAY_SMOOTH || w == TMI_WAY_SMOOTH_PAPER;
         double sum = 0, squares = 0;
-        if (smooth && noise->spent.delta == 0) continue;
+        if (smooth && !(noise->paper.alpha > 0)) continue;
         const double runs = census && !(s->ways & 1u << TMI_WAY_HISTOGRAM) ? 1 : (double)s->runs;
         for (size_t b = 0; b < p->blocks; b++) {
             const sums *some = &p->sums[((size * p->blocks + b) * s->spending_count + spending) * TMI_WAYS + w];

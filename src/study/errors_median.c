@@ -2,6 +2,7 @@
 #include <tamis/smooth.h>
 
 #include "base/memory.h"
+#include "num/number.h"
 #include "study/errors_parts.h"
 
 /* ---- the median of a simple random sample ---- */
@@ -82,11 +83,22 @@ double tmi_histogram_error(const tmi_ordered *o, double eps, double truth, tmi_s
 
 /* ---- calibration ---- */
 
+/* The value of rank (i - 1/2) N/n stands for that of rank i in a sample. */
 tamis_status tmi_calibrate(tmi_calibration *c, const tmi_values *v, uint32_t n, const tmi_spending *spent, tamis_error *err)
 {
-    (void)v;
-    (void)n;
-    (void)err;
-    *c = (tmi_calibration){spent->eps / 2, spent->eps / (2 * log(2 / spent->delta))};
-    return TAMIS_OK;
+    tamis_number *eps = NULL, *delta = NULL;
+    tamis_smooth_choice choice;
+    tamis_status status;
+    double *x = tmi_alloc(n, sizeof *x);
+    if (!x) return tmi_fail_memory(err);
+    for (uint32_t i = 0; i < n; i++) x[i] = v->sorted[(uint32_t)((i + 0.5) * v->count / n)];
+    TMI_TRY(tmi_number_double(&eps, spent->eps, err));
+    TMI_TRY(tmi_number_double(&delta, spent->delta, err));
+    TMI_TRY(tamis_smooth_choose(&choice, eps, delta, x, n, tmi_median_rank(n), v->from, v->to, err));
+    *c = (tmi_calibration){choice.alpha, choice.beta};
+
+done:
+    tmi_number_frees(&eps, &delta, NULL);
+    tmi_free(x);
+    return status;
 }
