@@ -5,7 +5,7 @@
 #include <string.h>
 
 extern const cli_command cli_command_study_gain, cli_command_study_rate, cli_command_study_coverage, cli_command_study_figure,
-    cli_command_study_table, cli_command_study_allocation;
+    cli_command_study_table, cli_command_study_allocation, cli_command_study_epsilon, cli_command_study_plan;
 
 int cli_study_options(tamis_study_options *options, cli_progress *progress, const cli_call *call)
 {
@@ -57,6 +57,8 @@ int cli_study_show(const cli_call *call, tamis_study *study, tamis_status status
 static const cli_command *const members[] = {&cli_command_study_gain,
                                              &cli_command_study_rate,
                                              &cli_command_study_allocation,
+                                             &cli_command_study_epsilon,
+                                             &cli_command_study_plan,
                                              &cli_command_study_coverage,
                                              &cli_command_study_figure,
                                              &cli_command_study_table,

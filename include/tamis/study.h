@@ -164,6 +164,30 @@ TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_st
 TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64_t sample, int64_t least,
                                               const tamis_number *eps, tamis_error *err);
 
+/* ---- the errors of a plan ---- */
+
+/* The smallest epsilon (or rho, where the plan counts that) that reaches stated errors, and what each halving of it costs. Expected
+ * errors are those of the plan's preview: formulas, with the plan's guesses. No data are read, no ledger is charged.
+ *
+ * Needs    `errors`: texts such as "mean income=200" or "total enroll by stype=50000", standard errors that a statistic of the
+ *          plan may have; `share`: the same for every statistic, relative to its expected size; one of them, NULL: not said.
+ * Gives    a study that the caller frees; NULL on failure. The answer is rounded up to three digits and reaches the errors.
+ * Cost     some dozens of previews.
+ * Errors   INVALID, REFUSED (as a preview), UNABLE (no epsilon up to 1000 does: the sampling error is too large), SYSTEM. */
+TAMIS_USE tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const char *const *errors, size_t count,
+                                           const tamis_number *share, const tamis_study_options *options, tamis_error *err);
+
+/* How wrong every number of a plan will be: by formulas, and by releases of samples of a public population, each by the code that
+ * makes every release. Without options->population the formulas alone, unless some number has none, or options->runs asks for a
+ * simulation: then the population is made up from the plan's guesses, repeatably for a seed.
+ *
+ * Needs    as tamis_coverage_new; 300 runs if options->runs is 0.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     runs * (one release + one estimate).
+ * Errors   as tamis_preview_new and tamis_coverage_new; REFUSED (a population cannot be made up for the design).     */
+TAMIS_USE tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const tamis_coverage_options *options,
+                                        uint64_t seed, tamis_error *err);
+
 /* ---- the paper ---- */
 
 #define TAMIS_STUDY_FIGURES 13

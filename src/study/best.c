@@ -67,7 +67,7 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_study_asked_words(&line, a);
     tmi_text_wrap_taken(text, "", "  ", &line);
     tmi_text_put(&line, "Everybody is promised epsilon ");
-    tmi_text_about(&line, a->eps);
+    tmi_text_real(&line, a->eps);
     if (a->delta > 0) tmi_text_format(&line, ", delta %.3g", a->delta);
     tmi_text_put(&line, "; the sample has ");
     tmi_text_rounded(&line, n, 0);
@@ -272,7 +272,7 @@ static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_text_put(&line, "Standard error (sampling and noise) of ");
     tmi_study_asked_words(&line, a);
     tmi_text_put(&line, "; epsilon ");
-    tmi_text_about(&line, a->eps);
+    tmi_text_real(&line, a->eps);
     if (a->delta > 0) tmi_text_format(&line, ", delta %.3g", a->delta);
     tmi_text_put(&line, " for everybody in the population, secret sample");
     tmi_text_wrap_taken(text, "", "  ", &line);

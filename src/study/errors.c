@@ -10,7 +10,8 @@
 #include "study/errors_parts.h"
 #include "study/stream.h"
 
-#define BLOCK 25 /* runs of one item of work */
+#define BLOCK 25 /* runs of one item of work; one, if the population is so large that somebody would wait for an answer */
+#define LARGE 100000
 
 static const struct {
     const char *name, *key;
@@ -151,6 +152,7 @@ typedef struct plan_of_runs {
     const tmi_noise_of *noise; /* by size and spending */
     double truth;
     size_t blocks; /* of each size */
+    int64_t block; /* runs of each */
     sums *sums;    /* by size, block, spending, way */
 } plan_of_runs;
 
@@ -195,7 +197,7 @@ static tamis_status one_block(void *context, void *place, size_t number, tamis_e
     const tmi_values *v = s->population;
     const size_t size = number / p->blocks, block = number % p->blocks;
     const uint32_t n = s->samples[size];
-    const int64_t first = (int64_t)block * BLOCK, last = first + BLOCK < s->runs ? first + BLOCK : s->runs;
+    const int64_t first = (int64_t)block * p->block, last = first + p->block < s->runs ? first + p->block : s->runs;
     sums *out = p->sums + number * s->spending_count * TMI_WAYS;
     tamis_status status = TAMIS_OK;
     for (int64_t run = first; run < last; run++) {
@@ -254,7 +256,8 @@ tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_erro
     if (!noise) return tmi_fail_memory(err);
     for (size_t i = 0; i < cells; i++) TMI_TRY(make_noise(&noise[i], s, i / s->spending_count, &s->spendings[i], err));
     if (is_simulated(s)) {
-        p.blocks = (size_t)((s->runs + BLOCK - 1) / BLOCK);
+        p.block = v->count > LARGE ? 1 : BLOCK;
+        p.blocks = (size_t)((s->runs + p.block - 1) / p.block);
         p.sums = tmi_alloc(p.blocks * cells * TMI_WAYS, sizeof *p.sums);
         if (!p.sums) TMI_TRY(tmi_fail_memory(err));
         const tmi_crowd crowd = {.threads = s->threads,

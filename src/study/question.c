@@ -116,13 +116,13 @@ void tmi_study_asked_words(tmi_text *text, const tmi_study_asked *a)
     tmi_text_format(text, "the %s of ", tmi_study_statistic_name(a->question->statistic));
     tmi_text_rounded(text, a->size, 0);
     tmi_text_put(text, " values between ");
-    tmi_text_about(text, a->values.from);
+    tmi_text_real(text, a->values.from);
     tmi_text_put(text, " and ");
-    tmi_text_about(text, a->values.to);
+    tmi_text_real(text, a->values.to);
     if (p->values) tmi_text_format(text, " (%s%s%s)", p->values, p->column ? ", " : "", p->column ? p->column : "");
     else {
         tmi_text_put(text, ", standard deviation ");
-        tmi_text_about(text, sqrt(a->values.variance));
+        tmi_text_real(text, tmi_number_nearest(p->sd));
     }
 }
 
@@ -149,7 +149,7 @@ void tmi_study_asked_subtitle(char *text, size_t size, const tmi_study_asked *a)
     tmi_text_init(&words);
     tmi_study_asked_words(&words, a);
     tmi_text_put(&words, "; epsilon ");
-    tmi_text_about(&words, a->eps);
+    tmi_text_real(&words, a->eps);
     if (a->delta > 0) tmi_text_format(&words, ", delta %.3g", a->delta);
     snprintf(text, size, "%s", words.failed ? "" : words.bytes);
     tmi_text_clear(&words);
