@@ -35,13 +35,27 @@ int cli_study_write(const cli_call *call, const char *path, const char *text)
     return cli_failed(&err, NULL);
 }
 
+/* The option that an error is about: its message begins with the name. What the values of a population are is no matter of the
+ * command line. */
+static const char *option_of(const cli_call *call, const tamis_error *err)
+{
+    const char *colon = strchr(err->message, ':');
+    if (err->status != TAMIS_INVALID || !colon || strncmp(colon, ": all values", 12) == 0) return NULL;
+    for (const cli_argument *o = call->command->options; o->name; o++)
+        if (strlen(o->name) == (size_t)(colon - err->message) && strncmp(o->name, err->message, strlen(o->name)) == 0)
+            return o->name;
+    return NULL;
+}
+
 int cli_study_show(const cli_call *call, tamis_study *study, tamis_status status, const tamis_error *err, const char *path)
 {
     static const struct {
         const char *option;
         tamis_study_form form;
     } files[] = {{"svg", TAMIS_STUDY_SVG}, {"csv", TAMIS_STUDY_CSV}};
-    int code = status == TAMIS_OK ? 0 : cli_failed(err, path);
+    int code = status == TAMIS_OK     ? 0
+               : option_of(call, err) ? cli_wrong_usage(call->command, "--%s", err->message)
+                                      : cli_failed(err, path);
     for (size_t i = 0; code == 0 && i < sizeof files / sizeof *files; i++) {
         const char *file = cli_value(call, files[i].option);
         if (file) code = cli_study_write(call, file, tamis_study_as(study, files[i].form));
@@ -54,15 +68,9 @@ int cli_study_show(const cli_call *call, tamis_study *study, tamis_status status
     return code;
 }
 
-static const cli_command *const members[] = {&cli_command_study_gain,
-                                             &cli_command_study_rate,
-                                             &cli_command_study_allocation,
-                                             &cli_command_study_epsilon,
-                                             &cli_command_study_plan,
-                                             &cli_command_study_coverage,
-                                             &cli_command_study_figure,
-                                             &cli_command_study_table,
-                                             NULL};
+static const cli_command *const members[] = {&cli_command_study_gain,    &cli_command_study_rate,  &cli_command_study_allocation,
+                                             &cli_command_study_epsilon, &cli_command_study_plan,  &cli_command_study_coverage,
+                                             &cli_command_study_figure,  &cli_command_study_table, NULL};
 
 const cli_command cli_command_study = {
     .name = "study",

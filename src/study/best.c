@@ -23,7 +23,7 @@ static void put_error(tmi_text *text, const tmi_wrong *e)
 {
     const double rmse = sqrt(e->mse);
     tmi_text_about(text, rmse);
-    if (e->mse_error > 0) {
+    if (e->mse_error > 1e-6 * e->mse) { /* less is rounding */
         tmi_text_put(text, "±");
         tmi_text_rounded(text, e->mse_error / (2 * rmse), tmi_decimals_of(e->mse_error / (2 * rmse)));
     }

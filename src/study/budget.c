@@ -231,7 +231,7 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     tmi_watch watch = tmi_watch_of(options ? &options->watch : NULL);
     search s = {.plan = plan, .count = count, .share = share ? tmi_number_nearest(share) : NAN, .watch = &watch};
     tmi_expected e[HALVINGS] = {0}, now = {0};
-    double eps[HALVINGS], start = 1;
+    double eps[HALVINGS] = {0}, start = 1;
     tmi_sheet sheet;
     tmi_text text, json, csv;
     tmi_json_out out;

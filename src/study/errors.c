@@ -8,7 +8,7 @@
 #include "num/number.h"
 #include "study/crowd.h"
 #include "study/errors_parts.h"
-#include "study/stream.h"
+#include "study/seeded.h"
 
 #define BLOCK 25 /* runs of one item of work; one, if the population is so large that somebody would wait for an answer */
 #define LARGE 100000

@@ -3,7 +3,7 @@
 #define TMI_STUDY_ERRORS_PARTS_H
 
 #include "study/errors.h"
-#include "study/stream.h"
+#include "study/seeded.h"
 
 /* The noise of each mechanism for one size of sample and one spending. */
 typedef struct tmi_noise_of {

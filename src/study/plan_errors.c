@@ -15,7 +15,7 @@
 #include "study/expected.h"
 #include "study/question.h"
 #include "study/report.h"
-#include "study/stream.h"
+#include "study/seeded.h"
 #include "study/values.h"
 
 #define USUAL_RUNS 300

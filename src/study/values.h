@@ -9,6 +9,8 @@
 
 #define TMI_MOST_VALUES 10000000 /* a simulation copies samples of them; and a few more would change nothing */
 
+#define TMI_FARTHEST 1e100 /* ends of a range: squares of errors stay finite */
+
 typedef struct tmi_values {
     double *sorted;
     uint32_t count;

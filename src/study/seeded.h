@@ -1,8 +1,8 @@
 /* Random numbers of simulations: the same for the same seed, task and run, whatever the number of threads. They decide
  * which samples a study imagines. They are not noise and cannot become any: no room below study knows this header, and
  * tests/house/streams.py looks at the objects.                                                                       */
-#ifndef TMI_STUDY_STREAM_H
-#define TMI_STUDY_STREAM_H
+#ifndef TMI_STUDY_SEEDED_H
+#define TMI_STUDY_SEEDED_H
 
 #include <math.h>
 #include <stdint.h>

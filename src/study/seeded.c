@@ -1,4 +1,4 @@
-#include "study/stream.h"
+#include "study/seeded.h"
 
 #include <stdbool.h>
 
