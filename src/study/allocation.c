@@ -239,19 +239,22 @@ static tamis_status write_svg(char **svg, const answer *a, tamis_error *err)
     tamis_plot_curve curves[TMI_PROMISES];
     const char *names[TAMIS_PLOT_NAMES];
     if (!points) return tmi_fail_memory(err);
-    for (size_t h = 0; h < n; h++) {
-        points[h] = (double)h + 1;
-        if (h < TAMIS_PLOT_NAMES) names[h] = a->strata.list[h].name;
+    for (size_t h = 0; h < n; h++) { /* the first at the top */
+        points[h] = (double)(n - h);
+        if (n <= TAMIS_PLOT_NAMES) names[n - 1 - h] = a->strata.list[h].name;
         for (size_t k = 0; k < TMI_PROMISES; k++) points[(k + 1) * n + h] = (double)a->sizes[k][h];
     }
     for (size_t k = 0; k < TMI_PROMISES; k++)
-        curves[k] = (tamis_plot_curve){promise_names[k], points, points + (k + 1) * n, n, k == 0};
+        curves[k] = (tamis_plot_curve){promise_names[k], points + (k + 1) * n, points, n, false};
+    double most = 1;
+    for (size_t i = n; i < (TMI_PROMISES + 1) * n; i++) most = fmax(most, points[i]);
     tamis_plot plot = {.title = "Sizes of the strata under privacy",
-                       .x = {.label = "stratum"},
-                       .y = {.label = "units", .log = true},
+                       .x = {.label = "units in the sample", .from = 0, .to = 1.1 * most},
+                       .y = {.label = "stratum, from the last"},
                        .curves = curves,
-                       .curve_count = TMI_PROMISES};
-    if (n <= TAMIS_PLOT_NAMES) plot.x = (tamis_plot_axis){.names = names, .name_count = n};
+                       .curve_count = TMI_PROMISES,
+                       .dots = (1u << TMI_PROMISES) - 1};
+    if (n <= TAMIS_PLOT_NAMES) plot.y = (tamis_plot_axis){.names = names, .name_count = n};
     tamis_status status = tamis_plot_svg(svg, &plot, err);
     tmi_free(points);
     return status;

@@ -113,25 +113,31 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     }
 }
 
+/* A row of dots for each mechanism, the first at the top. */
 static tamis_status gain_svg(char **svg, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS], tamis_error *err)
 {
-    static const double x[SETTINGS] = {1, 2, 3};
-    double y[TMI_WAYS][SETTINGS];
-    tamis_plot_curve curves[TMI_WAYS];
-    size_t count = 0;
+    double x[SETTINGS][TMI_WAYS], y[TMI_WAYS];
+    const char *names[TMI_WAYS];
+    tamis_plot_curve curves[SETTINGS];
+    size_t count = 0, row = 0;
     char subtitle[160];
+    for (tmi_way w = 0; w < TMI_WAYS; w++) count += is_asked(a, w);
     for (tmi_way w = 0; w < TMI_WAYS; w++) {
         if (!is_asked(a, w)) continue;
-        for (int k = 0; k < SETTINGS; k++) y[w][k] = sqrt(errors[k][w].mse);
-        curves[count++] = (tamis_plot_curve){tmi_way_name(w), x, y[w], SETTINGS, false};
+        y[row] = (double)(count - row);
+        names[count - 1 - row] = tmi_way_name(w);
+        for (int k = 0; k < SETTINGS; k++) x[k][row] = sqrt(errors[k][w].mse);
+        row++;
     }
+    for (int k = 0; k < SETTINGS; k++) curves[k] = (tamis_plot_curve){setting_names[k], x[k], y, count, false};
     tmi_study_asked_subtitle(subtitle, sizeof subtitle, a);
     const tamis_plot plot = {.title = "Is it worth sampling?",
                              .subtitle = subtitle,
-                             .x = {.names = setting_names, .name_count = SETTINGS},
-                             .y = {.label = "standard error", .log = true},
+                             .x = {.label = "standard error, sampling and noise", .log = true},
+                             .y = {.names = names, .name_count = count},
                              .curves = curves,
-                             .curve_count = count};
+                             .curve_count = SETTINGS,
+                             .dots = (1u << SETTINGS) - 1};
     return tamis_plot_svg(svg, &plot, err);
 }
 
@@ -299,6 +305,7 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
     tamis_plot_curve curves[TMI_WAYS + 1];
     const best b = find_best(a, errors, count);
     size_t used = 1;
+    double least = INFINITY, most = 0;
     char subtitle[160], title[120];
     for (size_t r = 0; r < count; r++) {
         const tmi_wrong *e = &errors[r * TMI_WAYS + b.way];
@@ -306,7 +313,11 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
         band_x[r] = band_x[2 * count - 1 - r] = x[r];
         band_y[r] = sqrt(fmax(e->mse - 2 * e->mse_error, e->mse / 100));
         band_y[2 * count - 1 - r] = sqrt(e->mse + 2 * e->mse_error);
-        for (tmi_way w = 0; w < TMI_WAYS; w++) y[w][r] = sqrt(errors[r * TMI_WAYS + w].mse);
+        for (tmi_way w = 0; w < TMI_WAYS; w++) {
+            y[w][r] = sqrt(errors[r * TMI_WAYS + w].mse);
+            least = fmin(least, y[w][r]); /* a NaN is left out */
+            most = fmax(most, y[w][r]);
+        }
     }
     band_x[2 * count] = band_x[0], band_y[2 * count] = band_y[0];
     curves[0] = (tamis_plot_curve){NULL, band_x, band_y, 2 * count + 1, false};
@@ -320,7 +331,8 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
     const tamis_plot plot = {.title = title,
                              .subtitle = subtitle,
                              .x = {.label = "sampling rate", .from = 0, .to = 1},
-                             .y = {.label = "standard error, sampling and noise; band: two Monte Carlo errors", .log = true},
+                             .y = {.label = "standard error, sampling and noise; band: two Monte Carlo errors",
+                                   .log = most > 30 * least},
                              .curves = curves,
                              .curve_count = used,
                              .areas = 1};

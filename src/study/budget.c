@@ -194,34 +194,29 @@ static void write_text(tmi_text *text, const search *s, const tmi_expected *e, c
         "noise alone. Nothing was read or charged.");
 }
 
+/* A curve for each statistic, that of its first group if it has some. */
 static tamis_status write_svg(char **svg, const search *s, const tmi_expected *e, const double *eps, tamis_error *err)
 {
     enum { SHOWN = TAMIS_PLOT_CURVES };
-    double x[HALVINGS], y[SHOWN][HALVINGS];
-    char names[SHOWN][120];
+    double y[SHOWN][HALVINGS];
     tamis_plot_curve curves[SHOWN];
+    const char *last = "";
     size_t count = 0;
-    for (size_t k = 0; k < HALVINGS; k++) x[k] = eps[k];
     for (size_t i = 0; i < e[0].count && count < SHOWN; i++) {
         const tmi_expected_row *r = &e[0].rows[i];
-        if (r->known || !(error_of(r) > 0)) continue;
+        if (r->known || !(error_of(r) > 0) || strcmp(r->statistic, last) == 0) continue;
+        last = r->statistic;
         for (size_t k = 0; k < HALVINGS; k++) y[count][k] = i < e[k].count ? error_of(&e[k].rows[i]) / error_of(r) : NAN;
-        tmi_text name;
-        tmi_text_init(&name);
-        tmi_expected_name(&name, r->statistic, r->group);
-        snprintf(names[count], sizeof names[count], "%s", name.failed ? r->statistic : name.bytes);
-        tmi_text_clear(&name);
-        curves[count] = (tamis_plot_curve){names[count], x, y[count], HALVINGS, false};
+        curves[count] = (tamis_plot_curve){r->statistic, eps, y[count], HALVINGS, false};
         count++;
     }
     if (count == 0) return tmi_fail(err, TAMIS_INVALID, "the plan publishes nothing with noise");
-    const tamis_plot plot = {
-        .title = "What each halving costs",
-        .subtitle = "standard error of a statistic over that at the smallest budget which reaches the stated errors",
-        .x = {.label = s->rho ? "rho" : "epsilon", .log = true},
-        .y = {.label = "times the error"},
-        .curves = curves,
-        .curve_count = count};
+    const tamis_plot plot = {.title = "What each halving costs",
+                             .subtitle = "standard error over that at the smallest budget which reaches the stated errors",
+                             .x = {.label = s->rho ? "rho" : "epsilon", .log = true},
+                             .y = {.label = "times the error"},
+                             .curves = curves,
+                             .curve_count = count};
     return tamis_plot_svg(svg, &plot, err);
 }
 

@@ -17,6 +17,7 @@
 #define LETTER 0.47 /* of a line: the mean width of a letter; names are placed by it */
 #define X_TICKS 8
 #define Y_TICKS 6
+#define FEW 20 /* dots that are drawn larger */
 
 /* Each colour has a contrast of at least 4.5 to its paper, because names are written in it. */
 static const struct {
@@ -183,7 +184,7 @@ static void put_curve(tmi_text *text, const tmi_plot_drawing *d, size_t i, const
     const bool area = d->plot->areas >> i & 1;
     if (trace->count == 0) return;
     if (trace->count == 1 || d->plot->dots >> i & 1) {
-        put_dots(text, trace, i, f, trace->count == 1 ? "4" : "2.2");
+        put_dots(text, trace, i, f, trace->count == 1 ? "4" : trace->count <= FEW ? "3.5" : "2.2");
         return;
     }
     if (d->plot->curves[i].reference) tmi_text_put(text, "<path class=\"tp-reference\" d=\"");
