@@ -221,6 +221,8 @@ ROWS = [
     Row("num", "hypergeometric tail, K=10^7, 4 sd out", SMALL, milliseconds, "ms", 1, False, "scipy, not certified", "scipy: " + SMALL),
     Row("num", "hypergeometric tail, K=N/2, at the mean", MIDDLE, milliseconds, "ms", 2, False, "scipy, not certified", "scipy: " + MIDDLE),
     Row("num", "the same at N=10^12, n=N/2", LARGE, milliseconds, "ms", None, False, "scipy, not certified", "scipy: " + LARGE),
+    Row("smooth", "smooth sensitivity of the median, 10^7 doubles", "smooth sensitivity of the median, n=10000000", milliseconds, "ms", 60, False,
+        "the bar", None, 60),
     *accountant_rows(),
     *engine_rows("coded", "the demo's query, 10^7 rows of Parquet"),
     *engine_rows("distinct", "the same, all values different"),

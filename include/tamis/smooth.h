@@ -95,6 +95,53 @@ TAMIS_USE tamis_status tamis_smooth_published(tamis_smooth_choice *choice, const
 TAMIS_USE tamis_status tamis_smooth_choose(tamis_smooth_choice *choice, const tamis_number *eps, const tamis_number *delta,
                                            const double *values, size_t n, int64_t rank, double lo, double hi, tamis_error *err);
 
+/* ---- noise for pure privacy ----
+ *
+ * The answer is x_(m) + (S / a) Z with Z of density e^-phi. It is eps-private if
+ *
+ *     sup over z of a |phi'(z)| + beta |z phi'(z) - 1| <= eps,
+ *
+ * because along a path from one neighbour to the other the centre moves by at most min(S, S') and log S by at most beta. The sup is
+ * taken of the sum: the sum of two suprema, as in the literature, is larger.                                        */
+typedef enum tamis_smooth_noise {
+    TAMIS_SMOOTH_LAPLACE,  /* density e^-|z| / 2: never admissible unless beta = 0 */
+    TAMIS_SMOOTH_GAUSSIAN, /* never admissible */
+    TAMIS_SMOOTH_STUDENT,  /* `shape` > 0 degrees of freedom */
+    TAMIS_SMOOTH_CAUCHY,   /* density proportional to 1 / (1 + |z|^shape), shape > 1 */
+    TAMIS_SMOOTH_POLYPLACE /* shape > 1: see below */
+} tamis_smooth_noise;
+
+/* The sup above: the smallest eps that this argument proves.
+ *
+ * Needs    a > 0, beta >= 0; shape as said at the family, NULL where there is none.
+ * Gives    an enclosure, inf where no eps is proved; [0, inf] on failure.
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                        */
+TAMIS_USE tamis_status tamis_smooth_loss(tamis_bound *eps, tamis_smooth_noise noise, const tamis_number *shape,
+                                         const tamis_number *a, const tamis_number *beta, tamis_error *err);
+
+/* PolyPlace noise for eps and beta: shape p = eps / beta, a = beta, and the density proportional to (1 - |z|)^(p-1) for |z| <= 1/p,
+ * to C (1 + |z|)^-(p+1) beyond, C making it continuous. Its loss is exactly eps: no noise that this argument admits has less in its
+ * tails. All functions speak of the noise in units of S, which is Z / beta.
+ *
+ * Needs    eps > 0, beta > 0, eps > beta; for sd eps > 2 beta (else there is none: inf); 0 < level < 1.
+ * Gives    enclosures: the standard deviation, the density at x, the probability of more than x, and the x that is exceeded
+ *          with probability 1 - level. On failure [0, inf], [0, inf], [0, 1], [-inf, inf].
+ * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                        */
+TAMIS_USE tamis_status tamis_polyplace_sd(tamis_bound *sd, const tamis_number *eps, const tamis_number *beta, tamis_error *err);
+TAMIS_USE tamis_status tamis_polyplace_density(tamis_bound *density, const tamis_number *eps, const tamis_number *beta,
+                                               const tamis_number *x, tamis_error *err);
+TAMIS_USE tamis_status tamis_polyplace_at_least(tamis_bound *p, const tamis_number *eps, const tamis_number *beta,
+                                                const tamis_number *x, tamis_error *err);
+TAMIS_USE tamis_status tamis_polyplace_quantile(tamis_bound *x, const tamis_number *eps, const tamis_number *beta,
+                                                const tamis_number *level, tamis_error *err);
+
+/* Student noise for comparison: the standard deviation of (1 / a) T, in units of S, with T of `degrees` > 2 and the largest a that is
+ * admissible. It is always above that of PolyPlace.
+ *
+ * Needs    eps > beta degrees, which every a leaves as the loss in the tails; else INVALID.                         */
+TAMIS_USE tamis_status tamis_student_sd(tamis_bound *sd, const tamis_number *eps, const tamis_number *beta,
+                                        const tamis_number *degrees, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -58,8 +58,9 @@ typedef struct tmi_area {
     const tmi_kind *kinds; /* ends with a NULL name */
 } tmi_area;
 
-extern const tmi_area tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition, tmi_area_ht_general_enumeration,
-    tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_k_randomization, tmi_area_smooth_sensitivity;
+extern const tmi_area tmi_area_above_threshold, tmi_area_accuracy_gain, tmi_area_amplification, tmi_area_composition,
+    tmi_area_ht_general_enumeration, tmi_area_ht_srs_binary, tmi_area_inclusion, tmi_area_interval, tmi_area_inverse_sensitivity,
+    tmi_area_k_randomization, tmi_area_smooth_sensitivity;
 
 /* Reads the object "in" of a request into TMI_FIELDS values that are zero; clear them in any case. */
 tamis_status tmi_fields_read(tmi_field_value *values, const tmi_field *fields, const tmi_value *in, tamis_error *err);
@@ -71,5 +72,8 @@ tamis_status tmi_field_samples(tamis_law **law, const tmi_value *json, int64_t p
 
 /* "name": {"lower": ..., "upper": ...} */
 void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);
+
+/* "name": [{...}, ...] */
+void tmi_put_bounds(tmi_json_out *out, const char *name, const tamis_bound *bounds, size_t count);
 
 #endif

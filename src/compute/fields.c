@@ -74,3 +74,10 @@ void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound)
     tmi_json_key(out, name);
     tmi_json_put_bound(out, bound);
 }
+
+void tmi_put_bounds(tmi_json_out *out, const char *name, const tamis_bound *bounds, size_t count)
+{
+    tmi_json_add_open(out, name, '[');
+    for (size_t i = 0; i < count; i++) tmi_json_put_bound(out, bounds[i]);
+    tmi_json_close(out, ']');
+}

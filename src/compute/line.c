@@ -6,9 +6,9 @@
 #include "compute/compute.h"
 
 static const tmi_area *const areas[] = {
-    &tmi_area_accuracy_gain,      &tmi_area_amplification, &tmi_area_composition, &tmi_area_ht_general_enumeration,
-    &tmi_area_ht_srs_binary,      &tmi_area_inclusion,     &tmi_area_interval,    &tmi_area_k_randomization,
-    &tmi_area_smooth_sensitivity,
+    &tmi_area_above_threshold,        &tmi_area_accuracy_gain,   &tmi_area_amplification,      &tmi_area_composition,
+    &tmi_area_ht_general_enumeration, &tmi_area_ht_srs_binary,   &tmi_area_inclusion,          &tmi_area_interval,
+    &tmi_area_inverse_sensitivity,    &tmi_area_k_randomization, &tmi_area_smooth_sensitivity,
 };
 #define AREAS (sizeof areas / sizeof *areas)
 

@@ -235,7 +235,7 @@ tamis_status tamis_smooth_choose(tamis_smooth_choice *choice, const tamis_number
     if (status != TAMIS_OK) return status;
     const double e = tmi_number_down(eps), d = tmi_number_down(delta);
     for (int k = 1; k < ALPHAS; k++) {
-        const double alpha = e * k / ALPHAS * (1 - 1e-15), beta = about_beta(e, d, alpha);
+        const double alpha = e * k / ALPHAS, beta = about_beta(e, d, alpha);
         double s;
         if (!values) s = even_sensitivity(beta);
         else if ((status = tamis_smooth_sensitivity_up(&s, values, n, rank, lo, hi, beta, err)) != TAMIS_OK) return status;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "base/memory.h"
 #include "num/ball_arb.h"
 #include "num/number_gmp.h"
 
@@ -148,5 +149,28 @@ tamis_status tmi_certify(tamis_bound *bound, double width, tmi_formula *formula,
     status = tmi_fail(err, TAMIS_UNABLE, "the enclosure is still too wide with %d bits", TMI_BITS_LAST);
 done:
     tmi_ball_clear(&value);
+    return status;
+}
+
+tamis_status tmi_certify_list(tamis_bound *bounds, size_t count, double width, tmi_formulas *formulas, const void *context,
+                              tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tmi_ball *values = tmi_alloc(count, sizeof *values);
+    for (size_t i = 0; i < count; i++) bounds[i] = (tamis_bound){-INFINITY, INFINITY};
+    if (!values) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) tmi_ball_init(&values[i]);
+    for (long bits = TMI_BITS_FIRST; bits <= TMI_BITS_LAST; bits *= 2) {
+        size_t narrow = 0;
+        TMI_TRY(formulas(values, context, bits, err));
+        while (narrow < count && is_narrow(tmi_ball_bound(&values[narrow]), width)) narrow++;
+        if (narrow < count) continue;
+        for (size_t i = 0; i < count; i++) bounds[i] = tmi_ball_bound(&values[i]);
+        goto done;
+    }
+    status = tmi_fail(err, TAMIS_UNABLE, "the enclosures are still too wide with %d bits", TMI_BITS_LAST);
+done:
+    for (size_t i = 0; i < count; i++) tmi_ball_clear(&values[i]);
+    tmi_free(values);
     return status;
 }

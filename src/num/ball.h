@@ -80,4 +80,9 @@ typedef tamis_status tmi_formula(tmi_ball *value, const void *context, long bits
  * Errors   UNABLE (still too wide at TMI_BITS_LAST bits), and those of the formula.                                  */
 tamis_status tmi_certify(tamis_bound *bound, double width, tmi_formula *formula, const void *context, tamis_error *err);
 
+/* The same for several numbers that are computed together: the formula sets values[0], ..., values[count-1]. */
+typedef tamis_status tmi_formulas(tmi_ball *values, const void *context, long bits, tamis_error *err);
+tamis_status tmi_certify_list(tamis_bound *bounds, size_t count, double width, tmi_formulas *formulas, const void *context,
+                              tamis_error *err);
+
 #endif
