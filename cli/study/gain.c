@@ -83,7 +83,7 @@ static int run_rate(const cli_call *call) { return run(call, true); }
 
 /* clang-format off */
 #define QUESTION_OPTIONS                                                                            \
-    {"statistic", "NAME", .choices = "mean total median", .help = "what is estimated; default: mean"}, \
+    {"statistic", "NAME", .choices = "mean total median", .help = "mean, total or median; default: mean"}, \
     {"epsilon", "E", .needed = true, .help = "promised to everybody in the population"},            \
     {"delta", "D", .help = "default: 0; Gaussian noise and smooth sensitivity need one"},           \
     {"range", "FROM:TO", .needed = true, .help = "declared bounds; values are clamped to them"},    \
@@ -92,17 +92,18 @@ static int run_rate(const cli_call *call) { return run(call, true); }
     {"values", "WHAT", .files = CLI_ANY_FILES, .help = "a public population: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, " \
      "bimodal, quantiles:0=MIN,0.5=MEDIAN,1=MAX, FILE.csv, FILE.parquet, or the release.json of an earlier wave"}, \
     {"column", "NAME", .help = "of the file that --values names"},                                  \
-    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper histogram", .help = "only this one; default: all"}
+    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper histogram", .help = "only laplace, gaussian, inverse, smooth, smooth-paper or histogram"}
 /* clang-format on */
 
 #define ABOUT_MECHANISMS \
     "laplace and gaussian (discrete Gaussian noise) are calibrated with the global sensitivity; inverse is the inverse " \
     "sensitivity mechanism; smooth is Laplace noise for the smooth sensitivity, in the best calibration that its exact " \
-    "privacy allows, and smooth-paper in the usual one; histogram is read off 100 noisy counts."
+    "privacy allows, and smooth-paper in the usual one, whose promise fails for large epsilon; histogram is read off 100 noisy " \
+    "counts."
 
 const cli_command cli_command_study_gain = {
     .name = "study gain",
-    .purpose = "is it worth sampling? every mechanism, with and without a sample",
+    .purpose = "is it worth sampling? every mechanism and setting",
     .about =
         "Compares three settings under the same promise to everybody: the census; a sample of which it is known who is in it, "
         "and which may spend epsilon; and a secret sample, which may spend log(1 + (e^epsilon - 1)/rate). The standard error "
