@@ -82,17 +82,19 @@ static int run_gain(const cli_call *call) { return run(call, false); }
 static int run_rate(const cli_call *call) { return run(call, true); }
 
 /* clang-format off */
-#define QUESTION_OPTIONS                                                                            \
-    {"statistic", "NAME", .choices = "mean total median", .help = "mean, total or median; default: mean"}, \
-    {"epsilon", "E", .needed = true, .help = "promised to everybody in the population"},            \
-    {"delta", "D", .help = "default: 0; Gaussian noise and smooth sensitivity need one"},           \
-    {"range", "FROM:TO", .needed = true, .help = "declared bounds; values are clamped to them"},    \
-    {"population", "N", .help = "number of people; default: 10001, or the rows of a file"},         \
-    {"sd", "SD", .help = "standard deviation: enough for a mean or a total"},                       \
-    {"values", "WHAT", .files = CLI_ANY_FILES, .help = "a public population: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, " \
-     "bimodal, quantiles:0=MIN,0.5=MEDIAN,1=MAX, FILE.csv, FILE.parquet, or the release.json of an earlier wave"}, \
-    {"column", "NAME", .help = "of the file that --values names"},                                  \
-    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper histogram", .help = "only laplace, gaussian, inverse, smooth, smooth-paper or histogram"}
+#define QUESTION_OPTIONS                                                                                                     \
+    {"statistic", "NAME", .choices = "mean total median", .help = "mean, total or median; default: mean"},                   \
+    {"epsilon", "E", .needed = true, .help = "promised to everybody in the population"},                                     \
+    {"delta", "D", .help = "default: 0; Gaussian noise and smooth sensitivity need one"},                                    \
+    {"range", "FROM:TO", .needed = true, .help = "declared bounds; values are clamped to them"},                             \
+    {"population", "N", .help = "number of people; default: 10001, or the rows of a file"},                                  \
+    {"sd", "SD", .help = "standard deviation: enough for a mean or a total"},                                                \
+    {"values", "WHAT", .files = CLI_ANY_FILES,                                                                               \
+     .help = "a public population: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal, "                         \
+             "quantiles:0=MIN,0.5=MEDIAN,1=MAX, FILE.csv, FILE.parquet, or the release.json of an earlier wave"},            \
+    {"column", "NAME", .help = "of the file that --values names"},                                                           \
+    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper histogram",                               \
+     .help = "only laplace, gaussian, inverse, smooth, smooth-paper or histogram"}
 /* clang-format on */
 
 #define ABOUT_MECHANISMS \

@@ -27,14 +27,15 @@
 
 /* ---- the best integers ---- */
 
-static double variance(const tmi_stratum *s, double n, double eps, tmi_promise promise)
+static double variance(const tmi_allocation_stratum *s, double n, double eps, tmi_promise promise)
 {
     const double spent = promise == TMI_PROMISE_SECRET ? log1p(expm1(eps) * s->population / n) : eps;
     const double noise = promise == TMI_PROMISE_NONE ? 0 : s->range / (n * spent);
     return (1 - n / s->population) * s->sd * s->sd / n + 2 * noise * noise;
 }
 
-double tmi_allocation_variance(const tmi_stratum *strata, size_t count, const int64_t *sizes, double eps, tmi_promise promise)
+double tmi_allocation_variance(const tmi_allocation_stratum *strata, size_t count, const int64_t *sizes, double eps,
+                               tmi_promise promise)
 {
     double sum = 0, all = 0;
     for (size_t h = 0; h < count; h++) all += strata[h].population;
@@ -62,14 +63,14 @@ static void sink(candidate *heap, size_t count, size_t at)
     }
 }
 
-static double next_gain(const tmi_stratum *s, int64_t n, double eps, tmi_promise promise)
+static double next_gain(const tmi_allocation_stratum *s, int64_t n, double eps, tmi_promise promise)
 {
     if ((double)n >= s->population) return -INFINITY;
     return s->population * s->population * (variance(s, (double)n, eps, promise) - variance(s, (double)n + 1, eps, promise));
 }
 
-tamis_status tmi_allocate(int64_t *sizes, const tmi_stratum *strata, size_t count, int64_t sample, int64_t least, double eps,
-                          tmi_promise promise, tamis_error *err)
+tamis_status tmi_allocate(int64_t *sizes, const tmi_allocation_stratum *strata, size_t count, int64_t sample, int64_t least,
+                          double eps, tmi_promise promise, tamis_error *err)
 {
     candidate *heap = tmi_alloc(count, sizeof *heap);
     if (!heap) return tmi_fail_memory(err);
@@ -95,7 +96,7 @@ enum { NAME, POPULATION, SD, FROM, TO, COLUMNS };
 static const char *const column_names[COLUMNS] = {"stratum", "population", "sd", "from", "to"};
 
 typedef struct strata_list {
-    tmi_stratum *list;
+    tmi_allocation_stratum *list;
     size_t count;
     const char *path;
 } strata_list;
@@ -113,11 +114,11 @@ static tamis_status take_strata(void *context, int64_t first, size_t rows, tmi_c
         const int64_t line = first + (int64_t)i + 2;
         double x[COLUMNS];
         for (int c = POPULATION; c < COLUMNS; c++) x[c] = tmi_number_in(tmi_trimmed(cells[c][i].bytes, cells[c][i].length));
-        tmi_stratum *t = &s->list[s->count];
-        *t = (tmi_stratum){.name = tmi_copy_text(cells[NAME][i].bytes, cells[NAME][i].length),
-                           .population = x[POPULATION],
-                           .sd = x[SD],
-                           .range = x[TO] - x[FROM]};
+        tmi_allocation_stratum *t = &s->list[s->count];
+        *t = (tmi_allocation_stratum){.name = tmi_copy_text(cells[NAME][i].bytes, cells[NAME][i].length),
+                                      .population = x[POPULATION],
+                                      .sd = x[SD],
+                                      .range = x[TO] - x[FROM]};
         if (!t->name) return tmi_fail_memory(err);
         s->count++;
         if (!(x[POPULATION] >= 1 && x[POPULATION] == floor(x[POPULATION]) && x[POPULATION] <= 1e12))

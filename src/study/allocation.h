@@ -4,10 +4,10 @@
 
 #include <tamis/study.h>
 
-typedef struct tmi_stratum {
+typedef struct tmi_allocation_stratum {
     char *name;
     double population, sd, range;
-} tmi_stratum;
+} tmi_allocation_stratum;
 
 /* What a release is to promise. */
 typedef enum tmi_promise {
@@ -18,11 +18,12 @@ typedef enum tmi_promise {
 } tmi_promise;
 
 /* The squared error of the mean. */
-double tmi_allocation_variance(const tmi_stratum *strata, size_t count, const int64_t *sizes, double eps, tmi_promise promise);
+double tmi_allocation_variance(const tmi_allocation_stratum *strata, size_t count, const int64_t *sizes, double eps,
+                               tmi_promise promise);
 
 /* The integers with the smallest squared error, `sample` in all, at least `least` or everybody in each stratum. Needs room for
  * that: least each <= sample <= population. Errors: SYSTEM. */
-tamis_status tmi_allocate(int64_t *sizes, const tmi_stratum *strata, size_t count, int64_t sample, int64_t least, double eps,
-                          tmi_promise promise, tamis_error *err);
+tamis_status tmi_allocate(int64_t *sizes, const tmi_allocation_stratum *strata, size_t count, int64_t sample, int64_t least,
+                          double eps, tmi_promise promise, tamis_error *err);
 
 #endif

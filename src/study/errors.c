@@ -99,7 +99,7 @@ static tamis_status make_noise(tmi_noise_of *n, const tmi_simulation *s, size_t 
     if (spent->delta == 0) return TAMIS_OK;
     if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, spent, err));
     if (s->statistic != TAMIS_STUDY_MEDIAN || spent->delta >= 1) return TAMIS_OK;
-    n->paper = (tmi_calibration){spent->eps / 2, spent->eps / (2 * log(2 / spent->delta))};
+    n->paper = (tmi_smooth_calibration){spent->eps / 2, spent->eps / (2 * log(2 / spent->delta))};
     if (s->ways & 1u << TMI_WAY_SMOOTH) TMI_TRY(tmi_calibrate(&n->ours, s->population, s->samples[size], spent, err));
 
 done:
@@ -161,7 +161,7 @@ static tamis_status open_room(void **room, const void *plan, tamis_error *err)
     return tmi_samples_open(room, ((const plan_of_runs *)plan)->s->population->count, err);
 }
 
-static tamis_status smooth_error(double *mse, const tmi_ordered *o, const tmi_calibration *c, tamis_error *err)
+static tamis_status smooth_error(double *mse, const tmi_ordered *o, const tmi_smooth_calibration *c, tamis_error *err)
 {
     double S;
     tamis_status status = tamis_smooth_sensitivity_up(&S, o->x, o->n, o->rank, o->from, o->to, c->beta, err);

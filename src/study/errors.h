@@ -74,8 +74,8 @@ double tmi_inverse_error(const tmi_ordered *sample, double eps, double truth);
 double tmi_median_error(const tmi_values *population, uint32_t n);
 
 /* Calibration of the noise S/alpha, neighbours' S within a factor e^beta. */
-typedef struct tmi_calibration {
+typedef struct tmi_smooth_calibration {
     double alpha, beta;
-} tmi_calibration;
+} tmi_smooth_calibration;
 
 #endif

@@ -84,7 +84,8 @@ double tmi_histogram_error(const tmi_ordered *o, double eps, double truth, tmi_s
 /* ---- calibration ---- */
 
 /* The value of rank (i - 1/2) N/n stands for that of rank i in a sample. */
-tamis_status tmi_calibrate(tmi_calibration *c, const tmi_values *v, uint32_t n, const tmi_spending *spent, tamis_error *err)
+tamis_status tmi_calibrate(tmi_smooth_calibration *c, const tmi_values *v, uint32_t n, const tmi_spending *spent,
+                           tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
     tamis_smooth_choice choice;
@@ -95,7 +96,7 @@ tamis_status tmi_calibrate(tmi_calibration *c, const tmi_values *v, uint32_t n, 
     TMI_TRY(tmi_number_double(&eps, spent->eps, err));
     TMI_TRY(tmi_number_double(&delta, spent->delta, err));
     TMI_TRY(tamis_smooth_choose(&choice, eps, delta, x, n, tmi_median_rank(n), v->from, v->to, err));
-    *c = (tmi_calibration){choice.alpha, choice.beta};
+    *c = (tmi_smooth_calibration){choice.alpha, choice.beta};
 
 done:
     tmi_number_frees(&eps, &delta, NULL);

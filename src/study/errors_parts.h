@@ -10,7 +10,7 @@ typedef struct tmi_noise_of {
     tmi_spending spent;
     double laplace; /* scale for a sensitivity of 1 */
     double sigma;   /* of Gaussian noise for a sensitivity of 1; 0: there is none without a delta */
-    tmi_calibration paper, ours;
+    tmi_smooth_calibration paper, ours;
 } tmi_noise_of;
 
 /* A thread's place for samples of a population of n; close it also after a failure. */
@@ -24,7 +24,7 @@ const double *tmi_samples_draw(void *place, const tmi_values *population, uint32
 double tmi_histogram_error(const tmi_ordered *sample, double eps, double truth, tmi_stream *stream);
 
 /* The best calibration for the sample that is expected: its values are quantiles of the public population. */
-tamis_status tmi_calibrate(tmi_calibration *calibration, const tmi_values *population, uint32_t n, const tmi_spending *spent,
-                           tamis_error *err);
+tamis_status tmi_calibrate(tmi_smooth_calibration *calibration, const tmi_values *population, uint32_t n,
+                           const tmi_spending *spent, tamis_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
 
-static const tmi_stratum strata[][3] = {
+static const tmi_allocation_stratum strata[][3] = {
     {{NULL, 40, 3, 10}, {NULL, 15, 8, 30}, {NULL, 6, 2, 100}},
     {{NULL, 9, 0, 1}, {NULL, 12, 0, 1}, {NULL, 30, 0, 1}}, /* noise only */
     {{NULL, 3, 100, 400}, {NULL, 25, 1, 5}, {NULL, 25, 1, 50}},
@@ -27,7 +27,7 @@ static void allocations_are_the_best(void **state)
             for (size_t e = 0; e < 3; e++)
                 for (int64_t least = 1; least <= 2; least++)
                     for (int64_t sample = 6; sample <= 24; sample += 9) {
-                        const tmi_stratum *s = strata[k];
+                        const tmi_allocation_stratum *s = strata[k];
                         int64_t sizes[3], other[3];
                         assert_int_equal(tmi_allocate(sizes, s, 3, sample, least, eps[e], p, NULL), TAMIS_OK);
                         assert_int_equal(sizes[0] + sizes[1] + sizes[2], sample);
@@ -45,7 +45,7 @@ static void allocations_are_the_best(void **state)
 /* Without noise it is proportional to N S, rounded. */
 static void neymans_allocation_is_neymans(void **state)
 {
-    static const tmi_stratum s[] = {{NULL, 1000, 10, 1}, {NULL, 2000, 20, 1}, {NULL, 500, 100, 1}};
+    static const tmi_allocation_stratum s[] = {{NULL, 1000, 10, 1}, {NULL, 2000, 20, 1}, {NULL, 500, 100, 1}};
     int64_t sizes[3];
     (void)state;
     assert_int_equal(tmi_allocate(sizes, s, 3, 100, 2, 1, TMI_PROMISE_NONE, NULL), TAMIS_OK);

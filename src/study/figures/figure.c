@@ -181,7 +181,7 @@ tamis_status tmi_paper_values(tmi_values *v, tmi_paper_population which, uint64_
 typedef struct job {
     const tmi_medians *m;
     uint64_t seed;
-    tmi_calibration *paper, *ours; /* by eps */
+    tmi_smooth_calibration *paper, *ours; /* by eps */
 } job;
 
 static tamis_status open_room(void **room, const void *work, tamis_error *err)
@@ -198,7 +198,7 @@ static tamis_status one_sample(const job *j, const double *x, int64_t run, tamis
     for (size_t e = 0; e < m->eps_count; e++)
         for (tmi_variant v = 0; v < TMI_VARIANTS; v++) {
             const bool printed = v == TMI_PRINTED;
-            const tmi_calibration *c = v == TMI_OURS ? &j->ours[e] : &j->paper[e];
+            const tmi_smooth_calibration *c = v == TMI_OURS ? &j->ours[e] : &j->paper[e];
             const double from = printed ? x[0] : m->population->from;
             const double to = printed ? x[m->n - 1] : v == TMI_DECLARED ? m->declared_to : m->population->to;
             const size_t at = (e * TMI_VARIANTS + v) * (size_t)m->runs + (size_t)run;
@@ -236,7 +236,7 @@ tamis_status tmi_medians_run(const tmi_medians *m, const tmi_figure *f, tamis_er
     j.ours = j.paper + m->eps_count;
     for (size_t e = 0; e < m->eps_count; e++) {
         const tmi_spending s = tmi_spending_amplified(m->eps[e], TMI_PAPER_DELTA, m->population->count, m->n);
-        j.paper[e] = (tmi_calibration){s.eps / 2, s.eps / (2 * log(2 / s.delta))};
+        j.paper[e] = (tmi_smooth_calibration){s.eps / 2, s.eps / (2 * log(2 / s.delta))};
         TMI_TRY(tmi_calibrate(&j.ours[e], m->population, m->n, &s, err));
     }
     const tmi_crowd crowd = {.threads = f->threads,

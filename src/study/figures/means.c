@@ -61,8 +61,8 @@ static tamis_status figure_2(tmi_figure *f, const tmi_values *v, tamis_error *er
     tmi_sheet_init(&f->sheet, tmi_violin_columns, TMI_VIOLIN_COLUMNS);
     for (size_t e = 0; e < THREE; e++) {
         const tmi_spending spent = {three_eps[e], TMI_PAPER_DELTA};
-        const tmi_calibration paper = {spent.eps / 2, spent.eps / (2 * log(2 / spent.delta))};
-        tmi_calibration best;
+        const tmi_smooth_calibration paper = {spent.eps / 2, spent.eps / (2 * log(2 / spent.delta))};
+        tmi_smooth_calibration best;
         double S;
         global[e] = 1 / spent.eps;
         TMI_TRY(tamis_smooth_sensitivity_up(&S, v->sorted, v->count, tmi_median_rank(v->count), 0, 1, paper.beta, err));
