@@ -19,11 +19,14 @@ TAMIS_BEGIN
 
 #define TAMIS_PLOT_CURVES 8 /* more cannot be told apart */
 #define TAMIS_PLOT_POINTS 1000000
+#define TAMIS_PLOT_NAMES 16 /* along an axis; longer than about 70 bytes they are cut */
 
 typedef struct tamis_plot_axis {
     const char *label; /* with the unit, if there is one; NULL for none */
     bool log;
-    double from, to; /* equal: chosen from the points */
+    double from, to;          /* equal: chosen from the points */
+    const char *const *names; /* at 1, 2, 3, ... instead of numbers; NULL: numbers */
+    size_t name_count;        /* at most TAMIS_PLOT_NAMES */
 } tamis_plot_axis;
 
 /* A line through the points in their order; a single point is a dot. A NaN is a gap. Infinities, and on a logarithmic
@@ -40,6 +43,8 @@ typedef struct tamis_plot {
     tamis_plot_axis x, y;
     const tamis_plot_curve *curves;
     size_t curve_count;
+    unsigned areas; /* bit i: curve i is the outline of an area, which is filled faintly, each part for itself */
+    unsigned dots;  /* bit i: the points of curve i are dots, without a line */
 } tamis_plot;
 
 /* The picture.

@@ -88,6 +88,123 @@ TAMIS_USE tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *stud
 TAMIS_USE tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err);
 TAMIS_USE tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err);
 
+/* ---- is it worth sampling? ---- */
+
+/* A finished study, in several forms of the same numbers. */
+typedef struct tamis_study tamis_study;
+
+typedef enum tamis_study_form {
+    TAMIS_STUDY_TEXT, /* for people */
+    TAMIS_STUDY_JSON, /* one object */
+    TAMIS_STUDY_CSV,  /* a header line and rows */
+    TAMIS_STUDY_SVG,  /* a picture */
+    TAMIS_STUDY_FORMS
+} tamis_study_form;
+
+/* The study in this form; NULL if it has none. Lives as long as the study. */
+TAMIS_API const char *tamis_study_as(const tamis_study *study, tamis_study_form form);
+TAMIS_API void tamis_study_free(tamis_study *study); /* NULL is fine */
+
+/* How a study is made. All zero: seed 0, the usual number of runs, all cores, nobody watches. Equal seeds give equal results,
+ * whatever the number of threads. The seed moves simulated samples only; it has nothing to do with the noise of a release. */
+typedef struct tamis_study_options {
+    uint64_t seed;
+    int64_t runs;     /* simulated samples; 0: as many as each function says */
+    unsigned threads; /* 0: as many as the machine has, 64 at most */
+    tamis_watch watch;
+} tamis_study_options;
+
+typedef enum tamis_study_statistic { TAMIS_STUDY_MEAN, TAMIS_STUDY_TOTAL, TAMIS_STUDY_MEDIAN } tamis_study_statistic;
+
+/* A public population, or a guess of one. Never the data that a release is to protect. */
+typedef struct tamis_study_population {
+    const char *values; /* a law: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal (the mixture of the paper);
+                           quantiles:SHARE=VALUE,...; a .csv or .parquet file; a release.json, of which the shares below values
+                           count, or else the mean together with `sd`. NULL: only the mean and the total, by `sd` */
+    const char *column; /* of a file, else NULL */
+    int64_t size;       /* people; 0: those of the file, or 10001 */
+    const tamis_number *from, *to; /* the declared range, to which values are clamped */
+    const tamis_number *sd;        /* standard deviation, where there are no values; else NULL */
+} tamis_study_population;
+
+/* What is asked. eps and delta are promised to everybody in the population. */
+typedef struct tamis_study_question {
+    tamis_study_population population;
+    tamis_study_statistic statistic;
+    const tamis_number *eps, *delta; /* delta NULL: 0, which leaves the mechanisms out that need one */
+    const char *mechanism;           /* laplace, gaussian, inverse, smooth, smooth-paper or histogram; NULL: all */
+} tamis_study_question;
+
+/* Every mechanism in every setting, at one sampling rate: the census, the sample when it is known who is in it (it may
+ * spend eps), and the secret sample (which may spend eps_n above). The error is that of the published number: sampling and
+ * noise.
+ *
+ * Needs    eps > 0, 0 <= delta < 1, 0 < rate <= 1, or NULL for a tenth.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     formulas; for the median `runs` (usually 1000) samples for each mechanism that looks at the data.
+ * Errors   INVALID (the population, the question), SYSTEM (cancelled, memory), UNABLE.
+ * Paper    gain, sections 4.2 and 4.3 (docs/papers.md#gain).                                                         */
+TAMIS_USE tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question, const tamis_number *rate,
+                                        const tamis_study_options *options, tamis_error *err);
+
+/* The sampling rate with the smallest error, for the secret sample: the error at rates from 1 % to 100 % with bands of two Monte
+ * Carlo standard errors, and a sentence that says what to do. A rate is recommended only if it is better than the census by more
+ * than chance. Needs, gives, costs and errors as above.                                                              */
+TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_question *question,
+                                             const tamis_study_options *options, tamis_error *err);
+
+/* Sizes of strata: the integers with the smallest error of the mean, sampling and noise, beside Neyman's, which look at sampling
+ * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is secret.
+ *
+ * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units of each
+ *          stratum, or all of it; a sample that allows this and is at most the population.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     O(sample log strata).
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64_t sample, int64_t least,
+                                              const tamis_number *eps, tamis_error *err);
+
+/* ---- the errors of a plan ---- */
+
+/* The smallest epsilon (or rho, where the plan counts that) that reaches stated errors, and what each halving of it costs. Expected
+ * errors are those of the plan's preview: formulas, with the plan's guesses. No data are read, no ledger is charged.
+ *
+ * Needs    `errors`: texts such as "mean income=200" or "total enroll by stype=50000", standard errors that a statistic of the
+ *          plan may have; `share`: the same for every statistic, relative to its expected size; one of them, NULL: not said.
+ * Gives    a study that the caller frees; NULL on failure. The answer is rounded up to three digits and reaches the errors.
+ * Cost     some dozens of previews.
+ * Errors   INVALID, REFUSED (as a preview), UNABLE (no epsilon up to 1000 does: the sampling error is too large), SYSTEM. */
+TAMIS_USE tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const char *const *errors, size_t count,
+                                           const tamis_number *share, const tamis_study_options *options, tamis_error *err);
+
+/* How wrong every number of a plan will be: by formulas, and by releases of samples of a public population, each by the code that
+ * makes every release. Without options->population the formulas alone, unless some number has none, or options->runs asks for a
+ * simulation: then the population is made up from the plan's guesses, repeatably for a seed.
+ *
+ * Needs    as tamis_coverage_new; 300 runs if options->runs is 0.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     runs * (one release + one estimate).
+ * Errors   as tamis_preview_new and tamis_coverage_new; REFUSED (a population cannot be made up for the design).     */
+TAMIS_USE tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *plan, const tamis_coverage_options *options,
+                                        uint64_t seed, tamis_error *err);
+
+/* ---- the paper ---- */
+
+#define TAMIS_STUDY_FIGURES 13
+
+/* A figure of the paper `gain`, drawn anew with the paper's settings and a seed of our own: picture, numbers as CSV, and a remark.
+ * Where the paper is wrong the corrected curve is drawn beside the printed one.
+ *
+ * Needs    1 <= number <= TAMIS_STUDY_FIGURES.
+ * Gives    a study that the caller frees; NULL on failure. 1000 runs unless the options say otherwise, 10 at least.
+ * Cost     milliseconds, seconds for figures 8 and 13.
+ * Errors   INVALID, SYSTEM (cancelled, memory).
+ * Paper    gain, Figures 1 to 13 (docs/papers.md#gain).                                                              */
+TAMIS_USE tamis_status tamis_study_figure(tamis_study **study, int number, const tamis_study_options *options, tamis_error *err);
+
+/* Table 1: which statistics gain from sampling, at which epsilon. 300 runs unless the options say otherwise; no picture. */
+TAMIS_USE tamis_status tamis_study_table(tamis_study **study, const tamis_study_options *options, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -38,6 +38,15 @@ double tmi_tally_error(const tmi_tally *t)
 
 double tmi_middle_of(const tmi_middle *m) { return m->count > 0 ? exp(m->logs / (double)m->count) : NAN; }
 
+double tmi_coverage_rmse(const tmi_coverage_cell *c) { return c->estimates > 0 ? sqrt(c->squares / (double)c->estimates) : NAN; }
+
+/* By the delta method from the spread of the squares. */
+double tmi_coverage_rmse_error(const tmi_coverage_cell *c)
+{
+    const double n = (double)c->estimates, mean = c->squares / n, spread = fmax(c->fourths / n - mean * mean, 0);
+    return c->estimates > 1 && mean > 0 ? sqrt(spread / (n - 1)) / (2 * sqrt(mean)) : NAN;
+}
+
 bool tmi_coverage_counts(const tmi_coverage_cell *c) { return !c->known && isfinite(c->truth) && c->own.given > 0; }
 
 size_t tmi_coverage_count(const tamis_coverage *study)
@@ -193,6 +202,8 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
         if (whole > 0) c->part += bare[i].se / whole, c->parts++;
         const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth);
         const bool bare_held = count(&c->bare, &bare[i], truth);
+        const double wrong = own[i].estimate - truth;
+        if (isfinite(wrong)) c->squares += wrong * wrong, c->fourths += pow(wrong, 4), c->estimates++;
         take(&c->error, own[i].se);
         take(&c->noise, own[i].noise_sd);
         take(&c->bare_error, bare[i].se);
@@ -274,6 +285,9 @@ static void collect(tamis_coverage *study, worker *w)
         c->own_only += some->own_only;
         c->bare_only += some->bare_only;
         c->se += some->se;
+        c->squares += some->squares;
+        c->fourths += some->fourths;
+        c->estimates += some->estimates;
         c->withheld += some->withheld;
         c->known = c->known || some->known;
         c->exact = c->exact || some->exact;

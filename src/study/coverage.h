@@ -24,8 +24,10 @@ typedef struct tmi_coverage_cell {
     int64_t own_only, bare_only;         /* samples of which only that one of the two intervals holds the truth */
     double se;                           /* sum of the released standard errors, over `own.given` */
     tmi_middle error, noise, bare_error; /* the released se and noise_sd, the unprotected se */
-    int64_t withheld;                    /* samples without a released interval */
-    double part; /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
+    double squares, fourths;             /* sums of (released estimate - truth)^2 and ^4, over `estimates` */
+    int64_t estimates;
+    int64_t withheld; /* samples without a released interval */
+    double part;      /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
     int64_t parts;
     int64_t limited;   /* releases whose sampling variance is an upper limit of a noisy one */
     int64_t outside;   /* releases whose estimate is outside the possible range */
@@ -43,6 +45,10 @@ struct tamis_coverage {
 /* Share of the intervals that cover the true value, and its Monte Carlo error; NaN if there is none. */
 double tmi_tally_share(const tmi_tally *tally);
 double tmi_tally_error(const tmi_tally *tally);
+
+/* Root of the mean squared error of the released estimates, and its Monte Carlo error; NaN if there is none. */
+double tmi_coverage_rmse(const tmi_coverage_cell *cell);
+double tmi_coverage_rmse_error(const tmi_coverage_cell *cell);
 
 /* NaN if there is none. */
 double tmi_middle_of(const tmi_middle *middle);

@@ -136,6 +136,8 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         put_ratio(&out, "in_standard_errors", clamping_ratio(c));
         tmi_json_close(&out, '}');
         tmi_json_add_integer(&out, "withheld", c->withheld);
+        put_ratio(&out, "rmse", tmi_coverage_rmse(c));
+        put_ratio(&out, "rmse_error", tmi_coverage_rmse_error(c));
         put_tally(&out, "protected", &c->own, &c->error, &c->noise);
         put_tally(&out, "unprotected", &c->bare, &c->bare_error, NULL);
         put_ratio(&out, "width_ratio", width_ratio(c));

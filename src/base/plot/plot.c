@@ -2,6 +2,7 @@
 #include "base/plot/plot.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -19,6 +20,8 @@ static tamis_status check_axis(const tamis_plot_axis *axis, const char *name, ta
         return tmi_fail(err, TAMIS_INVALID, "%s: from and to must be at most 1e300, and equal or from clearly below to", name);
     if (axis->log && axis->from < axis->to && !(axis->from > 0))
         return tmi_fail(err, TAMIS_INVALID, "%s: from must be positive on a logarithmic axis", name);
+    if (axis->names && (axis->log || axis->name_count > TAMIS_PLOT_NAMES))
+        return tmi_fail(err, TAMIS_INVALID, "%s: at most %d names, on an axis that is not logarithmic", name, TAMIS_PLOT_NAMES);
     return TAMIS_OK;
 }
 
@@ -50,6 +53,11 @@ static tamis_status make_scale(tmi_plot_scale *scale, const tamis_plot *plot, bo
 {
     const tamis_plot_axis *axis = y ? &plot->y : &plot->x;
     scale->log = axis->log;
+    if (axis->names && axis->from == axis->to) {
+        scale->from = 0.5;
+        scale->to = (double)axis->name_count + 0.5;
+        return TAMIS_OK;
+    }
     if (axis->from < axis->to) {
         scale->from = placed(axis->from, axis->log);
         scale->to = placed(axis->to, axis->log);
@@ -119,10 +127,24 @@ static void add_point(tmi_plot_trace *trace, tmi_plot_point p, bool pen_up)
     trace->points[trace->count++] = p;
 }
 
-static tamis_status make_trace(tmi_plot_trace *trace, const tamis_plot_curve *curve, const tmi_plot_drawing *d, tamis_error *err)
+static void make_dots(tmi_plot_trace *trace, const tamis_plot_curve *curve, const tmi_plot_drawing *d)
+{
+    for (size_t k = 0; k < curve->count; k++) {
+        const double x = placed(curve->x[k], d->x.log), y = placed(curve->y[k], d->y.log);
+        const tmi_plot_point now = {share(&d->x, x), share(&d->y, y), true};
+        if (isfinite(x) && isfinite(y) && inside(now)) add_point(trace, now, true);
+    }
+}
+
+static tamis_status make_trace(tmi_plot_trace *trace, const tamis_plot_curve *curve, const tmi_plot_drawing *d, bool dots,
+                               tamis_error *err)
 {
     trace->points = tmi_alloc(2 * curve->count, sizeof *trace->points);
     if (!trace->points) return tmi_fail_memory(err);
+    if (dots) {
+        make_dots(trace, curve, d);
+        return TAMIS_OK;
+    }
     tmi_plot_point last = {0};
     bool has_last = false, joined = false;
     double last_x = 0, last_y = 0; /* on the scale, perhaps infinite */
@@ -194,6 +216,31 @@ done:
     return status;
 }
 
+/* ---- names along an axis ---- */
+
+static tamis_status name_ticks(tmi_plot_scale *scale, const tamis_plot_axis *axis, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    scale->tick_count = 0;
+    for (size_t i = 0; i < axis->name_count; i++) {
+        const double at = share(scale, (double)i + 1);
+        char *name = NULL;
+        if (at < 0 || at > 1) continue;
+        TMI_TRY(clean(&name, axis->names[i] ? axis->names[i] : "", err));
+        tmi_plot_tick *tick = &scale->ticks[scale->tick_count++];
+        size_t length = name ? strlen(name) : 0;
+        if (length >= TMI_TICK_LABEL)
+            for (length = TMI_TICK_LABEL - 1; length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80;) length--;
+        tick->share = at;
+        if (length > 0) memcpy(tick->label, name, length);
+        tick->label[length] = '\0';
+        tmi_free(name);
+    }
+
+done:
+    return status;
+}
+
 /* ---- all of it ---- */
 
 tamis_status tmi_plot_draw(tmi_plot_drawing *drawing, const tamis_plot *plot, int x_ticks, int y_ticks, bool unicode,
@@ -206,10 +253,12 @@ tamis_status tmi_plot_draw(tmi_plot_drawing *drawing, const tamis_plot *plot, in
     TMI_TRY(clean_all(drawing, err));
     TMI_TRY(make_scale(&drawing->x, plot, false, err));
     TMI_TRY(make_scale(&drawing->y, plot, true, err));
-    tmi_plot_ticks(&drawing->x, x_ticks, false, unicode);
-    tmi_plot_ticks(&drawing->y, y_ticks, plot->y.from == plot->y.to, unicode);
+    if (plot->x.names) TMI_TRY(name_ticks(&drawing->x, &plot->x, err));
+    else tmi_plot_ticks(&drawing->x, x_ticks, false, unicode);
+    if (plot->y.names) TMI_TRY(name_ticks(&drawing->y, &plot->y, err));
+    else tmi_plot_ticks(&drawing->y, y_ticks, plot->y.from == plot->y.to, unicode);
     for (size_t i = 0; i < plot->curve_count; i++) {
-        TMI_TRY(make_trace(&drawing->traces[i], &plot->curves[i], drawing, err));
+        TMI_TRY(make_trace(&drawing->traces[i], &plot->curves[i], drawing, plot->dots >> i & 1, err));
         points += drawing->traces[i].count;
     }
     if (points == 0) status = tmi_fail(err, TAMIS_INVALID, "curves: no part of them is inside the axes");

@@ -17,6 +17,7 @@
 #define LETTER 0.47 /* of a line: the mean width of a letter; names are placed by it */
 #define X_TICKS 8
 #define Y_TICKS 6
+#define FEW 20 /* dots that are drawn larger */
 
 /* Each colour has a contrast of at least 4.5 to its paper, because names are written in it. */
 static const struct {
@@ -93,6 +94,7 @@ static void put_style(tmi_text *text, size_t curves)
                        ".tp-grid{stroke:#e4e7eb;fill:none}\n"
                        ".tp-base{stroke:#8c959f;fill:none}\n"
                        ".tp-line{fill:none;stroke-width:2.2;stroke-linejoin:round;stroke-linecap:round}\n"
+                       ".tp-area{fill-opacity:0.22;stroke-width:1.4;stroke-linejoin:round}\n"
                        ".tp-reference{fill:none;stroke:#8c959f;stroke-width:1.4;stroke-dasharray:5 4}\n");
     for (size_t i = 0; i < curves; i++)
         tmi_text_format(text, ".tp-s%zu{stroke:%s}.tp .tp-f%zu{fill:%s}\n", i, colours[i].light, i, colours[i].light);
@@ -167,16 +169,26 @@ static void put_axes(tmi_text *text, const tmi_plot_drawing *d, const frame *f)
     if (d->y_label) put_label(text, "tp-axis", NULL, LEFT, f->top - 17, d->y_label);
 }
 
+static void put_dots(tmi_text *text, const tmi_plot_trace *trace, size_t i, const frame *f, const char *radius)
+{
+    for (size_t k = 0; k < trace->count; k++) {
+        tmi_text_format(text, "<circle r=\"%s\"", radius);
+        put_pair(text, " cx=\"", x_of(f, trace->points[k].x), "\" cy=\"", y_of(f, trace->points[k].y), "\"");
+        tmi_text_format(text, " class=\"tp-s%zu tp-f%zu\"/>\n", i, i);
+    }
+}
+
 static void put_curve(tmi_text *text, const tmi_plot_drawing *d, size_t i, const frame *f)
 {
     const tmi_plot_trace *trace = &d->traces[i];
+    const bool area = d->plot->areas >> i & 1;
     if (trace->count == 0) return;
-    if (trace->count == 1) {
-        put_pair(text, "<circle r=\"4\" cx=\"", x_of(f, trace->points[0].x), "\" cy=\"", y_of(f, trace->points[0].y), "\"");
-        tmi_text_format(text, " class=\"tp-s%zu tp-f%zu\"/>\n", i, i);
+    if (trace->count == 1 || d->plot->dots >> i & 1) {
+        put_dots(text, trace, i, f, trace->count == 1 ? "4" : trace->count <= FEW ? "3.5" : "2.2");
         return;
     }
     if (d->plot->curves[i].reference) tmi_text_put(text, "<path class=\"tp-reference\" d=\"");
+    else if (area) tmi_text_format(text, "<path class=\"tp-area tp-s%zu tp-f%zu\" d=\"", i, i);
     else tmi_text_format(text, "<path class=\"tp-line tp-s%zu\" d=\"", i);
     double last_x = 0, last_y = 0;
     for (size_t k = 0; k < trace->count; k++) {

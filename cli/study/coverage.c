@@ -1,4 +1,4 @@
-/* tamis study: what to expect of releases, simulated on public populations. */
+/* tamis study coverage */
 #include "guarantee.h"
 
 static int run_coverage(const cli_call *call)
@@ -43,7 +43,7 @@ static int run_coverage(const cli_call *call)
     return cli_failed(&err, path);
 }
 
-static const cli_command coverage_command = {
+const cli_command cli_command_study_coverage = {
     .name = "study coverage",
     .purpose = "how often the intervals of a plan cover the true value",
     .about = "Draws samples from a public population by the plan's design. Each sample is released with noise, by the same code "
@@ -71,12 +71,4 @@ static const cli_command coverage_command = {
                 {"svg", "FILE", .help = "also write a picture of the coverages with their errors; replaces FILE"}},
     .examples = {{"tamis study coverage study.yaml --population apisrs.csv --runs 20", "twenty samples, for a first look"}},
     .run = run_coverage,
-};
-
-const cli_command cli_command_study = {
-    .name = "study",
-    .purpose = "what to expect of releases, simulated on public populations",
-    .about =
-        "Studies use public populations. They show how well a plan works before it is applied to the data that it is to protect.",
-    .members = (const cli_command *const[]){&coverage_command, NULL},
 };

@@ -1,0 +1,412 @@
+/* Which mechanism, which setting, which rate? */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "num/number.h"
+#include "study/question.h"
+#include "study/report.h"
+
+#define USUAL_RUNS 1000
+
+static bool is_asked(const tmi_study_asked *a, tmi_way w) { return a->ways >> w & 1; }
+
+/* ---- one size, every mechanism, every setting ---- */
+
+enum { CENSUS, KNOWN, SECRET, SETTINGS };
+
+static const char *const setting_names[SETTINGS] = {"census", "sample given frame", "secret sample"};
+
+static void put_error(tmi_text *text, const tmi_wrong *e)
+{
+    const double rmse = sqrt(e->mse);
+    tmi_text_about(text, rmse);
+    if (e->mse_error > 1e-6 * e->mse) { /* less is rounding */
+        tmi_text_put(text, "±");
+        tmi_text_rounded(text, e->mse_error / (2 * rmse), tmi_decimals_of(e->mse_error / (2 * rmse)));
+    }
+}
+
+/* The row with the smallest error in a setting; TMI_WAYS if there is none. */
+static tmi_way best_way(const tmi_wrong errors[SETTINGS][TMI_WAYS], int setting, double *mse)
+{
+    tmi_way best = TMI_WAYS;
+    for (tmi_way w = 0; w < TMI_WAYS; w++)
+        if (!isnan(errors[setting][w].mse) && (best == TMI_WAYS || errors[setting][w].mse < *mse)) {
+            best = w;
+            *mse = errors[setting][w].mse;
+        }
+    return best;
+}
+
+/* "falls by 40 %", "rises to 3.2 times" */
+static void put_change(tmi_text *text, double mse, double census)
+{
+    const double ratio = sqrt(mse / census);
+    if (ratio < 0.995) tmi_text_format(text, "falls by %.0f %%", 100 * (1 - ratio));
+    else if (ratio < 1.005) tmi_text_put(text, "stays the same");
+    else if (ratio < 2) tmi_text_format(text, "rises by %.0f %%", 100 * (ratio - 1));
+    else {
+        tmi_text_put(text, "rises to ");
+        tmi_text_about(text, ratio);
+        tmi_text_put(text, " times");
+    }
+}
+
+static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS], uint32_t n,
+                      const tmi_spending *secret)
+{
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    tmi_text line;
+    tmi_text_table table;
+    double best[SETTINGS] = {NAN, NAN, NAN};
+    tmi_text_init(&line);
+    tmi_text_put(&line, "Standard error (sampling and noise) of ");
+    tmi_study_asked_words(&line, a);
+    tmi_text_wrap_taken(text, "", "  ", &line);
+    tmi_text_put(&line, "Everybody is promised epsilon ");
+    tmi_text_real(&line, a->eps);
+    if (a->delta > 0) tmi_text_format(&line, ", delta %.3g", a->delta);
+    tmi_text_put(&line, "; the sample has ");
+    tmi_text_rounded(&line, n, 0);
+    tmi_text_put(&line, " people and may spend epsilon ");
+    tmi_text_about(&line, secret->eps);
+    tmi_text_put(&line, " if it is secret.");
+    tmi_text_wrap_taken(text, "", "  ", &line);
+    tmi_text_put(text, "\n");
+    tmi_table_init(&table, 4, align);
+    tmi_table_row(&table, (const char *const[]){"", setting_names[0], setting_names[1], setting_names[2]});
+    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        tmi_text cells[4];
+        if (!is_asked(a, w)) continue;
+        for (int c = 0; c < 4; c++) tmi_text_init(&cells[c]);
+        tmi_text_put(&cells[0], tmi_way_name(w));
+        for (int k = 0; k < SETTINGS; k++) put_error(&cells[k + 1], &errors[k][w]);
+        tmi_table_row_taken(&table, cells);
+    }
+    tmi_text cells[4];
+    for (int c = 0; c < 4; c++) tmi_text_init(&cells[c]);
+    tmi_text_put(&cells[0], "sampling alone");
+    for (int k = 0; k < SETTINGS; k++) {
+        const tmi_way w = best_way(errors, k, &best[k]);
+        tmi_text_about(&cells[k + 1], w < TMI_WAYS ? sqrt(errors[k][w].sampling) : NAN);
+    }
+    tmi_table_row_taken(&table, cells);
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+    tmi_text_put(text, "\n");
+    const bool simulated = a->question->statistic == TAMIS_STUDY_MEDIAN;
+    if (simulated) tmi_text_wrap(text, "", "  ", "± is the Monte Carlo standard error; numbers without it follow from formulas.");
+    if (a->question->statistic != TAMIS_STUDY_MEDIAN)
+        tmi_text_wrap(text, "", "  ",
+                      "For a mean or a total with Laplace noise a sample never needs less noise than the census, whatever "
+                      "epsilon is.");
+    tmi_text_put(&line, "With the best mechanism of each column, the error of the secret sample ");
+    put_change(&line, best[SECRET], best[CENSUS]);
+    tmi_text_put(&line, " compared with the census.");
+    tmi_text_wrap_taken(text, "", "  ", &line);
+    if (a->values.outside > 0) {
+        tmi_text_format(&line, "%.2g %% of the values lie outside the range and were clamped.", 100 * a->values.outside);
+        tmi_text_wrap_taken(text, "", "  ", &line);
+    }
+}
+
+/* A row of dots for each mechanism, the first at the top. */
+static tamis_status gain_svg(char **svg, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS], tamis_error *err)
+{
+    double x[SETTINGS][TMI_WAYS], y[TMI_WAYS];
+    const char *names[TMI_WAYS];
+    tamis_plot_curve curves[SETTINGS];
+    size_t count = 0, row = 0;
+    char subtitle[160];
+    for (tmi_way w = 0; w < TMI_WAYS; w++) count += is_asked(a, w);
+    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        if (!is_asked(a, w)) continue;
+        y[row] = (double)(count - row);
+        names[count - 1 - row] = tmi_way_name(w);
+        for (int k = 0; k < SETTINGS; k++) x[k][row] = sqrt(errors[k][w].mse);
+        row++;
+    }
+    for (int k = 0; k < SETTINGS; k++) curves[k] = (tamis_plot_curve){setting_names[k], x[k], y, count, false};
+    tmi_study_asked_subtitle(subtitle, sizeof subtitle, a);
+    const tamis_plot plot = {.title = "Is it worth sampling?",
+                             .subtitle = subtitle,
+                             .x = {.label = "standard error, sampling and noise", .log = true},
+                             .y = {.names = names, .name_count = count},
+                             .curves = curves,
+                             .curve_count = SETTINGS,
+                             .dots = (1u << SETTINGS) - 1};
+    return tamis_plot_svg(svg, &plot, err);
+}
+
+static void gain_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS],
+                       const uint32_t *sizes, const tmi_spending *spent)
+{
+    for (tmi_way w = 0; w < TMI_WAYS; w++)
+        for (int k = 0; is_asked(a, w) && k < SETTINGS; k++) {
+            const tmi_wrong *e = &errors[k][w];
+            tmi_sheet_words(sheet, tmi_way_key(w));
+            tmi_sheet_words(sheet, setting_names[k]);
+            tmi_sheet_number(sheet, sizes[k]);
+            tmi_sheet_number(sheet, spent[k].eps);
+            tmi_sheet_number(sheet, spent[k].delta);
+            tmi_sheet_number(sheet, sqrt(e->mse));
+            tmi_sheet_number(sheet, e->mse_error / (2 * sqrt(e->mse)));
+            tmi_sheet_number(sheet, sqrt(e->sampling));
+            tmi_sheet_number(sheet, sqrt(e->mse / errors[CENSUS][w].mse));
+        }
+}
+
+static const char *const gain_columns[] = {"mechanism",      "setting", "sample",         "epsilon_spent",  "delta_spent",
+                                           "standard_error", "error",   "sampling_error", "ratio_to_census"};
+
+tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *question, const tamis_number *rate,
+                              const tamis_study_options *options, tamis_error *err)
+{
+    tmi_study_asked a = {0};
+    tmi_sheet sheet;
+    tmi_text text, json, csv;
+    tmi_json_out out;
+    char *svg = NULL;
+    tamis_status status;
+    tmi_sheet_init(&sheet, gain_columns, sizeof gain_columns / sizeof *gain_columns);
+    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv);
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    *study = NULL;
+    TMI_TRY(tmi_study_asked_init(&a, question, options, USUAL_RUNS, err));
+    const double f = rate ? tmi_number_nearest(rate) : 0.1;
+    if (!(f > 0 && f <= 1)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1"));
+    const uint32_t N = a.values.count, n = (uint32_t)fmax(1, floor(f * N + 0.5));
+    const tmi_spending own = {a.eps, a.delta}, secret = tmi_spending_amplified(a.eps, a.delta, N, n);
+    tmi_wrong found[2][2][TMI_WAYS], errors[SETTINGS][TMI_WAYS];
+    TMI_TRY(tmi_study_asked_simulate(&found[0][0][0], &a, (const uint32_t[]){N, n}, 2,
+                                     (const tmi_spending[]){own, own, own, secret}, 2, err));
+    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        errors[CENSUS][w] = found[0][0][w];
+        errors[KNOWN][w] = found[1][0][w];
+        errors[SECRET][w] = found[1][1][w];
+    }
+    gain_text(&text, &a, errors, n, &secret);
+    gain_sheet(&sheet, &a, errors, (const uint32_t[]){N, n, n}, (const tmi_spending[]){own, own, secret});
+    tmi_sheet_csv(&csv, &sheet);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_study_asked_json(&out, &a);
+    tmi_sheet_json(&out, "results", &sheet);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    TMI_TRY(gain_svg(&svg, &a, errors, err));
+    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+
+done:
+    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv);
+    tmi_sheet_clear(&sheet);
+    tmi_study_asked_clear(&a);
+    return status;
+}
+
+/* ---- all rates ---- */
+
+#define RATES 22
+static const double rates[RATES] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1,  0.15, 0.2, 0.25, 0.3,  0.35,
+                                    0.4,  0.45, 0.5,  0.55, 0.6,   0.65, 0.7,  0.8, 0.9,  0.95, 1};
+#define SURE 3 /* Monte Carlo standard errors by which a rate must beat the census; and it is the best of RATES */
+
+typedef struct best {
+    tmi_way census_way, way; /* the best of the census, of the rate */
+    size_t rate;
+    double census, mse; /* squared errors */
+} best;
+
+/* Mechanisms differ, and rates within one; a rate is taken only if it beats the best census by more than chance. */
+static best find_best(const tmi_study_asked *a, const tmi_wrong *errors, size_t count)
+{
+    best b = {.census_way = TMI_WAYS, .rate = count - 1};
+    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        const double mse = errors[(count - 1) * TMI_WAYS + w].mse;
+        if (is_asked(a, w) && (b.census_way == TMI_WAYS || mse < b.census)) b.census_way = w, b.census = mse;
+    }
+    b.way = b.census_way;
+    b.mse = b.census;
+    const tmi_wrong *census = &errors[(count - 1) * TMI_WAYS + b.census_way];
+    for (size_t r = 0; r + 1 < count; r++)
+        for (tmi_way w = 0; w < TMI_WAYS; w++) {
+            const tmi_wrong *e = &errors[r * TMI_WAYS + w];
+            const double chance = SURE * hypot(e->mse_error, census->mse_error);
+            if (is_asked(a, w) && e->mse + chance < b.census && e->mse < b.mse) b.way = w, b.rate = r, b.mse = e->mse;
+        }
+    return b;
+}
+
+static void put_advice(tmi_text *text, const tmi_study_asked *a, const best *b, const uint32_t *sizes, size_t count)
+{
+    if (b->rate + 1 == count) {
+        tmi_text_format(text, "Take everybody: no sampling rate makes the error smaller (best mechanism: %s, standard error ",
+                        tmi_way_name(b->census_way));
+        tmi_text_about(text, sqrt(b->census));
+        tmi_text_put(text, ").");
+        return;
+    }
+    tmi_text_format(text, "Sample %.3g %%: the error ", 100 * (double)sizes[b->rate] / a->size);
+    put_change(text, b->mse, b->census);
+    tmi_text_format(text, " compared with the census (%s, standard error ", tmi_way_name(b->way));
+    tmi_text_about(text, sqrt(b->mse));
+    tmi_text_put(text, "; census: ");
+    if (b->way != b->census_way) tmi_text_format(text, "%s, ", tmi_way_name(b->census_way));
+    tmi_text_about(text, sqrt(b->census));
+    tmi_text_put(text, "). The sample must be secret.");
+}
+
+static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count)
+{
+    tmi_align align[TMI_WAYS + 2] = {TMI_RIGHT};
+    tmi_text line, cells[TMI_WAYS + 2];
+    tmi_text_table table;
+    size_t columns = 2;
+    const char *heading[TMI_WAYS + 2] = {"rate", "sample"};
+    const best b = find_best(a, errors, count);
+    for (tmi_way w = 0; w < TMI_WAYS; w++)
+        if (is_asked(a, w)) heading[columns++] = tmi_way_key(w);
+    for (size_t c = 0; c < columns; c++) align[c] = TMI_RIGHT;
+    tmi_text_init(&line);
+    put_advice(&line, a, &b, sizes, count);
+    tmi_text_wrap_taken(text, "", "  ", &line);
+    tmi_text_put(text, "\n");
+    tmi_text_put(&line, "Standard error (sampling and noise) of ");
+    tmi_study_asked_words(&line, a);
+    tmi_text_put(&line, "; epsilon ");
+    tmi_text_real(&line, a->eps);
+    if (a->delta > 0) tmi_text_format(&line, ", delta %.3g", a->delta);
+    tmi_text_put(&line, " for everybody in the population, secret sample");
+    tmi_text_wrap_taken(text, "", "  ", &line);
+    tmi_table_init(&table, columns, align);
+    tmi_table_row(&table, heading);
+    for (size_t r = 0; r < count; r++) {
+        for (size_t c = 0; c < columns; c++) tmi_text_init(&cells[c]);
+        tmi_text_format(&cells[0], "%.3g %%", 100 * sizes[r] / a->size);
+        tmi_text_rounded(&cells[1], sizes[r], 0);
+        size_t c = 2;
+        for (tmi_way w = 0; w < TMI_WAYS; w++)
+            if (is_asked(a, w)) tmi_text_about(&cells[c++], sqrt(errors[r * TMI_WAYS + w].mse));
+        tmi_table_row_taken(&table, cells);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
+
+/* The curve of each mechanism, and the band of the one that is recommended. */
+static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count,
+                             tamis_error *err)
+{
+    double x[RATES], y[TMI_WAYS][RATES], band_x[2 * RATES + 1], band_y[2 * RATES + 1];
+    tamis_plot_curve curves[TMI_WAYS + 1];
+    const best b = find_best(a, errors, count);
+    size_t used = 1;
+    double least = INFINITY, most = 0;
+    char subtitle[160], title[120];
+    for (size_t r = 0; r < count; r++) {
+        const tmi_wrong *e = &errors[r * TMI_WAYS + b.way];
+        x[r] = sizes[r] / a->size;
+        band_x[r] = band_x[2 * count - 1 - r] = x[r];
+        band_y[r] = sqrt(fmax(e->mse - 2 * e->mse_error, e->mse / 100));
+        band_y[2 * count - 1 - r] = sqrt(e->mse + 2 * e->mse_error);
+        for (tmi_way w = 0; w < TMI_WAYS; w++) {
+            y[w][r] = sqrt(errors[r * TMI_WAYS + w].mse);
+            least = fmin(least, y[w][r]); /* a NaN is left out */
+            most = fmax(most, y[w][r]);
+        }
+    }
+    band_x[2 * count] = band_x[0], band_y[2 * count] = band_y[0];
+    curves[0] = (tamis_plot_curve){NULL, band_x, band_y, 2 * count + 1, false};
+    for (tmi_way w = 0; w < TMI_WAYS; w++)
+        if (is_asked(a, w)) curves[used++] = (tamis_plot_curve){tmi_way_name(w), x, y[w], count, false};
+    if (b.rate + 1 == count) snprintf(title, sizeof title, "Take everybody: no rate makes the error smaller");
+    else
+        snprintf(title, sizeof title, "Sample %.3g %%: the error falls by %.0f %%", 100 * x[b.rate],
+                 100 * (1 - sqrt(b.mse / b.census)));
+    tmi_study_asked_subtitle(subtitle, sizeof subtitle, a);
+    const tamis_plot plot = {.title = title,
+                             .subtitle = subtitle,
+                             .x = {.label = "sampling rate", .from = 0, .to = 1},
+                             .y = {.label = "standard error, sampling and noise; band: two Monte Carlo errors",
+                                   .log = most > 30 * least},
+                             .curves = curves,
+                             .curve_count = used,
+                             .areas = 1};
+    return tamis_plot_svg(svg, &plot, err);
+}
+
+static const char *const rate_columns[] = {"mechanism",   "rate",           "sample", "epsilon_spent",
+                                           "delta_spent", "standard_error", "error",  "sampling_error"};
+
+static void rate_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes,
+                       const tmi_spending *spent, size_t count)
+{
+    for (tmi_way w = 0; w < TMI_WAYS; w++)
+        for (size_t r = 0; is_asked(a, w) && r < count; r++) {
+            const tmi_wrong *e = &errors[r * TMI_WAYS + w];
+            tmi_sheet_words(sheet, tmi_way_key(w));
+            const double numbers[] = {sizes[r] / a->size, sizes[r],     spent[r].eps,
+                                      spent[r].delta,     sqrt(e->mse), e->mse_error / (2 * sqrt(e->mse)),
+                                      sqrt(e->sampling)};
+            for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) tmi_sheet_number(sheet, numbers[i]);
+        }
+}
+
+tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_question *question, const tamis_study_options *options,
+                                   tamis_error *err)
+{
+    tmi_study_asked a = {0};
+    tmi_sheet sheet;
+    tmi_text text, json, csv, line;
+    tmi_json_out out;
+    char *svg = NULL;
+    tmi_wrong errors[RATES * TMI_WAYS];
+    uint32_t sizes[RATES];
+    tmi_spending spent[RATES];
+    size_t count = 0;
+    tamis_status status;
+    tmi_sheet_init(&sheet, rate_columns, sizeof rate_columns / sizeof *rate_columns);
+    tmi_text_init(&text), tmi_text_init(&json), tmi_text_init(&csv), tmi_text_init(&line);
+    if (!study) return tmi_fail(err, TAMIS_INVALID, "study: NULL");
+    *study = NULL;
+    TMI_TRY(tmi_study_asked_init(&a, question, options, USUAL_RUNS, err));
+    for (size_t r = 0; r < RATES; r++) {
+        const uint32_t n = (uint32_t)fmax(1, floor(rates[r] * a.size + 0.5));
+        if (count > 0 && n <= sizes[count - 1]) continue;
+        spent[count] = tmi_spending_amplified(a.eps, a.delta, a.size, n);
+        sizes[count++] = n;
+    }
+    TMI_TRY(tmi_study_asked_simulate(errors, &a, sizes, count, spent, 1, err));
+    const best b = find_best(&a, errors, count);
+    rate_text(&text, &a, errors, sizes, count);
+    rate_sheet(&sheet, &a, errors, sizes, spent, count);
+    tmi_sheet_csv(&csv, &sheet);
+    put_advice(&line, &a, &b, sizes, count);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_study_asked_json(&out, &a);
+    tmi_json_add_taken(&out, "advice", &line);
+    tmi_json_add_open(&out, "best", '{');
+    tmi_json_add_real(&out, "rate", sizes[b.rate] / a.size);
+    tmi_json_add_integer(&out, "sample", sizes[b.rate]);
+    tmi_json_add_string(&out, "mechanism", tmi_way_key(b.way));
+    tmi_json_add_real(&out, "standard_error", sqrt(b.mse));
+    tmi_json_add_real(&out, "standard_error_of_census", sqrt(b.census));
+    tmi_json_close(&out, '}');
+    tmi_sheet_json(&out, "results", &sheet);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    TMI_TRY(rate_svg(&svg, &a, errors, sizes, count, err));
+    status = tmi_study_make(study, &text, &json, &csv, svg, err);
+
+done:
+    tmi_text_clear(&text), tmi_text_clear(&json), tmi_text_clear(&csv), tmi_text_clear(&line);
+    tmi_sheet_clear(&sheet);
+    tmi_study_asked_clear(&a);
+    return status;
+}

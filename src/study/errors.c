@@ -1,0 +1,287 @@
+#include "study/errors.h"
+
+#include <math.h>
+#include <tamis/profile.h>
+#include <tamis/smooth.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "study/crowd.h"
+#include "study/errors_parts.h"
+#include "study/seeded.h"
+
+#define BLOCK 25 /* runs of one item of work; one, if the population is so large that somebody would wait for an answer */
+#define LARGE 100000
+
+static const struct {
+    const char *name, *key;
+} ways[TMI_WAYS] = {
+    [TMI_WAY_LAPLACE] = {"Laplace", "laplace"},
+    [TMI_WAY_GAUSSIAN] = {"discrete Gaussian", "gaussian"},
+    [TMI_WAY_INVERSE] = {"inverse sensitivity", "inverse"},
+    [TMI_WAY_SMOOTH_PAPER] = {"smooth sensitivity, paper's", "smooth-paper"},
+    [TMI_WAY_SMOOTH] = {"smooth sensitivity, ours", "smooth"},
+    [TMI_WAY_HISTOGRAM] = {"histogram", "histogram"},
+};
+
+const char *tmi_way_name(tmi_way way) { return ways[way].name; }
+const char *tmi_way_key(tmi_way way) { return ways[way].key; }
+
+tmi_spending tmi_spending_amplified(double eps, double delta, double population, double sample)
+{
+    return (tmi_spending){log1p(expm1(eps) * population / sample), fmin(1, delta * population / sample)};
+}
+
+/* ---- samples ---- */
+
+typedef struct room {
+    double *x;
+    uint32_t *chosen;
+    uint64_t *marks;
+} room;
+
+void tmi_samples_close(void *place)
+{
+    room *r = place;
+    if (!r) return;
+    tmi_free(r->x);
+    tmi_free(r->chosen);
+    tmi_free(r->marks);
+    tmi_free(r);
+}
+
+tamis_status tmi_samples_open(void **place, size_t n, tamis_error *err)
+{
+    room *r = tmi_alloc(1, sizeof *r);
+    *place = r;
+    if (!r) return tmi_fail_memory(err);
+    r->x = tmi_alloc(n, sizeof *r->x);
+    r->chosen = tmi_alloc(n, sizeof *r->chosen);
+    r->marks = tmi_alloc(n / 64 + 1, sizeof *r->marks);
+    return r->x && r->chosen && r->marks ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+const double *tmi_samples_draw(void *place, const tmi_values *v, uint32_t n, tmi_stream *stream)
+{
+    room *r = place;
+    if (n == v->count) return v->sorted;
+    tmi_stream_sample(r->chosen, stream, v->count, n, r->marks);
+    for (uint32_t i = 0; i < n; i++) r->x[i] = v->sorted[r->chosen[i]];
+    return r->x;
+}
+
+/* ---- noise, for each size and spending ---- */
+
+/* The standard deviation of Gaussian noise for a sensitivity of 1, certified and rounded up; on a grid that is fine beside the
+ * noise, the discrete law needs the same. */
+static tamis_status gaussian_scale(double *sigma, const tmi_spending *s, tamis_error *err)
+{
+    tamis_number *one = NULL, *eps = NULL, *delta = NULL;
+    tamis_bound scale;
+    tamis_status status;
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    TMI_TRY(tmi_number_double(&eps, s->eps, err));
+    TMI_TRY(tmi_number_double(&delta, s->delta, err));
+    TMI_TRY(tamis_noise_scale(&scale, TAMIS_NOISE_GAUSSIAN, one, eps, delta, err));
+    *sigma = scale.upper;
+
+done:
+    tmi_number_frees(&one, &eps, &delta, NULL);
+    return status;
+}
+
+static tamis_status make_noise(tmi_noise_of *n, const tmi_simulation *s, size_t size, const tmi_spending *spent, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *n = (tmi_noise_of){.spent = *spent, .laplace = 1 / spent->eps};
+    if (!(spent->eps > 0 && isfinite(spent->eps))) return tmi_fail(err, TAMIS_INVALID, "epsilon: must be positive");
+    if (!(spent->delta >= 0 && spent->delta <= 1)) return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
+    if (spent->delta == 0) return TAMIS_OK;
+    if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, spent, err));
+    if (s->statistic != TAMIS_STUDY_MEDIAN || spent->delta >= 1) return TAMIS_OK;
+    n->paper = (tmi_smooth_calibration){spent->eps / 2, spent->eps / (2 * log(2 / spent->delta))};
+    if (s->ways & 1u << TMI_WAY_SMOOTH) TMI_TRY(tmi_calibrate(&n->ours, s->population, s->samples[size], spent, err));
+
+done:
+    return status;
+}
+
+/* ---- the mean and the total ---- */
+
+/* Noisy counts of bins, each with noise of the same variance: the mean of the bins' middles, measured from the middle of the
+ * range because the number of people is known. What the bins do to the values is an error too. */
+static tmi_wrong histogram_mean(const tmi_values *v, double n, const tmi_noise_of *noise)
+{
+    const double width = (v->to - v->from) / TMI_BINS, N = v->count;
+    double sum = 0, squares = 0, middles = 0;
+    for (uint32_t i = 0; i < v->count; i++) {
+        const double bin = fmin(floor((v->sorted[i] - v->from) / width), TMI_BINS - 1), y = (bin + 0.5 - 0.5 * TMI_BINS) * width;
+        sum += y;
+        squares += y * y;
+    }
+    for (int b = 0; b < TMI_BINS; b++) middles += pow((b + 0.5 - 0.5 * TMI_BINS) * width, 2);
+    const double bias = sum / N + (v->from + v->to) / 2 - v->mean, variance = (squares - sum * sum / N) / (N - 1);
+    const double sampling = (1 - n / N) * variance / n + bias * bias;
+    return (tmi_wrong){.sampling = sampling, .mse = sampling + 8 * pow(noise->laplace / n, 2) * middles};
+}
+
+static void means(tmi_wrong *out, const tmi_simulation *s, double n, const tmi_noise_of *noise)
+{
+    const tmi_values *v = s->population;
+    const double N = v->count, sampling = (1 - n / N) * v->variance / n, step = (v->to - v->from) / n;
+    const double times = s->statistic == TAMIS_STUDY_TOTAL ? N * N : 1;
+    out[TMI_WAY_LAPLACE] = (tmi_wrong){.sampling = sampling, .mse = sampling + 2 * pow(step * noise->laplace, 2)};
+    if (noise->sigma > 0)
+        out[TMI_WAY_GAUSSIAN] = (tmi_wrong){.sampling = sampling, .mse = sampling + pow(step * noise->sigma, 2)};
+    if (s->ways & 1u << TMI_WAY_HISTOGRAM) out[TMI_WAY_HISTOGRAM] = histogram_mean(v, n, noise);
+    for (int w = 0; w < TMI_WAYS; w++) {
+        out[w].mse *= times;
+        out[w].sampling *= times;
+    }
+}
+
+/* ---- the median ---- */
+
+/* Sums over the runs of one block. */
+typedef struct sums {
+    double mse, squares;
+} sums;
+
+typedef struct plan_of_runs {
+    const tmi_simulation *s;
+    const tmi_noise_of *noise; /* by size and spending */
+    double truth;
+    size_t blocks; /* of each size */
+    int64_t block; /* runs of each */
+    sums *sums;    /* by size, block, spending, way */
+} plan_of_runs;
+
+static tamis_status open_room(void **room, const void *plan, tamis_error *err)
+{
+    return tmi_samples_open(room, ((const plan_of_runs *)plan)->s->population->count, err);
+}
+
+static tamis_status smooth_error(double *mse, const tmi_ordered *o, const tmi_smooth_calibration *c, tamis_error *err)
+{
+    double S;
+    tamis_status status = tamis_smooth_sensitivity_up(&S, o->x, o->n, o->rank, o->from, o->to, c->beta, err);
+    *mse = 2 * (S / c->alpha) * (S / c->alpha);
+    return status;
+}
+
+/* The squared error of one sample, averaged over the noise; that of smooth sensitivity without the sampling error, which is
+ * known exactly and added at the end. */
+static tamis_status one_sample(sums *out, const plan_of_runs *p, const tmi_ordered *o, const tmi_noise_of *noise, tmi_stream *r,
+                               tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        double mse = 0;
+        if (!(p->s->ways & 1u << w)) continue;
+        if (w == TMI_WAY_INVERSE) mse = tmi_inverse_error(o, noise->spent.eps, p->truth);
+        else if (w == TMI_WAY_HISTOGRAM) mse = tmi_histogram_error(o, noise->spent.eps, p->truth, r);
+        else if (w == TMI_WAY_SMOOTH_PAPER && noise->paper.alpha > 0) TMI_TRY(smooth_error(&mse, o, &noise->paper, err));
+        else if (w == TMI_WAY_SMOOTH && noise->ours.alpha > 0) TMI_TRY(smooth_error(&mse, o, &noise->ours, err));
+        out[w].mse += mse;
+        out[w].squares += mse * mse;
+    }
+
+done:
+    return status;
+}
+
+static tamis_status one_block(void *context, void *place, size_t number, tamis_error *err)
+{
+    const plan_of_runs *p = context;
+    const tmi_simulation *s = p->s;
+    const tmi_values *v = s->population;
+    const size_t size = number / p->blocks, block = number % p->blocks;
+    const uint32_t n = s->samples[size];
+    const int64_t first = (int64_t)block * p->block, last = first + p->block < s->runs ? first + p->block : s->runs;
+    sums *out = p->sums + number * s->spending_count * TMI_WAYS;
+    tamis_status status = TAMIS_OK;
+    for (int64_t run = first; run < last; run++) {
+        tmi_stream r = tmi_stream_of(s->seed, n, (uint64_t)run);
+        if (run > 0 && n == v->count && !(s->ways & 1u << TMI_WAY_HISTOGRAM)) break; /* the census has no other sample */
+        const tmi_ordered o = {tmi_samples_draw(place, v, n, &r), n, tmi_median_rank(n), v->from, v->to};
+        for (size_t i = 0; i < s->spending_count; i++)
+            TMI_TRY(one_sample(out + i * TMI_WAYS, p, &o, &p->noise[size * s->spending_count + i], &r, err));
+    }
+
+done:
+    return status;
+}
+
+static void medians(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t spending, double sampling)
+{
+    const tmi_simulation *s = p->s;
+    const tmi_noise_of *noise = &p->noise[size * s->spending_count + spending];
+    const double range = s->population->to - s->population->from;
+    const bool census = s->samples[size] == s->population->count;
+    out[TMI_WAY_LAPLACE] = (tmi_wrong){.sampling = sampling, .mse = sampling + 2 * pow(range * noise->laplace, 2)};
+    if (noise->sigma > 0)
+        out[TMI_WAY_GAUSSIAN] = (tmi_wrong){.sampling = sampling, .mse = sampling + pow(range * noise->sigma, 2)};
+    for (tmi_way w = TMI_WAY_INVERSE; w < TMI_WAYS; w++) {
+        const bool smooth = w == TMI_WAY_SMOOTH || w == TMI_WAY_SMOOTH_PAPER;
+        double sum = 0, squares = 0;
+        if (smooth && !(noise->paper.alpha > 0)) continue;
+        const double runs = census && !(s->ways & 1u << TMI_WAY_HISTOGRAM) ? 1 : (double)s->runs;
+        for (size_t b = 0; b < p->blocks; b++) {
+            const sums *some = &p->sums[((size * p->blocks + b) * s->spending_count + spending) * TMI_WAYS + w];
+            sum += some->mse;
+            squares += some->squares;
+        }
+        const double mean = sum / runs, spread = runs > 1 ? fmax(squares / runs - mean * mean, 0) / (runs - 1) : 0;
+        const bool exact = census && w != TMI_WAY_HISTOGRAM;
+        out[w] = (tmi_wrong){.sampling = sampling, .mse = mean + (smooth ? sampling : 0), .mse_error = exact ? 0 : sqrt(spread)};
+    }
+}
+
+/* ---- all of it ---- */
+
+static bool is_simulated(const tmi_simulation *s)
+{
+    const unsigned drawn = 1u << TMI_WAY_INVERSE | 1u << TMI_WAY_SMOOTH_PAPER | 1u << TMI_WAY_SMOOTH | 1u << TMI_WAY_HISTOGRAM;
+    return s->statistic == TAMIS_STUDY_MEDIAN && (s->ways & drawn);
+}
+
+tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_error *err)
+{
+    const size_t cells = s->sample_count * s->spending_count;
+    const tmi_values *v = s->population;
+    tmi_noise_of *noise = tmi_alloc(cells, sizeof *noise);
+    plan_of_runs p = {.s = s, .noise = noise, .truth = v->sorted ? v->sorted[tmi_median_rank(v->count) - 1] : NAN};
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < cells * TMI_WAYS; i++) errors[i] = (tmi_wrong){NAN, NAN, NAN};
+    if (!noise) return tmi_fail_memory(err);
+    for (size_t i = 0; i < cells; i++) TMI_TRY(make_noise(&noise[i], s, i / s->spending_count, &s->spendings[i], err));
+    if (is_simulated(s)) {
+        p.block = v->count > LARGE ? 1 : BLOCK;
+        p.blocks = (size_t)((s->runs + p.block - 1) / p.block);
+        p.sums = tmi_alloc(p.blocks * cells * TMI_WAYS, sizeof *p.sums);
+        if (!p.sums) TMI_TRY(tmi_fail_memory(err));
+        const tmi_crowd crowd = {.threads = s->threads,
+                                 .items = p.blocks * s->sample_count,
+                                 .item = one_block,
+                                 .open = open_room,
+                                 .close = tmi_samples_close,
+                                 .context = &p,
+                                 .watch = s->watch};
+        TMI_TRY(tmi_crowd_run(&crowd, err));
+    }
+    for (size_t size = 0; size < s->sample_count; size++) {
+        const double sampling = s->statistic == TAMIS_STUDY_MEDIAN ? tmi_median_error(v, s->samples[size]) : 0;
+        for (size_t i = 0; i < s->spending_count; i++) {
+            tmi_wrong *out = &errors[(size * s->spending_count + i) * TMI_WAYS];
+            if (s->statistic == TAMIS_STUDY_MEDIAN) medians(out, &p, size, i, sampling);
+            else means(out, s, s->samples[size], &noise[size * s->spending_count + i]);
+            for (tmi_way w = 0; w < TMI_WAYS; w++)
+                if (!(s->ways & 1u << w)) out[w] = (tmi_wrong){NAN, NAN, NAN};
+        }
+    }
+
+done:
+    tmi_free(p.sums);
+    tmi_free(noise);
+    return status;
+}

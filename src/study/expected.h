@@ -1,0 +1,36 @@
+/* What a plan's preview expects of every statistic, before the fact. */
+#ifndef TMI_STUDY_EXPECTED_H
+#define TMI_STUDY_EXPECTED_H
+
+#include <stdbool.h>
+#include <tamis/plan.h>
+
+#include "base/text.h"
+
+/* One number that the plan will publish, or several with the same errors. */
+typedef struct tmi_expected_row {
+    char *statistic;                    /* "mean api00 by stype" */
+    char *group;                        /* "stype=E"; "" if there is none, or all groups are alike */
+    bool known;                         /* published without noise */
+    double noise, sampling, both, size; /* standard deviations, and the expected number; NaN: not known without guesses */
+} tmi_expected_row;
+
+typedef struct tmi_expected {
+    tmi_expected_row *rows;
+    size_t count, room;
+} tmi_expected;
+
+/* Clear it in any case. Errors: as tamis_preview_new. */
+tamis_status tmi_expected_of(tmi_expected *expected, const tamis_plan *plan, tamis_error *err);
+void tmi_expected_clear(tmi_expected *expected);
+
+/* For people: "mean api00 by stype: E". */
+void tmi_expected_name(tmi_text *text, const char *statistic, const char *group);
+
+/* The same plan with another epsilon, or rho where it counts that, without a ledger and a budget. The caller frees it. */
+tamis_status tmi_plan_with_epsilon(tamis_plan **copy, const tamis_plan *plan, double eps, tamis_error *err);
+
+/* Whether the plan counts rho; and its epsilon or rho. */
+tamis_status tmi_plan_spends(double *eps, bool *rho, const tamis_plan *plan, tamis_error *err);
+
+#endif

@@ -1,0 +1,156 @@
+#include "study/question.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "num/number.h"
+
+#define MOST_RUNS 10000000
+#define MOST_PEOPLE 4000000000 /* a number of people is a 32-bit number here */
+
+const char *tmi_study_statistic_name(tamis_study_statistic statistic)
+{
+    return statistic == TAMIS_STUDY_MEAN ? "mean" : statistic == TAMIS_STUDY_TOTAL ? "total" : "median";
+}
+
+void tmi_text_about(tmi_text *text, double x)
+{
+    if (isnan(x)) tmi_text_put(text, "–");
+    else if (x != 0 && (fabs(x) < 1e-4 || fabs(x) >= 1e9)) tmi_text_format(text, "%.2e", x);
+    else tmi_text_rounded(text, x, x == 0 ? 0 : 2 - (int)floor(log10(fabs(x))));
+}
+
+void tmi_study_asked_clear(tmi_study_asked *a) { tmi_values_clear(&a->values); }
+
+static tamis_status set_ways(tmi_study_asked *a, tamis_error *err)
+{
+    const tamis_study_question *q = a->question;
+    const unsigned needs_delta = 1u << TMI_WAY_GAUSSIAN | 1u << TMI_WAY_SMOOTH | 1u << TMI_WAY_SMOOTH_PAPER;
+    const unsigned of_mean = 1u << TMI_WAY_LAPLACE | 1u << TMI_WAY_GAUSSIAN | (a->values.sorted ? 1u << TMI_WAY_HISTOGRAM : 0);
+    unsigned possible = q->statistic == TAMIS_STUDY_MEDIAN ? (1u << TMI_WAYS) - 1 : of_mean;
+    if (a->delta == 0) possible &= ~needs_delta;
+    a->ways = possible;
+    if (!q->mechanism) return TAMIS_OK;
+    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        if (strcmp(q->mechanism, tmi_way_key(w)) != 0) continue;
+        a->ways = 1u << w;
+        if (possible & a->ways) return TAMIS_OK;
+        if (a->delta == 0 && needs_delta & a->ways)
+            return tmi_fail(err, TAMIS_INVALID, "mechanism: %s needs a delta above 0", q->mechanism);
+        return tmi_fail(err, TAMIS_INVALID, "mechanism: %s does not estimate a %s%s", q->mechanism,
+                        tmi_study_statistic_name(q->statistic), w == TMI_WAY_HISTOGRAM ? " of which only sd is known" : "");
+    }
+    return tmi_fail(err, TAMIS_INVALID, "mechanism: expected laplace, gaussian, inverse, smooth, smooth-paper or histogram");
+}
+
+/* A mean or total whose population is known by its standard deviation alone. */
+static tamis_status set_spread(tmi_study_asked *a, tamis_error *err)
+{
+    const tamis_study_population *p = &a->question->population;
+    if (a->question->statistic == TAMIS_STUDY_MEDIAN)
+        return tmi_fail(err, TAMIS_INVALID,
+                        "values: the median needs a law, quantiles or a file of a population; sd is not enough");
+    if (!p->sd) return tmi_fail(err, TAMIS_INVALID, "sd: the standard deviation is needed where no values are given");
+    if (!p->from || !p->to)
+        return tmi_fail(err, TAMIS_INVALID, "range: is needed, with two finite ends: values are clamped to it");
+    const double sd = tmi_number_nearest(p->sd), from = tmi_number_nearest(p->from), to = tmi_number_nearest(p->to);
+    if (!(fabs(from) <= TMI_FARTHEST && fabs(to) <= TMI_FARTHEST && from < to))
+        return tmi_fail(err, TAMIS_INVALID, "range: must have two finite ends, the first below the second, and at most 10^100");
+    if (!(sd > 0))
+        return tmi_fail(err, TAMIS_INVALID, "sd: must be positive: of a constant population there is nothing to estimate");
+    if (p->size < 2 || p->size > MOST_PEOPLE) return tmi_fail(err, TAMIS_INVALID, "population: must be between 2 and 4 * 10^9");
+    if (sd * sd > 1.000001 * (to - from) * (to - from) / 4 * (double)p->size / (double)(p->size - 1))
+        return tmi_fail(err, TAMIS_INVALID, "sd: no population in the range has such a standard deviation");
+    a->values = (tmi_values){.count = (uint32_t)p->size, .from = from, .to = to, .mean = NAN, .variance = sd * sd};
+    return TAMIS_OK;
+}
+
+tamis_status tmi_study_asked_init(tmi_study_asked *a, const tamis_study_question *q, const tamis_study_options *o, int64_t usual,
+                                  tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *a = (tmi_study_asked){.question = q};
+    if (!q) return tmi_fail(err, TAMIS_INVALID, "question: NULL");
+    a->runs = o && o->runs ? o->runs : usual;
+    a->seed = o ? o->seed : 0;
+    a->threads = o ? o->threads : 0;
+    a->watch = tmi_watch_of(o ? &o->watch : NULL);
+    if (a->runs < 2 || a->runs > MOST_RUNS) return tmi_fail(err, TAMIS_INVALID, "runs: must be between 2 and %d", MOST_RUNS);
+    if (!q->eps) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
+    a->eps = tmi_number_nearest(q->eps);
+    a->delta = q->delta ? tmi_number_nearest(q->delta) : 0;
+    if (!(a->eps >= 1e-12 && a->eps <= 1000))
+        return tmi_fail(err, TAMIS_INVALID, "epsilon: must be positive, between 10^-12 and 1000");
+    if (!(a->delta >= 0 && a->delta < 1)) return tmi_fail(err, TAMIS_INVALID, "delta: must be at least 0 and below 1");
+    TMI_TRY(q->population.values ? tmi_values_new(&a->values, &q->population, a->seed, err) : set_spread(a, err));
+    a->size = a->values.count;
+    TMI_TRY(set_ways(a, err));
+
+done:
+    return status;
+}
+
+tamis_status tmi_study_asked_simulate(tmi_wrong *errors, tmi_study_asked *a, const uint32_t *samples, size_t count,
+                                      const tmi_spending *spendings, size_t spending_count, tamis_error *err)
+{
+    const tmi_simulation s = {.population = &a->values,
+                              .statistic = a->question->statistic,
+                              .ways = a->ways,
+                              .samples = samples,
+                              .sample_count = count,
+                              .spendings = spendings,
+                              .spending_count = spending_count,
+                              .runs = a->runs,
+                              .seed = a->seed,
+                              .threads = a->threads,
+                              .watch = &a->watch};
+    return tmi_simulate(errors, &s, err);
+}
+
+void tmi_study_asked_words(tmi_text *text, const tmi_study_asked *a)
+{
+    const tamis_study_population *p = &a->question->population;
+    tmi_text_format(text, "the %s of ", tmi_study_statistic_name(a->question->statistic));
+    tmi_text_rounded(text, a->size, 0);
+    tmi_text_put(text, " values between ");
+    tmi_text_real(text, a->values.from);
+    tmi_text_put(text, " and ");
+    tmi_text_real(text, a->values.to);
+    if (p->values) tmi_text_format(text, " (%s%s%s)", p->values, p->column ? ", " : "", p->column ? p->column : "");
+    else {
+        tmi_text_put(text, ", standard deviation ");
+        tmi_text_real(text, tmi_number_nearest(p->sd));
+    }
+}
+
+void tmi_study_asked_json(tmi_json_out *out, const tmi_study_asked *a)
+{
+    const tamis_study_population *p = &a->question->population;
+    tmi_json_add_string(out, "statistic", tmi_study_statistic_name(a->question->statistic));
+    tmi_json_add_integer(out, "population", a->values.count);
+    tmi_json_add_string(out, "values", p->values);
+    tmi_json_add_string(out, "column", p->column);
+    tmi_json_add_real(out, "from", a->values.from);
+    tmi_json_add_real(out, "to", a->values.to);
+    tmi_json_add_real(out, "sd", sqrt(a->values.variance));
+    tmi_json_add_real(out, "clamped", a->values.outside);
+    tmi_json_add_real(out, "epsilon", a->eps);
+    tmi_json_add_real(out, "delta", a->delta);
+    tmi_json_add_integer(out, "runs", a->runs);
+    tmi_json_add_integer(out, "seed", (int64_t)a->seed);
+}
+
+void tmi_study_asked_subtitle(char *text, size_t size, const tmi_study_asked *a)
+{
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_study_asked_words(&words, a);
+    tmi_text_put(&words, "; epsilon ");
+    tmi_text_real(&words, a->eps);
+    if (a->delta > 0) tmi_text_format(&words, ", delta %.3g", a->delta);
+    snprintf(text, size, "%s", words.failed ? "" : words.bytes);
+    tmi_text_clear(&words);
+}
