@@ -23,6 +23,7 @@
 #include <tamis/plot.h>
 #include <tamis/preview.h>
 #include <tamis/profile.h>
+#include <tamis/quantile.h>
 #include <tamis/randomize.h>
 #include <tamis/release.h>
 #include <tamis/rng.h>

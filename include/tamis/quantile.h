@@ -1,0 +1,81 @@
+/* Private quantiles of one number column, on a public grid.
+ *
+ * The answer is a grid point: a multiple of `step` between `from` and `to`. Each record is put on the grid by itself, clamped to its
+ * ends, so values need no bounds of their own; a grid far from the data costs accuracy and never privacy. A grid point is chosen with
+ * probability proportional to its measure times exp(-rate * distance), where the distance is the weight of the records that would
+ * have to move to make it the quantile (inverse sensitivity). A value that many records share, such as a round income, is one
+ * point like any other and is found with high probability if the rank falls into it.
+ *
+ *     tamis_quantile_new        checks what is public
+ *     tamis_quantile_prepare    draws 128 random bits: before the data is read, so that no time depends on both
+ *     tamis_quantile_values     one pass over the records; or tamis_quantile_points
+ *
+ * The probabilities are exactly the stated ones: weights are enclosed by certified arithmetic and refined until the random bits
+ * decide. Further bits are drawn with probability below 2^-64. docs/quantiles.md has the theory and its limits. */
+#ifndef TAMIS_QUANTILE_H
+#define TAMIS_QUANTILE_H
+
+#include <stdint.h>
+#include <tamis/rng.h>
+
+TAMIS_BEGIN
+
+/* What is public about a quantile. */
+typedef struct tamis_quantile_setup {
+    const tamis_number *from, *to, *step; /* the grid */
+    const tamis_number *at;               /* 1/2: the median */
+    const tamis_number *epsilon;
+    int add_remove;        /* neighbours differ by a unit added or removed; else by one replaced */
+    int64_t rows_per_unit; /* records of one unit, at most; 0: 1 */
+    int64_t max_weight;    /* weights are integers from 0 to this; 0: there are none */
+    const tamis_number
+        *log_unit; /* NULL: all grid points have the same measure. Else the measure is that of log(x - from + unit):
+                                     for skewed data, with a unit, such as 1 euro, below which differences do not matter */
+} tamis_quantile_setup;
+
+typedef struct tamis_quantile tamis_quantile;
+
+/* Needs    from < to, step > 0, less than 2^52 steps from zero; 0 < at < 1 with a denominator of at most 2^30; 0 < epsilon <= 1000;
+ *          rows_per_unit <= 2^20, max_weight <= 2^40; log_unit at least a millionth of the step.
+ * Gives    a quantile that the caller frees with tamis_quantile_free; NULL on failure. The numbers are copied. The answer of one
+ *          call is epsilon-private for a unit, its values, its weights and which of its values are missing.
+ * Errors   INVALID, SYSTEM (memory).
+ * Paper    quantile, 3.1, on a grid with ties (docs/papers.md#quantile-3-1).                                            */
+TAMIS_USE tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *setup, tamis_error *err);
+TAMIS_API void tamis_quantile_free(tamis_quantile *quantile); /* NULL is fine; wipes the bits */
+
+/* Draws the random bits of the next answer.
+ *
+ * Errors   INVALID, SYSTEM (no random bits).                                                                         */
+TAMIS_USE tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err);
+
+/* The answer from values as they are, or from grid points k (worth k * step, INT64_MIN is missing). NaN and infinities are missing
+ * and left out. Without records the answer follows the measure alone.
+ *
+ * Needs    tamis_quantile_prepare before each call; weights if and only if there is a max_weight (those outside of 0 to max_weight
+ *          count as the nearer of the two); count times max_weight at most 2^62.
+ * Gives    a grid point, worth *point * step; 0 on failure. The bits are used up.
+ * Cost     one pass over the records, and O(K log K) for those that the answer can reach: K is about 100 / epsilon ranks. 10^7 values
+ *          take some ten milliseconds. With probability below 2^-40 all records are sorted.
+ * Errors   INVALID, SYSTEM (memory, random bits).                                                                    */
+TAMIS_USE tamis_status tamis_quantile_values(int64_t *point, tamis_quantile *quantile, const double *values,
+                                             const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err);
+TAMIS_USE tamis_status tamis_quantile_points(int64_t *point, tamis_quantile *quantile, const int64_t *points,
+                                             const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err);
+
+/* The grid: its lowest and highest point. */
+TAMIS_API void tamis_quantile_grid(int64_t *low, int64_t *high, const tamis_quantile *quantile);
+
+/* What an answer may be off, from public numbers alone: with probability at least `confidence` the weight between the answer and the
+ * quantile is below rank_error times max_weight (without weights: that many records), unless the data has fewer than `points` grid
+ * points within one rank step of the quantile (points = 1 always holds).
+ *
+ * Needs    0 < confidence < 1, points >= 1.
+ * Gives    an upper bound; infinity on failure.
+ * Errors   INVALID, SYSTEM (memory).                                                                                */
+TAMIS_USE tamis_status tamis_quantile_error(double *rank_error, const tamis_quantile *quantile, const tamis_number *confidence,
+                                            int64_t points, tamis_error *err);
+
+TAMIS_END
+
+#endif
