@@ -36,7 +36,8 @@ static tamis_quantile *quantile_at(const char *at, const char *epsilon)
     must(tamis_number_read(&step, "1", NULL));
     must(tamis_number_read(&where, at, NULL));
     must(tamis_number_read(&eps, epsilon, NULL));
-    const tamis_quantile_setup setup = {.from = from, .to = to, .step = step, .at = where, .epsilon = eps};
+    const tamis_number *const ats[] = {where};
+    const tamis_quantile_setup setup = {.from = from, .to = to, .step = step, .at = ats, .at_count = 1, .epsilon = eps};
     must(tamis_quantile_new(&quantile, &setup, NULL));
     tamis_number_free(from);
     tamis_number_free(to);

@@ -10,6 +10,7 @@
 
 typedef struct question {
     const tamis_quantile *quantile;
+    const tmi_target *target;
     const tamis_number *confidence;
     int64_t points;
 } question;
@@ -42,27 +43,28 @@ static tamis_status formula(tmi_ball *z, const void *context, long bits, tamis_e
     tmi_ball_add_int(&x, &x, 1, bits);
     tmi_ball_div(z, z, &x, bits);
     tmi_ball_log(z, z, bits);
-    tmi_ball_set_number(&x, q->rate, bits);
+    tmi_ball_set_number(&x, k->target->rate, bits);
     tmi_ball_div(z, z, &x, bits);
-    tmi_ball_div_int(z, z, q->rank.d, bits);
+    tmi_ball_div_int(z, z, k->target->rank.d, bits);
     tmi_ball_div_int(z, z, q->most_weight, bits);
     if (k->points > 1) tmi_ball_add_int(z, z, 1, bits); /* those points are up to one step away */
     tmi_ball_clears(&x, &y, NULL);
     return TAMIS_OK;
 }
 
-tamis_status tamis_quantile_error(double *rank_error, const tamis_quantile *quantile, const tamis_number *confidence,
-                                  int64_t points, tamis_error *err)
+tamis_status tamis_quantile_error(double *rank_error, const tamis_quantile *quantile, size_t number,
+                                  const tamis_number *confidence, int64_t points, tamis_error *err)
 {
-    const question k = {quantile, confidence, points};
     tamis_bound bound;
     if (!rank_error) return tmi_fail(err, TAMIS_INVALID, "rank_error: NULL");
     *rank_error = INFINITY;
     if (!quantile) return tmi_fail(err, TAMIS_INVALID, "quantile: NULL");
+    if (number >= quantile->count) return tmi_fail(err, TAMIS_INVALID, "number: there are fewer quantiles");
     if (!confidence) return tmi_fail(err, TAMIS_INVALID, "confidence: NULL");
     if (tmi_number_sign(confidence) <= 0 || tmi_number_compare_int(confidence, 1) >= 0)
         return tmi_fail(err, TAMIS_INVALID, "confidence must be above 0 and below 1");
     if (points < 1) return tmi_fail(err, TAMIS_INVALID, "points must be at least 1");
+    const question k = {quantile, &quantile->targets[number], confidence, points};
     tamis_status status = tmi_certify(&bound, TAMIS_WIDTH, formula, &k, err);
     if (status == TAMIS_OK) *rank_error = bound.upper;
     return status;

@@ -6,22 +6,37 @@
 
 #include "mech/quantile/inverse.h"
 
-/* The largest change of a loss, in weight units of 1/d, that a unit can make: rows * max_weight * (d, or max(p, d - p)). */
-struct tamis_quantile {
-    tmi_grid grid;
+/* One quantile: its rank, and the rate of its law, epsilon / (2 * the largest change of a distance by a unit). */
+typedef struct tmi_target {
     tmi_rank rank;
-    tamis_number *rate;     /* epsilon / (2 * the largest change) */
+    tamis_number *rate;
+} tmi_target;
+
+struct tamis_quantile {
+    tamis_quantile_method method; /* not AUTO */
+    tmi_grid grid;
     tamis_number *log_unit; /* in steps; NULL: uniform */
+    tamis_number *epsilon;
     int64_t rows_per_unit, most_weight;
     bool add_remove, weighted;
-    tmi_uniform_bits bits;
+    tmi_target *targets;
+    size_t count;
+    tmi_uniform_bits *bits; /* of the next call */
+    size_t bit_count;
 };
+
+/* epsilon / (2 S) for a quantile of one part of the data, and how far its window reaches, on a grid with this many points; S is the
+ * largest change of its distance by a unit. SYSTEM. */
+tamis_status tmi_target_set(tmi_target *target, const tamis_quantile *quantile, const tamis_number *epsilon, bool add_remove,
+                            double points, tamis_error *err);
 
 /* p/d in lowest terms. Needs 0 < at < 1. INVALID names `at`, SYSTEM. */
 tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *at, tamis_error *err);
 
-/* The law of the answer: one probability per grid point, from low to high. For tests and audits. Errors: SYSTEM, INVALID. */
-tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, const tmi_records *records, tamis_error *err);
+/* The law of an answer that is found by itself: one probability per grid point, from low to high. For tests and audits. Errors:
+ * SYSTEM, INVALID. */
+tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, size_t number, const tmi_records *records,
+                              tamis_error *err);
 
 /* The records of a call. INVALID. */
 tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *quantile, const double *values,

@@ -18,10 +18,12 @@ static inline tamis_status kit_try(tamis_quantile **quantile, const kit_setup *k
 {
     tamis_number *x[] = {number(k->from), number(k->to),      number(k->step),
                          number(k->at),   number(k->epsilon), k->log_unit ? number(k->log_unit) : NULL};
+    const tamis_number *const at[] = {x[3]};
     const tamis_quantile_setup setup = {.from = x[0],
                                         .to = x[1],
                                         .step = x[2],
-                                        .at = x[3],
+                                        .at = at,
+                                        .at_count = 1,
                                         .epsilon = x[4],
                                         .log_unit = x[5],
                                         .add_remove = k->add_remove,
@@ -46,7 +48,7 @@ static inline void kit_law(tamis_bound *law, const tamis_quantile *quantile, con
 {
     tmi_records records;
     assert_int_equal(tmi_quantile_records(&records, quantile, NULL, points, weights, count, NULL), TAMIS_OK);
-    assert_int_equal(tmi_quantile_law(law, quantile, &records, NULL), TAMIS_OK);
+    assert_int_equal(tmi_quantile_law(law, quantile, 0, &records, NULL), TAMIS_OK);
 }
 
 /* The largest logarithm of a ratio of probabilities, one way. */
