@@ -29,6 +29,7 @@
 #include <tamis/rng.h>
 #include <tamis/sensitivity.h>
 #include <tamis/setting.h>
+#include <tamis/statistic.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
 #include <tamis/tally.h>

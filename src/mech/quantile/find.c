@@ -33,11 +33,11 @@ static void measure_of(tmi_ball *z, const tmi_base_measure *m, int64_t first, in
     tmi_ball_clear(&start);
 }
 
-static void weigh(tmi_ball *z, const tmi_block *b, const tmi_base_measure *m, tmi_powers *powers, long bits)
+static void weigh(tmi_ball *z, const tmi_block *b, const tmi_base_measure *m, tmi_decays *powers, long bits)
 {
     tmi_ball measure, zero;
     tmi_ball_inits(&measure, &zero, NULL);
-    tmi_powers_of(z, powers, b->loss);
+    tmi_decay(z, powers, b->loss);
     measure_of(&measure, m, b->first, b->count, bits);
     tmi_ball_mul(z, z, &measure, bits);
     if (b->beyond) tmi_ball_union(z, z, &zero, bits);
@@ -45,7 +45,7 @@ static void weigh(tmi_ball *z, const tmi_block *b, const tmi_base_measure *m, tm
 }
 
 /* The point of a block that has `rest` of its weight before it and after the block's beginning; false if that is not certain. */
-static bool point_in(int64_t *point, const tmi_block *b, const tmi_ball *rest, const tmi_base_measure *m, tmi_powers *powers,
+static bool point_in(int64_t *point, const tmi_block *b, const tmi_ball *rest, const tmi_base_measure *m, tmi_decays *powers,
                      long bits)
 {
     tmi_ball x, y, end;
@@ -53,7 +53,7 @@ static bool point_in(int64_t *point, const tmi_block *b, const tmi_ball *rest, c
     *point = b->first;
     if (found) return true;
     tmi_ball_inits(&x, &y, &end, NULL);
-    tmi_powers_of(&x, powers, b->loss);
+    tmi_decay(&x, powers, b->loss);
     tmi_ball_div(&x, rest, &x, bits); /* in units of the measure */
     if (m->log_unit) {                /* log((c + i) / c) <= x: i <= c (exp(x) - 1) */
         tmi_ball_expm1(&x, &x, bits);
@@ -77,7 +77,7 @@ static bool point_in(int64_t *point, const tmi_block *b, const tmi_ball *rest, c
 static tamis_status try_to_find(int64_t *point, bool *certain, bool *beyond, const tmi_blocks *blocks, const tmi_base_measure *m,
                                 const tamis_number *rate, const tmi_uniform_bits *u, long bits, tamis_error *err)
 {
-    tmi_powers *powers = tmi_powers_new(rate, bits);
+    tmi_decays *powers = tmi_decays_new(rate, bits);
     tmi_ball *weights = tmi_alloc(blocks->count, sizeof *weights);
     tmi_ball sum, at, before;
     tamis_status status = TAMIS_OK;
@@ -107,7 +107,7 @@ static tamis_status try_to_find(int64_t *point, bool *certain, bool *beyond, con
 done:
     for (size_t j = 0; weights && powers && j < blocks->count; j++) tmi_ball_clear(&weights[j]);
     tmi_free(weights);
-    tmi_powers_free(powers);
+    tmi_decays_free(powers);
     tmi_ball_clears(&sum, &at, &before, NULL);
     return status;
 }
@@ -136,7 +136,7 @@ done:
 tamis_status tmi_blocks_law(tamis_bound *law, const tmi_blocks *blocks, const tmi_base_measure *measure, const tamis_number *rate,
                             tamis_error *err)
 {
-    tmi_powers *powers = tmi_powers_new(rate, BITS_FIRST);
+    tmi_decays *powers = tmi_decays_new(rate, BITS_FIRST);
     tmi_ball sum, weight;
     size_t k = 0;
     if (!powers) return tmi_fail_memory(err);
@@ -155,6 +155,6 @@ tamis_status tmi_blocks_law(tamis_bound *law, const tmi_blocks *blocks, const tm
             law[k++] = tmi_ball_bound(&weight);
         }
     tmi_ball_clears(&sum, &weight, NULL);
-    tmi_powers_free(powers);
+    tmi_decays_free(powers);
     return TAMIS_OK;
 }

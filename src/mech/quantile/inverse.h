@@ -60,9 +60,9 @@ tamis_status tmi_blocks_law(tamis_bound *law, const tmi_blocks *blocks, const tm
 /* ---- weights exp(-rate loss) ---- */
 
 /* Powers of exp(-rate), made when they are first asked for. */
-typedef struct tmi_powers tmi_powers;
-tmi_powers *tmi_powers_new(const tamis_number *rate, long bits); /* NULL: no memory; the rate is borrowed */
-void tmi_powers_free(tmi_powers *powers);
-void tmi_powers_of(tmi_ball *z, tmi_powers *powers, tmi_int128 loss); /* loss >= 0 */
+typedef struct tmi_decays tmi_decays;
+tmi_decays *tmi_decays_new(const tamis_number *rate, long bits); /* NULL: no memory; the rate is borrowed */
+void tmi_decays_free(tmi_decays *powers);
+void tmi_decay(tmi_ball *z, tmi_decays *powers, tmi_int128 loss); /* loss >= 0 */
 
 #endif

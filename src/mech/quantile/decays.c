@@ -5,16 +5,16 @@
 #define DIGIT 6
 #define PLACES 21 /* 126 bits */
 
-struct tmi_powers {
+struct tmi_decays {
     tmi_ball rate;
     tmi_ball power[PLACES][1 << DIGIT];
     bool known[PLACES][1 << DIGIT];
     long bits;
 };
 
-tmi_powers *tmi_powers_new(const tamis_number *rate, long bits)
+tmi_decays *tmi_decays_new(const tamis_number *rate, long bits)
 {
-    tmi_powers *p = tmi_alloc(1, sizeof *p);
+    tmi_decays *p = tmi_alloc(1, sizeof *p);
     if (!p) return NULL;
     p->bits = bits;
     tmi_ball_init(&p->rate);
@@ -22,7 +22,7 @@ tmi_powers *tmi_powers_new(const tamis_number *rate, long bits)
     return p;
 }
 
-void tmi_powers_free(tmi_powers *p)
+void tmi_decays_free(tmi_decays *p)
 {
     if (!p) return;
     for (size_t place = 0; place < PLACES; place++)
@@ -32,7 +32,7 @@ void tmi_powers_free(tmi_powers *p)
     tmi_free(p);
 }
 
-static const tmi_ball *power_of(tmi_powers *p, size_t place, size_t digit)
+static const tmi_ball *power_of(tmi_decays *p, size_t place, size_t digit)
 {
     tmi_ball *z = &p->power[place][digit];
     if (p->known[place][digit]) return z;
@@ -44,7 +44,7 @@ static const tmi_ball *power_of(tmi_powers *p, size_t place, size_t digit)
     return z;
 }
 
-void tmi_powers_of(tmi_ball *z, tmi_powers *p, tmi_int128 loss)
+void tmi_decay(tmi_ball *z, tmi_decays *p, tmi_int128 loss)
 {
     bool first = true;
     tmi_ball_set_int(z, 1);
