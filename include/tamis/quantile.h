@@ -11,7 +11,8 @@
  *     tamis_quantile_values     one pass over the records; or tamis_quantile_points
  *
  * The probabilities are exactly the stated ones: weights are enclosed by certified arithmetic and refined until the random bits
- * decide. 128 bits are drawn for each choice, further ones with probability below 2^-64. docs/quantiles.md has the theory and its
+ * decide. 128 bits are drawn for each choice, further ones with probability below 2^-64; methods for several quantiles also draw two
+ * bytes for each record before they look at it. docs/quantiles.md has the theory and its
  * limits. */
 #ifndef TAMIS_QUANTILE_H
 #define TAMIS_QUANTILE_H
@@ -25,6 +26,8 @@ TAMIS_BEGIN
 typedef enum tamis_quantile_method {
     TAMIS_QUANTILE_AUTO,    /* the one that the rule of docs/quantiles.md chooses, from the setup alone */
     TAMIS_QUANTILE_INVERSE, /* each by itself, with its part of epsilon */
+    TAMIS_QUANTILE_JOINT,   /* all at once, by the weight between one and the next: best for up to about ten */
+    TAMIS_QUANTILE_SPLIT,   /* the middle one first, then those in the halves of the data */
 } tamis_quantile_method;
 
 /* Quantiles of one call. */
@@ -68,8 +71,10 @@ TAMIS_USE tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rn
  * Needs    tamis_quantile_prepare before each call; weights if and only if there is a max_weight (those outside of 0 to max_weight
  *          count as the nearer of the two); count times max_weight at most 2^62.
  * Gives    one grid point for each `at`, in ascending order, worth point * step; all 0 on failure. The bits are used up.
- * Cost     one pass over the records for each quantile, and O(K log K) for those that an answer can reach: K is about 100 / epsilon
- *          ranks. 10^7 values take some twenty milliseconds. With probability below 2^-40 all records are sorted.
+ * Cost     INVERSE: one pass over the records for each quantile, and O(K log K) for those that an answer can reach: K is about
+ *          100 / epsilon ranks. 10^7 values take some twenty milliseconds. With probability below 2^-40 all records are sorted.
+ *          JOINT, SPLIT: the records are sorted, byte by byte, once. JOINT then takes O(m^2 K) steps for m quantiles, K about
+ *          30 m / epsilon.
  * Errors   INVALID, SYSTEM (memory, random bits).                                                                    */
 TAMIS_USE tamis_status tamis_quantile_values(int64_t *points, tamis_quantile *quantile, const double *values,
                                              const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err);

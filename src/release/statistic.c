@@ -274,7 +274,7 @@ static tamis_status judge(tamis_statistic *s, tamis_error *err)
         if (status == TAMIS_UNABLE) status = TAMIS_OK;
         /* No distance is above max(p, d - p) T, so every point has at least this share of its measure. */
         s->priors[i] = NAN;
-        if (s->rows >= 0 && target->rate)
+        if (s->rows >= 0 && s->quantile->method == TAMIS_QUANTILE_INVERSE)
             s->priors[i] = exp(-tmi_number_up(target->rate) * fmax(p, d - p) * (double)s->rows *
                                (double)s->quantile->most_weight);
     }

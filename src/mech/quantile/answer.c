@@ -1,6 +1,6 @@
 /* From records to answers. */
 #include "base/memory.h"
-#include "mech/quantile/quantile.h"
+#include "mech/quantile/several.h"
 
 tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err)
 {
@@ -93,7 +93,9 @@ static tamis_status answer(int64_t *points, tamis_quantile *q, const double *val
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
     TMI_TRY(tmi_quantile_records(&records, q, values, values_as_points, weights, count, err));
     if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
-    TMI_TRY(find_each(points, q, &records, rng, err));
+    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_find_jointly(points, q, &records, rng, err));
+    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_find_by_splitting(points, q, &records, rng, err));
+    else TMI_TRY(find_each(points, q, &records, rng, err));
 done:
     tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */
     for (size_t i = 0; status != TAMIS_OK && i < q->count; i++) points[i] = 0;

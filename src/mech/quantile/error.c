@@ -60,6 +60,8 @@ tamis_status tamis_quantile_error(double *rank_error, const tamis_quantile *quan
     *rank_error = INFINITY;
     if (!quantile) return tmi_fail(err, TAMIS_INVALID, "quantile: NULL");
     if (number >= quantile->count) return tmi_fail(err, TAMIS_INVALID, "number: there are fewer quantiles");
+    if (quantile->method != TAMIS_QUANTILE_INVERSE)
+        return tmi_fail(err, TAMIS_UNABLE, "method: no bound of the error of one quantile is known for this one");
     if (!confidence) return tmi_fail(err, TAMIS_INVALID, "confidence: NULL");
     if (tmi_number_sign(confidence) <= 0 || tmi_number_compare_int(confidence, 1) >= 0)
         return tmi_fail(err, TAMIS_INVALID, "confidence must be above 0 and below 1");

@@ -16,8 +16,7 @@
 #define BITS_FIRST 192
 #define BITS_MORE 384
 
-/* The measure of a whole block. */
-static void measure_of(tmi_ball *z, const tmi_base_measure *m, int64_t first, int64_t count, long bits)
+void tmi_base_of(tmi_ball *z, const tmi_base_measure *m, int64_t first, int64_t count, long bits)
 {
     tmi_ball start;
     if (!m->log_unit) {
@@ -38,24 +37,22 @@ static void weigh(tmi_ball *z, const tmi_block *b, const tmi_base_measure *m, tm
     tmi_ball measure, zero;
     tmi_ball_inits(&measure, &zero, NULL);
     tmi_decay(z, powers, b->loss);
-    measure_of(&measure, m, b->first, b->count, bits);
+    tmi_base_of(&measure, m, b->first, b->count, bits);
     tmi_ball_mul(z, z, &measure, bits);
     if (b->beyond) tmi_ball_union(z, z, &zero, bits);
     tmi_ball_clears(&measure, &zero, NULL);
 }
 
-/* The point of a block that has `rest` of its weight before it and after the block's beginning; false if that is not certain. */
-static bool point_in(int64_t *point, const tmi_block *b, const tmi_ball *rest, const tmi_base_measure *m, tmi_decays *powers,
-                     long bits)
+bool tmi_point_at(int64_t *point, const tmi_block *b, const tmi_ball *rest, const tmi_ball *weight, const tmi_base_measure *m,
+                  long bits)
 {
     tmi_ball x, y, end;
     bool found = b->count == 1;
     *point = b->first;
     if (found) return true;
     tmi_ball_inits(&x, &y, &end, NULL);
-    tmi_decay(&x, powers, b->loss);
-    tmi_ball_div(&x, rest, &x, bits); /* in units of the measure */
-    if (m->log_unit) {                /* log((c + i) / c) <= x: i <= c (exp(x) - 1) */
+    tmi_ball_div(&x, rest, weight, bits); /* in units of the measure */
+    if (m->log_unit) {                    /* log((c + i) / c) <= x: i <= c (exp(x) - 1) */
         tmi_ball_expm1(&x, &x, bits);
         tmi_ball_set_number(&y, m->log_unit, bits);
         tmi_ball_add_int(&y, &y, b->first - m->low, bits);
@@ -101,7 +98,8 @@ static tamis_status try_to_find(int64_t *point, bool *certain, bool *beyond, con
         }
         if (!is_last && !tmi_ball_is_less(&at, &sum)) break;
         tmi_ball_sub(&at, &at, &before, bits);
-        if (!blocks->list[j].beyond) *certain = point_in(point, &blocks->list[j], &at, m, powers, bits);
+        tmi_decay(&sum, powers, blocks->list[j].loss);
+        if (!blocks->list[j].beyond) *certain = tmi_point_at(point, &blocks->list[j], &at, &sum, m, bits);
         break;
     }
 done:

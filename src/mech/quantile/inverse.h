@@ -30,6 +30,8 @@ typedef struct tmi_base_measure {
     int64_t low;
 } tmi_base_measure;
 
+void tmi_base_of(tmi_ball *z, const tmi_base_measure *measure, int64_t first, int64_t count, long bits);
+
 typedef struct tmi_block {
     int64_t first, count; /* grid points */
     tmi_int128 loss;
@@ -52,6 +54,11 @@ void tmi_blocks_clear(tmi_blocks *blocks); /* wipes */
  * Errors   SYSTEM, those of tmi_uniform_more. */
 tamis_status tmi_blocks_find(int64_t *point, bool *beyond, const tmi_blocks *blocks, const tmi_base_measure *measure,
                              const tamis_number *rate, tmi_uniform_bits *u, tamis_rng *rng, tamis_error *err);
+
+/* The point of a block, whose points weigh `weight` times their measure, that has `rest` between the block's beginning and itself, its
+ * own weight excluded; false if that is not certain. */
+bool tmi_point_at(int64_t *point, const tmi_block *block, const tmi_ball *rest, const tmi_ball *weight,
+                  const tmi_base_measure *measure, long bits);
 
 /* The probability of each grid point of blocks that are all inside; `law` has room for all points. Errors: SYSTEM. */
 tamis_status tmi_blocks_law(tamis_bound *law, const tmi_blocks *blocks, const tmi_base_measure *measure, const tamis_number *rate,

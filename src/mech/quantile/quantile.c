@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "mech/quantile/several.h"
 #include "num/exact.h"
 
 #define MOST_ROWS (INT64_C(1) << 20)
 #define MOST_EPSILON 1000
+#define JOINT_QUANTILES 10         /* up to this many are found jointly: beyond, splitting has the smaller errors */
 #define LEAST_LOG_UNIT "1/1000000" /* of a step */
 
 /* Where the window ends: its outside weighs less than this share of the grid's points, so that a draw asks for it with probability
@@ -18,7 +20,8 @@ void tamis_quantile_free(tamis_quantile *q)
 {
     if (!q) return;
     for (size_t i = 0; q->targets && i < q->count; i++) tamis_number_free(q->targets[i].rate);
-    tmi_number_frees(&q->epsilon, &q->log_unit, NULL);
+    tmi_number_frees(&q->epsilon, &q->log_unit, &q->joint_rate, &q->key_unit, NULL);
+    tmi_free(q->ranks);
     if (q->bits) tmi_wipe(q->bits, q->bit_count * sizeof *q->bits);
     tmi_free(q->bits);
     tmi_free(q->targets);
@@ -117,6 +120,14 @@ static tamis_status set_inverse(tamis_quantile *q, tamis_error *err)
     return status;
 }
 
+/* The rule of docs/quantiles.md. */
+static tamis_quantile_method choose(const tamis_quantile_setup *s)
+{
+    return s->at_count == 1                 ? TAMIS_QUANTILE_INVERSE
+           : s->at_count <= JOINT_QUANTILES ? TAMIS_QUANTILE_JOINT
+                                            : TAMIS_QUANTILE_SPLIT;
+}
+
 tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *s, tamis_error *err)
 {
     tamis_quantile *q = NULL;
@@ -126,12 +137,13 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     if (!s) return tmi_fail(err, TAMIS_INVALID, "setup: NULL");
     TMI_TRY(check(s, err));
     if (!(q = tmi_alloc(1, sizeof *q))) TMI_TRY(tmi_fail_memory(err));
-    q->method = s->method == TAMIS_QUANTILE_AUTO ? TAMIS_QUANTILE_INVERSE : s->method;
+    q->method = s->method != TAMIS_QUANTILE_AUTO ? s->method : choose(s);
     q->add_remove = s->add_remove != 0;
     q->rows_per_unit = s->rows_per_unit > 0 ? s->rows_per_unit : 1;
     q->most_weight = s->max_weight > 0 ? s->max_weight : 1;
     q->weighted = s->max_weight > 0;
-    q->count = q->bit_count = s->at_count;
+    q->count = s->at_count;
+    q->bit_count = q->method == TAMIS_QUANTILE_JOINT ? TMI_JOINT_CHOICES * q->count : q->count;
     q->targets = tmi_alloc(q->count, sizeof *q->targets);
     q->bits = tmi_alloc(q->bit_count, sizeof *q->bits);
     if (!q->targets || !q->bits) TMI_TRY(tmi_fail_memory(err));
@@ -139,7 +151,9 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     TMI_TRY(set_ranks(q, s, err));
     TMI_TRY(tmi_number_copy(&q->epsilon, s->epsilon, err));
     TMI_TRY(set_log_unit(q, s->log_unit, s->step, err));
-    TMI_TRY(set_inverse(q, err));
+    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_joint_set(q, err));
+    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_splitting_set(q, s->at, err));
+    else TMI_TRY(set_inverse(q, err));
     *quantile = q;
     q = NULL;
 done:
@@ -149,7 +163,10 @@ done:
 
 /* ---- methods ---- */
 
-static const char *const methods[] = {[TAMIS_QUANTILE_AUTO] = "auto", [TAMIS_QUANTILE_INVERSE] = "inverse"};
+static const char *const methods[] = {[TAMIS_QUANTILE_AUTO] = "auto",
+                                      [TAMIS_QUANTILE_INVERSE] = "inverse",
+                                      [TAMIS_QUANTILE_JOINT] = "joint",
+                                      [TAMIS_QUANTILE_SPLIT] = "split"};
 
 const char *tamis_quantile_method_name(tamis_quantile_method method)
 {

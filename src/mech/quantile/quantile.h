@@ -19,9 +19,12 @@ struct tamis_quantile {
     tamis_number *epsilon;
     int64_t rows_per_unit, most_weight;
     bool add_remove, weighted;
-    tmi_target *targets;
+    tmi_target *targets; /* JOINT: the ranks alone */
     size_t count;
-    tmi_uniform_bits *bits; /* of the next call */
+    int64_t *ranks, common;   /* JOINT: P_j and d */
+    tamis_number *joint_rate; /* JOINT */
+    tamis_number *key_unit;   /* JOINT, SPLIT: log_unit in places of keys */
+    tmi_uniform_bits *bits;   /* of the next call */
     size_t bit_count;
 };
 
@@ -29,6 +32,10 @@ struct tamis_quantile {
  * largest change of its distance by a unit. SYSTEM. */
 tamis_status tmi_target_set(tmi_target *target, const tamis_quantile *quantile, const tamis_number *epsilon, bool add_remove,
                             double points, tamis_error *err);
+
+/* What JOINT and SPLIT need beside the ranks, from `at`. INVALID names `at`, SYSTEM. */
+tamis_status tmi_joint_set(tamis_quantile *quantile, tamis_error *err);
+tamis_status tmi_splitting_set(tamis_quantile *quantile, const tamis_number *const *at, tamis_error *err);
 
 /* p/d in lowest terms. Needs 0 < at < 1. INVALID names `at`, SYSTEM. */
 tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *at, tamis_error *err);
