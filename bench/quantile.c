@@ -14,6 +14,7 @@
 #include "timing.h"
 
 #define MOST 10000000
+#define DECILES 9
 
 static double seconds = 1;
 
@@ -27,35 +28,47 @@ static double uniform(uint64_t *stream)
     return ((double)((z ^ z >> 31) >> 11) + 0.5) * 0x1p-53;
 }
 
-static tamis_quantile *quantile_at(const char *at, const char *epsilon)
+/* One quantile, or with at = NULL the nine deciles. */
+static tamis_quantile *quantile_at(const char *at, const char *epsilon, tamis_quantile_method method)
 {
     tamis_quantile *quantile;
-    tamis_number *from, *to, *step, *where, *eps;
+    tamis_number *from, *to, *step, *eps, *where[DECILES];
+    const size_t count = at ? 1 : DECILES;
     must(tamis_number_read(&from, "0", NULL));
     must(tamis_number_read(&to, "1000000", NULL));
     must(tamis_number_read(&step, "1", NULL));
-    must(tamis_number_read(&where, at, NULL));
+    for (size_t i = 0; i < count; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "%zu/10", i + 1);
+        must(tamis_number_read(&where[i], at ? at : text, NULL));
+    }
     must(tamis_number_read(&eps, epsilon, NULL));
-    const tamis_number *const ats[] = {where};
-    const tamis_quantile_setup setup = {.from = from, .to = to, .step = step, .at = ats, .at_count = 1, .epsilon = eps};
+    const tamis_quantile_setup setup = {.from = from,
+                                        .to = to,
+                                        .step = step,
+                                        .at = (const tamis_number *const *)where,
+                                        .at_count = count,
+                                        .epsilon = eps,
+                                        .method = method};
     must(tamis_quantile_new(&quantile, &setup, NULL));
     tamis_number_free(from);
     tamis_number_free(to);
     tamis_number_free(step);
-    tamis_number_free(where);
+    for (size_t i = 0; i < count; i++) tamis_number_free(where[i]);
     tamis_number_free(eps);
     return quantile;
 }
 
-static void measure(const char *what, const double *values, size_t n, const char *at, const char *epsilon, tamis_rng *rng)
+static void measure(const char *what, const double *values, size_t n, const char *at, const char *epsilon,
+                    tamis_quantile_method method, tamis_rng *rng)
 {
     timing t;
-    tamis_quantile *quantile = quantile_at(at, epsilon);
+    tamis_quantile *quantile = quantile_at(at, epsilon, method);
     for (timing_begin(&t, seconds); timing_goes_on(&t);) {
         const double start = cpu();
-        int64_t point;
+        int64_t points[DECILES];
         must(tamis_quantile_prepare(quantile, rng, NULL));
-        must(tamis_quantile_values(&point, quantile, values, NULL, n, rng, NULL));
+        must(tamis_quantile_values(points, quantile, values, NULL, n, rng, NULL));
         timing_add(&t, cpu() - start);
     }
     tamis_quantile_free(quantile);
@@ -76,11 +89,14 @@ int main(int argc, char **argv)
         values[i] = round(exp(10.5 + 0.8 * r * cos(angle)));
         values[i + 1] = round(exp(10.5 + 0.8 * r * sin(angle)));
     }
-    measure("one quantile: median", values, MOST, "1/2", "1", rng);
-    measure("one quantile: ninth decile", values, MOST, "9/10", "1", rng);
-    measure("one quantile: median, epsilon 0.01", values, MOST, "1/2", "0.01", rng);
-    measure("one quantile of 10^6: median", values, 1000000, "1/2", "1", rng);
-    measure("one quantile of 10^3: median", values, 1000, "1/2", "1", rng);
+    measure("one quantile: median", values, MOST, "1/2", "1", TAMIS_QUANTILE_AUTO, rng);
+    measure("one quantile: ninth decile", values, MOST, "9/10", "1", TAMIS_QUANTILE_AUTO, rng);
+    measure("one quantile: median, epsilon 0.01", values, MOST, "1/2", "0.01", TAMIS_QUANTILE_AUTO, rng);
+    measure("one quantile of 10^6: median", values, 1000000, "1/2", "1", TAMIS_QUANTILE_AUTO, rng);
+    measure("one quantile of 10^3: median", values, 1000, "1/2", "1", TAMIS_QUANTILE_AUTO, rng);
+    measure("nine deciles of 10^6: joint", values, 1000000, NULL, "1", TAMIS_QUANTILE_JOINT, rng);
+    measure("nine deciles of 10^6: split", values, 1000000, NULL, "1", TAMIS_QUANTILE_SPLIT, rng);
+    measure("nine deciles of 10^6: inverse", values, 1000000, NULL, "1", TAMIS_QUANTILE_INVERSE, rng);
     tamis_rng_free(rng);
     free(values);
     return 0;

@@ -54,7 +54,7 @@ typedef struct tmi_window {
 tamis_status tmi_window_make(tmi_window *window, const tmi_records *records, const tmi_rank *rank, tamis_error *err);
 void tmi_window_clear(tmi_window *window); /* wipes */
 
-/* Sorts points, and their weights with them (NULL: none), by the bytes in which they can differ. False without memory. */
+/* Sorts points, and their weights with them (NULL: none), by the digits in which they can differ. False without memory. */
 bool tmi_sort_points(int64_t *points, int64_t *weights, size_t count);
 
 #endif

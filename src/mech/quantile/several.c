@@ -74,7 +74,8 @@ static tamis_status set_part(tamis_quantile *q, const tamis_number *const *at, s
     tmi_term share = tmi_div(&e, tmi_sub(&e, at[middle], low), tmi_sub(&e, high, low));
     TMI_TRY(e.status);
     TMI_TRY(tmi_quantile_fraction(&q->targets[middle].rank.p, &q->targets[middle].rank.d, share, err));
-    TMI_TRY(tmi_target_set(&q->targets[middle], q, epsilon, true, (double)(q->grid.high - q->grid.low + 1) * 0x1p16, err));
+    TMI_TRY(tmi_target_set(&q->targets[middle], q, epsilon, true,
+                           (double)(q->grid.high - q->grid.low + 1) * (double)tmi_places(&q->grid), err));
     TMI_TRY(set_part(q, at, from, middle, low, at[middle], epsilon, err));
     TMI_TRY(set_part(q, at, middle + 1, to, at[middle], high, epsilon, err));
 done:
@@ -94,35 +95,45 @@ tamis_status tmi_splitting_set(tamis_quantile *q, const tamis_number *const *at,
     return status;
 }
 
-/* The sorted keys from ... to - 1, which lie between first and last. */
+/* The sorted keys from ... to - 1, which lie between first and last; sums[i] is the weight of the keys before i (NULL: i). */
 typedef struct part {
     size_t from, to;
     int64_t first, last;
+    const int64_t *sums;
 } part;
 
 static int64_t weight_at(const tmi_keys *k, size_t i) { return k->weights ? k->weights[i] : 1; }
 
-/* The window of a part: all of its keys, or those around the rank. */
+/* The weight of a part's keys before i. */
+static int64_t weight_before(const part *p, size_t i) { return p->sums ? p->sums[i] - p->sums[p->from] : (int64_t)(i - p->from); }
+
+/* The first i of a part with d * (weight before i) >= bound; `to` if there is none. */
+static size_t first_at(const part *p, int64_t d, tmi_int128 bound)
+{
+    size_t low = p->from, high = p->to;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (d * (tmi_int128)weight_before(p, middle) >= bound) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+/* The window of a part: all of its keys, or those around the rank. Equal keys are inside or outside together. */
 static tamis_status window_of(tmi_window *w, const tmi_keys *k, const part *p, const tmi_rank *rank, bool all, tamis_error *err)
 {
-    tmi_int128 seen = 0;
     size_t begin = p->from, end = p->to;
-    *w = (tmi_window){.first = p->first, .last = p->last};
-    for (size_t i = p->from; i < p->to; i++) w->total += weight_at(k, i);
+    *w = (tmi_window){.first = p->first, .last = p->last, .total = weight_before(p, p->to)};
     const tmi_int128 target = (tmi_int128)rank->p * w->total;
-    for (size_t i = p->from; !all && i < p->to; i++) { /* a key that begins a window has all its equals in it */
-        const bool is_first = i == p->from || k->keys[i] != k->keys[i - 1];
-        if (is_first && rank->d * seen <= target - rank->reach) {
-            begin = i;
-            w->below = (int64_t)seen;
-            w->first = i == p->from ? p->first : k->keys[i];
-        }
-        if (is_first && rank->d * seen >= target + rank->reach) {
-            end = i;
-            w->last = k->keys[i] - 1;
-            break;
-        }
-        seen += weight_at(k, i);
+    if (!all) {
+        begin = first_at(p, rank->d, target - rank->reach);
+        end = first_at(p, rank->d, target + rank->reach);
+        if (begin > p->from) begin--; /* what is before the one before weighs less */
+        while (begin > p->from && (begin == p->to || k->keys[begin] == k->keys[begin - 1])) begin--;
+        while (end > p->from && end < p->to && k->keys[end] == k->keys[end - 1]) end++;
+        if (begin > p->from) w->first = k->keys[begin];
+        if (end < p->to) w->last = k->keys[end] - 1;
+        w->below = weight_before(p, begin);
     }
     w->room = end - begin;
     w->points = tmi_alloc(w->room, sizeof *w->points);
@@ -172,7 +183,12 @@ static tamis_status split(int64_t *found, tamis_quantile *q, size_t from, size_t
     TMI_TRY(find_in(&found[middle], q, middle, k, p, rng, err));
     part lower = *p, upper = *p;
     lower.last = upper.first = found[middle];
-    while (upper.from < p->to && k->keys[upper.from] < found[middle]) upper.from++;
+    size_t high = p->to; /* the first key that is not below the cut */
+    while (upper.from < high) {
+        const size_t half = upper.from + (high - upper.from) / 2;
+        if (k->keys[half] < found[middle]) upper.from = half + 1;
+        else high = half;
+    }
     lower.to = upper.from;
     TMI_TRY(split(found, q, from, middle, k, &lower, rng, err));
     TMI_TRY(split(found, q, middle + 1, to, k, &upper, rng, err));
@@ -182,8 +198,15 @@ done:
 
 tamis_status tmi_split_find(int64_t *cuts, tamis_quantile *q, const tmi_keys *keys, tamis_rng *rng, tamis_error *err)
 {
-    const part whole = {0, keys->count, 0, keys->end - 1};
-    return split(cuts, q, 0, q->count, keys, &whole, rng, err);
+    part whole = {.to = keys->count, .last = keys->end - 1};
+    int64_t *sums = keys->weights ? tmi_alloc(keys->count + 1, sizeof *sums) : NULL;
+    if (keys->weights && !sums) return tmi_fail_memory(err);
+    for (size_t i = 0; sums && i < keys->count; i++) sums[i + 1] = sums[i] + keys->weights[i];
+    whole.sums = sums;
+    const tamis_status status = split(cuts, q, 0, q->count, keys, &whole, rng, err);
+    if (sums) tmi_wipe(sums, (keys->count + 1) * sizeof *sums);
+    tmi_free(sums);
+    return status;
 }
 
 tamis_status tmi_find_by_splitting(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng,

@@ -31,12 +31,13 @@
 
 /* Keys run from 0 to `end` - 1 < 2^52: key = (point - low) * places + place. */
 typedef struct tmi_keys {
-    int64_t *keys, *weights; /* ascending; weights NULL: 1 each */
+    int64_t *keys;    /* ascending */
+    int64_t *weights; /* NULL: 1 each */
     size_t count, room;
     int64_t places, end;
 } tmi_keys;
 
-#define TMI_PLACE_BITS 16 /* places within a grid point: 2^16 where the grid leaves room for them */
+#define TMI_PLACE_BITS 13 /* places within a grid point: 2^13 where the grid leaves room for them */
 int64_t tmi_places(const tmi_grid *grid);
 
 /* Draws the places, then reads the records. Errors: SYSTEM, INVALID (too many records). */

@@ -1,13 +1,13 @@
-/* Sorting integers by their bytes, the lowest first: as many passes as the range has bytes, whatever the order was before. */
+/* Sorting integers by digits of eleven bits, the lowest first: as many passes as the range has digits, whatever the order was. */
 #include <string.h>
 
 #include "base/memory.h"
 #include "mech/quantile/records.h"
 
-#define DIGIT 8
+#define DIGIT 11
 #define DIGITS (1 << DIGIT)
 
-/* One pass: a stable order by the byte at `shift`. */
+/* One pass: a stable order by the digit at `shift`. */
 static void pass(int64_t *to, int64_t *to_weights, const int64_t *from, const int64_t *weights, size_t count, int64_t least,
                  unsigned shift)
 {
@@ -18,11 +18,14 @@ static void pass(int64_t *to, int64_t *to_weights, const int64_t *from, const in
         at[digit] = sum;
         sum += n;
     }
-    for (size_t i = 0; i < count; i++) {
-        const size_t place = at[(uint64_t)(from[i] - least) >> shift & (DIGITS - 1)]++;
-        to[place] = from[i];
-        if (weights) to_weights[place] = weights[i];
-    }
+    if (weights) {
+        for (size_t i = 0; i < count; i++) {
+            const size_t place = at[(uint64_t)(from[i] - least) >> shift & (DIGITS - 1)]++;
+            to[place] = from[i];
+            to_weights[place] = weights[i];
+        }
+    } else
+        for (size_t i = 0; i < count; i++) to[at[(uint64_t)(from[i] - least) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
 /* For few records: moves each one down to its place. */

@@ -412,6 +412,7 @@ static void allocations_may_fail(void **state)
                                         .step = x[2],
                                         .at = at,
                                         .at_count = 2,
+                                        .method = TAMIS_QUANTILE_INVERSE,
                                         .epsilon = x[2],
                                         .log_unit = x[4],
                                         .rows_per_unit = 2,

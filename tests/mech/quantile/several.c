@@ -245,7 +245,7 @@ static void draws_have_the_law(void **state)
         const tmi_keys list = {
             .keys = keys, .weights = weighted ? weights : NULL, .count = i < 10 ? 7 : 0, .places = 1, .end = KEYS};
         tamis_quantile *q = quantile_of(method, thirds, 3, i / 4 % 2 ? "3" : "12", i / 8 % 2, 1, weighted ? 2 : 0, "9",
-                                        i >= 8 ? "0.00005" : NULL); /* times 65536 places */
+                                        i >= 8 ? "0.0004" : NULL); /* times 8192 places */
         compare_draws(q, &list, method == TAMIS_QUANTILE_JOINT ? joint_law : split_law, test_size(DRAWS / 2, 10 * DRAWS));
         tamis_quantile_free(q);
     }
@@ -293,12 +293,12 @@ static void places_do_not_depend_on_records(void **state)
     assert_int_equal(tmi_keys_make(&keys, &records, rng, NULL), TAMIS_OK);
     assert_int_equal(bits_taken(), 10);
     assert_int_equal(keys.count, 4);
-    assert_int_equal(keys.places, 65536);
-    assert_int_equal(keys.end, 655360);
+    assert_int_equal(keys.places, 8192);
+    assert_int_equal(keys.end, 81920);
     assert_int_equal(keys.keys[0], 5);
-    assert_int_equal(keys.keys[1], 3 * 65536 + 1);
-    assert_int_equal(keys.keys[2], 9 * 65536 + 3);
-    assert_int_equal(keys.keys[3], 9 * 65536 + 4);
+    assert_int_equal(keys.keys[1], 3 * 8192 + 1);
+    assert_int_equal(keys.keys[2], 9 * 8192 + 3);
+    assert_int_equal(keys.keys[3], 9 * 8192 + 4);
     tmi_keys_clear(&keys);
 }
 
