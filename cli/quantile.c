@@ -97,6 +97,7 @@ static int run(const cli_call *call)
                                           .at_count = count,
                                           .epsilon = numbers[EPSILON],
                                           .log_unit = numbers[LOG_UNIT],
+                                          .complete = cli_value(call, "complete") != NULL,
                                           .add_remove = relation && strcmp(relation, "add_remove") == 0},
                                  .budget = numbers[BUDGET],
                                  .again = cli_value(call, "again") != NULL};
@@ -137,7 +138,7 @@ const cli_command cli_command_quantile = {
          {"epsilon", "E", .needed = true, .help = "the privacy loss of all quantiles together"},
          {"weight", "NAME", .help = "a column of weights; needs --max-weight"},
          {"max-weight", "W", .help = "larger weights count as this one"},
-         {"method", "NAME", .choices = "auto inverse joint split", .help = "how they are found; default: auto"},
+         {"method", "NAME", .choices = "auto inverse joint split threshold", .help = "how they are found; default: auto"},
          {"log-unit", "X",
           .help = "for skewed data such as incomes: spread the noise evenly over the logarithm of the value, above this unit"},
          {"neighbours", "NAME", .choices = "replace add_remove",

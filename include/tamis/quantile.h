@@ -24,10 +24,11 @@ TAMIS_BEGIN
 
 /* How several quantiles are found together. */
 typedef enum tamis_quantile_method {
-    TAMIS_QUANTILE_AUTO,    /* the one that the rule of docs/quantiles.md chooses, from the setup alone */
-    TAMIS_QUANTILE_INVERSE, /* each by itself, with its part of epsilon */
-    TAMIS_QUANTILE_JOINT,   /* all at once, by the weight between one and the next: best for up to about ten */
-    TAMIS_QUANTILE_SPLIT,   /* the middle one first, then those in the halves of the data */
+    TAMIS_QUANTILE_AUTO,      /* the rule of docs/quantiles.md chooses it from the setup alone, and a log_unit if there is none */
+    TAMIS_QUANTILE_INVERSE,   /* each by itself, with its part of epsilon */
+    TAMIS_QUANTILE_JOINT,     /* all at once, by the weight between one and the next: best for up to about ten */
+    TAMIS_QUANTILE_SPLIT,     /* the middle one first, then those in the halves of the data */
+    TAMIS_QUANTILE_THRESHOLD, /* AboveThreshold on candidates that grow by a hundredth: tails, and unknown upper bounds */
 } tamis_quantile_method;
 
 /* Quantiles of one call. */
@@ -46,6 +47,9 @@ typedef struct tamis_quantile_setup {
     const tamis_number
         *log_unit; /* NULL: all grid points have the same measure. Else the measure is that of log(x - from + unit):
                                      for skewed data, with a unit, such as 1 euro, below which differences do not matter */
+    int complete;  /* THRESHOLD, replaced rows without weights: values are hardly ever missing, so ranks are among all rows, the
+                     number of rows is a public threshold and the noise is smaller; a missing value counts as a large one */
+    int64_t rows;  /* AUTO: how many records there are, if that is public; 0: not known */
 } tamis_quantile_setup;
 
 typedef struct tamis_quantile tamis_quantile;

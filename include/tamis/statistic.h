@@ -17,7 +17,7 @@ typedef struct tamis_file_quantile {
     const char *column;
     const char *weight;             /* a column of weights; NULL: every row counts 1 */
     const tamis_number *max_weight; /* with `weight`: larger ones count as this, and they are rounded to a 65536th of it */
-    tamis_quantile_setup what;      /* its max_weight and rows_per_unit are not looked at */
+    tamis_quantile_setup what;      /* its max_weight, rows_per_unit and rows are not looked at */
     const tamis_number *budget;     /* of the ledger, when it is created; NULL: the epsilon of this call */
     int again;                      /* pay for fresh numbers although the same was asked before */
     tamis_engine engine;

@@ -77,6 +77,7 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     for (size_t i = 0; i < s->count; i++) tmi_put_exact(&out, s->at[i]);
     tmi_json_close(&out, ']');
     tmi_json_add_string(&out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    tmi_json_add_boolean(&out, "complete", asked->what.complete != 0);
     tmi_json_add_string(&out, "neighbours", s->add_remove ? "add_remove" : "replace");
     tmi_add_exact(&out, "epsilon", s->epsilon);
     tmi_json_close(&out, '}');
@@ -95,14 +96,23 @@ static tamis_status name_ledger(char **ledger, const char *file, tamis_error *er
     return tmi_text_take(ledger, &text, err);
 }
 
-static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
+/* The quantile for this many rows; -1: not public. */
+static tamis_status make_quantile(tamis_statistic *s, const tamis_file_quantile *asked, int64_t rows, tamis_error *err)
 {
     tamis_quantile_setup what = asked->what;
-    tamis_status status;
     what.rows_per_unit = 1;
     what.max_weight = asked->weight ? TMI_WEIGHT_STEPS : 0;
+    what.rows = rows > 0 ? rows : 0;
+    tamis_quantile_free(s->quantile);
+    return tamis_quantile_new(&s->quantile, &what, err);
+}
+
+static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
+{
+    const tamis_quantile_setup what = asked->what;
+    tamis_status status;
     TMI_TRY(check(asked, err));
-    TMI_TRY(tamis_quantile_new(&s->quantile, &what, err));
+    TMI_TRY(make_quantile(s, asked, -1, err));
     s->count = what.at_count;
     s->add_remove = what.add_remove != 0;
     s->at = tmi_alloc(s->count, sizeof *s->at);
@@ -117,7 +127,6 @@ static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked,
     TMI_TRY(tmi_copy_string(&s->column, asked->column, err));
     TMI_TRY(tmi_copy_string(&s->weight, asked->weight, err));
     TMI_TRY(name_ledger(&s->ledger, asked->file, err));
-    TMI_TRY(write_identity(s, asked, err));
 done:
     return status;
 }
@@ -311,6 +320,8 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     TMI_TRY(make_columns(&c, asked, s, err));
     TMI_TRY(tmi_engine_open(&engine, asked->engine, &source, 0, err));
     TMI_TRY(look(s, engine, &c, &asked->watch, err));
+    TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
+    TMI_TRY(write_identity(s, asked, err));
     TMI_TRY(charge(s, asked, err));
     charged = !s->account.charged.measurements;
     if (!charged) TMI_TRY(recall(s, err));

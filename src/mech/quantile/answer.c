@@ -1,5 +1,6 @@
 /* From records to answers. */
 #include "base/memory.h"
+#include "mech/quantile/above.h"
 #include "mech/quantile/several.h"
 
 tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err)
@@ -9,6 +10,7 @@ tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, ta
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
     for (size_t i = 0; i < quantile->bit_count && status == TAMIS_OK; i++)
         status = tmi_uniform_begin(&quantile->bits[i], rng, err);
+    if (status == TAMIS_OK && quantile->above) status = tmi_above_prepare(quantile, rng, err);
     if (status != TAMIS_OK) tmi_wipe(quantile->bits, quantile->bit_count * sizeof *quantile->bits);
     return status;
 }
@@ -95,6 +97,7 @@ static tamis_status answer(int64_t *points, tamis_quantile *q, const double *val
     if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
     if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_find_jointly(points, q, &records, rng, err));
     else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_find_by_splitting(points, q, &records, rng, err));
+    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_find_above(points, q, &records, err));
     else TMI_TRY(find_each(points, q, &records, rng, err));
 done:
     tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */

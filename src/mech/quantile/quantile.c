@@ -4,12 +4,20 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "mech/quantile/above.h"
 #include "mech/quantile/several.h"
 #include "num/exact.h"
 
 #define MOST_ROWS (INT64_C(1) << 20)
 #define MOST_EPSILON 1000
-#define JOINT_QUANTILES 10         /* up to this many are found jointly: beyond, splitting has the smaller errors */
+#define JOINT_QUANTILES 10 /* up to this many are found jointly: beyond, splitting has the smaller errors */
+
+/* The rule for one quantile: measured in docs/quantiles.md. */
+#define TAIL 0.75
+#define LEAST_TAIL 0.9
+#define MOST_TAIL 25
+#define SKEWED_STEPS 1000
+
 #define LEAST_LOG_UNIT "1/1000000" /* of a step */
 
 /* Where the window ends: its outside weighs less than this share of the grid's points, so that a draw asks for it with probability
@@ -21,6 +29,7 @@ void tamis_quantile_free(tamis_quantile *q)
     if (!q) return;
     for (size_t i = 0; q->targets && i < q->count; i++) tamis_number_free(q->targets[i].rate);
     tmi_number_frees(&q->epsilon, &q->log_unit, &q->joint_rate, &q->key_unit, NULL);
+    tmi_above_clear(q);
     tmi_free(q->ranks);
     if (q->bits) tmi_wipe(q->bits, q->bit_count * sizeof *q->bits);
     tmi_free(q->bits);
@@ -120,12 +129,22 @@ static tamis_status set_inverse(tamis_quantile *q, tamis_error *err)
     return status;
 }
 
-/* The rule of docs/quantiles.md. */
+/* The rule of docs/quantiles.md, from public numbers alone. */
 static tamis_quantile_method choose(const tamis_quantile_setup *s)
 {
-    return s->at_count == 1                 ? TAMIS_QUANTILE_INVERSE
-           : s->at_count <= JOINT_QUANTILES ? TAMIS_QUANTILE_JOINT
-                                            : TAMIS_QUANTILE_SPLIT;
+    if (s->at_count > 1) return s->at_count <= JOINT_QUANTILES ? TAMIS_QUANTILE_JOINT : TAMIS_QUANTILE_SPLIT;
+    const bool monotone = s->complete && !s->add_remove && s->max_weight == 0;
+    const double q = s->at[0] ? tmi_number_nearest(s->at[0]) : 0;
+    const double records = (1 - q) * (double)s->rows * tmi_number_nearest(s->epsilon); /* above the quantile, times epsilon */
+    const bool is_tail = q >= TAIL && records >= LEAST_TAIL && records <= MOST_TAIL;
+    return monotone && is_tail ? TAMIS_QUANTILE_THRESHOLD : TAMIS_QUANTILE_INVERSE;
+}
+
+/* Where values cannot be negative and span many steps, they are taken to be skewed. */
+static const tamis_number *choose_log_unit(const tamis_quantile_setup *s, const tmi_grid *grid)
+{
+    if (s->log_unit || s->method != TAMIS_QUANTILE_AUTO) return s->log_unit;
+    return grid->low >= 0 && grid->high - grid->low >= SKEWED_STEPS ? s->step : NULL;
 }
 
 tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *s, tamis_error *err)
@@ -150,9 +169,10 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     TMI_TRY(tmi_grid_set(&q->grid, s->from, s->to, s->step, err));
     TMI_TRY(set_ranks(q, s, err));
     TMI_TRY(tmi_number_copy(&q->epsilon, s->epsilon, err));
-    TMI_TRY(set_log_unit(q, s->log_unit, s->step, err));
+    TMI_TRY(set_log_unit(q, choose_log_unit(s, &q->grid), s->step, err));
     if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_joint_set(q, err));
     else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_splitting_set(q, s->at, err));
+    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_above_set(q, s->complete != 0, err));
     else TMI_TRY(set_inverse(q, err));
     *quantile = q;
     q = NULL;
@@ -166,7 +186,8 @@ done:
 static const char *const methods[] = {[TAMIS_QUANTILE_AUTO] = "auto",
                                       [TAMIS_QUANTILE_INVERSE] = "inverse",
                                       [TAMIS_QUANTILE_JOINT] = "joint",
-                                      [TAMIS_QUANTILE_SPLIT] = "split"};
+                                      [TAMIS_QUANTILE_SPLIT] = "split",
+                                      [TAMIS_QUANTILE_THRESHOLD] = "threshold"};
 
 const char *tamis_quantile_method_name(tamis_quantile_method method)
 {

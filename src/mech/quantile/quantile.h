@@ -24,7 +24,10 @@ struct tamis_quantile {
     int64_t *ranks, common;   /* JOINT: P_j and d */
     tamis_number *joint_rate; /* JOINT */
     tamis_number *key_unit;   /* JOINT, SPLIT: log_unit in places of keys */
-    tmi_uniform_bits *bits;   /* of the next call */
+    struct tmi_above *above;  /* THRESHOLD: the noise of each */
+    int64_t *candidates;      /* THRESHOLD */
+    size_t candidate_count;
+    tmi_uniform_bits *bits; /* of the next call */
     size_t bit_count;
 };
 

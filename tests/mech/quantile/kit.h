@@ -24,6 +24,7 @@ static inline tamis_status kit_try(tamis_quantile **quantile, const kit_setup *k
                                         .step = x[2],
                                         .at = at,
                                         .at_count = 1,
+                                        .method = TAMIS_QUANTILE_INVERSE,
                                         .epsilon = x[4],
                                         .log_unit = x[5],
                                         .add_remove = k->add_remove,

@@ -322,6 +322,44 @@ static void the_rule_looks_at_the_number_alone(void **state)
     }
 }
 
+/* One quantile: the threshold only for tails of a public, small number of rows without weights. */
+static void the_rule_for_tails(void **state)
+{
+    static const struct {
+        const char *at, *epsilon, *name;
+        int complete, add_remove;
+        int64_t rows, max_weight;
+        bool log;
+    } cases[] = {
+        {"0.99", "1", "threshold", 1, 0, 1000, 0, true}, {"0.99", "1", "inverse", 0, 0, 1000, 0, true},
+        {"0.99", "1", "inverse", 1, 1, 1000, 0, true},   {"0.99", "1", "inverse", 1, 0, 0, 0, true},
+        {"0.99", "1", "inverse", 1, 0, 1000, 4, true},   {"0.99", "1", "inverse", 1, 0, 50, 0, true},
+        {"0.99", "1", "inverse", 1, 0, 100000, 0, true}, {"0.5", "1", "inverse", 1, 0, 20, 0, true},
+        {"0.9", "0.1", "threshold", 1, 0, 100, 0, true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_number *x[] = {number("0"), number("1000"), number("1"), number(cases[i].at), number(cases[i].epsilon)};
+        const tamis_number *const list[] = {x[3]};
+        const tamis_quantile_setup setup = {.from = x[0],
+                                            .to = x[1],
+                                            .step = x[2],
+                                            .at = list,
+                                            .at_count = 1,
+                                            .epsilon = x[4],
+                                            .complete = cases[i].complete,
+                                            .add_remove = cases[i].add_remove,
+                                            .rows = cases[i].rows,
+                                            .max_weight = cases[i].max_weight};
+        tamis_quantile *q;
+        assert_int_equal(tamis_quantile_new(&q, &setup, NULL), TAMIS_OK);
+        assert_string_equal(tamis_quantile_method_name(tamis_quantile_method_of(q)), cases[i].name);
+        assert_true((q->log_unit != NULL) == cases[i].log);
+        tamis_quantile_free(q);
+        for (size_t k = 0; k < 5; k++) tamis_number_free(x[k]);
+    }
+}
+
 static tamis_status all_at_once(tamis_quantile_method method)
 {
     static const int64_t records[] = {1, 2, 2, 5, 7, 8, 8, 9}, weights[] = {1, 2, 1, 2, 1, 2, 1, 2};
@@ -372,6 +410,7 @@ int main(void)
         cmocka_unit_test(heaped_values_are_found),
         cmocka_unit_test(places_do_not_depend_on_records),
         cmocka_unit_test(the_rule_looks_at_the_number_alone),
+        cmocka_unit_test(the_rule_for_tails),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);
