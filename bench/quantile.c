@@ -1,5 +1,5 @@
-/* Private quantiles of doubles in memory, one core: one pass, and what is behind it. bench/quantile_peers.py times numpy, OpenDP and
- * diffprivlib on the same numbers.
+/* Private quantiles of doubles in memory, one core: one pass, and what is behind it. bench/quantile_peers.py times numpy,
+ * OpenDP and diffprivlib on the same numbers.
  *
  *     bench-quantile [seconds a measurement]
  *

@@ -3,8 +3,8 @@
  *     bench-quantile_error [runs per cell]
  *
  * The data: lognormal(10.5, 0.8), whole numbers, on the grid 0, 1 ... 10^6, rows replaced. A line per cell has the median of
- * |estimate / quantile of the data - 1| by each method, and by the one that `auto` chooses. Seeds are fixed for the data; the noise is
- * that of the library. */
+ * |estimate / quantile of the data - 1| by each method, and by the one that `auto` chooses. Seeds are fixed for the data; the
+ * noise is that of the library. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,18 +1,18 @@
 /* Private quantiles of one number column, on a public grid.
  *
- * An answer is a grid point: a multiple of `step` between `from` and `to`. Each record is put on the grid by itself, clamped to its
- * ends, so values need no bounds of their own; a grid far from the data costs accuracy and never privacy. A grid point is chosen with
- * probability proportional to its measure times exp(-rate * distance), where the distance is the weight of the records that would
- * have to move to make it the quantile (inverse sensitivity). A value that many records share, such as a round income, is one
- * point like any other and is found with high probability if the rank falls into it.
+ * An answer is a grid point: a multiple of `step` between `from` and `to`. Each record is put on the grid by itself, clamped to
+ * its ends, so values need no bounds of their own; a grid far from the data costs accuracy and never privacy. A grid point is
+ * chosen with probability proportional to its measure times exp(-rate * distance), where the distance is the weight of the
+ * records that would have to move to make it the quantile (inverse sensitivity). A value that many records share, such as a
+ * round income, is one point like any other and is found with high probability if the rank falls into it.
  *
  *     tamis_quantile_new        checks what is public
  *     tamis_quantile_prepare    draws random bits: before the data is read, so that no time depends on both
  *     tamis_quantile_values     one pass over the records; or tamis_quantile_points
  *
  * The probabilities are exactly the stated ones: weights are enclosed by certified arithmetic and refined until the random bits
- * decide. 128 bits are drawn for each choice, further ones with probability below 2^-64; methods for several quantiles also draw two
- * bytes for each record before they look at it. docs/quantiles.md has the theory and its
+ * decide. 128 bits are drawn for each choice, further ones with probability below 2^-64; methods for several quantiles also
+ * draw two bytes for each record before they look at it. docs/quantiles.md has the theory and its
  * limits. */
 #ifndef TAMIS_QUANTILE_H
 #define TAMIS_QUANTILE_H
@@ -54,8 +54,8 @@ typedef struct tamis_quantile_setup {
 
 typedef struct tamis_quantile tamis_quantile;
 
-/* Needs    from < to, step > 0, less than 2^52 steps from zero; 1 to TAMIS_QUANTILES of `at`, ascending, 0 < at < 1 with denominators
- *          of at most 2^30; 0 < epsilon <= 1000;
+/* Needs    from < to, step > 0, less than 2^52 steps from zero; 1 to TAMIS_QUANTILES of `at`, ascending, 0 < at < 1 with
+ *          denominators of at most 2^30; 0 < epsilon <= 1000;
  *          rows_per_unit <= 2^20, max_weight <= 2^40; log_unit at least a millionth of the step.
  * Gives    a quantile that the caller frees with tamis_quantile_free; NULL on failure. The numbers are copied. All answers of
  *          one call are together epsilon-private for a unit, its values, its weights and which of its values are missing.
@@ -69,11 +69,11 @@ TAMIS_API void tamis_quantile_free(tamis_quantile *quantile); /* NULL is fine; w
  * Errors   INVALID, SYSTEM (no random bits).                                                                         */
 TAMIS_USE tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err);
 
-/* The answers from values as they are, or from grid points k (worth k * step, INT64_MIN is missing). NaN and infinities are missing
- * and left out. Without records the answers follow the measure alone.
+/* The answers from values as they are, or from grid points k (worth k * step, INT64_MIN is missing). NaN and infinities are
+ * missing and left out. Without records the answers follow the measure alone.
  *
- * Needs    tamis_quantile_prepare before each call; weights if and only if there is a max_weight (those outside of 0 to max_weight
- *          count as the nearer of the two); count times max_weight at most 2^62.
+ * Needs    tamis_quantile_prepare before each call; weights if and only if there is a max_weight (those outside of 0 to
+ *          max_weight count as the nearer of the two); count times max_weight at most 2^62.
  * Gives    one grid point for each `at`, in ascending order, worth point * step; all 0 on failure. The bits are used up.
  * Cost     INVERSE: one pass over the records for each quantile, and O(K log K) for those that an answer can reach: K is about
  *          100 / epsilon ranks. 10^7 values take some twenty milliseconds. With probability below 2^-40 all records are sorted.
@@ -96,9 +96,9 @@ TAMIS_USE tamis_status tamis_quantile_method_of_name(tamis_quantile_method *meth
 TAMIS_API void tamis_quantile_grid(int64_t *low, int64_t *high, const tamis_quantile *quantile);
 
 /* How far an answer may be off, from public numbers alone: with probability at least `confidence`, for each answer by itself, the
- * weight between the answer and the quantile is below rank_error times max_weight (without weights: that many records). That holds
- * for all data. Where it is known that at least `points` grid points are within one record of the quantile, the bound is better;
- * points = 1 assumes nothing.
+ * weight between the answer and the quantile is below rank_error times max_weight (without weights: that many records). That
+ * holds for all data. Where it is known that at least `points` grid points are within one record of the quantile, the bound is
+ * better; points = 1 assumes nothing.
  *
  * Needs    number < at_count, 0 < confidence < 1, points >= 1.
  * Gives    an upper bound; infinity on failure.

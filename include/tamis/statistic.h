@@ -1,8 +1,8 @@
 /* One private statistic of one file, for a quick try: no plan, no design, one row per person.
  *
- * The order is that of a release: what is asked is checked, the charge is written to FILE.ledger and durable, random bits are drawn,
- * and only then are the values read. The ledger is created by the first call; there is no way around it. The same call again returns
- * the numbers that were kept and spends nothing. */
+ * The order is that of a release: what is asked is checked, the charge is written to FILE.ledger and durable, random bits are
+ * drawn, and only then are the values read. The ledger is created by the first call; there is no way around it. The same call
+ * again returns the numbers that were kept and spends nothing. */
 #ifndef TAMIS_STATISTIC_H
 #define TAMIS_STATISTIC_H
 

@@ -84,7 +84,8 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     return tmi_text_take(&s->identity, &json, err);
 }
 
-/* Beside the file itself: by whatever name it is called, it has one ledger. (Copies and second names of the disk are other files.) */
+/* Beside the file itself: by whatever name it is called, it has one ledger. (Copies and second names of the disk are other
+ * files.) */
 static tamis_status name_ledger(char **ledger, const char *file, tamis_error *err)
 {
     char real[PATH_MAX];

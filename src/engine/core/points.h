@@ -1,8 +1,8 @@
 /* The records of one number column as grid points with weights: for mechanisms that choose a value, such as quantiles, and cannot
  * work from sums.
  *
- * Like everything that leaves an engine for a release these are integers, each made from one row by itself: the row order, threads
- * and the kind of engine change nothing but the order of the list. No other cell of a row is handed out. */
+ * Like everything that leaves an engine for a release these are integers, each made from one row by itself: the row order,
+ * threads and the kind of engine change nothing but the order of the list. No other cell of a row is handed out. */
 #ifndef TMI_ENGINE_CORE_POINTS_H
 #define TMI_ENGINE_CORE_POINTS_H
 

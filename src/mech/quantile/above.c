@@ -95,9 +95,10 @@ done:
     return status;
 }
 
-/* One-sided noise and many candidates bias the stop. With delta ranks from one candidate to the next near the quantile, some of the last
- * scale / delta candidates stops early, by about scale * log(scale / delta); the threshold's own noise delays it by its mean. For
- * delta we take that of a tail of index 2, as incomes have: (1 - q) n * 2 / 100. Whatever the shift, the promise is the same. */
+/* One-sided noise and many candidates bias the stop. With delta ranks from one candidate to the next near the quantile, some of
+ * the last scale / delta candidates stops early, by about scale * log(scale / delta); the threshold's own noise delays it by
+ * its mean. For delta we take that of a tail of index 2, as incomes have: (1 - q) n * 2 / 100. Whatever the shift, the promise
+ * is the same. */
 int64_t tmi_above_shift(const tmi_above *a, const tmi_rank *rank, size_t n)
 {
     const double d = (double)rank->d, q = (double)rank->p / d, nu = tmi_number_nearest(a->nu_scale) / d;
@@ -108,8 +109,8 @@ int64_t tmi_above_shift(const tmi_above *a, const tmi_rank *rank, size_t n)
 
 tamis_status tmi_find_above(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_error *err)
 {
-    tmi_window w;
-    tamis_status status = tmi_window_make(&w, records, NULL, err);
+    tmi_rank_window w;
+    tamis_status status = tmi_rank_window_make(&w, records, NULL, err);
     if (status != TAMIS_OK) return status;
     for (size_t i = 0; i < q->count; i++) {
         const tmi_above *a = &q->above[i];
@@ -124,6 +125,6 @@ tamis_status tmi_find_above(int64_t *points, tamis_quantile *q, const tmi_record
         }
         points[i] = q->candidates[j];
     }
-    tmi_window_clear(&w);
+    tmi_rank_window_clear(&w);
     return tmi_sort_points(points, NULL, q->count) ? TAMIS_OK : tmi_fail_memory(err);
 }

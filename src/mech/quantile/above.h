@@ -4,13 +4,13 @@
  *
  *     f_j + nu_j >= rho + shift,       f_j = d L(c_j) - target,
  *
- * where L is the weight of x < c, and nu_j and rho are geometric: P(k) proportional to exp(-k / scale), k = 0, 1, 2 ... They grow by a
- * hundredth of their distance from the lower end, so a thousand of them reach from 1 to 10^6 and the upper end hardly matters. The
- * noise is on integers, so the law is exact.
+ * where L is the weight of x < c, and nu_j and rho are geometric: P(k) proportional to exp(-k / scale), k = 0, 1, 2 ... They
+ * grow by a hundredth of their distance from the lower end, so a thousand of them reach from 1 to 10^6 and the upper end hardly
+ * matters. The noise is on integers, so the law is exact.
  *
- * Privacy. Let a unit move every f_j by at most S. In P(answer = k) for the other data set, replace rho by rho + S: the probabilities
- * that earlier candidates stay below do not fall, and that of candidate k to be above falls by at most that of a shift of 2 S. With
- * one-sided noise both shifts go up, where a geometric law loses exactly exp(-S / scale): so
+ * Privacy. Let a unit move every f_j by at most S. In P(answer = k) for the other data set, replace rho by rho + S: the
+ * probabilities that earlier candidates stay below do not fall, and that of candidate k to be above falls by at most that of a
+ * shift of 2 S. With one-sided noise both shifts go up, where a geometric law loses exactly exp(-S / scale): so
  *
  *     S / scale_rho + 2 S / scale_nu <= epsilon.                                                                   (classic)
  *
@@ -18,9 +18,10 @@
  *
  *     S / scale_rho + S / scale_nu <= epsilon.                                                                     (monotone)
  *
- * The target is p T in the classic case, T the weight of all records. It is monotone if the target is public: neighbours have the same
- * number n of rows without weights, the target is p n, and a missing value counts as one above all candidates. The caller asks for
- * that by `complete`: the promise holds whether or not values are missing, only the quantile would be another one.
+ * The target is p T in the classic case, T the weight of all records. It is monotone if the target is public: neighbours have
+ * the same number n of rows without weights, the target is p n, and a missing value counts as one above all candidates. The
+ * caller asks for that by `complete`: the promise holds whether or not values are missing, only the quantile would be another
+ * one.
  *
  * The noise of each quantile is its own, threshold included. */
 #ifndef TMI_MECH_QUANTILE_ABOVE_H

@@ -32,11 +32,11 @@ tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *q,
 static tamis_status make_blocks(tmi_blocks *blocks, const tamis_quantile *q, const tmi_rank *rank, const tmi_records *records,
                                 bool all, tamis_error *err)
 {
-    tmi_window window;
-    tamis_status status = tmi_window_make(&window, records, all ? NULL : rank, err);
+    tmi_rank_window window;
+    tamis_status status = tmi_rank_window_make(&window, records, all ? NULL : rank, err);
     if (status != TAMIS_OK) return status;
     status = tmi_blocks_make(blocks, &window, q->grid.low, q->grid.high, rank->p, rank->d, err);
-    tmi_window_clear(&window);
+    tmi_rank_window_clear(&window);
     return status;
 }
 

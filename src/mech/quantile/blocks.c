@@ -22,7 +22,7 @@ static void add(tmi_blocks *blocks, int64_t first, int64_t end, tmi_int128 loss,
     if (first < end) blocks->list[blocks->count++] = (tmi_block){first, end - first, loss, beyond};
 }
 
-tamis_status tmi_blocks_make(tmi_blocks *blocks, const tmi_window *w, int64_t low, int64_t high, int64_t p, int64_t d,
+tamis_status tmi_blocks_make(tmi_blocks *blocks, const tmi_rank_window *w, int64_t low, int64_t high, int64_t p, int64_t d,
                              tamis_error *err)
 {
     const tmi_int128 target = (tmi_int128)p * w->total;

@@ -1,10 +1,10 @@
 /* Inversion of a certified distribution function on the grid.
  *
- * Why exact. Let u be uniform in [0, 1). The point o with CDF(o - 1) <= u < CDF(o) has probability CDF(o) - CDF(o - 1). The weights
- * are balls, u is the ball of all numbers that begin with the digits at hand, and a point is returned only if every choice of
- * numbers from the balls leads to it. Otherwise the weights are computed with more bits, then u gets more digits: with 384 bits the
- * weights are known far better than u, so digits are added only if the interval of 2^-128 around u contains one of the fewer than
- * 2^53 values of the distribution function: with probability below 2^-75.
+ * Why exact. Let u be uniform in [0, 1). The point o with CDF(o - 1) <= u < CDF(o) has probability CDF(o) - CDF(o - 1). The
+ * weights are balls, u is the ball of all numbers that begin with the digits at hand, and a point is returned only if every
+ * choice of numbers from the balls leads to it. Otherwise the weights are computed with more bits, then u gets more digits:
+ * with 384 bits the weights are known far better than u, so digits are added only if the interval of 2^-128 around u contains
+ * one of the fewer than 2^53 values of the distribution function: with probability below 2^-75.
  *
  * Points outside of the window have weights between 0 and a bound. If that decides nothing, *beyond says so, and the caller comes
  * back with all records sorted. */

@@ -4,12 +4,12 @@
  *
  *     loss(o) = max(0, d L(o) - p T, p T - d M(o)),    L(o) = weight of x < o,  M(o) = weight of x <= o,  T = weight of all,
  *
- * from the quantile p/d: how much weight, in units of 1/d, has to move until o is the quantile. A value that many records share keeps
- * its point, with distance 0 if the rank falls into it. The answer is o with probability proportional to m(o) exp(-rate loss(o)),
- * m a public measure.
+ * from the quantile p/d: how much weight, in units of 1/d, has to move until o is the quantile. A value that many records share
+ * keeps its point, with distance 0 if the rank falls into it. The answer is o with probability proportional to m(o) exp(-rate
+ * loss(o)), m a public measure.
  *
- * Privacy. A record of weight w adds w (d [x < o] - p) to d L(o) - p T, a number from -p w to (d - p) w, and likewise to the third
- * term. So a unit of g records of weight at most W moves a loss by at most
+ * Privacy. A record of weight w adds w (d [x < o] - p) to d L(o) - p T, a number from -p w to (d - p) w, and likewise to the
+ * third term. So a unit of g records of weight at most W moves a loss by at most
  *
  *     S = d g W                 if its records are replaced by others (also in number, up to g, in weight, or by missing ones),
  *     S = max(p, d - p) g W     if they are added or removed,
@@ -44,19 +44,19 @@ typedef struct tmi_blocks {
 } tmi_blocks;
 
 /* The blocks of all grid points low ... high. Errors: SYSTEM. */
-tamis_status tmi_blocks_make(tmi_blocks *blocks, const tmi_window *window, int64_t low, int64_t high, int64_t p, int64_t d,
+tamis_status tmi_blocks_make(tmi_blocks *blocks, const tmi_rank_window *window, int64_t low, int64_t high, int64_t p, int64_t d,
                              tamis_error *err);
 void tmi_blocks_clear(tmi_blocks *blocks); /* wipes */
 
-/* The point that belongs to the uniform number u: the one with CDF(point - 1) <= u < CDF(point). More of its digits are drawn where
- * those at hand do not decide; *beyond: the blocks outside of the window must be known to decide, and nothing was drawn.
+/* The point that belongs to the uniform number u: the one with CDF(point - 1) <= u < CDF(point). More of its digits are drawn
+ * where those at hand do not decide; *beyond: the blocks outside of the window must be known to decide, and nothing was drawn.
  *
  * Errors   SYSTEM, those of tmi_uniform_more. */
 tamis_status tmi_blocks_find(int64_t *point, bool *beyond, const tmi_blocks *blocks, const tmi_base_measure *measure,
                              const tamis_number *rate, tmi_uniform_bits *u, tamis_rng *rng, tamis_error *err);
 
-/* The point of a block, whose points weigh `weight` times their measure, that has `rest` between the block's beginning and itself, its
- * own weight excluded; false if that is not certain. */
+/* The point of a block, whose points weigh `weight` times their measure, that has `rest` between the block's beginning and
+ * itself, its own weight excluded; false if that is not certain. */
 bool tmi_point_at(int64_t *point, const tmi_block *block, const tmi_ball *rest, const tmi_ball *weight,
                   const tmi_base_measure *measure, long bits);
 

@@ -1,8 +1,9 @@
-/* From the sums to the cuts, from right to left: the gap of the last cut, how many cuts are in it, the gap of the one before them.
+/* From the sums to the cuts, from right to left: the gap of the last cut, how many cuts are in it, the gap of the one before
+ * them.
  *
- * Each choice is an inversion by balls, as in find.c: it is made only if all numbers in the balls lead to it. Where one is not certain,
- * everything is computed again with more bits, a wider reach, and more digits of that choice's uniform number: choices that were
- * certain stay as they are, because they are functions of the exact sums and of the exact uniform numbers. */
+ * Each choice is an inversion by balls, as in find.c: it is made only if all numbers in the balls lead to it. Where one is not
+ * certain, everything is computed again with more bits, a wider reach, and more digits of that choice's uniform number: choices
+ * that were certain stay as they are, because they are functions of the exact sums and of the exact uniform numbers. */
 #include "mech/quantile/several.h"
 
 #include <math.h>

@@ -1,10 +1,11 @@
 /* Cut by cut, from left to right. With i' < i two gaps and a, a' the errors of cuts j and j - 1 in them,
  *
  *     reached[j](i) = sum over i' < i of ended[j-1](i') exp(-rate |a - a'|)
- *                   = exp(-rate a) sum over {a' <= a} of ended exp(rate a') + exp(rate a) sum over {a' > a} of ended exp(-rate a'),
+ *                   = exp(-rate a) sum over {a' <= a} of ended exp(rate a') + exp(rate a) sum over {a' > a} of ended exp(-rate
+ *                   a'),
  *
- * and since a' grows with i', both sums are differences of running sums: O(1) for each gap. The second is a difference of balls; it
- * costs digits, at most those of exp(2 rate reach), which the caller has in store. A gap may have several cuts:
+ * and since a' grows with i', both sums are differences of running sums: O(1) for each gap. The second is a difference of
+ * balls; it costs digits, at most those of exp(2 rate reach), which the caller has in store. A gap may have several cuts:
  *
  *     ended[j](i) = sum over r of measure^r / r! * (steps between these cuts) * reached[j-r+1](i). */
 #include "mech/quantile/joint_sums.h"
@@ -158,8 +159,8 @@ static void end(tmi_joint_sums *s, size_t j, size_t i)
     tmi_ball_clears(&term, &scale, NULL);
 }
 
-/* A tuple with an error beyond the reach has a sum of at least twice that; there are at most measure^m of them, ordered: m! less as
- * sorted ones. [0, 2 measure^m exp(-2 rate reach)]. */
+/* A tuple with an error beyond the reach has a sum of at least twice that; there are at most measure^m of them, ordered: m!
+ * less as sorted ones. [0, 2 measure^m exp(-2 rate reach)]. */
 static void bound_others(tmi_joint_sums *s, int64_t end)
 {
     const size_t m = s->joint->count;

@@ -20,8 +20,8 @@
 
 #define LEAST_LOG_UNIT "1/1000000" /* of a step */
 
-/* Where the window ends: its outside weighs less than this share of the grid's points, so that a draw asks for it with probability
- * below 2^-40, whatever the data is. */
+/* Where the window ends: its outside weighs less than this share of the grid's points, so that a draw asks for it with
+ * probability below 2^-40, whatever the data is. */
 static const double window_nats = 48 * 0.69314718055994531;
 
 void tamis_quantile_free(tamis_quantile *q)

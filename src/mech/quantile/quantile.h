@@ -31,8 +31,8 @@ struct tamis_quantile {
     size_t bit_count;
 };
 
-/* epsilon / (2 S) for a quantile of one part of the data, and how far its window reaches, on a grid with this many points; S is the
- * largest change of its distance by a unit. SYSTEM. */
+/* epsilon / (2 S) for a quantile of one part of the data, and how far its window reaches, on a grid with this many points; S is
+ * the largest change of its distance by a unit. SYSTEM. */
 tamis_status tmi_target_set(tmi_target *target, const tamis_quantile *quantile, const tamis_number *epsilon, bool add_remove,
                             double points, tamis_error *err);
 

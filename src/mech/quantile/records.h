@@ -1,10 +1,11 @@
 /* The records of one number column, and the part of them that a quantile needs.
  *
- * A record is a grid point with a weight, an integer. A quantile of rank r depends on the records around r: those further away than
- * the mechanism can reach are counted and not sorted. tmi_window_make finds the records around r in one pass over all of them:
- * a few thousand records are looked at first, to guess a range of grid points that contains those that are needed; the pass counts
- * the records below the range and copies those inside, and the copy is narrowed in the same way until it is small. A guess that was
- * wrong, which is unlikely, is followed by another pass: the result does not depend on it. */
+ * A record is a grid point with a weight, an integer. A quantile of rank r depends on the records around r: those further away
+ * than the mechanism can reach are counted and not sorted. tmi_rank_window_make finds the records around r in one pass over
+ * all of them: a few thousand records are looked at first, to guess a range of grid points that contains those that are
+ * needed; the pass counts the records below the range and copies those inside, and the copy is narrowed in the same way
+ * until it is small. A guess that was wrong, which is unlikely, is followed by another pass: the result does not depend on
+ * it. */
 #ifndef TMI_MECH_QUANTILE_RECORDS_H
 #define TMI_MECH_QUANTILE_RECORDS_H
 
@@ -18,8 +19,8 @@
 #define TMI_WEIGHT_MOST (INT64_C(1) << 40)
 #define TMI_WEIGHT_SUM (INT64_C(1) << 62)
 
-/* Each record is read by itself: a point outside of the grid counts as the nearest one, a weight outside of 0 ... most_weight as
- * the nearer end. */
+/* Each record is read by itself: a point outside of the grid counts as the nearest one, a weight outside of 0 ...
+ * most_weight as the nearer end. */
 typedef struct tmi_records {
     const int64_t *points;  /* TMI_MISSING_POINT: left out */
     const double *values;   /* if there are no points: they are put on the grid by tmi_grid_point, missing ones left out */
@@ -39,20 +40,20 @@ typedef struct tmi_rank {
 
 /* Distinct points in ascending order, with the weight of all their records. All points of records from `first` to `last` are in
  * the list; what is below `first` weighs `below`. */
-typedef struct tmi_window {
+typedef struct tmi_rank_window {
     int64_t first, last; /* grid points */
     int64_t below, total;
     int64_t *points, *weights;
     size_t count, room;
-} tmi_window;
+} tmi_rank_window;
 
 /* The window of a rank. `rank` NULL: all records.
  *
  * Gives    either first is the grid's lowest point, or d * below <= p * total - reach; and the same above.
  * Cost     O(records) time; memory for the records that are copied: about a tenth of them if the reach is short.
  * Errors   INVALID (more than TMI_WEIGHT_SUM / most_weight records), SYSTEM (memory); then there is nothing to clear. */
-tamis_status tmi_window_make(tmi_window *window, const tmi_records *records, const tmi_rank *rank, tamis_error *err);
-void tmi_window_clear(tmi_window *window); /* wipes */
+tamis_status tmi_rank_window_make(tmi_rank_window *window, const tmi_records *records, const tmi_rank *rank, tamis_error *err);
+void tmi_rank_window_clear(tmi_rank_window *window); /* wipes */
 
 /* Sorts points, and their weights with them (NULL: none), by the digits in which they can differ. False without memory. */
 bool tmi_sort_points(int64_t *points, int64_t *weights, size_t count);

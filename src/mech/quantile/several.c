@@ -120,10 +120,11 @@ static size_t first_at(const part *p, int64_t d, tmi_int128 bound)
 }
 
 /* The window of a part: all of its keys, or those around the rank. Equal keys are inside or outside together. */
-static tamis_status window_of(tmi_window *w, const tmi_keys *k, const part *p, const tmi_rank *rank, bool all, tamis_error *err)
+static tamis_status window_of(tmi_rank_window *w, const tmi_keys *k, const part *p, const tmi_rank *rank, bool all,
+                              tamis_error *err)
 {
     size_t begin = p->from, end = p->to;
-    *w = (tmi_window){.first = p->first, .last = p->last, .total = weight_before(p, p->to)};
+    *w = (tmi_rank_window){.first = p->first, .last = p->last, .total = weight_before(p, p->to)};
     const tmi_int128 target = (tmi_int128)rank->p * w->total;
     if (!all) {
         begin = first_at(p, rank->d, target - rank->reach);
@@ -139,7 +140,7 @@ static tamis_status window_of(tmi_window *w, const tmi_keys *k, const part *p, c
     w->points = tmi_alloc(w->room, sizeof *w->points);
     w->weights = tmi_alloc(w->room, sizeof *w->weights);
     if (!w->points || !w->weights) {
-        tmi_window_clear(w);
+        tmi_rank_window_clear(w);
         return tmi_fail_memory(err);
     }
     for (size_t i = begin; i < end; i++) {
@@ -161,14 +162,14 @@ static tamis_status find_in(int64_t *key, tamis_quantile *q, size_t number, cons
     bool beyond = true;
     for (int all = 0; all < 2 && beyond && status == TAMIS_OK; all++) {
         tmi_blocks blocks = {0};
-        tmi_window window = {0};
+        tmi_rank_window window = {0};
         status = window_of(&window, k, p, &target->rank, all, err);
         if (status == TAMIS_OK)
             status = tmi_blocks_make(&blocks, &window, p->first, p->last, target->rank.p, target->rank.d, err);
         if (status == TAMIS_OK)
             status = tmi_blocks_find(key, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err);
         tmi_blocks_clear(&blocks);
-        tmi_window_clear(&window);
+        tmi_rank_window_clear(&window);
     }
     return status;
 }

@@ -18,8 +18,8 @@ typedef struct tmi_split_sums {
     int64_t below, inside, total; /* weights */
 } tmi_split_sums;
 
-/* Splits the records i ... i + n - 1, n <= TMI_SPLIT_BLOCK, and returns how many were copied. `weights` is NULL if the records have
- * none. There is room for TMI_SPLIT_BLOCK records in both. */
+/* Splits the records i ... i + n - 1, n <= TMI_SPLIT_BLOCK, and returns how many were copied. `weights` is NULL if the records
+ * have none. There is room for TMI_SPLIT_BLOCK records in both. */
 size_t tmi_split_block(int64_t *points, int64_t *weights, tmi_split_sums *sums, const tmi_splitter *splitter, size_t i, size_t n);
 
 static inline int64_t tmi_clamped_point(int64_t point, const tmi_grid *grid)

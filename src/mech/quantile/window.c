@@ -108,7 +108,7 @@ static bool split(copy *inside, tmi_split_sums *sums, const tmi_records *r, int6
 }
 
 /* Whether [first, last] has everything that the rank needs. */
-static bool is_enough(const tmi_window *w, int64_t inside, const tmi_grid *grid, const tmi_rank *rank)
+static bool is_enough(const tmi_rank_window *w, int64_t inside, const tmi_grid *grid, const tmi_rank *rank)
 {
     const tmi_int128 target = (tmi_int128)rank->p * w->total;
     const tmi_int128 below = (tmi_int128)rank->d * w->below, up_to = (tmi_int128)rank->d * (w->below + inside);
@@ -116,7 +116,7 @@ static bool is_enough(const tmi_window *w, int64_t inside, const tmi_grid *grid,
 }
 
 /* Equal points become one. */
-static void merge(tmi_window *w)
+static void merge(tmi_rank_window *w)
 {
     size_t n = 0;
     for (size_t i = 0; i < w->count; i++) {
@@ -129,7 +129,7 @@ static void merge(tmi_window *w)
     w->count = n;
 }
 
-static tamis_status finish(tmi_window *w, copy *c, tamis_error *err)
+static tamis_status finish(tmi_rank_window *w, copy *c, tamis_error *err)
 {
     if (!c->weights) {
         if (!(c->weights = tmi_alloc(c->room, sizeof *c->weights))) return tmi_fail_memory(err);
@@ -145,22 +145,22 @@ static tamis_status finish(tmi_window *w, copy *c, tamis_error *err)
     return TAMIS_OK;
 }
 
-void tmi_window_clear(tmi_window *w)
+void tmi_rank_window_clear(tmi_rank_window *w)
 {
     if (w->points) tmi_wipe(w->points, w->room * sizeof *w->points);
     if (w->weights) tmi_wipe(w->weights, w->room * sizeof *w->weights);
     tmi_free(w->points);
     tmi_free(w->weights);
-    *w = (tmi_window){0};
+    *w = (tmi_rank_window){0};
 }
 
 /* The first pass, over all records. */
-static tamis_status look_at_all(copy *inside, int64_t *weight, tmi_window *w, const tmi_records *r, const tmi_rank *rank,
+static tamis_status look_at_all(copy *inside, int64_t *weight, tmi_rank_window *w, const tmi_records *r, const tmi_rank *rank,
                                 tamis_error *err)
 {
     const known nothing = {.inside = -1};
     tmi_split_sums sums;
-    *w = (tmi_window){.first = r->grid->low, .last = r->grid->high};
+    *w = (tmi_rank_window){.first = r->grid->low, .last = r->grid->high};
     if (rank && r->count > FEW && !guess(&w->first, &w->last, r, rank, &nothing)) return tmi_fail_memory(err);
     if (!split(inside, &sums, r, w->first, w->last)) return tmi_fail_memory(err);
     w->below = sums.below;
@@ -168,14 +168,14 @@ static tamis_status look_at_all(copy *inside, int64_t *weight, tmi_window *w, co
     *weight = sums.inside;
     if (!rank || is_enough(w, sums.inside, r->grid, rank)) return TAMIS_OK;
     clear_copy(inside); /* the guess was wrong */
-    *w = (tmi_window){.first = r->grid->low, .last = r->grid->high, .total = sums.total};
+    *w = (tmi_rank_window){.first = r->grid->low, .last = r->grid->high, .total = sums.total};
     if (!split(inside, &sums, r, w->first, w->last)) return tmi_fail_memory(err);
     *weight = sums.inside;
     return TAMIS_OK;
 }
 
 /* A pass over what was copied. False if it did not help: then nothing has changed. */
-static tamis_status look_again(bool *helped, copy *inside, int64_t *weight, tmi_window *w, const tmi_records *r,
+static tamis_status look_again(bool *helped, copy *inside, int64_t *weight, tmi_rank_window *w, const tmi_records *r,
                                const tmi_rank *rank, tamis_error *err)
 {
     const tmi_records left = {.points = inside->points,
@@ -184,7 +184,7 @@ static tamis_status look_again(bool *helped, copy *inside, int64_t *weight, tmi_
                               .most_weight = r->most_weight,
                               .grid = r->grid};
     const known now = {(double)w->below, (double)*weight, (double)w->total};
-    tmi_window tried = *w;
+    tmi_rank_window tried = *w;
     tmi_split_sums sums;
     copy narrower = {0};
     tamis_status status = TAMIS_OK;
@@ -204,13 +204,13 @@ done:
     return status;
 }
 
-tamis_status tmi_window_make(tmi_window *window, const tmi_records *records, const tmi_rank *rank, tamis_error *err)
+tamis_status tmi_rank_window_make(tmi_rank_window *window, const tmi_records *records, const tmi_rank *rank, tamis_error *err)
 {
     copy inside = {0};
     int64_t weight = 0;
     bool helped = true;
     tamis_status status = TAMIS_OK;
-    *window = (tmi_window){0};
+    *window = (tmi_rank_window){0};
     if (records->count > (size_t)(TMI_WEIGHT_SUM / records->most_weight))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "there are more records than weights of this size can be added up for"));
     TMI_TRY(look_at_all(&inside, &weight, window, records, rank, err));
@@ -218,6 +218,6 @@ tamis_status tmi_window_make(tmi_window *window, const tmi_records *records, con
     TMI_TRY(finish(window, &inside, err));
 done:
     clear_copy(&inside);
-    if (status != TAMIS_OK) *window = (tmi_window){0};
+    if (status != TAMIS_OK) *window = (tmi_rank_window){0};
     return status;
 }

@@ -28,8 +28,8 @@ static void law_of(tamis_bound *law, const tamis_quantile *quantile, int code, s
 
 static int power(int base, size_t n) { return n == 0 ? 1 : base * power(base, n - 1); }
 
-/* The largest loss over all pairs that differ in the last `moved` of `count` records: replaced, or left out. The law does not see the
- * order of the records, so the last ones stand for all. */
+/* The largest loss over all pairs that differ in the last `moved` of `count` records: replaced, or left out. The law does not
+ * see the order of the records, so the last ones stand for all. */
 static double worst(const kit_setup *setup, size_t count, size_t moved)
 {
     tamis_quantile *quantile = kit_quantile(setup);
@@ -88,8 +88,8 @@ static void a_unit_of_two_rows_is_covered(void **state)
         }
 }
 
-/* Between a wide gap and a single point the claim is reached: all of the probability is in the gap, whose distance falls by one record
- * while that of the point rises by one. */
+/* Between a wide gap and a single point the claim is reached: all of the probability is in the gap, whose distance falls by one
+ * record while that of the point rises by one. */
 static void the_claim_is_tight(void **state)
 {
     enum { GRID = 4000 };

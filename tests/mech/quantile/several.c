@@ -175,15 +175,16 @@ static void no_pair_of_neighbours_loses_more(void **state)
     }
 }
 
-/* One key beside a wide gap that takes all of the probability: the sum of a tuple there rises by two records, that of the gap falls
- * by two. */
+/* One key beside a wide gap that takes all of the probability: the sum of a tuple there rises by two records, that of the gap
+ * falls by two. */
 static void the_claim_of_the_joint_law_is_tight(void **state)
 {
     static const char *const half[] = {"1/2"};
     tamis_quantile *q = quantile_of(TAMIS_QUANTILE_JOINT, half, 1, "1", 0, 1, 0, "9", NULL);
     const double rate = tmi_number_nearest(q->joint_rate);
     (void)state;
-    /* As in inverse.c: ten records, one of three at the lower end moves to the upper end, past the gap. Distances are twice |a|. */
+    /* As in inverse.c: ten records, one of three at the lower end moves to the upper end, past the gap. Distances are twice
+     * |a|. */
     const double before = exp(-rate * 2 * 2 * 2), after = exp(-rate * 2 * 2 * 3), gap_before = exp(-rate * 2 * 2 * 2),
                  gap_after = exp(-rate * 2 * 2 * 1);
     assert_true(fabs(log(before / gap_before / (after / gap_after)) - 1) < 1e-12);

@@ -24,9 +24,9 @@ static tmi_grid grid_of(const char *from, const char *to, const char *step)
 /* Window against all records: the same points and weights in its range, the rest below and above as much as it says. */
 static void compare(const tmi_records *records, const tmi_rank *rank)
 {
-    tmi_window w, all;
-    assert_int_equal(tmi_window_make(&w, records, rank, NULL), TAMIS_OK);
-    assert_int_equal(tmi_window_make(&all, records, NULL, NULL), TAMIS_OK);
+    tmi_rank_window w, all;
+    assert_int_equal(tmi_rank_window_make(&w, records, rank, NULL), TAMIS_OK);
+    assert_int_equal(tmi_rank_window_make(&all, records, NULL, NULL), TAMIS_OK);
     int64_t below = 0, up_to = 0;
     size_t k = 0;
     assert_int_equal(w.total, all.total);
@@ -43,8 +43,8 @@ static void compare(const tmi_records *records, const tmi_rank *rank)
     const tmi_int128 target = (tmi_int128)rank->p * w.total;
     assert_true(w.first == records->grid->low || rank->d * (tmi_int128)below <= target - rank->reach);
     assert_true(w.last == records->grid->high || rank->d * (tmi_int128)up_to >= target + rank->reach);
-    tmi_window_clear(&w);
-    tmi_window_clear(&all);
+    tmi_rank_window_clear(&w);
+    tmi_rank_window_clear(&all);
 }
 
 static void fill(uint64_t seed, int kind)
@@ -102,13 +102,13 @@ static void few_records_are_sorted(void **state)
 {
     const tmi_grid grid = grid_of("0", "1000", "0.000001");
     const tmi_rank rank = {1, 2, 20};
-    tmi_window w;
+    tmi_rank_window w;
     (void)state;
     fill(1, 0);
     const tmi_records records = {.values = values, .count = MOST, .most_weight = 1, .grid = &grid};
-    assert_int_equal(tmi_window_make(&w, &records, &rank, NULL), TAMIS_OK);
+    assert_int_equal(tmi_rank_window_make(&w, &records, &rank, NULL), TAMIS_OK);
     assert_true(w.count > 0 && w.count < 5000);
-    tmi_window_clear(&w);
+    tmi_rank_window_clear(&w);
 }
 
 /* Vectors and the plain loop split alike: blocks of every length, and values at the ends of the range. */
@@ -165,17 +165,17 @@ static void too_much_weight_is_refused(void **state)
     const tmi_grid grid = grid_of("0", "1", "1");
     const tmi_records records = {
         .points = points, .weights = weights, .count = (size_t)1 << 23, .most_weight = TMI_WEIGHT_MOST, .grid = &grid};
-    tmi_window w;
+    tmi_rank_window w;
     (void)state;
-    assert_int_equal(tmi_window_make(&w, &records, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_rank_window_make(&w, &records, NULL, NULL), TAMIS_INVALID);
     assert_null(w.points);
 }
 
 static tamis_status make(const tmi_records *records, const tmi_rank *rank)
 {
-    tmi_window w;
-    tamis_status status = tmi_window_make(&w, records, rank, NULL);
-    tmi_window_clear(&w);
+    tmi_rank_window w;
+    tamis_status status = tmi_rank_window_make(&w, records, rank, NULL);
+    tmi_rank_window_clear(&w);
     return status;
 }
 
