@@ -207,6 +207,26 @@ static void levels_share_epsilon(void **state)
     }
 }
 
+/* Found one by one, each has its part. */
+static void quantiles_share_epsilon(void **state)
+{
+    tamis_quantile *q = quantile_of(TAMIS_QUANTILE_INVERSE, thirds, 3, "3", 0, 1, 0, "9", NULL);
+    (void)state;
+    for (size_t i = 0; i < 3; i++) /* 1 / (2 d) */
+        assert_true(close_to(tmi_number_nearest(q->targets[i].rate), 0.5 / (double)q->targets[i].rank.d));
+    tamis_quantile_free(q);
+}
+
+/* 1/4, 1/2 and 0.9: the smallest part is the last one, 1/10. */
+static void the_last_part_counts(void **state)
+{
+    tamis_quantile *q = quantile_of(TAMIS_QUANTILE_JOINT, thirds, 3, "1", 1, 1, 0, "9", NULL);
+    (void)state;
+    assert_int_equal(q->common, 20);
+    assert_true(close_to(tmi_number_nearest(q->joint_rate), 1 / (2 * 2 * 18.0)));
+    tamis_quantile_free(q);
+}
+
 /* ---- the samplers ---- */
 
 enum { DRAWS = 3000 };
@@ -407,6 +427,8 @@ int main(void)
         cmocka_unit_test(no_pair_of_neighbours_loses_more),
         cmocka_unit_test(the_claim_of_the_joint_law_is_tight),
         cmocka_unit_test(levels_share_epsilon),
+        cmocka_unit_test(quantiles_share_epsilon),
+        cmocka_unit_test(the_last_part_counts),
         cmocka_unit_test(draws_have_the_law),
         cmocka_unit_test(heaped_values_are_found),
         cmocka_unit_test(places_do_not_depend_on_records),

@@ -140,6 +140,43 @@ static void all_lengths_are_split_alike(void **state)
         }
 }
 
+/* Every grid point is in one block, in order; inside the window with the distance that all records give it, outside with a
+ * bound. */
+static void windows_and_all_records_have_the_same_blocks(void **state)
+{
+    const tmi_grid grid = grid_of("0", "1000", "0.5");
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        fill((uint64_t)kind + 7, kind);
+        const tmi_records records = {.values = values, .count = 20000, .most_weight = 1, .grid = &grid};
+        const tmi_rank rank = {1, 4, 40};
+        tmi_rank_window w, all;
+        tmi_blocks some, exact;
+        assert_int_equal(tmi_rank_window_make(&w, &records, &rank, NULL), TAMIS_OK);
+        assert_int_equal(tmi_rank_window_make(&all, &records, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_blocks_make(&some, &w, grid.low, grid.high, 1, 4, NULL), TAMIS_OK);
+        assert_int_equal(tmi_blocks_make(&exact, &all, grid.low, grid.high, 1, 4, NULL), TAMIS_OK);
+        int64_t next = grid.low;
+        size_t k = 0;
+        for (size_t j = 0; j < some.count; j++) {
+            const tmi_block *b = &some.list[j];
+            assert_int_equal(b->first, next);
+            next += b->count;
+            for (int64_t point = b->first; point < next; point++) {
+                while (exact.list[k].first + exact.list[k].count <= point) k++;
+                assert_true(b->beyond ? exact.list[k].loss >= b->loss : exact.list[k].loss == b->loss);
+                assert_false(exact.list[k].beyond);
+            }
+        }
+        assert_int_equal(next, grid.high + 1);
+        assert_int_equal(exact.list[exact.count - 1].first + exact.list[exact.count - 1].count, grid.high + 1);
+        tmi_blocks_clear(&some);
+        tmi_blocks_clear(&exact);
+        tmi_rank_window_clear(&w);
+        tmi_rank_window_clear(&all);
+    }
+}
+
 /* U near 0 and near 1: the answer is outside of the window, and the records there are sorted after all. */
 static void answers_outside_of_the_window_are_found(void **state)
 {
@@ -198,6 +235,7 @@ int main(void)
         cmocka_unit_test(a_wrong_guess_does_no_harm),
         cmocka_unit_test(few_records_are_sorted),
         cmocka_unit_test(all_lengths_are_split_alike),
+        cmocka_unit_test(windows_and_all_records_have_the_same_blocks),
         cmocka_unit_test(answers_outside_of_the_window_are_found),
         cmocka_unit_test(too_much_weight_is_refused),
         cmocka_unit_test(allocations_may_fail),
