@@ -178,7 +178,7 @@ static next check_call(int *code, cli_call *call, char **operands, int count)
 }
 
 /* Commands that people read about elsewhere and that this version does not have. */
-static const char *const later[] = {"quantile", "total", "mean", "audit", NULL};
+static const char *const later[] = {"total", "mean", "audit", NULL};
 
 /* In a group, or NULL. */
 static int unknown_command(const cli_command *group, const char *name)

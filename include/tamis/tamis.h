@@ -23,6 +23,7 @@
 #include <tamis/plot.h>
 #include <tamis/preview.h>
 #include <tamis/profile.h>
+#include <tamis/quantile.h>
 #include <tamis/quantile_law.h>
 #include <tamis/randomize.h>
 #include <tamis/release.h>
@@ -30,6 +31,7 @@
 #include <tamis/sensitivity.h>
 #include <tamis/setting.h>
 #include <tamis/smooth.h>
+#include <tamis/statistic.h>
 #include <tamis/study.h>
 #include <tamis/survey.h>
 #include <tamis/tally.h>

@@ -52,14 +52,16 @@ tamis_status tmi_grid_set(tmi_grid *grid, const tamis_number *from, const tamis_
 }
 
 /* The quotient is below 2^52 (1 + 2^-51) in size because step and its double differ by 2^-53 at most, relatively; so
- * the floor is exact as an integer and the conversion is defined. */
+ * the floor is exact as an integer and the conversion is defined. floor() itself would be a call. */
 bool tmi_grid_point(int64_t *k, const tmi_grid *grid, double v)
 {
     *k = 0;
     if (!isfinite(v)) return false;
     double clamped = v > grid->from ? v : grid->from;
     if (clamped > grid->to) clamped = grid->to;
-    int64_t point = (int64_t)floor(clamped / grid->step + 0.5);
+    const double quotient = clamped / grid->step + 0.5;
+    int64_t point = (int64_t)quotient; /* truncated: one more than the floor where that went up */
+    point -= (double)point > quotient;
     *k = point < grid->low ? grid->low : point > grid->high ? grid->high : point;
     return true;
 }

@@ -29,7 +29,7 @@ def nothing_that_a_terminal_obeys_is_repeated():
 
 @case
 def a_command_of_a_later_version_says_so():
-    for name in ("quantile", "audit", "total"):
+    for name in ("audit", "total"):
         is_usage_error(tamis(name), f"'{name}' is not in this version")
 
 

@@ -1,0 +1,53 @@
+/* One quantile by AboveThreshold with one-sided noise, for tails and for upper bounds that nobody knows.
+ *
+ * Candidates c_1 < c_2 < ... are looked at one after the other; the answer is the first with
+ *
+ *     f_j + nu_j >= rho + shift,       f_j = d L(c_j) - target,
+ *
+ * where L is the weight of x < c, and nu_j and rho are geometric: P(k) proportional to exp(-k / scale), k = 0, 1, 2 ... They
+ * grow by a hundredth of their distance from the lower end, so a thousand of them reach from 1 to 10^6 and the upper end hardly
+ * matters. The noise is on integers, so the law is exact.
+ *
+ * Privacy. Let a unit move every f_j by at most S. In P(answer = k) for the other data set, replace rho by rho + S: the
+ * probabilities that earlier candidates stay below do not fall, and that of candidate k to be above falls by at most that of a
+ * shift of 2 S. With one-sided noise both shifts go up, where a geometric law loses exactly exp(-S / scale): so
+ *
+ *     S / scale_rho + 2 S / scale_nu <= epsilon.                                                                   (classic)
+ *
+ * If a unit moves all f_j in the same direction, one of the two shifts is enough:
+ *
+ *     S / scale_rho + S / scale_nu <= epsilon.                                                                     (monotone)
+ *
+ * The target is p T in the classic case, T the weight of all records. It is monotone if the target is public: neighbours have
+ * the same number n of rows without weights, the target is p n, and a missing value counts as one above all candidates. The
+ * caller asks for that by `complete`: the promise holds whether or not values are missing, only the quantile would be another
+ * one.
+ *
+ * The noise of each quantile is its own, threshold included. */
+#ifndef TMI_MECH_QUANTILE_ABOVE_H
+#define TMI_MECH_QUANTILE_ABOVE_H
+
+#include "mech/quantile/quantile.h"
+
+/* The candidates of a grid: `list` NULL counts them. */
+size_t tmi_candidates(int64_t *list, const tmi_grid *grid);
+
+/* Noise of one quantile: rho first, then one nu per candidate. */
+typedef struct tmi_above {
+    bool monotone;
+    tamis_number *rho_scale, *nu_scale;
+    tamis_noise *rho, *nu;
+    int64_t *noise; /* of the next call, candidate_count + 1 of them */
+} tmi_above;
+
+tamis_status tmi_above_set(tamis_quantile *quantile, bool complete, tamis_error *err);
+void tmi_above_clear(tamis_quantile *quantile);
+tamis_status tmi_above_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err);
+
+/* The answers with the noise at hand. Errors: SYSTEM, INVALID. */
+tamis_status tmi_find_above(int64_t *points, tamis_quantile *quantile, const tmi_records *records, tamis_error *err);
+
+/* The public shift of the threshold for n rows. */
+int64_t tmi_above_shift(const tmi_above *above, const tmi_rank *rank, size_t n);
+
+#endif

@@ -1,0 +1,118 @@
+/* From records to answers. */
+#include "base/memory.h"
+#include "mech/quantile/above.h"
+#include "mech/quantile/several.h"
+
+tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (!quantile) return tmi_fail(err, TAMIS_INVALID, "quantile: NULL");
+    if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
+    for (size_t i = 0; i < quantile->bit_count && status == TAMIS_OK; i++)
+        status = tmi_uniform_begin(&quantile->bits[i], rng, err);
+    if (status == TAMIS_OK && quantile->above) status = tmi_above_prepare(quantile, rng, err);
+    if (status != TAMIS_OK) tmi_wipe(quantile->bits, quantile->bit_count * sizeof *quantile->bits);
+    return status;
+}
+
+tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *q, const double *values, const int64_t *points,
+                                  const int64_t *weights, size_t count, tamis_error *err)
+{
+    *records = (tmi_records){
+        .points = points, .values = values, .weights = weights, .count = count, .most_weight = q->most_weight, .grid = &q->grid};
+    if (count > 0 && !values && !points) return tmi_fail(err, TAMIS_INVALID, "values: NULL");
+    if (count > 0 && q->weighted && !weights) return tmi_fail(err, TAMIS_INVALID, "weights: NULL, and there is a max_weight");
+    if (!q->weighted && weights) return tmi_fail(err, TAMIS_INVALID, "max_weight: weights need one");
+    return TAMIS_OK;
+}
+
+/* ---- each by itself ---- */
+
+/* The blocks of all grid points, from all records or from those around the rank. */
+static tamis_status make_blocks(tmi_blocks *blocks, const tamis_quantile *q, const tmi_rank *rank, const tmi_records *records,
+                                bool all, tamis_error *err)
+{
+    tmi_rank_window window;
+    tamis_status status = tmi_rank_window_make(&window, records, all ? NULL : rank, err);
+    if (status != TAMIS_OK) return status;
+    status = tmi_blocks_make(blocks, &window, q->grid.low, q->grid.high, rank->p, rank->d, err);
+    tmi_rank_window_clear(&window);
+    return status;
+}
+
+tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *q, size_t number, const tmi_records *records,
+                              tamis_error *err)
+{
+    const tmi_base_measure measure = {q->log_unit, q->grid.low};
+    tmi_blocks blocks = {0};
+    tamis_status status;
+    TMI_TRY(make_blocks(&blocks, q, &q->targets[number].rank, records, true, err));
+    TMI_TRY(tmi_blocks_law(law, &blocks, &measure, q->targets[number].rate, err));
+done:
+    tmi_blocks_clear(&blocks);
+    return status;
+}
+
+static tamis_status find(int64_t *point, tamis_quantile *q, size_t number, const tmi_records *records, tamis_rng *rng,
+                         tamis_error *err)
+{
+    const tmi_target *target = &q->targets[number];
+    const tmi_base_measure measure = {q->log_unit, q->grid.low};
+    tmi_blocks blocks = {0};
+    bool beyond;
+    tamis_status status;
+    TMI_TRY(make_blocks(&blocks, q, &target->rank, records, false, err));
+    TMI_TRY(tmi_blocks_find(point, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err));
+    if (beyond) {
+        tmi_blocks_clear(&blocks);
+        TMI_TRY(make_blocks(&blocks, q, &target->rank, records, true, err));
+        TMI_TRY(tmi_blocks_find(point, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err));
+    }
+done:
+    tmi_blocks_clear(&blocks);
+    return status;
+}
+
+/* Quantiles are in order, so answers that are not are put in order: that needs no data. */
+static tamis_status find_each(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < q->count && status == TAMIS_OK; i++) status = find(&points[i], q, i, records, rng, err);
+    if (status == TAMIS_OK && !tmi_sort_points(points, NULL, q->count)) status = tmi_fail_memory(err);
+    return status;
+}
+
+/* ---- all ---- */
+
+static tamis_status answer(int64_t *points, tamis_quantile *q, const double *values, const int64_t *values_as_points,
+                           const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err)
+{
+    tmi_records records;
+    tamis_status status;
+    if (!points) return tmi_fail(err, TAMIS_INVALID, "points: NULL");
+    if (!q) return tmi_fail(err, TAMIS_INVALID, "quantile: NULL");
+    for (size_t i = 0; i < q->count; i++) points[i] = 0;
+    if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
+    TMI_TRY(tmi_quantile_records(&records, q, values, values_as_points, weights, count, err));
+    if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
+    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_find_jointly(points, q, &records, rng, err));
+    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_find_by_splitting(points, q, &records, rng, err));
+    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_find_above(points, q, &records, err));
+    else TMI_TRY(find_each(points, q, &records, rng, err));
+done:
+    tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */
+    for (size_t i = 0; status != TAMIS_OK && i < q->count; i++) points[i] = 0;
+    return status;
+}
+
+tamis_status tamis_quantile_values(int64_t *points, tamis_quantile *quantile, const double *values, const int64_t *weights,
+                                   size_t count, tamis_rng *rng, tamis_error *err)
+{
+    return answer(points, quantile, values, NULL, weights, count, rng, err);
+}
+
+tamis_status tamis_quantile_points(int64_t *points, tamis_quantile *quantile, const int64_t *records, const int64_t *weights,
+                                   size_t count, tamis_rng *rng, tamis_error *err)
+{
+    return answer(points, quantile, NULL, records, weights, count, rng, err);
+}

@@ -1,0 +1,218 @@
+#include "mech/quantile/quantile.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "mech/quantile/above.h"
+#include "mech/quantile/several.h"
+#include "num/exact.h"
+
+#define MOST_ROWS (INT64_C(1) << 20)
+#define MOST_EPSILON 1000
+#define JOINT_QUANTILES 10 /* up to this many are found jointly: beyond, splitting has the smaller errors */
+
+/* The rule for one quantile: measured in docs/quantiles.md. */
+#define TAIL 0.75
+#define LEAST_TAIL 0.9
+#define MOST_TAIL 25
+#define SKEWED_STEPS 1000
+
+#define LEAST_LOG_UNIT "1/1000000" /* of a step */
+
+/* Where the window ends: its outside weighs less than this share of the grid's points, so that a draw asks for it with
+ * probability below 2^-40, whatever the data is. */
+static const double window_nats = 48 * 0.69314718055994531;
+
+void tamis_quantile_free(tamis_quantile *q)
+{
+    if (!q) return;
+    for (size_t i = 0; q->targets && i < q->count; i++) tamis_number_free(q->targets[i].rate);
+    tmi_number_frees(&q->epsilon, &q->log_unit, &q->joint_rate, &q->key_unit, NULL);
+    tmi_above_clear(q);
+    tmi_free(q->ranks);
+    if (q->bits) tmi_wipe(q->bits, q->bit_count * sizeof *q->bits);
+    tmi_free(q->bits);
+    tmi_free(q->targets);
+    tmi_free(q);
+}
+
+tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *at, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *unit = NULL;
+    tamis_status status;
+    bool fits = false;
+    *p = *d = 0;
+    if (!at) return tmi_fail(err, TAMIS_INVALID, "at: NULL");
+    if (tmi_number_sign(at) <= 0 || tmi_number_compare_int(at, 1) >= 0)
+        return tmi_fail(err, TAMIS_INVALID, "at must be above 0 and below 1");
+    tmi_term one = tmi_int(&e, 1);
+    TMI_TRY(e.status);
+    TMI_TRY(tmi_number_gcd(&unit, at, one, err)); /* 1/d */
+    tmi_term bottom = tmi_div(&e, one, unit), top = tmi_mul(&e, at, bottom);
+    TMI_TRY(e.status);
+    fits = tmi_number_floor(d, bottom) && tmi_number_floor(p, top) && *d <= TMI_AT_MOST;
+    if (!fits) status = tmi_fail(err, TAMIS_INVALID, "at must be a fraction with a denominator of at most 2^30");
+done:
+    tamis_number_free(unit);
+    tmi_exact_clear(&e);
+    if (status != TAMIS_OK) *p = *d = 0;
+    return status;
+}
+
+static tamis_status check(const tamis_quantile_setup *s, tamis_error *err)
+{
+    if (!s->epsilon) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
+    if (tmi_number_sign(s->epsilon) <= 0 || tmi_number_compare_int(s->epsilon, MOST_EPSILON) > 0)
+        return tmi_fail(err, TAMIS_INVALID, "epsilon must be above 0 and at most %d", MOST_EPSILON);
+    if (!s->at || s->at_count == 0) return tmi_fail(err, TAMIS_INVALID, "at: there is no quantile to find");
+    if (s->at_count > TAMIS_QUANTILES) return tmi_fail(err, TAMIS_INVALID, "at: more than %d quantiles", TAMIS_QUANTILES);
+    if (!tamis_quantile_method_name(s->method)) return tmi_fail(err, TAMIS_INVALID, "method: there is none of this number");
+    if (s->rows_per_unit < 0 || s->rows_per_unit > MOST_ROWS)
+        return tmi_fail(err, TAMIS_INVALID, "rows_per_unit must be at least 1 and at most 2^20");
+    if (s->max_weight < 0 || s->max_weight > TMI_WEIGHT_MOST)
+        return tmi_fail(err, TAMIS_INVALID, "max_weight must be at least 1 and at most 2^40");
+    return TAMIS_OK;
+}
+
+tamis_status tmi_target_set(tmi_target *target, const tamis_quantile *q, const tamis_number *epsilon, bool add_remove,
+                            double points, tamis_error *err)
+{
+    const int64_t p = target->rank.p, d = target->rank.d, change = !add_remove ? d : p > d - p ? p : d - p;
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term most = tmi_mul(&e, tmi_mul(&e, tmi_int(&e, change), tmi_int(&e, q->rows_per_unit)), tmi_int(&e, q->most_weight));
+    tamis_status status = tmi_exact_copy(&target->rate, &e, tmi_div(&e, epsilon, tmi_mul(&e, tmi_int(&e, 2), most)));
+    tmi_exact_clear(&e);
+    if (status != TAMIS_OK) return status;
+    const double reach = ceil((3 * log(points + 1) + window_nats) / tmi_number_down(target->rate));
+    target->rank.reach = reach < 0x1p120 ? (tmi_int128)reach
+                                         : (tmi_int128)1 << 120; /* a loss is below 2^92: then all are inside */
+    return TAMIS_OK;
+}
+
+static tamis_status set_log_unit(tamis_quantile *q, const tamis_number *unit, const tamis_number *step, tamis_error *err)
+{
+    tamis_number *least = NULL;
+    tamis_status status = TAMIS_OK;
+    if (!unit) return TAMIS_OK;
+    TMI_TRY(tmi_number_div(&q->log_unit, unit, step, err));
+    TMI_TRY(tamis_number_read(&least, LEAST_LOG_UNIT, err));
+    if (tmi_number_compare(q->log_unit, least) < 0)
+        status = tmi_fail(err, TAMIS_INVALID, "log_unit must be at least a millionth of the step");
+done:
+    tamis_number_free(least);
+    return status;
+}
+
+/* The ranks, ascending. */
+static tamis_status set_ranks(tamis_quantile *q, const tamis_quantile_setup *s, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < s->at_count && status == TAMIS_OK; i++) {
+        status = tmi_quantile_fraction(&q->targets[i].rank.p, &q->targets[i].rank.d, s->at[i], err);
+        if (status == TAMIS_OK && i > 0 && tmi_number_compare(s->at[i - 1], s->at[i]) >= 0)
+            status = tmi_fail(err, TAMIS_INVALID, "at: the quantiles must be in ascending order, each once");
+    }
+    return status;
+}
+
+/* Each quantile has the same part of epsilon: their losses add up. */
+static tamis_status set_inverse(tamis_quantile *q, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term part = tmi_div(&e, q->epsilon, tmi_int(&e, (int64_t)q->count));
+    tamis_status status = e.status;
+    for (size_t i = 0; i < q->count && status == TAMIS_OK; i++)
+        status = tmi_target_set(&q->targets[i], q, part, q->add_remove, (double)(q->grid.high - q->grid.low) + 1, err);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* The rule of docs/quantiles.md, from public numbers alone. */
+static tamis_quantile_method choose(const tamis_quantile_setup *s)
+{
+    if (s->at_count > 1) return s->at_count <= JOINT_QUANTILES ? TAMIS_QUANTILE_JOINT : TAMIS_QUANTILE_SPLIT;
+    const bool monotone = s->complete && !s->add_remove && s->max_weight == 0;
+    const double q = s->at[0] ? tmi_number_nearest(s->at[0]) : 0;
+    const double records = (1 - q) * (double)s->rows * tmi_number_nearest(s->epsilon); /* above the quantile, times epsilon */
+    const bool is_tail = q >= TAIL && records >= LEAST_TAIL && records <= MOST_TAIL;
+    return monotone && is_tail ? TAMIS_QUANTILE_THRESHOLD : TAMIS_QUANTILE_INVERSE;
+}
+
+/* Where values cannot be negative and span many steps, they are taken to be skewed. */
+static const tamis_number *choose_log_unit(const tamis_quantile_setup *s, const tmi_grid *grid)
+{
+    if (s->log_unit || s->method != TAMIS_QUANTILE_AUTO) return s->log_unit;
+    return grid->low >= 0 && grid->high - grid->low >= SKEWED_STEPS ? s->step : NULL;
+}
+
+tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *s, tamis_error *err)
+{
+    tamis_quantile *q = NULL;
+    tamis_status status;
+    if (!quantile) return tmi_fail(err, TAMIS_INVALID, "quantile: NULL");
+    *quantile = NULL;
+    if (!s) return tmi_fail(err, TAMIS_INVALID, "setup: NULL");
+    TMI_TRY(check(s, err));
+    if (!(q = tmi_alloc(1, sizeof *q))) TMI_TRY(tmi_fail_memory(err));
+    q->method = s->method != TAMIS_QUANTILE_AUTO ? s->method : choose(s);
+    q->add_remove = s->add_remove != 0;
+    q->rows_per_unit = s->rows_per_unit > 0 ? s->rows_per_unit : 1;
+    q->most_weight = s->max_weight > 0 ? s->max_weight : 1;
+    q->weighted = s->max_weight > 0;
+    q->count = s->at_count;
+    q->bit_count = q->method == TAMIS_QUANTILE_JOINT ? TMI_JOINT_CHOICES * q->count : q->count;
+    q->targets = tmi_alloc(q->count, sizeof *q->targets);
+    q->bits = tmi_alloc(q->bit_count, sizeof *q->bits);
+    if (!q->targets || !q->bits) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_grid_set(&q->grid, s->from, s->to, s->step, err));
+    TMI_TRY(set_ranks(q, s, err));
+    TMI_TRY(tmi_number_copy(&q->epsilon, s->epsilon, err));
+    TMI_TRY(set_log_unit(q, choose_log_unit(s, &q->grid), s->step, err));
+    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_joint_set(q, err));
+    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_splitting_set(q, s->at, err));
+    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_above_set(q, s->complete != 0, err));
+    else TMI_TRY(set_inverse(q, err));
+    *quantile = q;
+    q = NULL;
+done:
+    tamis_quantile_free(q);
+    return status;
+}
+
+/* ---- methods ---- */
+
+static const char *const methods[] = {[TAMIS_QUANTILE_AUTO] = "auto",
+                                      [TAMIS_QUANTILE_INVERSE] = "inverse",
+                                      [TAMIS_QUANTILE_JOINT] = "joint",
+                                      [TAMIS_QUANTILE_SPLIT] = "split",
+                                      [TAMIS_QUANTILE_THRESHOLD] = "threshold"};
+
+const char *tamis_quantile_method_name(tamis_quantile_method method)
+{
+    return (size_t)method < sizeof methods / sizeof *methods ? methods[method] : NULL;
+}
+
+tamis_status tamis_quantile_method_of_name(tamis_quantile_method *method, const char *name, tamis_error *err)
+{
+    if (!method) return tmi_fail(err, TAMIS_INVALID, "method: NULL");
+    *method = TAMIS_QUANTILE_AUTO;
+    for (size_t i = 0; name && i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i], name) == 0) {
+            *method = (tamis_quantile_method)i;
+            return TAMIS_OK;
+        }
+    return tmi_fail(err, TAMIS_INVALID, "method: there is none of this name");
+}
+
+tamis_quantile_method tamis_quantile_method_of(const tamis_quantile *quantile)
+{
+    return quantile ? quantile->method : TAMIS_QUANTILE_AUTO;
+}
+
+void tamis_quantile_grid(int64_t *low, int64_t *high, const tamis_quantile *quantile)
+{
+    if (low) *low = quantile ? quantile->grid.low : 0;
+    if (high) *high = quantile ? quantile->grid.high : 0;
+}

@@ -1,0 +1,55 @@
+/* A quantile inside the library. */
+#ifndef TMI_MECH_QUANTILE_QUANTILE_H
+#define TMI_MECH_QUANTILE_QUANTILE_H
+
+#include <tamis/quantile.h>
+
+#include "mech/quantile/inverse.h"
+
+/* One quantile: its rank, and the rate of its law, epsilon / (2 * the largest change of a distance by a unit). */
+typedef struct tmi_target {
+    tmi_rank rank;
+    tamis_number *rate;
+} tmi_target;
+
+struct tamis_quantile {
+    tamis_quantile_method method; /* not AUTO */
+    tmi_grid grid;
+    tamis_number *log_unit; /* in steps; NULL: uniform */
+    tamis_number *epsilon;
+    int64_t rows_per_unit, most_weight;
+    bool add_remove, weighted;
+    tmi_target *targets; /* JOINT: the ranks alone */
+    size_t count;
+    int64_t *ranks, common;   /* JOINT: P_j and d */
+    tamis_number *joint_rate; /* JOINT */
+    tamis_number *key_unit;   /* JOINT, SPLIT: log_unit in places of keys */
+    struct tmi_above *above;  /* THRESHOLD: the noise of each */
+    int64_t *candidates;      /* THRESHOLD */
+    size_t candidate_count;
+    tmi_uniform_bits *bits; /* of the next call */
+    size_t bit_count;
+};
+
+/* epsilon / (2 S) for a quantile of one part of the data, and how far its window reaches, on a grid with this many points; S is
+ * the largest change of its distance by a unit. SYSTEM. */
+tamis_status tmi_target_set(tmi_target *target, const tamis_quantile *quantile, const tamis_number *epsilon, bool add_remove,
+                            double points, tamis_error *err);
+
+/* What JOINT and SPLIT need beside the ranks, from `at`. INVALID names `at`, SYSTEM. */
+tamis_status tmi_joint_set(tamis_quantile *quantile, tamis_error *err);
+tamis_status tmi_splitting_set(tamis_quantile *quantile, const tamis_number *const *at, tamis_error *err);
+
+/* p/d in lowest terms. Needs 0 < at < 1. INVALID names `at`, SYSTEM. */
+tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *at, tamis_error *err);
+
+/* The law of an answer that is found by itself: one probability per grid point, from low to high. For tests and audits. Errors:
+ * SYSTEM, INVALID. */
+tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, size_t number, const tmi_records *records,
+                              tamis_error *err);
+
+/* The records of a call. INVALID. */
+tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *quantile, const double *values,
+                                  const int64_t *points, const int64_t *weights, size_t count, tamis_error *err);
+
+#endif

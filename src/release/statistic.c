@@ -1,0 +1,341 @@
+/* One private statistic of one file, one step per line in tamis_statistic_quantile:
+ *
+ *     setup       what is asked is checked: nothing is read
+ *     inventory   the file and its columns are there
+ *     charge      durable; from here on a failure has cost something
+ *     bits        all that the answer needs
+ *     points      one pass over the data
+ *     answer      the mechanism
+ *     keep        the answer, in the ledger */
+#include "release/statistic.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "engine/core/points.h"
+#include "num/exact.h"
+#include "plan/json_fields.h"
+#include "release/source_parts.h"
+#include "report/promise.h"
+
+void tamis_statistic_free(tamis_statistic *s)
+{
+    if (!s) return;
+    for (size_t i = 0; s->at && i < s->count; i++) tamis_number_free(s->at[i]);
+    tmi_number_frees(&s->step, &s->epsilon, NULL);
+    tamis_quantile_free(s->quantile);
+    tamis_ledger_free(s->account.ledger);
+    tamis_charged_clear(&s->account.charged);
+    tmi_free(s->at);
+    tmi_free(s->points);
+    tmi_free(s->errors);
+    tmi_free(s->priors);
+    tmi_free(s->file);
+    tmi_free(s->column);
+    tmi_free(s->weight);
+    tmi_free(s->ledger);
+    tmi_free(s->identity);
+    tmi_free(s);
+}
+
+/* ---- what is asked ---- */
+
+static tamis_status check(const tamis_file_quantile *asked, tamis_error *err)
+{
+    if (!asked->file || !*asked->file) return tmi_fail(err, TAMIS_INVALID, "file: there is none");
+    if (!asked->column || !*asked->column) return tmi_fail(err, TAMIS_INVALID, "column: there is none");
+    if (asked->weight && !asked->max_weight)
+        return tmi_fail(err, TAMIS_INVALID, "weight: weights need a largest one, max_weight");
+    if (!asked->weight && asked->max_weight) return tmi_fail(err, TAMIS_INVALID, "max_weight: there are no weights");
+    if (asked->max_weight && tmi_number_sign(asked->max_weight) <= 0)
+        return tmi_fail(err, TAMIS_INVALID, "max_weight must be above 0");
+    return TAMIS_OK;
+}
+
+/* Everything that shapes the answer: the same text asks for the same release. */
+static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
+{
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_json_open(&out, '{');
+    tmi_json_add_string(&out, "statistic", "quantile");
+    tmi_json_add_string(&out, "column", s->column);
+    tmi_json_add_string(&out, "weight", s->weight);
+    tmi_add_exact(&out, "max_weight", asked->max_weight);
+    tmi_add_exact(&out, "from", asked->what.from);
+    tmi_add_exact(&out, "to", asked->what.to);
+    tmi_add_exact(&out, "step", asked->what.step);
+    tmi_add_exact(&out, "log_unit", asked->what.log_unit);
+    tmi_json_add_open(&out, "at", '[');
+    for (size_t i = 0; i < s->count; i++) tmi_put_exact(&out, s->at[i]);
+    tmi_json_close(&out, ']');
+    tmi_json_add_string(&out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    tmi_json_add_boolean(&out, "complete", asked->what.complete != 0);
+    tmi_json_add_string(&out, "neighbours", s->add_remove ? "add_remove" : "replace");
+    tmi_add_exact(&out, "epsilon", s->epsilon);
+    tmi_json_close(&out, '}');
+    return tmi_text_take(&s->identity, &json, err);
+}
+
+/* Beside the file itself: by whatever name it is called, it has one ledger. (Copies and second names of the disk are other
+ * files.) */
+static tamis_status name_ledger(char **ledger, const char *file, tamis_error *err)
+{
+    char real[PATH_MAX];
+    struct stat facts;
+    tmi_text text;
+    tmi_text_init(&text);
+    const bool is_link = lstat(file, &facts) == 0 && S_ISLNK(facts.st_mode) && realpath(file, real);
+    tmi_text_format(&text, "%s.ledger", is_link ? real : file);
+    return tmi_text_take(ledger, &text, err);
+}
+
+/* The quantile for this many rows; -1: not public. */
+static tamis_status make_quantile(tamis_statistic *s, const tamis_file_quantile *asked, int64_t rows, tamis_error *err)
+{
+    tamis_quantile_setup what = asked->what;
+    what.rows_per_unit = 1;
+    what.max_weight = asked->weight ? TMI_WEIGHT_STEPS : 0;
+    what.rows = rows > 0 ? rows : 0;
+    tamis_quantile_free(s->quantile);
+    return tamis_quantile_new(&s->quantile, &what, err);
+}
+
+static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
+{
+    const tamis_quantile_setup what = asked->what;
+    tamis_status status;
+    TMI_TRY(check(asked, err));
+    TMI_TRY(make_quantile(s, asked, -1, err));
+    s->count = what.at_count;
+    s->add_remove = what.add_remove != 0;
+    s->at = tmi_alloc(s->count, sizeof *s->at);
+    s->points = tmi_alloc(s->count, sizeof *s->points);
+    s->errors = tmi_alloc(s->count, sizeof *s->errors);
+    s->priors = tmi_alloc(s->count, sizeof *s->priors);
+    if (!s->at || !s->points || !s->errors || !s->priors) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < s->count; i++) TMI_TRY(tmi_number_copy(&s->at[i], what.at[i], err));
+    TMI_TRY(tmi_number_copy(&s->step, what.step, err));
+    TMI_TRY(tmi_number_copy(&s->epsilon, what.epsilon, err));
+    TMI_TRY(tmi_copy_string(&s->file, asked->file, err));
+    TMI_TRY(tmi_copy_string(&s->column, asked->column, err));
+    TMI_TRY(tmi_copy_string(&s->weight, asked->weight, err));
+    TMI_TRY(name_ledger(&s->ledger, asked->file, err));
+done:
+    return status;
+}
+
+/* ---- the columns ---- */
+
+typedef struct columns {
+    tmi_column value, weight;
+} columns;
+
+static tamis_status make_columns(columns *c, const tamis_file_quantile *asked, const tamis_statistic *s, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_status status = TAMIS_OK;
+    *c = (columns){.value = {.name = s->column, .kind = TMI_NUMBER, .grid = s->quantile->grid}};
+    if (s->weight) {
+        c->weight = (tmi_column){.name = s->weight, .kind = TMI_NUMBER};
+        tmi_term step = tmi_div(&e, asked->max_weight, tmi_int(&e, TMI_WEIGHT_STEPS)), zero = tmi_int(&e, 0);
+        TMI_TRY(e.status);
+        TMI_TRY(tmi_grid_set(&c->weight.grid, zero, asked->max_weight, step, err));
+    }
+done:
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* The columns are there, and how many rows there are. */
+static tamis_status look(tamis_statistic *s, tmi_engine *engine, const columns *c, const tamis_watch *watch, tamis_error *err)
+{
+    const tmi_column *const list[] = {&c->value, &c->weight};
+    tmi_inventory inventory = {.columns = list, .column_count = s->weight ? 2 : 1};
+    tamis_status status = engine->describe(engine, &inventory, watch, err);
+    s->rows = s->add_remove ? -1 : inventory.rows;
+    return status;
+}
+
+/* ---- the ledger ---- */
+
+/* What the first charge of a file fixes: later ones count the same neighbours. */
+static const char *frozen_of(const tamis_statistic *s)
+{
+    return s->add_remove ? "{\"unit\": \"row\", \"neighbours\": \"add_remove\"}"
+                         : "{\"unit\": \"row\", \"neighbours\": \"replace\"}";
+}
+
+static tamis_status name_source(char **source, const tamis_statistic *s, tamis_error *err)
+{
+    tmi_value *parts = NULL;
+    char *files[] = {s->file};
+    const tmi_plan_source own = {.files = files, .names = files, .file_count = 1};
+    tamis_status status = tmi_source_parts(&parts, &own, s->ledger, err);
+    if (status == TAMIS_OK) status = tmi_json_canonical_text(source, parts, err);
+    tmi_value_free(parts);
+    return status;
+}
+
+static tamis_status look_at_spending(tamis_statistic *s, const char *survey, tamis_error *err)
+{
+    const int64_t number = tamis_ledger_find(s->account.ledger, survey);
+    if (number < 0) return TAMIS_OK;
+    s->account.has_spending = true;
+    return tamis_ledger_spending(NULL, &s->account.spent, &s->account.left, s->account.ledger, (size_t)number, err);
+}
+
+static tamis_status charge(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
+{
+    const char *name = tmi_last_name(s->ledger);
+    char *survey = tmi_copy_text(name, strlen(name) - strlen(".ledger")), *source = NULL;
+    if (!survey) return tmi_fail_memory(err);
+    tamis_charge charge = {.survey = survey,
+                           .release = "quantile",
+                           .amount = {.epsilon = s->epsilon},
+                           .frozen = frozen_of(s),
+                           .measures = s->identity,
+                           .again = asked->again,
+                           .leftover = ""};
+    tamis_status status;
+    TMI_TRY(name_source(&source, s, err));
+    charge.source = source;
+    TMI_TRY(tamis_ledger_open(&s->account.ledger, s->ledger, err));
+    s->account.kept = true;
+    const bool is_new = tamis_ledger_find(s->account.ledger, survey) < 0;
+    if (asked->budget || is_new) charge.budget.epsilon = asked->budget ? asked->budget : s->epsilon;
+    TMI_TRY(tamis_ledger_charge(&s->account.charged, s->account.ledger, &charge, err));
+    TMI_TRY(look_at_spending(s, survey, err));
+done:
+    tmi_free(survey);
+    tmi_free(source);
+    return status;
+}
+
+/* ---- with the data ---- */
+
+static tamis_status answer(tamis_statistic *s, tmi_engine *engine, const columns *c, tamis_error *err)
+{
+    tamis_rng *rng = NULL;
+    tmi_point_list list = {0};
+    tamis_status status;
+    TMI_TRY(tamis_rng_new(&rng, err));
+    TMI_TRY(tamis_quantile_prepare(s->quantile, rng, err));
+    TMI_TRY(tmi_engine_points(&list, engine, &(tmi_points_request){&c->value, s->weight ? &c->weight : NULL}, err));
+    TMI_TRY(tamis_quantile_points(s->points, s->quantile, list.points, list.weights, list.count, rng, err));
+done:
+    tmi_point_list_clear(&list);
+    tamis_rng_free(rng);
+    return status;
+}
+
+/* {"points": [...], "rows": 200}: never data, never bits. */
+static tamis_status keep(tamis_statistic *s, tamis_error *err)
+{
+    char *kept = NULL;
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_json_open(&out, '{');
+    tmi_json_add_integers(&out, "points", s->points, s->count);
+    tmi_json_add_integer(&out, "rows", s->rows);
+    tmi_json_close(&out, '}');
+    tamis_status status = tmi_text_take(&kept, &json, err);
+    if (status == TAMIS_OK) status = tamis_ledger_released(s->account.ledger, s->account.charged.entry, kept, err);
+    tmi_free(kept);
+    return status;
+}
+
+static tamis_status recall(tamis_statistic *s, tamis_error *err)
+{
+    const char *text = s->account.charged.measurements;
+    tmi_value *json = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_json_read(&json, text, strlen(text), err));
+    const tmi_value *points = tmi_value_get(json, "points"), *rows = tmi_value_get(json, "rows");
+    if (!points || !rows || tmi_value_kind_of(points) != TMI_VALUE_LIST || tmi_value_size(points) != s->count ||
+        tmi_value_kind_of(rows) != TMI_VALUE_INTEGER)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "ledger: the numbers kept for this call are damaged; --again makes new ones"));
+    for (size_t i = 0; i < s->count; i++) s->points[i] = tmi_value_integer(tmi_value_at(points, i));
+    s->rows = tmi_value_integer(rows);
+done:
+    tmi_value_free(json);
+    return status;
+}
+
+/* ---- how good it is, from what is public ---- */
+
+static tamis_status judge(tamis_statistic *s, tamis_error *err)
+{
+    tamis_number *confidence = NULL;
+    tamis_status status = tamis_number_read(&confidence, TMI_STATISTIC_CONFIDENCE, err);
+    for (size_t i = 0; i < s->count && status == TAMIS_OK; i++) {
+        const tmi_target *target = &s->quantile->targets[i];
+        const double p = (double)target->rank.p, d = (double)target->rank.d;
+        status = tamis_quantile_error(&s->errors[i], s->quantile, i, confidence, 1, err);
+        if (status == TAMIS_UNABLE) status = TAMIS_OK;
+        /* No distance is above max(p, d - p) T, so every point has at least this share of its measure. */
+        s->priors[i] = NAN;
+        if (s->rows >= 0 && s->quantile->method == TAMIS_QUANTILE_INVERSE)
+            s->priors[i] = exp(-tmi_number_up(target->rate) * fmax(p, d - p) * (double)s->rows *
+                               (double)s->quantile->most_weight);
+    }
+    tamis_number_free(confidence);
+    return status;
+}
+
+/* After the charge a failure says what it has cost. */
+static tamis_status charge_stands(const tamis_statistic *s, tamis_error *err)
+{
+    if (!err) return TAMIS_SYSTEM;
+    const tamis_error reason = *err;
+    return tmi_fail(
+        err, TAMIS_SYSTEM,
+        "%.900s; the charge stands (entry %lld of %.300s), and nothing was published. The same call takes it over and "
+        "pays nothing",
+        reason.message, (long long)s->account.charged.entry, s->ledger);
+}
+
+tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_file_quantile *asked, tamis_error *err)
+{
+    tmi_engine *engine = NULL;
+    tamis_statistic *s = NULL;
+    columns c;
+    bool charged = false;
+    tamis_status status;
+    if (!statistic) return tmi_fail(err, TAMIS_INVALID, "statistic: NULL");
+    *statistic = NULL;
+    if (!asked) return tmi_fail(err, TAMIS_INVALID, "asked: NULL");
+    if (!(s = tmi_alloc(1, sizeof *s))) return tmi_fail_memory(err);
+    TMI_TRY(set_up(s, asked, err));
+    const char *const files[] = {s->file};
+    const tmi_source source = {.files = files, .file_count = 1};
+    TMI_TRY(make_columns(&c, asked, s, err));
+    TMI_TRY(tmi_engine_open(&engine, asked->engine, &source, 0, err));
+    TMI_TRY(look(s, engine, &c, &asked->watch, err));
+    TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
+    TMI_TRY(write_identity(s, asked, err));
+    TMI_TRY(charge(s, asked, err));
+    charged = !s->account.charged.measurements;
+    if (!charged) TMI_TRY(recall(s, err));
+    else {
+        TMI_TRY(answer(s, engine, &c, err));
+        TMI_TRY(keep(s, err));
+    }
+    TMI_TRY(judge(s, err));
+    *statistic = s;
+    s = NULL;
+done:
+    if (status != TAMIS_OK && charged) status = charge_stands(s, err);
+    if (engine) engine->free(engine);
+    tamis_statistic_free(s);
+    return status;
+}

@@ -1,0 +1,193 @@
+/* What one statistic of one file says: the same facts as JSON and for people. */
+#include <math.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "num/bound.h"
+#include "num/exact.h"
+#include "release/statistic.h"
+#include "report/promise.h"
+
+static const char no_outsider[] = "one file without a plan: nothing is known about how its rows were sampled";
+static const char no_interval[] = "no interval is offered for quantiles of one file: rank_error says what the mechanism adds";
+
+static double worth(const tamis_statistic *s, size_t i)
+{
+    tmi_exact e = TMI_EXACT(NULL);
+    tmi_term value = tmi_mul(&e, tmi_int(&e, s->points[i]), s->step);
+    const double estimate = value ? tmi_number_nearest(value) : NAN;
+    tmi_exact_clear(&e);
+    return estimate;
+}
+
+static const char *step_words(const tamis_statistic *s)
+{
+    return s->add_remove ? "one row is added or removed" : "one row is replaced by any other";
+}
+
+/* ---- JSON ---- */
+
+static void put_result(tmi_json_out *out, const tamis_statistic *s, size_t i)
+{
+    tmi_json_open(out, '{');
+    tmi_json_add_string(out, "statistic", "quantile");
+    tmi_json_add_string(out, "column", s->column);
+    tmi_json_add_open(out, "group", '{');
+    tmi_json_close(out, '}');
+    tmi_json_add_real(out, "at", tmi_number_nearest(s->at[i]));
+    tmi_json_add_real(out, "estimate", worth(s, i));
+    tmi_json_add_null(out, "se");
+    tmi_json_add_null(out, "interval");
+    tmi_json_add_string(out, "reason", no_interval);
+    tmi_json_add_string(out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    if (isfinite(s->errors[i])) {
+        tmi_json_add_open(out, "rank_error", '{');
+        tmi_json_add_real(out, s->weight ? "largest_weights" : "records", s->errors[i]);
+        tmi_json_add_real(out, "confidence", 0.95);
+        tmi_json_close(out, '}');
+    } else tmi_json_add_null(out, "rank_error");
+    tmi_json_add_real(out, "prior_share", s->priors[i]);
+    tmi_json_close(out, '}');
+}
+
+static void put_guarantee(tmi_json_out *out, const tamis_statistic *s)
+{
+    const tamis_bound epsilon = tmi_number_bound(s->epsilon), zero = {0, 0};
+    tmi_json_open(out, '{');
+    tmi_json_add_open(out, "specification", '{');
+    tmi_json_add_string(out, "domain", "every file with these columns");
+    tmi_json_add_string(out, "multiverse", s->add_remove ? "all of them" : "those with the same number of rows");
+    tmi_json_add_open(out, "input_premetric", '{');
+    tmi_json_add_string(out, "counts", "steps from one dataset to the other");
+    tmi_json_add_string(out, "step", step_words(s));
+    tmi_json_close(out, '}');
+    tmi_json_add_string(out, "divergence", "largest |log(P(S) / Q(S))| over all sets S of outputs");
+    tmi_json_add_open(out, "budget", '{');
+    tmi_add_exact(out, "epsilon", s->epsilon);
+    tmi_json_add_string(out, "delta", "0");
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "invariants", '{');
+    if (s->rows >= 0) tmi_json_add_integer(out, "rows", s->rows);
+    tmi_json_close(out, '}');
+    tmi_json_close(out, '}');
+    tmi_json_add_open(out, "sample", '{');
+    tmi_json_add_bound(out, "epsilon", epsilon);
+    tmi_json_add_bound(out, "delta", zero);
+    tmi_json_close(out, '}');
+    tmi_json_add_null(out, "outsider");
+    tmi_json_add_string(out, "outsider_reason", no_outsider);
+    tmi_json_close(out, '}');
+}
+
+tamis_status tamis_statistic_json(char **json, const tamis_statistic *s, tamis_error *err)
+{
+    tmi_text text;
+    tmi_json_out out;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    if (!s) return tmi_fail(err, TAMIS_INVALID, "statistic: NULL");
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, true);
+    tmi_json_open(&out, '{');
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_open(&out, "results", '[');
+    for (size_t i = 0; i < s->count; i++) put_result(&out, s, i);
+    tmi_json_close(&out, ']');
+    tmi_json_key(&out, "guarantee");
+    put_guarantee(&out, s);
+    tmi_json_key(&out, "spent");
+    tmi_put_spending(&out, &s->account, &s->account.spent);
+    tmi_json_key(&out, "left");
+    tmi_put_spending(&out, &s->account, &s->account.left);
+    tmi_json_key(&out, "ledger");
+    tmi_put_entry(&out, &s->account);
+    tmi_json_close(&out, '}');
+    tmi_text_put(&text, "\n");
+    return tmi_text_take(json, &text, err);
+}
+
+/* ---- for people ---- */
+
+static void put_table(tmi_text *text, const tamis_statistic *s)
+{
+    static const tmi_align align[] = {TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    static const char *const heading[] = {"at", "estimate", "rank error"};
+    tmi_text_table table;
+    tmi_table_init(&table, 3, align);
+    tmi_table_row(&table, heading);
+    for (size_t i = 0; i < s->count; i++) {
+        tmi_text cells[3];
+        for (size_t c = 0; c < 3; c++) tmi_text_init(&cells[c]);
+        tmi_text_format(&cells[0], "%.6g", tmi_number_nearest(s->at[i]));
+        tmi_text_format(&cells[1], "%.15g", worth(s, i));
+        if (isfinite(s->errors[i])) tmi_text_format(&cells[2], "%.0f", ceil(s->errors[i]));
+        else tmi_text_put(&cells[2], "-");
+        tmi_table_row_taken(&table, cells);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
+
+/* What the rank error means, and whether it says that the data hardly matter. */
+static void put_quality(tmi_text *text, const tamis_statistic *s)
+{
+    tmi_text p;
+    double prior = 0;
+    bool vague = false;
+    tmi_text_init(&p);
+    for (size_t i = 0; i < s->count; i++) {
+        const double q = tmi_number_nearest(s->at[i]);
+        prior = s->priors[i] > prior ? s->priors[i] : prior;
+        vague = vague || (s->rows >= 0 && isfinite(s->errors[i]) && s->errors[i] > fmin(q, 1 - q) * (double)s->rows);
+    }
+    tmi_text_format(
+        &p,
+        "With probability 0.95 each estimate is fewer than `rank error` %s away from the quantile of the file, whatever "
+        "its values are. The error of sampling comes on top of that.",
+        s->weight ? "records of the largest weight" : "records");
+    tmi_text_wrap_taken(text, "", "", &p);
+    if (vague) {
+        tmi_text_init(&p);
+        tmi_text_put(
+            &p, "With so few rows, such an epsilon and such bounds, an estimate may owe more to the bounds than to the data: "
+                "use narrower bounds, a larger step or a larger epsilon.");
+        if (prior > 0.005)
+            tmi_text_format(&p, " At least %.0f %% of an estimate's distribution is that without any data.", 100 * prior);
+        tmi_text_wrap_taken(text, "", "", &p);
+    }
+}
+
+tamis_status tamis_statistic_text(char **result, const tamis_statistic *s, tamis_error *err)
+{
+    tmi_text text, p;
+    char epsilon[TMI_DECIMAL];
+    if (!result) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *result = NULL;
+    if (!s) return tmi_fail(err, TAMIS_INVALID, "statistic: NULL");
+    tamis_status status = tmi_number_decimal_up(epsilon, s->epsilon, err);
+    if (status != TAMIS_OK) return status;
+    tmi_text_init(&text);
+    tmi_text_format(&text, "quantiles of %s%s%s\n\n", s->column, s->weight ? ", weighted by " : "", s->weight ? s->weight : "");
+    put_table(&text, s);
+    tmi_text_put(&text, "\n");
+    put_quality(&text, s);
+    tmi_text_init(&p);
+    tmi_text_format(&p,
+                    "Guarantee: epsilon %s, delta 0, for datasets in which %s. It covers one row: a person with several rows "
+                    "loses as many times that.",
+                    epsilon, step_words(s));
+    tmi_text_put(&text, "\n");
+    tmi_text_wrap_taken(&text, "", "", &p);
+    tmi_text_init(&p);
+    tmi_text_format(&p, "Spent so far: %s; left: %s (%s, entry %lld).", s->account.spent.words, s->account.left.words, s->ledger,
+                    (long long)s->account.charged.entry);
+    if (s->account.charged.measurements)
+        tmi_text_format(&p,
+                        " The same was asked on %s: these are its numbers, the data were not read again and nothing was spent. "
+                        "--again pays for fresh ones.",
+                        s->account.charged.time);
+    else if (s->account.charged.created) tmi_text_put(&p, " This call created the ledger.");
+    tmi_text_wrap_taken(&text, "", "", &p);
+    return tmi_text_take(result, &text, err);
+}

@@ -1,0 +1,203 @@
+"""tamis quantile"""
+import json
+import math
+
+from kit import *
+
+
+def folder():
+    return pathlib.Path(tempfile.mkdtemp(prefix="tamis-quantile-"))
+
+
+def write(values, name="data.csv", weights=None):
+    """A file of its own, in a folder of its own."""
+    path = folder() / name
+    rows = [f"{v},{w}" for v, w in zip(values, weights or [1] * len(values))]
+    path.write_text("\n".join(["income,w", *rows]) + "\n")
+    return path
+
+
+def quantile(path, *arguments, at="0.5", bounds=(0, 1000), epsilon="1", **options):
+    return tamis("quantile", path, "--column", "income", "--at", at, "--from", bounds[0], "--to", bounds[1], "--epsilon", epsilon,
+                 "--engine", "memory", *arguments, **options)
+
+
+def result(*arguments, **options):
+    done = quantile(*arguments, "--json", **options)
+    assert done.returncode == OK, done.stderr
+    return json.loads(done.stdout)
+
+
+@case
+def prints_results_and_guarantee():
+    path = write(range(1000))
+    told = result(path, at="0.1,0.5,0.9")
+    assert [r["at"] for r in told["results"]] == [0.1, 0.5, 0.9]
+    for r in told["results"]:
+        assert r["statistic"] == "quantile" and r["column"] == "income" and r["method"] == "joint"
+        assert abs(r["estimate"] - 1000 * r["at"]) < 200  # e^-50 otherwise
+        assert r["estimate"] == int(r["estimate"])
+    sample = told["guarantee"]["sample"]
+    assert sample["epsilon"] == {"lower": 1, "upper": 1} and sample["delta"] == {"lower": 0, "upper": 0}
+    assert told["guarantee"]["outsider"] is None and told["guarantee"]["outsider_reason"]
+    assert told["guarantee"]["specification"]["invariants"] == {"rows": 1000}
+    assert told["spent"]["epsilon"]["upper"] == 1 and told["left"]["epsilon"]["lower"] == 0
+    assert told["ledger"]["created"] is True and told["ledger"]["repeated"] is False
+
+
+@case
+def speaks_to_people():
+    done = quantile(write(range(1000)))
+    assert done.returncode == OK and done.stderr == ""
+    for words in ("rank error", "Guarantee: epsilon 1, delta 0", "This call created the ledger"):
+        assert words in " ".join(done.stdout.split())
+    assert all(len(line) <= 130 for line in done.stdout.splitlines())
+
+
+@case
+def charges_the_ledger_beside_the_file():
+    path = write(range(100))
+    assert quantile(path, "--budget", "2").returncode == OK
+    ledger = path.with_name("data.csv.ledger")
+    account = json.loads(tamis("ledger", "show", ledger, "--json").stdout)["accounts"][0]
+    assert account["survey"] == "data.csv" and account["spent"]["epsilon"]["upper"] == 1
+    assert quantile(path, at="0.25").returncode == OK
+    refused = quantile(path, at="0.75")
+    assert refused.returncode == REFUSED and "nothing was spent" in refused.stderr
+    assert tamis("ledger", "raise", ledger, "--survey", "data.csv", "--epsilon", "3", "--reason", "approved").returncode == OK
+    assert quantile(path, at="0.75").returncode == OK
+    assert tamis("ledger", "verify", ledger).returncode == OK
+
+
+@case
+def a_repeated_call_returns_the_same():
+    path = write(range(100))
+    first = result(path, "--budget", "2", epsilon="0.1")
+    path.write_text("income,w\n")  # the data are not read again
+    for _ in range(3):
+        again = result(path, epsilon="0.1")
+        assert again["results"] == first["results"] and again["ledger"]["repeated"] is True
+        assert again["spent"]["epsilon"]["upper"] == first["spent"]["epsilon"]["upper"]
+    paid = result(path, "--again", epsilon="0.1")
+    assert paid["ledger"]["repeated"] is False and paid["spent"]["epsilon"]["lower"] > 0.19
+
+
+@case
+def another_name_is_the_same_ledger():
+    path = write(range(100))
+    link = path.with_name("other.csv")
+    link.symlink_to(path)
+    assert quantile(path).returncode == OK
+    assert quantile(link, at="0.25").returncode == REFUSED
+    assert not link.with_name("other.csv.ledger").exists()
+
+
+@case
+def neighbours_are_fixed_by_the_first_call():
+    path = write(range(100))
+    told = result(path, "--neighbours", "add_remove", "--budget", "5")
+    assert told["guarantee"]["specification"]["invariants"] == {}
+    assert "added or removed" in told["guarantee"]["specification"]["input_premetric"]["step"]
+    assert told["results"][0]["prior_share"] is None
+    assert quantile(path, at="0.25").returncode == REFUSED
+
+
+@case
+def engines_agree():
+    for engine in ENGINES:
+        path = write([500] * 1000)
+        done = tamis("quantile", path, "--column", "income", "--from", "0", "--to", "1000", "--epsilon", "1", "--engine", engine,
+                     "--json")
+        assert json.loads(done.stdout)["results"][0]["estimate"] == 500, done.stderr
+
+
+@case
+def weights_count():
+    # 900 rows of weight 1 at 100, 100 of weight 40 at 900: most of the weight is at 900
+    path = write([100] * 900 + [900] * 100, weights=[1] * 900 + [40] * 100)
+    told = result(path, "--weight", "w", "--max-weight", "40", epsilon="2")
+    assert told["results"][0]["estimate"] == 900 and "largest_weights" in told["results"][0]["rank_error"]
+    path = write([100] * 900 + [900] * 100, weights=[1] * 900 + [40] * 100)
+    assert result(path, epsilon="2")["results"][0]["estimate"] == 100
+    is_usage_error(quantile(path, "--weight", "w"), "--weight and --max-weight")
+    is_usage_error(quantile(path, "--max-weight", "3"), "--weight and --max-weight")
+
+
+@case
+def heaped_values_are_found():
+    values = list(range(350)) + [500] * 300 + list(range(650, 1000))
+    for method in ("inverse", "joint", "split"):
+        found = [r["estimate"] for r in result(write(values), "--method", method, at="0.4,0.5", epsilon="4")["results"]]
+        assert found == [500, 500], (method, found)
+
+
+@case
+def tails_are_found():
+    told = result(write(range(1000)), "--method", "threshold", "--complete", at="0.99")
+    assert told["results"][0]["method"] == "threshold" and told["results"][0]["estimate"] > 800
+    told = result(write(range(1000)), "--complete", at="0.99")
+    assert told["results"][0]["method"] == "threshold"
+
+
+@case
+def odd_data_are_fine():
+    assert 0 <= result(write([]))["results"][0]["estimate"] <= 1000  # the bounds alone
+    one = result(write([7]))
+    assert one["results"][0]["prior_share"] > 0.5
+    assert result(write([333] * 500))["results"][0]["estimate"] == 333
+    for text in ("", "NA", "nan", "inf", "twelve"):
+        assert result(write([333] * 500 + [text] * 200))["results"][0]["estimate"] == 333
+    far = quantile(write([5] * 20), bounds=(0, 10**12), epsilon="0.1")
+    assert far.returncode == OK and "may owe more to the bounds than to the data" in " ".join(far.stdout.split())
+    assert result(write([1e300, -1e300] + [4] * 500))["results"][0]["estimate"] == 4
+
+
+@case
+def steps_need_not_divide():
+    told = result(write([4.4] * 500), "--step", "3", bounds=("0.5", "10"))
+    assert told["results"][0]["estimate"] == 3
+    assert result(write([4.6] * 500), "--step", "3", bounds=("0.5", "10"))["results"][0]["estimate"] == 6
+    assert math.isclose(result(write([0.31] * 500), "--step", "0.01", bounds=(0, 1))["results"][0]["estimate"], 0.31)
+
+
+@case
+def wrong_usage_is_named_before_anything_is_read():
+    path = write(range(10))
+    is_usage_error(quantile(path, bounds=(5, 5)), "from must be less than to")
+    is_usage_error(quantile(path, bounds=(9, 5)), "from must be less than to")
+    is_usage_error(quantile(path, "--step", "0"), "step must be positive")
+    is_usage_error(quantile(path, "--step", "2000", bounds=(1, 1000)), "step is too large")
+    for at in ("0", "1", "1.5", "-0.5"):
+        is_usage_error(quantile(path, at=at), "above 0 and below 1")
+    for at in ("", "nan", "0.5,", "half"):
+        is_usage_error(quantile(path, at=at), "--at must be numbers")
+    is_usage_error(quantile(path, at="0.5,0.1"), "ascending")
+    is_usage_error(quantile(path, at="0.5,0.5"), "ascending")
+    is_usage_error(quantile(path, epsilon="0"), "epsilon")
+    is_usage_error(quantile(path, "--log-unit", "0"), "log-unit")
+    is_usage_error(quantile(path, "--method", "magic"), "method")
+    assert not path.with_name("data.csv.ledger").exists()
+
+
+@case
+def missing_files_and_columns_cost_nothing():
+    path = write(range(10))
+    done = tamis("quantile", path, "--column", "nope", "--from", "0", "--to", "1", "--epsilon", "1", "--engine", "memory")
+    assert done.returncode == INVALID and "nope" in done.stderr
+    assert not path.with_name("data.csv.ledger").exists()
+    assert quantile(path.with_name("none.csv")).returncode == INVALID
+
+
+@case
+def messages_do_not_depend_on_values():
+    """The same words for very different data: only estimates differ."""
+    texts = set()
+    for values in ([0] * 50, list(range(50)), [999] * 25 + [""] * 25):
+        done = quantile(write(values))
+        assert done.returncode == OK
+        lines = [line for line in done.stdout.splitlines() if not line.strip().startswith("0.5") and "/" not in line]
+        texts.add("\n".join(lines))
+    assert len(texts) == 1
+
+
+main()
