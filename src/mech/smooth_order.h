@@ -2,6 +2,7 @@
 #ifndef TMI_MECH_SMOOTH_ORDER_H
 #define TMI_MECH_SMOOTH_ORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@ typedef struct tmi_ranks {
     double lo, hi; /* a value outside counts as the nearer end, a NaN as hi */
     double *kept, *scratch;
     size_t before, count;
+    bool sorted; /* what is kept */
 } tmi_ranks;
 
 /* SYSTEM (memory). Clear it in any case. */
