@@ -31,13 +31,14 @@ TAMIS_USE tamis_status tamis_smooth_sensitivity(tamis_bound *sensitivity, const 
                                                 const tamis_number *beta, tamis_error *err);
 
 /* The same from doubles, fast: an upper bound that is above the true value by a share of 1e-12 at most as long as it is not
- * below (hi - lo) / 10^4; for smaller ones by (hi - lo) 1e-16 more. A value outside of the range counts as its nearer end, a NaN
- * as hi. Integers on a grid are doubles too, exactly so up to 2^53.
+ * below (hi - lo) / 10^4; for smaller ones by (hi - lo) 1e-16 more. A value outside of the range counts as its nearer end,
+ * a NaN as hi. Integers on a grid are doubles too, exactly so up to 2^53.
  *
- * Needs    as above; lo and hi finite with a finite difference, beta finite. Gives    the bound; inf on failure. Cost     O(n +
- * K log K), K about log((hi - lo) / S) / beta: 10^7 values take some 25 ms. Memory for three copies of the values is
- *          reserved; little of it is used unless K is near n.
- * Errors   INVALID, SYSTEM (memory). */
+ * Needs    as above; lo and hi finite with a finite difference, beta finite.
+ * Gives    the bound; inf on failure.
+ * Cost     O(n + K log K), K about log((hi - lo) / S) / beta: 10^7 values take some 25 ms. Memory for three copies of the
+ *          values is reserved; little of it is used unless K is near n.
+ * Errors   INVALID, SYSTEM (memory).                                                                                 */
 TAMIS_USE tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const double *values, size_t n, int64_t rank, double lo,
                                                    double hi, double beta, tamis_error *err);
 
