@@ -21,13 +21,13 @@ TAMIS_BEGIN
 typedef enum tamis_threshold_noise { TAMIS_THRESHOLD_CLASSIC, TAMIS_THRESHOLD_MONOTONE } tamis_threshold_noise;
 
 /* Queries of one call, at most: the cost is cubic. */
-#define TAMIS_MAX_QUERIES 1000
+#define TAMIS_MAX_QUERIES 500
 
 /* The law of the output.
  *
  * Needs    1 <= count <= TAMIS_MAX_QUERIES, scales > 0.
  * Gives    probabilities[0], ..., probabilities[count-1] of the indices and probabilities[count] of -1; all [0, 1] on failure.
- * Cost     O(count^3): a hundred queries take some 0.3 s.
+ * Cost     O(count^3): a hundred queries take some 0.1 s, five hundred some seconds.
  * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    quantile, 2.1 (docs/papers.md#quantile-2-1).                                                              */
 TAMIS_USE tamis_status tamis_threshold_law(tamis_bound *probabilities, const tamis_number *const *queries, size_t count,

@@ -36,8 +36,8 @@ TAMIS_USE tamis_status tamis_smooth_sensitivity(tamis_bound *sensitivity, const 
  *
  * Needs    as above; lo and hi finite with a finite difference, beta finite.
  * Gives    the bound; inf on failure.
- * Cost     O(n + K log K), K about log((hi - lo) / S) / beta: 10^7 values take some 30 ms. Memory for a copy of the values is
- *          reserved; little of it is used unless K is near n.
+ * Cost     O(n + K log K), K about log((hi - lo) / S) / beta: 10^7 values take some 25 ms. Memory for three copies of the
+ *          values is reserved; little of it is used unless K is near n.
  * Errors   INVALID, SYSTEM (memory).                                                                                 */
 TAMIS_USE tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const double *values, size_t n, int64_t rank, double lo,
                                                    double hi, double beta, tamis_error *err);

@@ -239,6 +239,7 @@ tamis_status tamis_smooth_choose(tamis_smooth_choice *choice, const tamis_number
     for (int k = 1; k < ALPHAS; k++) {
         const double alpha = e * k / ALPHAS, beta = about_beta(e, d, alpha);
         double s;
+        if (!(beta > 0)) continue;
         if (!values) s = even_sensitivity(beta);
         else if ((status = tamis_smooth_sensitivity_up(&s, values, n, rank, lo, hi, beta, err)) != TAMIS_OK) return status;
         if (s / alpha >= best) continue;

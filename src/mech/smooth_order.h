@@ -14,7 +14,8 @@ typedef struct tmi_ranks {
     double lo, hi; /* a value outside counts as the nearer end, a NaN as hi */
     double *kept, *scratch;
     size_t before, count;
-    bool sorted; /* the values are in order already, all within the range: nothing is kept */
+    bool in_order; /* the values are, all within the range: nothing is kept */
+    bool sorted;   /* what is kept */
 } tmi_ranks;
 
 /* SYSTEM (memory). Clear it in any case. */
