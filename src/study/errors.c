@@ -93,8 +93,8 @@ done:
 static tamis_status make_noise(tmi_noise_of *n, const tmi_simulation *s, size_t size, const tmi_spending *spent, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *n = (tmi_noise_of){.spent = *spent, .laplace = 1 / spent->eps};
     if (!(spent->eps > 0 && isfinite(spent->eps))) return tmi_fail(err, TAMIS_INVALID, "epsilon: must be positive");
+    *n = (tmi_noise_of){.spent = *spent, .laplace = 1 / spent->eps};
     if (!(spent->delta >= 0 && spent->delta <= 1)) return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
     if (spent->delta == 0) return TAMIS_OK;
     if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, spent, err));

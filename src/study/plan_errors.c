@@ -274,7 +274,7 @@ static tamis_status write_svg(char **svg, const made *m, const tmi_sheet *sheet,
     const tamis_plot_curve curves[] = {{"noise alone", x, formula, shown, false},
                                        {"formula", ends, one, 2, true},
                                        {"simulated, two errors", bar_x, bar_y, bars, false}};
-    char numbers[TAMIS_PLOT_NAMES][4];
+    char numbers[TAMIS_PLOT_NAMES][24];
     const char *places[TAMIS_PLOT_NAMES];
     for (size_t i = 0; i < shown; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%zu", i + 1);

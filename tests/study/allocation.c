@@ -130,7 +130,7 @@ static void without_memory_it_fails(void **state)
     tamis_error err;
     (void)state;
     tamis_number *one = number("1");
-    ALLOCATIONS_FAIL(k_ + k_ / 12 + 1, study_of(&study, GOOD, 55, 2, one, &err), { assert_null(study); });
+    ALLOCATIONS_FAIL(k_ + k_ / 4 + 1, study_of(&study, GOOD, 55, 2, one, &err), { assert_null(study); });
     tamis_number_free(one);
     tamis_study_free(study);
 }

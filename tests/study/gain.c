@@ -1,11 +1,13 @@
 #include "tests/test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
+#include "tests/study/enumerated.h"
 
 static tamis_mean_gain mean_gain(int64_t N, int64_t n, const char *eps, const char *R, const char *S2)
 {
@@ -62,6 +64,34 @@ static void variance_agrees_with_all_samples(void **state)
         double scale = 10 / (gain.eps_n.lower * n);
         assert_true(fabs(gain.sample_variance.upper - (sum / samples + 2 * scale * scale)) < 1e-12 * gain.sample_variance.upper);
         assert_true(fabs(gain.census_variance.upper - 2 * pow(10 / (0.7 * N), 2)) < 1e-14);
+    }
+}
+
+/* The same for reference values: the sampling variance by listing every sample, in integers, and both whole variances. */
+static void variances_agree_with_reference_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof enumerated / sizeof *enumerated; i++) {
+        const struct enumerated *c = &enumerated[i];
+        const int N = c->count, n = c->n;
+        int64_t total = 0, squares = 0, sum = 0, samples = 0;
+        char S2[64];
+        for (int k = 0; k < N; k++) total += c->x[k], squares += c->x[k] * c->x[k];
+        for (unsigned set = 0; set < 1u << N; set++) {
+            int64_t of_set = 0;
+            if (__builtin_popcount(set) != n) continue;
+            for (int k = 0; k < N; k++) of_set += set >> k & 1 ? c->x[k] : 0;
+            sum += (N * of_set - n * total) * (N * of_set - n * total); /* the error of the mean times 20 N n, squared */
+            samples++;
+        }
+        int64_t p = 0, q = 1;
+        const int parts = sscanf(c->sampling, "%" SCNd64 "/%" SCNd64, &p, &q);
+        assert_true(parts >= 1 && sum * q == p * 400 * N * N * n * n * samples);
+        snprintf(S2, sizeof S2, "%lld/%lld", (long long)(N * squares - total * total), 400LL * N * (N > 1 ? N - 1 : 1));
+        const tamis_mean_gain g = mean_gain(N, n, c->eps, c->R, S2);
+        const double V_n = strtod(c->V_n, NULL), V_N = strtod(c->V_N, NULL);
+        assert_true(is_narrow(g.sample_variance) && fabs(g.sample_variance.lower / V_n - 1) < 1e-14);
+        assert_true(is_narrow(g.census_variance) && fabs(g.census_variance.lower / V_N - 1) < 1e-14);
     }
 }
 
@@ -228,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variance_agrees_with_all_samples),
+        cmocka_unit_test(variances_agree_with_reference_values),
         cmocka_unit_test(fields_agree),
         cmocka_unit_test(the_ratio_stays_below_one),
         cmocka_unit_test(exact_cases_come_out_exact),

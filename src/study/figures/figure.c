@@ -75,15 +75,15 @@ static double quantile(const double *sorted, size_t n, double share)
     return i + 1 < n ? sorted[i] + part * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-/* A normal kernel by Silverman's rule. */
-static double bandwidth(const double *sorted, size_t n)
+/* A normal kernel by Silverman's rule, to which two modes are one: then a fifth of it. */
+static double bandwidth(const double *sorted, size_t n, bool modes)
 {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) sum += sorted[i];
     for (size_t i = 0; i < n; i++) squares += pow(sorted[i] - sum / (double)n, 2);
     const double sd = sqrt(squares / (double)n), middle = (quantile(sorted, n, 0.75) - quantile(sorted, n, 0.25)) / 1.34;
     const double spread = middle > 0 && middle < sd ? middle : sd;
-    return 0.9 * (spread > 0 ? spread : 1e-12) * pow((double)n, -0.2);
+    return (modes ? 0.18 : 0.9) * (spread > 0 ? spread : 1e-12) * pow((double)n, -0.2);
 }
 
 static double density(const double *sorted, size_t n, double at, double width)
@@ -120,7 +120,8 @@ void tmi_figure_violins(tmi_figure *f, const tmi_violins *v)
     for (size_t k = 0; k < v->count; k++) {
         double *list = v->lists[k], d[POINTS], most = 0;
         qsort(list, v->n, sizeof *list, by_size);
-        const double low = quantile(list, v->n, TRIMMED), high = quantile(list, v->n, 1 - TRIMMED), width = bandwidth(list, v->n);
+        const double low = quantile(list, v->n, TRIMMED), high = quantile(list, v->n, 1 - TRIMMED),
+                     width = bandwidth(list, v->n, v->modes);
         for (size_t i = 0; i < POINTS; i++) {
             d[i] = density(list, v->n, low + (high - low) * (double)i / (POINTS - 1), width);
             most = fmax(most, d[i]);
@@ -141,12 +142,12 @@ void tmi_figure_violins(tmi_figure *f, const tmi_violins *v)
     tmi_figure_curve(f, v->series, x, y, v->count * CLOSED, false);
 }
 
-void tmi_figure_density(tmi_figure *f, const char *name, const double *sorted, size_t n, double from, double to)
+void tmi_figure_density(tmi_figure *f, const char *name, const double *sorted, size_t n, double from, double to, bool modes)
 {
     enum { MANY = 200 };
     double *x = tmi_figure_room(f, MANY), *y = tmi_figure_room(f, MANY);
     if (!x || !y) return;
-    const double width = bandwidth(sorted, n) / 3; /* two modes are one to Silverman's rule */
+    const double width = bandwidth(sorted, n, modes);
     for (size_t i = 0; i < MANY; i++) {
         x[i] = from + (to - from) * (double)i / (MANY - 1);
         y[i] = density(sorted, n, x[i], width);

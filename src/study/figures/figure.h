@@ -50,6 +50,7 @@ typedef struct tmi_violins {
     size_t count; /* of lists */
     size_t n;     /* values in each */
     double shift, width;
+    bool modes; /* there are two: the density is smoothed less */
 } tmi_violins;
 
 extern const char *const tmi_violin_columns[];
@@ -58,7 +59,7 @@ void tmi_figure_violins(tmi_figure *figure, const tmi_violins *violins);
 
 /* The density of values in order, as a curve, and in the sheet if that has the columns of densities. */
 #define TMI_DENSITY_COLUMNS 3
-void tmi_figure_density(tmi_figure *figure, const char *name, const double *sorted, size_t n, double from, double to);
+void tmi_figure_density(tmi_figure *figure, const char *name, const double *sorted, size_t n, double from, double to, bool modes);
 
 /* ---- simulated medians ---- */
 

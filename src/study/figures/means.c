@@ -26,7 +26,7 @@ static void noisy_violins(tmi_figure *f, const char *series, double answer, cons
         lists[e] = tmi_figure_room(f, (size_t)f->runs);
         for (int64_t i = 0; lists[e] && i < f->runs; i++) lists[e][i] = answer + scale[e] * tmi_stream_laplace(&r);
     }
-    if (!f->failed) tmi_figure_violins(f, &(tmi_violins){series, lists, THREE, (size_t)f->runs, shift, width});
+    if (!f->failed) tmi_figure_violins(f, &(tmi_violins){series, lists, THREE, (size_t)f->runs, shift, width, false});
 }
 
 static tamis_plot *violin_plot(tmi_figure *f, const char *title, const char *subtitle, const char *label)
@@ -44,7 +44,7 @@ static tamis_status figure_1(tmi_figure *f, const tmi_values *v)
     tamis_plot *p = tmi_figure_plot(f, "Figure 1, left: the population", "10,001 values of Beta(2, 10)");
     p->x = (tamis_plot_axis){.label = "value"};
     p->y = (tamis_plot_axis){.label = "density"};
-    tmi_figure_density(f, NULL, v->sorted, v->count, 0, 0.7);
+    tmi_figure_density(f, NULL, v->sorted, v->count, 0, 0.7, false);
     for (size_t e = 0; e < THREE; e++) scale[e] = 1 / (TMI_PAPER_SIZE * three_eps[e]);
     violin_plot(f, "Figure 1, right: noisy means of everybody", "Laplace noise of scale 1/(N epsilon)", "noisy mean");
     noisy_violins(f, NULL, v->mean, scale, 101, 0, 0.8);
@@ -99,7 +99,7 @@ static void put_value(tmi_figure *f, double eps, double rate, double value)
     tmi_sheet_numbers(&f->sheet, (const double[]){eps, rate, value});
 }
 
-static void rate_curve(tmi_figure *f, double eps, double (*value)(double eps, double f))
+static void rate_curve(tmi_figure *f, bool first, double eps, double (*value)(double eps, double f))
 {
     double *x = tmi_figure_room(f, CURVE), *y = tmi_figure_room(f, CURVE);
     if (!x || !y) return;
@@ -108,7 +108,7 @@ static void rate_curve(tmi_figure *f, double eps, double (*value)(double eps, do
         y[i] = value(eps, x[i]);
         put_value(f, eps, x[i], y[i]);
     }
-    tmi_figure_curve(f, tmi_figure_words(f, "epsilon %g", eps), x, y, CURVE, false);
+    tmi_figure_curve(f, first ? tmi_figure_words(f, "epsilon %g", eps) : tmi_figure_words(f, "%g", eps), x, y, CURVE, false);
 }
 
 static tamis_status figure_3(tmi_figure *f)
@@ -117,7 +117,7 @@ static tamis_status figure_3(tmi_figure *f)
     tamis_plot *p = tmi_figure_plot(f, "Figure 3: what a secret sample may spend", "epsilon_n = log(1 + (N/n)(e^epsilon - 1))");
     p->x = (tamis_plot_axis){.label = "sampling rate n/N", .from = 0, .to = 1};
     p->y = (tamis_plot_axis){.label = "epsilon_n on the sample"};
-    for (size_t e = 0; e < THREE; e++) rate_curve(f, three_eps[e], amplified);
+    for (size_t e = 0; e < THREE; e++) rate_curve(f, e == 0, three_eps[e], amplified);
     f->remark = "As in the paper: epsilon 1 and a rate of 1 % allow 5.1523.";
     return TAMIS_OK;
 }
@@ -136,7 +136,7 @@ static tamis_status figure_4(tmi_figure *f)
                                     "q = 1 - (epsilon/epsilon_n)^2, for a sensitivity that does not depend on the sample");
     p->x = (tamis_plot_axis){.label = "sampling rate n/N", .from = 0, .to = 1};
     p->y = (tamis_plot_axis){.label = "q", .from = 0, .to = 1};
-    for (size_t e = 0; e < sizeof eps / sizeof *eps; e++) rate_curve(f, eps[e], saved);
+    for (size_t e = 0; e < sizeof eps / sizeof *eps; e++) rate_curve(f, e == 0, eps[e], saved);
     f->remark =
         "The curves are the paper's; 60 % is reached at 16.77 % (epsilon 3) and 61.4 % (epsilon 0.1). What it says about their "
         "shape holds from about epsilon 3 on: at epsilon 1 the curve is convex on 13 % of the range only.";
@@ -217,8 +217,9 @@ static tamis_status figure_5(tmi_figure *f, tamis_error *err)
     p->dots = 1;
     tmi_figure_curve(f, "r = 1 in doubles", x, spent, RATES, false);
     tmi_figure_curve(f, "rounding", x, theory_n, RATES, true);
-    p = tmi_figure_plot(f, "Corrected: r < 1 everywhere, so the mean never gains",
-                        "1 - r for epsilon from 1e-12 to 50, certified (lines) and in doubles (dots, where positive)");
+    p = tmi_figure_plot(
+        f, "Corrected: r < 1 everywhere, so the mean never gains",
+        "1 - r for epsilon from 1e-12 to 50, certified (lines) and in doubles (dots, where they miss the line and are positive)");
     p->x = (tamis_plot_axis){.label = "epsilon", .log = true, .from = 1e-12, .to = 50};
     p->y = (tamis_plot_axis){.label = "1 - r", .log = true, .from = 1e-14, .to = 1};
     double *ex = tmi_figure_room(f, 3 * MANY), *rounded = tmi_figure_room(f, 3 * MANY), *ey = tmi_figure_room(f, 3 * MANY);
@@ -228,7 +229,7 @@ static tamis_status figure_5(tmi_figure *f, tamis_error *err)
         ex[i] = fmin(pow(10, -12 + (double)(i % MANY) / (MANY - 1) * (12 + log10(50))), 50);
         TMI_TRY(true_gap(&ey[i], ex[i], rate, err));
         rounded[i] = 1 - ratio_in_doubles(ex[i], (double)rate / 10000);
-        if (!(rounded[i] > 0)) rounded[i] = NAN;
+        if (!(rounded[i] > 0) || fabs(rounded[i] / ey[i] - 1) < 0.03) rounded[i] = NAN; /* on the line: not drawn */
     }
     p->dots = 1;
     tmi_figure_curve(f, "in doubles", ex, rounded, 3 * MANY, false);
@@ -250,7 +251,7 @@ static tamis_status figure_9(tmi_figure *f, const tmi_values *v)
                                     "10,001 values of the mixture of Appendix B");
     p->x = (tamis_plot_axis){.label = "value", .from = 0, .to = 1};
     p->y = (tamis_plot_axis){.label = "density"};
-    tmi_figure_density(f, "population", v->sorted, v->count, 0, 1);
+    tmi_figure_density(f, "population", v->sorted, v->count, 0, 1, true);
     if (!dot) return TAMIS_OK;
     dot[0] = median;
     tmi_figure_curve(f, tmi_figure_words(f, "median %.3f", median), dot, dot + 1, 1, false);
