@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 {
     static const size_t sizes[] = {100, 1000, 10000};
     static const char *const epsilons[] = {"0.1", "0.5", "1", "2"}, *const ats[] = {"0.5", "0.9", "0.99"};
-    const int runs = argc > 1 ? atoi(argv[1]) : 200;
+    const int runs = argc > 1 && atoi(argv[1]) > 0 ? atoi(argv[1]) : 200;
     tamis_rng *rng;
     must(tamis_rng_new(&rng, NULL));
     for (size_t i = 0; i < 36; i++)
