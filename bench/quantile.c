@@ -1,7 +1,7 @@
 /* Private quantiles of doubles in memory, one core: one pass, and what is behind it. bench/quantile_peers.py times numpy,
  * OpenDP and diffprivlib on the same numbers.
  *
- *     bench-quantile [seconds a measurement]
+ *     bench-quantile [seconds per measurement]
  *
  * The data: lognormal(10.5, 0.8), rounded to whole numbers, unsorted, on the grid 0, 1 ... 10^6; epsilon 1. Time is that of the
  * processor. */
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
     tamis_rng *rng;
     uint64_t stream = 15;
     double *values = malloc(MOST * sizeof *values);
-    if (argc > 1) seconds = atof(argv[1]);
+    if (argc > 1 && atof(argv[argc - 1]) > 0) seconds = atof(argv[argc - 1]); /* bench/run gives a folder, which is not needed */
     if (!values) return 1;
     must(tamis_rng_new(&rng, NULL));
     for (size_t i = 0; i + 1 < MOST; i += 2) {

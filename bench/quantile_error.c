@@ -107,11 +107,46 @@ static void cell(size_t n, const char *epsilon, const char *at, int runs, tamis_
     fflush(stdout);
 }
 
+/* 30 % of 1000 records at the median, the others on both sides: how often it is returned exactly. Three quartiles by the methods for
+ * several. */
+static void heaped(const char *name, tamis_quantile_method method, const char *const *at, size_t count, int runs, tamis_rng *rng)
+{
+    enum { RECORDS = 1000 };
+    tamis_number *x[] = {number("0"), number("1000000"), number("1")}, *list[3];
+    uint64_t stream = 30;
+    double values[RECORDS];
+    int exact = 0;
+    for (size_t i = 0; i < count; i++) list[i] = number(at[i]);
+    const tamis_quantile_setup setup = {.from = x[0],
+                                        .to = x[1],
+                                        .step = x[2],
+                                        .at = (const tamis_number *const *)list,
+                                        .at_count = count,
+                                        .epsilon = x[2],
+                                        .method = method};
+    tamis_quantile *quantile;
+    must(tamis_quantile_new(&quantile, &setup, NULL));
+    for (int run = 0; run < runs; run++) {
+        int64_t points[3];
+        fill(values, RECORDS, &stream);
+        for (size_t i = 0; i < RECORDS; i++)
+            values[i] = i < 300 ? 36000 : i < 650 ? fmod(values[i], 36000) : 36001 + fmod(values[i], 100000);
+        must(tamis_quantile_prepare(quantile, rng, NULL));
+        must(tamis_quantile_values(points, quantile, values, NULL, RECORDS, rng, NULL));
+        exact += points[count / 2] == 36000;
+    }
+    printf("{\"heaped\": \"%s\", \"runs\": %d, \"exact\": %.4f}\n", name, runs, (double)exact / runs);
+    tamis_quantile_free(quantile);
+    for (size_t i = 0; i < 3; i++) tamis_number_free(x[i]);
+    for (size_t i = 0; i < count; i++) tamis_number_free(list[i]);
+}
+
 int main(int argc, char **argv)
 {
+    static const char *const median[] = {"0.5"}, *const quartiles[] = {"0.25", "0.5", "0.75"};
     static const size_t sizes[] = {100, 1000, 10000};
     static const char *const epsilons[] = {"0.1", "0.5", "1", "2"}, *const ats[] = {"0.5", "0.9", "0.99"};
-    const int runs = argc > 1 ? atoi(argv[1]) : 200;
+    const int runs = argc > 1 && atoi(argv[1]) > 0 ? atoi(argv[1]) : 200;
     tamis_rng *rng;
     must(tamis_rng_new(&rng, NULL));
     for (size_t i = 0; i < 36; i++)

@@ -111,6 +111,19 @@ def sums_rows():
         yield Row("sums", title, what, milliseconds_in_all, "ms", None, False, "opendp", f"opendp: clamped mean {n}", least_ratio=25)
 
 
+def quantile_rows():
+    """Doubles in memory, one core; time of the processor."""
+    title, what = "one private quantile of 10^7 unsorted doubles", "one quantile: median"
+    yield Row("quantile", title, what, milliseconds_in_all, "ms", 30, False, "numpy's partition, not private", "numpy: partition",
+              least_ratio=1, ratio_bar="no slower")
+    yield Row("quantile", title, what, milliseconds_in_all, "ms", None, False, "opendp, 1001 candidates", "opendp: median, 1001 candidates",
+              least_ratio=15)
+    yield Row("quantile", title, what, milliseconds_in_all, "ms", None, False, "diffprivlib", "diffprivlib: median", least_ratio=300)
+    for method, bar, ratio in (("joint", 500, None), ("split", None, 1 / 2), ("inverse", None, None)):
+        yield Row("quantile", f"nine deciles of 10^6 doubles, {method}", f"nine deciles of 10^6: {method}", milliseconds_in_all, "ms", bar,
+                  False, "numpy's sort, not private", "numpy: sort of 10^6", least_ratio=ratio, ratio_bar="at most 2 times")
+
+
 def draw_rows(method, size, bar, peer):
     what = f"draw, {method}, {size}"
     beside = ("R's sampling", f"R: {what}") if peer else ("the bar", None, bar)
@@ -227,6 +240,7 @@ ROWS = [
     *engine_rows("coded", "the demo's query, 10^7 rows of Parquet"),
     *engine_rows("distinct", "the same, all values different"),
     *sums_rows(),
+    *quantile_rows(),
     *(row for method in ("srs", "bernoulli", "poisson", "systematic", "tille", "stratified")
       for row in draw_rows(method, "10000 of 1000000", 1, False)),
     *draw_rows("pivotal", "10000 of 1000000", 1, True),

@@ -6,6 +6,7 @@
 #include <tamis/anonymous.h>
 #include <tamis/base.h>
 #include <tamis/compute.h>
+#include <tamis/distribution.h>
 #include <tamis/draw.h>
 #include <tamis/engine.h>
 #include <tamis/estimate.h>

@@ -130,7 +130,7 @@ size_t tmi_split_block(int64_t *points, int64_t *weights, tmi_split_sums *sums, 
         const bool there = point != TMI_MISSING_POINT, inside = point >= s->first && point <= s->last;
         weight = there ? weight : 0;
         sums->total += weight;
-        sums->below += there & (point < s->first) ? weight : 0;
+        sums->below += there && point < s->first ? weight : 0;
         sums->inside += inside ? weight : 0;
         points[copied] = point;
         if (weights) weights[copied] = weight;

@@ -283,6 +283,11 @@ static void more_bits_are_drawn_where_they_decide(void **state)
     assert_int_equal(answer(&point, quantile, UINT64_MAX >> 1, UINT64_MAX - 1, NULL, NULL, 0), TAMIS_OK);
     assert_int_equal(bits_taken(), 16);
     assert_int_equal(point, 0);
+    /* a record at each: the same, and each point is a block of its own */
+    const int64_t both[] = {0, 1};
+    assert_int_equal(answer(&point, quantile, UINT64_MAX >> 1, UINT64_MAX, both, NULL, 2), TAMIS_OK);
+    assert_int_equal(bits_taken(), 24);
+    assert_int_equal(point, 0);
     assert_int_equal(answer(&point, quantile, UINT64_C(1) << 63, 1, NULL, NULL, 0), TAMIS_OK);
     assert_int_equal(bits_taken(), 16);
     assert_int_equal(point, 1);
