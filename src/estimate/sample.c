@@ -296,7 +296,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     *s = (tmi_sample){.plan = plan};
     reading r = {.sample = s, .watch = watch};
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&s->columns, plan, err));
+    TMI_TRY(tmi_columns_make(&s->columns, plan, 0, err));
     take_plan_columns(&s->columns, plan);
     const tmi_column *strata = tmi_columns_take(&s->columns, d->by);
     const tmi_column *unit = tmi_columns_add_label(&s->columns, plan->privacy.id);

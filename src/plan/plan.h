@@ -68,7 +68,8 @@ typedef struct tmi_plan_condition {
 typedef enum tmi_missing {
     TMI_LEAVE_OUT,
     TMI_AS_CATEGORY, /* a category: the last of `values`, "missing", which no text of the file has */
-    TMI_AS_VALUE     /* counted as `instead` */
+    TMI_AS_VALUE,    /* counted as `instead` */
+    TMI_NEVER        /* declared complete: a row without a value counts as `instead`, the middle of the range or the first value */
 } tmi_missing;
 
 struct tmi_plan_column {
@@ -76,7 +77,7 @@ struct tmi_plan_column {
     char *label, *measured_in;   /* for the report only: what it is called, unit_of_measure; NULL if not given */
     bool is_number, is_category; /* exactly one of them */
     tmi_missing missing;
-    int64_t instead; /* TMI_AS_VALUE: a grid point (there is one step then, and it is in every stratum's grid), or a code */
+    int64_t instead; /* TMI_AS_VALUE, TMI_NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
 
     /* a number */
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
@@ -287,7 +288,7 @@ static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
 }
 
 /* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has
- * two rows, but each stands for units of the population. */
+ * two rows, but each represents units of the population. */
 static inline bool tmi_counts_rows(const tamis_plan *plan)
 {
     return plan->privacy.rows_per_unit > 1 && !plan->design.kind->with_replacement;

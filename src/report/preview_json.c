@@ -69,7 +69,7 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_open(out, "by", '[');
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
-    tmi_json_add_boolean(out, "known", p->schedule.uses[i].known);
+    tmi_json_add_boolean(out, "known", p->schedule.workload.readings[i].known);
     tmi_json_add_real(out, "noise_sd", middle(f, tmi_prospect_noise));
     tmi_json_add_real(out, "share_of_range", middle(f, part_of_range));
     tmi_json_add_real(out, "sampling_se", middle(f, tmi_prospect_sampling));

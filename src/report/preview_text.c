@@ -67,7 +67,7 @@ static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t 
 {
     (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
-    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->uses[i].known != s->uses[j].known)
+    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->workload.readings[i].known != s->workload.readings[j].known)
         return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k] && a->kind != TMI_HISTOGRAM && a->kind != TMI_TABLE) return false;
@@ -154,7 +154,7 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
     for (size_t k = 0; k < COLUMNS; k++) tmi_text_init(&cells[k]);
     tmi_statistic_title(&cells[0], p->schedule.plan, i);
     put_more(&cells[0], c->sizes[i]);
-    if (p->schedule.uses[i].known) {
+    if (p->schedule.workload.readings[i].known) {
         tmi_text_put(&cells[1], "known");
     } else {
         put_span(&cells[1], all.noise, put_error);
@@ -177,7 +177,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
     double loss = 0, sample = 0;
     for (size_t i = leader; i < p->schedule.plan->statistic_count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
-        if (c->leader[i] != leader || p->schedule.uses[i].known || tmi_forecast_drowned(f) == 0) continue;
+        if (c->leader[i] != leader || p->schedule.workload.readings[i].known || tmi_forecast_drowned(f) == 0) continue;
         if (count++ == 0) first = i;
         loss = isnan(loss) || isnan(f->loss) ? TMI_NULL : fmax(loss, f->loss);
         sample = isnan(sample) || isnan(f->sample) ? TMI_NULL : fmax(sample, f->sample);
@@ -262,14 +262,6 @@ static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
 
 /* ---- measurements ---- */
 
-/* Around which value. */
-static void put_centre(tmi_text *text, const tmi_quantity *q)
-{
-    if (!q->x || q->x->conditions || q->x->by_stratum || q->centre_x == 0) return;
-    tmi_text_put(text, " minus ");
-    tmi_text_real(text, (double)q->centre_x * q->x->grid.step);
-}
-
 #define LETTERS 8 /* more kinds of inequality than there are */
 
 /* The inequalities behind the sensitivities, each once. */
@@ -285,7 +277,7 @@ static char letter_of(inequalities *list, const tmi_schedule *s, size_t i)
     tmi_text words;
     size_t k = 0;
     tmi_text_init(&words);
-    tmi_measurement_inequality(&words, &s->measurements[i], &s->plan->privacy);
+    tmi_measurement_inequality(&words, &s->measurements[i], &s->workload);
     list->failed = list->failed || words.failed;
     while (k < list->count && !words.failed && strcmp(list->words[k].bytes, words.bytes) != 0) k++;
     if (k == list->count && k < LETTERS && !words.failed) list->words[list->count++] = words;
@@ -304,22 +296,13 @@ static void write_inequalities(tmi_text *text, inequalities *list)
     }
 }
 
-static bool factors_alike(const tmi_plan_column *x, const tmi_plan_column *y)
-{
-    return (x == NULL) == (y == NULL) && (!x || (x->conditions == NULL) == (y->conditions == NULL));
-}
-
-/* Of the same shape: what a row adds, in which cells, by which inequality. */
+/* Of the same shape: how rows are weighed, over how many cells of how many axes, by which inequality. */
 static bool measurements_alike(const tmi_schedule *s, const char *letters, size_t i, size_t j)
 {
     const tmi_measurement *a = &s->measurements[i], *b = &s->measurements[j];
-    const tmi_quantity *p = &a->quantity, *q = &b->quantity;
-    if (a->by_count != b->by_count || a->units != b->units || a->law_count != b->law_count) return false;
-    if (p->weighing != q->weighing || p->where != q->where) return false;
-    for (size_t k = 0; k < a->by_count; k++)
-        if (a->by[k] != b->by[k]) return false;
-    if (!factors_alike(p->x, q->x) || !factors_alike(p->y, q->y) || (p->x == p->y) != (q->x == q->y)) return false;
-    return factors_alike(p->present, q->present) && (p->x == p->present) == (q->x == q->present) && letters[i] == letters[j];
+    return a->shape.family == b->shape.family && a->shape.world == b->shape.world && a->shape.form == b->shape.form &&
+           a->shape.axis_count == b->shape.axis_count && a->numbers == b->numbers && a->law_count == b->law_count &&
+           letters[i] == letters[j];
 }
 
 typedef struct sizes {
@@ -328,7 +311,7 @@ typedef struct sizes {
 
 static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
-    double unit = tmi_measurement_unit(m, &s->sampling, h);
+    double unit = tmi_measurement_unit(m, &s->workload, h);
     widen(&z->sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
     widen(&z->part, tmi_number_nearest(m->part));
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));
@@ -343,8 +326,7 @@ static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t
     tmi_text cells[5];
     for (size_t k = 0; k < 5; k++) tmi_text_init(&cells[k]);
     if (first) {
-        tmi_measurement_name(&cells[0], m);
-        put_centre(&cells[0], &m->quantity);
+        tmi_measurement_name(&cells[0], m, &s->workload);
         put_more(&cells[0], shown_with);
     }
     if (stratum) tmi_text_format(&cells[0], "%s%s", first ? ": " : "  ", stratum);
@@ -367,11 +349,11 @@ static void add_class(tmi_text_table *table, const tmi_schedule *s, const classe
     }
     bool differ = !is_one(&z.sensitivity) || !is_one(&z.scale), few = c->sizes[leader] == 1 && m->law_count <= FEW_STRATA;
     bool each = m->law_count > 1 && (all || (few && differ));
-    if (!each) add_measurement(table, s, leader, m->cells, &z, NULL, true, c->sizes[leader], letter);
+    if (!each) add_measurement(table, s, leader, m->numbers, &z, NULL, true, c->sizes[leader], letter);
     for (size_t h = 0; each && h < m->law_count; h++) {
         sizes own = {nothing, nothing, nothing};
         add_law(&own, s, m, h);
-        add_measurement(table, s, leader, m->cells / m->law_count, &own, s->plan->design.strata[h].name, h == 0, 1, letter);
+        add_measurement(table, s, leader, m->numbers / m->law_count, &own, s->plan->design.strata[h].name, h == 0, 1, letter);
     }
 }
 

@@ -11,7 +11,7 @@
 /* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
 #define BARE (1.0 / 2)
 
-typedef void name_measurement(tmi_text *text, const tmi_measurement *m);
+typedef void name_measurement(tmi_text *text, const tmi_measurement *m, const tmi_workload *workload);
 
 /* The sentence about one measurement; false if its noise is worth the name. */
 static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
@@ -20,7 +20,7 @@ static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measuremen
     for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
     if (!(zero > BARE)) return false;
     tmi_text_put(sentence, "practically unprotected: the ");
-    name(sentence, m);
+    name(sentence, m, &s->workload);
     tmi_text_format(
         sentence,
         ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically exact. Choose a smaller budget.",

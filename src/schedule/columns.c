@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 
-tamis_status tmi_columns_make(tmi_columns *c, const tamis_plan *plan, tamis_error *err)
+tamis_status tmi_columns_make(tmi_columns *c, const tamis_plan *plan, size_t others, tamis_error *err)
 {
-    size_t room = plan->column_count + TMI_DESIGN_COLUMNS, conditions = 0, grids = 0;
+    size_t room = plan->column_count + TMI_DESIGN_COLUMNS + others, conditions = 0, grids = 0;
     for (size_t i = 0; i < plan->column_count; i++) {
         conditions += plan->columns[i].condition_count;
         if (plan->columns[i].by_stratum) grids += plan->design.stratum_count;
@@ -76,7 +76,7 @@ static const tmi_column *take_number(tmi_columns *c, const tmi_plan_column *colu
                        .grid = column->grid,
                        .missing_codes = column->missing_codes,
                        .missing_code_count = column->missing_code_count,
-                       .has_instead = column->missing == TMI_AS_VALUE,
+                       .has_instead = column->missing == TMI_AS_VALUE || column->missing == TMI_NEVER,
                        .instead = column->instead};
     if (column->by_stratum) {
         tmi_grid *grids = c->grids + c->grid_count;

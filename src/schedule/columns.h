@@ -19,13 +19,14 @@ typedef struct tmi_columns {
     size_t condition_count, grid_count;
 } tmi_columns;
 
-tamis_status tmi_columns_make(tmi_columns *columns, const tamis_plan *plan, tamis_error *err);
+/* Room for the columns of the plan, those of its design, and `others`. */
+tamis_status tmi_columns_make(tmi_columns *columns, const tamis_plan *plan, size_t others, tamis_error *err);
 void tmi_columns_clear(tmi_columns *columns);
 
 /* The engine's column of a plan's column, taken up if it is new; NULL for NULL. */
 const tmi_column *tmi_columns_take(tmi_columns *columns, const tmi_plan_column *column);
 
-/* One that the plan does not declare, at most TMI_DESIGN_COLUMNS of them; its texts and lists must live as long. */
+/* One that the plan does not declare, if there is room for it; its texts and lists must live as long. */
 const tmi_column *tmi_columns_add(tmi_columns *columns, const tmi_column *column);
 
 /* Any text, such as that of a unit or a cluster; NULL for NULL. */

@@ -24,19 +24,6 @@ size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count)
     return cells;
 }
 
-bool tmi_calibration_cross(const tmi_plan_column **by, size_t *by_count, const tmi_schedule *s)
-{
-    size_t own = 0;
-    for (size_t i = 0; i < *by_count; i++) own += place_of(by[i], s->controls, s->control_count) < s->control_count;
-    if (own == *by_count) *by_count = 0; /* one order for all of these: so they find the same table */
-    for (size_t i = 0; i < s->control_count; i++) {
-        if (place_of(s->controls[i], by, *by_count) < *by_count) continue;
-        if (*by_count == TMI_MAX_BY) return false;
-        by[(*by_count)++] = s->controls[i];
-    }
-    return true;
-}
-
 /* The design fixes what this entry says: the population, or the strata. */
 static bool is_declared(const tmi_schedule *s, const tmi_plan_control *c)
 {
@@ -83,17 +70,6 @@ const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, s
         if (!c->column && own == c->by_count && own == t->by_count) return c->totals[tmi_regroup(c->by, own, t->by, own, group)];
     }
     return NULL;
-}
-
-size_t tmi_group_in(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t cell)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    return tmi_regroup(t->by, t->by_count, m->by, m->by_count, cell / m->units);
-}
-
-size_t tmi_control_cell(const tmi_schedule *s, const tmi_measurement *m, size_t cell)
-{
-    return tmi_regroup(s->controls, s->control_count, m->by, m->by_count, cell / m->units);
 }
 
 size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)

@@ -16,8 +16,13 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->measures);
     tmi_free(a->by);
     tmi_free(a->slots);
+    tmi_free(a->axes);
+    tmi_free(a->classes);
+    tmi_free(a->class_numbers);
+    tmi_free(a->ends);
     tmi_free(a->frame_points);
     tmi_free(a->frame_rest);
+    tmi_free(a->frame_clamped);
     tmi_columns_clear(&a->columns);
     tmi_variance_groups_clear(&a->groups);
     tmi_wipe(a->key, sizeof a->key);
@@ -81,6 +86,41 @@ static void add_row_weights(tmi_asking *a, const tmi_schedule *s)
     add_factor(a, number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight));
 }
 
+/* The group and sign of a row's cluster, what a pair counts for, and bounded weights. */
+static void add_groups(tmi_asking *a, const tmi_schedule *s)
+{
+    const tmi_sampling *p = &s->sampling;
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_column *of = a->cluster ? a->cluster : a->unit;
+    a->clamped = a->weight_count > 0 ? a->weights[0].column : NULL;
+    if (p->weights == TMI_ROWS && p->most_clamped < p->most) {
+        tmi_column clamped = *a->weights[0].column;
+        clamped.grid.high = p->most_clamped;
+        clamped.grid.to = (double)p->most_clamped * clamped.grid.step;
+        if (p->from_frame) {
+            for (size_t i = 0; i < s->frame.count; i++)
+                a->frame_clamped[i] = a->frame_points[i] < p->most_clamped ? a->frame_points[i] : p->most_clamped;
+            clamped.numbers = a->frame_clamped;
+        }
+        a->clamped = tmi_columns_add(&a->columns, &clamped);
+    }
+    bool pairs = false;
+    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != p->pair_points[0];
+    if (pairs) a->pair = lookup(a, "what a pair counts for", a->stratum, p->pair_points);
+    tmi_column units = {.name = "group of clusters", .of = of, .value_count = a->groups.codes};
+    if (a->groups.scattered) {
+        units.kind = TMI_SCATTER;
+        units.stratum = tmi_columns_add_label(&a->columns, d->strata_label);
+        units.key = a->groups.key;
+    } else {
+        units.kind = TMI_GROUPS;
+        units.stratum = p->stays ? a->stratum : NULL;
+        units.cell_of = (const int32_t *const *)a->groups.cell_of;
+        units.cluster_counts = a->groups.cluster_counts;
+    }
+    a->units = tmi_columns_add(&a->columns, &units);
+}
+
 static void add_design(tmi_asking *a, const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
@@ -94,23 +134,97 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
         add_factor(a, lookup(a, "weight of the stratum", a->stratum, sampling->points));
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
-    if (!sampling->clustered) return;
-    if (a->groups.scattered) {
-        a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit",
-                                                              .kind = TMI_SCATTER,
-                                                              .of = a->cluster ? a->cluster : a->unit,
-                                                              .stratum = tmi_columns_add_label(&a->columns, d->strata_label),
-                                                              .value_count = a->groups.count,
-                                                              .key = a->groups.key});
-        return;
+    if (a->groups.groups == 0) return;
+    add_groups(a, s);
+}
+
+/* ---- columns of axes ---- */
+
+/* Codes of a category, bins of a number, or 0 and 1 of an indicator; then classes, with one for rows that have none. */
+static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t *numbers)
+{
+    const tmi_classes *c = &w->classes[i];
+    const tmi_column *of = tmi_columns_take(&a->columns, c->column);
+    if (!c->class_of)
+        of = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
+                                                        .kind = TMI_CUTS,
+                                                        .of = of,
+                                                        .cuts = c->cuts,
+                                                        .value_count = c->count});
+    for (size_t k = 0; k < of->value_count; k++) numbers[k] = c->class_of ? c->class_of[k] : (int32_t)k;
+    const bool never = c->column->missing == TMI_NEVER;
+    a->classes[i] = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
+                                                               .kind = TMI_CLASSES,
+                                                               .of = of,
+                                                               .classes = numbers,
+                                                               .value_count = tmi_classes_levels(c),
+                                                               .has_instead = c->rest || c->is_where || never,
+                                                               .instead = c->rest ? (int64_t)c->count : never ? numbers[0] : 0});
+}
+
+/* Ranges by stratum: the lowest and the highest point, and their distance, are those of the stratum. */
+static void set_strata(tmi_asking *a, const tmi_workload *w, tmi_axis_columns *x, const tmi_column *points, int64_t *ends)
+{
+    const size_t strata = w->sampling->strata;
+    for (size_t h = 0; h < strata; h++) {
+        ends[h] = points->grids[h].low;
+        ends[strata + h] = points->grids[h].high;
+        ends[2 * strata + h] = points->grids[h].high - points->grids[h].low;
     }
-    a->units = tmi_columns_add(&a->columns, &(tmi_column){.name = "variance unit",
-                                                          .kind = TMI_GROUPS,
-                                                          .of = a->cluster ? a->cluster : a->unit,
-                                                          .stratum = sampling->stays ? a->stratum : NULL,
-                                                          .value_count = a->groups.count,
-                                                          .cell_of = (const int32_t *const *)a->groups.cell_of,
-                                                          .cluster_counts = a->groups.cluster_counts});
+    tmi_column difference = {.name = points->name, .kind = TMI_DIFFERENCE, .of = points};
+    difference.second = lookup(a, "lowest in the stratum", a->stratum, ends);
+    x->from_below = tmi_columns_add(&a->columns, &difference);
+    difference.second = lookup(a, "highest in the stratum", a->stratum, ends + strata);
+    x->from_above = tmi_columns_add(&a->columns, &difference);
+    x->low = x->high = 0;
+    x->width = lookup(a, "range in the stratum", a->stratum, ends + 2 * strata);
+    x->numbers[1] = 1;
+}
+
+static void add_number(tmi_asking *a, const tmi_workload *w, size_t axis, int64_t *ends)
+{
+    static const int32_t present[] = {0};
+    const tmi_plan_column *column = w->origins[axis].number;
+    const tmi_column *points = tmi_columns_take(&a->columns, column);
+    tmi_axis_columns *x = &a->axes[axis];
+    if (w->origins[axis].zero) { /* a column of its own: missing values are 0 */
+        tmi_column zero = *points;
+        zero.has_instead = true;
+        zero.instead = 0;
+        points = tmi_columns_add(&a->columns, &zero);
+    }
+    *x = (tmi_axis_columns){.from_below = points, .from_above = points, .low = points->grid.low, .high = points->grid.high};
+    x->numbers[1] = x->high - x->low;
+    if (column->by_stratum) set_strata(a, w, x, points, ends);
+    if (!w->axes[axis].missing) return;
+    const tmi_column *missing = tmi_columns_add(&a->columns, &(tmi_column){.name = column->name,
+                                                                           .kind = TMI_CLASSES,
+                                                                           .of = points,
+                                                                           .classes = present,
+                                                                           .value_count = 2,
+                                                                           .has_instead = true,
+                                                                           .instead = 1});
+    x->missing = lookup(a, "missing", missing, x->numbers);
+}
+
+/* Those of axes and classes that some measurement has. */
+static void add_axes(tmi_asking *a, const tmi_schedule *s)
+{
+    const tmi_workload *w = &s->workload;
+    size_t numbers = 0, strata = 0;
+    for (size_t axis = 0; axis < w->axis_count; axis++) {
+        bool used = false;
+        for (size_t k = 0; k < s->measurement_count; k++)
+            for (size_t i = 0; i < s->measurements[k].shape.axis_count; i++) used = used || s->measurements[k].shape.axes[i] == axis;
+        if (!used) continue;
+        if (w->origins[axis].number) add_number(a, w, axis, a->ends + 3 * w->sampling->strata * strata++);
+        for (size_t k = 0; k < w->origins[axis].classes_count; k++) {
+            const size_t i = w->origins[axis].classes[k];
+            const tmi_classes *c = &w->classes[i];
+            add_classes(a, w, i, a->class_numbers + numbers);
+            numbers += c->class_of ? c->column->value_count : c->count;
+        }
+    }
 }
 
 /* ---- measures ---- */
@@ -120,24 +234,62 @@ static void add(tmi_measure *measure, const tmi_column *column, int64_t minus)
     measure->factors[measure->factor_count++] = (tmi_factor){column, minus};
 }
 
-/* The factors in the order in which measurement.c multiplies their ends. */
-static tmi_measure measure_of(tmi_asking *a, const tmi_sampling *s, const tmi_measurement *m)
+/* Level l of a number with m grid steps: the factors of (m-k)^2, k (m-k), k^2 and m^2, or of m-k, k and m. Points less the highest
+ * are m-k times -1. */
+static void add_level(tmi_measure *measure, const tmi_axis *axis, const tmi_axis_columns *x, size_t level)
 {
-    const tmi_quantity *q = &m->quantity;
-    tmi_measure measure = {.shift = m->shift, .low = m->low, .high = m->high};
-    if (q->weighing == TMI_SPREAD && a->spread) {
-        add(&measure, a->spread, 0);
-    } else if (q->weighing != TMI_UNWEIGHED) {
-        for (size_t i = 0; i < a->weight_count; i++) add(&measure, a->weights[i].column, 0);
+    for (int d = 0; d < axis->degree; d++) {
+        if (level > (size_t)axis->degree) {
+            add(measure, x->missing, 0);
+            if (x->width) add(measure, x->width, 0);
+        } else if ((size_t)d < level) {
+            add(measure, x->from_below, x->low);
+        } else {
+            add(measure, x->from_above, x->high);
+        }
     }
-    if (q->weighing == TMI_SPREAD && a->rest) add(&measure, a->rest, 0);
-    else if (q->weighing == TMI_SPREAD && !a->spread)
-        add(&measure, a->weights[0].column, (int64_t)round(1 / tmi_number_nearest(s->step)));
-    if (q->x) add(&measure, tmi_columns_take(&a->columns, q->x), q->centre_x);
-    if (q->y) add(&measure, tmi_columns_take(&a->columns, q->y), q->centre_y);
-    measure.present[0] = tmi_columns_take(&a->columns, q->present);
-    measure.present[1] = tmi_columns_take(&a->columns, q->present_too);
-    measure.where = tmi_columns_take(&a->columns, q->where);
+}
+
+/* Of all numbers together: whether the product is negative, and how often it counts. */
+static int times_of(const tmi_workload *w, const tmi_shape *shape, size_t level)
+{
+    int times = 1;
+    for (size_t i = shape->axis_count; i-- > 0;) {
+        const tmi_axis *axis = &w->axes[shape->axes[i]];
+        if (!w->origins[shape->axes[i]].number) continue;
+        const size_t own = level % axis->levels;
+        level /= axis->levels;
+        if (own > (size_t)axis->degree) continue;
+        if (((size_t)axis->degree - own) % 2 == 1) times = -times;
+        if (axis->degree == 2 && own == 1) times *= 2;
+    }
+    return times;
+}
+
+/* The factors in the order in which measurement.c multiplies their ends. */
+static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t level)
+{
+    const tmi_workload *w = &s->workload;
+    const bool negative = times_of(w, &m->shape, level) < 0, spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
+    const bool bounded = m->shape.family == TMI_GROUPED || m->shape.family == TMI_CLAMPED;
+    tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
+    if (spread && a->spread) {
+        add(&measure, a->spread, 0);
+    } else if (m->shape.family != TMI_UNWEIGHED) {
+        for (size_t i = 0; i < a->weight_count; i++) add(&measure, bounded && i == 0 ? a->clamped : a->weights[i].column, 0);
+    }
+    if (spread && a->rest) add(&measure, a->rest, 0);
+    else if (spread && !a->spread)
+        add(&measure, bounded ? a->clamped : a->weights[0].column, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
+    if (m->shape.family == TMI_GROUPED && a->pair) add(&measure, a->pair, 0);
+    size_t divisor = m->added;
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        const size_t axis = m->shape.axes[i];
+        if (!w->origins[axis].number) continue;
+        divisor /= w->axes[axis].levels;
+        add_level(&measure, &w->axes[axis], &a->axes[axis], level / divisor % w->axes[axis].levels);
+    }
+    measure.where = tmi_columns_take(&a->columns, w->worlds[m->shape.world]);
     return measure;
 }
 
@@ -150,13 +302,18 @@ static bool same_by(const tmi_table *table, const tmi_column *const *by, size_t 
     return true;
 }
 
-/* The table of a measurement's dimensions. Its measures come later, when all tables are there: they are in one array. */
-static size_t table_of(tmi_asking *a, const tmi_measurement *m, size_t *by_used)
+/* The table of a measurement's dimensions: strata, groups of clusters, classes. Its measures come later, when all tables are
+ * there: they are in one array. */
+static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t *by_used)
 {
     const tmi_column **by = a->by + *by_used;
-    size_t t = 0, count = m->by_count;
-    for (size_t i = 0; i < count; i++) by[i] = tmi_columns_take(&a->columns, m->by[i]);
-    if (m->units > 1) by[count++] = a->units;
+    size_t t = 0, count = 0;
+    if (s->workload.apart && m->shape.family != TMI_GROUPED) by[count++] = a->stratum;
+    if (m->shape.family == TMI_GROUPED) by[count++] = a->units;
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        const tmi_origin *o = &s->workload.origins[m->shape.axes[i]];
+        for (size_t k = 0; k < o->classes_count; k++) by[count++] = a->classes[o->classes[k]];
+    }
     while (t < a->table_count && !same_by(&a->tables[t], by, count)) t++;
     if (t < a->table_count) return t;
     *by_used += count;
@@ -164,23 +321,23 @@ static size_t table_of(tmi_asking *a, const tmi_measurement *m, size_t *by_used)
     return t;
 }
 
-static void fill_tables(tmi_asking *a, const tmi_schedule *schedule)
+static void fill_tables(tmi_asking *a, const tmi_schedule *s)
 {
     size_t by_used = 0, measures_used = 0;
-    for (size_t i = 0; i < schedule->measurement_count; i++)
-        a->slots[i].table = table_of(a, &schedule->measurements[i], &by_used);
+    for (size_t i = 0; i < s->measurement_count; i++) a->slots[i].table = table_of(a, s, &s->measurements[i], &by_used);
     for (size_t t = 0; t < a->table_count; t++) {
         tmi_table *table = &a->tables[t];
         tmi_measure *measures = a->measures + measures_used;
         table->measures = measures;
-        for (size_t i = 0; i < schedule->measurement_count; i++) {
+        for (size_t i = 0; i < s->measurement_count; i++) {
             if (a->slots[i].table != t) continue;
             a->slots[i].measure = table->measure_count;
-            measures[table->measure_count++] = measure_of(a, &schedule->sampling, &schedule->measurements[i]);
+            for (size_t l = 0; l < s->measurements[i].added; l++)
+                measures[table->measure_count++] = measure_of(a, s, &s->measurements[i], l);
         }
         measures_used += table->measure_count;
     }
-    a->request = (tmi_request){a->tables, a->table_count, a->unit, schedule->plan->privacy.rows_per_unit, a->key};
+    a->request = (tmi_request){a->tables, a->table_count, a->unit, s->plan->privacy.rows_per_unit, a->key};
 }
 
 static tamis_status check_size(const tmi_asking *a, tamis_error *err)
@@ -199,19 +356,31 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
 
 tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_error *err)
 {
-    size_t count = schedule->measurement_count;
+    const tmi_workload *w = &schedule->workload;
+    size_t count = schedule->measurement_count, measures = 0, codes = 0;
     tamis_status status;
     *a = (tmi_asking){0};
-    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, err));
-    TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, err));
+    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count, err));
+    TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, schedule->groups, err));
+    for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;
+    for (size_t i = 0; i < w->classes_count; i++)
+        codes += w->classes[i].class_of ? w->classes[i].column->value_count : w->classes[i].count;
     a->tables = tmi_alloc(count, sizeof *a->tables);
-    a->measures = tmi_alloc(count, sizeof *a->measures);
-    a->by = tmi_alloc((TMI_MAX_BY + 2) * (count + 1), sizeof *a->by);
+    a->measures = tmi_alloc(measures, sizeof *a->measures);
+    a->by = tmi_alloc((TMI_MAX_AXES + TMI_MAX_BY + 2) * (count + 1), sizeof *a->by);
     a->slots = tmi_alloc(count, sizeof *a->slots);
+    a->axes = tmi_alloc(w->axis_count, sizeof *a->axes);
+    a->classes = tmi_alloc(w->classes_count, sizeof *a->classes);
+    a->class_numbers = tmi_alloc(codes, sizeof *a->class_numbers);
+    a->ends = tmi_alloc(w->axis_count, 3 * w->sampling->strata * sizeof *a->ends);
     a->frame_points = tmi_alloc(schedule->frame.count, sizeof *a->frame_points);
     a->frame_rest = tmi_alloc(schedule->frame.count, sizeof *a->frame_rest);
-    if (!a->tables || !a->measures || !a->by || !a->slots || !a->frame_points || !a->frame_rest) TMI_TRY(tmi_fail_memory(err));
+    a->frame_clamped = tmi_alloc(schedule->frame.count, sizeof *a->frame_clamped);
+    if (!a->tables || !a->measures || !a->by || !a->slots || !a->axes || !a->classes || !a->class_numbers || !a->ends ||
+        !a->frame_points || !a->frame_rest || !a->frame_clamped)
+        TMI_TRY(tmi_fail_memory(err));
     add_design(a, schedule);
+    add_axes(a, schedule);
     fill_tables(a, schedule);
     TMI_TRY(check_size(a, err));
 
@@ -242,8 +411,36 @@ tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
     return TAMIS_OK;
 }
 
-tmi_int128 tmi_asking_truth(const tmi_asking *a, size_t measurement, size_t cell)
+/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. A pair that counts the same in all strata
+ * has no factor there. */
+static tmi_int128 level_of(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t cell, size_t level)
 {
-    const tmi_slot *slot = &a->slots[measurement];
-    return a->answers[slot->table][cell * a->tables[slot->table].measure_count + slot->measure];
+    const tmi_slot *slot = &a->slots[i];
+    const bool pairs = s->measurements[i].shape.family == TMI_GROUPED && !a->pair;
+    return a->answers[slot->table][cell * a->tables[slot->table].measure_count + slot->measure + level] *
+           times_of(&s->workload, &s->measurements[i].shape, level) * (pairs ? s->sampling.pair_points[0] : 1);
+}
+
+/* A number of a group is the difference of its positive and negative clusters. */
+static tmi_int128 group_truth(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t cell, size_t level)
+{
+    const size_t cells = s->measurements[i].cells, group = cell / cells, own = cell % cells;
+    return level_of(a, s, i, 2 * group * cells + own, level) - level_of(a, s, i, (2 * group + 1) * cells + own, level);
+}
+
+tmi_int128 tmi_asking_truth(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t number)
+{
+    const tmi_measurement *m = &s->measurements[i];
+    const size_t cell = number / m->levels, own = number % m->levels;
+    if (m->shape.family == TMI_GROUPED) return group_truth(a, s, i, cell, own);
+    if (m->shape.form == TMI_FULL) return level_of(a, s, i, cell, own);
+    const tmi_axis *axis = &s->workload.axes[m->shape.axes[0]];
+    const bool classes = s->workload.origins[m->shape.axes[0]].classes_count > 0;
+    tmi_int128 sum = 0;
+    for (size_t l = 0; l < axis->levels; l++) {
+        const int coefficient = tmi_form_integer(m->shape.form, axis, own, l);
+        if (coefficient != 0)
+            sum += coefficient * (classes ? level_of(a, s, i, cell * axis->levels + l, 0) : level_of(a, s, i, cell, l));
+    }
+    return sum;
 }

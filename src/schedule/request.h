@@ -7,10 +7,18 @@
 #include "schedule/schedule.h"
 #include "schedule/variance_groups.h"
 
-/* Where the integers of a measurement are among the answers. */
+/* Where the integers of a measurement are among the answers: one measure per level that is added up. */
 typedef struct tmi_slot {
     size_t table, measure;
 } tmi_slot;
+
+/* The engine's columns of an axis or of classes; NULL where there is none. */
+typedef struct tmi_axis_columns {
+    const tmi_column *from_below, *from_above; /* a number: its points less the lowest, less the highest of its grid */
+    int64_t low, high;                         /* what is still to be taken off these */
+    const tmi_column *missing, *width;         /* 1 where it is missing, else 0; and m, if that is a stratum's */
+    int64_t numbers[2];                        /* 0 and 1, or m */
+} tmi_axis_columns;
 
 typedef struct tmi_asking {
     tmi_columns columns;
@@ -19,8 +27,15 @@ typedef struct tmi_asking {
     const tmi_column *units;                    /* the dimension of variance units */
     tmi_factor weights[3];                      /* whose product is the weight of a row */
     size_t weight_count;
+    tmi_axis_columns *axes;             /* one per axis */
+    const tmi_column **classes;         /* one per list of classes */
+    int32_t *class_numbers;             /* of all of them */
+    int64_t *ends;                      /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
     const tmi_column *spread;           /* a of a stratum */
+    const tmi_column *clamped;          /* the first of the weights, bounded for groups of clusters */
+    const tmi_column *pair;             /* what a pair of clusters counts for; NULL: the same in all strata */
     int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
+    int64_t *frame_clamped;             /* and bounded weights */
     const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
     tmi_table *tables;
     size_t table_count;
@@ -44,7 +59,7 @@ tamis_status tmi_asking_make_room(tmi_asking *asking, tamis_error *err);
 /* Wipes answers and keys and frees. */
 void tmi_asking_clear(tmi_asking *asking);
 
-/* The true integer of a cell. Secret until noise is added. */
-tmi_int128 tmi_asking_truth(const tmi_asking *asking, size_t measurement, size_t cell);
+/* A true integer of a measurement. Secret until noise is added. */
+tmi_int128 tmi_asking_truth(const tmi_asking *asking, const tmi_schedule *schedule, size_t measurement, size_t number);
 
 #endif

@@ -17,6 +17,7 @@ void tmi_sampling_clear(tmi_sampling *s)
     tmi_free(s->spread);
     tmi_free(s->points);
     tmi_free(s->spread_points);
+    tmi_free(s->pair_points);
     tamis_number_free(s->step);
     tamis_number_free(s->spread_step);
     *s = (tmi_sampling){0};
@@ -207,11 +208,41 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->rows_bounded = known;
     bool counted = d->sample > 0 && !d->kind->only_weights;
     s->df = counted ? d->sample - (int64_t)d->stratum_count : -1;
-    s->moves = d->kind->only_weights || s->scattered || p->design_protected;
-    s->variance_units = 1;
-    if (!s->clustered) return;
-    bool few = counted && !s->scattered && d->sample <= TMI_MAX_VARIANCE_UNITS;
-    s->variance_units = few ? (size_t)d->sample : TMI_MAX_VARIANCE_UNITS;
+}
+
+/* ---- pairs of clusters ---- */
+
+/* Clusters of a stratum are paired. If one is left over, the pairs stand for all of them: m clusters, of which 2 floor(m/2) are in
+ * pairs. The square root of that, rounded up. */
+static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
+{
+    const tmi_plan_design *d = s->design;
+    s->pair_points = tmi_alloc(s->strata, sizeof *s->pair_points);
+    if (!s->pair_points) return tmi_fail_memory(err);
+    for (size_t h = 0; h < s->strata; h++) {
+        const int64_t clusters = s->stays || s->strata == 1 ? d->strata[h].sample : 0, pairs = clusters / 2;
+        const double part = pairs > 0 ? (double)clusters / (2 * (double)pairs) : 1;
+        s->pair_points[h] = (int64_t)ceil(ldexp(sqrt(part), TMI_PAIR_BITS));
+        s->pairs += pairs;
+        s->lonely = s->lonely || clusters == 1;
+    }
+    if (s->scattered) s->pairs = 0, s->lonely = false;
+    return TAMIS_OK;
+}
+
+/* Where a/w differs by less than this factor over the strata, a variance is bounded by the largest. */
+#define NEAR 1.3
+
+static double ratio_of(const tmi_sampling *s)
+{
+    double least = INFINITY, most = 0;
+    for (size_t h = 0; h < s->strata; h++) {
+        const double ratio = s->spread[h] / tmi_number_nearest(s->weight[h]);
+        if (isnan(ratio)) return 0;
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+    }
+    return most <= NEAR * least ? most : 0;
 }
 
 tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
@@ -220,6 +251,9 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
     *s = (tmi_sampling){.design = d, .strata = d->stratum_count, .stays = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
     tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
+    if (status == TAMIS_OK && s->clustered) status = set_pairs(s, err);
+    if (status == TAMIS_OK && s->weights == TMI_STRATA) s->ratio = ratio_of(s);
+    s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);
     return status;
 }

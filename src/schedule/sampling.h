@@ -8,7 +8,7 @@
  *
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
- * In clustered designs totals of variance units take its place (variance.h). */
+ * In clustered designs differences of pairs of clusters take its place (variance_groups.h). */
 #ifndef TMI_SCHEDULE_SAMPLING_H
 #define TMI_SCHEDULE_SAMPLING_H
 
@@ -20,7 +20,8 @@
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30
 #define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
-#define TMI_MAX_VARIANCE_UNITS 32
+#define TMI_PAIR_BITS 10 /* of what a pair of clusters counts for */
+#define TMI_MAX_CLUSTER_GROUPS 64 /* of pairs of clusters */
 
 typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
 
@@ -41,11 +42,14 @@ typedef struct tmi_sampling {
     bool stages;                     /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                 /* ROWS: looked up by unit */
     double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
+    int64_t most_clamped;            /* ROWS: in groups of clusters weights count up to so many points; most: all of them */
+    double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;
-    bool scattered;        /* the number of clusters is not public: they fall into variance units by a hash */
-    size_t variance_units; /* 1: not clustered */
-    bool moves;            /* a replaced record may be of another variance unit: clusters are not the design's to fix */
+    bool scattered;       /* the number of clusters is not public: they fall into groups by a hash */
+    int64_t pairs;        /* of clusters of the same stratum; 0: not public */
+    int64_t *pair_points; /* one per stratum, in steps of 2^-10: a pair stands for so much more where one cluster is left over */
+    bool lonely;          /* a stratum has only one cluster, which shows no variance */
     int64_t df;            /* first-stage units minus strata; -1: not public */
     int64_t rows;          /* in the file at most, or a guess far above where that is not public */
     bool rows_bounded;     /* no guess */

@@ -9,6 +9,7 @@
 typedef struct tmi_ratio_part {
     double numerator, denominator, scale;
     bool gaussian;
+    double count;
 } tmi_ratio_part;
 
 typedef struct tmi_ratio {
@@ -20,7 +21,6 @@ typedef struct tmi_ratio {
     int64_t df;                    /* TMI_NORMAL: the variances are known */
     const tmi_ratio_part *parts;
     size_t count;
-    bool with_noise; /* `sampling` holds the noise of the parts too, and is never less than that */
 } tmi_ratio;
 
 typedef struct tmi_ratio_result {

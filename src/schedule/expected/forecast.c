@@ -13,56 +13,6 @@
 /* An estimate whose error is above a third of its size is not published by most agencies. */
 #define DROWNED (1.0 / 3)
 
-static bool is_total(tmi_statistic_kind kind)
-{
-    return kind == TMI_COUNT || kind == TMI_TABLE || kind == TMI_HISTOGRAM || kind == TMI_TOTAL;
-}
-
-/* Whether the groups of `fine` add up to those of `coarse`, measured apart. */
-static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
-{
-    const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
-    if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
-    if (a->by_count >= b->by_count) return false;
-    if (s->uses[coarse].known || s->uses[fine].known ||
-        s->uses[coarse].table[TMI_NUMERATOR] == s->uses[fine].table[TMI_NUMERATOR])
-        return false;
-    for (size_t i = 0; i < a->by_count; i++) {
-        size_t j = 0;
-        while (j < b->by_count && b->by[j] != a->by[i]) j++;
-        if (j == b->by_count) return false;
-    }
-    return true;
-}
-
-static double mean_variance(const tmi_forecast *f)
-{
-    double sum = 0;
-    for (size_t i = 0; i < f->count; i++) sum += f->groups[i].noise_sd * f->groups[i].noise_sd;
-    return sum / (double)f->count;
-}
-
-/* `consistent: yes`: a number and the sums of finer ones are measurements of the same, and their precisions add up. What finer
- * numbers gain by that is little. */
-static tamis_status foresee_consistency(tmi_forecast *list, const tmi_schedule *s, tamis_error *err)
-{
-    const size_t count = s->plan->statistic_count;
-    double *variances = tmi_alloc(count, sizeof *variances);
-    if (!variances) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) variances[i] = mean_variance(&list[i]);
-    for (size_t i = 0; i < count; i++) {
-        double precision = 1; /* in that of its own measurement */
-        for (size_t j = 0; j < count; j++) {
-            double cells = (double)tmi_statistic_cells(&s->plan->statistics[j]) /
-                           (double)tmi_statistic_cells(&s->plan->statistics[i]);
-            if (adds_up(s, i, j) && variances[j] > 0) precision += variances[i] / (cells * variances[j]);
-        }
-        for (size_t k = 0; k < list[i].count; k++) list[i].groups[k].noise_sd /= sqrt(precision);
-    }
-    tmi_free(variances);
-    return TAMIS_OK;
-}
-
 void tmi_forecasts_free(tmi_forecast *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++) tmi_free(list[i].groups);
@@ -80,7 +30,6 @@ tamis_status tmi_forecasts_make(tmi_forecast **list, const tmi_schedule *s, tami
         f->loss = f->sample = TMI_NULL;
         TMI_TRY(tmi_prospects_make(&f->groups, &f->count, s, i, err));
     }
-    if (s->plan->postprocess.consistent) TMI_TRY(foresee_consistency(*list, s, err));
 
 done:
     if (status != TAMIS_OK) {
@@ -255,7 +204,7 @@ tamis_status tmi_forecasts_advise(tmi_forecast *list, const tmi_schedule *s, tam
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         const double excess = excess_of(&list[i]);
-        if (s->uses[i].known || excess == 0) continue;
+        if (s->workload.readings[i].known || excess == 0) continue;
         TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
         if (sample > 0 && sample * excess <= samples.most)
             TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));

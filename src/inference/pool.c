@@ -1,0 +1,205 @@
+#include "inference/pool.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+
+#define FEW 4       /* ratios of which a pool of its own is made; fewer join all of their kind */
+
+bool tmi_is_pooled(const tmi_schedule *s)
+{
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES;
+}
+
+void tmi_pools_clear(tmi_pools *p)
+{
+    tmi_free(p->list);
+    *p = (tmi_pools){0};
+}
+
+/* ---- one ratio ---- */
+
+/* s, not below what its noise may hide. */
+static double squares_at(const tmi_group_sums *z, double r)
+{
+    return fmax(tmi_quadratic_at(z->proxy, r), tmi_form_noise_sd(&z->proxy_noise, 1, r));
+}
+
+tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at, double mean)
+{
+    const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
+    if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
+    const double ratio = tmi_quadratic_at(z->form, at) / s;
+    if (r->groups.copies == 0 || !r->groups.schedule) return (tmi_pool_entry){ratio, noise / s};
+    const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
+    const double b = isnan(mean) ? fmax(ratio, 0) : mean; /* of a sum of `groups` squares, each with the noise `own` */
+    return (tmi_pool_entry){ratio, sqrt(2 / groups) * (b * s + groups * own) / s};
+}
+
+/* ---- pools ---- */
+
+typedef enum kind { TOTALS, SHARES, MEANS, KINDS } kind;
+
+static kind kind_of(const tmi_plan_statistic *t)
+{
+    if (tmi_is_sum(t)) return TOTALS;
+    return t->kind == TMI_SHARE ? SHARES : MEANS;
+}
+
+static bool are_together(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (kind_of(a) != kind_of(b) || a->by_count != b->by_count) return false;
+    for (size_t k = 0; k < a->by_count; k++)
+        if (a->by[k] != b->by[k]) return false;
+    return true;
+}
+
+/* Ratios of all numbers of all statistics. */
+typedef struct ratios {
+    tmi_pool_entry *list;
+    size_t *first, count; /* of each statistic */
+} ratios;
+
+static double at_of(const tmi_plan_statistic *t, const tmi_group_sums *z)
+{
+    const tmi_form_moments f = tmi_form_moments_of(t);
+    return f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
+}
+
+static tamis_status collect(ratios *all, const tmi_inference *r, const double *means, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        tmi_statistic_sums z;
+        if (r->schedule->workload.readings[i].known) continue;
+        TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
+        TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
+        for (size_t g = 0; g < z.count; g++)
+            all->list[all->first[i] + g] = t->kind == TMI_VARIANCE
+                                               ? (tmi_pool_entry){NAN, NAN}
+                                               : tmi_pool_entry_of(&z.groups[g], r, at_of(t, &z.groups[g]), means ? means[i] : NAN);
+        tmi_statistic_sums_clear(&z);
+    }
+
+done:
+    return status;
+}
+
+typedef struct sums {
+    double precision, mean, squares;
+    size_t count;
+} sums;
+
+static void add_ratio(sums *s, const tmi_pool_entry *e)
+{
+    if (isnan(e->ratio) || !(e->sd > 0)) return;
+    s->precision += 1 / (e->sd * e->sd);
+    s->mean += e->ratio / (e->sd * e->sd);
+    s->count++;
+}
+
+/* Members of the pool of statistic i: those that are together with it, or all of its kind. */
+static bool is_member(const tamis_plan *plan, size_t i, size_t j, bool wide)
+{
+    const tmi_plan_statistic *a = &plan->statistics[i], *b = &plan->statistics[j];
+    return wide ? kind_of(a) == kind_of(b) : are_together(a, b);
+}
+
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior, double floor)
+{
+    const tamis_plan *plan = s->plan;
+    sums own = {0};
+    bool wide = false;
+    for (int round = 0; round < 2; round++) {
+        own = (sums){0};
+        for (size_t j = 0; j < plan->statistic_count; j++)
+            for (size_t k = all->first[j]; is_member(plan, i, j, wide) && k < all->first[j + 1]; k++) add_ratio(&own, &all->list[k]);
+        if (own.count >= FEW) break;
+        wide = true;
+    }
+    add_ratio(&own, prior);
+    pool->mean = own.precision > 0 ? fmax(own.mean / own.precision, floor) : NAN;
+    pool->variance = own.precision > 0 ? 1 / own.precision : INFINITY;
+    double differ = 0;
+    for (size_t j = 0; j < plan->statistic_count; j++)
+        for (size_t k = all->first[j]; is_member(plan, i, j, wide) && k < all->first[j + 1]; k++) {
+            const tmi_pool_entry *e = &all->list[k];
+            if (!isnan(e->ratio) && e->sd > 0) differ += (e->ratio - pool->mean) * (e->ratio - pool->mean) - e->sd * e->sd;
+        }
+    const double b = pool->mean;
+    pool->differ = fmin(fmax(own.count > 0 ? differ / (double)own.count : 0, b * b / 4), b * b);
+}
+
+/* The mean weight over all rows and a design effect, where it was measured by itself. */
+static tmi_pool_entry prior_of(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_effects *e = &s->effects;
+    if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
+    const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
+    const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[TMI_WEIGHED * e->worlds];
+    if (!(a->known || a->rest > 0) || !(w->known || w->rest > 0) || !(rows > 0)) return (tmi_pool_entry){NAN, NAN};
+    const double sd = a->known ? 0 : 1 / sqrt(a->rest);
+    return (tmi_pool_entry){sum / rows, fmax(sd / rows, 0.05 * fabs(sum / rows))};
+}
+
+/* Without clusters V/s would be the mean of a over the weights. */
+static double floor_of(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_effects *e = &s->effects;
+    const tmi_plan_design *d = &s->plan->design;
+    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return 0;
+    if (!r->spread.schedule) return d->population > 0 && d->sample > 0 && !d->kind->staged ? (double)d->population / (double)d->sample - 1 : 0;
+    const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[tmi_main_family(s) * e->worlds];
+    return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
+}
+
+tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const size_t count = plan->statistic_count;
+    ratios all = {0};
+    double *means = tmi_alloc(count, sizeof *means);
+    tamis_status status = TAMIS_OK;
+    *p = (tmi_pools){.list = tmi_alloc(count, sizeof *p->list), .floor = floor_of(r)};
+    all.first = tmi_alloc(count + 1, sizeof *all.first);
+    if (!p->list || !all.first || !means) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) all.first[i + 1] = all.first[i] + (size_t)tmi_statistic_cells(&plan->statistics[i]);
+    all.list = tmi_alloc(all.first[count], sizeof *all.list);
+    if (!all.list) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
+    const tmi_pool_entry prior = prior_of(r);
+    TMI_TRY(collect(&all, r, NULL, err));
+    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+    if (r->groups.schedule) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
+        for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
+        TMI_TRY(collect(&all, r, means, err));
+        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+    }
+
+done:
+    tmi_free(means);
+    tmi_free(all.list);
+    tmi_free(all.first);
+    if (status != TAMIS_OK) tmi_pools_clear(p);
+    return status;
+}
+
+double tmi_pool_limit(double *relative, const tmi_pools *pools, size_t statistic, const tmi_pool_entry *e)
+{
+    const tmi_pool *p = &pools->list[statistic];
+    double b = p->mean, variance = p->variance + p->differ;
+    if (!isnan(e->ratio) && e->sd >= 0 && isfinite(e->sd)) {
+        const double w = p->differ / (p->differ + e->sd * e->sd);
+        b = fmax(w * e->ratio + (1 - w) * p->mean, pools->floor);
+        variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
+    }
+    *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
+    return b + TMI_POOLED_MARGIN * sqrt(variance);
+}

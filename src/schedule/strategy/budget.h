@@ -1,0 +1,79 @@
+/* How a budget is best divided over given tables.
+ *
+ * Each statistic is an aim: its expected whole variance T is that of sampling, of the noise of its estimate, and of what an interval
+ * adds because the sampling variance is estimated with noise too. What is minimised is the sum of share * log T. Logarithms make
+ * a small number as important as a large one, and noise far below the sampling error is worth nothing.
+ *
+ * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and
+ * 2 budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
+ * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
+ * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
+ * some power, and scale. */
+#ifndef TMI_SCHEDULE_STRATEGY_BUDGET_H
+#define TMI_SCHEDULE_STRATEGY_BUDGET_H
+
+#include "schedule/strategy/effects.h"
+
+typedef struct tmi_aim {
+    double share;
+    double sampling; /* expected variance */
+    /* combinations whose variances add up to that of the noise */
+    const tmi_parts_of_effects *noise;
+    size_t noise_count;
+    /* the same for the noise in the estimated sampling variance, of which margin standard deviations are added; with groups the
+     * standard deviation is sqrt(2/groups) * (sampling + groups * variance) */
+    const tmi_parts_of_effects *spread;
+    size_t spread_count;
+    double margin, groups;
+    size_t pool;     /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
+    double relative; /* the relative variance of the estimated sampling variance, as tmi_budget_inform leaves it */
+} tmi_aim;
+
+#define TMI_POOLS 3
+#define TMI_NO_POOL SIZE_MAX
+
+/* A table that may be measured. */
+typedef struct tmi_candidate {
+    tmi_shape shape;
+    tmi_table_information information;
+    double l1, l2_squared; /* sensitivity, in units of the largest weight of a record */
+    double numbers;        /* that it has */
+} tmi_candidate;
+
+typedef struct tmi_problem {
+    tmi_effects *effects;
+    tmi_aim *aims;
+    size_t aim_count;
+    bool gaussian;
+    double budget;            /* epsilon or rho */
+    double known[TMI_POOLS];  /* precision of a pool's mean that does not come from its aims */
+    double pooled[TMI_POOLS]; /* all of it, as tmi_budget_inform leaves it */
+    double *weights;          /* room for one number per aim */
+} tmi_problem;
+
+/* Tables and their parts of the budget, which add up to 1. */
+typedef struct tmi_strategy {
+    const tmi_candidate **tables;
+    double *parts;
+    size_t count;
+} tmi_strategy;
+
+double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
+
+/* The information of a strategy, solved; and the objective, infinite if some aim is not determined. */
+void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
+double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);
+
+/* The expected whole variance of an aim after tmi_budget_inform, and that of its noise. */
+double tmi_aim_variance(const tmi_problem *problem, const tmi_aim *aim);
+double tmi_aim_noise(const tmi_problem *problem, const tmi_aim *aim);
+
+/* Improves the parts, which are above 0, in at most `rounds` rounds; `gains` has room for `count` numbers. Gives the objective. */
+double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds);
+
+/* Gaussian noise: by how much the objective is above its least value over all divisions of the budget over these tables and the
+ * `others`, at most. */
+double tmi_budget_gap(tmi_problem *problem, const tmi_strategy *strategy, const tmi_candidate *const *others,
+                      size_t other_count);
+
+#endif
