@@ -213,6 +213,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     }
     TMI_TRY(tmi_budget_settle(s, err));
     TMI_TRY(set_effects(s, err));
+    if (chosen && chosen->shapes) TMI_TRY(tmi_schedule_check_determined(s, err));
     TMI_CHECK(tmi_schedule_is_sound(s));
 
 done:
