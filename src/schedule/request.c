@@ -349,8 +349,8 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
         size_t count = answer_count(&a->tables[t]);
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
             return tmi_fail(err, TAMIS_INVALID,
-                            "statistics: together they need more than %lld integers (one per group for a count, two for a total, "
-                            "three for a mean, times the strata and random groups): use fewer `by` columns or values",
+                            "statistics: together they need more than %lld integers (per group one for a count, up to four for a "
+                            "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
                             (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;
