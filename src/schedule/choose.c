@@ -119,16 +119,13 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
 {
     static const bool forms[TMI_WEIGHINGS] = {
         [TMI_UNWEIGHED] = true, [TMI_WEIGHED] = true, [TMI_SPREAD] = true, [TMI_CLAMPED] = true}; /* a group may be left */
-    const bool either = s->sampling.scattered || s->plan->privacy.design_protected;
-    const tmi_signs signs[TMI_WEIGHINGS] = {[TMI_GROUPED] = either ? TMI_EITHER_SIGN : TMI_OWN_SIGN};
     tmi_search search = {.problem = {.effects = &aims->effects,
                                      .aims = aims->list,
                                      .aim_count = aims->count,
                                      .gaussian = gaussian,
                                      .budget = budget,
                                      .weights = aims->weights},
-                         .moved = aims->moved,
-                         .signs = signs,
+                         .motions = aims->motions,
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
                          .forms = forms,

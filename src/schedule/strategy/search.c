@@ -58,14 +58,6 @@ static double numbers_of(const state *s, const tmi_shape *shape)
     return numbers;
 }
 
-/* A record moves a table by its weight, and by twice that if it can be in two places. */
-static void set_sensitivity(tmi_candidate *c, double moved, tmi_signs signs)
-{
-    const bool places = c->shape.form == TMI_FULL && (c->shape.axis_count > 0 || signs != TMI_UNSIGNED);
-    c->l1 = (places ? 2 : 1) + moved;
-    c->l2_squared = signs == TMI_EITHER_SIGN ? c->l1 * c->l1 : (1 + moved) * (1 + moved) + (places ? 1 : 0);
-}
-
 /* The candidate of a shape; NULL without memory. */
 static const tmi_candidate *candidate_of(state *s, const tmi_shape *shape, tamis_error *err)
 {
@@ -81,7 +73,7 @@ static const tmi_candidate *candidate_of(state *s, const tmi_shape *shape, tamis
     }
     c->shape = *shape;
     c->numbers = numbers_of(s, shape);
-    set_sensitivity(c, s->search->moved[shape->family], s->search->signs ? s->search->signs[shape->family] : TMI_UNSIGNED);
+    tmi_candidate_set_sensitivity(c, s->search->motions[shape->family]);
     f->pool[f->pool_count++] = c;
     return c;
 }

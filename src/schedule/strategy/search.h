@@ -12,18 +12,13 @@
 #include "base/watch.h"
 #include "schedule/strategy/budget.h"
 
-/* Whether the rows of a family are added with signs, in groups: a record may then always leave one number and enter another; and
- * whether that may be the same number, if its sign may change. */
-typedef enum tmi_signs { TMI_UNSIGNED, TMI_OWN_SIGN, TMI_EITHER_SIGN } tmi_signs;
-
 typedef struct tmi_search {
     tmi_problem problem;
-    const double *moved;    /* one per family: what protected weights of others move, in units of the largest weight */
-    const tmi_signs *signs; /* one per family; NULL: none has signs */
-    const double *copies;   /* one per family: how often a table is there (strata, groups) */
-    double most_numbers;    /* in all tables together */
-    const bool *forms;      /* one per family: whether a number can be measured by itself */
-    tmi_watch *watch;       /* may be NULL */
+    const tmi_motion *motions; /* one per family */
+    const double *copies;      /* one per family: how often a table is there (strata, groups) */
+    double most_numbers;       /* in all tables together */
+    const bool *forms;         /* one per family: whether a number can be measured by itself */
+    tmi_watch *watch;          /* may be NULL */
 } tmi_search;
 
 typedef struct tmi_found {
