@@ -151,7 +151,7 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
     if (m->shape.family == TMI_UNWEIGHED) return unit;
-    if (m->shape.family == TMI_GROUPED) unit = ldexp(unit, -TMI_PAIR_BITS);
+    if (m->shape.family == TMI_GROUPED) unit *= tmi_number_nearest(s->pair_step);
     const double step = m->shape.family == TMI_GROUPED && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
     if (m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->spread_step));
@@ -204,20 +204,18 @@ static int64_t times_of(const tmi_measurement *m, const tmi_workload *w, size_t 
 }
 
 /* By how much rounding moves the numbers of a row, all together. A level is off by 1/2 and a little, which is less than 1, as often
- * as it counts and as often as the numbers of a form contain it; and what a pair of clusters counts for may come after it. */
+ * as it counts and as often as the numbers of a form contain it. */
 static int64_t rounding_of(const tmi_measurement *m, const tmi_workload *w)
 {
     const tmi_axis *single = m->shape.form == TMI_FULL ? NULL : &w->axes[m->shape.axes[0]];
-    int64_t sum = 0, pair = 1;
+    int64_t sum = 0;
     if (!m->rounded) return 0;
     for (size_t l = 0; l < (single ? single->levels : m->added); l++) {
         int64_t contained = single ? 0 : 1;
         for (size_t row = 0; single && row < m->levels; row++) contained += abs(tmi_form_integer(m->shape.form, single, row, l));
         sum += contained * times_of(m, w, l);
     }
-    for (size_t h = 0; m->shape.family == TMI_GROUPED && h < w->sampling->strata; h++)
-        pair = w->sampling->pair_points[h] > pair ? w->sampling->pair_points[h] : pair;
-    return sum * pair;
+    return sum;
 }
 
 /* Steps in which a row's `most` comes, at most: those of a form count double. */

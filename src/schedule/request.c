@@ -121,7 +121,7 @@ static void add_groups(tmi_asking *a, const tmi_schedule *s)
         a->clamped = tmi_columns_add(&a->columns, &clamped);
     }
     bool pairs = false;
-    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != p->pair_points[0];
+    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != 1;
     if (pairs) a->pair = lookup(a, "what a pair counts for", a->stratum, p->pair_points);
     tmi_column units = {.name = "group of clusters", .of = of, .value_count = a->groups.codes};
     if (a->groups.scattered) {
@@ -429,14 +429,12 @@ tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. A pair that counts the same in all strata
- * has no factor there. */
+/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. */
 static tmi_int128 level_of(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t cell, size_t level)
 {
     const tmi_slot *slot = &a->slots[i];
-    const bool pairs = s->measurements[i].shape.family == TMI_GROUPED && !a->pair;
     return a->answers[slot->table][cell * a->tables[slot->table].measure_count + slot->measure + level] *
-           times_of(&s->workload, &s->measurements[i].shape, level) * (pairs ? s->sampling.pair_points[0] : 1);
+           times_of(&s->workload, &s->measurements[i].shape, level);
 }
 
 /* A number of a group is the difference of its positive and negative clusters. */
