@@ -24,6 +24,11 @@ static void without_noise_it_is_fiellers(void **state)
         assert_true(fabs(found.interval.upper - high) < 1e-6 * (high - low));
         assert_true(fabs(found.estimate - a / b) < 1e-15 && !found.interval.clipped && !found.from_range);
         assert_true(fabs(found.sampling_se - sqrt(tmi_quadratic_at(v, a / b)) / fabs(b)) < 1e-12 && found.noise_sd == 0);
+        tmi_ratio_result same; /* nobody knows how large the variance can be */
+        ratio.largest = INFINITY;
+        assert_int_equal(tmi_interval_ratio(&same, &ratio, 0.95, -1000, 1000, NULL), TAMIS_OK);
+        assert_true(same.interval.lower == found.interval.lower && same.interval.upper == found.interval.upper &&
+                    !same.from_range);
     }
 }
 
@@ -174,11 +179,11 @@ static void bad_ratios_are_refused(void **state)
     tmi_ratio_part part = {1, 1, 2, false, 1};
     tmi_ratio good = {
         .numerator = 10, .denominator = 20, .sampling = {1, 0, 1}, .largest = 9, .df = 4, .parts = &part, .count = 1};
-    tmi_ratio bad[] = {good, good, good, good, good, good, good, good, good};
+    tmi_ratio bad[] = {good, good, good, good, good, good, good, good, good, good};
     bad[0].numerator = NAN, bad[1].denominator = INFINITY, bad[2].sampling.xy = NAN, bad[3].largest = -1, bad[4].parts = NULL;
-    bad[5].df = -1, bad[6].margin.c[2] = NAN, bad[7].ones = INFINITY, bad[8].all = -1;
+    bad[5].df = -1, bad[6].margin.c[2] = NAN, bad[7].ones = INFINITY, bad[8].all = -1, bad[9].largest = NAN;
     tmi_ratio_result found;
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 10; i++) {
         assert_int_equal(tmi_interval_ratio(&found, &bad[i], 0.95, 0, 1, NULL), TAMIS_INVALID);
         assert_true(found.interval.lower == 0 && found.interval.upper == 1);
     }
