@@ -31,10 +31,12 @@ tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
-    if (r->groups.copies == 0 || !r->groups.schedule) return (tmi_pool_entry){ratio, noise / s};
-    const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
-    const double b = isnan(mean) ? fmax(ratio, 0) : mean; /* of a sum of `groups` squares, each with the noise `own` */
-    return (tmi_pool_entry){ratio, sqrt(2 / groups) * (b * s + groups * own) / s};
+    double sd = noise / s;
+    if (r->groups.schedule) { /* of a sum of `groups` squares, each with the noise `own` */
+        const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
+        sd = sqrt(2 / groups) * ((isnan(mean) ? fmax(ratio, 0) : mean) * s + groups * own) / s;
+    }
+    return isfinite(ratio) && isfinite(sd) ? (tmi_pool_entry){ratio, sd} : (tmi_pool_entry){NAN, NAN};
 }
 
 /* ---- pools ---- */
