@@ -310,7 +310,8 @@ done:
 static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
-        a->moved[family] = tmi_moved_by_weights(&s->workload, (tmi_weighing)family);
+        a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
+                                          family == TMI_GROUPED && s->sampling.scattered};
         a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
     }
 }

@@ -21,7 +21,8 @@ typedef struct tmi_aims {
     size_t part_count, part_room;
     tmi_shape *supports;
     size_t support_count, support_room, last_support;
-    double moved[TMI_WEIGHINGS], copies[TMI_WEIGHINGS];
+    tmi_motion motions[TMI_WEIGHINGS];
+    double copies[TMI_WEIGHINGS];
 } tmi_aims;
 
 /* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */
