@@ -43,6 +43,7 @@ typedef struct tmi_chosen {
     bool apart;  /* strata are measured apart */
     bool joined; /* classes of a column are (workload.h) */
     size_t groups;
+    int64_t clamped; /* points of weights in groups of clusters, at most; 0: not said */
     tmi_shape *shapes;
     tamis_number **parts; /* one per table */
     size_t count;

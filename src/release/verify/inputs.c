@@ -19,7 +19,9 @@ static void chosen_clear(tmi_chosen *chosen)
 /* A table as the certificate describes it; false if it is none. */
 static bool read_shape(tmi_shape *shape, const tmi_value *measurement)
 {
-    static const char *const weighings[] = {"none", "weight", "spread", "groups", "clamped spread"}, *const forms[] = {"full", "raw", "centred"};
+    static const char *const weighings[] = {"none", "weight", "spread", "groups", "clamped spread"}, *const forms[] = {"full",
+                                                                                                                       "raw",
+                                                                                                                       "centred"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
     const char *weighed = tmi_value_field_text(measurement, "weighed_by"), *form = tmi_value_field_text(measurement, "form");
@@ -46,7 +48,10 @@ static tamis_status read_chosen(tmi_chosen *chosen, bool *known, const tmi_value
     const tmi_value *list = tmi_value_field(document, "measurements", TMI_VALUE_LIST);
     tamis_status status = TAMIS_OK;
     const tmi_value *sampling = tmi_value_field(document, "sampling", TMI_VALUE_MAP);
-    *chosen = (tmi_chosen){.apart = tmi_value_true(sampling, "apart"), .joined = tmi_value_true(sampling, "joined"), .groups = (size_t)tmi_value_whole(sampling, "groups")};
+    *chosen = (tmi_chosen){.apart = tmi_value_true(sampling, "apart"),
+                           .joined = tmi_value_true(sampling, "joined"),
+                           .groups = (size_t)tmi_value_whole(sampling, "groups"),
+                           .clamped = tmi_value_whole(sampling, "largest_point_in_groups")};
     *known = list != NULL;
     if (!list) return TAMIS_OK;
     chosen->count = tmi_value_size(list);
