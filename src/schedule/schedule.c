@@ -181,9 +181,12 @@ done:
     return status;
 }
 
+/* Noise that is next to never there still leaves a table a finite weight beside the others. */
+#define LEAST_SD 1e-3
+
 double tmi_measurement_precision(const tmi_schedule *s, const tmi_measurement *m)
 {
-    const double sd = tmi_noise_sd(m->laws[0].scale, s->gaussian) * tmi_measurement_unit(m, &s->workload, 0);
+    const double sd = fmax(tmi_noise_sd(m->laws[0].scale, s->gaussian), LEAST_SD) * tmi_measurement_unit(m, &s->workload, 0);
     return 1 / (sd * sd);
 }
 
