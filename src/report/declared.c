@@ -37,6 +37,7 @@ static void column_words(tmi_text *words, const tmi_plan_column *column, const t
         tmi_text_format(words, "%s%s ", h ? "; " : "", design->strata[h].name);
         put_range(words, r->from, r->to, r->step);
     }
+    if (column->missing == TMI_NEVER) tmi_text_put(words, "; no value is missing");
 }
 
 static void add_column(tmi_lines *lines, const tmi_plan_column *column, const tmi_plan_design *design, bool page)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
 #include "schedule/noise_law.h"
@@ -100,15 +101,17 @@ static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighin
                                  const double c[TMI_MOMENTS], double scale, tamis_error *err)
 {
     tmi_moment_sum sum;
-    double scaled[TMI_MOMENTS];
+    double scaled[TMI_MOMENTS], *factors = NULL;
     tamis_status status = TAMIS_OK;
     if (is_zero(c) || scale == 0) return TAMIS_OK;
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
-    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, NULL, err));
+    TMI_TRY(tmi_expected_factors(&factors, s, i, err));
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, factors, err));
     status = take(a, s, &sum.combination, err);
     tmi_moment_sum_clear(&sum);
 
 done:
+    tmi_free(factors);
     return status;
 }
 
@@ -181,6 +184,22 @@ static tamis_status take_all(tmi_aims *a, const tmi_schedule *s, size_t i, const
     return take_moments(a, s, family, i, 0, c, worth_of(s, family, spread, 0), err);
 }
 
+/* ---- controls ---- */
+
+/* A calibrated number has the rows of control cells in it, times what calibration explains of it there. */
+static tamis_status take_controls(tmi_aims *a, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+{
+    const size_t strata = s->workload.apart && !is_by_strata(s, i) ? s->sampling.strata : 1;
+    tmi_combination c;
+    double *vector, worth = 0;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
+    for (size_t h = 0; h < strata; h++) worth += pow(worth_of(s, tmi_main_family(s), false, h), 2);
+    c.scale[0] = o->explained * sqrt(worth);
+    if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
+    tmi_free(vector);
+    return status;
+}
+
 /* ---- aims ---- */
 
 typedef struct making {
@@ -212,6 +231,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     tmi_outlook o;
     tamis_status status;
     tmi_outlook_make(&o, s, i);
+    TMI_TRY(take_controls(a, s, i, &o, err));
     TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
     TMI_TRY(take_all(a, s, i, o.estimate, false, err));
     const size_t spread = a->part_count, support = a->last_support;
@@ -271,24 +291,6 @@ done:
     return status;
 }
 
-static tamis_status add_controls(making *m, double shares, tamis_error *err)
-{
-    const tmi_workload *w = &m->s->workload;
-    if (w->control_axis == SIZE_MAX) return TAMIS_OK;
-    double *cell = tmi_alloc(w->axes[w->control_axis].levels, sizeof *cell);
-    if (!cell) return tmi_fail_memory(err);
-    cell[0] = 1;
-    const tmi_combination c = {.family = tmi_main_family(m->s),
-                               .axes = {w->control_axis},
-                               .axis_count = 1,
-                               .term_count = 1,
-                               .scale = {1},
-                               .vectors = {{cell}}};
-    tamis_status status = add_counts(m, (tmi_weighing)c.family, &c, FOR_COUNTS * shares, err);
-    tmi_free(cell);
-    return status;
-}
-
 static tamis_status add_units(making *m, size_t i, tamis_error *err)
 {
     static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
@@ -342,7 +344,6 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
         shares += tmi_number_nearest(s->plan->statistics[i].share);
     }
     TMI_TRY(add_spreads(&m, shares, err));
-    TMI_TRY(add_controls(&m, shares, err));
     for (size_t i = 0; i < a->count; i++) {
         a->list[i].noise = a->parts + m.noise[i];
         a->list[i].spread = a->parts + m.spread[i];

@@ -20,12 +20,15 @@ double tmi_moment_noise_of(const tmi_moment_noise *noise, const double c[TMI_MOM
 
 /* ---- moments of a family ---- */
 
-tamis_status tmi_moment_variance(double *variance, const tmi_schedule *s, tmi_weighing family, size_t i, size_t group,
-                                 size_t stratum, const double c[TMI_MOMENTS], const double *control, tamis_error *err)
+static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_weighing family, size_t i, size_t group,
+                                size_t stratum, const double c[TMI_MOMENTS], tamis_error *err)
 {
     tmi_moment_sum sum;
     tmi_parts_of_effects parts;
-    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, family, i, group, stratum, c, control, err);
+    double *factors;
+    tamis_status status = tmi_expected_factors(&factors, s, i, err);
+    if (status == TAMIS_OK) status = tmi_moment_sum_make(&sum, &s->workload, family, i, group, stratum, c, factors, err);
+    tmi_free(factors);
     if (status != TAMIS_OK) return status;
     status = tmi_effects_parts(&parts, &s->effects, &sum.combination, err);
     if (status == TAMIS_OK) *variance = tmi_effects_variance(&s->effects, &parts);
@@ -50,7 +53,7 @@ tamis_status tmi_moment_noise_make(tmi_moment_noise *n, const tmi_schedule *s, t
     for (size_t a = 0; a < TMI_MOMENTS; a++) {
         double c[TMI_MOMENTS] = {0};
         c[a] = 1;
-        if (has_moment(s, i, a)) TMI_TRY(tmi_moment_variance(&n->covariance[a][a], s, family, i, group, stratum, c, NULL, err));
+        if (has_moment(s, i, a)) TMI_TRY(variance_of(&n->covariance[a][a], s, family, i, group, stratum, c, err));
     }
     for (size_t a = 0; a < TMI_MOMENTS; a++)
         for (size_t b = a + 1; b < TMI_MOMENTS; b++) {
@@ -60,7 +63,7 @@ tamis_status tmi_moment_noise_make(tmi_moment_noise *n, const tmi_schedule *s, t
             const double size = sqrt(fmax(own, 1e-300) / fmax(other, 1e-300)); /* of the same size: less is lost */
             c[a] = 1;
             c[b] = size;
-            TMI_TRY(tmi_moment_variance(&both, s, family, i, group, stratum, c, NULL, err));
+            TMI_TRY(variance_of(&both, s, family, i, group, stratum, c, err));
             n->covariance[a][b] = n->covariance[b][a] = own > 0 && other > 0 ? (both - own - size * size * other) / (2 * size)
                                                                              : 0;
         }

@@ -7,9 +7,9 @@
 #include "base/memory.h"
 #include "num/exact.h"
 
-/* What one row adds is below 2^40 in size, and all of them below 2^60: half of what tmi_add_noise allows. Products of doubles are
- * exact below 2^53. */
-#define ROW_BITS 40
+/* What one row adds is below 2^32 in size, finer than any noise, and leaves room for the noise of a small part of a small budget;
+ * all rows stay below 2^60: half of what tmi_add_noise allows. Products of doubles are exact below 2^53. */
+#define ROW_BITS 32
 #define SUM_BITS 60
 #define EXACT_BITS 53
 

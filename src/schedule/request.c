@@ -166,7 +166,8 @@ static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t 
             &a->columns,
             &(tmi_column){.name = c->column->name, .kind = TMI_CUTS, .of = of, .cuts = c->cuts, .value_count = c->count});
     for (size_t k = 0; k < of->value_count; k++) numbers[k] = c->class_of ? c->class_of[k] : (int32_t)k;
-    const bool never = c->column->missing == TMI_NEVER;
+    /* of columns that are declared complete; of their indicators too, where a text is not among the values */
+    const bool never = !c->rest && (c->column->missing == TMI_NEVER || c->column->conditions);
     a->classes[i] = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
                                                                .kind = TMI_CLASSES,
                                                                .of = of,
@@ -365,8 +366,8 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
         size_t count = answer_count(&a->tables[t]);
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
             return tmi_fail(err, TAMIS_INVALID,
-                            "statistics: together they need more than %lld integers (one per group for a count, two for a total, "
-                            "three for a mean, times the strata and random groups): use fewer `by` columns or values",
+                            "statistics: together they need more than %lld integers (per group one for a count, up to four for a "
+                            "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
                             (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;

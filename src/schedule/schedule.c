@@ -181,9 +181,12 @@ done:
     return status;
 }
 
+/* Noise that is next to never there still leaves a table a finite weight beside the others. */
+#define LEAST_SD 1e-3
+
 double tmi_measurement_precision(const tmi_schedule *s, const tmi_measurement *m)
 {
-    const double sd = tmi_noise_sd(m->laws[0].scale, s->gaussian) * tmi_measurement_unit(m, &s->workload, 0);
+    const double sd = fmax(tmi_noise_sd(m->laws[0].scale, s->gaussian), LEAST_SD) * tmi_measurement_unit(m, &s->workload, 0);
     return 1 / (sd * sd);
 }
 
@@ -207,44 +210,6 @@ static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
 
 done:
     tmi_free(known);
-    return status;
-}
-
-/* ---- whether that is enough ---- */
-
-/* The moments that an estimate is made of. */
-static bool is_needed(const tmi_plan_statistic *t, tmi_moment moment)
-{
-    switch (moment) {
-    case TMI_OF_ROWS: return !t->column || (!tmi_is_sum(t) && t->kind != TMI_RATIO);
-    case TMI_OF_X: return t->column != NULL;
-    case TMI_OF_Y: return t->second != NULL;
-    case TMI_OF_XX: return t->kind == TMI_VARIANCE;
-    default: return false;
-    }
-}
-
-/* Every statistic must follow from the tables, in the cells of calibration too: their first groups are like all others. */
-static tamis_status check_enough(const tmi_schedule *s, tamis_error *err)
-{
-    const size_t control = s->workload.control_axis;
-    double *cell = tmi_alloc(control == SIZE_MAX ? 1 : s->workload.axes[control].levels, sizeof *cell);
-    tamis_status status = TAMIS_OK;
-    if (!cell) return tmi_fail_memory(err);
-    cell[0] = 1;
-    for (size_t i = 0; i < s->plan->statistic_count; i++)
-        for (size_t m = 0; m < TMI_MOMENTS && !s->workload.readings[i].known; m++) {
-            double c[TMI_MOMENTS] = {0}, variance;
-            if (!is_needed(&s->plan->statistics[i], (tmi_moment)m)) continue;
-            c[m] = 1;
-            TMI_TRY(tmi_moment_variance(&variance, s, tmi_main_family(s), i, 0, 0, c, control == SIZE_MAX ? NULL : cell, err));
-            if (!isinf(variance)) continue;
-            TMI_TRY(
-                tmi_fail(err, TAMIS_INVALID, "measurements: statistic %zu of the plan does not follow from the tables", i + 1));
-        }
-
-done:
-    tmi_free(cell);
     return status;
 }
 
@@ -290,7 +255,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     }
     TMI_TRY(tmi_budget_settle(s, err));
     TMI_TRY(set_effects(s, err));
-    if (chosen && chosen->shapes) TMI_TRY(check_enough(s, err));
+    if (chosen && chosen->shapes) TMI_TRY(tmi_schedule_check_determined(s, err));
     TMI_CHECK(tmi_schedule_is_sound(s));
 
 done:

@@ -70,6 +70,9 @@ bool tmi_schedule_is_sound(const tmi_schedule *schedule);
  * above. */
 tamis_status tmi_schedule_choose(tmi_schedule *schedule, const bool *known, tamis_error *err);
 
+/* INVALID if some statistic cannot be read from the measurements (determined.c). */
+tamis_status tmi_schedule_check_determined(const tmi_schedule *schedule, tamis_error *err);
+
 /* Scales of all measurements, and `spent`, `epsilon`, `delta`; the parts are checked (budget.c). */
 tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);
 

@@ -438,7 +438,8 @@ static void moved_weights_are_rounded_up(void **state)
 static void complete_values_may_be_left_out_all_the_same(void **state)
 {
     (void)state;
-    static const char *const complete[] = {"{from: 90, to: 100, step: 1, missing: 95}"};
+    static const char *const complete[] = {"{from: 90, to: 100, step: 1, missing: 95}",
+                                           "{from: 90, to: 100, step: 1, missing: none}"};
     static const char srs[] = "srs: {population: 20, sample: 2}";
     static const struct {
         const char *design, *privacy, *statistics;
