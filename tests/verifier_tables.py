@@ -105,6 +105,8 @@ class Tables:
         cells = prod(a.levels for a in axes if not a.number)
         if m["form"] != "full":
             self.check(len(axes) == 1 and axes[0].degree > 0 and not grouped, field + ".form", "is not for such a table")
+            if self.problems:
+                return None
             cells, levels = 1, len(FORMS[m["form"], axes[0].degree])
         self.check((m["cells"], m["levels"]) == (cells, levels), field + ".cells")
         self.check(m["strata"] == (len(self.strata) if s["apart"] and not grouped else 1), field + ".strata")
@@ -199,7 +201,7 @@ class Tables:
     def grid_of_sums(self, m, field, axes, largest):
         """How rows are rounded, and where sums are clamped."""
         rows = self.c["sampling"]["rows"]
-        bits = min(40, 60 - rows.bit_length())
+        bits = min(32, 60 - rows.bit_length())
         shift = next(k for k in range(200) if Fraction(largest, 2 ** k) <= 2 ** bits)
         self.check(m["shift"] == shift, field + ".shift")
         self.check(m["rounded"] == (shift > 0 or largest >= 2 ** 53), field + ".rounded")
@@ -211,6 +213,8 @@ class Tables:
         part = Fraction(m["rho" if rho else "epsilon"])
         self.check(part > 0 and ("rho" in m) != ("epsilon" in m), field, "has no part of the budget")
         axes = self.shape(m, field)
+        if axes is None:
+            return
         each = [self.row(m, axes, h) for h in range(len(self.strata))]
         laws = m["noise"]
         self.check(len(laws) == m["strata"], field + ".noise")
@@ -260,6 +264,8 @@ class Tables:
 
     def enough(self):
         """Every statistic is read from one table that has all of its columns, or from a number by itself."""
+        if self.problems:  # a table that is none says nothing
+            return
         self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == self.main()]
         for i, t in enumerate(self.c["plan"]["statistics"]):
             right = self.is_known(t) or any(self.is_read_from(t, m, axes) for m, axes in self.read)
