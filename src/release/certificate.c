@@ -84,6 +84,7 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s, const tmi_wor
     tmi_json_add_integer(out, "groups", (int64_t)groups);
     if (s->weights == TMI_ROWS && groups > 0) tmi_json_add_integer(out, "largest_point_in_groups", s->most_clamped);
     if (groups > 0) tmi_json_add_integers(out, "pair_points", s->pair_points, s->strata);
+    if (groups > 0) tmi_add_exact(out, "pair_step", s->pair_step);
     tmi_json_key(out, "weights");
     if (s->weights == TMI_ROWS) {
         tmi_json_put_null(out);

@@ -5,13 +5,14 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
 #include "schedule/noise_law.h"
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
-#define CONFIDENCE 0.95      /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
-#define MOST_RANGES 64       /* of a number, of strata: so many are looked at */
+#define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
+#define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
 
 void tmi_aims_clear(tmi_aims *a)
 {
@@ -38,8 +39,9 @@ void tmi_known_rows(bool *known, const tmi_schedule *s)
     const bool fixed = p->rows_fixed && !tmi_counts_rows(s->plan) && !s->plan->design.kind->clusters;
     for (size_t family = 0; family < TMI_WEIGHINGS; family++)
         for (size_t world = 0; world < s->workload.world_count; world++)
-            known[family * s->workload.world_count + world] =
-                fixed && world == 0 && (family == TMI_UNWEIGHED || (family < TMI_GROUPED && p->weights != TMI_ROWS));
+            known[family * s->workload.world_count + world] = fixed && world == 0 &&
+                                                              (family == TMI_UNWEIGHED ||
+                                                               (family < TMI_GROUPED && p->weights != TMI_ROWS));
 }
 
 tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
@@ -99,15 +101,17 @@ static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighin
                                  const double c[TMI_MOMENTS], double scale, tamis_error *err)
 {
     tmi_moment_sum sum;
-    double scaled[TMI_MOMENTS];
+    double scaled[TMI_MOMENTS], *factors = NULL;
     tamis_status status = TAMIS_OK;
     if (is_zero(c) || scale == 0) return TAMIS_OK;
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
-    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, NULL, err));
+    TMI_TRY(tmi_expected_factors(&factors, s, i, err));
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, factors, err));
     status = take(a, s, &sum.combination, err);
     tmi_moment_sum_clear(&sum);
 
 done:
+    tmi_free(factors);
     return status;
 }
 
@@ -118,7 +122,7 @@ static double grouped_worth(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     double pair = 0;
-    for (size_t h = 0; h < p->strata; h++) pair = fmax(pair, ldexp((double)p->pair_points[h], -TMI_PAIR_BITS));
+    for (size_t h = 0; h < p->strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
     if (p->weights == TMI_ALIKE) return pair * tmi_number_nearest(p->weight[0]);
     return pair * (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
 }
@@ -180,6 +184,22 @@ static tamis_status take_all(tmi_aims *a, const tmi_schedule *s, size_t i, const
     return take_moments(a, s, family, i, 0, c, worth_of(s, family, spread, 0), err);
 }
 
+/* ---- controls ---- */
+
+/* A calibrated number has the rows of control cells in it, times what calibration explains of it there. */
+static tamis_status take_controls(tmi_aims *a, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+{
+    const size_t strata = s->workload.apart && !is_by_strata(s, i) ? s->sampling.strata : 1;
+    tmi_combination c;
+    double *vector, worth = 0;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
+    for (size_t h = 0; h < strata; h++) worth += pow(worth_of(s, tmi_main_family(s), false, h), 2);
+    c.scale[0] = o->explained * sqrt(worth);
+    if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
+    tmi_free(vector);
+    return status;
+}
+
 /* ---- aims ---- */
 
 typedef struct making {
@@ -211,6 +231,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     tmi_outlook o;
     tamis_status status;
     tmi_outlook_make(&o, s, i);
+    TMI_TRY(take_controls(a, s, i, &o, err));
     TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
     TMI_TRY(take_all(a, s, i, o.estimate, false, err));
     const size_t spread = a->part_count, support = a->last_support;
@@ -218,7 +239,8 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
     if (source != TMI_NO_VARIANCE) TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
-    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise, spread);
+    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
+            spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
     if (pooled) a->list[a->count - 1].pool = tmi_is_sum(t) ? 0 : t->kind == TMI_SHARE ? 1 : 2;
     a->sizes[a->count - 1] = o.size;
@@ -269,24 +291,6 @@ done:
     return status;
 }
 
-static tamis_status add_controls(making *m, double shares, tamis_error *err)
-{
-    const tmi_workload *w = &m->s->workload;
-    if (w->control_axis == SIZE_MAX) return TAMIS_OK;
-    double *cell = tmi_alloc(w->axes[w->control_axis].levels, sizeof *cell);
-    if (!cell) return tmi_fail_memory(err);
-    cell[0] = 1;
-    const tmi_combination c = {.family = tmi_main_family(m->s),
-                               .axes = {w->control_axis},
-                               .axis_count = 1,
-                               .term_count = 1,
-                               .scale = {1},
-                               .vectors = {{cell}}};
-    tamis_status status = add_counts(m, (tmi_weighing)c.family, &c, FOR_COUNTS * shares, err);
-    tmi_free(cell);
-    return status;
-}
-
 static tamis_status add_units(making *m, size_t i, tamis_error *err)
 {
     static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
@@ -306,7 +310,8 @@ done:
 static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
-        a->moved[family] = tmi_moved_by_weights(&s->workload, (tmi_weighing)family);
+        a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
+                                          family == TMI_GROUPED && (s->sampling.scattered || s->plan->privacy.design_protected)};
         a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
     }
 }
@@ -326,7 +331,8 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
-    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics) TMI_TRY(tmi_fail_memory(err));
+    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+        TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));
     set_families(a, s);
@@ -338,7 +344,6 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
         shares += tmi_number_nearest(s->plan->statistics[i].share);
     }
     TMI_TRY(add_spreads(&m, shares, err));
-    TMI_TRY(add_controls(&m, shares, err));
     for (size_t i = 0; i < a->count; i++) {
         a->list[i].noise = a->parts + m.noise[i];
         a->list[i].spread = a->parts + m.spread[i];

@@ -11,11 +11,8 @@
 static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const tmi_aims *a, const tmi_shape *shape,
                                    tamis_error *err)
 {
-    const bool places = shape->form == TMI_FULL && shape->axis_count > 0;
-    const double moved = a->moved[shape->family];
-    *c = (tmi_candidate){.shape = *shape,
-                         .l1 = (places ? 2 : 1) + moved,
-                         .l2_squared = (1 + moved) * (1 + moved) + (places ? 1 : 0)};
+    *c = (tmi_candidate){.shape = *shape};
+    tmi_candidate_set_sensitivity(c, a->motions[shape->family]);
     return tmi_table_information_make(&c->information, p->effects, shape, err);
 }
 

@@ -9,8 +9,9 @@
  *
  * every factor an integer, the product in doubles from left to right on every engine. A product of doubles is within a few units
  * of its last place, so that a level is within 1/2 and a little of what it would be, whatever a file contains; a row adds at most
- * the largest weight times the product of the m^d, all levels together, and 2 more per level where anything is rounded. That is
- * what the sensitivity rests on: a replaced record leaves one place and enters another.
+ * the largest weight times the product of the m^d, all levels together, and where anything is rounded 1 more per level, 2 for the
+ * one in the middle. That is what the sensitivity rests on: a replaced record leaves one place and enters another. In groups of
+ * clusters, whose numbers have signs, these may be the same number if a record can change clusters.
  *
  * Where strata are public and measured apart, a record stays in the cells of its stratum, and each stratum has the noise that its
  * own range needs.                                                                                                  */
@@ -29,16 +30,16 @@ typedef struct tmi_noise_law {
 } tmi_noise_law;
 
 typedef struct tmi_measurement {
-    tmi_shape shape;   /* its family is the weighing */
-    size_t strata;     /* measured apart; 1: they are not */
-    size_t groups;     /* signed groups of clusters; 1: none */
-    size_t cells;      /* of classes, in a group of a stratum */
-    size_t levels;     /* numbers in a cell */
-    size_t numbers;    /* in all: stratum by stratum, group by group, cell by cell, level by level */
-    size_t added;      /* levels that the engine adds up in a cell; those of a form are made from them */
+    tmi_shape shape; /* its family is the weighing */
+    size_t strata;   /* measured apart; 1: they are not */
+    size_t groups;   /* signed groups of clusters; 1: none */
+    size_t cells;    /* of classes, in a group of a stratum */
+    size_t levels;   /* numbers in a cell */
+    size_t numbers;  /* in all: stratum by stratum, group by group, cell by cell, level by level */
+    size_t added;    /* levels that the engine adds up in a cell; those of a form are made from them */
     int shift;
-    bool rounded;      /* whether anything is: else products are exact */
-    int64_t high;      /* the clamp: no row adds more to a level */
+    bool rounded;        /* whether anything is: else products are exact */
+    int64_t high;        /* the clamp: no row adds more to a level */
     tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */

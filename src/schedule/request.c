@@ -36,8 +36,6 @@ static const tmi_column *lookup(tmi_asking *a, const char *name, const tmi_colum
     return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_LOOKUP, .of = of, .numbers = numbers});
 }
 
-static void add_factor(tmi_asking *a, const tmi_column *column) { a->weights[a->weight_count++] = (tmi_factor){column, 0}; }
-
 /* Numbers from `low` to `high` steps. */
 static const tmi_column *number(tmi_asking *a, const char *name, double step, int64_t low, int64_t high, bool reciprocal)
 {
@@ -61,8 +59,30 @@ static void add_frame_weights(tmi_asking *a, const tmi_schedule *s)
         a->frame_points[i] = points > 1 ? points : 1;
         a->frame_rest[i] = (int64_t)floor((double)a->frame_points[i] * (1 - f->pi[i]) + 0.5);
     }
-    add_factor(a, lookup(a, "weight in the frame", unit, a->frame_points));
+    a->weight = lookup(a, "weight in the frame", unit, a->frame_points);
     if (d->regularise) a->rest = lookup(a, "weight in the frame, less its variance", unit, a->frame_rest);
+}
+
+/* A product that is no more than the largest weight. */
+static const tmi_column *bounded(tmi_asking *a, const tmi_column *x, const tmi_column *y, int64_t most)
+{
+    return tmi_columns_add(
+        &a->columns,
+        &(tmi_column){.name = "weight of the stages", .kind = TMI_PRODUCT, .of = x, .second = y, .grid = {.high = most}});
+}
+
+/* Of two stages: one column, so that what a row adds is bounded in all levels together whatever a file contains. No factor is a
+ * fraction, so each of them may be bounded before it is multiplied. */
+static const tmi_column *stage_weight(tmi_asking *a, const tmi_schedule *s)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_sampling *p = &s->sampling;
+    const int64_t end = INT64_C(1) << TMI_STAGE_BITS, most = p->most < end ? p->most : end;
+    const int64_t least = d->second_take < most ? d->second_take : most;
+    const tmi_column *weight = number(a, d->second_population, 1, least, most, false);
+    if (p->strata > 1) weight = bounded(a, lookup(a, "clusters drawn", a->stratum, p->points), weight, p->most);
+    if (d->second_take > 0) return weight;
+    return bounded(a, weight, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, end, true), p->most);
 }
 
 /* Weights that rows bring, in the factors that tmi_sampling counts with. */
@@ -75,15 +95,11 @@ static void add_row_weights(tmi_asking *a, const tmi_schedule *s)
         return;
     }
     if (sampling->stages) {
-        bool apart = sampling->strata > 1;
-        int64_t most = INT64_C(1) << TMI_STAGE_BITS;
-        if (apart) add_factor(a, lookup(a, "clusters drawn", a->stratum, sampling->points));
-        add_factor(a, number(a, d->second_population, 1, d->second_take, most, false));
-        if (d->second_take == 0) add_factor(a, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, most, true));
+        a->weight = stage_weight(a, s);
         return;
     }
     double step = tmi_number_nearest(sampling->step);
-    add_factor(a, number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight));
+    a->weight = number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight);
 }
 
 /* The group and sign of a row's cluster, what a pair counts for, and bounded weights. */
@@ -92,9 +108,9 @@ static void add_groups(tmi_asking *a, const tmi_schedule *s)
     const tmi_sampling *p = &s->sampling;
     const tmi_plan_design *d = &s->plan->design;
     const tmi_column *of = a->cluster ? a->cluster : a->unit;
-    a->clamped = a->weight_count > 0 ? a->weights[0].column : NULL;
+    a->clamped = a->weight;
     if (p->weights == TMI_ROWS && p->most_clamped < p->most) {
-        tmi_column clamped = *a->weights[0].column;
+        tmi_column clamped = *a->weight;
         clamped.grid.high = p->most_clamped;
         clamped.grid.to = (double)p->most_clamped * clamped.grid.step;
         if (p->from_frame) {
@@ -105,7 +121,7 @@ static void add_groups(tmi_asking *a, const tmi_schedule *s)
         a->clamped = tmi_columns_add(&a->columns, &clamped);
     }
     bool pairs = false;
-    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != p->pair_points[0];
+    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != 1;
     if (pairs) a->pair = lookup(a, "what a pair counts for", a->stratum, p->pair_points);
     tmi_column units = {.name = "group of clusters", .of = of, .value_count = a->groups.codes};
     if (a->groups.scattered) {
@@ -131,7 +147,7 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
     if (sampling->weights == TMI_ROWS) {
         add_row_weights(a, s);
     } else if (sampling->weights == TMI_STRATA) {
-        add_factor(a, lookup(a, "weight of the stratum", a->stratum, sampling->points));
+        a->weight = lookup(a, "weight of the stratum", a->stratum, sampling->points);
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
     if (a->groups.groups == 0) return;
@@ -146,11 +162,9 @@ static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t 
     const tmi_classes *c = &w->classes[i];
     const tmi_column *of = tmi_columns_take(&a->columns, c->column);
     if (!c->class_of)
-        of = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
-                                                        .kind = TMI_CUTS,
-                                                        .of = of,
-                                                        .cuts = c->cuts,
-                                                        .value_count = c->count});
+        of = tmi_columns_add(
+            &a->columns,
+            &(tmi_column){.name = c->column->name, .kind = TMI_CUTS, .of = of, .cuts = c->cuts, .value_count = c->count});
     for (size_t k = 0; k < of->value_count; k++) numbers[k] = c->class_of ? c->class_of[k] : (int32_t)k;
     /* of columns that are declared complete; of their indicators too, where a text is not among the values */
     const bool never = !c->rest && (c->column->missing == TMI_NEVER || c->column->conditions);
@@ -160,7 +174,9 @@ static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t 
                                                                .classes = numbers,
                                                                .value_count = tmi_classes_levels(c),
                                                                .has_instead = c->rest || c->is_where || never,
-                                                               .instead = c->rest ? (int64_t)c->count : never ? numbers[0] : 0});
+                                                               .instead = c->rest ? (int64_t)c->count
+                                                                          : never ? numbers[0]
+                                                                                  : 0});
 }
 
 /* Ranges by stratum: the lowest and the highest point, and their distance, are those of the stratum. */
@@ -216,7 +232,8 @@ static void add_axes(tmi_asking *a, const tmi_schedule *s)
     for (size_t axis = 0; axis < w->axis_count; axis++) {
         bool used = false;
         for (size_t k = 0; k < s->measurement_count; k++)
-            for (size_t i = 0; i < s->measurements[k].shape.axis_count; i++) used = used || s->measurements[k].shape.axes[i] == axis;
+            for (size_t i = 0; i < s->measurements[k].shape.axis_count; i++)
+                used = used || s->measurements[k].shape.axes[i] == axis;
         if (!used) continue;
         if (w->origins[axis].number) add_number(a, w, axis, a->ends + 3 * w->sampling->strata * strata++);
         for (size_t k = 0; k < w->origins[axis].classes_count; k++) {
@@ -271,17 +288,18 @@ static int times_of(const tmi_workload *w, const tmi_shape *shape, size_t level)
 static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t level)
 {
     const tmi_workload *w = &s->workload;
-    const bool negative = times_of(w, &m->shape, level) < 0, spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
+    const bool negative = times_of(w, &m->shape, level) < 0,
+               spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
     const bool bounded = m->shape.family == TMI_GROUPED || m->shape.family == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
     } else if (m->shape.family != TMI_UNWEIGHED) {
-        for (size_t i = 0; i < a->weight_count; i++) add(&measure, bounded && i == 0 ? a->clamped : a->weights[i].column, 0);
+        if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
     else if (spread && !a->spread)
-        add(&measure, bounded ? a->clamped : a->weights[0].column, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
+        add(&measure, bounded ? a->clamped : a->weight, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
     if (m->shape.family == TMI_GROUPED && a->pair) add(&measure, a->pair, 0);
     size_t divisor = m->added;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
@@ -348,8 +366,8 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
         size_t count = answer_count(&a->tables[t]);
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
             return tmi_fail(err, TAMIS_INVALID,
-                            "statistics: together they need more than %lld integers (one per group for a count, two for a total, "
-                            "three for a mean, times the strata and random groups): use fewer `by` columns or values",
+                            "statistics: together they need more than %lld integers (per group one for a count, up to four for a "
+                            "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
                             (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;
@@ -412,14 +430,12 @@ tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. A pair that counts the same in all strata
- * has no factor there. */
+/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. */
 static tmi_int128 level_of(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t cell, size_t level)
 {
     const tmi_slot *slot = &a->slots[i];
-    const bool pairs = s->measurements[i].shape.family == TMI_GROUPED && !a->pair;
     return a->answers[slot->table][cell * a->tables[slot->table].measure_count + slot->measure + level] *
-           times_of(&s->workload, &s->measurements[i].shape, level) * (pairs ? s->sampling.pair_points[0] : 1);
+           times_of(&s->workload, &s->measurements[i].shape, level);
 }
 
 /* A number of a group is the difference of its positive and negative clusters. */

@@ -25,18 +25,17 @@ typedef struct tmi_asking {
     tmi_variance_groups groups;
     const tmi_column *stratum, *cluster, *unit; /* NULL: the design has none */
     const tmi_column *units;                    /* the dimension of variance units */
-    tmi_factor weights[3];                      /* whose product is the weight of a row */
-    size_t weight_count;
-    tmi_axis_columns *axes;             /* one per axis */
-    const tmi_column **classes;         /* one per list of classes */
-    int32_t *class_numbers;             /* of all of them */
-    int64_t *ends;                      /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
-    const tmi_column *spread;           /* a of a stratum */
-    const tmi_column *clamped;          /* the first of the weights, bounded for groups of clusters */
-    const tmi_column *pair;             /* what a pair of clusters counts for; NULL: the same in all strata */
-    int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
-    int64_t *frame_clamped;             /* and bounded weights */
-    const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
+    const tmi_column *weight;                   /* of a row; NULL: they weigh the same */
+    tmi_axis_columns *axes;                     /* one per axis */
+    const tmi_column **classes;                 /* one per list of classes */
+    int32_t *class_numbers;                     /* of all of them */
+    int64_t *ends;                              /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
+    const tmi_column *spread;                   /* a of a stratum */
+    const tmi_column *clamped;                  /* the weight, bounded for groups of clusters */
+    const tmi_column *pair;                     /* what a pair of clusters counts for; NULL: the same in all strata */
+    int64_t *frame_points, *frame_rest;         /* of the units of a frame: weights, and weights times 1 - probability */
+    int64_t *frame_clamped;                     /* and bounded weights */
+    const tmi_column *rest;                     /* of the row's unit; NULL: its weight less 1 */
     tmi_table *tables;
     size_t table_count;
     tmi_measure *measures;            /* of all tables */

@@ -20,6 +20,7 @@ void tmi_sampling_clear(tmi_sampling *s)
     tmi_free(s->pair_points);
     tamis_number_free(s->step);
     tamis_number_free(s->spread_step);
+    tamis_number_free(s->pair_step);
     *s = (tmi_sampling){0};
 }
 
@@ -213,7 +214,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
 /* ---- pairs of clusters ---- */
 
 /* Clusters of a stratum are paired. If one is left over, the pairs stand for all of them: m clusters, of which 2 floor(m/2) are in
- * pairs. The square root of that, rounded up. */
+ * pairs. The square root of that, rounded up; where it is the same in all strata, it comes after the noise. */
 static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;
@@ -226,8 +227,12 @@ static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
         s->pairs += pairs;
         s->lonely = s->lonely || clusters == 1;
     }
+    bool same = true;
+    for (size_t h = 0; h < s->strata; h++) same = same && s->pair_points[h] == s->pair_points[0];
+    const int64_t step = same ? s->pair_points[0] : 1;
+    for (size_t h = 0; same && h < s->strata; h++) s->pair_points[h] = 1;
     if (s->scattered) s->pairs = 0, s->lonely = false;
-    return TAMIS_OK;
+    return tmi_number_ratio(&s->pair_step, step, INT64_C(1) << TMI_PAIR_BITS, err);
 }
 
 /* Where a/w differs by less than this factor over the strata, a variance is bounded by the largest. */
