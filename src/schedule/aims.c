@@ -10,8 +10,8 @@
 #include "schedule/noise_law.h"
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
-#define CONFIDENCE 0.95      /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
-#define MOST_RANGES 64       /* of a number, of strata: so many are looked at */
+#define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
+#define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
 
 void tmi_aims_clear(tmi_aims *a)
 {
@@ -38,8 +38,9 @@ void tmi_known_rows(bool *known, const tmi_schedule *s)
     const bool fixed = p->rows_fixed && !tmi_counts_rows(s->plan) && !s->plan->design.kind->clusters;
     for (size_t family = 0; family < TMI_WEIGHINGS; family++)
         for (size_t world = 0; world < s->workload.world_count; world++)
-            known[family * s->workload.world_count + world] =
-                fixed && world == 0 && (family == TMI_UNWEIGHED || (family < TMI_GROUPED && p->weights != TMI_ROWS));
+            known[family * s->workload.world_count + world] = fixed && world == 0 &&
+                                                              (family == TMI_UNWEIGHED ||
+                                                               (family < TMI_GROUPED && p->weights != TMI_ROWS));
 }
 
 tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
@@ -218,7 +219,8 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
     if (source != TMI_NO_VARIANCE) TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
-    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise, spread);
+    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
+            spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
     if (pooled) a->list[a->count - 1].pool = tmi_is_sum(t) ? 0 : t->kind == TMI_SHARE ? 1 : 2;
     a->sizes[a->count - 1] = o.size;
@@ -306,7 +308,8 @@ done:
 static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
-        a->moved[family] = tmi_moved_by_weights(&s->workload, (tmi_weighing)family);
+        a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
+                                          family == TMI_GROUPED && s->sampling.scattered};
         a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
     }
 }
@@ -326,7 +329,8 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
-    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics) TMI_TRY(tmi_fail_memory(err));
+    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+        TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));
     set_families(a, s);

@@ -11,7 +11,7 @@
 
 typedef struct tmi_aims {
     tmi_effects effects;
-    tmi_aim *list; /* one per statistic that is not known, then those of the counts that calibration and suppression need */
+    tmi_aim *list;       /* one per statistic that is not known, then those of the counts that calibration and suppression need */
     size_t *statistics;  /* whose each is; SIZE_MAX: of no one */
     double *sizes;       /* of the statistic, what a relative error is relative to */
     double *weights;     /* room for one number per aim */
@@ -21,7 +21,8 @@ typedef struct tmi_aims {
     size_t part_count, part_room;
     tmi_shape *supports;
     size_t support_count, support_room, last_support;
-    double moved[TMI_WEIGHINGS], copies[TMI_WEIGHINGS];
+    tmi_motion motions[TMI_WEIGHINGS];
+    double copies[TMI_WEIGHINGS];
 } tmi_aims;
 
 /* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */

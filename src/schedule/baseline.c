@@ -13,10 +13,7 @@ static tamis_status try_form(double *least, tmi_problem *p, const tmi_aims *a, c
 {
     tmi_candidate c = {.shape = *shape};
     c.shape.form = form;
-    const bool places = form == TMI_FULL && shape->axis_count > 0;
-    const double moved = a->moved[shape->family];
-    c.l1 = (places ? 2 : 1) + moved;
-    c.l2_squared = (1 + moved) * (1 + moved) + (places ? 1 : 0);
+    tmi_candidate_set_sensitivity(&c, a->motions[shape->family]);
     tamis_status status = tmi_table_information_make(&c.information, p->effects, &c.shape, err);
     if (status != TAMIS_OK) return status;
     const tmi_candidate *const table = &c;

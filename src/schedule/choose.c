@@ -125,11 +125,11 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                      .gaussian = gaussian,
                                      .budget = budget,
                                      .weights = aims->weights},
-                               .moved = aims->moved,
-                               .copies = aims->copies,
-                               .most_numbers = (double)TMI_MAX_CELLS,
-                               .forms = forms,
-                               .watch = s->watch};
+                         .motions = aims->motions,
+                         .copies = aims->copies,
+                         .most_numbers = (double)TMI_MAX_CELLS,
+                         .forms = forms,
+                         .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
     tmi_found found = {0};
     tamis_status status = TAMIS_OK;
@@ -142,8 +142,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
     limit_variances(&found.best);
     found.objective = objective_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
-    if (best->count == 0 || found.objective < best->objective)
-        TMI_TRY(keep(best, &found, s, gaussian, err));
+    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, gaussian, err));
 
 done:
     tmi_found_clear(&found);
@@ -155,8 +154,8 @@ done:
 static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
 {
     tmi_workload_clear(&s->workload);
-    return tmi_workload_make(&s->workload, s->plan, &s->sampling, apart, joined, s->controls, s->calibrated ? s->control_count : 0,
-                             known, err);
+    return tmi_workload_make(&s->workload, s->plan, &s->sampling, apart, joined, s->controls,
+                             s->calibrated ? s->control_count : 0, known, err);
 }
 
 /* With a number of groups of clusters, where there are clusters. */

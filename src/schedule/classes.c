@@ -67,7 +67,7 @@ static bool divide_codes(size_t *count, tmi_classes *c, const tmi_question *q, b
     *count = 0;
     for (size_t i = 0; room && i < codes; i++) {
         int32_t *place = q->condition ? &found[2 * c->class_of[i] + has_code(q->condition, i)] : &divided[i];
-        if (*place == 0) *place = (int32_t)++*count; /* numbered from 1 */
+        if (*place == 0) *place = (int32_t)++ * count; /* numbered from 1 */
         divided[i] = *place;
     }
     for (size_t i = 0; room && !tried && i < codes; i++) c->class_of[i] = divided[i] - 1;

@@ -7,10 +7,10 @@
 /* Something that is asked about a column: its values one by one, its bins, or whether a condition holds; or about an indicator
  * of several columns, whether it is 1. */
 struct tmi_question {
-    const tmi_plan_column *column;         /* a category or number of the file, or that indicator */
-    const tmi_plan_column *bins;           /* cuts of it; NULL: none */
-    const tmi_plan_condition *condition;   /* NULL: none */
-    bool is_where;                         /* of an indicator: missing values are "no" */
+    const tmi_plan_column *column;       /* a category or number of the file, or that indicator */
+    const tmi_plan_column *bins;         /* cuts of it; NULL: none */
+    const tmi_plan_condition *condition; /* NULL: none */
+    bool is_where;                       /* of an indicator: missing values are "no" */
 };
 
 /* The values of a `by` column, a condition, an indicator as a whole. */

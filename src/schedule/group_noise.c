@@ -20,8 +20,8 @@ double tmi_moment_noise_of(const tmi_moment_noise *noise, const double c[TMI_MOM
 
 /* ---- moments of a family ---- */
 
-static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_weighing family, size_t i, size_t group, size_t stratum,
-                                const double c[TMI_MOMENTS], tamis_error *err)
+static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_weighing family, size_t i, size_t group,
+                                size_t stratum, const double c[TMI_MOMENTS], tamis_error *err)
 {
     tmi_moment_sum sum;
     tmi_parts_of_effects parts;
@@ -61,7 +61,8 @@ tamis_status tmi_moment_noise_make(tmi_moment_noise *n, const tmi_schedule *s, t
             c[a] = 1;
             c[b] = size;
             TMI_TRY(variance_of(&both, s, family, i, group, stratum, c, err));
-            n->covariance[a][b] = n->covariance[b][a] = own > 0 && other > 0 ? (both - own - size * size * other) / (2 * size) : 0;
+            n->covariance[a][b] = n->covariance[b][a] = own > 0 && other > 0 ? (both - own - size * size * other) / (2 * size)
+                                                                             : 0;
         }
 
 done:
@@ -113,8 +114,7 @@ static tamis_status add_strata(tmi_group_noise *g, const tmi_schedule *s, size_t
     tamis_status status = TAMIS_OK;
     for (size_t h = 0; h < (s->workload.apart ? s->sampling.strata : 1); h++) {
         const size_t stratum = own == SIZE_MAX ? h : own;
-        if (h == 0 || (ranges && own == SIZE_MAX))
-            TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHED, i, group, stratum, err));
+        if (h == 0 || (ranges && own == SIZE_MAX)) TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHED, i, group, stratum, err));
         const double w = tmi_number_nearest(s->sampling.weight[stratum]),
                      a = isnan(s->sampling.spread[stratum]) ? 0 : s->sampling.spread[stratum];
         add_scaled(&g->estimate, &n, w * w);
@@ -134,8 +134,7 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
     if (tmi_main_family(s) == TMI_UNWEIGHED) TMI_TRY(add_strata(g, s, i, group, err));
     else TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));
     if (source == TMI_CLUSTER_GROUPS) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_GROUPED, i, group, 0, err));
-    if (source == TMI_SPREAD_TABLES)
-        TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_SPREAD, i, group, 0, err));
+    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_SPREAD, i, group, 0, err));
     if (source == TMI_BOUNDED_SQUARES) add_scaled(&g->spread, &g->estimate, s->sampling.ratio * s->sampling.ratio);
 
 done:

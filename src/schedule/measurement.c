@@ -224,9 +224,11 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
         return tmi_fail(err, TAMIS_REFUSED,
                         "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
-    ends_of(&least, &most, m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED ? s->points : s->spread_points, s->strata);
+    ends_of(&least, &most, m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED ? s->points : s->spread_points,
+            s->strata);
     if (most == 0) return TAMIS_OK;
-    tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)), each = steps_of(e, m, w, tmi_mul(e, law->most, share));
+    tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
+             each = steps_of(e, m, w, tmi_mul(e, law->most, share));
     if (m->rounded) each = tmi_add(e, each, tmi_int(e, ROUNDING * (int64_t)(2 * m->added * m->levels)));
     *moved = tmi_mul(e, tmi_int(e, s->rows - rows_per_unit(w)), each);
     return TAMIS_OK;
@@ -239,6 +241,12 @@ static bool has_places(const tmi_measurement *m)
     return m->shape.form == TMI_FULL && (m->shape.axis_count > 0 || m->shape.family == TMI_GROUPED);
 }
 
+/* A record whose cluster is not fixed may leave the positive clusters of a group for the negative ones: both are one number. */
+static bool turns(const tmi_measurement *m, const tmi_workload *w)
+{
+    return m->shape.family == TMI_GROUPED && w->sampling->scattered;
+}
+
 static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
@@ -247,10 +255,11 @@ static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m
     tamis_status status;
     tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), steps_of(&e, m, w, law->most));
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
-    tmi_term first = tmi_add(&e, own, moved), squared = tmi_mul(&e, first, first);
+    tmi_term first = tmi_add(&e, own, moved), squared = tmi_mul(&e, first, first), both = tmi_add(&e, first, own);
     if (has_places(m)) {
-        TMI_TRY(tmi_exact_copy(&l1, &e, tmi_add(&e, first, own)));
-        TMI_TRY(tmi_exact_copy(&law->l2_squared, &e, tmi_add(&e, squared, tmi_mul(&e, own, own))));
+        tmi_term apart = tmi_add(&e, squared, tmi_mul(&e, own, own));
+        TMI_TRY(tmi_exact_copy(&l1, &e, both));
+        TMI_TRY(tmi_exact_copy(&law->l2_squared, &e, turns(m, w) ? tmi_mul(&e, both, both) : apart));
     } else {
         TMI_TRY(tmi_exact_copy(&l1, &e, first));
         TMI_TRY(tmi_exact_copy(&law->l2_squared, &e, squared));

@@ -29,16 +29,16 @@ typedef struct tmi_noise_law {
 } tmi_noise_law;
 
 typedef struct tmi_measurement {
-    tmi_shape shape;   /* its family is the weighing */
-    size_t strata;     /* measured apart; 1: they are not */
-    size_t groups;     /* signed groups of clusters; 1: none */
-    size_t cells;      /* of classes, in a group of a stratum */
-    size_t levels;     /* numbers in a cell */
-    size_t numbers;    /* in all: stratum by stratum, group by group, cell by cell, level by level */
-    size_t added;      /* levels that the engine adds up in a cell; those of a form are made from them */
+    tmi_shape shape; /* its family is the weighing */
+    size_t strata;   /* measured apart; 1: they are not */
+    size_t groups;   /* signed groups of clusters; 1: none */
+    size_t cells;    /* of classes, in a group of a stratum */
+    size_t levels;   /* numbers in a cell */
+    size_t numbers;  /* in all: stratum by stratum, group by group, cell by cell, level by level */
+    size_t added;    /* levels that the engine adds up in a cell; those of a form are made from them */
     int shift;
-    bool rounded;      /* whether anything is: else products are exact */
-    int64_t high;      /* the clamp: no row adds more to a level */
+    bool rounded;        /* whether anything is: else products are exact */
+    int64_t high;        /* the clamp: no row adds more to a level */
     tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */

@@ -19,10 +19,11 @@ static void put_numbers(tmi_text *text, const tmi_measurement *m, const tmi_work
         if (!w->origins[axis].number) continue;
         const bool squares = w->axes[axis].degree == 2;
         if (first)
-            tmi_text_put(text, m->shape.form == TMI_RAW       ? squares ? "sums and squares of " : "sum of "
-                               : m->shape.form == TMI_CENTRED ? squares ? "rows, centred sums and squares of " : "rows and centred sum of "
-                               : squares                      ? "rows, sums and squares of "
-                                                              : "rows and sums of ");
+            tmi_text_put(text, m->shape.form == TMI_RAW ? squares ? "sums and squares of " : "sum of "
+                               : m->shape.form == TMI_CENTRED
+                                   ? squares ? "rows, centred sums and squares of " : "rows and centred sum of "
+                               : squares ? "rows, sums and squares of "
+                                         : "rows and sums of ");
         tmi_text_format(text, "%s%s", first ? "" : " and ", w->origins[axis].number->name);
         first = false;
     }
@@ -31,8 +32,11 @@ static void put_numbers(tmi_text *text, const tmi_measurement *m, const tmi_work
 
 void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
-    static const char *const weighed[] = {
-        [TMI_UNWEIGHED] = "", [TMI_WEIGHED] = "weighted ", [TMI_SPREAD] = "for the variance: ", [TMI_GROUPED] = "in groups of clusters: ", [TMI_CLAMPED] = "for the variance in groups: "};
+    static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
+                                          [TMI_WEIGHED] = "weighted ",
+                                          [TMI_SPREAD] = "for the variance: ",
+                                          [TMI_GROUPED] = "in groups of clusters: ",
+                                          [TMI_CLAMPED] = "for the variance in groups: "};
     bool first = true;
     tmi_text_put(text, weighed[m->shape.family]);
     put_numbers(text, m, w);
@@ -53,8 +57,9 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
     const tmi_plan_privacy *privacy = &w->plan->privacy;
     const bool places = m->shape.form == TMI_FULL && m->shape.axis_count > 0;
     if (places)
-        tmi_text_put(text, "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "
-                           "another: |c| + |c'| <= 2 w");
+        tmi_text_put(text,
+                     "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "
+                     "another: |c| + |c'| <= 2 w");
     else if (m->shape.form == TMI_RAW)
         tmi_text_put(text, "a replaced record changes t by d and t(1-t) by at most d(1-d), or adds nothing: |c - c'| <= w");
     else if (m->shape.form == TMI_CENTRED)

@@ -112,7 +112,9 @@ static tamis_status set_polynomial(const making *m, double *vector, const tmi_va
 static tamis_status set_terms(const making *m, const double c[TMI_MOMENTS], size_t stratum, tamis_error *err)
 {
     const tmi_variable *x = &m->r->x, *y = &m->r->y;
-    const double terms[3][3] = {{c[TMI_OF_ROWS], c[TMI_OF_X], c[TMI_OF_XX]}, {c[TMI_OF_Y], c[TMI_OF_XY], 0}, {c[TMI_OF_YY], 0, 0}};
+    const double terms[3][3] = {{c[TMI_OF_ROWS], c[TMI_OF_X], c[TMI_OF_XX]},
+                                {c[TMI_OF_Y], c[TMI_OF_XY], 0},
+                                {c[TMI_OF_YY], 0, 0}};
     const double same[3] = {terms[0][0], terms[0][1] + terms[1][0], terms[0][2] + terms[1][1] + terms[2][0]};
     tamis_status status = TAMIS_OK;
     for (size_t k = 0; k < m->terms; k++) {
@@ -140,7 +142,8 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi
     tmi_combination *c = &sum->combination;
     size_t numbers = 0;
     tamis_status status;
-    *sum = (tmi_moment_sum){.combination = {.family = family, .world = r->world, .axis_count = r->axis_count, .term_count = m.terms}};
+    *sum = (tmi_moment_sum){
+        .combination = {.family = family, .world = r->world, .axis_count = r->axis_count, .term_count = m.terms}};
     memcpy(c->axes, r->axes, sizeof c->axes);
     for (size_t a = 0; a < c->axis_count; a++) numbers += m.terms * w->axes[c->axes[a]].levels;
     sum->block = tmi_alloc(numbers, sizeof *sum->block);

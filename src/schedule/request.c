@@ -146,11 +146,9 @@ static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t 
     const tmi_classes *c = &w->classes[i];
     const tmi_column *of = tmi_columns_take(&a->columns, c->column);
     if (!c->class_of)
-        of = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
-                                                        .kind = TMI_CUTS,
-                                                        .of = of,
-                                                        .cuts = c->cuts,
-                                                        .value_count = c->count});
+        of = tmi_columns_add(
+            &a->columns,
+            &(tmi_column){.name = c->column->name, .kind = TMI_CUTS, .of = of, .cuts = c->cuts, .value_count = c->count});
     for (size_t k = 0; k < of->value_count; k++) numbers[k] = c->class_of ? c->class_of[k] : (int32_t)k;
     const bool never = c->column->missing == TMI_NEVER;
     a->classes[i] = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
@@ -159,7 +157,9 @@ static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t 
                                                                .classes = numbers,
                                                                .value_count = tmi_classes_levels(c),
                                                                .has_instead = c->rest || c->is_where || never,
-                                                               .instead = c->rest ? (int64_t)c->count : never ? numbers[0] : 0});
+                                                               .instead = c->rest ? (int64_t)c->count
+                                                                          : never ? numbers[0]
+                                                                                  : 0});
 }
 
 /* Ranges by stratum: the lowest and the highest point, and their distance, are those of the stratum. */
@@ -215,7 +215,8 @@ static void add_axes(tmi_asking *a, const tmi_schedule *s)
     for (size_t axis = 0; axis < w->axis_count; axis++) {
         bool used = false;
         for (size_t k = 0; k < s->measurement_count; k++)
-            for (size_t i = 0; i < s->measurements[k].shape.axis_count; i++) used = used || s->measurements[k].shape.axes[i] == axis;
+            for (size_t i = 0; i < s->measurements[k].shape.axis_count; i++)
+                used = used || s->measurements[k].shape.axes[i] == axis;
         if (!used) continue;
         if (w->origins[axis].number) add_number(a, w, axis, a->ends + 3 * w->sampling->strata * strata++);
         for (size_t k = 0; k < w->origins[axis].classes_count; k++) {
@@ -270,7 +271,8 @@ static int times_of(const tmi_workload *w, const tmi_shape *shape, size_t level)
 static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t level)
 {
     const tmi_workload *w = &s->workload;
-    const bool negative = times_of(w, &m->shape, level) < 0, spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
+    const bool negative = times_of(w, &m->shape, level) < 0,
+               spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
     const bool bounded = m->shape.family == TMI_GROUPED || m->shape.family == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
@@ -347,8 +349,8 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
         size_t count = answer_count(&a->tables[t]);
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
             return tmi_fail(err, TAMIS_INVALID,
-                            "statistics: together they need more than %lld integers (one per group for a count, two for a total, "
-                            "three for a mean, times the strata and random groups): use fewer `by` columns or values",
+                            "statistics: together they need more than %lld integers (per group one for a count, up to four for a "
+                            "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
                             (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;

@@ -19,8 +19,8 @@
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30
-#define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
-#define TMI_PAIR_BITS 10 /* of what a pair of clusters counts for */
+#define TMI_STAGE_BITS 26         /* of one over the units drawn in a cluster */
+#define TMI_PAIR_BITS 10          /* of what a pair of clusters counts for */
 #define TMI_MAX_CLUSTER_GROUPS 64 /* of pairs of clusters */
 
 typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
@@ -50,11 +50,11 @@ typedef struct tmi_sampling {
     int64_t pairs;        /* of clusters of the same stratum; 0: not public */
     int64_t *pair_points; /* one per stratum, in steps of 2^-10: a pair stands for so much more where one cluster is left over */
     bool lonely;          /* a stratum has only one cluster, which shows no variance */
-    int64_t df;            /* first-stage units minus strata; -1: not public */
-    int64_t rows;          /* in the file at most, or a guess far above where that is not public */
-    bool rows_bounded;     /* no guess */
-    bool rows_fixed;       /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
-    bool of_units;         /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
+    int64_t df;           /* first-stage units minus strata; -1: not public */
+    int64_t rows;         /* in the file at most, or a guess far above where that is not public */
+    bool rows_bounded;    /* no guess */
+    bool rows_fixed;      /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
+    bool of_units;        /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;
 
 /* `frame`: what the plan's frame says; NULL without one.

@@ -135,7 +135,8 @@ static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
         const tmi_shape controls = {.family = tmi_main_family(s), .axes = {s->workload.control_axis}, .axis_count = 1};
         TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
     }
-    for (size_t k = 0; k < s->measurement_count; k++) TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
+    for (size_t k = 0; k < s->measurement_count; k++)
+        TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
 
 done:
     return status;
@@ -212,6 +213,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     }
     TMI_TRY(tmi_budget_settle(s, err));
     TMI_TRY(set_effects(s, err));
+    if (chosen && chosen->shapes) TMI_TRY(tmi_schedule_check_determined(s, err));
     TMI_CHECK(tmi_schedule_is_sound(s));
 
 done:

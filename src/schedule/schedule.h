@@ -39,7 +39,7 @@ typedef struct tmi_schedule {
 
 /* The tables that were chosen, and the facts of the frame, as a certificate says them. */
 typedef struct tmi_chosen {
-    bool rho;   /* the parts are rhos; else epsilons */
+    bool rho;    /* the parts are rhos; else epsilons */
     bool apart;  /* strata are measured apart */
     bool joined; /* classes of a column are (workload.h) */
     size_t groups;
@@ -57,8 +57,8 @@ typedef struct tmi_chosen {
 tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err);
 
 /* The same while somebody watches, who stays the schedule's watch. */
-tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen,
-                                       tmi_watch *watch, tamis_error *err);
+tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tmi_watch *watch,
+                                       tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* The invariants of a schedule that was made (base/check.h): every table has cells, a part of the budget and laws with scales;
@@ -68,6 +68,9 @@ bool tmi_schedule_is_sound(const tmi_schedule *schedule);
 /* Chooses the tables: `measurements` with their shapes and parts of the budget, `workload`, `gaussian` (choose.c). Errors: as
  * above. */
 tamis_status tmi_schedule_choose(tmi_schedule *schedule, const bool *known, tamis_error *err);
+
+/* INVALID if some statistic cannot be read from the measurements (determined.c). */
+tamis_status tmi_schedule_check_determined(const tmi_schedule *schedule, tamis_error *err);
 
 /* Scales of all measurements, and `spent`, `epsilon`, `delta`; the parts are checked (budget.c). */
 tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);

@@ -60,7 +60,8 @@ static bool is_other_use(void *context, size_t statistic, const tmi_question *q,
 }
 
 /* All of a statistic's questions, its `where` condition by condition or as a whole, or not at all (`where` NULL). */
-static bool ask_all(const tmi_workload *w, size_t i, const tmi_plan_column *where, bool where_is_whole, tmi_ask *ask, void *context)
+static bool ask_all(const tmi_workload *w, size_t i, const tmi_plan_column *where, bool where_is_whole, tmi_ask *ask,
+                    void *context)
 {
     const tmi_plan_statistic *t = &w->plan->statistics[i];
     bool fine = true;
@@ -270,7 +271,10 @@ static tamis_status add_classes(tmi_workload *w, size_t number, tamis_error *err
     const size_t levels = tmi_classes_levels(c);
     if (levels == 1) return TAMIS_OK;
     const bool two = c->count == 2 || levels == 2;
-    const tmi_axis axis = {.levels = levels, .degree = two ? 1 : 0, .missing = two && levels == 3, .counted = counts_are_public(w, c)};
+    const tmi_axis axis = {.levels = levels,
+                           .degree = two ? 1 : 0,
+                           .missing = two && levels == 3,
+                           .counted = counts_are_public(w, c)};
     c->axis = w->axis_count;
     return add_axis(w, axis, &(tmi_origin){.classes = {number}, .classes_count = 1}, err);
 }
@@ -405,8 +409,7 @@ done:
 }
 
 tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool apart, bool joined,
-                               const tmi_plan_column *const *controls, size_t control_count, const bool *known,
-                               tamis_error *err)
+                               const tmi_plan_column *const *controls, size_t control_count, const bool *known, tamis_error *err)
 {
     tamis_status status;
     *w = (tmi_workload){.plan = plan,

@@ -56,7 +56,7 @@ typedef struct tmi_reading_of {
     size_t world;
     size_t axes[TMI_MAX_AXES]; /* all of them, ascending */
     size_t axis_count;
-    size_t by[TMI_MAX_BY]; /* classes of each `by` column; SIZE_MAX: strata that are measured apart */
+    size_t by[TMI_MAX_BY];        /* classes of each `by` column; SIZE_MAX: strata that are measured apart */
     const tmi_plan_column *where; /* NULL: there is none, or it is the world */
     bool whole;                   /* its conditions are taken together, as classes of their own */
     tmi_variable x, y;
@@ -67,9 +67,9 @@ typedef struct tmi_question tmi_question; /* classes.h */
 typedef struct tmi_workload {
     const tamis_plan *plan;
     const tmi_sampling *sampling;
-    bool apart;    /* each stratum has tables of its own */
-    bool joined;   /* questions about a column that cut across each other divide the same classes; else each has its own */
-    bool divided;  /* there are such questions */
+    bool apart;   /* each stratum has tables of its own */
+    bool joined;  /* questions about a column that cut across each other divide the same classes; else each has its own */
+    bool divided; /* there are such questions */
     const tmi_plan_column *const *controls;
     size_t control_count;
     size_t *order; /* statistics by what they ask for: how a plan lists them does not matter */
@@ -88,8 +88,8 @@ typedef struct tmi_workload {
  * measurement. Both are copied or held by the schedule.
  *
  * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty.                           */
-tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool apart, bool joined,
-                               const tmi_plan_column *const *controls, size_t control_count, const bool *known,
+tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool apart,
+                               bool joined, const tmi_plan_column *const *controls, size_t control_count, const bool *known,
                                tamis_error *err);
 void tmi_workload_clear(tmi_workload *workload);
 

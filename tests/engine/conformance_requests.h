@@ -129,12 +129,15 @@ static const tmi_column
     has_product = {.name = "has product", CLASSES_OF(&weighted_x, there, 3), .has_instead = true, .instead = 2};
 static const tmi_condition of_products[] = {{.column = &weighted_x, .least = -50, .most = 60000},
                                             {.column = &product_cut, .codes = late, .code_count = 2}};
+/* the ends of a difference are points too: 2^52 less a number would not be one */
+static const int64_t near_numbers[] = {-7, 0, 1000003};
+static const tmi_column near = {.name = "near", .kind = TMI_LOOKUP, .of = &g, .numbers = near_numbers};
 static const tmi_column is_of_products = {.name = "of products",
                                           .kind = TMI_INDICATOR,
                                           .conditions = of_products,
                                           .condition_count = 2},
                         less = {.name = "y less x", .kind = TMI_DIFFERENCE, .of = &y_by, .second = &x},
-                        less_number = {.name = "x less a number", .kind = TMI_DIFFERENCE, .of = &x, .second = &looked_up},
+                        less_number = {.name = "x less a number", .kind = TMI_DIFFERENCE, .of = &x, .second = &near},
                         twice = {.name = "twice", PRODUCT_OF(&is_of_products, &far_off, 1 - TMI_MAX_GRID, TMI_MAX_GRID - 1)};
 
 #define WIDE_ENOUGH .low = -(INT64_C(1) << 49), .high = INT64_C(1) << 49

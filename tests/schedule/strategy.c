@@ -9,8 +9,10 @@
 #define MOST_CELLS 256
 
 /* Two categories, a yes or no with a missing level, a number of degree 2. */
-static const tmi_axis small[MOST_AXES] = {
-    {.levels = 3}, {.levels = 4, .counted = true}, {.levels = 3, .degree = 1, .missing = true}, {.levels = 3, .degree = 2}};
+static const tmi_axis small[MOST_AXES] = {{.levels = 3},
+                                          {.levels = 4, .counted = true},
+                                          {.levels = 3, .degree = 1, .missing = true},
+                                          {.levels = 3, .degree = 2}};
 
 static size_t level_of(const tmi_axis *axes, size_t count, size_t cell, size_t axis)
 {
@@ -50,9 +52,9 @@ static void add_table(squares *q, const tmi_shape *shape, double precision)
             size_t at = 0;
             for (size_t a = 0; a < shape->axis_count; a++)
                 at = at * q->axes[shape->axes[a]].levels + level_of(q->axes, q->count, cell, shape->axes[a]);
-            row[cell] = shape->form == TMI_FULL
-                            ? at == r
-                            : tmi_form_level(shape->form, &q->axes[shape->axes[0]], r, level_of(q->axes, q->count, cell, shape->axes[0]));
+            row[cell] = shape->form == TMI_FULL ? at == r
+                                                : tmi_form_level(shape->form, &q->axes[shape->axes[0]], r,
+                                                                 level_of(q->axes, q->count, cell, shape->axes[0]));
         }
         add_row(q, row, precision);
     }
@@ -179,7 +181,8 @@ static void effects_are_least_squares(void **state)
             assert_true(isinf(effects));
             infinite++;
         } else {
-            if (!(fabs(squares - effects) <= 1e-4 * squares + 1e-4)) fail_msg("round %d: %.8g by squares, %.8g", round, squares, effects);
+            if (!(fabs(squares - effects) <= 1e-4 * squares + 1e-4))
+                fail_msg("round %d: %.8g by squares, %.8g", round, squares, effects);
             finite++;
         }
     }
@@ -206,7 +209,11 @@ static void make_case(case_of *c, uint64_t *stream, bool known, bool pooled)
         tmi_combination combination;
         random_combination(&combination, c->vectors[i], stream, small, MOST_AXES);
         assert_int_equal(tmi_effects_take(&c->parts[i], &c->effects, &combination, NULL), TAMIS_OK);
-        c->aims[i] = (tmi_aim){.share = 0.5 + uniform(stream), .sampling = uniform(stream), .noise = &c->parts[i], .noise_count = 1, .pool = TMI_NO_POOL};
+        c->aims[i] = (tmi_aim){.share = 0.5 + uniform(stream),
+                               .sampling = uniform(stream),
+                               .noise = &c->parts[i],
+                               .noise_count = 1,
+                               .pool = TMI_NO_POOL};
         if (next_number(stream) % 2) {
             c->aims[i].spread = &c->parts[i];
             c->aims[i].spread_count = 1;
@@ -225,7 +232,8 @@ static void clear_case(case_of *c)
     tmi_effects_clear(&c->effects);
 }
 
-static const double none[1] = {0}, once[1] = {1};
+static const tmi_motion none[1] = {{0}};
+static const double once[1] = {1};
 static const bool forms[1] = {true};
 
 static tmi_search search_of(case_of *c, bool gaussian)
@@ -235,7 +243,11 @@ static tmi_search search_of(case_of *c, bool gaussian)
                                     .aim_count = c->count,
                                     .gaussian = gaussian,
                                     .budget = 2,
-                                    .weights = c->weights}, .moved = none, .copies = once, .most_numbers = 1e6, .forms = forms};
+                                    .weights = c->weights},
+                        .motions = none,
+                        .copies = once,
+                        .most_numbers = 1e6,
+                        .forms = forms};
 }
 
 /* No part can be moved from one table to another with a gain, and no other division is better. */
@@ -256,7 +268,8 @@ static void budgets_are_divided_best(void **state)
         assert_true(fabs(best - found.objective) < 1e-9);
         for (size_t k = 0; k < found.best.count; k++) sum += found.best.parts[k];
         assert_true(fabs(sum - 1) < 1e-12);
-        if (gaussian) if (!(found.gap < 3e-2)) fail_msg("round %d: gap %g", round, found.gap);
+        if (gaussian)
+            if (!(found.gap < 3e-2)) fail_msg("round %d: gap %g", round, found.gap);
         for (int i = 0; i < 50 && found.best.count > 1; i++) {
             const size_t from = next_number(&stream) % found.best.count, to = next_number(&stream) % found.best.count;
             const double much = found.best.parts[from] * 0.3 * uniform(&stream);

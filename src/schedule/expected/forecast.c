@@ -177,20 +177,34 @@ static double round_up(double x)
     return ceil(x / unit * (1 - 1e-9)) * unit;
 }
 
+/* Where the noise falls faster than the first guess has it: back, until a tenth less would not be enough. */
+static tamis_status find_less(double *enough, trials *t, size_t i, double too_little, tamis_error *err)
+{
+    while (*enough > 1.1 * too_little) {
+        const double *tried, between = round_up(sqrt(*enough * too_little));
+        if (between >= *enough * (1 - 1e-9)) break;
+        tamis_status status = try_value(&tried, t, between, err);
+        if (status != TAMIS_OK || !tried) return status;
+        if (tried[i] > 0) too_little = between;
+        else *enough = between;
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status find_enough(double *enough, trials *t, size_t i, double now, double excess, tamis_error *err)
 {
     const bool squared = !t->of_sample && t->schedule->plan->privacy.loss.rho;
     double value = now;
     *enough = TMI_NULL;
     for (int round = 0; round < MOST_ROUNDS && isfinite(excess); round++) {
-        const double *tried, least = value * fmax(squared ? excess * excess : excess, 1 + 1e-6);
+        const double *tried, too_little = value, least = value * fmax(squared ? excess * excess : excess, 1 + 1e-6);
         value = t->of_sample && least <= t->most ? fmin(round_up(ceil(least)), t->most) : round_up(least);
         tamis_status status = try_value(&tried, t, value, err);
         if (status != TAMIS_OK || !tried) return status;
         excess = tried[i];
         if (excess > 0) continue;
         *enough = value;
-        return TAMIS_OK;
+        return find_less(enough, t, i, too_little, err);
     }
     return TAMIS_OK;
 }

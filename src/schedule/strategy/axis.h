@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TMI_LEVELS 4                 /* of a number: three and missing */
+#define TMI_LEVELS 4                   /* of a number: three and missing */
 #define TMI_CONTRASTS (TMI_LEVELS - 1) /* dimensions beside the constant */
 
 typedef struct tmi_axis {

@@ -3,6 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+void tmi_candidate_set_sensitivity(tmi_candidate *c, tmi_motion motion)
+{
+    const bool places = motion.turns || (c->shape.form == TMI_FULL && c->shape.axis_count > 0);
+    const double first = 1 + motion.others;
+    c->l1 = first + (places ? 1 : 0);
+    c->l2_squared = motion.turns ? c->l1 * c->l1 : first * first + (places ? 1 : 0);
+}
+
 double tmi_candidate_precision(const tmi_candidate *c, bool gaussian, double loss)
 {
     return gaussian ? 2 * loss / c->l2_squared : loss * loss / (2 * c->l1 * c->l1);
@@ -41,11 +49,22 @@ static double shrunk(double relative, double precision)
     return w * relative + (rest > 0 ? rest * rest / precision : 0);
 }
 
+/* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
+static double own_widening(const tmi_aim *a, double spread)
+{
+    return a->margin * (a->groups > 0 ? sqrt(2 * a->groups) * spread : sqrt(spread));
+}
+
+static double own_slope(const tmi_aim *a, double spread)
+{
+    return a->margin * (a->groups > 0 ? sqrt(2 * a->groups) : 1 / (2 * sqrt(spread)));
+}
+
 static double widening(const tmi_problem *p, const tmi_aim *a, double spread)
 {
     if (a->spread_count == 0) return 0;
     if (is_pooled(a)) return a->margin * a->sampling * sqrt(shrunk(a->relative, p->pooled[a->pool]));
-    return a->pool != TMI_NO_POOL ? 0 : a->margin * sqrt(spread);
+    return own_widening(a, spread);
 }
 
 double tmi_aim_variance(const tmi_problem *p, const tmi_aim *a)
@@ -123,9 +142,9 @@ static void pull(const tmi_problem *p, double *weights)
         weights[i] = variance > 0 ? a->share / variance : 0;
         if (!(variance > 0)) continue;
         for (size_t k = 0; k < a->noise_count; k++) tmi_effects_pull(p->effects, &a->noise[k], weights[i]);
-        if (a->pool != TMI_NO_POOL || !(spread > 0)) continue;
-        const double slope = a->margin / (2 * sqrt(spread));
-        for (size_t k = 0; k < a->spread_count; k++) tmi_effects_pull(p->effects, &a->spread[k], weights[i] * slope);
+        if (is_pooled(a) || !(spread > 0)) continue;
+        for (size_t k = 0; k < a->spread_count; k++)
+            tmi_effects_pull(p->effects, &a->spread[k], weights[i] * own_slope(a, spread));
     }
     pull_pooled(p, weights);
 }

@@ -58,6 +58,16 @@ typedef struct tmi_strategy {
     size_t count;
 } tmi_strategy;
 
+/* How the tables of a family move when a record is replaced. */
+typedef struct tmi_motion {
+    double others; /* what protected weights of the others move, in units of the largest weight */
+    bool turns;    /* a record may go from the positive to the negative side of the same number */
+} tmi_motion;
+
+/* Sensitivities of a candidate whose shape is set: a record moves a table by its weight, and by twice that if it can be in two
+ * places or on two sides of one. */
+void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_motion motion);
+
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
 /* The information of a strategy, solved; and the objective, infinite if some aim is not determined. */
@@ -73,7 +83,6 @@ double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *
 
 /* Gaussian noise: by how much the objective is above its least value over all divisions of the budget over these tables and the
  * `others`, at most. */
-double tmi_budget_gap(tmi_problem *problem, const tmi_strategy *strategy, const tmi_candidate *const *others,
-                      size_t other_count);
+double tmi_budget_gap(tmi_problem *problem, const tmi_strategy *strategy, const tmi_candidate *const *others, size_t other_count);
 
 #endif

@@ -117,8 +117,8 @@ void tmi_parts_of_effects_clear(tmi_parts_of_effects *p)
 /* The parts of one vector per term on an axis. */
 typedef struct split {
     double mean[TMI_MAX_TERMS];
-    double contrast[TMI_CONTRASTS][TMI_MAX_TERMS];         /* of a number */
-    double remainder[TMI_MAX_TERMS][TMI_MAX_TERMS];         /* of categories: products of what remains */
+    double contrast[TMI_CONTRASTS][TMI_MAX_TERMS];  /* of a number */
+    double remainder[TMI_MAX_TERMS][TMI_MAX_TERMS]; /* of categories: products of what remains */
 } split;
 
 typedef struct taking {
@@ -157,8 +157,8 @@ static void split_axis(split *s, const tmi_axis *axis, const double *const *vect
 static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, double square, tamis_error *err)
 {
     if (!(square > DUST * DUST * t->largest)) return TAMIS_OK;
-    const size_t star = t->parts->star, effect = t->added ? effect_of(t->added, star, on, count)
-                                                          : find_effect(t->effects, star, on, count);
+    const size_t star = t->parts->star,
+                 effect = t->added ? effect_of(t->added, star, on, count) : find_effect(t->effects, star, on, count);
     if (effect == SIZE_MAX && !t->added) return tmi_fail(err, TAMIS_INVALID, "combination: an effect has not been taken up");
     if (effect == SIZE_MAX || !tmi_grow(&t->parts->effects, &t->room, t->parts->effect_count, sizeof *t->parts->effects))
         return tmi_fail_memory(err);
@@ -214,8 +214,7 @@ static tamis_status take_star(taking *t, tamis_error *err)
         tmi_part_of_star *part = &p->leaves[p->leaf_count++];
         part->leaf = t->added ? leaf_of(t->added, p->star, c->axes[a]) : find_leaf(t->effects, p->star, c->axes[a]);
         if (part->leaf == SIZE_MAX)
-            return t->added ? tmi_fail_memory(err)
-                            : tmi_fail(err, TAMIS_INVALID, "combination: a number has not been taken up");
+            return t->added ? tmi_fail_memory(err) : tmi_fail(err, TAMIS_INVALID, "combination: a number has not been taken up");
         for (size_t term = 0; term < c->term_count; term++) {
             double others = c->scale[term];
             for (size_t b = 0; b < c->axis_count; b++) others *= b == a ? 1 : t->axes[b].mean[term];
@@ -440,9 +439,7 @@ void tmi_effects_solve(tmi_effects *e)
     for (size_t i = 0; i < e->leaf_count; i++) {
         tmi_leaf *leaf = &e->leaves[i];
         invert(leaf->inverse, (const double(*)[TMI_CONTRASTS])leaf->own, leaf->contrasts);
-        for (size_t k = 0; k < leaf->contrasts; k++) {
-            leaf->solved[k] = dot(leaf->inverse[k], leaf->cross, leaf->contrasts);
-        }
+        for (size_t k = 0; k < leaf->contrasts; k++) { leaf->solved[k] = dot(leaf->inverse[k], leaf->cross, leaf->contrasts); }
         e->stars[leaf->star].rest -= dot(leaf->cross, leaf->solved, leaf->contrasts);
     }
     for (size_t i = 0; i < e->star_count; i++) {

@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define WORK 3e7          /* parts of effects that are looked at: some tenths of a second */
-#define FEW_ROUNDS 6      /* in which a change shows what it is worth */
+#define WORK 3e7     /* parts of effects that are looked at: some tenths of a second */
+#define FEW_ROUNDS 6 /* in which a change shows what it is worth */
 #define MANY_ROUNDS 60
-#define WORTH 2e-4        /* of the sum of the shares: what a change must gain */
-#define NEGLIGIBLE 0.002  /* part of a table that may be left out */
+#define WORTH 2e-4          /* of the sum of the shares: what a change must gain */
+#define NEGLIGIBLE 0.002    /* part of a table that may be left out */
 #define LARGEST_JOINED 4096 /* numbers of a table that is not a support */
 
 typedef struct state {
@@ -58,14 +58,6 @@ static double numbers_of(const state *s, const tmi_shape *shape)
     return numbers;
 }
 
-/* A record moves a table by its weight, and by twice that if it can be in two places. */
-static void set_sensitivity(tmi_candidate *c, double moved)
-{
-    const bool places = c->shape.form == TMI_FULL && c->shape.axis_count > 0;
-    c->l1 = (places ? 2 : 1) + moved;
-    c->l2_squared = (1 + moved) * (1 + moved) + (places ? 1 : 0);
-}
-
 /* The candidate of a shape; NULL without memory. */
 static const tmi_candidate *candidate_of(state *s, const tmi_shape *shape, tamis_error *err)
 {
@@ -81,7 +73,7 @@ static const tmi_candidate *candidate_of(state *s, const tmi_shape *shape, tamis
     }
     c->shape = *shape;
     c->numbers = numbers_of(s, shape);
-    set_sensitivity(c, s->search->moved[shape->family]);
+    tmi_candidate_set_sensitivity(c, s->search->motions[shape->family]);
     f->pool[f->pool_count++] = c;
     return c;
 }
@@ -398,8 +390,7 @@ static void clear_room(tmi_strategy *s)
     tmi_free(s->parts);
 }
 
-tamis_status tmi_search_run(tmi_found *f, tmi_search *search, const tmi_shape *supports, size_t support_count,
-                            tamis_error *err)
+tamis_status tmi_search_run(tmi_found *f, tmi_search *search, const tmi_shape *supports, size_t support_count, tamis_error *err)
 {
     state s = {.search = search, .found = f, .supports = supports, .support_count = support_count};
     tamis_status status;
@@ -418,7 +409,10 @@ tamis_status tmi_search_run(tmi_found *f, tmi_search *search, const tmi_shape *s
         TMI_TRY(try_start(&s, largest, TMI_FULL, err));
     }
     if (s.now.count == 0 && support_count > 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "statistics: together they need too many numbers"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "statistics: together they need more than %.0f integers (per group one for a count, up to four for a "
+                         "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
+                         search->most_numbers));
     if (s.now.count == 0) goto done;
     TMI_TRY(change(&s, err));
     prune(&s);

@@ -14,11 +14,11 @@
 
 typedef struct tmi_search {
     tmi_problem problem;
-    const double *moved;     /* one per family: what protected weights of others move, in units of the largest weight */
-    const double *copies;    /* one per family: how often a table is there (strata, groups) */
-    double most_numbers;     /* in all tables together */
-    const bool *forms;       /* one per family: whether a number can be measured by itself */
-    tmi_watch *watch;        /* may be NULL */
+    const tmi_motion *motions; /* one per family */
+    const double *copies;      /* one per family: how often a table is there (strata, groups) */
+    double most_numbers;       /* in all tables together */
+    const bool *forms;         /* one per family: whether a number can be measured by itself */
+    tmi_watch *watch;          /* may be NULL */
 } tmi_search;
 
 typedef struct tmi_found {
