@@ -63,7 +63,7 @@ static bool raise_shares(tmi_search *search, const tmi_strategy *strategy, const
     bool any = false;
     tmi_budget_inform(p, strategy);
     for (size_t i = 0; i < p->aim_count; i++) {
-        const double ratio = tmi_aim_noise(p, &p->aims[i]) / ceilings[i];
+        const double ratio = p->aims[i].noise_variance / ceilings[i];
         if (!(ratio > 1.001)) continue;
         p->aims[i].share *= fmin(pow(ratio, FIRM), 8);
         any = true;
