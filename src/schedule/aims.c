@@ -96,19 +96,34 @@ static bool is_zero(const double c[TMI_MOMENTS])
     return true;
 }
 
+/* Calibration multiplies the control cells of a statistic by factors that only the sample decides on, so that its moments must be
+ * known in every cell. Factors that differ by some per cent, no two of them alike, make tables with all control cells necessary. */
+#define FACTORS_DIFFER 0.1
+
+static double *factors_of(const tmi_workload *w)
+{
+    const size_t levels = w->axes[w->control_axis].levels;
+    double *factors = tmi_alloc(levels, sizeof *factors);
+    for (size_t l = 0; factors && l < levels; l++) factors[l] = 1 + FACTORS_DIFFER * (2 * fmod(0.618034 * (double)l, 1) - 1);
+    return factors;
+}
+
 static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighing family, size_t i, size_t stratum,
                                  const double c[TMI_MOMENTS], double scale, tamis_error *err)
 {
+    const bool calibrated = s->workload.control_axis != SIZE_MAX;
+    double scaled[TMI_MOMENTS], *factors = NULL;
     tmi_moment_sum sum;
-    double scaled[TMI_MOMENTS];
     tamis_status status = TAMIS_OK;
     if (is_zero(c) || scale == 0) return TAMIS_OK;
+    if (calibrated && !(factors = factors_of(&s->workload))) return tmi_fail_memory(err);
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
-    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, NULL, err));
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, factors, err));
     status = take(a, s, &sum.combination, err);
     tmi_moment_sum_clear(&sum);
 
 done:
+    tmi_free(factors);
     return status;
 }
 
@@ -231,13 +246,12 @@ done:
 }
 
 /* Rows of the control cells, or of a statistic's groups, for what they are needed: their relative error counts. */
-static tamis_status add_counts(making *m, tmi_weighing family, const tmi_combination *c, double share, tamis_error *err)
+static tamis_status add_counts(making *m, const tmi_combination *c, double share, double sampling, tamis_error *err)
 {
     tmi_aims *a = m->aims;
     const size_t noise = a->part_count;
     tamis_status status = take(a, m->s, c, err);
-    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, 0, 0, noise, a->part_count);
-    (void)family;
+    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, sampling, 0, noise, a->part_count);
     return status;
 }
 
@@ -275,7 +289,8 @@ static tamis_status add_controls(making *m, double shares, tamis_error *err)
 {
     const tmi_workload *w = &m->s->workload;
     if (w->control_axis == SIZE_MAX) return TAMIS_OK;
-    double *cell = tmi_alloc(w->axes[w->control_axis].levels, sizeof *cell);
+    const size_t cells = w->axes[w->control_axis].levels;
+    double *cell = tmi_alloc(cells, sizeof *cell);
     if (!cell) return tmi_fail_memory(err);
     cell[0] = 1;
     const tmi_combination c = {.family = tmi_main_family(m->s),
@@ -284,7 +299,13 @@ static tamis_status add_controls(making *m, double shares, tamis_error *err)
                                .term_count = 1,
                                .scale = {1},
                                .vectors = {{cell}}};
-    tamis_status status = add_counts(m, (tmi_weighing)c.family, &c, FOR_COUNTS * shares, err);
+    tmi_sizes z;
+    tmi_sizes_make(&z, m->s);
+    /* Counts that are known within their own variation from sample to sample calibrate as well as exact ones. */
+    const double most = (double)m->s->sampling.most * (m->s->sampling.step ? tmi_number_nearest(m->s->sampling.step) : 1);
+    const double mean = c.family == TMI_UNWEIGHED ? 1 : z.units / z.sample / most;
+    const double sampling = z.sample / (double)cells * mean * mean;
+    tamis_status status = add_counts(m, &c, FOR_COUNTS * shares, sampling > 0 ? ENOUGH * sampling : 0, err);
     tmi_free(cell);
     return status;
 }
@@ -298,7 +319,7 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     tamis_status status;
     if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHED, i, 0, 0, rows, NULL, err));
-    status = add_counts(m, TMI_UNWEIGHED, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), err);
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), 0, err);
     tmi_moment_sum_clear(&sum);
 
 done:

@@ -27,6 +27,9 @@ tamis_status tmi_effects_make(tmi_effects *e, const tmi_axis *axes, size_t famil
     return TAMIS_OK;
 }
 
+/* Of a square beside the largest: squares are differences of sums, exact to a few units in the last place. */
+#define SQUARE_DUST 1e-12
+
 /* ---- which effects there are ---- */
 
 static uint64_t hash_of(size_t star, const uint32_t *on, size_t count)
@@ -159,7 +162,7 @@ static void split_axis(split *s, const tmi_axis *axis, const double *const *vect
 
 static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, double square, tamis_error *err)
 {
-    if (!(square > TMI_DUST * TMI_DUST * t->largest)) return TAMIS_OK;
+    if (!(square > SQUARE_DUST * t->largest)) return TAMIS_OK;
     const size_t star = t->parts->star,
                  effect = t->added ? effect_of(t->added, star, on, count) : find_effect(t->effects, star, on, count);
     if (effect == SIZE_MAX && !t->added) return tmi_fail(err, TAMIS_INVALID, "combination: an effect has not been taken up");
