@@ -89,12 +89,9 @@ static tamis_status hold(tmi_found *found, tmi_search *search, const tmi_aims *a
     tamis_status status = TAMIS_OK;
     if (!gains) return tmi_fail_memory(err);
     for (int round = 0; round < ROUNDS && raise_shares(search, &found->best, ceilings); round++) {
-        tmi_budget_improve(&search->problem, &found->best, gains, 30);
+        tmi_budget_improve(&search->problem, &found->best, gains, 10, NULL);
         if (round != ROUNDS / 2 && round != ROUNDS - 1) continue;
-        tmi_found again;
-        TMI_TRY(tmi_search_run(&again, search, aims->supports, aims->support_count, err));
-        tmi_found_clear(found);
-        *found = again;
+        TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
     }
 
 done:
@@ -129,6 +126,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
                          .forms = forms,
+                         .first_pooled = TMI_SPREAD,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
     tmi_found found = {0};

@@ -172,8 +172,16 @@ static void step(double *parts, const double *from, const double *gains, size_t 
 #define MOST_TABLES 4096 /* that a strategy has; their parts are on the stack for a moment */
 #define CLOSE 1e-7       /* of the sum of the shares: what a round must gain */
 
-double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds)
+void tmi_budget_gains(tmi_problem *p, const tmi_strategy *s, double *gains)
 {
+    tmi_budget_inform(p, s);
+    pull(p, p->weights);
+    for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
+}
+
+double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds, int *looks)
+{
+    int count = 1;
     double before[MOST_TABLES], shares = 0, best = tmi_budget_objective(p, s), power = 1;
     for (size_t i = 0; i < p->aim_count; i++) shares += p->aims[i].share;
     for (int round = 0; round < rounds && isfinite(best) && s->count <= MOST_TABLES; round++) {
@@ -181,10 +189,12 @@ double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int ro
         pull(p, p->weights);
         for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
         memcpy(before, s->parts, s->count * sizeof *before);
+        count++;
         double next;
         for (;;) {
             step(s->parts, before, gains, s->count, power);
             next = tmi_budget_objective(p, s);
+            count++;
             if (next <= best || power < 0.1) break;
             power = power > 0.9 ? (p->gaussian ? 1. / 2 : 1. / 3) : power / 2;
         }
@@ -196,6 +206,7 @@ double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int ro
         best = next;
         if (gained < CLOSE * shares) break;
     }
+    if (looks) *looks += count;
     return best;
 }
 

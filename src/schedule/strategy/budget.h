@@ -83,8 +83,12 @@ void tmi_budget_solve(tmi_problem *problem, const tmi_strategy *strategy);
 double tmi_aim_variance(const tmi_problem *problem, const tmi_aim *aim);
 double tmi_aim_noise(const tmi_problem *problem, const tmi_aim *aim);
 
-/* Improves the parts, which are above 0, in at most `rounds` rounds; `gains` has room for `count` numbers. Gives the objective. */
-double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds);
+/* What the objective gains by the part of each table, -x dF/dx. */
+void tmi_budget_gains(tmi_problem *problem, const tmi_strategy *strategy, double *gains);
+
+/* Improves the parts, which are above 0, in at most `rounds` rounds; `gains` has room for `count` numbers. Gives the objective.
+ * *looks: how often all aims were looked at; may be NULL. */
+double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds, int *looks);
 
 /* Gaussian noise: by how much the objective is above its least value over all divisions of the budget over these tables and the
  * `others`, at most. */
