@@ -77,6 +77,20 @@ static void add_frame(tmi_lines *lines, const tmi_schedule *s)
     }
 }
 
+/* The list of clusters, by its hash too. */
+static void add_psus(tmi_lines *lines, const tmi_schedule *s)
+{
+    const tmi_psu_facts *facts = tmi_psus_of(s);
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_text_put(&words, "the list of sampled clusters: ");
+    tmi_text_rounded(&words, (double)tmi_psu_count(facts), 0);
+    tmi_text_put(&words, " in ");
+    tmi_text_rounded(&words, (double)facts->strata, 0);
+    tmi_text_put(&words, facts->strata == 1 ? " stratum" : " strata");
+    tmi_lines_take(lines, &words);
+}
+
 static void add_wave(tmi_lines *lines, const tamis_plan *plan)
 {
     const tmi_plan_wave *wave = &plan->wave;
@@ -131,6 +145,7 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_lines_take(lines, &words);
     }
     if (tmi_frame_of(s)) add_frame(lines, s);
+    if (tmi_psus_of(s)) add_psus(lines, s);
     if (d->weights_final) tmi_lines_add(lines, "the final weights");
 }
 

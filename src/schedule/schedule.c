@@ -23,11 +23,14 @@ void tmi_schedule_clear(tmi_schedule *s)
     tamis_number_free(s->epsilon);
     tamis_number_free(s->delta);
     tmi_frame_file_clear(&s->frame);
+    tmi_psu_file_clear(&s->psus);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
 }
 
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s) { return s->frame.facts.count > 0 ? &s->frame.facts : NULL; }
+
+const tmi_psu_facts *tmi_psus_of(const tmi_schedule *s) { return s->psus.facts.strata > 0 ? &s->psus.facts : NULL; }
 
 /* ---- what is known ---- */
 
@@ -224,6 +227,14 @@ static tamis_status take_frame(tmi_schedule *s, const tmi_chosen *chosen, tamis_
     return tmi_fail(err, TAMIS_INVALID, "frame: what the frame of the plan says about each stratum is missing");
 }
 
+static tamis_status take_psus(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+{
+    if (!s->plan->design.psus) return TAMIS_OK;
+    if (!chosen) return tmi_psu_file_read(&s->psus, s->plan, err);
+    if (chosen->psus) return tmi_psu_facts_copy(&s->psus.facts, chosen->psus, err);
+    return tmi_fail(err, TAMIS_INVALID, "psus: the number of clusters in each stratum is missing");
+}
+
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err)
 {
     return tmi_schedule_make_watched(s, plan, chosen, NULL, err);
@@ -238,7 +249,8 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     if (!known) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_refuse_plan(plan, err));
     TMI_TRY(take_frame(s, chosen, err));
-    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
+    TMI_TRY(take_psus(s, chosen, err));
+    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), tmi_psus_of(s), err));
     clamp_weights(s);
     TMI_TRY(tmi_refuse_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));

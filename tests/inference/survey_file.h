@@ -70,7 +70,7 @@ static int survey_end(void **state)
 }
 
 /* `statistics` may go on with other sections. */
-static tamis_plan *survey_plan(const char *design, const char *privacy, const char *x, const char *statistics)
+static inline tamis_plan *survey_plan(const char *design, const char *privacy, const char *x, const char *statistics)
 {
     char text[4096], path[100];
     tamis_plan *plan;
@@ -87,7 +87,7 @@ static tamis_plan *survey_plan(const char *design, const char *privacy, const ch
 
 #define SURVEY_X "{from: 10, to: 30, step: 0.5}"
 
-static tmi_engine *survey_engine(const tamis_plan *plan)
+static inline tmi_engine *survey_engine(const tamis_plan *plan)
 {
     tmi_engine *engine;
     tamis_error err = {0};
@@ -97,7 +97,7 @@ static tmi_engine *survey_engine(const tamis_plan *plan)
 }
 
 /* The noisy integers become the true ones. */
-static void survey_count(scene *c)
+static inline void survey_count(scene *c)
 {
     tmi_asking asking;
     tamis_rng *rng;
@@ -118,7 +118,7 @@ static void survey_count(scene *c)
 }
 
 /* The unprotected estimates; the caller clears them. */
-static void survey_estimate(tmi_results *results, const tamis_plan *plan)
+static inline void survey_estimate(tmi_results *results, const tamis_plan *plan)
 {
     const char *note;
     tamis_error err = {0};

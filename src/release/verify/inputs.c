@@ -148,6 +148,15 @@ static tamis_status read_frame(tmi_frame_facts *frame, const tmi_value *document
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
+/* What the list of clusters says; empty if there is none. */
+static tamis_status read_psus(tmi_psu_facts *psus, const tmi_value *document, tmi_checking *c, tamis_error *err)
+{
+    const tmi_value *json = tmi_value_get(document, "psus");
+    tamis_error reason = {0};
+    if (!json) return TAMIS_OK;
+    return tmi_check_noted(c, "psus", tmi_psu_facts_read(psus, json, &reason), &reason, err);
+}
+
 /* The schedule, from its plan; empty on failure. */
 static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_chosen *chosen, tamis_error *err)
 {
@@ -173,6 +182,7 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     const tmi_value *plan = tmi_value_field(document, "plan", TMI_VALUE_MAP);
     tmi_chosen chosen = {0};
     tmi_frame_facts frame = {0};
+    tmi_psu_facts psus = {0};
     tamis_error reason = {0};
     bool known;
     tamis_status status = TAMIS_OK;
@@ -183,7 +193,9 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     TMI_TRY(read_chosen(&chosen, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "a table or its part of the budget is missing");
     TMI_TRY(read_frame(&frame, document, c, err));
+    TMI_TRY(read_psus(&psus, document, c, err));
     chosen.frame = frame.count > 0 ? &frame : NULL;
+    chosen.psus = psus.strata > 0 ? &psus : NULL;
     if (!known) { /* a table that cannot be read: nothing follows */
         status = c->status;
         goto done;
@@ -193,6 +205,7 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
 
 done:
     tmi_frame_facts_clear(&frame);
+    tmi_psu_facts_clear(&psus);
     chosen_clear(&chosen);
     return status;
 }
