@@ -1,7 +1,8 @@
 /* With A_c the moments of control cell c, K_c its rows, g_c its factor and gamma_c what calibration explains of A_c, a calibrated
  * moment is the sum of g_c A_c and moves, to first order, as the sum of g_c (A_c - gamma_c K_c). With residuals e = x - r y - gamma,
  * gamma = beta_x - r beta_y, its sampling variance is the sum over strata of a (sum of g^2 e^2), less a/n of the square of the sum
- * of g e. All of them are linear or quadratic in moments of control cells, and so are their noises in the noisy integers. */
+ * of g e; where weights are in the tables it is the sum of a g^2 e^2, and of clusters that of the squared signed totals of g e. All
+ * of them are linear or quadratic in moments of control cells, and so are their noises in the noisy integers. */
 #include "inference/calibrated_sums.h"
 
 #include <math.h>
@@ -77,7 +78,8 @@ static bool is_in_stratum(const crossed *x, size_t group, size_t copy)
 
 static double weight_of(const crossed *x, size_t copy)
 {
-    return tmi_main_family(x->s) == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[x->s->workload.apart ? copy : 0]) : 1;
+    return tmi_main_family(x->s) == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[x->s->workload.apart ? copy : 0])
+                                                  : 1;
 }
 
 static double gamma_of(const crossed *x, size_t moment, size_t cell)
@@ -176,7 +178,8 @@ static tamis_status add_parts(tmi_moment_parts *parts, const crossed *x, tmi_wei
     }
     for (size_t i = 0; i < OUTPUTS; i++) {
         if (!o->rows_used[i]) continue;
-        counts[i] = (tmi_combination){.family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
+        counts[i] = (tmi_combination){
+            .family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
         counts[i].vectors[0][0] = o->of_rows + i * o->levels;
         reads[count++] = (tmi_read){&counts[i], i};
     }
@@ -202,7 +205,8 @@ static void set_covariance(tmi_moment_noise *n, const tmi_moment_parts *p)
 }
 
 /* Of the calibrated moments: each is its own output. */
-static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const crossed *x, outputs *o, size_t group, tamis_error *err)
+static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const crossed *x, outputs *o, size_t group,
+                              tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     const tmi_plan_statistic *t = &x->s->plan->statistics[x->statistic];
@@ -247,6 +251,17 @@ static void put_squares(outputs *o, const crossed *x, size_t level, double scale
     put_rows(o, BB, level, q * q * scale);
 }
 
+/* The residuals themselves, times their factors. */
+static void put_residuals(outputs *o, const crossed *x, size_t level)
+{
+    const size_t cell = x->c->cell_of[level];
+    const double g = x->c->factors[cell];
+    put(o, OF_X, x->f.x, level, g);
+    put_rows(o, OF_X, level, -g * gamma_of(x, x->f.x, cell));
+    put(o, OF_Y, x->f.y, level, g);
+    put_rows(o, OF_Y, level, -g * gamma_of(x, x->f.y, cell));
+}
+
 /* The value of an output. */
 static double value_of(const crossed *x, const outputs *o, size_t output, size_t copy, size_t group)
 {
@@ -282,10 +297,7 @@ static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, outputs *o,
         if (cell == SIZE_MAX) continue;
         const double g = x->c->factors[cell], px = gamma_of(x, f->x, cell), py = gamma_of(x, f->y, cell);
         put_squares(o, x, l, p.a * g * g, px, py);
-        put(o, OF_X, f->x, l, g);
-        put_rows(o, OF_X, l, -g * px);
-        put(o, OF_Y, f->y, l, g);
-        put_rows(o, OF_Y, l, -g * py);
+        put_residuals(o, x, l);
     }
     const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
     z->form.xx += value_of(x, o, AA, copy, group);
@@ -322,13 +334,101 @@ static double largest_square(const tmi_calibration *c)
     return largest;
 }
 
+/* ---- groups of clusters ---- */
+
+/* Whether the tables of a family determine an output. */
+static tamis_status is_determined(bool *determined, const crossed *x, tmi_weighing family, const outputs *o, size_t output,
+                                  size_t group, tamis_error *err)
+{
+    const tmi_workload *w = &x->s->workload;
+    tamis_status status = TAMIS_OK;
+    *determined = true;
+    for (size_t m = 0; m <= TMI_MOMENTS; m++) {
+        double one[TMI_MOMENTS] = {0};
+        tmi_moment_sum sum = {0};
+        tmi_combination rows = {.family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
+        tmi_parts_of_effects parts = {0};
+        rows.vectors[0][0] = o->of_rows + output * o->levels;
+        if (m < TMI_MOMENTS ? !o->used[output][m] : !o->rows_used[output]) continue;
+        if (m < TMI_MOMENTS) one[m] = 1;
+        if (m < TMI_MOMENTS)
+            TMI_TRY(tmi_moment_sum_make(&sum, w, family, x->statistic, group, 0, one,
+                                        o->of_moments + (output * TMI_MOMENTS + m) * o->levels, err));
+        status = tmi_effects_parts(&parts, &x->s->effects, m < TMI_MOMENTS ? &sum.combination : &rows, err);
+        if (status == TAMIS_INVALID) *determined = false; /* the rows of control cells were not taken up in this family */
+        else if (status == TAMIS_OK) *determined = *determined && isfinite(tmi_effects_variance(&x->s->effects, &parts));
+        tmi_parts_of_effects_clear(&parts);
+        tmi_moment_sum_clear(&sum);
+        if (status != TAMIS_OK && status != TAMIS_INVALID) goto done;
+        status = TAMIS_OK;
+    }
+
+done:
+    return status;
+}
+
+/* The signed totals of the calibrated residuals, squared, without their noise's variance. */
+static tamis_status add_groups(tmi_group_sums *z, const crossed *x, outputs *o, size_t group, tamis_error *err)
+{
+    const tmi_sampling *p = &x->s->sampling;
+    const double after = p->weights == TMI_ALIKE ? pow(tmi_number_nearest(p->weight[0]), 2) : 1, scale = after * x->r->clamping;
+    tmi_moment_parts parts = {0};
+    bool of_x, of_y;
+    tamis_status status;
+    outputs_reset(o);
+    for (size_t l = 0; l < x->levels; l++)
+        if (x->c->cell_of[l] != SIZE_MAX) put_residuals(o, x, l);
+    TMI_TRY(is_determined(&of_x, x, TMI_GROUPED, o, OF_X, group, err));
+    TMI_TRY(is_determined(&of_y, x, TMI_GROUPED, o, OF_Y, group, err));
+    if (!of_x || !of_y || p->lonely) {
+        z->form.xx = p->lonely ? NAN : INFINITY; /* one cluster of a stratum says nothing; infinite: not measured */
+        goto done;
+    }
+    TMI_TRY(add_parts(&parts, x, TMI_GROUPED, o, group, 0, 1, err));
+    for (size_t k = 0; k < parts.count; k++) {
+        const double *f = parts.list[k].factor, v = scale * variance_of(&parts, &parts.list[k]);
+        z->group_noise.xx += v * f[OF_X] * f[OF_X];
+        z->group_noise.xy += v * f[OF_X] * f[OF_Y];
+        z->group_noise.yy += v * f[OF_Y] * f[OF_Y];
+    }
+    for (size_t copy = 0; copy < x->copies; copy++) {
+        const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
+        z->form.xx += scale * X * X - z->group_noise.xx;
+        z->form.xy += scale * X * Y - z->group_noise.xy;
+        z->form.yy += scale * Y * Y - z->group_noise.yy;
+    }
+
+done:
+    tmi_moment_parts_clear(&parts);
+    return status;
+}
+
 /* ---- together ---- */
 
-static tamis_status add_form(tmi_group_sums *z, const crossed *main, const crossed *spread, outputs *o, size_t group, tamis_error *err)
+/* The weighted squares of the residuals, that variances are relative to where they are pooled. */
+static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, outputs *o, size_t group, tamis_error *err)
+{
+    tmi_group_sums squares = {0};
+    tamis_status status = TAMIS_OK;
+    for (size_t copy = 0; copy < main->copies; copy++)
+        if (is_in_stratum(main, group, copy))
+            TMI_TRY(add_stratum(&squares, main, o, tmi_main_family(main->s), copy, group,
+                                (tmi_stratum_part){weight_of(main, copy), 1}, false, err));
+    z->proxy = squares.form;
+    z->proxy_noise = squares.form_noise;
+
+done:
+    return status;
+}
+
+/* `other`: the tables that variances are read from, where they have some of their own. */
+static tamis_status add_form(tmi_group_sums *z, const crossed *main, const crossed *other, outputs *o, size_t group,
+                             tamis_error *err)
 {
     const tmi_schedule *s = main->s;
+    const tmi_variance_source source = tmi_variance_source_of(s);
     tamis_status status = TAMIS_OK;
-    if (tmi_main_family(s) == TMI_UNWEIGHED) {
+    if (source == TMI_OWN_SQUARES) {
         for (size_t copy = 0; copy < main->copies; copy++) {
             const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.apart ? copy : SIZE_MAX);
             if (!is_in_stratum(main, group, copy)) continue;
@@ -336,11 +436,22 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
             z->spread += p.a * p.rows * largest_square(main->c);
         }
     } else {
-        TMI_TRY(add_stratum(z, spread, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));
-        for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++)
-            if (isnan(s->sampling.spread[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
-        z->spread = tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c);
+        TMI_TRY(set_proxy(z, main, o, group, err));
+        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS
+                        ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
+                        : INFINITY;
     }
+    if (source == TMI_SPREAD_TABLES)
+        TMI_TRY(add_stratum(z, other, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));
+    if (source == TMI_CLUSTER_GROUPS) TMI_TRY(add_groups(z, other, o, group, err));
+    if (source == TMI_BOUNDED_SQUARES) {
+        const double ratio = s->sampling.ratio;
+        z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
+        for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
+    }
+    for (size_t h = 0; source > TMI_OWN_SQUARES && source != TMI_CLUSTER_GROUPS && s->sampling.spread && h < s->sampling.strata;
+         h++)
+        if (isnan(s->sampling.spread[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
     if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
 
 done:
@@ -350,15 +461,16 @@ done:
 tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, size_t statistic, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    const bool varies = !s->plan->design.kind->takes_all && !s->sampling.clustered;
-    crossed main = {0}, spread = {0};
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    const tmi_reconstruction *const variances = source == TMI_CLUSTER_GROUPS ? &r->groups : &r->spread;
+    crossed main = {0}, other = {0};
     outputs o = {0};
     tamis_status status;
     z->own_noise = tmi_alloc(z->count, sizeof *z->own_noise);
     z->own_parts = tmi_alloc(z->count, sizeof *z->own_parts);
     if (!z->own_noise || !z->own_parts) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(crossed_make(&main, r, &r->main, statistic, err));
-    if (varies && r->spread.schedule) TMI_TRY(crossed_make(&spread, r, &r->spread, statistic, err));
+    if (source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES) TMI_TRY(crossed_make(&other, r, variances, statistic, err));
     TMI_TRY(outputs_make(&o, main.levels, err));
     for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
@@ -367,13 +479,13 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
         TMI_TRY(set_noise(&z->own_noise[g], &z->own_parts[g], &main, &o, g, err));
         own->noise = &z->own_noise[g];
         own->parts = &z->own_parts[g];
-        if (spread.gamma) memcpy(spread.gamma, main.gamma, main.c->cells * TMI_MOMENTS * sizeof *main.gamma);
-        if (varies) TMI_TRY(add_form(own, &main, &spread, &o, g, err));
+        if (other.gamma) memcpy(other.gamma, main.gamma, main.c->cells * TMI_MOMENTS * sizeof *main.gamma);
+        if (source != TMI_NO_VARIANCE) TMI_TRY(add_form(own, &main, &other, &o, g, err));
     }
 
 done:
     crossed_clear(&main);
-    crossed_clear(&spread);
+    crossed_clear(&other);
     outputs_clear(&o);
     return status;
 }

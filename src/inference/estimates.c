@@ -11,6 +11,7 @@
 #include "inference/inverted_counts.h"
 #include "inference/pool.h"
 #include "inference/range.h"
+#include "schedule/controls.h"
 #include "schedule/regularised.h"
 
 static const char from_range[] =
@@ -183,12 +184,16 @@ static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tm
         parts[i] = (tmi_ratio_part){part->factor[f->x], part->factor[f->y], part->scale, z->parts->gaussian, part->count};
     }
     const double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
-    tmi_ratio ratio = {z->value[f->x], z->value[f->y],
-                       z->form,        z->form_noise,
-                       z->ones,        fmax(z->all, 0),
+    tmi_ratio ratio = {z->value[f->x],
+                       z->value[f->y],
+                       z->form,
+                       z->form_noise,
+                       z->ones,
+                       fmax(z->all, 0),
                        largest_variance(r, z, t, range),
                        z->df > 0 ? z->df : TMI_NORMAL,
-                       parts,          count};
+                       parts,
+                       count};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
@@ -237,12 +242,14 @@ done:
 
 /* ---- variances ---- */
 
-/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample. Where there is no public rate,
- * nothing is known, and the factor is 1. */
-static double one_more(const tmi_schedule *s, double B)
+/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample, or of its stratum. Where there is
+ * no public rate, nothing is known, and the factor is 1. */
+static double one_more(const tmi_schedule *s, const tmi_result *result, double B)
 {
     const tmi_plan_design *d = &s->plan->design;
+    const size_t h = tmi_group_stratum(s, result->statistic, result->cell);
     double N = (double)tmi_drawn_from(d, tmi_frame_of(s)), n = N > 0 ? (double)d->sample * B / N : 0;
+    if (h != SIZE_MAX && d->strata[h].population > 0) n = (double)d->strata[h].sample * B / (double)d->strata[h].population;
     if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
     if (d->kind->rate) n = B / tmi_number_nearest(s->sampling.weight[0]);
     return n > 1 ? n / (n - 1) : 1;
@@ -256,7 +263,8 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
         result->reason = "the noisy number of rows is not above 0";
         return TAMIS_OK;
     }
-    const double m = x / B, more = one_more(s, B), square = tmi_unbiased_square(x, z->noise->covariance[TMI_OF_X][TMI_OF_X]) / (B * B);
+    const double m = x / B, more = one_more(s, result, B),
+                 square = tmi_unbiased_square(x, z->noise->covariance[TMI_OF_X][TMI_OF_X]) / (B * B);
     result->estimate = more * (xx / B - square);
     error e = {0};
     e.factor[TMI_OF_X] = -2 * more * m / B;

@@ -6,8 +6,6 @@
 #include "base/memory.h"
 #include "num/number.h"
 
-#define FEW 4       /* ratios of which a pool of its own is made; fewer join all of their kind */
-
 bool tmi_is_pooled(const tmi_schedule *s)
 {
     const tmi_variance_source source = tmi_variance_source_of(s);
@@ -33,10 +31,12 @@ tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
-    if (r->groups.copies == 0 || !r->groups.schedule) return (tmi_pool_entry){ratio, noise / s};
-    const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
-    const double b = isnan(mean) ? fmax(ratio, 0) : mean; /* of a sum of `groups` squares, each with the noise `own` */
-    return (tmi_pool_entry){ratio, sqrt(2 / groups) * (b * s + groups * own) / s};
+    double sd = noise / s;
+    if (r->groups.schedule) { /* of a sum of `groups` squares, each with the noise `own` */
+        const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
+        sd = sqrt(2 / groups) * ((isnan(mean) ? fmax(ratio, 0) : mean) * s + groups * own) / s;
+    }
+    return isfinite(ratio) && isfinite(sd) ? (tmi_pool_entry){ratio, sd} : (tmi_pool_entry){NAN, NAN};
 }
 
 /* ---- pools ---- */
@@ -80,9 +80,9 @@ static tamis_status collect(ratios *all, const tmi_inference *r, const double *m
         TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
         for (size_t g = 0; g < z.count; g++)
-            all->list[all->first[i] + g] = t->kind == TMI_VARIANCE
-                                               ? (tmi_pool_entry){NAN, NAN}
-                                               : tmi_pool_entry_of(&z.groups[g], r, at_of(t, &z.groups[g]), means ? means[i] : NAN);
+            all->list[all->first[i] + g] = t->kind == TMI_VARIANCE ? (tmi_pool_entry){NAN, NAN}
+                                                                   : tmi_pool_entry_of(&z.groups[g], r, at_of(t, &z.groups[g]),
+                                                                                       means ? means[i] : NAN);
         tmi_statistic_sums_clear(&z);
     }
 
@@ -90,49 +90,59 @@ done:
     return status;
 }
 
-typedef struct sums {
-    double precision, mean, squares;
-    size_t count;
-} sums;
+/* Members of a pool: statistics that are together with i, or all of its kind. */
+typedef struct members {
+    const tamis_plan *plan;
+    const ratios *all;
+    size_t i;
+    bool wide;
+} members;
 
-static void add_ratio(sums *s, const tmi_pool_entry *e)
+static bool is_member(const members *m, size_t j)
 {
-    if (isnan(e->ratio) || !(e->sd > 0)) return;
-    s->precision += 1 / (e->sd * e->sd);
-    s->mean += e->ratio / (e->sd * e->sd);
-    s->count++;
+    const tmi_plan_statistic *a = &m->plan->statistics[m->i], *b = &m->plan->statistics[j];
+    return m->wide ? kind_of(a) == kind_of(b) : are_together(a, b);
 }
 
-/* Members of the pool of statistic i: those that are together with it, or all of its kind. */
-static bool is_member(const tamis_plan *plan, size_t i, size_t j, bool wide)
-{
-    const tmi_plan_statistic *a = &plan->statistics[i], *b = &plan->statistics[j];
-    return wide ? kind_of(a) == kind_of(b) : are_together(a, b);
-}
+static bool is_measured(const tmi_pool_entry *e) { return !isnan(e->ratio) && e->sd > 0; }
 
-static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior, double floor)
+/* The mean of the members and of one or two entries beside them, and what the members differ by. */
+static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t beside_count, double floor)
 {
-    const tamis_plan *plan = s->plan;
-    sums own = {0};
-    bool wide = false;
-    for (int round = 0; round < 2; round++) {
-        own = (sums){0};
-        for (size_t j = 0; j < plan->statistic_count; j++)
-            for (size_t k = all->first[j]; is_member(plan, i, j, wide) && k < all->first[j + 1]; k++) add_ratio(&own, &all->list[k]);
-        if (own.count >= FEW) break;
-        wide = true;
-    }
-    add_ratio(&own, prior);
-    pool->mean = own.precision > 0 ? fmax(own.mean / own.precision, floor) : NAN;
-    pool->variance = own.precision > 0 ? 1 / own.precision : INFINITY;
-    double differ = 0;
-    for (size_t j = 0; j < plan->statistic_count; j++)
-        for (size_t k = all->first[j]; is_member(plan, i, j, wide) && k < all->first[j + 1]; k++) {
-            const tmi_pool_entry *e = &all->list[k];
-            if (!isnan(e->ratio) && e->sd > 0) differ += (e->ratio - pool->mean) * (e->ratio - pool->mean) - e->sd * e->sd;
+    double precision = 0, mean = 0, differ = 0;
+    size_t count = 0;
+    for (size_t j = 0; j < m->plan->statistic_count + beside_count; j++) {
+        const size_t k = j - m->plan->statistic_count;
+        const bool other = j >= m->plan->statistic_count;
+        if (!other && !is_member(m, j)) continue;
+        const tmi_pool_entry *e = other ? &beside[k] : &m->all->list[m->all->first[j]];
+        for (size_t g = other ? 1 : m->all->first[j + 1] - m->all->first[j]; g-- > 0; e++) {
+            if (!is_measured(e)) continue;
+            precision += 1 / (e->sd * e->sd);
+            mean += e->ratio / (e->sd * e->sd);
         }
-    const double b = pool->mean;
-    pool->differ = fmin(fmax(own.count > 0 ? differ / (double)own.count : 0, b * b / 4), b * b);
+    }
+    tmi_pool pool = {precision > 0 ? fmax(mean / precision, floor) : NAN, precision > 0 ? 1 / precision : INFINITY, 0};
+    for (size_t j = 0; j < m->plan->statistic_count; j++)
+        for (size_t k = m->all->first[j]; is_member(m, j) && k < m->all->first[j + 1]; k++) {
+            const tmi_pool_entry *e = &m->all->list[k];
+            if (!is_measured(e)) continue;
+            differ += (e->ratio - pool.mean) * (e->ratio - pool.mean) - e->sd * e->sd;
+            count++;
+        }
+    const double b = pool.mean;
+    pool.differ = fmin(fmax(count > 0 ? differ / (double)count : 0, b * b / 4), b * b);
+    return pool;
+}
+
+/* What all of a kind have on average counts as one more ratio, as uncertain as those of different groups are different. */
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior,
+                     double floor)
+{
+    members m = {s->plan, all, i, true};
+    const tmi_pool wide = pool_of(&m, prior, 1, floor);
+    m.wide = false;
+    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, *prior}, 2, floor);
 }
 
 /* The mean weight over all rows and a design effect, where it was measured by itself. */
@@ -155,7 +165,8 @@ static double floor_of(const tmi_inference *r)
     const tmi_effects *e = &s->effects;
     const tmi_plan_design *d = &s->plan->design;
     if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return 0;
-    if (!r->spread.schedule) return d->population > 0 && d->sample > 0 && !d->kind->staged ? (double)d->population / (double)d->sample - 1 : 0;
+    if (!r->spread.schedule)
+        return d->population > 0 && d->sample > 0 && !d->kind->staged ? (double)d->population / (double)d->sample - 1 : 0;
     const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[tmi_main_family(s) * e->worlds];
     return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
 }

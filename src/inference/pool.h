@@ -9,6 +9,9 @@
  *     b_U   w b + (1-w) b_p, never below the floor, plus 0.84 standard deviations of that,
  *           w = t^2/(t^2 + sd^2), t^2 how much ratios of the pool differ, between (b_p/2)^2 and b_p^2.
  *
+ * Numbers of the same kind by other groups have design effects that may be far from these, as regions have of which each cluster is
+ * a part: what they have on average counts as one more ratio, whose variance is what ratios of the kind differ by.
+ *
  * b_U s is what intervals use. A number whose V was not measured takes b_p and what ratios differ by. */
 #ifndef TMI_INFERENCE_POOL_H
 #define TMI_INFERENCE_POOL_H
@@ -19,7 +22,7 @@ typedef struct tmi_pool_entry {
     double ratio, sd; /* b and its standard deviation; NaN: not measured */
 } tmi_pool_entry;
 
-/* One pool: statistics of one kind with the same groups, or all of a kind. */
+/* One pool: statistics of one kind with the same groups. */
 typedef struct tmi_pool {
     double mean, variance; /* b_p, v_p */
     double differ;         /* t^2 */

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
 #include "schedule/noise_law.h"
@@ -96,28 +97,16 @@ static bool is_zero(const double c[TMI_MOMENTS])
     return true;
 }
 
-/* Calibration multiplies the control cells of a statistic by factors that only the sample decides on, so that its moments must be
- * known in every cell. Factors that differ by some per cent, no two of them alike, make tables with all control cells necessary. */
-#define FACTORS_DIFFER 0.1
-
-static double *factors_of(const tmi_workload *w)
-{
-    const size_t levels = w->axes[w->control_axis].levels;
-    double *factors = tmi_alloc(levels, sizeof *factors);
-    for (size_t l = 0; factors && l < levels; l++) factors[l] = 1 + FACTORS_DIFFER * (2 * fmod(0.618034 * (double)l, 1) - 1);
-    return factors;
-}
 
 static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighing family, size_t i, size_t stratum,
                                  const double c[TMI_MOMENTS], double scale, tamis_error *err)
 {
-    const bool calibrated = s->workload.control_axis != SIZE_MAX;
     double scaled[TMI_MOMENTS], *factors = NULL;
     tmi_moment_sum sum;
     tamis_status status = TAMIS_OK;
     if (is_zero(c) || scale == 0) return TAMIS_OK;
-    if (calibrated && !(factors = factors_of(&s->workload))) return tmi_fail_memory(err);
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
+    TMI_TRY(tmi_expected_factors(&factors, s, i, err));
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, factors, err));
     status = take(a, s, &sum.combination, err);
     tmi_moment_sum_clear(&sum);
@@ -134,7 +123,7 @@ static double grouped_worth(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     double pair = 0;
-    for (size_t h = 0; h < p->strata; h++) pair = fmax(pair, ldexp((double)p->pair_points[h], -TMI_PAIR_BITS));
+    for (size_t h = 0; h < p->pair_strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
     if (p->weights == TMI_ALIKE) return pair * tmi_number_nearest(p->weight[0]);
     return pair * (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
 }
@@ -196,6 +185,22 @@ static tamis_status take_all(tmi_aims *a, const tmi_schedule *s, size_t i, const
     return take_moments(a, s, family, i, 0, c, worth_of(s, family, spread, 0), err);
 }
 
+/* ---- controls ---- */
+
+/* A calibrated number has the rows of control cells in it, times what calibration explains of it there. */
+static tamis_status take_controls(tmi_aims *a, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+{
+    const size_t strata = s->workload.apart && !is_by_strata(s, i) ? s->sampling.strata : 1;
+    tmi_combination c;
+    double *vector, worth = 0;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
+    for (size_t h = 0; h < strata; h++) worth += pow(worth_of(s, tmi_main_family(s), false, h), 2);
+    c.scale[0] = o->explained * sqrt(worth);
+    if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
+    tmi_free(vector);
+    return status;
+}
+
 /* ---- aims ---- */
 
 typedef struct making {
@@ -227,6 +232,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     tmi_outlook o;
     tamis_status status;
     tmi_outlook_make(&o, s, i);
+    TMI_TRY(take_controls(a, s, i, &o, err));
     TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
     TMI_TRY(take_all(a, s, i, o.estimate, false, err));
     const size_t spread = a->part_count, support = a->last_support;
@@ -285,31 +291,6 @@ done:
     return status;
 }
 
-static tamis_status add_controls(making *m, double shares, tamis_error *err)
-{
-    const tmi_workload *w = &m->s->workload;
-    if (w->control_axis == SIZE_MAX) return TAMIS_OK;
-    const size_t cells = w->axes[w->control_axis].levels;
-    double *cell = tmi_alloc(cells, sizeof *cell);
-    if (!cell) return tmi_fail_memory(err);
-    cell[0] = 1;
-    const tmi_combination c = {.family = tmi_main_family(m->s),
-                               .axes = {w->control_axis},
-                               .axis_count = 1,
-                               .term_count = 1,
-                               .scale = {1},
-                               .vectors = {{cell}}};
-    tmi_sizes z;
-    tmi_sizes_make(&z, m->s);
-    /* Counts that are known within their own variation from sample to sample calibrate as well as exact ones. */
-    const double most = (double)m->s->sampling.most * (m->s->sampling.step ? tmi_number_nearest(m->s->sampling.step) : 1);
-    const double mean = c.family == TMI_UNWEIGHED ? 1 : z.units / z.sample / most;
-    const double sampling = z.sample / (double)cells * mean * mean;
-    tamis_status status = add_counts(m, &c, FOR_COUNTS * shares, sampling > 0 ? ENOUGH * sampling : 0, err);
-    tmi_free(cell);
-    return status;
-}
-
 static tamis_status add_units(making *m, size_t i, tamis_error *err)
 {
     static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
@@ -330,7 +311,7 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
-                                          family == TMI_GROUPED && s->sampling.scattered};
+                                          family == TMI_GROUPED && s->sampling.anywhere};
         a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
     }
 }
@@ -363,7 +344,6 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
         shares += tmi_number_nearest(s->plan->statistics[i].share);
     }
     TMI_TRY(add_spreads(&m, shares, err));
-    TMI_TRY(add_controls(&m, shares, err));
     for (size_t i = 0; i < a->count; i++) {
         a->list[i].noise = a->parts + m.noise[i];
         a->list[i].spread = a->parts + m.spread[i];

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/aims.h"
 #include "schedule/factors.h"
 
 /* Control cells, all columns crossed: with TAMIS_MAX_AUXILIARY counts their variables hold 32 MB. */
@@ -153,5 +154,40 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
     TMI_TRY(check_totals(s, err));
 
 done:
+    return status;
+}
+
+/* By how much factors differ, relative to their mean: by chance, or because some respond less; and what calibration explains. */
+#define BY_CHANCE 0.1
+#define BY_RESPONSE 0.3
+#define EXPLAINED 0.5
+
+/* 1 less and 1 more than that, in turn. */
+static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
+{
+    const tmi_workload *w = &s->workload;
+    *vector = NULL;
+    if (!tmi_is_calibrated(s, statistic) || w->control_axis == SIZE_MAX) return TAMIS_OK;
+    *vector = tmi_alloc(w->axes[w->control_axis].levels, sizeof **vector);
+    if (!*vector) return tmi_fail_memory(err);
+    for (size_t l = 0; l < w->axes[w->control_axis].levels; l++) (*vector)[l] = l % 2 == 0 ? 1 - differ : 1 + differ;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_expected_factors(double **factors, const tmi_schedule *s, size_t statistic, tamis_error *err)
+{
+    return make_turns(factors, s, statistic, s->plan->design.nonresponse ? BY_RESPONSE : BY_CHANCE, err);
+}
+
+tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *s, size_t statistic,
+                                   tamis_error *err)
+{
+    tamis_status status = make_turns(vector, s, statistic, EXPLAINED, err);
+    *controls = (tmi_combination){.family = tmi_main_family(s),
+                                  .axes = {s->workload.control_axis},
+                                  .axis_count = 1,
+                                  .term_count = 1,
+                                  .scale = {1},
+                                  .vectors = {{*vector}}};
     return status;
 }

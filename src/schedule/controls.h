@@ -22,6 +22,13 @@ size_t tmi_regroup(const tmi_plan_column *const *coarse, size_t coarse_count, co
 size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count);
 size_t tmi_public_counts(const tamis_plan *plan);
 
+/* What is expected of calibration before there are any counts; NULL if the statistic is not calibrated. Factors: one per level of
+ * the axis of calibration, which differ by chance or by nonresponse. Controls: the rows of control cells, each times what
+ * calibration explains of a number there, relative to its mean; the vector is the combination's. Errors: SYSTEM. */
+tamis_status tmi_expected_factors(double **factors, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *schedule, size_t statistic,
+                                   tamis_error *err);
+
 /* The stratum of a group, if the statistic is by strata; else SIZE_MAX. */
 size_t tmi_group_stratum(const tmi_schedule *schedule, size_t statistic, size_t group);
 

@@ -25,7 +25,10 @@ static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_wei
 {
     tmi_moment_sum sum;
     tmi_parts_of_effects parts;
-    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, family, i, group, stratum, c, NULL, err);
+    double *factors;
+    tamis_status status = tmi_expected_factors(&factors, s, i, err);
+    if (status == TAMIS_OK) status = tmi_moment_sum_make(&sum, &s->workload, family, i, group, stratum, c, factors, err);
+    tmi_free(factors);
     if (status != TAMIS_OK) return status;
     status = tmi_effects_parts(&parts, &s->effects, &sum.combination, err);
     if (status == TAMIS_OK) *variance = tmi_effects_variance(&s->effects, &parts);

@@ -12,7 +12,8 @@ typedef struct tmi_moment_noise {
 /* The variance of a linear combination of moments; those with coefficient 0 need not be determined. */
 double tmi_moment_noise_of(const tmi_moment_noise *noise, const double coefficients[TMI_MOMENTS]);
 
-/* Of a group's moments in a family, without weights that come after the noise. Errors: SYSTEM. */
+/* Of a group's moments in a family, without weights that come after the noise; of calibrated ones with the factors that are expected
+ * (schedule/controls.h). Errors: SYSTEM. */
 tamis_status tmi_moment_noise_make(tmi_moment_noise *noise, const tmi_schedule *schedule, tmi_weighing family, size_t statistic,
                                    size_t group, size_t stratum, tamis_error *err);
 

@@ -175,7 +175,9 @@ static int by_variance(const void *x, const void *y)
     return (v > w) - (v < w);
 }
 
-/* Many small noises are a normal error, to a part of TINY/8 of any probability: they become one. Their number; `parts` is sorted. */
+/* Many small noises are a normal error, to a part of TINY/8 of any probability: they become one. Their number; `parts` is sorted.
+ * The fourth cumulant of discrete Laplace noise of variance v is 3 v^2 + v; noise that is nearly always 0 has more than its
+ * variance shows. */
 static size_t join_small(double *variance, tmi_noise_part *parts, size_t count, double total)
 {
     double fourth = 0;
@@ -184,8 +186,8 @@ static size_t join_small(double *variance, tmi_noise_part *parts, size_t count, 
     if (count <= MANY) return 0;
     qsort(parts, count, sizeof *parts, by_variance);
     for (; joined < count; joined++) {
-        const double all = tmi_noise_part_variance(parts[joined]);
-        fourth += 3 * all * all / parts[joined].count;
+        const double all = tmi_noise_part_variance(parts[joined]), factor = parts[joined].factor;
+        fourth += 3 * all * all / parts[joined].count + all * factor * factor;
         if (fourth > TINY * total * total) break;
         *variance += all;
     }
@@ -205,7 +207,7 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
     if (!v->parts) return tmi_fail_memory(err);
     tmi_noise_part *sorted = tmi_alloc(law->count, sizeof *sorted);
     if (!sorted) return tmi_fail_memory(err);
-    memcpy(sorted, law->parts, law->count * sizeof *sorted);
+    if (law->count > 0) memcpy(sorted, law->parts, law->count * sizeof *sorted);
     double small;
     const size_t joined = join_small(&small, sorted, law->count, variance);
     if (small > 0) {
@@ -224,7 +226,7 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
         if (!part.gaussian && discrete) spread = 1 / pow(sinh(0.5 / part.scale), 2);
         if (!part.gaussian && !discrete) spread /= 2;
         v->parts[v->count++] = (tmi_smooth_part){factor, spread, part.count, discrete, part.gaussian};
-        if (!part.gaussian) v->longest = fmax(v->longest, factor * fmax(part.scale, 0.25));
+        if (!part.gaussian) v->longest = fmax(v->longest, factor * (discrete ? fmax(part.scale, 0.25) : sqrt(spread)));
     }
     tmi_free(sorted);
     return TAMIS_OK;

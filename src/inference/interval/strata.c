@@ -33,9 +33,11 @@ typedef struct problem {
     double at_estimate;               /* the variance at K = estimate */
 } problem;
 
-static tamis_status check(const tmi_stratum_count *strata, size_t count, double confidence, tamis_error *err)
+static tamis_status check(const tmi_stratum_count *strata, size_t count, const tmi_count_estimate *estimate, double confidence,
+                          tamis_error *err)
 {
     if (!strata || count < 1) return tmi_fail(err, TAMIS_INVALID, "strata: none");
+    if (!estimate || !isfinite(estimate->value)) return tmi_fail(err, TAMIS_INVALID, "estimate: no finite number");
     if (!(confidence > 0 && confidence <= 1 - 0.99e-9))
         return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
     for (size_t i = 0; i < count; i++) {
@@ -187,7 +189,7 @@ tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count
                                  const tmi_count_estimate *estimate, double confidence, tamis_error *err)
 {
     *interval = (tmi_interval){0, INFINITY, true};
-    tamis_status status = check(strata, count, confidence, err);
+    tamis_status status = check(strata, count, estimate, confidence, err);
     if (status != TAMIS_OK) return status;
     problem p = {.strata = strata, .count = count};
     double half = (1 - confidence) / 2, lower, upper;

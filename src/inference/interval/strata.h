@@ -19,11 +19,12 @@ typedef struct tmi_count_estimate {
     size_t count;
 } tmi_count_estimate;
 
-/* Interval of the number of ones in all strata together. A total K is in it if the estimate is not too far from K for a population with K ones: the variance and the third cumulant of sampling are those at K, the noise
- * has its exact law (interval_strata.c). For one stratum take the exact tmi_interval_count. The interval of a share with a
- * known denominator is that of the count over it.
+/* Interval of the number of ones in all strata together. A total K is in it if the estimate is not too far from K for a
+ * population with K ones: the variance and the third cumulant of sampling are those at K, the noise has its exact law
+ * (strata.c). For one stratum and one noisy integer take the exact tmi_interval_count. The interval of a share with a known
+ * denominator is that of the count over it.
  *
- * Needs    1 <= sample <= population, finite noisy, noise >= 0, 0 < confidence <= 1 - 10^-9.
+ * Needs    1 <= sample <= population, finite noisy and estimate, noise >= 0, 0 < confidence <= 1 - 10^-9.
  * Gives    an interval within 0 and the sum of the populations.
  * Cost     some 20 evaluations of the law: a few ms.
  * Errors   INVALID, SYSTEM; the interval is then everything.                                                          */

@@ -83,6 +83,7 @@ typedef struct subject {
     tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
     double where;           /* part of all units */
     bool split;             /* for the split of the budget, which is to be good wherever group means are; else for a preview */
+    double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
 } subject;
 
 static subject subject_of(const tmi_schedule *s, size_t i)
@@ -109,7 +110,8 @@ static guess guess_of(const subject *about, size_t stratum, double part)
     guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum),
                .part = part * about->where,
                .response = z->response};
-    set_spread(&g, s, z, stratum, s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
+    set_spread(&g, s, z, stratum,
+               s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
     return g;
 }
 
@@ -213,6 +215,9 @@ static void make(tmi_outlook *o, const subject *about, const guess *g)
         o->uncertain[m] /= g->response;
         o->spread[m] /= g->response * g->response;
     }
+    const bool around = o->denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE; /* means differ from cell to cell */
+    o->explained = around ? o->uncertain[o->denominator] * o->divisor / about->sizes.units
+                          : o->size / about->sizes.units / g->response;
     if (s->workload.readings[about->statistic].known) o->sampling_sd = 0;
 }
 
@@ -267,9 +272,10 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     make(&o, about, &g);
     const double limit = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_VARIANCE ? o.range : INFINITY;
     if (s->workload.readings[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
-    double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate);
+    double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate) +
+                      o.explained * o.explained * about->controls;
     const double least = o.sampling_sd * o.sampling_sd, far = farthest(about), scale = o.divisor > 0 ? 1 / o.divisor : 1,
-                 most = fmax(least, g.spread * far * far * scale * scale);
+                 most = s->sampling.clustered ? INFINITY : fmax(least, g.spread * far * far * scale * scale);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
     if (o.denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
@@ -279,6 +285,25 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     return (tmi_prospect){sqrt(variance), o.sampling_sd, o.expected, o.range, limit};
 }
 
+static tamis_status set_controls(subject *about, tamis_error *err)
+{
+    const tmi_schedule *s = about->schedule;
+    tmi_combination c;
+    tmi_parts_of_effects parts = {0};
+    double *vector;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, about->statistic, err);
+    if (status == TAMIS_OK && vector) status = tmi_effects_parts(&parts, &s->effects, &c, err);
+    if (status == TAMIS_OK && vector) about->controls = tmi_effects_variance(&s->effects, &parts);
+    if (tmi_main_family(s) == TMI_UNWEIGHED) {
+        double squares = 0;
+        const size_t strata = s->workload.apart && !is_by_strata(s, about->statistic) ? s->sampling.strata : 1;
+        for (size_t h = 0; h < strata; h++) squares += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
+        about->controls *= squares;
+    }
+    tmi_parts_of_effects_clear(&parts);
+    tmi_free(vector);
+    return status;
+}
 
 static bool groups_differ(const tmi_schedule *s, size_t i)
 {
@@ -321,6 +346,7 @@ tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_sc
     *count = groups_differ(s, i) ? (size_t)tmi_statistic_cells(t) : 1;
     *list = tmi_alloc(*count, sizeof **list);
     if (!*list) return tmi_fail_memory(err);
+    TMI_TRY(set_controls(&about, err));
     TMI_TRY(tmi_group_noises_make(&noises, s, i, err));
     TMI_TRY(lookup_make(&l, s, i, err));
     for (size_t cell = 0; cell < *count; cell++) {

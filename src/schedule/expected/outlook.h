@@ -16,6 +16,7 @@ typedef struct tmi_outlook {
     double expected;               /* a public guess of its size; NaN if there is none */
     double range;                  /* width of the interval that certainly contains the statistic */
     double sampling_sd;            /* NaN where nothing is known */
+    double explained;              /* by calibration: what an estimated unit of the population counts for */
 } tmi_outlook;
 
 /* For one of its groups, as if they were of equal size and nothing missing. */
