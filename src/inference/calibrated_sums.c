@@ -437,8 +437,9 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
         }
     } else {
         TMI_TRY(set_proxy(z, main, o, group, err));
-        z->spread = tmi_main_family(s) == TMI_WEIGHED ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
-                                                      : INFINITY;
+        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS
+                        ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
+                        : INFINITY;
     }
     if (source == TMI_SPREAD_TABLES)
         TMI_TRY(add_stratum(z, other, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));

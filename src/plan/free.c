@@ -54,6 +54,7 @@ static void clear_design(const tmi_plan_design *design)
     tmi_free(design->strata_label);
     tmi_free(design->weight);
     tmi_free(design->frame);
+    tmi_free(design->psus);
     tamis_number_free(design->deff);
     tamis_number_free(design->max_weight);
     tamis_number_free(design->weight_step);

@@ -69,7 +69,7 @@ typedef enum tmi_missing {
     TMI_LEAVE_OUT,
     TMI_AS_CATEGORY, /* a category: the last of `values`, "missing", which no text of the file has */
     TMI_AS_VALUE,    /* counted as `instead` */
-    TMI_NEVER        /* declared complete: a row without a value counts as `instead`, the middle of the range or the first value */
+    TMI_NEVER /* declared complete: a row without a value counts as `instead`, the middle of the range or the first value */
 } tmi_missing;
 
 struct tmi_plan_column {
@@ -77,7 +77,8 @@ struct tmi_plan_column {
     char *label, *measured_in;   /* for the report only: what it is called, unit_of_measure; NULL if not given */
     bool is_number, is_category; /* exactly one of them */
     tmi_missing missing;
-    int64_t instead; /* TMI_AS_VALUE, TMI_NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
+    int64_t
+        instead; /* TMI_AS_VALUE, TMI_NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
 
     /* a number */
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
@@ -150,6 +151,7 @@ struct tmi_plan_design {
 
     tamis_method method;       /* pps */
     char *frame;               /* poisson, pps: path of a file with all units' probabilities, matched by id; NULL: none */
+    char *psus;                /* weights: path of a file with all sampled clusters and their strata; NULL: none */
     bool random_order;         /* systematic */
     int64_t smallest, largest; /* cluster: units in one */
     int64_t second_take;       /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */

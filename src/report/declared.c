@@ -37,6 +37,7 @@ static void column_words(tmi_text *words, const tmi_plan_column *column, const t
         tmi_text_format(words, "%s%s ", h ? "; " : "", design->strata[h].name);
         put_range(words, r->from, r->to, r->step);
     }
+    if (column->missing == TMI_NEVER) tmi_text_put(words, "; no value is missing");
 }
 
 static void add_column(tmi_lines *lines, const tmi_plan_column *column, const tmi_plan_design *design, bool page)
@@ -74,6 +75,20 @@ static void add_frame(tmi_lines *lines, const tmi_schedule *s)
         if (f->largest && f->certain > 0) tmi_text_format(&words, ", %lld of them certain to be drawn", (long long)f->certain);
         tmi_lines_take(lines, &words);
     }
+}
+
+/* The list of clusters, by its hash too. */
+static void add_psus(tmi_lines *lines, const tmi_schedule *s)
+{
+    const tmi_psu_facts *facts = tmi_psus_of(s);
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_text_put(&words, "the list of sampled clusters: ");
+    tmi_text_rounded(&words, (double)tmi_psu_count(facts), 0);
+    tmi_text_put(&words, " in ");
+    tmi_text_rounded(&words, (double)facts->strata, 0);
+    tmi_text_put(&words, facts->strata == 1 ? " stratum" : " strata");
+    tmi_lines_take(lines, &words);
 }
 
 static void add_wave(tmi_lines *lines, const tamis_plan *plan)
@@ -130,6 +145,7 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_lines_take(lines, &words);
     }
     if (tmi_frame_of(s)) add_frame(lines, s);
+    if (tmi_psus_of(s)) add_psus(lines, s);
     if (d->weights_final) tmi_lines_add(lines, "the final weights");
 }
 

@@ -102,10 +102,15 @@ static const char nonresponse[] =
 static const char declared[] = "Bounds, lists of values and sizes in the plan are taken as public; nothing checks that they were "
                                "chosen without looking at the data.";
 
-static bool has_numbers(const tmi_schedule *schedule)
+static const char complete[] = "Values outside a column's bounds count as the nearest bound, and missing values of a column "
+                               "that is declared complete as the middle of its range, or as its first value.";
+
+/* Whether a statistic has a column; `never`: that is declared complete. */
+static bool has_numbers(const tmi_schedule *schedule, bool never)
 {
     for (size_t i = 0; i < schedule->plan->statistic_count; i++) {
-        if (schedule->plan->statistics[i].column) return true;
+        const tmi_plan_column *c = schedule->plan->statistics[i].column;
+        if (c && (c->missing == TMI_NEVER) == never) return true;
     }
     return false;
 }
@@ -119,6 +124,7 @@ void tmi_list_not_covered(tmi_lines *lines, const tmi_schedule *schedule)
     if (schedule->plan->privacy.id) tmi_lines_add(lines, some_rows);
     if (schedule->sampling.weights == TMI_ROWS && !design->frame) tmi_lines_add(lines, large_weights);
     if (design->kind->in_order && !design->random_order) tmi_lines_add(lines, as_if_srs);
-    if (has_numbers(schedule)) tmi_lines_add(lines, clamped);
+    if (has_numbers(schedule, false)) tmi_lines_add(lines, clamped);
+    if (has_numbers(schedule, true)) tmi_lines_add(lines, complete);
     tmi_lines_add(lines, declared);
 }

@@ -122,7 +122,7 @@ static double grouped_worth(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     double pair = 0;
-    for (size_t h = 0; h < p->strata; h++) pair = fmax(pair, ldexp((double)p->pair_points[h], -TMI_PAIR_BITS));
+    for (size_t h = 0; h < p->pair_strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
     if (p->weights == TMI_ALIKE) return pair * tmi_number_nearest(p->weight[0]);
     return pair * (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
 }
@@ -311,7 +311,7 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
-                                          family == TMI_GROUPED && s->sampling.scattered};
+                                          family == TMI_GROUPED && s->sampling.anywhere};
         a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
     }
 }

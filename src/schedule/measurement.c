@@ -1,6 +1,7 @@
 #include "schedule/measurement.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <tamis/rng.h>
 
 #include "base/memory.h"
@@ -12,7 +13,7 @@
 #define SUM_BITS 60
 #define EXACT_BITS 53
 
-/* A level of a row is off by at most 1/2 and a little, twice that where it counts double: less than 2. */
+/* A level of a row is off by at most 1/2 and a little: its clamp is this far above what it can be. */
 #define ROUNDING 2
 
 void tmi_measurement_clear(tmi_measurement *m)
@@ -67,6 +68,14 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 
 /* ---- what a row adds ---- */
 
+/* What a pair of a stratum of the design counts for, at most. */
+static int64_t pair_of(const tmi_sampling *s, size_t h)
+{
+    int64_t most = s->pair_points[s->psus ? 0 : h];
+    for (size_t k = 0; s->psus && k < s->pair_strata; k++) most = s->pair_points[k] > most ? s->pair_points[k] : most;
+    return most;
+}
+
 /* The largest weight of a row of a stratum, in steps. */
 static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
 {
@@ -76,7 +85,7 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
     case TMI_UNWEIGHED: return tmi_int(e, 1);
     case TMI_WEIGHED: return tmi_int(e, rows ? most : s->points[h]);
     case TMI_GROUPED:
-        return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, s->pair_points[h]));
+        return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, pair_of(s, h)));
     default: break;
     }
     if (!rows) return tmi_int(e, s->spread_points[h]);
@@ -150,7 +159,7 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
     if (m->shape.family == TMI_UNWEIGHED) return unit;
-    if (m->shape.family == TMI_GROUPED) unit = ldexp(unit, -TMI_PAIR_BITS);
+    if (m->shape.family == TMI_GROUPED) unit *= tmi_number_nearest(s->pair_step);
     const double step = m->shape.family == TMI_GROUPED && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
     if (m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->spread_step));
@@ -189,27 +198,40 @@ double tmi_moved_by_weights(const tmi_workload *w, tmi_weighing family)
     return (double)(s->rows - rows_per_unit(w)) * (double)(most - least) / ((double)most * (double)rows_per_unit(w));
 }
 
-/* The sum of the coefficients of a form, in size: what rounding of levels adds to it. */
-static int64_t coefficients_of(const tmi_measurement *m, const tmi_workload *w)
+/* How often level l of all numbers together counts: 2 t (1-t) is twice what the engine rounds. */
+static int64_t times_of(const tmi_measurement *m, const tmi_workload *w, size_t l)
 {
-    const tmi_axis *axis = &w->axes[m->shape.axes[0]];
+    int64_t times = 1;
+    for (size_t i = m->shape.axis_count; i-- > 0;) {
+        const tmi_axis *axis = &w->axes[m->shape.axes[i]];
+        if (!is_number(w, m->shape.axes[i])) continue;
+        if (axis->degree == 2 && l % axis->levels == 1) times *= 2;
+        l /= axis->levels;
+    }
+    return times;
+}
+
+/* By how much rounding moves the numbers of a row, all together. A level is off by 1/2 and a little, which is less than 1, as often
+ * as it counts and as often as the numbers of a form contain it. */
+static int64_t rounding_of(const tmi_measurement *m, const tmi_workload *w)
+{
+    const tmi_axis *single = m->shape.form == TMI_FULL ? NULL : &w->axes[m->shape.axes[0]];
     int64_t sum = 0;
-    for (size_t row = 0; row < m->levels; row++)
-        for (size_t l = 0; l < axis->levels; l++) {
-            const int c = tmi_form_integer(m->shape.form, axis, row, l);
-            sum += c < 0 ? -c : c;
-        }
+    if (!m->rounded) return 0;
+    for (size_t l = 0; l < (single ? single->levels : m->added); l++) {
+        int64_t contained = single ? 0 : 1;
+        for (size_t row = 0; single && row < m->levels; row++) contained += abs(tmi_form_integer(m->shape.form, single, row, l));
+        sum += contained * times_of(m, w, l);
+    }
     return sum;
 }
 
-/* Steps in which a row's `most` comes, at most: those of a form count double. The rounding of all levels is added. */
+/* Steps in which a row's `most` comes, at most: those of a form count double. */
 static tmi_term steps_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, tmi_term most)
 {
-    const bool form = m->shape.form != TMI_FULL;
     tmi_term scaled = tmi_mul(e, most, tmi_int(e, steps_in(m, w)));
     for (int i = 0; i < m->shift; i++) scaled = tmi_div(e, scaled, tmi_int(e, 2));
-    if (!m->rounded) return scaled;
-    return tmi_add(e, scaled, tmi_int(e, ROUNDING * (form ? 2 * coefficients_of(m, w) : (int64_t)m->added)));
+    return scaled;
 }
 
 /* What the weights of the others move: each by at most the difference of two weights, and the rounding of both. */
@@ -229,7 +251,7 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
     if (most == 0) return TAMIS_OK;
     tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
              each = steps_of(e, m, w, tmi_mul(e, law->most, share));
-    if (m->rounded) each = tmi_add(e, each, tmi_int(e, ROUNDING * (int64_t)(2 * m->added * m->levels)));
+    each = tmi_add(e, each, tmi_int(e, 2 * rounding_of(m, w)));
     *moved = tmi_mul(e, tmi_int(e, s->rows - rows_per_unit(w)), each);
     return TAMIS_OK;
 }
@@ -241,10 +263,10 @@ static bool has_places(const tmi_measurement *m)
     return m->shape.form == TMI_FULL && (m->shape.axis_count > 0 || m->shape.family == TMI_GROUPED);
 }
 
-/* A record whose cluster is not fixed may leave the positive clusters of a group for the negative ones: both are one number. */
-static bool turns(const tmi_measurement *m, const tmi_workload *w)
+/* Where a record may change clusters, it may enter the group that it leaves with the other sign: one number moves twice. */
+static bool may_change_sign(const tmi_measurement *m, const tmi_workload *w)
 {
-    return m->shape.family == TMI_GROUPED && w->sampling->scattered;
+    return m->shape.family == TMI_GROUPED && w->sampling->anywhere;
 }
 
 static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
@@ -253,17 +275,15 @@ static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m
     tamis_number *l1 = NULL;
     tmi_term moved;
     tamis_status status;
-    tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), steps_of(&e, m, w, law->most));
+    const int64_t roundings = m->shape.form == TMI_FULL ? 1 : 2; /* of a form: of what was there, and of what comes */
+    tmi_term row = tmi_add(&e, steps_of(&e, m, w, law->most), tmi_int(&e, roundings * rounding_of(m, w)));
+    tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), row);
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
-    tmi_term first = tmi_add(&e, own, moved), squared = tmi_mul(&e, first, first), both = tmi_add(&e, first, own);
-    if (has_places(m)) {
-        tmi_term apart = tmi_add(&e, squared, tmi_mul(&e, own, own));
-        TMI_TRY(tmi_exact_copy(&l1, &e, both));
-        TMI_TRY(tmi_exact_copy(&law->l2_squared, &e, turns(m, w) ? tmi_mul(&e, both, both) : apart));
-    } else {
-        TMI_TRY(tmi_exact_copy(&l1, &e, first));
-        TMI_TRY(tmi_exact_copy(&law->l2_squared, &e, squared));
-    }
+    tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
+    const bool two = has_places(m) && !may_change_sign(m, w);
+    TMI_TRY(tmi_exact_copy(&l1, &e, all));
+    TMI_TRY(tmi_exact_copy(&law->l2_squared, &e,
+                           two ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
     if (!tmi_number_ceil(&law->l1, l1)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
 
 done:
@@ -279,7 +299,7 @@ tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, 
     TMI_TRY(set_sizes(m, w, err));
     TMI_TRY(set_rows(m, w, err));
     for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
-    const int64_t far = m->high * steps_in(m, w) + (m->rounded ? ROUNDING * 8 : 0);
+    const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
 
 done:

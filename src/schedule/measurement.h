@@ -9,8 +9,9 @@
  *
  * every factor an integer, the product in doubles from left to right on every engine. A product of doubles is within a few units
  * of its last place, so that a level is within 1/2 and a little of what it would be, whatever a file contains; a row adds at most
- * the largest weight times the product of the m^d, all levels together, and 2 more per level where anything is rounded. That is
- * what the sensitivity rests on: a replaced record leaves one place and enters another.
+ * the largest weight times the product of the m^d, all levels together, and where anything is rounded 1 more per level, 2 for the
+ * one in the middle. That is what the sensitivity rests on: a replaced record leaves one place and enters another. In groups of
+ * clusters, whose numbers have signs, these may be the same number if a record can change clusters.
  *
  * Where strata are public and measured apart, a record stays in the cells of its stratum, and each stratum has the noise that its
  * own range needs.                                                                                                  */

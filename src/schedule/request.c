@@ -10,6 +10,9 @@ static size_t answer_count(const tmi_table *table) { return tmi_table_cells(tabl
 
 void tmi_asking_clear(tmi_asking *a)
 {
+    tmi_free(a->listed.numbers);
+    tmi_free(a->listed.cuts);
+    tmi_free(a->listed.codes);
     tmi_secret_free(a->truth);
     tmi_free(a->answers);
     tmi_free(a->tables);
@@ -36,8 +39,6 @@ static const tmi_column *lookup(tmi_asking *a, const char *name, const tmi_colum
     return tmi_columns_add(&a->columns, &(tmi_column){.name = name, .kind = TMI_LOOKUP, .of = of, .numbers = numbers});
 }
 
-static void add_factor(tmi_asking *a, const tmi_column *column) { a->weights[a->weight_count++] = (tmi_factor){column, 0}; }
-
 /* Numbers from `low` to `high` steps. */
 static const tmi_column *number(tmi_asking *a, const char *name, double step, int64_t low, int64_t high, bool reciprocal)
 {
@@ -61,8 +62,30 @@ static void add_frame_weights(tmi_asking *a, const tmi_schedule *s)
         a->frame_points[i] = points > 1 ? points : 1;
         a->frame_rest[i] = (int64_t)floor((double)a->frame_points[i] * (1 - f->pi[i]) + 0.5);
     }
-    add_factor(a, lookup(a, "weight in the frame", unit, a->frame_points));
+    a->weight = lookup(a, "weight in the frame", unit, a->frame_points);
     if (d->regularise) a->rest = lookup(a, "weight in the frame, less its variance", unit, a->frame_rest);
+}
+
+/* A product that is no more than the largest weight. */
+static const tmi_column *bounded(tmi_asking *a, const tmi_column *x, const tmi_column *y, int64_t most)
+{
+    return tmi_columns_add(
+        &a->columns,
+        &(tmi_column){.name = "weight of the stages", .kind = TMI_PRODUCT, .of = x, .second = y, .grid = {.high = most}});
+}
+
+/* Of two stages: one column, so that what a row adds is bounded in all levels together whatever a file contains. No factor is a
+ * fraction, so each of them may be bounded before it is multiplied. */
+static const tmi_column *stage_weight(tmi_asking *a, const tmi_schedule *s)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_sampling *p = &s->sampling;
+    const int64_t end = INT64_C(1) << TMI_STAGE_BITS, most = p->most < end ? p->most : end;
+    const int64_t least = d->second_take < most ? d->second_take : most;
+    const tmi_column *weight = number(a, d->second_population, 1, least, most, false);
+    if (p->strata > 1) weight = bounded(a, lookup(a, "clusters drawn", a->stratum, p->points), weight, p->most);
+    if (d->second_take > 0) return weight;
+    return bounded(a, weight, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, end, true), p->most);
 }
 
 /* Weights that rows bring, in the factors that tmi_sampling counts with. */
@@ -75,50 +98,11 @@ static void add_row_weights(tmi_asking *a, const tmi_schedule *s)
         return;
     }
     if (sampling->stages) {
-        bool apart = sampling->strata > 1;
-        int64_t most = INT64_C(1) << TMI_STAGE_BITS;
-        if (apart) add_factor(a, lookup(a, "clusters drawn", a->stratum, sampling->points));
-        add_factor(a, number(a, d->second_population, 1, d->second_take, most, false));
-        if (d->second_take == 0) add_factor(a, number(a, d->second_sample, ldexp(1, -TMI_STAGE_BITS), 0, most, true));
+        a->weight = stage_weight(a, s);
         return;
     }
     double step = tmi_number_nearest(sampling->step);
-    add_factor(a, number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight));
-}
-
-/* The group and sign of a row's cluster, what a pair counts for, and bounded weights. */
-static void add_groups(tmi_asking *a, const tmi_schedule *s)
-{
-    const tmi_sampling *p = &s->sampling;
-    const tmi_plan_design *d = &s->plan->design;
-    const tmi_column *of = a->cluster ? a->cluster : a->unit;
-    a->clamped = a->weight_count > 0 ? a->weights[0].column : NULL;
-    if (p->weights == TMI_ROWS && p->most_clamped < p->most) {
-        tmi_column clamped = *a->weights[0].column;
-        clamped.grid.high = p->most_clamped;
-        clamped.grid.to = (double)p->most_clamped * clamped.grid.step;
-        if (p->from_frame) {
-            for (size_t i = 0; i < s->frame.count; i++)
-                a->frame_clamped[i] = a->frame_points[i] < p->most_clamped ? a->frame_points[i] : p->most_clamped;
-            clamped.numbers = a->frame_clamped;
-        }
-        a->clamped = tmi_columns_add(&a->columns, &clamped);
-    }
-    bool pairs = false;
-    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != p->pair_points[0];
-    if (pairs) a->pair = lookup(a, "what a pair counts for", a->stratum, p->pair_points);
-    tmi_column units = {.name = "group of clusters", .of = of, .value_count = a->groups.codes};
-    if (a->groups.scattered) {
-        units.kind = TMI_SCATTER;
-        units.stratum = tmi_columns_add_label(&a->columns, d->strata_label);
-        units.key = a->groups.key;
-    } else {
-        units.kind = TMI_GROUPS;
-        units.stratum = p->stays ? a->stratum : NULL;
-        units.cell_of = (const int32_t *const *)a->groups.cell_of;
-        units.cluster_counts = a->groups.cluster_counts;
-    }
-    a->units = tmi_columns_add(&a->columns, &units);
+    a->weight = number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight);
 }
 
 static void add_design(tmi_asking *a, const tmi_schedule *s)
@@ -131,11 +115,11 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
     if (sampling->weights == TMI_ROWS) {
         add_row_weights(a, s);
     } else if (sampling->weights == TMI_STRATA) {
-        add_factor(a, lookup(a, "weight of the stratum", a->stratum, sampling->points));
+        a->weight = lookup(a, "weight of the stratum", a->stratum, sampling->points);
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
     if (a->groups.groups == 0) return;
-    add_groups(a, s);
+    tmi_asking_add_clusters(a, s);
 }
 
 /* ---- columns of axes ---- */
@@ -150,7 +134,8 @@ static void add_classes(tmi_asking *a, const tmi_workload *w, size_t i, int32_t 
             &a->columns,
             &(tmi_column){.name = c->column->name, .kind = TMI_CUTS, .of = of, .cuts = c->cuts, .value_count = c->count});
     for (size_t k = 0; k < of->value_count; k++) numbers[k] = c->class_of ? c->class_of[k] : (int32_t)k;
-    const bool never = c->column->missing == TMI_NEVER;
+    /* of columns that are declared complete; of their indicators too, where a text is not among the values */
+    const bool never = !c->rest && (c->column->missing == TMI_NEVER || c->column->conditions);
     a->classes[i] = tmi_columns_add(&a->columns, &(tmi_column){.name = c->column->name,
                                                                .kind = TMI_CLASSES,
                                                                .of = of,
@@ -278,11 +263,11 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
     } else if (m->shape.family != TMI_UNWEIGHED) {
-        for (size_t i = 0; i < a->weight_count; i++) add(&measure, bounded && i == 0 ? a->clamped : a->weights[i].column, 0);
+        if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
     else if (spread && !a->spread)
-        add(&measure, bounded ? a->clamped : a->weights[0].column, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
+        add(&measure, bounded ? a->clamped : a->weight, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
     if (m->shape.family == TMI_GROUPED && a->pair) add(&measure, a->pair, 0);
     size_t divisor = m->added;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
@@ -349,8 +334,8 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
         size_t count = answer_count(&a->tables[t]);
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
             return tmi_fail(err, TAMIS_INVALID,
-                            "statistics: together they need more than %lld integers (one per group for a count, two for a total, "
-                            "three for a mean, times the strata and random groups): use fewer `by` columns or values",
+                            "statistics: together they need more than %lld integers (per group one for a count, up to four for a "
+                            "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
                             (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;
@@ -362,7 +347,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     size_t count = schedule->measurement_count, measures = 0, codes = 0;
     tamis_status status;
     *a = (tmi_asking){0};
-    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count, err));
+    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count + TMI_CLUSTER_COLUMNS, err));
     TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, schedule->groups, err));
     for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;
     for (size_t i = 0; i < w->classes_count; i++)
@@ -381,6 +366,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     if (!a->tables || !a->measures || !a->by || !a->slots || !a->axes || !a->classes || !a->class_numbers || !a->ends ||
         !a->frame_points || !a->frame_rest || !a->frame_clamped)
         TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_asking_make_clusters(a, schedule, err));
     add_design(a, schedule);
     add_axes(a, schedule);
     fill_tables(a, schedule);
@@ -394,6 +380,7 @@ done:
 tamis_status tmi_asking_draw(tmi_asking *a, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = tmi_variance_groups_draw(&a->groups, rng, err);
+    if (status == TAMIS_OK) tmi_asking_place_clusters(a);
     if (status == TAMIS_OK && a->unit) status = tmi_draw_key(a->key, rng, err);
     return status;
 }
@@ -413,14 +400,12 @@ tamis_status tmi_asking_make_room(tmi_asking *a, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. A pair that counts the same in all strata
- * has no factor there. */
+/* What the engine added up for a level of a cell: of numbers a measure, of classes a cell. */
 static tmi_int128 level_of(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t cell, size_t level)
 {
     const tmi_slot *slot = &a->slots[i];
-    const bool pairs = s->measurements[i].shape.family == TMI_GROUPED && !a->pair;
     return a->answers[slot->table][cell * a->tables[slot->table].measure_count + slot->measure + level] *
-           times_of(&s->workload, &s->measurements[i].shape, level) * (pairs ? s->sampling.pair_points[0] : 1);
+           times_of(&s->workload, &s->measurements[i].shape, level);
 }
 
 /* A number of a group is the difference of its positive and negative clusters. */

@@ -20,19 +20,29 @@ typedef struct tmi_axis_columns {
     int64_t numbers[2];                        /* 0 and 1, or m */
 } tmi_axis_columns;
 
+/* Clusters of a list (psu_file.h): how the engine finds the group of a row's cluster. */
+typedef struct tmi_cluster_list {
+    const tmi_psu_file *psus; /* NULL: there is no list */
+    bool crossed;             /* labels begin again in each stratum: a place is stratum times labels plus label */
+    int64_t *numbers, *cuts;  /* places of strata, then of labels, and where each begins; NULL: not crossed */
+    int32_t *codes;           /* of each place: its group and side, -1: no cluster of the list */
+} tmi_cluster_list;
+
+#define TMI_CLUSTER_COLUMNS 8 /* that groups of clusters need, at most */
+
 typedef struct tmi_asking {
     tmi_columns columns;
     tmi_variance_groups groups;
     const tmi_column *stratum, *cluster, *unit; /* NULL: the design has none */
     const tmi_column *units;                    /* the dimension of variance units */
-    tmi_factor weights[3];                      /* whose product is the weight of a row */
-    size_t weight_count;
-    tmi_axis_columns *axes;             /* one per axis */
-    const tmi_column **classes;         /* one per list of classes */
-    int32_t *class_numbers;             /* of all of them */
-    int64_t *ends;                      /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
-    const tmi_column *spread;           /* a of a stratum */
-    const tmi_column *clamped;          /* the first of the weights, bounded for groups of clusters */
+    const tmi_column *weight;                   /* of a row; NULL: they weigh the same */
+    tmi_axis_columns *axes;                     /* one per axis */
+    const tmi_column **classes;                 /* one per list of classes */
+    int32_t *class_numbers;                     /* of all of them */
+    int64_t *ends;                              /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
+    const tmi_column *spread;                   /* a of a stratum */
+    const tmi_column *clamped;                  /* the weight, bounded for groups of clusters */
+    tmi_cluster_list listed;
     const tmi_column *pair;             /* what a pair of clusters counts for; NULL: the same in all strata */
     int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
     int64_t *frame_clamped;             /* and bounded weights */
@@ -50,6 +60,12 @@ typedef struct tmi_asking {
 
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
+
+/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the groups
+ * that were drawn, for a list. */
+tamis_status tmi_asking_make_clusters(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
+void tmi_asking_add_clusters(tmi_asking *asking, const tmi_schedule *schedule);
+void tmi_asking_place_clusters(tmi_asking *asking);
 
 /* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
 tamis_status tmi_asking_draw(tmi_asking *asking, tamis_rng *rng, tamis_error *err);

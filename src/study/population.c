@@ -40,7 +40,7 @@ static double value_of(const tmi_plan_column *c, double v)
 {
     bool missing = !isfinite(v);
     for (size_t i = 0; i < c->missing_code_count; i++) missing = missing || v == c->missing_codes[i];
-    if (missing) return c->missing == TMI_AS_VALUE ? (double)c->instead * c->grid.step : NAN;
+    if (missing) return c->missing == TMI_AS_VALUE || c->missing == TMI_NEVER ? (double)c->instead * c->grid.step : NAN;
     return v;
 }
 

@@ -257,13 +257,20 @@ static void of_tables_that_were_chosen(void **state)
         }
 }
 
+/* The budget of a plan, in thousandths. */
+static int own_whole(const tamis_plan *plan)
+{
+    const tmi_plan_loss *loss = &plan->privacy.loss;
+    return (int)(1000 * tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon));
+}
+
 /* Any tables that determine the statistics, with any parts of the budget. */
 static bool make_random(scene *c, tamis_plan *plan)
 {
     tmi_schedule own;
     tmi_shape shapes[6] = {0};
-    tamis_number *parts[6], *tenth;
-    assert_int_equal(tamis_number_read(&tenth, "1/10", NULL), TAMIS_OK);
+    tamis_number *parts[6];
+    int thousandths = own_whole(plan);
     assert_int_equal(tmi_schedule_make(&own, plan, NULL, NULL), TAMIS_OK);
     tmi_chosen chosen = {.rho = own.gaussian,
                          .apart = own.workload.apart,
@@ -278,9 +285,10 @@ static bool make_random(scene *c, tamis_plan *plan)
             if (next_number(&word) % 3) shapes[k].axes[shapes[k].axis_count++] = a;
         if (shapes[k].axis_count == 1 && own.workload.axes[shapes[k].axes[0]].degree > 0)
             shapes[k].form = (tmi_form)(next_number(&word) % 3);
-        parts[k] = NULL;
-        char text[20];
-        snprintf(text, sizeof text, "%d/1000", 1 + (int)(next_number(&word) % 150));
+        char text[20]; /* the last one has the rest */
+        const int part = k + 1 < chosen.count ? 1 + (int)(next_number(&word) % 150) : thousandths;
+        thousandths -= part;
+        snprintf(text, sizeof text, "%d/1000", part);
         assert_int_equal(tamis_number_read(&parts[k], text, NULL), TAMIS_OK);
     }
     tmi_schedule_clear(&own);
@@ -288,8 +296,6 @@ static bool make_random(scene *c, tamis_plan *plan)
     tamis_error err = {0};
     const bool made = tmi_schedule_make(&c->s, plan, &chosen, &err) == TAMIS_OK;
     for (size_t k = 0; k < chosen.count; k++) tamis_number_free(parts[k]);
-    tamis_number_free(tenth);
-    if (!made && getenv("SHOW")) fprintf(stderr, "%s\n", err.message);
     if (!made) return false;
     c->noisy = calloc(c->s.measurement_count + 1, sizeof *c->noisy);
     for (size_t i = 0; i < c->s.measurement_count; i++) c->noisy[i] = calloc(c->s.measurements[i].numbers, sizeof **c->noisy);

@@ -16,6 +16,7 @@ static void read_deff(tmi_reader *reader, const tmi_value *value, void *target)
 static const tmi_plan_key keys[] = {
     {.name = "strata", .read = read_strata_label},
     {.name = "cluster", .read = tmi_read_design_cluster},
+    {.name = "psus", .read = tmi_read_design_psus},
     {.name = "deff", .read = read_deff},
     {0},
 };
@@ -23,9 +24,12 @@ static const tmi_plan_key sizes[] = {{TMI_KEY_PUBLIC_POPULATION}, {0}};
 
 static void check(tmi_reader *reader, const tmi_value *map, const tmi_plan_design *d)
 {
-    const tmi_value *deff = tmi_value_get(map, "deff");
+    const tmi_value *deff = tmi_value_get(map, "deff"), *psus = tmi_value_get(map, "psus");
     if (deff && (d->strata_label || d->cluster))
         tmi_complain_key(reader, deff, "expected either deff or the columns strata and cluster, not both");
+    if (psus && !d->cluster) tmi_complain_key(reader, psus, "expected the column of its clusters beside it, e.g. cluster: psu");
+    if (psus && d->by)
+        tmi_complain_key(reader, psus, "a list of clusters goes with the key strata of `weights`, not with `stratified`");
 }
 
 static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_stratum *s)
@@ -33,6 +37,7 @@ static void write(tmi_json_out *out, const tmi_plan_design *d, const tmi_plan_st
     tmi_put_text_field(out, "cluster", d->cluster);
     tmi_put_design_sizes(out, d, s);
     tmi_put_text_field(out, "strata", d->strata_label);
+    tmi_put_text_field(out, "psus", tmi_last_name(d->psus));
     tmi_put_exact_field(out, "deff", d->deff);
 }
 

@@ -275,7 +275,7 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate) +
                       o.explained * o.explained * about->controls;
     const double least = o.sampling_sd * o.sampling_sd, far = farthest(about), scale = o.divisor > 0 ? 1 / o.divisor : 1,
-                 most = fmax(least, g.spread * far * far * scale * scale);
+                 most = s->sampling.clustered ? INFINITY : fmax(least, g.spread * far * far * scale * scale);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
     if (o.denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */

@@ -45,8 +45,9 @@ static double own_part(double relative) { return isfinite(relative) ? DIFFER / (
 static double shrunk(double relative, double precision)
 {
     const double w = own_part(relative), rest = 1 - w;
-    if (w == 0) return DIFFER + 1 / precision;
-    return w * relative + (rest > 0 ? rest * rest / precision : 0);
+    const double mean = precision > 0 ? 1 / precision : INFINITY;
+    if (w == 0) return DIFFER + mean;
+    return w * relative + (rest > 0 ? rest * rest * mean : 0);
 }
 
 /* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */

@@ -485,7 +485,7 @@ double tmi_effects_variance(const tmi_effects *e, const tmi_parts_of_effects *p)
     double variance = 0;
     for (size_t i = 0; i < p->effect_count; i++) {
         const tmi_effect *effect = &e->list[p->effects[i].effect];
-        if (!effect->known) variance += p->effects[i].square / effect->information;
+        if (!effect->known) variance += effect->information > 0 ? p->effects[i].square / effect->information : INFINITY;
     }
     for (size_t i = 0; i < p->leaf_count; i++) {
         const tmi_leaf *leaf = &e->leaves[p->leaves[i].leaf];

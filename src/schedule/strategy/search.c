@@ -409,7 +409,10 @@ tamis_status tmi_search_run(tmi_found *f, tmi_search *search, const tmi_shape *s
         TMI_TRY(try_start(&s, largest, TMI_FULL, err));
     }
     if (s.now.count == 0 && support_count > 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "statistics: together they need too many numbers"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "statistics: together they need more than %.0f integers (per group one for a count, up to four for a "
+                         "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
+                         search->most_numbers));
     if (s.now.count == 0) goto done;
     TMI_TRY(change(&s, err));
     prune(&s);
