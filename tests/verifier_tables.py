@@ -150,7 +150,8 @@ class Tables:
             if s["weights"] is not None:
                 return s["spread_points"][h]
             most = s["largest_point" if by == "spread" else "largest_point_in_groups"]
-            return most * max(0, most - (0 if "regularise" in self.c["plan"]["design"] else round(1 / Fraction(s["step"]))))
+            whole = "regularise" in self.c["plan"]["design"] or self.clustered()
+            return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
         pair = 1 if by != "groups" else max(s["pair_points"]) if "psus" in self.within else s["pair_points"][h]
         if s["weights"] is None:
             return s["largest_point_in_groups" if by == "groups" else "largest_point"] * pair

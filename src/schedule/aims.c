@@ -139,7 +139,7 @@ static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, 
     const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
     if (family == TMI_GROUPED) return grouped_worth(s);
     if (family != TMI_SPREAD) return spread ? p->ratio * most : most;
-    if (p->weights == TMI_ROWS) return most * fmax(most - (s->plan->design.regularise ? 0 : 1), 0) * p->correction;
+    if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
     double largest = 0;
     for (size_t k = 0; k < p->strata; k++) largest = fmax(largest, (double)p->spread_points[k]);
     return largest * tmi_number_nearest(p->spread_step);
