@@ -105,13 +105,15 @@ YRBS = {
 SURVEYS = [EUSILC, NHANES, YRBS]
 
 
-def plan(survey, epsilon, deff, source):
-    """A plan of the survey: clusters, or a public design effect instead."""
+def plan(survey, epsilon, deff, source, psus=None):
+    """A plan of the survey: clusters, with a file that lists them or without, or a public design effect instead."""
     how = {"deff": survey["deff"]} if deff else {"strata": survey["strata"], "cluster": survey["cluster"]}
+    if psus and not deff:
+        how["psus"] = psus
     typical = {"sample": survey["typical"]["sample"]} if deff else survey["typical"]
     statistics = [dict(what, **({"by": by} if by else {})) for what, by in survey["statistics"]]
     return json.dumps({
-        "tamis": 1, "survey": survey["name"] + ("-deff" if deff else ""), "source": {"file": source},
+        "tamis": 1, "survey": survey["name"] + ("-deff" if deff else "-psus" if psus else ""), "source": {"file": source},
         "design": {"weights": dict(how, population=survey["population"]), "weight": survey["weight"],
                    "max_weight": survey["max_weight"], "typical": typical},
         "privacy": {"unit": survey["unit"], "epsilon": epsilon},

@@ -32,7 +32,8 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        return part * z->sample * w * fmax(w - 1, 0) * s->sampling.correction;
+        const double less = s->sampling.clustered ? 0 : 1; /* as in tmi_weight_less */
+        return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
         if (stratum != SIZE_MAX && stratum != h) continue;
