@@ -25,7 +25,7 @@ static double noise_of(const tmi_value *tree, const char *strategy)
     const tmi_value *first = tmi_value_get(tree, "statistics")->first;
     const tmi_value *noise = tmi_value_get(tmi_value_get(first, strategy), "noise_sd");
     assert_non_null(noise);
-    return strtod(noise->text, NULL);
+    return noise->real;
 }
 
 static tmi_value *compared(const tamis_preview *preview)
@@ -48,10 +48,10 @@ static void noise_falls_with_the_budget(void **state)
         const char *design, *loss, *statistics;
         double alone, twice;
     } list[] = {
-        {"census: {population: 900}", "1", "  - {count: units, by: h}\n", 1, 0.5},
-        {"census: {population: 900}", "1", "  - {count: units, by: h}\n  - {table: [h]}\n", 2, 0.5},
-        {"census: {population: 900}", "1", "  - {total: x}\n", 1, 0.5},
-        {"srs: {population: 900, sample: 90}", "1", "  - {count: units, by: h}\n", 1.25, 0.5}, /* a fifth is for squares */
+        {"census: {population: 900}", "0.1", "  - {count: units, by: h}\n", 1, 0.5},
+        {"census: {population: 900}", "0.1", "  - {count: units, by: h}\n  - {table: [h]}\n", 2, 0.5},
+        {"census: {population: 900}", "0.1", "  - {total: x}\n", 1, 0.5},
+        {"srs: {population: 900, sample: 90}", "0.1", "  - {count: units, by: h}\n", 1.25, 0.5}, /* a fifth is for squares */
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         tamis_preview *preview = preview_of(list[i].design, list[i].loss, list[i].statistics);
@@ -80,7 +80,7 @@ static void null_is_invalid(void **state)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    tamis_preview *preview = preview_of("srs: {population: 900, sample: 90}", "1", "  - {mean: x, by: h}\n");
+    tamis_preview *preview = preview_of("srs: {population: 900, sample: 90}", "0.1", "  - {mean: x, by: h}\n");
     tamis_error err = {0};
     char *text = NULL;
     ALLOCATIONS_FAIL(k_ + 1 + k_ / 20, tamis_preview_compare_text(&text, preview, &err), assert_null(text));
