@@ -9,7 +9,7 @@
 bool tmi_is_pooled(const tmi_schedule *s)
 {
     const tmi_variance_source source = tmi_variance_source_of(s);
-    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES;
+    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES || source == TMI_PUBLIC_EFFECT;
 }
 
 void tmi_pools_clear(tmi_pools *p)
@@ -29,6 +29,7 @@ static double squares_at(const tmi_group_sums *z, double r)
 tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at, double mean)
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
+    if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
     double sd = noise / s;
@@ -145,11 +146,25 @@ static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, s
     *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, *prior}, 2, floor);
 }
 
+/* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
+ * rows. */
+static tmi_pool_entry public_prior(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const size_t worlds = s->effects.worlds;
+    const tmi_star *n = &s->effects.stars[TMI_UNWEIGHED * worlds];
+    const double weights = r->main.centres[TMI_WEIGHED * worlds], noisy = r->rows.centres[TMI_UNWEIGHED * worlds];
+    const double sd = n->known ? 0 : 1 / sqrt(n->rest), rows = fmax(noisy, fmax(1, sd)); /* not below what its noise may hide */
+    const double ratio = tmi_number_nearest(s->plan->design.deff) * fmax(weights, 0) / rows;
+    return ratio > 0 && isfinite(sd) ? (tmi_pool_entry){ratio, ratio * fmax(sd / rows, 1e-6)} : (tmi_pool_entry){NAN, NAN};
+}
+
 /* The mean weight over all rows and a design effect, where it was measured by itself. */
 static tmi_pool_entry prior_of(const tmi_inference *r)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_effects *e = &s->effects;
+    if (tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT) return public_prior(r);
     if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
     const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
     const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[TMI_WEIGHED * e->worlds];
