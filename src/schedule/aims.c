@@ -318,7 +318,9 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
                                           family == TMI_GROUPED && s->sampling.anywhere};
-        a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
+        a->copies[family] = family == TMI_GROUPED ? 2 * (double)s->groups + 1
+                            : s->workload.apart   ? (double)s->sampling.strata
+                                                  : 1;
     }
 }
 
