@@ -7,9 +7,9 @@
 #include "schedule/aims.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
+#include "schedule/workload/group_noise.h"
 
 /* ---- expected sizes ---- */
 
