@@ -255,6 +255,17 @@ static void clusters_that_nobody_counted(void **state)
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
 }
 
+/* Weights that a file makes larger than their bound: the sizes of two stages, and weights that are bounded in groups of clusters. */
+static void weights_beyond_their_bounds(void **state)
+{
+    (void)state;
+    static const double far[] = {1e6};
+    check("two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: 4}}, max_weight: 30",
+          "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, far, 1);
+    check("weights: {cluster: c}, weight: w, max_weight: 50, typical: {population: 100, sample: 50}", "epsilon: 1", X,
+          "  - {total: x}\n  - {count: units}\n", two, 2, far, 1);
+}
+
 static void write_list(char *file, size_t size, const char *lines)
 {
     snprintf(file, size, "/tmp/tamis-psus-%d.csv", (int)getpid());
@@ -578,6 +589,7 @@ int main(void)
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
+        cmocka_unit_test(weights_beyond_their_bounds),
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(lists_that_are_wrong_are_refused),
         cmocka_unit_test(rows_of_units_are_variance_units),
