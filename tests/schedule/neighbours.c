@@ -262,6 +262,8 @@ static void weights_beyond_their_bounds(void **state)
     static const double far[] = {1e6};
     check("two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: 4}}, max_weight: 30",
           "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, far, 1);
+    check("two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: y}}, max_weight: 30",
+          "epsilon: 1", X, "  - {mean: x, by: g}\n", two, 2, far, 1);
     check("weights: {cluster: c}, weight: w, max_weight: 50, typical: {population: 100, sample: 50}", "epsilon: 1", X,
           "  - {total: x}\n  - {count: units}\n", two, 2, far, 1);
 }
@@ -288,6 +290,7 @@ static void clusters_of_a_list(void **state)
         size_t pairs;
     } cases[] = {{"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\n", 2, 2},
                  {"strata: s, cluster: c, ", "s,c\nq,2\nq,1\np,1\np,2\np,3\n", 3, 2},
+                 {"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\nq,3\n", 3, 2},
                  {"strata: s, cluster: c, ", "c,s\n1,p\n2,p\n3,q\n4,q\n", 2, 2},
                  {"cluster: c, ", "c\n1\n2\n", 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
