@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/classes.h"
+#include "schedule/workload/classes.h"
 #include "schedule/noise_law.h"
 #include "survey/normal.h"
 
@@ -81,7 +81,8 @@ static tamis_status variance_of(double *variance, const tmi_calibration *c, cons
 }
 
 /* Whether every count that is to be moved onto a public one is well above its noise. */
-static tamis_status are_certain(bool *certain, const tmi_calibration *c, const tmi_schedule *s, const double *counts, tamis_error *err)
+static tamis_status are_certain(bool *certain, const tmi_calibration *c, const tmi_schedule *s, const double *counts,
+                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *certain = true;

@@ -5,11 +5,12 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/aims.h"
 
 bool tmi_is_pooled(const tmi_schedule *s)
 {
     const tmi_variance_source source = tmi_variance_source_of(s);
-    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES;
+    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES || source == TMI_PUBLIC_EFFECT;
 }
 
 void tmi_pools_clear(tmi_pools *p)
@@ -29,6 +30,7 @@ static double squares_at(const tmi_group_sums *z, double r)
 tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at, double mean)
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
+    if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
     double sd = noise / s;
@@ -40,22 +42,6 @@ tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r
 }
 
 /* ---- pools ---- */
-
-typedef enum kind { TOTALS, SHARES, MEANS, KINDS } kind;
-
-static kind kind_of(const tmi_plan_statistic *t)
-{
-    if (tmi_is_sum(t)) return TOTALS;
-    return t->kind == TMI_SHARE ? SHARES : MEANS;
-}
-
-static bool are_together(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
-{
-    if (kind_of(a) != kind_of(b) || a->by_count != b->by_count) return false;
-    for (size_t k = 0; k < a->by_count; k++)
-        if (a->by[k] != b->by[k]) return false;
-    return true;
-}
 
 /* Ratios of all numbers of all statistics. */
 typedef struct ratios {
@@ -90,18 +76,21 @@ done:
     return status;
 }
 
-/* Members of a pool: statistics that are together with i, or all of its kind. */
+/* Members of a pool: statistics that are together with i, all of its kind, or all. */
+typedef enum width { TOGETHER, OF_KIND, ALL } width;
+
 typedef struct members {
     const tamis_plan *plan;
     const ratios *all;
     size_t i;
-    bool wide;
+    width width;
 } members;
 
 static bool is_member(const members *m, size_t j)
 {
     const tmi_plan_statistic *a = &m->plan->statistics[m->i], *b = &m->plan->statistics[j];
-    return m->wide ? kind_of(a) == kind_of(b) : are_together(a, b);
+    if (m->width == TOGETHER) return tmi_are_pooled(a, b);
+    return m->width == ALL || tmi_pooled_kind_of(a) == tmi_pooled_kind_of(b);
 }
 
 static bool is_measured(const tmi_pool_entry *e) { return !isnan(e->ratio) && e->sd > 0; }
@@ -135,14 +124,17 @@ static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t b
     return pool;
 }
 
-/* What all of a kind have on average counts as one more ratio, as uncertain as those of different groups are different. */
-static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior,
-                     double floor)
+/* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
+ * rows. */
+static tmi_pool_entry public_prior(const tmi_inference *r)
 {
-    members m = {s->plan, all, i, true};
-    const tmi_pool wide = pool_of(&m, prior, 1, floor);
-    m.wide = false;
-    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, *prior}, 2, floor);
+    const tmi_schedule *s = r->schedule;
+    const size_t worlds = s->effects.worlds;
+    const tmi_star *n = &s->effects.stars[TMI_UNWEIGHED * worlds];
+    const double weights = r->main.centres[TMI_WEIGHED * worlds], noisy = r->rows.centres[TMI_UNWEIGHED * worlds];
+    const double sd = n->known ? 0 : 1 / sqrt(n->rest), rows = fmax(noisy, fmax(1, sd)); /* not below what its noise may hide */
+    const double ratio = tmi_number_nearest(s->plan->design.deff) * fmax(weights, 0) / rows;
+    return ratio > 0 && isfinite(sd) ? (tmi_pool_entry){ratio, ratio * fmax(sd / rows, 1e-6)} : (tmi_pool_entry){NAN, NAN};
 }
 
 /* The mean weight over all rows and a design effect, where it was measured by itself. */
@@ -150,6 +142,7 @@ static tmi_pool_entry prior_of(const tmi_inference *r)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_effects *e = &s->effects;
+    if (tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT) return public_prior(r);
     if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
     const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
     const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[TMI_WEIGHED * e->worlds];
@@ -171,6 +164,23 @@ static double floor_of(const tmi_inference *r)
     return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
 }
 
+/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
+ * different groups are different. */
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i, double floor)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const double deff = tmi_relative_deff(&plan->design, &plan->statistics[i]);
+    tmi_pool_entry prior = prior_of(r);
+    prior.ratio *= deff;
+    prior.sd *= deff;
+    members m = {plan, all, i, OF_KIND};
+    tmi_pool wide = pool_of(&m, &prior, 1, floor);
+    m.width = ALL;
+    if (isnan(wide.mean)) wide = pool_of(&m, &prior, 1, floor);
+    m.width = TOGETHER;
+    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, prior}, 2, floor);
+}
+
 tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
@@ -185,13 +195,12 @@ tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *e
     all.list = tmi_alloc(all.first[count], sizeof *all.list);
     if (!all.list) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
-    const tmi_pool_entry prior = prior_of(r);
     TMI_TRY(collect(&all, r, NULL, err));
-    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
     if (r->groups.schedule) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
         for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
         TMI_TRY(collect(&all, r, means, err));
-        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
     }
 
 done:
@@ -202,14 +211,25 @@ done:
     return status;
 }
 
-double tmi_pool_limit(double *relative, const tmi_pools *pools, size_t statistic, const tmi_pool_entry *e)
+/* b, between the pool's mean and its own ratio, and its variance. */
+static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *e, double floor)
 {
-    const tmi_pool *p = &pools->list[statistic];
-    double b = p->mean, variance = p->variance + p->differ;
-    if (!isnan(e->ratio) && e->sd >= 0 && isfinite(e->sd)) {
-        const double w = p->differ / (p->differ + e->sd * e->sd);
-        b = fmax(w * e->ratio + (1 - w) * p->mean, pools->floor);
-        variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
+    *variance = p->variance + p->differ;
+    if (isnan(e->ratio)) return p->mean;
+    const double w = p->differ / (p->differ + e->sd * e->sd);
+    *variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
+    return fmax(w * e->ratio + (1 - w) * p->mean, floor);
+}
+
+/* The standard deviation of a ratio depends on what it is: on the mean of the pool first, then on what that makes of it. */
+double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at)
+{
+    const tmi_pool *p = &r->pools->list[statistic];
+    const bool measured = r->schedule->plan->statistics[statistic].kind != TMI_VARIANCE;
+    double b = p->mean, variance = 0;
+    for (int round = 0; round < 2; round++) {
+        const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, at, b) : (tmi_pool_entry){NAN, NAN};
+        b = shrunk(&variance, p, &e, r->pools->floor);
     }
     *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
     return b + TMI_POOLED_MARGIN * sqrt(variance);

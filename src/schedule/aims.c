@@ -22,6 +22,7 @@ void tmi_aims_clear(tmi_aims *a)
     tmi_free(a->statistics);
     tmi_free(a->sizes);
     tmi_free(a->weights);
+    tmi_free(a->pools);
     tmi_free(a->own_support);
     tmi_free(a->supports);
     tmi_effects_clear(&a->effects);
@@ -48,6 +49,7 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
 {
     if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
     if (s->sampling.clustered) return TMI_CLUSTER_GROUPS;
+    if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
     if (tmi_main_family(s) == TMI_UNWEIGHED) return TMI_OWN_SQUARES;
     return s->sampling.ratio > 0 ? TMI_BOUNDED_SQUARES : TMI_SPREAD_TABLES;
 }
@@ -223,6 +225,30 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                     .pool = TMI_NO_POOL};
 }
 
+tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *t)
+{
+    if (tmi_is_sum(t)) return TMI_POOLED_TOTALS;
+    return t->kind == TMI_SHARE ? TMI_POOLED_SHARES : TMI_POOLED_MEANS;
+}
+
+bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (tmi_pooled_kind_of(a) != tmi_pooled_kind_of(b) || a->by_count != b->by_count) return false;
+    for (size_t k = 0; k < a->by_count; k++)
+        if (a->by[k] != b->by[k]) return false;
+    return true;
+}
+
+/* That of an earlier aim, or a new one. */
+static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
+{
+    for (size_t k = 0; k + 1 < a->count; k++)
+        if (a->statistics[k] != SIZE_MAX && a->list[k].pool != TMI_NO_POOL &&
+            tmi_are_pooled(&plan->statistics[a->statistics[k]], &plan->statistics[i]))
+            return a->list[k].pool;
+    return a->pool_count++;
+}
+
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -238,12 +264,13 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const size_t spread = a->part_count, support = a->last_support;
     const tmi_variance_source source = tmi_variance_source_of(s);
     const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
-    if (source != TMI_NO_VARIANCE) TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
+    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT)
+        TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
-    if (pooled) a->list[a->count - 1].pool = tmi_is_sum(t) ? 0 : t->kind == TMI_SHARE ? 1 : 2;
+    if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
     a->sizes[a->count - 1] = o.size;
     a->own_support[a->count - 1] = support;
 
@@ -275,8 +302,12 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     tmi_aims *a = m->aims;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
-    if (!clamped && !pooled) return TAMIS_OK;
     tmi_sizes_make(&z, s);
+    if (source == TMI_PUBLIC_EFFECT) { /* rows, for the mean weight */
+        const tmi_combination c = {.family = TMI_UNWEIGHED, .term_count = 1, .scale = {1}};
+        return add_counts(m, &c, FOR_COUNTS * shares, z.sample > 0 ? ENOUGH * ENOUGH * z.sample * z.sample : 0, err);
+    }
+    if (!clamped && !pooled) return TAMIS_OK;
     const double w = z.units / z.sample, all = isnan(w) ? 0 : ENOUGH * z.sample * w * w;
     for (size_t family = TMI_SPREAD; family <= (clamped ? TMI_CLAMPED : TMI_SPREAD); family += TMI_CLAMPED - TMI_SPREAD) {
         const double step = tmi_number_nearest(p->step),
@@ -312,7 +343,9 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
                                           family == TMI_GROUPED && s->sampling.anywhere};
-        a->copies[family] = family == TMI_GROUPED ? (double)s->groups : s->workload.apart ? (double)s->sampling.strata : 1;
+        a->copies[family] = family == TMI_GROUPED ? 2 * (double)s->groups + 1
+                            : s->workload.apart   ? (double)s->sampling.strata
+                                                  : 1;
     }
 }
 
@@ -331,7 +364,8 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
-    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
+    if (!known || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));
