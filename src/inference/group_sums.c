@@ -358,6 +358,16 @@ done:
     return status;
 }
 
+/* A public design effect of the statistic, relative to the one that weights are measured with. */
+static void scale_form(tmi_group_sums *z, double deff)
+{
+    z->form = (tmi_quadratic){deff * z->form.xx, deff * z->form.xy, deff * z->form.yy};
+    for (int k = 0; k < 5; k++) z->form_noise.c[k] *= deff * deff;
+    z->spread *= deff;
+    z->ones *= deff;
+    z->all *= deff;
+}
+
 tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -378,6 +388,7 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
         if (s->plan->statistics[i].kind != TMI_SHARE) z->groups[g].ones = z->groups[g].all = 0;
     }
     if (!tmi_is_calibrated(s, i)) TMI_TRY(set_forms(z, r, i, err));
+    for (size_t g = 0; g < z->count; g++) scale_form(&z->groups[g], tmi_relative_deff(&s->plan->design, &s->plan->statistics[i]));
 
 done:
     if (status != TAMIS_OK) tmi_statistic_sums_clear(z);

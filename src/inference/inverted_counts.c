@@ -29,9 +29,9 @@ bool tmi_is_inverted(const tmi_result *result, const tmi_inference *r, const tmi
     const tmi_schedule *s = r->schedule;
     const tmi_plan_design *d = &s->plan->design;
     const bool one = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
-    return counts_ones(&s->plan->statistics[result->statistic], z) && tmi_main_family(s) == TMI_UNWEIGHED && d->population > 0 &&
-           !d->nonresponse && !d->regularise && d->kind->known_count && (one || d->kind->equal) &&
-           !tmi_is_calibrated(s, result->statistic) && has_strata(s, result);
+    return counts_ones(&s->plan->statistics[result->statistic], z) && tmi_main_family(s) == TMI_UNWEIGHED &&
+           !s->sampling.clustered && d->population > 0 && !d->nonresponse && !d->regularise && d->kind->known_count &&
+           (one || d->kind->equal) && !tmi_is_calibrated(s, result->statistic) && has_strata(s, result);
 }
 
 static tmi_count_law law_of(const tmi_plan_kind *kind)

@@ -98,11 +98,12 @@ static bool is_zero(const double c[TMI_MOMENTS])
     return true;
 }
 
+
 static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighing family, size_t i, size_t stratum,
                                  const double c[TMI_MOMENTS], double scale, tamis_error *err)
 {
-    tmi_moment_sum sum;
     double scaled[TMI_MOMENTS], *factors = NULL;
+    tmi_moment_sum sum;
     tamis_status status = TAMIS_OK;
     if (is_zero(c) || scale == 0) return TAMIS_OK;
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
@@ -139,7 +140,7 @@ static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, 
     const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
     if (family == TMI_GROUPED) return grouped_worth(s);
     if (family != TMI_SPREAD) return spread ? p->ratio * most : most;
-    if (p->weights == TMI_ROWS) return most * fmax(most - (s->plan->design.regularise ? 0 : 1), 0) * p->correction;
+    if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
     double largest = 0;
     for (size_t k = 0; k < p->strata; k++) largest = fmax(largest, (double)p->spread_points[k]);
     return largest * tmi_number_nearest(p->spread_step);
@@ -283,13 +284,12 @@ done:
 }
 
 /* Rows of the control cells, or of a statistic's groups, for what they are needed: their relative error counts. */
-static tamis_status add_counts(making *m, tmi_weighing family, const tmi_combination *c, double share, tamis_error *err)
+static tamis_status add_counts(making *m, const tmi_combination *c, double share, double sampling, tamis_error *err)
 {
     tmi_aims *a = m->aims;
     const size_t noise = a->part_count;
     tamis_status status = take(a, m->s, c, err);
-    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, 0, 0, noise, a->part_count);
-    (void)family;
+    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, sampling, 0, noise, a->part_count);
     return status;
 }
 
@@ -332,7 +332,7 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     tamis_status status;
     if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHED, i, 0, 0, rows, NULL, err));
-    status = add_counts(m, TMI_UNWEIGHED, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), err);
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), 0, err);
     tmi_moment_sum_clear(&sum);
 
 done:

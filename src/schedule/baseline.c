@@ -28,7 +28,7 @@ static tamis_status try_form(double *least, tmi_problem *p, const tmi_aims *a, c
     const tmi_candidate *const table = &c;
     double whole = 1;
     const tmi_strategy alone = {.tables = (const tmi_candidate **)&table, .parts = &whole, .count = 1};
-    tmi_budget_inform(p, &alone);
+    tmi_budget_solve(p, &alone);
     *least = fmin(*least, tmi_aim_noise(p, aim));
     tmi_table_information_clear(&c.information);
     return TAMIS_OK;

@@ -89,8 +89,8 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
     default: break;
     }
     if (!rows) return tmi_int(e, s->spread_points[h]);
-    const int64_t one = s->design->regularise ? 0 : (int64_t)round(1 / tmi_number_nearest(s->step)); /* w (w - 1), at least 0 */
-    return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > one ? most - one : 0));
+    const int64_t less = tmi_weight_less(s); /* w (w - 1), at least 0 */
+    return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > less ? most - less : 0));
 }
 
 /* The weight times the product of the m^d. */

@@ -266,8 +266,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
         if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
-    else if (spread && !a->spread)
-        add(&measure, bounded ? a->clamped : a->weight, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
+    else if (spread && !a->spread) add(&measure, bounded ? a->clamped : a->weight, tmi_weight_less(&s->sampling));
     if (m->shape.family == TMI_GROUPED && a->pair) add(&measure, a->pair, 0);
     size_t divisor = m->added;
     for (size_t i = 0; i < m->shape.axis_count; i++) {

@@ -266,3 +266,8 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
     if (status != TAMIS_OK) tmi_sampling_clear(s);
     return status;
 }
+
+int64_t tmi_weight_less(const tmi_sampling *s)
+{
+    return s->design->regularise || s->clustered ? 0 : (int64_t)round(1 / tmi_number_nearest(s->step));
+}

@@ -34,7 +34,8 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        return part * z->sample * w * fmax(w - 1, 0) * s->sampling.correction;
+        const double less = s->sampling.clustered ? 0 : 1; /* as in tmi_weight_less */
+        return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
         if (stratum != SIZE_MAX && stratum != h) continue;
@@ -114,6 +115,7 @@ static guess guess_of(const subject *about, size_t stratum, double part)
                .response = z->response};
     set_spread(&g, s, z, stratum,
                s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
+    g.spread *= tmi_relative_deff(&s->plan->design, &s->plan->statistics[about->statistic]);
     return g;
 }
 

@@ -69,21 +69,28 @@ static double widening(const tmi_problem *p, const tmi_aim *a, double spread)
 
 double tmi_aim_variance(const tmi_problem *p, const tmi_aim *a)
 {
-    return a->sampling + tmi_aim_noise(p, a) + widening(p, a, sum_of(p, a->spread, a->spread_count));
+    return a->sampling + a->noise_variance + widening(p, a, a->spread_variance);
 }
 
-void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
+void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_effects_reset(p->effects);
     for (size_t k = 0; k < s->count; k++)
         tmi_effects_add(p->effects, &s->tables[k]->information,
                         tmi_candidate_precision(s->tables[k], p->gaussian, p->budget * s->parts[k]));
     tmi_effects_solve(p->effects);
+}
+
+void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
+{
+    tmi_budget_solve(p, s);
     for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
     for (size_t i = 0; i < p->aim_count; i++) {
         tmi_aim *a = &p->aims[i];
+        a->noise_variance = tmi_aim_noise(p, a);
+        a->spread_variance = sum_of(p, a->spread, a->spread_count);
         if (!is_pooled(a)) continue;
-        a->relative = fmax(relative_of(a, sum_of(p, a->spread, a->spread_count)), LEAST_RELATIVE);
+        a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
         p->pooled[a->pool] += isfinite(a->relative) ? 1 / a->relative : 0;
     }
 }
@@ -127,9 +134,8 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
         const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
         const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
-        const double spread = sum_of(p, a->spread, a->spread_count);
         for (size_t k = 0; k < a->spread_count; k++)
-            tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, spread));
+            tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, a->spread_variance));
     }
 }
 
@@ -138,8 +144,7 @@ static void pull(const tmi_problem *p, double *weights)
 {
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
-        const double spread = sum_of(p, a->spread, a->spread_count);
-        const double variance = a->sampling + tmi_aim_noise(p, a) + widening(p, a, spread);
+        const double spread = a->spread_variance, variance = tmi_aim_variance(p, a);
         weights[i] = variance > 0 ? a->share / variance : 0;
         if (!(variance > 0)) continue;
         for (size_t k = 0; k < a->noise_count; k++) tmi_effects_pull(p->effects, &a->noise[k], weights[i]);
@@ -168,8 +173,16 @@ static void step(double *parts, const double *from, const double *gains, size_t 
 #define MOST_TABLES 4096 /* that a strategy has; their parts are on the stack for a moment */
 #define CLOSE 1e-7       /* of the sum of the shares: what a round must gain */
 
-double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds)
+void tmi_budget_gains(tmi_problem *p, const tmi_strategy *s, double *gains)
 {
+    tmi_budget_inform(p, s);
+    pull(p, p->weights);
+    for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
+}
+
+double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds, int *looks)
+{
+    int count = 1;
     double before[MOST_TABLES], shares = 0, best = tmi_budget_objective(p, s), power = 1;
     for (size_t i = 0; i < p->aim_count; i++) shares += p->aims[i].share;
     for (int round = 0; round < rounds && isfinite(best) && s->count <= MOST_TABLES; round++) {
@@ -177,10 +190,12 @@ double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int ro
         pull(p, p->weights);
         for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
         memcpy(before, s->parts, s->count * sizeof *before);
+        count++;
         double next;
         for (;;) {
             step(s->parts, before, gains, s->count, power);
             next = tmi_budget_objective(p, s);
+            count++;
             if (next <= best || power < 0.1) break;
             power = power > 0.9 ? (p->gaussian ? 1. / 2 : 1. / 3) : power / 2;
         }
@@ -192,6 +207,7 @@ double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int ro
         best = next;
         if (gained < CLOSE * shares) break;
     }
+    if (looks) *looks += count;
     return best;
 }
 

@@ -25,8 +25,10 @@ typedef struct tmi_aim {
     const tmi_parts_of_effects *spread;
     size_t spread_count;
     double margin, groups;
-    size_t pool;     /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
-    double relative; /* the relative variance of the estimated sampling variance, as tmi_budget_inform leaves it */
+    size_t pool; /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
+    /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
+     * variance */
+    double noise_variance, spread_variance, relative;
 } tmi_aim;
 
 #define TMI_NO_POOL SIZE_MAX
@@ -80,13 +82,19 @@ double tmi_pooled_variance(double relative, double precision);
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
 double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);
 
-/* The expected whole variance of an aim after tmi_budget_inform, and that of its noise. */
+/* The information of a strategy alone. */
+void tmi_budget_solve(tmi_problem *problem, const tmi_strategy *strategy);
+
+/* The expected whole variance of an aim after tmi_budget_inform; that of its noise, from the information. */
 double tmi_aim_variance(const tmi_problem *problem, const tmi_aim *aim);
 double tmi_aim_noise(const tmi_problem *problem, const tmi_aim *aim);
 
+/* What the objective gains by the part of each table, -x dF/dx. */
+void tmi_budget_gains(tmi_problem *problem, const tmi_strategy *strategy, double *gains);
+
 /* Improves the parts, which are above 0, in at most `rounds` rounds; `gains` has room for `count` numbers. Gives the objective.
- */
-double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds);
+ * *looks: how often all aims were looked at; may be NULL. */
+double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds, int *looks);
 
 /* Gaussian noise: by how much the objective is above its least value over all divisions of the budget over these tables and the
  * `others`, at most. */
