@@ -358,11 +358,14 @@ done:
     return status;
 }
 
-/* A public design effect of the statistic, relative to the one that weights are measured with. */
+/* A public design effect of the statistic, relative to the one that weights are measured with. Ratios of variances and squares
+ * are pooled without it: what others have says nothing about it. */
 static void scale_form(tmi_group_sums *z, double deff)
 {
     z->form = (tmi_quadratic){deff * z->form.xx, deff * z->form.xy, deff * z->form.yy};
+    z->proxy = (tmi_quadratic){deff * z->proxy.xx, deff * z->proxy.xy, deff * z->proxy.yy};
     for (int k = 0; k < 5; k++) z->form_noise.c[k] *= deff * deff;
+    for (int k = 0; k < 5; k++) z->proxy_noise.c[k] *= deff * deff;
     z->spread *= deff;
     z->ones *= deff;
     z->all *= deff;
