@@ -14,10 +14,6 @@
 
 #define FINENESS 4096
 #define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
-/* Relative precision of the mean ratio of variances and squares: where the sum of a over all rows is measured, and of what other
- * tables say about clusters, whose design effects may be far from those of this one. */
-#define PRIOR 100
-#define OF_OTHERS 0.05
 
 typedef struct choice {
     double objective, gap;
@@ -127,7 +123,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                      .aim_count = aims->count,
                                      .gaussian = gaussian,
                                      .budget = budget,
-                                     .prior = tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS,
+                                     .prior = tmi_pool_prior(s),
                                      .pooled = aims->pools,
                                      .means = aims->pools + aims->pool_count,
                                      .pools = aims->pool_count,
