@@ -349,7 +349,8 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
         if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
         else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
         if (lonely && source != TMI_CLUSTER_GROUPS) own->form.xx = NAN; /* one unit of a stratum says nothing */
-        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS; /* clusters may be all alike */
+        const bool clusters = source == TMI_CLUSTER_GROUPS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
+        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && !clusters;
         own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
         if (source != TMI_CLUSTER_GROUPS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
     }

@@ -32,7 +32,7 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        const double less = s->sampling.clustered ? 0 : 1; /* as in tmi_weight_less */
+        const double less = s->sampling.clustered || d->deff ? 0 : 1;
         return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
@@ -113,6 +113,7 @@ static guess guess_of(const subject *about, size_t stratum, double part)
                .response = z->response};
     set_spread(&g, s, z, stratum,
                s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
+    g.spread *= tmi_relative_deff(&s->plan->design, &s->plan->statistics[about->statistic]);
     return g;
 }
 
@@ -256,6 +257,7 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
     const tmi_variance_source source = tmi_variance_source_of(s);
     const double groups = (double)s->groups;
     if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
+    if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
     if (source == TMI_CLUSTER_GROUPS)
         return fmin(TMI_POOLED_MARGIN * sqrt(2 / groups) * (least + groups * quadratic(o->estimate, &noise->spread)),
                     TMI_POOLED_MARGIN * least / 2);
