@@ -12,6 +12,7 @@ import functools
 import hashlib
 import json
 import pathlib
+import re
 import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -96,6 +97,32 @@ class Verifier(Account, Files, Reading, Tables):
                 self.check(self.possible(f, z), "frame.strata", "no frame has such numbers")
             self.frame_file()
         self.check(bool(self.frame) == ("frame" in self.within), "frame")
+        self.check(("psus" in self.c) == ("psus" in self.within), "psus")
+        if "psus" in self.c:
+            self.listed_clusters()
+
+    def beside(self, name, sha256, field):
+        """The rows of a public file, if it is here or in the folder above."""
+        for place in (self.path.parent, self.path.parent.parent):
+            file = place / name
+            if file.suffix != ".csv" or not file.exists():
+                continue
+            if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+                self.check(place != self.path.parent, field + ".sha256", "another file")
+                continue
+            with file.open(newline="") as opened:
+                return list(csv.DictReader(opened))
+        return None
+
+    def listed_clusters(self):
+        """The sampled clusters: so many in each stratum, these in the order of their names."""
+        told, names = self.c["psus"], (self.within.get("strata"), self.within["cluster"])
+        self.check(re.fullmatch("[0-9a-f]{64}", told["sha256"]) and told["clusters"] and min(told["clusters"]) > 0, "psus")
+        rows = self.beside(self.within["psus"], told["sha256"], "psus")
+        if rows is not None:
+            listed = sorted({(row[names[0]].strip() if names[0] else "", row[names[1]].strip()) for row in rows})
+            counts = [sum(s == x for s, _ in listed) for x in sorted({s for s, _ in listed})]
+            self.check(counts == told["clusters"], "psus.clusters", "are not those of the file")
 
     def possible(self, f, sizes):
         """Whether units with such probabilities exist: one has the smallest, one the largest, and they add up to the sample."""
@@ -110,24 +137,18 @@ class Verifier(Account, Files, Reading, Tables):
 
     def frame_file(self):
         """The same numbers from the file, if it is here or in the folder above."""
-        for place in (self.path.parent, self.path.parent.parent):
-            file = place / self.within["frame"]
-            if file.suffix != ".csv" or not file.exists():
-                continue
-            if hashlib.sha256(file.read_bytes()).hexdigest() != self.frame["sha256"]:
-                self.check(place != self.path.parent, "frame.sha256", "another file")
-                continue
-            by = self.c["plan"]["design"].get("stratified", {}).get("by")
-            listed = {name: [] for name, _ in self.strata}
-            with file.open(newline="") as opened:
-                for row in csv.DictReader(opened):
-                    listed[row[by].strip() if by else None].append(Fraction(row[self.within["probability"]].strip()))
-            for (name, _), f in zip(self.strata, self.frame["strata"]):
-                pi, open_ones = listed[name], [p for p in listed[name] if p < 1]
-                right = (f["units"], f["certain"]) == (len(pi), len(pi) - len(open_ones)) and Fraction(f["smallest"]) == min(pi)
-                self.check(right and (f["largest"] is None or Fraction(f["largest"]) == max(open_ones)), "frame.strata",
-                           "are not those of the frame's file")
+        rows = self.beside(self.within["frame"], self.frame["sha256"], "frame")
+        if rows is None:
             return
+        by = self.c["plan"]["design"].get("stratified", {}).get("by")
+        listed = {name: [] for name, _ in self.strata}
+        for row in rows:
+            listed[row[by].strip() if by else None].append(Fraction(row[self.within["probability"]].strip()))
+        for (name, _), f in zip(self.strata, self.frame["strata"]):
+            pi, open_ones = listed[name], [p for p in listed[name] if p < 1]
+            right = (f["units"], f["certain"]) == (len(pi), len(pi) - len(open_ones)) and Fraction(f["smallest"]) == min(pi)
+            self.check(right and (f["largest"] is None or Fraction(f["largest"]) == max(open_ones)), "frame.strata",
+                       "are not those of the frame's file")
 
     def sampling(self):
         """What a row stands for."""

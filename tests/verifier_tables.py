@@ -136,7 +136,7 @@ class Tables:
 
     def scattered(self):
         """Clusters go to groups by a hash of their labels: where nobody knows how many they are."""
-        return self.clustered() and self.kind in ("weights", "bernoulli", "poisson")
+        return self.clustered() and "psus" not in self.within and self.kind in ("weights", "bernoulli", "poisson")
 
     def rows_per_unit(self):
         return int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
@@ -154,7 +154,7 @@ class Tables:
             most = s["largest_point" if by == "spread" else "largest_point_in_groups"]
             whole = "regularise" in self.c["plan"]["design"] or self.clustered()
             return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
-        pair = s["pair_points"][h] if by == "groups" else 1
+        pair = 1 if by != "groups" else max(s["pair_points"]) if "psus" in self.within else s["pair_points"][h]
         if s["weights"] is None:
             return s["largest_point_in_groups" if by == "groups" else "largest_point"] * pair
         return (1 if self.main() == "none" and not s["apart"] else s["points"][h]) * pair
@@ -194,7 +194,7 @@ class Tables:
         places = full and (len(axes) > 0 or m["weighed_by"] == "groups")
         if not places:
             return own + moved, (own + moved) ** 2
-        if m["weighed_by"] == "groups" and (self.protected or self.scattered()):
+        if m["weighed_by"] == "groups" and (self.protected or self.scattered() or "psus" in self.within):  # it may change clusters
             return 2 * own + moved, (2 * own + moved) ** 2
         return 2 * own + moved, (own + moved) ** 2 + own ** 2
 
@@ -249,7 +249,9 @@ class Tables:
         if groups == 0:
             return
         clusters = [self.first_stage(z).get("sample", 0) for _, z in self.strata]
-        if self.scattered() or (self.protected and len(self.strata) > 1):
+        if "psus" in self.within:
+            clusters = self.c["psus"]["clusters"]
+        elif self.scattered() or (self.protected and len(self.strata) > 1):
             clusters = [0] * len(self.strata)
         pairs = sum(m // 2 for m in clusters)
         self.check(pairs == 0 or groups <= pairs, "sampling.groups", "more than there are pairs")

@@ -321,9 +321,7 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
     const tmi_form_moments f = tmi_form_moments_of(t);
     double relative, at = f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
     if (!r->pools || isnan(z->form.xx)) return;
-    tmi_pool_entry entry = tmi_pool_entry_of(z, r, at, r->pools->list[result->statistic].mean);
-    if (t->kind == TMI_VARIANCE) entry = (tmi_pool_entry){TMI_NULL, TMI_NULL};
-    const double b = tmi_pool_limit(&relative, r->pools, result->statistic, &entry);
+    const double b = tmi_pool_limit(&relative, z, r, result->statistic, at);
     const double squares = tmi_quadratic_at(z->proxy, at), least = tmi_form_noise_sd(&z->proxy_noise, 1, at);
     const double raised = squares > 0 && squares < least ? least / squares : squares > 0 ? 1 : TMI_NULL;
     if (isfinite(b) && isfinite(raised)) {

@@ -43,7 +43,7 @@ bool tmi_is_pooled(const tmi_schedule *schedule);
 /* The ratio of one number: V and s at its value r. */
 tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *sums, const tmi_inference *reading, double r, double mean);
 
-/* b_U. *relative: what was added, relative to the rest. */
-double tmi_pool_limit(double *relative, const tmi_pools *pools, size_t statistic, const tmi_pool_entry *entry);
+/* b_U of one number of a statistic. *relative: what was added, relative to the rest. Needs pools. */
+double tmi_pool_limit(double *relative, const tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, double r);
 
 #endif

@@ -12,11 +12,11 @@ typedef struct tmi_reconstruction {
     const tmi_schedule *schedule;
     tmi_weighing family;
     size_t copies;
-    size_t *first;    /* of each effect of the schedule: its place among the numbers of a copy */
-    size_t numbers;   /* of a copy */
-    double *effects;  /* copy by copy; of category axes that are on, one number per level */
-    double *centres;  /* copy by copy, star by star */
-    double *leaves;   /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
+    size_t *first;   /* of each effect of the schedule: its place among the numbers of a copy */
+    size_t numbers;  /* of a copy */
+    double *effects; /* copy by copy; of category axes that are on, one number per level */
+    double *centres; /* copy by copy, star by star */
+    double *leaves;  /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
 } tmi_reconstruction;
 
 /* `noisy`: of every measurement one integer per number. Errors: SYSTEM. */

@@ -22,6 +22,7 @@ void tmi_aims_clear(tmi_aims *a)
     tmi_free(a->statistics);
     tmi_free(a->sizes);
     tmi_free(a->weights);
+    tmi_free(a->pools);
     tmi_free(a->own_support);
     tmi_free(a->supports);
     tmi_effects_clear(&a->effects);
@@ -224,6 +225,30 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                     .pool = TMI_NO_POOL};
 }
 
+tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *t)
+{
+    if (tmi_is_sum(t)) return TMI_POOLED_TOTALS;
+    return t->kind == TMI_SHARE ? TMI_POOLED_SHARES : TMI_POOLED_MEANS;
+}
+
+bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (tmi_pooled_kind_of(a) != tmi_pooled_kind_of(b) || a->by_count != b->by_count) return false;
+    for (size_t k = 0; k < a->by_count; k++)
+        if (a->by[k] != b->by[k]) return false;
+    return true;
+}
+
+/* That of an earlier aim, or a new one. */
+static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
+{
+    for (size_t k = 0; k + 1 < a->count; k++)
+        if (a->statistics[k] != SIZE_MAX && a->list[k].pool != TMI_NO_POOL &&
+            tmi_are_pooled(&plan->statistics[a->statistics[k]], &plan->statistics[i]))
+            return a->list[k].pool;
+    return a->pool_count++;
+}
+
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -245,7 +270,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
-    if (pooled) a->list[a->count - 1].pool = tmi_is_sum(t) ? 0 : t->kind == TMI_SHARE ? 1 : 2;
+    if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
     a->sizes[a->count - 1] = o.size;
     a->own_support[a->count - 1] = support;
 
@@ -339,7 +364,8 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
-    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
+    if (!known || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));

@@ -64,8 +64,9 @@ tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *s, tmi_pr
         all += roots[i];
     }
     for (size_t i = 0; i < a->count; i++) {
-        const double part = (squares ? FOR_SUMS : 1) * roots[i] / all;
-        if (a->statistics[i] != SIZE_MAX) variances[i] /= p->gaussian ? part : part * part;
+        if (a->statistics[i] == SIZE_MAX) continue;
+        const double part = roots[i] > 0 ? (squares ? FOR_SUMS : 1) * roots[i] / all : 0;
+        variances[i] = part > 0 ? variances[i] / (p->gaussian ? part : part * part) : INFINITY;
     }
 
 done:

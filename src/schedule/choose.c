@@ -14,7 +14,10 @@
 
 #define FINENESS 4096
 #define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
-#define PRIOR 100 /* precision of the mean ratio of variances and squares, where the sum of a over all rows is measured */
+/* Relative precision of the mean ratio of variances and squares: where the sum of a over all rows is measured, and of what other
+ * tables say about clusters, whose design effects may be far from those of this one. */
+#define PRIOR 100
+#define OF_OTHERS 0.05
 
 typedef struct choice {
     double objective, gap;
@@ -124,6 +127,10 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                      .aim_count = aims->count,
                                      .gaussian = gaussian,
                                      .budget = budget,
+                                     .prior = tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS,
+                                     .pooled = aims->pools,
+                                     .means = aims->pools + aims->pool_count,
+                                     .pools = aims->pool_count,
                                      .weights = aims->weights},
                          .motions = aims->motions,
                          .copies = aims->copies,
@@ -137,7 +144,6 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
     tamis_status status = TAMIS_OK;
     if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
-    for (size_t k = 0; k < TMI_POOLS && tmi_variance_source_of(s) == TMI_SPREAD_TABLES; k++) search.problem.known[k] = PRIOR;
     TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
     if (!rough) {
         TMI_TRY(tmi_baseline_noise(ceilings, s, &search.problem, aims, err));

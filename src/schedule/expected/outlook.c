@@ -113,6 +113,7 @@ static guess guess_of(const subject *about, size_t stratum, double part)
                .response = z->response};
     set_spread(&g, s, z, stratum,
                s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
+    g.spread *= tmi_relative_deff(&s->plan->design, &s->plan->statistics[about->statistic]);
     return g;
 }
 

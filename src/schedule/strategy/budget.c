@@ -39,14 +39,16 @@ static double relative_of(const tmi_aim *a, double spread)
 /* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with
  * w = t/(t + r) of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. */
 #define DIFFER 0.25
+#define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
 
 static double own_part(double relative) { return isfinite(relative) ? DIFFER / (DIFFER + relative) : 0; }
 
 static double shrunk(double relative, double precision)
 {
     const double w = own_part(relative), rest = 1 - w;
-    if (w == 0) return DIFFER + 1 / precision;
-    return w * relative + (rest > 0 ? rest * rest / precision : 0);
+    const double mean = precision > 0 ? 1 / precision : INFINITY;
+    if (w == 0) return DIFFER + mean;
+    return w * relative + (rest > 0 ? rest * rest * mean : 0);
 }
 
 /* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
@@ -84,13 +86,13 @@ void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_budget_solve(p, s);
-    for (size_t k = 0; k < TMI_POOLS; k++) p->pooled[k] = p->known[k];
+    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
     for (size_t i = 0; i < p->aim_count; i++) {
         tmi_aim *a = &p->aims[i];
         a->noise_variance = tmi_aim_noise(p, a);
         a->spread_variance = sum_of(p, a->spread, a->spread_count);
         if (!is_pooled(a)) continue;
-        a->relative = relative_of(a, a->spread_variance);
+        a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
         p->pooled[a->pool] += isfinite(a->relative) ? 1 / a->relative : 0;
     }
 }
@@ -118,7 +120,8 @@ static double relative_slope(const tmi_aim *a, double spread)
 /* Pooled aims: what the objective gains by a smaller relative variance of each, by itself and through the mean of the pool. */
 static void pull_pooled(const tmi_problem *p, const double *weights)
 {
-    double means[TMI_POOLS] = {0};
+    double *means = p->means;
+    for (size_t k = 0; k < p->pools; k++) means[k] = 0;
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a)) continue;

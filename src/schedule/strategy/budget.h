@@ -31,7 +31,6 @@ typedef struct tmi_aim {
     double noise_variance, spread_variance, relative;
 } tmi_aim;
 
-#define TMI_POOLS 3
 #define TMI_NO_POOL SIZE_MAX
 
 /* A table that may be measured. */
@@ -47,10 +46,12 @@ typedef struct tmi_problem {
     tmi_aim *aims;
     size_t aim_count;
     bool gaussian;
-    double budget;            /* epsilon or rho */
-    double known[TMI_POOLS];  /* precision of a pool's mean that does not come from its aims */
-    double pooled[TMI_POOLS]; /* all of it, as tmi_budget_inform leaves it */
-    double *weights;          /* room for one number per aim */
+    double budget;  /* epsilon or rho */
+    double prior;   /* precision of a pool's mean that does not come from its aims */
+    double *pooled; /* all of it, of each pool, as tmi_budget_inform leaves it */
+    double *means;  /* room for one number per pool */
+    size_t pools;
+    double *weights; /* room for one number per aim */
 } tmi_problem;
 
 /* Tables and their parts of the budget, which add up to 1. */

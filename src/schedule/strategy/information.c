@@ -79,7 +79,10 @@ static bool invert(double inverse[TMI_CONTRASTS][TMI_CONTRASTS], const double ma
 
 void tmi_effects_solve(tmi_effects *e)
 {
-    for (size_t i = 0; i < e->count; i++) e->variances[i] = e->list[i].known ? 0 : 1 / e->list[i].information;
+    for (size_t i = 0; i < e->count; i++) {
+        const double information = e->list[i].information;
+        e->variances[i] = e->list[i].known ? 0 : information > 0 ? 1 / information : INFINITY;
+    }
     for (size_t i = 0; i < e->star_count; i++) e->stars[i].rest = e->stars[i].centre;
     for (size_t i = 0; i < e->leaf_count; i++) {
         tmi_leaf *leaf = &e->leaves[i];

@@ -136,7 +136,10 @@ static tamis_status begin(tmi_walk *w, tamis_error *err)
         TMI_TRY(try_start(w, largest, TMI_FULL, err));
     }
     if (w->now.count == 0 && w->support_count > 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "statistics: together they need too many numbers"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "statistics: together they need more than %.0f integers (per group one for a count, up to four for a "
+                         "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
+                         w->search->most_numbers));
     w->found->objective = tmi_walk_improve(w, &w->now, MANY_ROUNDS);
 
 done:
