@@ -11,6 +11,7 @@ from math import ceil, prod, sinh
 from verifier_tables import FORMS, SUMS, Axis
 
 LARGEST = 100  # cells
+FARTHEST = 1e8  # ratio of variances: beyond it doubles do not solve the equations
 
 
 def solved(matrix, right):
@@ -75,13 +76,14 @@ class Reading:
         return len(column["values"]) + (column.get("missing") == "category")
 
     def solution(self, world):
-        """The axes and, for each stratum that is measured apart, the cells; None: too many."""
+        """The axes and, for each stratum that is measured apart, the cells; None: too many, or too different."""
         axes = {}
         for m in world:
             for told in m["axes"]:
                 axes.setdefault(str(told), Axis(told, self.strata))
         names, axes = list(axes), list(axes.values())
-        if prod(a.levels for a in axes) > LARGEST:
+        variances = [variance(m["noise"][0]) * self.unit(m, [Axis(a, self.strata) for a in m["axes"]], 0) ** 2 for m in world]
+        if prod(a.levels for a in axes) > LARGEST or max(variances) > FARTHEST * min(variances):
             return None
         cells = list(itertools.product(*(range(a.levels) for a in axes)))
         apart = self.c["sampling"]["apart"]

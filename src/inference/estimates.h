@@ -27,7 +27,8 @@ tamis_status tmi_inference_pool(tmi_inference *reading, tamis_error *err);
  * with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
-/* The noisy number of sampled rows of each group, for `suppress`; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
+/* The noisy number of sampled rows of each group, for `suppress`; NaN: nobody counts those of the whole sample. Errors: SYSTEM.
+ */
 tamis_status tmi_read_units(double *units, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* What a statistic's groups are read from: estimated moments of the population, how the noise enters them, and the sampling variance
- * of A - r B for every r.
+/* What a statistic's groups are read from: estimated moments of the population, how the noise enters them, and the sampling
+ * variance of A - r B for every r.
  *
- * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of z)^2,
- * from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it is the sum
- * of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters it is the sum of squares of
- * the signed totals of groups. Its own noise is known to first order as a quadratic form of the moments' covariance. */
+ * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of
+ * z)^2, from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it
+ * is the sum of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters it is the sum
+ * of squares of the signed totals of groups. Its own noise is known to first order as a quadratic form of the moments'
+ * covariance. */
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
 

@@ -124,19 +124,6 @@ static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t b
     return pool;
 }
 
-/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
- * different groups are different. */
-static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior,
-                     double floor)
-{
-    members m = {s->plan, all, i, OF_KIND};
-    tmi_pool wide = pool_of(&m, prior, 1, floor);
-    m.width = ALL;
-    if (isnan(wide.mean)) wide = pool_of(&m, prior, 1, floor);
-    m.width = TOGETHER;
-    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, *prior}, 2, floor);
-}
-
 /* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
  * rows. */
 static tmi_pool_entry public_prior(const tmi_inference *r)
@@ -177,6 +164,23 @@ static double floor_of(const tmi_inference *r)
     return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
 }
 
+/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
+ * different groups are different. */
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i, double floor)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const double deff = tmi_relative_deff(&plan->design, &plan->statistics[i]);
+    tmi_pool_entry prior = prior_of(r);
+    prior.ratio *= deff;
+    prior.sd *= deff;
+    members m = {plan, all, i, OF_KIND};
+    tmi_pool wide = pool_of(&m, &prior, 1, floor);
+    m.width = ALL;
+    if (isnan(wide.mean)) wide = pool_of(&m, &prior, 1, floor);
+    m.width = TOGETHER;
+    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, prior}, 2, floor);
+}
+
 tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
@@ -191,13 +195,12 @@ tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *e
     all.list = tmi_alloc(all.first[count], sizeof *all.list);
     if (!all.list) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
-    const tmi_pool_entry prior = prior_of(r);
     TMI_TRY(collect(&all, r, NULL, err));
-    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
     if (r->groups.schedule) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
         for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
         TMI_TRY(collect(&all, r, means, err));
-        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
     }
 
 done:

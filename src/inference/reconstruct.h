@@ -24,9 +24,9 @@ tamis_status tmi_reconstruct(tmi_reconstruction *reconstruction, const tmi_sched
                              tmi_int128 *const *noisy, tamis_error *err);
 void tmi_reconstruction_clear(tmi_reconstruction *reconstruction);
 
-/* The moments of all groups of a statistic in one copy, `stratum` choosing the ranges of its numbers: values[(group * controls +
- * control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1). What is
- * not determined is whatever it is. Errors: SYSTEM. */
+/* The moments of all groups of a statistic in one copy, `stratum` choosing the ranges of its numbers: values[(group * controls
+ * + control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1).
+ * What is not determined is whatever it is. Errors: SYSTEM. */
 tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *reconstruction, size_t copy, size_t statistic,
                                      size_t stratum, tamis_error *err);
 

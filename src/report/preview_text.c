@@ -53,11 +53,11 @@ static void put_percent(tmi_text *text, double share)
     tmi_text_rounded(text, percent, percent > 0 && percent < 10 ? tmi_decimals_of(percent) : 0);
 }
 
-/* Six digits, without an exponent where that is short enough. */
+/* Four digits, without an exponent where that is short enough. */
 static void put_short(tmi_text *text, double x)
 {
     if (x >= 1e3 && x < 1e12) tmi_text_rounded(text, x, 0);
-    else tmi_text_format(text, "%.6g", x);
+    else tmi_text_format(text, "%.4g", x);
 }
 
 /* ---- statistics ---- */
@@ -67,7 +67,8 @@ static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t 
 {
     (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
-    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->workload.readings[i].known != s->workload.readings[j].known)
+    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count ||
+        s->workload.readings[i].known != s->workload.readings[j].known)
         return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k] && a->kind != TMI_HISTOGRAM && a->kind != TMI_TABLE) return false;
@@ -217,7 +218,8 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     tmi_text_wrap(
         text, "  ", "  ",
         "± is one standard deviation: of the privacy noise, of the sampling error as the release will report it, and of both "
-        "together. CV is that of both, relative to the size expected from the population and the plan's guesses. Ranges are over groups, "
+        "together. CV is that of both, relative to the size expected from the population and the plan's guesses. Ranges are over "
+        "groups, "
         "and over statistics that share a line (--all gives each its own line).");
     if (of_range) tmi_text_put(text, "  * of the range instead, since the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
@@ -360,7 +362,7 @@ static void add_class(tmi_text_table *table, const tmi_schedule *s, const classe
 
 static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
 {
-    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "noise scale"};
+    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "scale"};
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     inequalities list = {.count = 0};
     tmi_text_table table;

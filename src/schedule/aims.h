@@ -31,8 +31,8 @@ typedef struct tmi_aims {
 tamis_status tmi_aims_make(tmi_aims *aims, const tmi_schedule *schedule, tamis_error *err);
 void tmi_aims_clear(tmi_aims *aims);
 
-/* Sampling variances of statistics of one kind serve each other where they are not known well: totals, shares, means. Of one pool are
- * those of one kind by the same groups. */
+/* Sampling variances of statistics of one kind serve each other where they are not known well: totals, shares, means. Of one
+ * pool are those of one kind by the same groups. */
 typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_MEANS } tmi_pooled_kind;
 
 tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);

@@ -5,8 +5,8 @@
 
 #include "schedule/aims.h"
 
-/* The variance of the noise of each aim, NaN for those of no statistic. Budgets are split so that the expected squares of relative
- * errors add up to least, a fifth being kept for sampling variances where these need squares. Errors: SYSTEM. */
+/* The variance of the noise of each aim, NaN for those of no statistic. Budgets are split so that the expected squares of
+ * relative errors add up to least, a fifth being kept for sampling variances where these need squares. Errors: SYSTEM. */
 tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *schedule, tmi_problem *problem, const tmi_aims *aims,
                                 tamis_error *err);
 

@@ -164,8 +164,8 @@ static void margins_of_the_control_cells_are_public(void **state)
         }
 }
 
-/* The sampling error of the calibrated total of x against that of the residuals, from the rows: what calibration explains is taken
- * off in every design, and nothing more. */
+/* The sampling error of the calibrated total of x against that of the residuals, from the rows: what calibration explains is
+ * taken off in every design, and nothing more. */
 static void residuals_have_the_sampling_error(void **state)
 {
     (void)state;

@@ -194,8 +194,9 @@ static void noises_that_are_alike_are_counted(void **state)
         }
 }
 
-/* Of many noises the small ones may be taken together as a normal error, where nobody sees it. The same noises, counted instead of
- * listed, are never taken together. Noises that are nearly always 0 have heavy tails, for which their variance is no measure. */
+/* Of many noises the small ones may be taken together as a normal error, where nobody sees it. The same noises, counted instead
+ * of listed, are never taken together. Noises that are nearly always 0 have heavy tails, for which their variance is no
+ * measure. */
 static void many_small_noises_are_a_normal_error(void **state)
 {
     (void)state;

@@ -59,7 +59,8 @@ static void set_random(scene *c)
     }
 }
 
-/* Overlapping tables: every margin is the sum of its cells, whatever the integers are; and a count that is public is what it is. */
+/* Overlapping tables: every margin is the sum of its cells, whatever the integers are; and a count that is public is what it
+ * is. */
 static void results_add_up(void **state)
 {
     (void)state;
@@ -143,8 +144,8 @@ static void one_fact_is_one_number(void **state)
     scene_end(&c);
 }
 
-/* What the design fixes is used and not measured: a count that follows from it needs no table, a mean has the public number of rows
- * below it, and the sum of a group and of the rest is exact. */
+/* What the design fixes is used and not measured: a count that follows from it needs no table, a mean has the public number of
+ * rows below it, and the sum of a group and of the rest is exact. */
 static void public_sizes_are_used(void **state)
 {
     (void)state;
@@ -322,7 +323,8 @@ static void rows_that_nothing_counts_are_measured(void **state)
 
 /* ---- negative cells ---- */
 
-/* Negative cells become 0, the others less, with the same sum; the interval is that of the cell as it was, extended to the estimate. */
+/* Negative cells become 0, the others less, with the same sum; the interval is that of the cell as it was, extended to the
+ * estimate. */
 static void negative_cells_are_cut(void **state)
 {
     (void)state;

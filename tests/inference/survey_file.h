@@ -1,5 +1,5 @@
-/* A small survey in a file of a temporary folder, made anew for each seed, and the true tables of a plan's schedule. Values are on
- * their grids and within their bounds, so that the unprotected estimates are what a release without noise would be. */
+/* A small survey in a file of a temporary folder, made anew for each seed, and the true tables of a plan's schedule. Values are
+ * on their grids and within their bounds, so that the unprotected estimates are what a release without noise would be. */
 #ifndef TESTS_INFERENCE_SURVEY_FILE_H
 #define TESTS_INFERENCE_SURVEY_FILE_H
 

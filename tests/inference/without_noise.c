@@ -101,8 +101,9 @@ static void weights_and_clusters(void **state)
     }
 }
 
-/* Where weights are in the tables, the variance is the sum of a e^2, e the residuals: a = w (w - 1) n/(n-1) of rows with weights of
- * their own, and of strata that are together (N/n)^2 (1 - n/N) n/(n-1), or a bound of that which is not much larger. */
+/* Where weights are in the tables, the variance is the sum of a e^2, e the residuals: a = w (w - 1) n/(n-1) of rows with
+ * weights of their own, and of strata that are together (N/n)^2 (1 - n/N) n/(n-1), or a bound of that which is not much larger.
+ */
 static void plain_weighted_squares(void **state)
 {
     (void)state;

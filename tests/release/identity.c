@@ -349,6 +349,7 @@ static int make_place(void **state)
 {
     (void)state;
     if (!mkdtemp(place) || chdir(place) != 0) return -1;
+    write_file("psus-one.csv", "l,c\n1,1\n1,2\n2,1\n2,2\n");
     write_file("frame-one.csv", "i,p\na,0.25\nb,0.75\nc,0.5\nd,0.5\n");
     write_file("frame-two.csv", "i,p\na,0.375\nb,0.625\nc,0.5\nd,0.5\n");
     return 0;
@@ -357,7 +358,7 @@ static int make_place(void **state)
 static int remove_place(void **state)
 {
     (void)state;
-    return unlink("frame-one.csv") || unlink("frame-two.csv") || chdir("/") || rmdir(place);
+    return unlink("psus-one.csv") || unlink("frame-one.csv") || unlink("frame-two.csv") || chdir("/") || rmdir(place);
 }
 
 /* The same file name with other probabilities is another frame. */

@@ -1,11 +1,11 @@
 /* How a budget is best divided over given tables.
  *
- * Each statistic is an aim: its expected whole variance T is that of sampling, of the noise of its estimate, and of what an interval
- * adds because the sampling variance is estimated with noise too. What is minimised is the sum of share * log T. Logarithms make
- * a small number as important as a large one, and noise far below the sampling error is worth nothing.
+ * Each statistic is an aim: its expected whole variance T is that of sampling, of the noise of its estimate, and of what an
+ * interval adds because the sampling variance is estimated with noise too. What is minimised is the sum of share * log T.
+ * Logarithms make a small number as important as a large one, and noise far below the sampling error is worth nothing.
  *
- * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and
- * 2 budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
+ * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and 2
+ * budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
  * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
  * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
  * some power, and scale. */
