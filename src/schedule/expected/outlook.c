@@ -7,9 +7,9 @@
 #include "schedule/aims.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
+#include "schedule/workload/group_noise.h"
 
 /* ---- expected sizes ---- */
 
@@ -248,8 +248,8 @@ static double farthest(const subject *about)
 
 static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }
 
-/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds. A pooled variance is
- * never raised by more than half of it times the margin (inference/pool.h). */
+/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds. A pooled
+ * variance is never raised by more than half of it times the margin (inference/pool.h). */
 static double margin_of(const tmi_outlook *o, const subject *about, double least, const tmi_group_noise *noise)
 {
     const tmi_schedule *s = about->schedule;
