@@ -15,7 +15,7 @@ static tamis_number *scale, *level;
 static int reach_one(void)
 {
     double x;
-    tmi_noise_part part = {31, 40, false};
+    tmi_noise_part part = {31, 40, false, 1};
     return tmi_error_reach(&x, &(tmi_error_law){.se = 900, .df = 197, .parts = &part, .count = 1}, 0.95, NULL) == TAMIS_OK;
 }
 
@@ -23,14 +23,14 @@ static int reach_many(void)
 {
     double x;
     tmi_noise_part parts[20];
-    for (int i = 0; i < 20; i++) parts[i] = (tmi_noise_part){10 + i, 7, i % 2};
+    for (int i = 0; i < 20; i++) parts[i] = (tmi_noise_part){10 + i, 7, i % 2, 1};
     return tmi_error_reach(&x, &(tmi_error_law){.se = 300, .df = 11, .parts = parts, .count = 20}, 0.95, NULL) == TAMIS_OK;
 }
 
 static int ratio(void)
 {
     tmi_ratio_result found;
-    tmi_ratio_part parts[] = {{20, 0, 80, false}, {0, 20, 4, false}};
+    tmi_ratio_part parts[] = {{20, 0, 80, false, 1}, {0, 20, 4, false, 1}};
     tmi_ratio r = {.numerator = 21000,
                    .denominator = 800,
                    .sampling = {4e6, 5e4, 9e3},
@@ -44,10 +44,16 @@ static int ratio(void)
 static int strata(void)
 {
     tmi_interval found;
-    tmi_stratum_count s[] = {{4421, 100, 23, 2, false, TMI_COUNT_SRS},
-                             {1018, 50, 24, 2, false, TMI_COUNT_SRS},
-                             {755, 50, 41, 2, false, TMI_COUNT_SRS}};
-    return tmi_interval_strata(&found, s, 3, NULL, 0.95, NULL) == TAMIS_OK;
+    tmi_stratum_count s[] = {{4421, 100, 23, 8, TMI_COUNT_SRS},
+                             {1018, 50, 24, 8, TMI_COUNT_SRS},
+                             {755, 50, 41, 8, TMI_COUNT_SRS}};
+    tmi_noise_part parts[3];
+    tmi_count_estimate estimate = {0, parts, 3};
+    for (int h = 0; h < 3; h++) {
+        parts[h] = (tmi_noise_part){s[h].population / s[h].sample, 2, false, 1};
+        estimate.value += parts[h].factor * s[h].noisy;
+    }
+    return tmi_interval_strata(&found, s, 3, &estimate, 0.95, NULL) == TAMIS_OK;
 }
 
 static int count_certified(void)

@@ -44,7 +44,7 @@ static tamis_status read_frame(frame *f, const tamis_plan *plan, tamis_error *er
     tmi_columns columns = {0};
     tmi_engine *engine = NULL;
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&columns, plan, err));
+    TMI_TRY(tmi_columns_make(&columns, plan, 0, err));
     f->by_strata = d->by != NULL;
     const tmi_column *list[] = {&pi, tmi_columns_take(&columns, d->by)};
     const char *const files[] = {d->frame};

@@ -100,6 +100,14 @@ static double step_in(const tmi_sample *s, const tmi_plan_column *column, size_t
     return column->by_stratum ? column->by_stratum[tmi_sample_stratum(s, row)].grid.step : column->grid.step;
 }
 
+/* A column of the file as it is. */
+static const void *given_of(const tmi_sample *s, const tmi_plan_column *column)
+{
+    for (size_t i = 0; i < s->columns.count; i++)
+        if (s->columns.origin[i] == column) return list_of(s, &s->columns.list[i]);
+    return NULL;
+}
+
 static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, tamis_error *err)
 {
     void *list = tmi_alloc(s->count, column->is_number ? sizeof(double) : sizeof(int32_t));
@@ -110,9 +118,12 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
     } else if (column->cut_of) {
         const double *numbers = tmi_sample_numbers(s, column->cut_of);
         for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = bin_of(column, numbers[row]);
+    } else if (column->is_category) { /* declared complete: any other text counts as the first value */
+        memcpy(list, given_of(s, column), s->count * sizeof(int32_t));
+        for (size_t row = 0; row < s->count; row++)
+            if (((int32_t *)list)[row] < 0) ((int32_t *)list)[row] = 0;
     } else { /* a number whose missing values count as one */
-        for (size_t i = 0; i < s->columns.count; i++)
-            if (s->columns.origin[i] == column) memcpy(list, list_of(s, &s->columns.list[i]), s->count * sizeof(double));
+        memcpy(list, given_of(s, column), s->count * sizeof(double));
         for (size_t row = 0; row < s->count; row++)
             if (isnan(((double *)list)[row])) ((double *)list)[row] = (double)column->instead * step_in(s, column, row);
     }
@@ -121,16 +132,14 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
 
 static bool is_made(const tmi_plan_column *column)
 {
-    return column->conditions || column->cut_of || (column->is_number && column->missing == TMI_AS_VALUE);
+    return column->conditions || column->cut_of || column->missing == TMI_NEVER ||
+           (column->is_number && column->missing == TMI_AS_VALUE);
 }
 
 static const void *values_of(const tmi_sample *s, const tmi_plan_column *column)
 {
     if (!column) return NULL;
-    if (is_made(column)) return s->made[column - s->plan->columns];
-    for (size_t i = 0; i < s->columns.count; i++)
-        if (s->columns.origin[i] == column) return list_of(s, &s->columns.list[i]);
-    return NULL;
+    return is_made(column) ? s->made[column - s->plan->columns] : given_of(s, column);
 }
 
 const double *tmi_sample_numbers(const tmi_sample *s, const tmi_plan_column *column) { return values_of(s, column); }
@@ -284,7 +293,8 @@ static tamis_status make_columns(tmi_sample *s, tmi_column_facts *facts, tamis_e
     for (size_t i = 0; i < s->columns.count; i++) {
         const tmi_plan_column *column = s->columns.origin[i];
         if (column && !column->conditions && !column->cut_of)
-            take_facts(&facts[column - plan->columns], column, values_of(s, column), s->count);
+            take_facts(&facts[column - plan->columns], column,
+                       column->missing == TMI_NEVER ? given_of(s, column) : values_of(s, column), s->count);
     }
     return TAMIS_OK;
 }
@@ -296,7 +306,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     *s = (tmi_sample){.plan = plan};
     reading r = {.sample = s, .watch = watch};
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&s->columns, plan, err));
+    TMI_TRY(tmi_columns_make(&s->columns, plan, 0, err));
     take_plan_columns(&s->columns, plan);
     const tmi_column *strata = tmi_columns_take(&s->columns, d->by);
     const tmi_column *unit = tmi_columns_add_label(&s->columns, plan->privacy.id);

@@ -1,22 +1,17 @@
-/* Least squares. With S the covariance and M = S A', the correction is t + M (A M)^-1 (c - A t), and an error e of t becomes P
- * e, P = I - M (A M)^-1 A. */
 #include "inference/adjust.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "survey/estimator.h"
-#include "survey/normal.h"
 
 const char *tmi_adjustment_text(tmi_adjustment adjustment)
 {
     static const char *const texts[] = {
         [TMI_CALIBRATED] = "calibrated to public counts by least squares; its errors are those after calibration, to first order",
         [TMI_RAKED] = "raked to public counts; its errors are those after raking, to first order",
-        [TMI_CONSISTENT] =
-            "made to add up with the other numbers by least squares: the noise is smaller, the sampling error unchanged",
         [TMI_NON_NEGATIVE] = "made non-negative: small numbers are too large on average, large ones too small",
         [TMI_REGULARISED] = "weights shrunk towards their mean: biased by at most the stated bound",
         [TMI_SUPPRESSED_CV] = "withheld: its coefficient of variation is too large",
@@ -25,168 +20,65 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment)
     return texts[adjustment];
 }
 
-typedef struct problem {
-    const tmi_controls *controls;
-    double *moves;  /* M: count x rows */
-    double *factor; /* of A M */
-    double *gap, *values;
-} problem;
+/* ---- non-negativity ---- */
 
-static tamis_status check(const double *t, const double *covariance, const tmi_controls *c, tamis_error *err)
+typedef struct cell {
+    double t, variance;
+} cell;
+
+/* By t / v, the largest first: the lambda at which a cell becomes 0. */
+static int earlier(const void *x, const void *y)
 {
-    tamis_status status;
-    if (!t || !covariance || !c || !c->constraints || !c->totals) return tmi_fail(err, TAMIS_INVALID, "t: an input is NULL");
-    if (c->count < 1 || c->count > TMI_MAX_ADJUSTED)
-        return tmi_fail(err, TAMIS_INVALID, "count: not between 1 and %d", TMI_MAX_ADJUSTED);
-    if (c->rows < 1 || c->rows > c->count) return tmi_fail(err, TAMIS_INVALID, "rows: not between 1 and the count");
-    TMI_TRY(tmi_check_finite("t", t, c->count, err));
-    TMI_TRY(tmi_check_finite("covariance", covariance, c->count * c->count, err));
-    TMI_TRY(tmi_check_finite("constraints", c->constraints, c->rows * c->count, err));
-    TMI_TRY(tmi_check_finite("totals", c->totals, c->rows, err));
-    for (size_t i = 0; i < c->count; i++)
-        if (!(covariance[i * c->count + i] >= 0))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "covariance: variance %zu is negative", i));
-
-done:
-    return status;
+    const cell *a = x, *b = y;
+    double at_a = a->t / a->variance, at_b = b->t / b->variance;
+    return (at_a < at_b) - (at_a > at_b);
 }
 
-static tamis_status make(problem *p, const tmi_controls *controls, tamis_error *err)
+/* The cells that stay positive are the first ones; the lambda that gives them the total is found when the next cell would
+ * not be positive. */
+static double find_lambda(const cell *cells, size_t count, double total)
 {
-    *p = (problem){.controls = controls};
-    p->moves = tmi_alloc(controls->count * controls->rows, sizeof *p->moves);
-    p->factor = tmi_alloc(controls->rows * controls->rows, sizeof *p->factor);
-    p->gap = tmi_alloc(controls->rows, sizeof *p->gap);
-    p->values = tmi_alloc(controls->count, sizeof *p->values);
-    return p->moves && p->factor && p->gap && p->values ? TAMIS_OK : tmi_fail_memory(err);
-}
-
-static void clear(problem *p)
-{
-    tmi_free(p->moves);
-    tmi_free(p->factor);
-    tmi_free(p->gap);
-    tmi_free(p->values);
-}
-
-/* M = S A', then the factor of A M. */
-static tamis_status set_moves(problem *p, const double *covariance, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    size_t k = p->controls->count, m = p->controls->rows;
-    const double *A = p->controls->constraints;
-    memset(p->moves, 0, k * m * sizeof *p->moves);
-    for (size_t i = 0; i < k; i++)
-        for (size_t r = 0; r < m; r++) {
-            TMI_TRY(tmi_watch_beat(p->controls->watch, err));
-            for (size_t j = 0; j < k; j++) p->moves[i * m + r] += covariance[i * k + j] * A[r * k + j];
-        }
-    for (size_t r = 0; r < m; r++)
-        for (size_t q = 0; q < m; q++) {
-            TMI_TRY(tmi_watch_beat(p->controls->watch, err));
-            tmi_sum sum = {0};
-            for (size_t i = 0; i < k; i++) tmi_sum_add(&sum, A[r * k + i] * p->moves[i * m + q]);
-            p->factor[r * m + q] = tmi_sum_value(sum);
-        }
-    TMI_TRY(tmi_normal_factor(p->factor, m, p->controls->watch, err));
-
-done:
-    return status;
-}
-
-/* c - A t, and the largest part of it relative to what is added up there. */
-static double set_gap(problem *p, const double *t)
-{
-    const tmi_controls *c = p->controls;
-    double worst = 0;
-    for (size_t r = 0; r < c->rows; r++) {
-        tmi_sum sum = {c->totals[r], 0};
-        double size = fabs(c->totals[r]);
-        for (size_t i = 0; i < c->count; i++) {
-            tmi_sum_add(&sum, -c->constraints[r * c->count + i] * t[i]);
-            size = fmax(size, fabs(c->constraints[r * c->count + i] * t[i]));
-        }
-        p->gap[r] = tmi_sum_value(sum);
-        if (size > 0) worst = fmax(worst, fabs(p->gap[r]) / size);
+    tmi_sum t = {-total, 0}, v = {0};
+    double lambda = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        if (!(cells[i].t / cells[i].variance > lambda || i == 0)) break;
+        tmi_sum_add(&t, cells[i].t);
+        tmi_sum_add(&v, cells[i].variance);
+        lambda = tmi_sum_value(t) / tmi_sum_value(v);
     }
-    return worst;
+    return lambda;
 }
 
-/* Moves p->values onto the totals; the second and third time take back the rounding of the first. */
-static tamis_status meet(problem *p, tamis_error *err)
+tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *variances, size_t count, double total,
+                                     tamis_error *err)
 {
-    const tmi_controls *c = p->controls;
-    for (int round = 0; round < 3; round++) {
-        set_gap(p, p->values);
-        tmi_normal_solve(p->gap, p->factor, c->rows);
-        for (size_t i = 0; i < c->count; i++)
-            for (size_t r = 0; r < c->rows; r++) p->values[i] += p->moves[i * c->rows + r] * p->gap[r];
+    *cut = 0;
+    if (!t || !variances) return tmi_fail(err, TAMIS_INVALID, "t: an input is NULL");
+    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: not at least 1");
+    if (!(total >= 0 && isfinite(total))) return tmi_fail(err, TAMIS_INVALID, "total: not a finite number of at least 0");
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(t[i])) return tmi_fail(err, TAMIS_INVALID, "t: number %zu is not finite", i);
+        if (!(variances[i] > 0 && isfinite(variances[i])))
+            return tmi_fail(err, TAMIS_INVALID, "variances: number %zu is not positive and finite", i);
     }
-    if (set_gap(p, p->values) <= 1e-10) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "totals: they contradict each other, or nothing here can be changed to meet them");
-}
-
-/* P v for a vector of `matrix` that begins at `first` and whose numbers are `step` apart. */
-static void project_line(problem *p, double *matrix, size_t first, size_t step)
-{
-    size_t k = p->controls->count, m = p->controls->rows;
-    const double *A = p->controls->constraints;
-    for (size_t r = 0; r < m; r++) {
-        tmi_sum sum = {0};
-        for (size_t i = 0; i < k; i++) tmi_sum_add(&sum, A[r * k + i] * matrix[first + i * step]);
-        p->gap[r] = tmi_sum_value(sum);
+    cell *cells = tmi_alloc(count, sizeof *cells);
+    if (!cells) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) cells[i] = (cell){t[i], variances[i]};
+    qsort(cells, count, sizeof *cells, earlier);
+    double lambda = find_lambda(cells, count, total);
+    for (size_t i = 0; i < count; i++) {
+        t[i] = fmax(t[i] - lambda * variances[i], 0);
+        *cut += t[i] == 0;
     }
-    tmi_normal_solve(p->gap, p->factor, m);
-    for (size_t i = 0; i < k; i++)
-        for (size_t r = 0; r < m; r++) matrix[first + i * step] -= p->moves[i * m + r] * p->gap[r];
+    tmi_free(cells);
+    return TAMIS_OK;
 }
 
-/* S becomes P S P', column by column and then row by row. */
-static tamis_status project(problem *p, double *covariance, tamis_error *err)
+/* ---- suppression ---- */
+
+bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double noisy_units)
 {
-    tamis_status status = TAMIS_OK;
-    size_t k = p->controls->count;
-    for (int side = 0; side < 2; side++)
-        for (size_t line = 0; line < k; line++) {
-            TMI_TRY(tmi_watch_beat(p->controls->watch, err));
-            project_line(p, covariance, side ? line * k : line, side ? 1 : k);
-        }
-    for (size_t i = 0; i < k; i++) covariance[i * k + i] = fmax(covariance[i * k + i], 0);
-
-done:
-    return status;
-}
-
-/* P itself: the columns of the identity, projected. */
-static tamis_status set_projection(double *projection, problem *p, tamis_error *err)
-{
-    tamis_status status = TAMIS_OK;
-    size_t k = p->controls->count;
-    memset(projection, 0, k * k * sizeof *projection);
-    for (size_t i = 0; i < k; i++) {
-        TMI_TRY(tmi_watch_beat(p->controls->watch, err));
-        projection[i * k + i] = 1;
-        project_line(p, projection, i, k);
-    }
-
-done:
-    return status;
-}
-
-tamis_status tmi_adjust_totals(double *t, double *covariance, double *projection, const tmi_controls *controls, tamis_error *err)
-{
-    tamis_status status = check(t, covariance, controls, err);
-    if (status != TAMIS_OK) return status;
-    problem p;
-    TMI_TRY(make(&p, controls, err));
-    TMI_TRY(set_moves(&p, covariance, err));
-    memcpy(p.values, t, controls->count * sizeof *t);
-    TMI_TRY(meet(&p, err));
-    memcpy(t, p.values, controls->count * sizeof *t);
-    TMI_TRY(project(&p, covariance, err));
-    if (projection) TMI_TRY(set_projection(projection, &p, err));
-
-done:
-    clear(&p);
-    return status;
+    bool few = noisy_units < rules.smallest * (1 - 1e-9); /* the dust of doubles is no unit */
+    *rule = few ? TMI_SUPPRESSED_SMALL : TMI_SUPPRESSED_CV;
+    return few || se > rules.largest_cv * fabs(estimate);
 }

@@ -1,7 +1,6 @@
 /* Post-processing of released numbers. It costs no budget: it sees only what was released, and what is public.
  *
- * Estimates t whose errors have covariance S are made to agree with each other by generalised least squares; cells are
- * made non-negative; numbers that say too little are withheld. Each result should tell which of these was done to it:
+ * Cells are made non-negative; numbers that say too little are withheld. Each result should say which of these was done to it:
  * tmi_adjustment_text.                                                                                               */
 #ifndef TMI_INFERENCE_ADJUST_H
 #define TMI_INFERENCE_ADJUST_H
@@ -16,7 +15,6 @@
 typedef enum tmi_adjustment {
     TMI_CALIBRATED,
     TMI_RAKED,
-    TMI_CONSISTENT,
     TMI_NON_NEGATIVE,
     TMI_REGULARISED,
     TMI_SUPPRESSED_CV,
@@ -25,28 +23,6 @@ typedef enum tmi_adjustment {
 
 /* A sentence for the result, with the bias where there is one. */
 const char *tmi_adjustment_text(tmi_adjustment adjustment);
-
-/* ---- public totals ---- */
-
-#define TMI_MAX_ADJUSTED 4096 /* numbers in one least squares problem: their covariance holds 128 MB, and so does P */
-
-/* Numbers t[0..count-1], their covariance, and what must hold: sum_j constraints[i * count + j] * t[j] = totals[i] for i <
- * rows. Consistency is the case of totals 0 ("margin - sum of cells"). */
-typedef struct tmi_controls {
-    size_t count, rows;
-    const double *constraints, *totals;
-    tmi_watch *watch; /* may be NULL */
-} tmi_controls;
-
-/* t* = t + S A' (A S A')^-1 (c - A t), V* = S - S A' (A S A')^-1 A S: the best unbiased correction, and its covariance. An error
- * e of t becomes the error P e of t*, P = I - S A' (A S A')^-1 A.
- *
- * Needs    1 <= rows <= count <= TMI_MAX_ADJUSTED, finite numbers, S symmetric and not negative.
- * Gives    t* in place, meeting the totals to 1e-9 of them; V* in place of S; P, count x count, unless `projection` is NULL.
- * Cost     O(count^2 rows).
- * Errors   INVALID (also: totals that contradict each other, or that no change of these numbers can meet), SYSTEM; t and S
- *          are then unchanged.                                                                                       */
-tamis_status tmi_adjust_totals(double *t, double *covariance, double *projection, const tmi_controls *controls, tamis_error *err);
 
 /* ---- cells ---- */
 

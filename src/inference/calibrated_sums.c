@@ -1,196 +1,251 @@
+/* With A_c the moments of control cell c, K_c its rows, g_c its factor and gamma_c what calibration explains of A_c, a
+ * calibrated moment is the sum of g_c A_c and moves, to first order, as the sum of g_c (A_c - gamma_c K_c). With residuals e =
+ * x - r y - gamma, gamma = beta_x - r beta_y, its sampling variance is the sum over strata of a (sum of g^2 e^2), less a/n of
+ * the square of the sum of g e; where weights are in the tables it is the sum of a g^2 e^2, and of clusters that of the squared
+ * signed totals of g e. All of them are linear or quadratic in moments of control cells, and so are their noises in the noisy
+ * integers. */
 #include "inference/calibrated_sums.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "inference/stratum_form.h"
+#include "inference/control_reads.h"
+#include "num/number.h"
+#include "schedule/controls.h"
+#include "schedule/noise_law.h"
 
 /* A count that calibration makes public has no sampling error; so much of what it could have may be left by rounding. */
 #define ROUNDING 1e-12
-
-/* ---- cells ---- */
-
-/* What was measured of a control cell in a stratum, each role by itself: in the unit of the sum; weights applied if they are
- * in the tables of the statistic. */
-typedef struct cell {
-    double value[TMI_ROLES], noise[TMI_ROLES];
-} cell;
 
 typedef struct crossed {
     const tmi_inference *r;
     const tmi_schedule *s;
     const tmi_calibration *c;
-    size_t statistic, group;
-    bool weighed;  /* weights are in the tables of the statistic */
-    bool apart;    /* its tables have strata */
-    size_t strata; /* 1 if not */
-    cell *cells;   /* control cells of the first stratum, then of the next */
-    double *gamma; /* of A by control cell, then of B, then of Q */
+    size_t statistic, groups, levels, copies;
+    tmi_form_moments f;
+    double *moments; /* copy by copy, group by group, level by level of the axis of calibration, moment by moment */
+    double *rows;    /* copy by copy, level by level */
+    double *gamma;   /* of one group: moment by moment, control cell by control cell */
+    double *sums;    /* of one group: the same */
 } crossed;
-
-/* Where the cells of a role's table stand that belong to the group: together if its columns come first, else anywhere. */
-typedef struct range {
-    const tmi_measurement *m;
-    const tmi_int128 *noisy;
-    size_t first, end;
-    bool all; /* of these cells; those of the counts of control cells always */
-} range;
-
-static bool of_controls(size_t role) { return role == TMI_CONTROL_ROWS || role == TMI_CONTROL_SQUARES; }
-
-static range range_of(const crossed *x, size_t role)
-{
-    size_t table = x->s->uses[x->statistic].table[role];
-    if (table == TMI_NO_TABLE) return (range){0};
-    const tmi_measurement *m = &x->s->measurements[table];
-    const tmi_plan_statistic *t = &x->s->plan->statistics[x->statistic];
-    size_t each = m->cells / (size_t)tmi_statistic_cells(t), together = 0;
-    while (together < t->by_count && together < m->by_count && m->by[together] == t->by[together]) together++;
-    range found = {m, x->r->noisy[table], 0, m->cells, of_controls(role)};
-    if (found.all || together < t->by_count) return found;
-    return (range){m, found.noisy, x->group * each, (x->group + 1) * each, true};
-}
-
-static bool is_inside(const crossed *x, const range *range, size_t at)
-{
-    if (at < range->first || at >= range->end) return false;
-    return range->all || tmi_group_in(x->s, x->statistic, range->m, at) == x->group;
-}
-
-/* The weight that comes after the noise. */
-static double weight_after(const crossed *x, const tmi_measurement *m, size_t h)
-{
-    return m->quantity.weighing == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[h]) : 1;
-}
-
-static tmi_noise_part noise_of(const crossed *x, const tmi_measurement *m, size_t at)
-{
-    double unit = tmi_measurement_unit(m, &x->s->sampling, tmi_cell_stratum(m, at));
-    return (tmi_noise_part){unit, tmi_number_nearest(tmi_cell_law(m, at)->scale), x->s->gaussian};
-}
-
-static void put(cell *to, size_t role, double value, double variance, double factor)
-{
-    to->value[role] += factor * value;
-    to->noise[role] += factor * factor * variance;
-}
-
-static void gather(crossed *x, size_t role)
-{
-    range range = range_of(x, role);
-    bool has_spread = x->s->uses[x->statistic].table[TMI_CONTROL_SQUARES] != TMI_NO_TABLE;
-    for (size_t at = range.first; at < range.end; at++) {
-        if (!is_inside(x, &range, at)) continue;
-        size_t h = tmi_cell_stratum(range.m, at);
-        cell *to = &x->cells[(x->apart ? h : 0) * x->c->cells + tmi_control_cell(x->s, range.m, at)];
-        tmi_noise_part part = noise_of(x, range.m, at);
-        double value = part.factor * (double)range.noisy[at], variance = tmi_noise_part_variance(part);
-        put(to, role, value, variance, role == TMI_CONTROL_ROWS && x->weighed ? weight_after(x, range.m, h) : 1);
-        if (role == TMI_CONTROL_ROWS && x->weighed && !has_spread && x->s->sampling.spread)
-            put(to, TMI_CONTROL_SQUARES, value, variance, x->s->sampling.spread[h]);
-    }
-}
-
-static double weight_in(const crossed *x, size_t h) { return x->weighed ? 1 : tmi_number_nearest(x->s->sampling.weight[h]); }
-
-static double *gamma_of(const crossed *x, size_t role) { return x->gamma + role * x->c->cells; }
 
 static void crossed_clear(crossed *x)
 {
-    tmi_free(x->cells);
+    tmi_free(x->moments);
+    tmi_free(x->rows);
     tmi_free(x->gamma);
+    tmi_free(x->sums);
 }
 
-static tamis_status crossed_make(crossed *x, const tmi_inference *r, size_t statistic, size_t group, tamis_error *err)
+static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_reconstruction *family, size_t statistic,
+                                 tamis_error *err)
 {
-    const tmi_measurement *a = tmi_table_of(r->schedule, statistic, TMI_NUMERATOR);
+    const tmi_schedule *s = r->schedule;
+    tamis_status status = TAMIS_OK;
     *x = (crossed){.r = r,
-                   .s = r->schedule,
+                   .s = s,
                    .c = r->calibration,
                    .statistic = statistic,
-                   .group = group,
-                   .weighed = a->quantity.weighing != TMI_UNWEIGHED,
-                   .apart = a->stratum_at < a->by_count};
-    x->strata = x->apart ? x->s->sampling.strata : 1;
-    x->cells = tmi_alloc(x->strata * x->c->cells, sizeof *x->cells);
-    x->gamma = tmi_alloc(TMI_MAIN_ROLES * x->c->cells, sizeof *x->gamma);
-    if (!x->cells || !x->gamma) return tmi_fail_memory(err);
-    for (size_t role = 0; role < TMI_ROLES; role++) gather(x, role);
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
-        double *gamma = gamma_of(x, role);
-        for (size_t h = 0; h < x->strata; h++) {
-            for (size_t c = 0; c < x->c->cells; c++) gamma[c] += weight_in(x, h) * x->cells[h * x->c->cells + c].value[role];
+                   .groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
+                   .levels = tmi_control_cells(s),
+                   .copies = family->copies,
+                   .f = tmi_form_moments_of(&s->plan->statistics[statistic])};
+    const size_t each = x->groups * x->levels * TMI_MOMENTS;
+    x->moments = tmi_alloc(x->copies, each * sizeof *x->moments);
+    x->rows = tmi_alloc(x->copies, x->levels * sizeof *x->rows);
+    x->gamma = tmi_alloc(x->c->cells, TMI_MOMENTS * sizeof *x->gamma);
+    x->sums = tmi_alloc(x->c->cells, TMI_MOMENTS * sizeof *x->sums);
+    if (!x->moments || !x->rows || !x->gamma || !x->sums) return tmi_fail_memory(err);
+    for (size_t copy = 0; copy < x->copies; copy++) {
+        tmi_reconstruct_rows(x->rows + copy * x->levels, family, copy, s->workload.control_axis);
+        TMI_TRY(tmi_reconstruct_moments(x->moments + copy * each, family, copy, statistic, s->workload.apart ? copy : 0, err));
+    }
+
+done:
+    return status;
+}
+
+static const double *moments_at(const crossed *x, size_t copy, size_t group, size_t level)
+{
+    return x->moments + ((copy * x->groups + group) * x->levels + level) * TMI_MOMENTS;
+}
+
+/* Whether a group has rows in a stratum that is measured apart. */
+static bool is_in_stratum(const crossed *x, size_t group, size_t copy)
+{
+    const size_t stratum = tmi_group_stratum(x->s, x->statistic, group);
+    return !x->s->workload.apart || stratum == SIZE_MAX || stratum == copy;
+}
+
+static double weight_of(const crossed *x, size_t copy)
+{
+    return tmi_main_family(x->s) == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[x->s->workload.apart ? copy : 0])
+                                                  : 1;
+}
+
+static double gamma_of(const crossed *x, size_t moment, size_t cell)
+{
+    return moment < TMI_MOMENTS ? x->gamma[moment * x->c->cells + cell] : 0;
+}
+
+/* ---- values ---- */
+
+static void set_values(tmi_group_sums *z, crossed *x, size_t group)
+{
+    const size_t cells = x->c->cells;
+    memset(x->sums, 0, cells * TMI_MOMENTS * sizeof *x->sums);
+    for (size_t copy = 0; copy < x->copies; copy++)
+        for (size_t l = 0; is_in_stratum(x, group, copy) && l < x->levels; l++) {
+            const size_t cell = x->c->cell_of[l];
+            for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++)
+                x->sums[m * cells + cell] += weight_of(x, copy) * moments_at(x, copy, group, l)[m];
+        }
+    for (size_t m = 0; m < TMI_MOMENTS; m++) {
+        for (size_t cell = 0; cell < cells; cell++) z->value[m] += x->c->factors[cell] * x->sums[m * cells + cell];
+        tmi_calibration_regress(x->gamma + m * cells, x->c, x->sums + m * cells);
+    }
+}
+
+/* ---- noise ---- */
+
+static double variance_of(const tmi_moment_parts *p, const tmi_moment_part *part)
+{
+    return tmi_noise_part_variance((tmi_noise_part){1, part->scale, p->gaussian, part->count});
+}
+
+static void set_covariance(tmi_moment_noise *n, const tmi_moment_parts *p)
+{
+    *n = (tmi_moment_noise){0};
+    for (size_t k = 0; k < p->count; k++)
+        for (size_t a = 0; a < TMI_MOMENTS; a++)
+            for (size_t b = 0; b < TMI_MOMENTS; b++)
+                n->covariance[a][b] += p->list[k].factor[a] * p->list[k].factor[b] * variance_of(p, &p->list[k]);
+}
+
+/* Of the calibrated moments: each is its own output. */
+static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const crossed *x, tmi_control_reads *o, size_t group,
+                              tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    const tmi_plan_statistic *t = &x->s->plan->statistics[x->statistic];
+    *p = (tmi_moment_parts){.gaussian = x->s->gaussian};
+    tmi_control_reads_reset(o);
+    for (size_t l = 0; l < x->levels; l++) {
+        const size_t cell = x->c->cell_of[l];
+        for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++) {
+            const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
+            if ((of_x && !t->column) || (of_y && !t->second)) continue;
+            tmi_control_moment(o, m, m, l, x->c->factors[cell]);
+            tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
         }
     }
-    return TAMIS_OK;
-}
+    for (size_t copy = 0; copy < x->copies; copy++)
+        if (is_in_stratum(x, group, copy))
+            TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_family(x->s), x->statistic, o, group,
+                                            x->s->workload.apart ? copy : 0, weight_of(x, copy), err));
+    set_covariance(n, p);
 
-/* ---- sums and their noise ---- */
-
-static bool is_control_table(const crossed *x, size_t role)
-{
-    const tmi_use *use = &x->s->uses[x->statistic];
-    return use->table[role] == use->table[TMI_CONTROL_ROWS];
-}
-
-/* A noise of a sum's own table. */
-static void add_own(tmi_group_sums *z, const crossed *x, size_t role)
-{
-    range range = range_of(x, role);
-    for (size_t at = range.first; at < range.end && !is_control_table(x, role); at++) {
-        if (!is_inside(x, &range, at)) continue;
-        tmi_noise_part part = noise_of(x, range.m, at);
-        size_t table = x->s->uses[x->statistic].table[role];
-        tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = table, .cell = at};
-        found.factor[role] = part.factor * weight_after(x, range.m, tmi_cell_stratum(range.m, at)) *
-                             x->c->factors[tmi_control_cell(x->s, range.m, at)];
-        z->parts[z->part_count++] = found;
-    }
-}
-
-/* A noise of the counts: in the factors, and in a sum that is one of the counts. */
-static void add_shared(tmi_group_sums *z, const crossed *x)
-{
-    range counts = range_of(x, TMI_CONTROL_ROWS);
-    for (size_t at = counts.first; at < counts.end; at++) {
-        tmi_noise_part part = noise_of(x, counts.m, at);
-        size_t c = tmi_control_cell(x->s, counts.m, at);
-        double reach = part.factor * weight_after(x, counts.m, tmi_cell_stratum(counts.m, at)) * x->c->factors[c];
-        size_t table = x->s->uses[x->statistic].table[TMI_CONTROL_ROWS];
-        tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian, .table = table, .cell = at};
-        bool any = false;
-        for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
-            range own = range_of(x, role);
-            bool inside = is_control_table(x, role) && is_inside(x, &own, at);
-            found.factor[role] = reach * ((inside ? 1 : 0) - gamma_of(x, role)[c]);
-            any = any || found.factor[role] != 0;
-        }
-        if (!any) continue;
-        z->parts[z->part_count++] = found;
-        z->shared_noise += tmi_noise_part_variance(tmi_sums_part_in(&found, (const double[]){1, 0, 0}));
-    }
-}
-
-static tamis_status set_sums(tmi_group_sums *z, const crossed *x, tamis_error *err)
-{
-    size_t count = 0;
-    for (size_t role = 0; role <= TMI_CONTROL_ROWS; role++) {
-        range range = range_of(x, role);
-        count += range.end - range.first;
-    }
-    z->parts = tmi_alloc(count, sizeof *z->parts);
-    if (!z->parts) return tmi_fail_memory(err);
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
-        double *gamma = gamma_of(x, role); /* as yet the sums by control cell */
-        for (size_t c = 0; c < x->c->cells; c++) z->value[role] += x->c->factors[c] * gamma[c];
-        tmi_calibration_regress(gamma, x->c, gamma);
-        add_own(z, x, role);
-    }
-    add_shared(z, x);
-    return TAMIS_OK;
+done:
+    return status;
 }
 
 /* ---- the form ---- */
+
+enum { AA, AB, BB, OF_X, OF_Y };
+
+/* Squares and products of residuals in a cell: coefficients a g^2 of the sums about 0. */
+static void put_squares(tmi_control_reads *o, const crossed *x, size_t level, double scale, double p, double q)
+{
+    const tmi_form_moments *f = &x->f;
+    tmi_control_moment(o, AA, f->xx, level, scale);
+    tmi_control_moment(o, AA, f->x, level, -2 * p * scale);
+    tmi_control_rows(o, AA, level, p * p * scale);
+    if (f->y >= TMI_MOMENTS) return;
+    tmi_control_moment(o, AB, f->xy, level, -2 * scale);
+    tmi_control_moment(o, AB, f->y, level, 2 * p * scale);
+    tmi_control_moment(o, AB, f->x, level, 2 * q * scale);
+    tmi_control_rows(o, AB, level, -2 * p * q * scale);
+    tmi_control_moment(o, BB, f->yy, level, scale);
+    tmi_control_moment(o, BB, f->y, level, -2 * q * scale);
+    tmi_control_rows(o, BB, level, q * q * scale);
+}
+
+/* The residuals themselves, times their factors. */
+static void put_residuals(tmi_control_reads *o, const crossed *x, size_t level)
+{
+    const size_t cell = x->c->cell_of[level];
+    const double g = x->c->factors[cell];
+    tmi_control_moment(o, OF_X, x->f.x, level, g);
+    tmi_control_rows(o, OF_X, level, -g * gamma_of(x, x->f.x, cell));
+    tmi_control_moment(o, OF_Y, x->f.y, level, g);
+    tmi_control_rows(o, OF_Y, level, -g * gamma_of(x, x->f.y, cell));
+}
+
+/* The value of an output. */
+static double value_of(const crossed *x, const tmi_control_reads *o, size_t output, size_t copy, size_t group)
+{
+    double sum = 0;
+    for (size_t l = 0; l < x->levels; l++) {
+        sum += o->of_rows[output * o->levels + l] * x->rows[copy * x->levels + l];
+        for (size_t m = 0; m < TMI_MOMENTS; m++)
+            if (o->used[output][m])
+                sum += o->of_moments[(output * TMI_MOMENTS + m) * o->levels + l] * moments_at(x, copy, group, l)[m];
+    }
+    return sum;
+}
+
+static void add_form_noise(tmi_form_noise *noise, const tmi_moment_parts *p)
+{
+    for (size_t k = 0; k < p->count; k++) {
+        const double *f = p->list[k].factor;
+        tmi_form_noise_add(noise, f[AA], f[AB], f[BB], variance_of(p, &p->list[k]));
+    }
+}
+
+/* One stratum: the squares, then what its mean explains, whose noise depends on the sums themselves. */
+static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, tmi_weighing family, size_t copy,
+                                size_t group, tmi_stratum_part p, bool subtracts, tamis_error *err)
+{
+    tmi_moment_parts parts = {0};
+    const tmi_form_moments *f = &x->f;
+    const double each = subtracts ? p.a / p.rows : 0;
+    tamis_status status = TAMIS_OK;
+    tmi_control_reads_reset(o);
+    for (size_t l = 0; l < x->levels; l++) {
+        const size_t cell = x->c->cell_of[l];
+        if (cell == SIZE_MAX) continue;
+        const double g = x->c->factors[cell], px = gamma_of(x, f->x, cell), py = gamma_of(x, f->y, cell);
+        put_squares(o, x, l, p.a * g * g, px, py);
+        put_residuals(o, x, l);
+    }
+    const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
+    z->form.xx += value_of(x, o, AA, copy, group);
+    z->form.xy -= value_of(x, o, AB, copy, group) / 2;
+    z->form.yy += value_of(x, o, BB, copy, group);
+    TMI_TRY(tmi_control_reads_parts(&parts, x->s, family, x->statistic, o, group, x->s->workload.apart ? copy : 0, 1, err));
+    double vx = 0, vy = 0, vxy = 0;
+    for (size_t k = 0; k < parts.count; k++) {
+        double *slopes = parts.list[k].factor, v = variance_of(&parts, &parts.list[k]), fx = slopes[OF_X], fy = slopes[OF_Y];
+        vx += v * fx * fx;
+        vy += v * fy * fy;
+        vxy += v * fx * fy;
+        slopes[AA] -= 2 * each * X * fx;
+        slopes[AB] += 2 * each * (Y * fx + X * fy);
+        slopes[BB] -= 2 * each * Y * fy;
+    }
+    z->form.xx -= each * (X * X - vx);
+    z->form.xy -= each * (X * Y - vxy);
+    z->form.yy -= each * (Y * Y - vy);
+    add_form_noise(&z->form_noise, &parts);
+    tmi_form_noise_add(&z->form_noise, each, 0, 0, (x->s->gaussian ? 2 : 5) * vx * vx);
+    tmi_form_noise_add(&z->form_noise, 0, 2 * each, 0, vx * vy);
+    tmi_form_noise_add(&z->form_noise, 0, 0, each, (x->s->gaussian ? 2 : 5) * vy * vy);
+
+done:
+    tmi_moment_parts_clear(&parts);
+    return status;
+}
 
 static double largest_square(const tmi_calibration *c)
 {
@@ -199,159 +254,127 @@ static double largest_square(const tmi_calibration *c)
     return largest;
 }
 
-static double slope_of(const crossed *x, size_t role, double centre, size_t c)
-{
-    return gamma_of(x, role)[c] + (centre != 0 ? centre * gamma_of(x, TMI_RATIO_ROWS)[c] : 0);
-}
+/* ---- groups of clusters ---- */
 
-static tmi_square square_of(const crossed *x, const cell *cell, size_t role, bool ratio)
+/* The signed totals of the calibrated residuals, squared, without their noise's variance. */
+static tamis_status add_groups(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, size_t group, tamis_error *err)
 {
-    const tmi_measurement *m = tmi_table_of(x->s, x->statistic, (tmi_role)role);
-    if (!m) return (tmi_square){0};
-    return (tmi_square){true, cell->value[role], cell->noise[role], ratio ? tmi_centre_of(m, false) : 0,
-                        ratio ? tmi_centre_of(m, true) : 0};
-}
-
-static tmi_stratum_form form_of(const crossed *x, const tmi_group_sums *z, tmi_stratum_part p, size_t h, size_t c)
-{
-    const cell *cell = &x->cells[h * x->c->cells + c];
-    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO,
-               has_b = tmi_table_of(x->s, x->statistic, TMI_DENOMINATOR) != NULL;
-    tmi_stratum_form f = {.a = p.a,
-                          .each = x->s->sampling.subtracts ? p.a / p.rows : 0,
-                          .g = x->c->factors[c],
-                          .mean = has_b && !ratio,
-                          .beta_x = slope_of(x, TMI_NUMERATOR, z->centre[0], c),
-                          .beta_y = slope_of(x, TMI_DENOMINATOR, z->centre[1], c),
-                          .n = ratio ? cell->value[TMI_RATIO_ROWS] : 0,
-                          .k = cell->value[TMI_CONTROL_ROWS],
-                          .vn = ratio ? cell->noise[TMI_RATIO_ROWS] : 0,
-                          .vx = cell->noise[TMI_NUMERATOR],
-                          .vy = cell->noise[TMI_DENOMINATOR],
-                          .vk = x->c->met ? cell->noise[TMI_CONTROL_ROWS] : 0,
-                          .centre_x = z->centre[0],
-                          .centre_y = z->centre[1],
-                          .xx = square_of(x, cell, TMI_NUMERATOR_SQUARES, ratio),
-                          .xy = square_of(x, cell, TMI_PRODUCTS, ratio),
-                          .yy = square_of(x, cell, TMI_DENOMINATOR_SQUARES, ratio)};
-    f.x = cell->value[TMI_NUMERATOR] + f.centre_x * f.n;
-    f.y = cell->value[TMI_DENOMINATOR] + f.centre_y * f.n;
-    f.x_is_k = x->c->met && is_control_table(x, TMI_NUMERATOR) && f.vx > 0;
-    f.y_is_k = x->c->met && is_control_table(x, TMI_DENOMINATOR) && f.vy > 0;
-    return f;
-}
-
-static tamis_status unweighed_form(tmi_group_sums *z, const crossed *x, tamis_error *err)
-{
-    tmi_quadratic moments = {0};
-    tmi_stratum_sums *list = tmi_alloc(x->strata, sizeof *list);
-    if (!list) return tmi_fail_memory(err);
-    for (size_t h = 0; h < x->strata; h++) {
-        tmi_stratum_part p = tmi_stratum_part_of(x->s, x->apart ? h : SIZE_MAX);
-        list[h] = (tmi_stratum_sums){.a = p.a, .sample = p.rows};
-        for (size_t c = 0; c < x->c->cells; c++) {
-            tmi_stratum_form f = form_of(x, z, p, h, c);
-            tmi_stratum_form_add(&moments, &list[h], &f);
-        }
-        for (size_t c = 0; c < x->c->cells; c++) {
-            tmi_stratum_form f = form_of(x, z, p, h, c);
-            tmi_stratum_form_noise(&z->form_noise, &f, &list[h]);
-        }
-        if (x->s->sampling.subtracts) tmi_stratum_mean_noise(&z->form_noise, &list[h], p.a / p.rows, x->s->gaussian);
-        z->spread += p.a * p.rows * largest_square(x->c);
+    const tmi_sampling *p = &x->s->sampling;
+    const double after = p->weights == TMI_ALIKE ? pow(tmi_number_nearest(p->weight[0]), 2) : 1, scale = after * x->r->clamping;
+    tmi_moment_parts parts = {0};
+    bool of_x, of_y;
+    tamis_status status;
+    tmi_control_reads_reset(o);
+    for (size_t l = 0; l < x->levels; l++)
+        if (x->c->cell_of[l] != SIZE_MAX) put_residuals(o, x, l);
+    TMI_TRY(tmi_control_reads_determined(&of_x, x->s, TMI_GROUPED, x->statistic, o, OF_X, group, err));
+    TMI_TRY(tmi_control_reads_determined(&of_y, x->s, TMI_GROUPED, x->statistic, o, OF_Y, group, err));
+    if (!of_x || !of_y || p->lonely) {
+        z->form.xx = p->lonely ? NAN : INFINITY; /* one cluster of a stratum says nothing; infinite: not measured */
+        goto done;
     }
-    z->form = tmi_variance_moments(moments, list, x->s->sampling.subtracts ? x->strata : 0);
-    tmi_free(list);
-    return TAMIS_OK;
-}
-
-/* What a number adds to the form, for the powers a^2, a b and b^2. */
-typedef struct slope {
-    double aa, ab, bb;
-} slope;
-
-static void add_slope(slope *s, double aa, double ab, double bb) { *s = (slope){s->aa + aa, s->ab + ab, s->bb + bb}; }
-
-/* Weights in the tables: sums of a x^2, a x y, a y^2 and, for the part that calibration explains, a x, a y and a. For a ratio
- * the last ones are not measured, and nothing is taken off. */
-static void weighed_form(tmi_group_sums *z, const crossed *x)
-{
-    const tmi_use *use = &x->s->uses[x->statistic];
-    const bool ratio = x->s->plan->statistics[x->statistic].kind == TMI_RATIO,
-               mean = use->table[TMI_DENOMINATOR] != TMI_NO_TABLE && !ratio;
-    const bool has_ab = use->table[TMI_PRODUCTS] != TMI_NO_TABLE,
-               same = use->table[TMI_NUMERATOR_SQUARES] == use->table[TMI_CONTROL_SQUARES];
-    for (size_t c = 0; c < x->c->cells; c++) {
-        const cell *cell = &x->cells[c];
-        double p = ratio ? 0 : gamma_of(x, TMI_NUMERATOR)[c], q = ratio ? 0 : gamma_of(x, TMI_DENOMINATOR)[c],
-               g2 = x->c->factors[c] * x->c->factors[c];
-        slope xx = {1, 0, 0}, xy = {0}, yy = {0, 0, 1}, k = {p * p, -2 * p * q, q * q}, *ax = has_ab ? &xy : &xx;
-        add_slope(ax, -2 * p, 2 * q, 0);
-        if (mean || ratio) add_slope(ax, 0, -2, 0);
-        if (mean) add_slope(&yy, 0, 2 * p, -2 * q);
-        const struct {
-            size_t role;
-            slope slope;
-        } terms[] = {{TMI_NUMERATOR_SQUARES, xx}, {TMI_PRODUCTS, xy}, {TMI_DENOMINATOR_SQUARES, yy}, {TMI_CONTROL_SQUARES, k}};
-        for (size_t i = 0; i < 4; i++) {
-            size_t role = terms[i].role;
-            slope s = terms[i].slope;
-            double value = g2 * cell->value[role];
-            z->form.xx += s.aa * value;
-            z->form.xy += s.ab * value / -2;
-            z->form.yy += s.bb * value;
-            if (same && role == TMI_NUMERATOR_SQUARES && cell->noise[role] > 0) continue; /* reported with the sum of a */
-            if (same && role == TMI_CONTROL_SQUARES && cell->noise[TMI_NUMERATOR_SQUARES] > 0) add_slope(&s, xx.aa, xx.ab, xx.bb);
-            tmi_form_noise_add(&z->form_noise, g2 * s.aa, g2 * s.ab, g2 * s.bb, cell->noise[role]);
-        }
+    TMI_TRY(tmi_control_reads_parts(&parts, x->s, TMI_GROUPED, x->statistic, o, group, 0, 1, err));
+    for (size_t k = 0; k < parts.count; k++) {
+        const double *f = parts.list[k].factor, v = scale * variance_of(&parts, &parts.list[k]);
+        z->group_noise.xx += v * f[OF_X] * f[OF_X];
+        z->group_noise.xy += v * f[OF_X] * f[OF_Y];
+        z->group_noise.yy += v * f[OF_Y] * f[OF_Y];
     }
-    for (size_t h = 0; x->s->sampling.spread && h < x->s->sampling.strata; h++) {
-        if (isnan(x->s->sampling.spread[h])) z->form.xx = x->s->sampling.spread[h]; /* one unit of a stratum says nothing */
+    for (size_t copy = 0; copy < x->copies; copy++) {
+        const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
+        z->form.xx += scale * X * X - z->group_noise.xx;
+        z->form.xy += scale * X * Y - z->group_noise.xy;
+        z->form.yy += scale * Y * Y - z->group_noise.yy;
     }
-    z->spread = tmi_weighed_spread(z, x->s, x->statistic) * largest_square(x->c);
+
+done:
+    tmi_moment_parts_clear(&parts);
+    return status;
 }
 
 /* ---- together ---- */
 
-tamis_status tmi_calibrated_sums(tmi_group_sums *z, const tmi_inference *r, size_t statistic, size_t group, tamis_error *err)
+/* The weighted squares of the residuals, that variances are relative to where they are pooled. */
+static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, tmi_control_reads *o, size_t group, tamis_error *err)
 {
-    const bool varies = !r->schedule->plan->design.kind->takes_all && !r->schedule->sampling.clustered;
-    crossed x;
-    tamis_status status;
-    TMI_TRY(crossed_make(&x, r, statistic, group, err));
-    TMI_TRY(set_sums(z, &x, err));
-    if (varies && !x.weighed) TMI_TRY(unweighed_form(z, &x, err));
-    else if (varies) weighed_form(z, &x);
-    if (varies && is_control_table(&x, TMI_NUMERATOR) && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
+    tmi_group_sums squares = {0};
+    tamis_status status = TAMIS_OK;
+    for (size_t copy = 0; copy < main->copies; copy++)
+        if (is_in_stratum(main, group, copy))
+            TMI_TRY(add_stratum(&squares, main, o, tmi_main_family(main->s), copy, group,
+                                (tmi_stratum_part){weight_of(main, copy), 1}, false, err));
+    z->proxy = squares.form;
+    z->proxy_noise = squares.form_noise;
 
 done:
-    crossed_clear(&x);
     return status;
 }
 
-tamis_status tmi_calibrated_units(double *totals, const tmi_inference *r, size_t statistic, size_t group,
-                                  const double factors[TMI_MAIN_ROLES], tamis_error *err)
+/* `other`: the tables that variances are read from, where they have some of their own. */
+static tamis_status add_form(tmi_group_sums *z, const crossed *main, const crossed *other, tmi_control_reads *o, size_t group,
+                             tamis_error *err)
 {
-    crossed x;
-    tamis_status status;
-    TMI_TRY(crossed_make(&x, r, statistic, group, err));
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) tmi_calibration_regress(gamma_of(&x, role), x.c, gamma_of(&x, role));
-    for (size_t role = 0; role <= TMI_CONTROL_ROWS; role++) {
-        range range = range_of(&x, role);
-        for (size_t at = range.first; at < range.end; at++) {
-            if (!is_inside(&x, &range, at)) continue;
-            size_t c = tmi_control_cell(x.s, range.m, at);
-            double value = noise_of(&x, range.m, at).factor * (double)range.noisy[at] *
-                           weight_after(&x, range.m, tmi_cell_stratum(range.m, at)) * x.c->factors[c],
-                   factor = 0;
-            if (role < TMI_MAIN_ROLES) factor = factors[role];
-            for (size_t main = 0; role == TMI_CONTROL_ROWS && main < TMI_MAIN_ROLES; main++)
-                factor -= factors[main] * gamma_of(&x, main)[c];
-            totals[at % range.m->units] += factor * value;
+    const tmi_schedule *s = main->s;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    tamis_status status = TAMIS_OK;
+    if (source == TMI_OWN_SQUARES) {
+        for (size_t copy = 0; copy < main->copies; copy++) {
+            const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.apart ? copy : SIZE_MAX);
+            if (!is_in_stratum(main, group, copy)) continue;
+            TMI_TRY(add_stratum(z, main, o, TMI_UNWEIGHED, copy, group, p, s->sampling.subtracts, err));
+            z->spread += p.a * p.rows * largest_square(main->c);
         }
+    } else {
+        TMI_TRY(set_proxy(z, main, o, group, err));
+        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS && source != TMI_PUBLIC_EFFECT
+                        ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
+                        : INFINITY;
+    }
+    if (source == TMI_SPREAD_TABLES)
+        TMI_TRY(add_stratum(z, other, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));
+    if (source == TMI_CLUSTER_GROUPS) TMI_TRY(add_groups(z, other, o, group, err));
+    if (source == TMI_BOUNDED_SQUARES) {
+        const double ratio = s->sampling.ratio;
+        z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
+        for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
+    }
+    for (size_t h = 0; source > TMI_OWN_SQUARES && source != TMI_CLUSTER_GROUPS && s->sampling.spread && h < s->sampling.strata;
+         h++)
+        if (isnan(s->sampling.spread[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
+    if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
+
+done:
+    return status;
+}
+
+tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, size_t statistic, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    const tmi_reconstruction *const variances = source == TMI_CLUSTER_GROUPS ? &r->groups : &r->spread;
+    crossed main = {0}, other = {0};
+    tmi_control_reads o = {0};
+    tamis_status status;
+    z->own_noise = tmi_alloc(z->count, sizeof *z->own_noise);
+    z->own_parts = tmi_alloc(z->count, sizeof *z->own_parts);
+    if (!z->own_noise || !z->own_parts) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(crossed_make(&main, r, &r->main, statistic, err));
+    if (source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES) TMI_TRY(crossed_make(&other, r, variances, statistic, err));
+    TMI_TRY(tmi_control_reads_make(&o, main.levels, err));
+    for (size_t g = 0; g < z->count; g++) {
+        tmi_group_sums *own = &z->groups[g];
+        TMI_TRY(tmi_watch_beat(s->watch, err));
+        set_values(own, &main, g);
+        TMI_TRY(set_noise(&z->own_noise[g], &z->own_parts[g], &main, &o, g, err));
+        own->noise = &z->own_noise[g];
+        own->parts = &z->own_parts[g];
+        if (other.gamma) memcpy(other.gamma, main.gamma, main.c->cells * TMI_MOMENTS * sizeof *main.gamma);
+        if (source != TMI_NO_VARIANCE) TMI_TRY(add_form(own, &main, &other, &o, g, err));
     }
 
 done:
-    crossed_clear(&x);
+    crossed_clear(&main);
+    crossed_clear(&other);
+    tmi_control_reads_clear(&o);
     return status;
 }

@@ -4,64 +4,120 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "num/number.h"
 #include "schedule/noise_law.h"
+#include "schedule/workload/classes.h"
 #include "survey/normal.h"
 
 /* Public counts whose estimates are below this many standard deviations of their noise give no factor: the bias of the ratio,
  * of the order of the square of one over it, would be a considerable part of its error. */
 #define LEAST_CERTAIN 4
 
-/* The weighted counts of the control cells, and the variances of their noise. */
-static void add_counts(double *counts, double *variances, const tmi_schedule *s, size_t table, tmi_int128 *const *noisy)
+/* The control cell of a level: the values of the control columns that its classes belong to; SIZE_MAX: a column has none. */
+static size_t cell_of_level(const tmi_schedule *s, size_t level)
 {
-    const tmi_measurement *m = &s->measurements[table];
-    const tmi_sampling *sampling = &s->sampling;
-    for (size_t cell = 0; cell < m->cells; cell++) {
-        size_t h = tmi_cell_stratum(m, cell), c = tmi_control_cell(s, m, cell);
-        double unit = tmi_measurement_unit(m, sampling, h);
-        if (m->quantity.weighing == TMI_UNWEIGHED) unit *= tmi_number_nearest(sampling->weight[h]);
-        double sd = unit * tmi_noise_sd(tmi_cell_law(m, cell)->scale, s->gaussian);
-        counts[c] += unit * (double)noisy[table][cell];
-        variances[c] += sd * sd;
+    const tmi_workload *w = &s->workload;
+    const tmi_origin *o = &w->origins[w->control_axis];
+    size_t own[TMI_MAX_CROSSED], cell = 0;
+    for (size_t k = o->classes_count; k-- > 0; level /= tmi_classes_levels(&w->classes[o->classes[k]]))
+        own[k] = level % tmi_classes_levels(&w->classes[o->classes[k]]);
+    for (size_t i = 0; i < s->control_count; i++) {
+        const tmi_plan_column *column = s->controls[i];
+        const tmi_question q = tmi_question_by(column);
+        const size_t classes = tmi_workload_find(w, &q);
+        size_t value = 0, k = 0;
+        while (o->classes[k] != classes) k++;
+        for (; value < column->value_count; value++) {
+            size_t first, end;
+            tmi_classes_of_value(&first, &end, &w->classes[classes], column, value);
+            if (own[k] >= first && own[k] < end) break;
+        }
+        if (value == column->value_count) return SIZE_MAX;
+        cell = cell * column->value_count + value;
     }
+    return cell;
+}
+
+/* The weighted counts of the control cells. */
+static tamis_status add_counts(double *counts, const tmi_calibration *c, const tmi_inference *r, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const size_t levels = tmi_control_cells(s);
+    double *rows = tmi_alloc(levels, sizeof *rows);
+    if (!rows) return tmi_fail_memory(err);
+    for (size_t copy = 0; copy < r->main.copies; copy++) {
+        const bool unweighed = tmi_main_family(s) == TMI_UNWEIGHED;
+        const double weight = unweighed ? tmi_number_nearest(s->sampling.weight[s->workload.apart ? copy : 0]) : 1;
+        tmi_reconstruct_rows(rows, &r->main, copy, s->workload.control_axis);
+        for (size_t l = 0; l < levels; l++)
+            if (c->cell_of[l] != SIZE_MAX) counts[c->cell_of[l]] += weight * rows[l];
+    }
+    tmi_free(rows);
+    return TAMIS_OK;
+}
+
+/* The variance of the noise of the estimate of a public count. */
+static tamis_status variance_of(double *variance, const tmi_calibration *c, const tmi_schedule *s, size_t total, tamis_error *err)
+{
+    const size_t levels = tmi_control_cells(s), strata = s->workload.apart ? s->sampling.strata : 1;
+    tmi_parts_of_effects parts = {0};
+    double *vector = tmi_alloc(levels, sizeof *vector), weights = 0;
+    if (!vector) return tmi_fail_memory(err);
+    for (size_t l = 0; l < levels; l++)
+        vector[l] = c->cell_of[l] == SIZE_MAX ? 0 : c->variables[c->cell_of[l] * c->totals + total];
+    const tmi_combination sum = {.family = tmi_main_family(s),
+                                 .axes = {s->workload.control_axis},
+                                 .axis_count = 1,
+                                 .term_count = 1,
+                                 .scale = {1},
+                                 .vectors = {{vector}}};
+    tamis_status status = tmi_effects_parts(&parts, &s->effects, &sum, err);
+    for (size_t h = 0; h < strata; h++)
+        weights += tmi_main_family(s) == TMI_UNWEIGHED ? pow(tmi_number_nearest(s->sampling.weight[h]), 2) : 1;
+    if (status == TAMIS_OK) *variance = weights * tmi_effects_variance(&s->effects, &parts);
+    tmi_parts_of_effects_clear(&parts);
+    tmi_free(vector);
+    return status;
 }
 
 /* Whether every count that is to be moved onto a public one is well above its noise. */
-static bool are_certain(const tmi_calibration *c, const double *counts, const double *variances)
+static tamis_status are_certain(bool *certain, const tmi_calibration *c, const tmi_schedule *s, const double *counts,
+                                tamis_error *err)
 {
-    for (size_t j = 0; j < c->totals; j++) {
+    tamis_status status = TAMIS_OK;
+    *certain = true;
+    for (size_t j = 0; j < c->totals && *certain; j++) {
         double count = 0, variance = 0;
-        for (size_t i = 0; i < c->cells; i++) {
-            count += c->variables[i * c->totals + j] * counts[i];
-            variance += c->variables[i * c->totals + j] * variances[i];
-        }
-        if (!(count > LEAST_CERTAIN * sqrt(variance))) return false;
+        for (size_t i = 0; i < c->cells; i++) count += c->variables[i * c->totals + j] * counts[i];
+        TMI_TRY(variance_of(&variance, c, s, j, err));
+        *certain = count > LEAST_CERTAIN * sqrt(variance);
     }
-    return true;
+
+done:
+    return status;
 }
 
-tamis_status tmi_calibration_make(tmi_calibration *c, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+tamis_status tmi_calibration_make(tmi_calibration *c, const tmi_inference *r, tamis_error *err)
 {
-    size_t table = TMI_NO_TABLE;
-    double *totals = NULL, *counts = NULL, *variances = NULL;
+    const tmi_schedule *s = r->schedule;
+    double *totals = NULL, *counts = NULL;
+    bool certain = false;
     tamis_status status = TAMIS_OK;
     *c = (tmi_calibration){0};
-    for (size_t i = 0; i < s->plan->statistic_count; i++) {
-        if (tmi_is_calibrated(s, i)) table = s->uses[i].table[TMI_CONTROL_ROWS];
-    }
-    if (table == TMI_NO_TABLE) return TAMIS_OK;
+    if (!s->calibrated || s->workload.control_axis == SIZE_MAX) return TAMIS_OK;
     TMI_TRY(tmi_calibration_room(c, &totals, s, err));
     counts = tmi_alloc(c->cells, sizeof *counts);
-    variances = tmi_alloc(c->cells, sizeof *variances);
-    if (!counts || !variances) TMI_TRY(tmi_fail_memory(err));
-    add_counts(counts, variances, s, table, noisy);
-    if (are_certain(c, counts, variances)) TMI_TRY(tmi_calibration_solve(&c->met, c, counts, totals, err));
+    c->cell_of = tmi_alloc(tmi_control_cells(s), sizeof *c->cell_of);
+    if (!counts || !c->cell_of) TMI_TRY(tmi_fail_memory(err));
+    for (size_t l = 0; l < tmi_control_cells(s); l++) c->cell_of[l] = cell_of_level(s, l);
+    TMI_TRY(add_counts(counts, c, r, err));
+    TMI_TRY(are_certain(&certain, c, s, counts, err));
+    if (certain) TMI_TRY(tmi_calibration_solve(&c->met, c, counts, totals, err));
     for (size_t i = 0; i < c->cells && !c->met; i++) c->factors[i] = 1;
 
 done:
     tmi_free(totals);
     tmi_free(counts);
-    tmi_free(variances);
     if (status != TAMIS_OK) tmi_calibration_clear(c);
     return status;
 }

@@ -8,21 +8,25 @@
 #include "inference/calibration.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
-#include "inference/interval/strata.h"
 #include "inference/inverted_counts.h"
+#include "inference/pool.h"
 #include "inference/range.h"
-#include "num/exact.h"
+#include "schedule/controls.h"
 #include "schedule/regularised.h"
 
 static const char from_range[] =
     "the noise is too large to estimate the sampling variance: the largest that the range allows is used";
 static const char from_limit[] = "the sampling variance is small relative to its noise: an upper limit is used";
+static const char from_pool[] =
+    "the sampling variance is not known well by itself: an upper limit that rests on similar numbers is used";
 static const char bounded[] = "the sampling error of a variance is the largest that the range allows";
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char not_met[] = "not calibrated: a group of the public counts has too few rows relative to the noise";
 static const char public_count[] = "public: the other numbers are calibrated to it";
 static const char one_unit[] = "a stratum has only one sampled unit, so its sampling error cannot be estimated";
+
+#define MUCH 0.25 /* that is added to a variance, relative to it: then the result says so */
 
 /* ---- the interval ---- */
 
@@ -33,22 +37,17 @@ static void note(tmi_result *result, const char *words)
 
 /* The error of the statistic as a sum: noises with their factors in it, and the sampling error. */
 typedef struct error {
-    double factor[TMI_MAIN_ROLES];
+    double factor[TMI_MOMENTS];
     double sampling; /* variance */
     double noise;    /* variance */
-    bool with_noise; /* sampling holds the noise too */
 } error;
-
-static double whole_variance(const error *e) { return e->with_noise ? fmax(e->sampling, e->noise) : e->sampling + e->noise; }
-
-static double sampling_variance(const error *e) { return e->with_noise ? fmax(e->sampling - e->noise, 0) : e->sampling; }
 
 /* The standard errors. False: there is no interval, for the reason of the result. */
 static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error *e)
 {
     result->noise_sd = sqrt(e->noise);
-    result->sampling_se = sqrt(sampling_variance(e));
-    result->se = sqrt(whole_variance(e));
+    result->sampling_se = sqrt(e->sampling);
+    result->se = sqrt(e->sampling + e->noise);
     result->df = z->df >= 0 && e->sampling > 0 ? z->df : -1;
     result->outside_range = result->estimate < result->least || result->estimate > result->most;
     if (!isfinite(result->estimate)) return false;
@@ -65,17 +64,14 @@ static tamis_status set_interval(tmi_result *result, const tmi_inference *r, con
                                  tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    tmi_noise_part *parts = tmi_alloc(z->part_count, sizeof *parts);
+    tmi_noise_part *parts = tmi_alloc(z->parts->count, sizeof *parts);
     if (!parts) return tmi_fail_memory(err);
     size_t count = 0;
-    for (size_t i = 0; i < z->part_count && !e->with_noise; i++) {
-        parts[count] = tmi_sums_part_in(&z->parts[i], e->factor);
+    for (size_t i = 0; i < z->parts->count; i++) {
+        parts[count] = tmi_sums_part_in(z, i, e->factor);
         count += parts[count].factor != 0; /* calibration leaves nothing of a noise where it makes a count public */
     }
-    tmi_error_law law = {.se = sqrt(e->with_noise ? whole_variance(e) : e->sampling),
-                         .df = z->df > 0 ? z->df : TMI_NORMAL,
-                         .parts = parts,
-                         .count = count};
+    tmi_error_law law = {.se = sqrt(e->sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = parts, .count = count};
     tmi_interval interval;
     tamis_status status = tmi_interval_symmetric(&interval, result->estimate, &law, tmi_number_nearest(t->confidence),
                                                  result->least, result->most, err);
@@ -93,6 +89,7 @@ static double limited(tmi_result *result, const tmi_inference *r, double varianc
     double margin = tmi_variance_margin(confidence) * noise_sd;
     if (isnan(variance)) return variance;
     tmi_variance v = tmi_variance_limit(variance, margin, bound);
+    if (r->pools) return v.value; /* it is a limit already */
     result->limited = v.from_range ? bound > 0 : margin > 0 && margin >= variance;
     if (result->limited) note(result, v.from_range ? from_range : from_limit);
     return v.value;
@@ -103,7 +100,7 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     double most = r->schedule->sampling.subtracts ? half : far; /* Popoviciu about the mean, which else is not taken off */
-    double bound = z->with_noise ? INFINITY : z->spread * most * most;
+    double bound = z->spread * most * most;
     return limited(result, r, variance, tmi_form_noise_sd(&z->form_noise, 1, 0), bound);
 }
 
@@ -111,45 +108,20 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
 
 static bool is_census(const tmi_schedule *s) { return s->plan->design.kind->takes_all; }
 
-/* The estimate of one noisy integer is the double nearest to the exact product (22 * 30.97 is 681.34, not 681.3399...). */
-static tamis_status round_once(tmi_result *result, const tmi_inference *r, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_measurement *a = tmi_table_of(s, result->statistic, TMI_NUMERATOR);
-    const tmi_plan_column *x = a->quantity.x;
-    size_t h = tmi_cell_stratum(a, result->cell);
-    bool one = a->by_count == s->plan->statistics[result->statistic].by_count && a->units == 1 && a->shift == 0 &&
-               a->quantity.weighing == TMI_UNWEIGHED && isfinite(result->estimate) && !tmi_is_calibrated(s, result->statistic);
-    if (!one) return TAMIS_OK;
-    tmi_exact e = TMI_EXACT(err);
-    tamis_number *k = NULL, *product = NULL;
-    tamis_status status;
-    TMI_TRY(tmi_number_int128(&k, r->noisy[s->uses[result->statistic].table[TMI_NUMERATOR]][result->cell], err));
-    tmi_term step = !x || x->conditions ? tmi_int(&e, 1) : x->by_stratum ? x->by_stratum[h].step : x->step;
-    TMI_TRY(tmi_exact_copy(&product, &e, tmi_mul(&e, tmi_mul(&e, s->sampling.weight[h], step), k)));
-    result->estimate = tmi_number_nearest(product);
-
-done:
-    tmi_exact_clear(&e);
-    tamis_number_free(k);
-    tamis_number_free(product);
-    return status;
-}
-
 static tamis_status read_total(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
+    const size_t moment = t->column ? TMI_OF_X : TMI_OF_ROWS;
     tmi_range range = t->column ? tmi_range_with_zero(tmi_range_of(t->column)) : (tmi_range){0, 1};
-    tamis_status status;
-    result->estimate = z->value[TMI_NUMERATOR];
-    error e = {.factor = {[TMI_NUMERATOR] = 1}, .with_noise = z->with_noise};
+    tamis_status status = TAMIS_OK;
+    error e = {0};
+    result->estimate = z->value[moment];
+    e.factor[moment] = 1;
     e.noise = tmi_sums_noise(z, e.factor);
-    result->shared_noise = z->shared_noise;
     e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
-    TMI_TRY(round_once(result, r, err));
     bool has_interval = set_errors(result, z, &e);
-    if (tmi_is_inverted(result, r)) TMI_TRY(tmi_invert_count(result, r, 1, err));
+    if (tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, 1, err));
     else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
     tmi_result_bias(result, s, range.high - range.low, 1);
 
@@ -172,13 +144,6 @@ static tamis_status read_part(tmi_result *result, const tmi_inference *r, tmi_gr
 
 /* ---- means, shares, ratios ---- */
 
-/* What the denominator is where it was not measured: the size of the group. */
-static double denominator(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
-{
-    return tmi_table_of(r->schedule, result->statistic, TMI_DENOMINATOR) ? z->value[TMI_DENOMINATOR]
-                                                                         : tmi_units_at_most(r->schedule, result);
-}
-
 /* One row's worth, of the stratum where it is least: a denominator below it is none. */
 static double smallest_denominator(const tmi_inference *r, const tmi_result *result)
 {
@@ -196,18 +161,10 @@ static bool is_denominator(double B, const tmi_inference *r, const tmi_result *r
     return B > 0 && B >= (1 - 1e-9) * smallest_denominator(r, result);
 }
 
-static double centre_of(const tmi_inference *r, const tmi_result *result)
-{
-    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    const tmi_measurement *a = tmi_table_of(r->schedule, result->statistic, TMI_NUMERATOR);
-    return t->column->conditions ? 0 : t->column->grid.step * (double)a->quantity.centre_x;
-}
-
 /* The largest sampling variance of A - r B for any r of the range. */
 static double largest_variance(const tmi_inference *r, const tmi_group_sums *z, const tmi_plan_statistic *t, tmi_range range)
 {
     if (is_census(r->schedule)) return 0;
-    if (z->with_noise) return fmax(tmi_quadratic_at(z->form, range.low), tmi_quadratic_at(z->form, range.high));
     tmi_range x = tmi_range_of(t->column),
               y = t->second ? tmi_range_of(t->second) : (tmi_range){1, 1}; /* x - r y has 0 in its range */
     double width = x.high - x.low + fmax(fabs(range.low), fabs(range.high)) * (y.high - y.low);
@@ -215,48 +172,36 @@ static double largest_variance(const tmi_inference *r, const tmi_group_sums *z, 
     return z->spread * far * far;
 }
 
-/* The rows of a ratio, where something in it is centred. */
-static double rows_of(const tmi_inference *r, const tmi_result *result, const tmi_group_sums *z)
-{
-    if (z->centre[0] == 0 && z->centre[1] == 0) return 0;
-    return tmi_table_of(r->schedule, result->statistic, TMI_RATIO_ROWS) ? z->value[TMI_RATIO_ROWS]
-                                                                        : tmi_units_at_most(r->schedule, result);
-}
-
-static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, double centre, tmi_range range,
-                            tamis_error *err)
+static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, const tmi_form_moments *f,
+                            tmi_range range, tamis_error *err)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    size_t count = z->part_count;
+    const size_t count = z->parts->count;
     tmi_ratio_part *parts = tmi_alloc(count, sizeof *parts);
     if (!parts) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
-        const tmi_sums_part *part = &z->parts[i];
-        double x = part->factor[TMI_NUMERATOR] + z->centre[0] * part->factor[TMI_RATIO_ROWS],
-               y = part->factor[TMI_DENOMINATOR] + z->centre[1] * part->factor[TMI_RATIO_ROWS];
-        parts[i] = (tmi_ratio_part){x, y, part->scale, part->gaussian};
+        const tmi_moment_part *part = &z->parts->list[i];
+        parts[i] = (tmi_ratio_part){part->factor[f->x], part->factor[f->y], part->scale, z->parts->gaussian, part->count};
     }
-    double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
-    double N = rows_of(r, result, z);
-    tmi_ratio ratio = {z->value[TMI_NUMERATOR] + z->centre[0] * N,
-                       z->value[TMI_DENOMINATOR] + z->centre[1] * N,
+    const double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
+    tmi_ratio ratio = {z->value[f->x],
+                       z->value[f->y],
                        z->form,
                        z->form_noise,
                        z->ones,
-                       z->all,
+                       fmax(z->all, 0),
                        largest_variance(r, z, t, range),
                        z->df > 0 ? z->df : TMI_NORMAL,
                        parts,
-                       count,
-                       z->with_noise};
+                       count};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
     tmi_free(parts);
     if (status != TAMIS_OK) return status;
     if (found.may_be_zero) note(result, whole_range);
-    result->lower = centre + found.interval.lower;
-    result->upper = centre + found.interval.upper;
+    result->lower = found.interval.lower;
+    result->upper = found.interval.upper;
     return TAMIS_OK;
 }
 
@@ -264,27 +209,28 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    double N = rows_of(r, result, z), B = denominator(r, result, z) + z->centre[1] * N,
-           centre = t->second ? 0 : centre_of(r, result);
-    bool measured = tmi_table_of(s, result->statistic, TMI_DENOMINATOR) != NULL;
+    const tmi_form_moments f = tmi_form_moments_of(t);
+    const double B = z->value[f.y];
+    const bool measured = z->noise->covariance[f.y][f.y] > 0;
     tamis_status status = TAMIS_OK;
-    if (!is_denominator(B, r, result) && measured) {
+    if (!is_denominator(B, r, result)) {
         result->reason = t->second ? "the noisy denominator is not above 0" : "the noisy number of rows is not above 0";
         return TAMIS_OK;
     }
-    double ratio = (z->value[TMI_NUMERATOR] + z->centre[0] * N) / B;
-    result->estimate = centre + ratio;
-    error e = {.factor = {1 / B, measured ? -ratio / B : 0, (z->centre[0] - ratio * z->centre[1]) / B},
-               .with_noise = z->with_noise};
+    const double ratio = z->value[f.x] / B;
+    result->estimate = ratio;
+    error e = {0};
+    e.factor[f.x] = 1 / B;
+    e.factor[f.y] = measured ? -ratio / B : 0;
     e.noise = tmi_sums_noise(z, e.factor);
-    tmi_range range = tmi_ratio_range(t, centre);
-    double variance = measured ? tmi_quadratic_at(z->form, ratio) : z->form.xx, largest = largest_variance(r, z, t, range);
-    double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, measured ? ratio : 0);
-    e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, z->with_noise ? INFINITY : largest) / (B * B);
+    tmi_range range = tmi_ratio_range(t, 0);
+    double variance = tmi_quadratic_at(z->form, ratio), largest = largest_variance(r, z, t, range);
+    double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, ratio);
+    e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, largest) / (B * B);
     bool has_interval = set_errors(result, z, &e);
-    if (!measured && tmi_is_inverted(result, r)) TMI_TRY(tmi_invert_count(result, r, B, err));
+    if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
     else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
-        TMI_TRY(fieller(result, r, z, centre, range, err));
+        TMI_TRY(fieller(result, r, z, &f, range, err));
     else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
     tmi_range x = tmi_range_of(t->column), y = t->second ? tmi_range_with_zero(tmi_range_of(t->second)) : (tmi_range){0, 0};
     if (t->second) x = tmi_range_with_zero(x);
@@ -296,12 +242,14 @@ done:
 
 /* ---- variances ---- */
 
-/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample. Where there is no public rate,
- * nothing is known, and the factor is 1. */
-static double one_more(const tmi_schedule *s, double B)
+/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample, or of its stratum. Where
+ * there is no public rate, nothing is known, and the factor is 1. */
+static double one_more(const tmi_schedule *s, const tmi_result *result, double B)
 {
     const tmi_plan_design *d = &s->plan->design;
+    const size_t h = tmi_group_stratum(s, result->statistic, result->cell);
     double N = (double)tmi_drawn_from(d, tmi_frame_of(s)), n = N > 0 ? (double)d->sample * B / N : 0;
+    if (h != SIZE_MAX && d->strata[h].population > 0) n = (double)d->strata[h].sample * B / (double)d->strata[h].population;
     if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
     if (d->kind->rate) n = B / tmi_number_nearest(s->sampling.weight[0]);
     return n > 1 ? n / (n - 1) : 1;
@@ -310,27 +258,26 @@ static double one_more(const tmi_schedule *s, double B)
 static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    double B = z->value[TMI_DENOMINATOR], centre = centre_of(r, result);
+    const double B = z->value[TMI_OF_ROWS], x = z->value[TMI_OF_X], xx = z->value[TMI_OF_XX];
     if (!is_denominator(B, r, result)) {
         result->reason = "the noisy number of rows is not above 0";
         return TAMIS_OK;
     }
-    double m = z->value[TMI_NUMERATOR] / B, more = one_more(s, B);
-    double square = tmi_unbiased_square(z->value[TMI_NUMERATOR], tmi_sums_noise(z, (const double[]){1, 0, 0})) / (B * B);
-    result->estimate = more * (z->value[TMI_SQUARES] / B - square);
-    const double factors[] = {-2 * m / B, (2 * m * m - z->value[TMI_SQUARES] / B) / B, 1 / B};
-    error e = {.factor = {more * factors[TMI_NUMERATOR], more * factors[TMI_DENOMINATOR], more * factors[TMI_SQUARES]},
-               .with_noise = z->with_noise};
+    const double m = x / B, more = one_more(s, result, B),
+                 square = tmi_unbiased_square(x, z->noise->covariance[TMI_OF_X][TMI_OF_X]) / (B * B);
+    result->estimate = more * (xx / B - square);
+    error e = {0};
+    e.factor[TMI_OF_X] = -2 * more * m / B;
+    e.factor[TMI_OF_ROWS] = more * (2 * m * m - xx / B) / B;
+    e.factor[TMI_OF_XX] = more / B;
     e.noise = tmi_sums_noise(z, e.factor);
     tamis_status status = TAMIS_OK;
-    if (s->sampling.clustered && !is_census(s)) {
-        TMI_TRY(tmi_units_variance(&e.sampling, &z->df, r, result->statistic, result->cell, factors, err));
-    } else if (!is_census(s)) { /* (x - mean)^2 lies in [0, R^2] with mean S^2: its variance is at most S^2 (R^2 - S^2) */
-        tmi_range x = tmi_range_of(s->plan->statistics[result->statistic].column);
-        double R = fmax(x.high - centre - m, centre + m - x.low), S = fmin(fmax(result->estimate, 0), R * R);
+    if (!is_census(s)) { /* (x - mean)^2 lies in [0, R^2] with mean S^2: its variance is at most S^2 (R^2 - S^2) */
+        tmi_range range = tmi_range_of(s->plan->statistics[result->statistic].column);
+        double R = fmax(range.high - m, m - range.low), S = fmin(fmax(result->estimate, 0), R * R);
         double units = s->plan->design.population > 0 ? (double)s->plan->design.population : B;
         double largest = S > 0 ? S * (R * R - S) : R * R * R * R / 4;
-        e.sampling = z->spread * (B / units) * largest / (B * B);
+        e.sampling = (z->pooled > 0 ? z->pooled * B : z->spread * (B / units)) * largest / (B * B);
         note(result, bounded);
     }
     if (set_errors(result, z, &e)) TMI_TRY(set_interval(result, r, z, &e, err));
@@ -367,31 +314,66 @@ static void read_known(tmi_result *result, const tmi_schedule *s)
     result->known = true;
 }
 
-tamis_status tmi_read_result(tmi_result *result, const tmi_inference *r, tamis_error *err)
+/* Where variances are pooled, the form becomes a multiple of the squares, an upper limit that has no noise of its own. */
+static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_sums *z)
+{
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
+    const tmi_form_moments f = tmi_form_moments_of(t);
+    double relative, at = f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
+    if (!r->pools || isnan(z->form.xx)) return;
+    const double b = tmi_pool_limit(&relative, z, r, result->statistic, at);
+    const double squares = tmi_quadratic_at(z->proxy, at), least = tmi_form_noise_sd(&z->proxy_noise, 1, at);
+    const double raised = squares > 0 && squares < least ? least / squares : squares > 0 ? 1 : TMI_NULL;
+    if (isfinite(b) && isfinite(raised)) {
+        z->form = (tmi_quadratic){b * raised * z->proxy.xx, b * raised * z->proxy.xy, b * raised * z->proxy.yy};
+    } else {
+        z->form = (tmi_quadratic){b * least, 0, 0};
+    }
+    z->form_noise = (tmi_form_noise){0};
+    z->pooled = b * tmi_relative_deff(&r->schedule->plan->design, t);
+    result->limited = relative > MUCH;
+    if (result->limited) note(result, from_pool);
+}
+
+static tamis_status read_group(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
-    tmi_group_sums z;
-    if (s->uses[result->statistic].known) {
-        read_known(result, s);
-        return TAMIS_OK;
-    }
+    tamis_status status;
     tmi_range limits = tmi_result_range(s, result);
     result->least = limits.low;
     result->most = limits.high;
     if (tmi_is_calibrated(s, result->statistic) && !tell_calibration(result, r)) return TAMIS_OK;
-    tamis_status status = tmi_group_sums_make(&z, r, result->statistic, result->cell, err);
-    if (status != TAMIS_OK) return status;
-    bool ratio = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_RATIO;
-    if (tmi_divides_total(s, t)) status = read_part(result, r, &z, err);
-    else if (ratio) status = read_ratio(result, r, &z, err);
-    else if (t->kind == TMI_VARIANCE) status = read_variance(result, r, &z, err);
-    else status = read_total(result, r, &z, err);
-    tmi_group_sums_clear(&z);
+    take_pooled(result, r, z);
+    if (tmi_by_size(t)) status = read_part(result, r, z, err);
+    else if (tmi_is_sum(t)) status = read_total(result, r, z, err);
+    else if (t->kind == TMI_VARIANCE) status = read_variance(result, r, z, err);
+    else status = read_ratio(result, r, z, err);
     if (status == TAMIS_INVALID || status == TAMIS_UNABLE) { /* the noise fell where no interval is: no failure of the release */
         result->lower = result->upper = TMI_NULL;
         result->reason = no_interval;
         status = TAMIS_OK;
     }
+    return status;
+}
+
+tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const size_t count = (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
+    tmi_statistic_sums z = {0};
+    tamis_status status = TAMIS_OK;
+    if (s->workload.readings[i].known) {
+        for (size_t g = 0; g < count; g++) read_known(&list[g], s);
+        return TAMIS_OK;
+    }
+    TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
+    for (size_t g = 0; g < count; g++) {
+        TMI_TRY(tmi_watch_beat(s->watch, err));
+        TMI_TRY(read_group(&list[g], r, &z.groups[g], err));
+    }
+
+done:
+    tmi_statistic_sums_clear(&z);
     return status;
 }

@@ -3,24 +3,32 @@
 #ifndef TMI_INFERENCE_ESTIMATES_H
 #define TMI_INFERENCE_ESTIMATES_H
 
-#include "inference/interval/strata.h"
+#include "inference/reconstruct.h"
 #include "schedule/result.h"
 #include "schedule/schedule.h"
-#include "schedule/variance_groups.h"
 
 typedef struct tmi_inference {
     const tmi_schedule *schedule;
-    const tmi_variance_groups *groups;
-    tmi_int128 *const *noisy;                  /* for each measurement one integer a cell */
-    const struct tmi_calibration *calibration; /* NULL: the schedule has none */
+    tmi_int128 *const *noisy;                      /* for each measurement one integer per number */
+    const struct tmi_calibration *calibration;     /* NULL: the schedule has none */
+    tmi_reconstruction main, spread, groups, rows; /* empty where nothing is read from the family */
+    double clamping;                               /* what bounded weights take off a variance in groups of clusters: a factor */
+    struct tmi_pools *pools;                       /* NULL: variances are not pooled */
 } tmi_inference;
 
-/* Fills a result whose `statistic` and `cell` are set. What is unknown is NaN, with the reason. Errors: UNABLE, SYSTEM. */
-tamis_status tmi_read_result(tmi_result *result, const tmi_inference *reading, tamis_error *err);
+/* What all results are read from. Errors: SYSTEM. */
+tamis_status tmi_inference_make(tmi_inference *reading, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);
+void tmi_inference_clear(tmi_inference *reading);
 
-/* The interval of a count whose test can be inverted (`exact`), by the variance that each possible total would have. `moved`: the
- * estimate and the noise after post-processing; NULL: as they were measured. Errors: as tmi_interval_strata. */
-tamis_status tmi_interval_of_count(tmi_interval *interval, const tmi_result *result, const tmi_inference *reading,
-                                   const tmi_moved_count *moved, tamis_error *err);
+/* Pools variances where the schedule needs that; calibration comes before. Errors: SYSTEM. */
+tamis_status tmi_inference_pool(tmi_inference *reading, tamis_error *err);
+
+/* Fills the results of one statistic, `list` being one per group, whose `statistic` and `cell` are set. What is unknown is NaN,
+ * with the reason. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *reading, size_t statistic, tamis_error *err);
+
+/* The noisy number of sampled rows of each group, for `suppress`; NaN: nobody counts those of the whole sample. Errors: SYSTEM.
+ */
+tamis_status tmi_read_units(double *units, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
 #endif

@@ -1,70 +1,126 @@
-#include "inference/calibrated_sums.h"
+#include "inference/group_sums.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
-#include "inference/stratum_form.h"
+#include "inference/calibrated_sums.h"
+#include "num/number.h"
+#include "schedule/controls.h"
 
-/* ---- cells ---- */
+/* ---- what groups have in common ---- */
 
-/* Where the cells of a group stand in a table: `strata` times `units` of them from `first`. */
-typedef struct block {
-    const tmi_measurement *m;
-    const tmi_int128 *noisy;
-    size_t first, strata, units;
-    bool added; /* strata are a dimension that the statistic does not ask for */
-} block;
+typedef struct tmi_sums_pattern {
+    const tmi_group_noise *group; /* of the values; it is also what tells patterns apart */
+    tmi_moment_noise *strata;     /* of moments without weights: one per stratum, or one */
+    size_t strata_count;
+    tmi_moment_parts parts;
+} pattern;
 
-static block block_of(const tmi_inference *r, size_t statistic, tmi_role role, size_t group)
+static void pattern_free(pattern *p)
 {
-    const tmi_schedule *s = r->schedule;
-    size_t table = s->uses[statistic].table[role];
-    if (table == TMI_NO_TABLE) return (block){0};
-    const tmi_measurement *m = &s->measurements[table];
-    bool added = m->by_count > s->plan->statistics[statistic].by_count;
-    size_t strata = added ? s->sampling.strata : 1;
-    return (block){m, r->noisy[table], group * strata * m->units, strata, m->units, added};
+    if (!p) return;
+    tmi_free(p->strata);
+    tmi_moment_parts_clear(&p->parts);
+    tmi_free(p);
 }
 
-static size_t stratum_of(const block *b, size_t h) { return tmi_cell_stratum(b->m, b->first + h * b->units); }
-
-/* One noisy integer in the unit of the statistic, without the weight that comes after the noise. */
-static double plain_value(const tmi_inference *r, const block *b, size_t h, size_t unit)
+void tmi_statistic_sums_clear(tmi_statistic_sums *z)
 {
-    return tmi_measurement_unit(b->m, &r->schedule->sampling, stratum_of(b, h)) *
-           (double)b->noisy[b->first + h * b->units + unit];
+    for (size_t i = 0; i < z->pattern_count; i++) pattern_free(z->patterns[i]);
+    tmi_free(z->patterns);
+    for (size_t g = 0; z->own_parts && g < z->count; g++) tmi_moment_parts_clear(&z->own_parts[g]);
+    tmi_free(z->own_noise);
+    tmi_free(z->own_parts);
+    tmi_free(z->groups);
+    tmi_free(z->by_stratum);
+    tmi_group_noises_clear(&z->noises);
+    *z = (tmi_statistic_sums){0};
 }
 
-static double weight_after(const tmi_inference *r, const block *b, size_t h)
+static tamis_status set_strata(pattern *p, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const tmi_sampling *s = &r->schedule->sampling;
-    return b->m->quantity.weighing == TMI_UNWEIGHED ? tmi_number_nearest(s->weight[stratum_of(b, h)]) : 1;
+    const size_t own = s->workload.apart ? tmi_group_stratum(s, i, group) : 0;
+    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]) && own == SIZE_MAX;
+    tamis_status status = TAMIS_OK;
+    p->strata_count = ranges ? s->sampling.strata : 1;
+    p->strata = tmi_alloc(p->strata_count, sizeof *p->strata);
+    if (!p->strata) return tmi_fail_memory(err);
+    for (size_t h = 0; h < p->strata_count; h++)
+        TMI_TRY(tmi_moment_noise_make(&p->strata[h], s, TMI_UNWEIGHED, i, group, ranges || own == SIZE_MAX ? h : own, err));
+
+done:
+    return status;
 }
 
-static tmi_noise_part part_of(const tmi_inference *r, const block *b, size_t h)
+static tamis_status pattern_of(pattern **found, tmi_statistic_sums *z, const tmi_schedule *s, size_t i, size_t group,
+                               tamis_error *err)
 {
-    const tmi_schedule *s = r->schedule;
-    double unit = tmi_measurement_unit(b->m, &s->sampling, stratum_of(b, h));
-    const tmi_noise_law *law = tmi_cell_law(b->m, b->first + h * b->units);
-    return (tmi_noise_part){unit, tmi_number_nearest(law->scale), s->gaussian};
+    const tmi_group_noise *noise;
+    pattern *p = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_group_noise_of(&noise, &z->noises, group, err));
+    for (size_t k = 0; k < z->pattern_count; k++) {
+        *found = z->patterns[k];
+        if (z->patterns[k]->group == noise) return TAMIS_OK;
+    }
+    p = tmi_alloc(1, sizeof *p);
+    if (!p || !tmi_grow(&z->patterns, &z->pattern_room, z->pattern_count, sizeof *z->patterns)) TMI_TRY(tmi_fail_memory(err));
+    p->group = noise;
+    TMI_TRY(tmi_moment_parts_of_group(&p->parts, s, i, group, err));
+    if (tmi_main_family(s) == TMI_UNWEIGHED) TMI_TRY(set_strata(p, s, i, group, err));
+    z->patterns[z->pattern_count++] = *found = p;
+    p = NULL;
+
+done:
+    pattern_free(p);
+    return status;
 }
 
-/* Variance of the noise of one cell; 0 where there is no table. */
-static double block_noise(const tmi_inference *r, const block *b, size_t h)
+/* ---- noise ---- */
+
+double tmi_sums_noise(const tmi_group_sums *z, const double factors[TMI_MOMENTS])
 {
-    return b->m ? tmi_noise_part_variance(part_of(r, b, h)) : 0;
+    return tmi_moment_noise_of(z->noise, factors);
 }
 
-static double sum_of(const tmi_inference *r, const block *b)
+tmi_noise_part tmi_sums_part_in(const tmi_group_sums *z, size_t part, const double factors[TMI_MOMENTS])
+{
+    const tmi_moment_part *own = &z->parts->list[part];
+    tmi_noise_part found = {.scale = own->scale, .gaussian = z->parts->gaussian, .count = own->count};
+    for (size_t m = 0; m < TMI_MOMENTS; m++)
+        if (factors[m] != 0) found.factor += factors[m] * own->factor[m];
+    return found;
+}
+
+static double product(const double *x, const tmi_moment_noise *n, const double *y)
 {
     double sum = 0;
-    for (size_t h = 0; b->m && h < b->strata; h++) {
-        for (size_t u = 0; u < b->units; u++) sum += weight_after(r, b, h) * plain_value(r, b, h, u);
-    }
+    for (size_t i = 0; i < TMI_MOMENTS; i++)
+        for (size_t j = 0; x[i] != 0 && j < TMI_MOMENTS; j++)
+            if (y[j] != 0) sum += x[i] * y[j] * n->covariance[i][j];
     return sum;
 }
 
+void tmi_form_noise_of(tmi_form_noise *noise, const tmi_form_slopes *s, const tmi_moment_noise *n)
+{
+    noise->c[0] += product(s->aa, n, s->aa);
+    noise->c[1] += 2 * product(s->aa, n, s->ab);
+    noise->c[2] += product(s->ab, n, s->ab) + 2 * product(s->aa, n, s->bb);
+    noise->c[3] += 2 * product(s->ab, n, s->bb);
+    noise->c[4] += product(s->bb, n, s->bb);
+}
+
 /* ---- moments ---- */
+
+tmi_form_moments tmi_form_moments_of(const tmi_plan_statistic *t)
+{
+    const size_t none = TMI_MOMENTS;
+    if (!t->column) return (tmi_form_moments){TMI_OF_ROWS, none, TMI_OF_ROWS, none, none};
+    if (tmi_is_sum(t)) return (tmi_form_moments){TMI_OF_X, none, TMI_OF_XX, none, none};
+    if (t->kind == TMI_RATIO) return (tmi_form_moments){TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY};
+    return (tmi_form_moments){TMI_OF_X, TMI_OF_ROWS, TMI_OF_XX, TMI_OF_X, TMI_OF_ROWS};
+}
 
 tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *s, size_t stratum)
 {
@@ -79,223 +135,252 @@ tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *s, size_t stratum)
     return (tmi_stratum_part){w * (w - 1) * n / (n - 1), n};
 }
 
-double tmi_centre_of(const tmi_measurement *m, bool of_y)
+static double at(const double *moments, size_t which) { return which < TMI_MOMENTS ? moments[which] : 0; }
+
+static void slope(double *slopes, size_t which, double value)
 {
-    const tmi_plan_column *column = !m ? NULL : of_y ? m->quantity.y : m->quantity.x;
-    if (!column || column->conditions) return 0;
-    return tmi_grid_in(column, 0).step * (double)(of_y ? m->quantity.centre_y : m->quantity.centre_x);
+    if (which < TMI_MOMENTS) slopes[which] += value;
 }
 
-/* `ratio`: sums are taken about 0, so the centres count; else all have the same. */
-static tmi_square square_of(const tmi_inference *r, const block *b, size_t h, bool ratio)
+static double covariance(const tmi_moment_noise *n, size_t x, size_t y)
 {
-    if (!b->m) return (tmi_square){0};
-    return (tmi_square){true, plain_value(r, b, h, 0), block_noise(r, b, h), ratio ? tmi_centre_of(b->m, false) : 0,
-                        ratio ? tmi_centre_of(b->m, true) : 0};
+    return x < TMI_MOMENTS && y < TMI_MOMENTS ? n->covariance[x][y] : 0;
 }
 
-static tamis_status unweighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
+/* Adds a stratum: a times the squares, less what its mean explains; and how the noise of its moments enters. */
+static void add_stratum(tmi_group_sums *z, const tmi_form_moments *f, tmi_stratum_part p, bool subtracts, const double *m,
+                        const tmi_moment_noise *n, bool gaussian)
+{
+    const double each = subtracts ? p.a / p.rows : 0, x = at(m, f->x), y = at(m, f->y);
+    const double vx = covariance(n, f->x, f->x), vy = covariance(n, f->y, f->y), vxy = covariance(n, f->x, f->y);
+    tmi_form_slopes s = {0};
+    z->form.xx += p.a * at(m, f->xx) - each * (x * x - vx);
+    z->form.xy += p.a * at(m, f->xy) - each * (x * y - vxy);
+    z->form.yy += p.a * at(m, f->yy) - each * (y * y - vy);
+    z->spread += p.a * p.rows;
+    slope(s.aa, f->xx, p.a);
+    slope(s.ab, f->xy, -2 * p.a);
+    slope(s.bb, f->yy, p.a);
+    slope(s.aa, f->x, -2 * each * x);
+    slope(s.ab, f->x, 2 * each * y);
+    slope(s.ab, f->y, 2 * each * x);
+    slope(s.bb, f->y, -2 * each * y);
+    tmi_form_noise_of(&z->form_noise, &s, n);
+    tmi_form_noise_add(&z->form_noise, each, 0, 0,
+                       (gaussian ? 2 : 5) * vx * vx); /* the noise's square: 6 v^2 - v^2, or 3 v^2 - v^2 */
+    tmi_form_noise_add(&z->form_noise, 0, 2 * each, 0, vx * vy);
+    tmi_form_noise_add(&z->form_noise, 0, 0, each, (gaussian ? 2 : 5) * vy * vy);
+    z->ones += p.a * at(m, f->xx);
+    z->all += p.a * at(m, f->yy);
+}
+
+static tamis_status make_strata(tmi_statistic_sums *z, size_t strata, tamis_error *err)
+{
+    z->by_stratum = tmi_alloc(z->count, strata * sizeof *z->by_stratum);
+    if (!z->by_stratum) return tmi_fail_memory(err);
+    for (size_t g = 0; g < z->count; g++) z->groups[g].by_stratum = z->by_stratum + g * strata;
+    return TAMIS_OK;
+}
+
+/* Weights after the noise: stratum by stratum. */
+static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    block a = block_of(r, i, TMI_NUMERATOR, group), b = block_of(r, i, TMI_DENOMINATOR, group),
-          aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group);
-    block ab = block_of(r, i, TMI_PRODUCTS, group), bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group), rows = {0};
-    const bool ratio = s->plan->statistics[i].kind == TMI_RATIO;
-    if (ratio) rows = block_of(r, i, TMI_RATIO_ROWS, group);
-    tmi_stratum_sums *list = tmi_alloc(a.strata, sizeof *list);
-    if (!list) return tmi_fail_memory(err);
-    tmi_quadratic moments = {0};
-    for (size_t h = 0; h < a.strata; h++) {
-        tmi_stratum_part p = tmi_stratum_part_of(s, a.added ? h : tmi_group_stratum(s, i, group));
-        tmi_stratum_form f = {.a = p.a,
-                              .each = s->sampling.subtracts ? p.a / p.rows : 0,
-                              .g = 1,
-                              .mean = b.m && !ratio,
-                              .n = rows.m ? plain_value(r, &rows, h, 0) : p.rows,
-                              .vn = block_noise(r, &rows, h),
-                              .vx = block_noise(r, &a, h),
-                              .vy = block_noise(r, &b, h),
-                              .centre_x = z->centre[0],
-                              .centre_y = z->centre[1],
-                              .xx = square_of(r, &aa, h, ratio),
-                              .xy = square_of(r, &ab, h, ratio),
-                              .yy = square_of(r, &bb, h, ratio)};
-        f.x = plain_value(r, &a, h, 0) + f.centre_x * f.n;
-        f.y = b.m ? plain_value(r, &b, h, 0) + f.centre_y * f.n : 0;
-        list[h] = (tmi_stratum_sums){.a = p.a, .sample = p.rows};
-        tmi_stratum_form_add(&moments, &list[h], &f);
-        tmi_stratum_form_noise(&z->form_noise, &f, &list[h]);
-        tmi_stratum_mean_noise(&z->form_noise, &list[h], f.each, s->gaussian);
-        z->spread += p.a * p.rows;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_form_moments form = tmi_form_moments_of(t);
+    const bool apart = s->workload.apart, own_squares = tmi_variance_source_of(s) == TMI_OWN_SQUARES;
+    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
+    tamis_status status = TAMIS_OK;
+    if (!moments) return tmi_fail_memory(err);
+    if (apart && (!t->column || t->column->conditions)) TMI_TRY(make_strata(z, s->sampling.strata, err));
+    for (size_t copy = 0; copy < r->main.copies; copy++) {
+        TMI_TRY(tmi_watch_beat(s->watch, err));
+        TMI_TRY(tmi_reconstruct_moments(moments, &r->main, copy, i, apart ? copy : 0, err));
+        for (size_t g = 0; g < z->count; g++) {
+            const size_t stratum = tmi_group_stratum(s, i, g);
+            if (apart && stratum != SIZE_MAX && stratum != copy) continue;
+            const double *m = moments + g * TMI_MOMENTS, weight = tmi_number_nearest(s->sampling.weight[apart ? copy : 0]);
+            pattern *p;
+            TMI_TRY(pattern_of(&p, z, s, i, g, err));
+            for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += weight * m[k];
+            if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
+            if (own_squares)
+                add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, apart ? copy : stratum), s->sampling.subtracts, m,
+                            &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
+        }
     }
-    z->form = tmi_variance_moments(moments, list, s->sampling.subtracts ? a.strata : 0);
-    if (s->plan->statistics[i].kind == TMI_SHARE && b.m) z->ones = moments.xx, z->all = fmax(moments.yy, 0);
-    tmi_free(list);
-    return TAMIS_OK;
+
+done:
+    tmi_free(moments);
+    return status;
 }
 
 double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t i)
 {
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
     double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step), units = (double)s->plan->design.population;
-    bool has_units = tmi_table_of(s, i, TMI_DENOMINATOR) && s->plan->statistics[i].kind != TMI_RATIO;
-    if (units == 0)
-        units = has_units                        ? fmax(z->value[TMI_DENOMINATOR], 1)
-                : !s->plan->statistics[i].column ? fmax(z->value[TMI_NUMERATOR], 1)
-                                                 : (double)s->sampling.rows;
+    const bool has_units = !tmi_is_sum(t) || !t->column;
+    if (units == 0) units = has_units && t->kind != TMI_RATIO ? fmax(z->value[TMI_OF_ROWS], 1) : (double)s->sampling.rows;
     return largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 
-/* Weights in the tables: the sums of a z^2 themselves. */
-static void weighed_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group)
+/* Weights in the tables: values are those of one family. */
+static tamis_status read_weighed(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
-    const tmi_schedule *s = r->schedule;
-    block aa = block_of(r, i, TMI_NUMERATOR_SQUARES, group), ab = block_of(r, i, TMI_PRODUCTS, group),
-          bb = block_of(r, i, TMI_DENOMINATOR_SQUARES, group);
-    for (size_t h = 0; h < aa.strata; h++) {
-        tmi_form_noise_add(&z->form_noise, 1, ab.m ? 0 : -2, 0, block_noise(r, &aa, h));
-        tmi_form_noise_add(&z->form_noise, 0, -2, 0, block_noise(r, &ab, h));
-        tmi_form_noise_add(&z->form_noise, 0, 0, 1, block_noise(r, &bb, h));
-    }
-    z->form = (tmi_quadratic){sum_of(r, &aa), ab.m ? sum_of(r, &ab) : sum_of(r, &aa), sum_of(r, &bb)};
-    for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) {
-        if (isnan(s->sampling.spread[h])) z->form.xx = s->sampling.spread[h]; /* one unit of a stratum says nothing */
-    }
-    z->spread = tmi_weighed_spread(z, s, i);
-}
-
-/* ---- variance units ---- */
-
-/* The totals of one role by variance unit, times a factor, added to `totals`. */
-static void add_totals(double *totals, const tmi_inference *r, const block *b, double factor)
-{
-    for (size_t h = 0; b->m && h < b->strata; h++) {
-        for (size_t u = 0; u < b->units; u++) totals[u] += factor * weight_after(r, b, h) * plain_value(r, b, h, u);
-    }
-}
-
-/* Two units of m1 and m2 clusters: (x1 - x2)^2 becomes m1 m2 (x1/m1 - x2/m2)^2, which has the right mean. */
-static void balance(double *x, const tmi_variance_groups *g)
-{
-    for (size_t u = 0; u + 1 < g->count; u++) {
-        bool pair = g->stratum_of[u] == g->stratum_of[u + 1] && (u + 2 >= g->count || g->stratum_of[u + 2] != g->stratum_of[u]) &&
-                    (u == 0 || g->stratum_of[u - 1] != g->stratum_of[u]);
-        if (!pair || g->members[u] == g->members[u + 1] || g->members[u] == 0 || g->members[u + 1] == 0) continue;
-        double ratio = sqrt((double)g->members[u + 1] / (double)g->members[u]);
-        x[u] *= ratio;
-        x[u + 1] /= ratio;
-    }
-}
-
-tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_inference *r, size_t i, size_t group,
-                                const double factors[TMI_MAIN_ROLES], tamis_error *err)
-{
-    double totals[TMI_MAX_VARIANCE_UNITS] = {0};
-    tmi_quadratic form;
-    for (size_t role = 0; role < TMI_MAIN_ROLES && !tmi_is_calibrated(r->schedule, i); role++) {
-        block b = block_of(r, i, (tmi_role)role, group);
-        add_totals(totals, r, &b, factors[role]);
-    }
-    if (tmi_is_calibrated(r->schedule, i)) {
-        tamis_status status = tmi_calibrated_units(totals, r, i, group, factors, err);
-        if (status != TAMIS_OK) return status;
-    }
-    balance(totals, r->groups);
-    *variance = INFINITY;
-    tamis_status status = tmi_variance_units(&form, df, totals, NULL, r->groups->stratum_of, r->groups->count, err);
-    if (status == TAMIS_INVALID) { /* a stratum of one cluster */
-        *df = 0;
-        return TAMIS_OK;
-    }
-    if (status == TAMIS_OK) *variance = form.xx;
+    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
+    if (!moments) return tmi_fail_memory(err);
+    tamis_status status = tmi_reconstruct_moments(moments, &r->main, 0, i, 0, err);
+    for (size_t g = 0; g < z->count; g++) memcpy(z->groups[g].value, moments + g * TMI_MOMENTS, TMI_MOMENTS * sizeof *moments);
+    tmi_free(moments);
     return status;
 }
 
-static tamis_status units_form(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
+/* ---- squares ---- */
+
+static tmi_form_slopes squares_of(const tmi_form_moments *f, double scale)
 {
-    const double x = z->centre[0], y = z->centre[1];
-    const double only_a[] = {1, 0, x}, only_b[] = {0, 1, y}, both[] = {1, 1, x + y};
-    double a, b, sum;
-    tamis_status status;
-    z->with_noise = true;
-    TMI_TRY(tmi_units_variance(&a, &z->df, r, i, group, only_a, err));
-    TMI_TRY(tmi_units_variance(&b, &z->df, r, i, group, only_b, err));
-    TMI_TRY(tmi_units_variance(&sum, &z->df, r, i, group, both, err));
-    z->form = (tmi_quadratic){a, (sum - a - b) / 2, b};
-    z->spread = INFINITY;
+    tmi_form_slopes slopes = {0};
+    slope(slopes.aa, f->xx, scale);
+    slope(slopes.ab, f->xy, -2 * scale);
+    slope(slopes.bb, f->yy, scale);
+    return slopes;
+}
+
+/* The squares of the values themselves, with their noise. */
+static void set_squares(tmi_quadratic *form, tmi_form_noise *noise, const tmi_group_sums *z, const tmi_form_moments *f,
+                        double scale)
+{
+    const tmi_form_slopes slopes = squares_of(f, scale);
+    *form = (tmi_quadratic){scale * at(z->value, f->xx), scale * at(z->value, f->xy), scale * at(z->value, f->yy)};
+    tmi_form_noise_of(noise, &slopes, z->noise);
+}
+
+/* Sums of a z^2 from tables of their own. */
+static tamis_status read_spread(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
+    const tmi_form_slopes slopes = squares_of(&f, 1);
+    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
+    tamis_status status = TAMIS_OK;
+    if (!moments) return tmi_fail_memory(err);
+    TMI_TRY(tmi_reconstruct_moments(moments, &r->spread, 0, i, 0, err));
+    for (size_t g = 0; g < z->count; g++) {
+        const double *m = moments + g * TMI_MOMENTS;
+        pattern *p;
+        TMI_TRY(pattern_of(&p, z, s, i, g, err));
+        z->groups[g].form = (tmi_quadratic){at(m, f.xx), at(m, f.xy), at(m, f.yy)};
+        tmi_form_noise_of(&z->groups[g].form_noise, &slopes, &p->group->spread);
+    }
+
+done:
+    tmi_free(moments);
+    return status;
+}
+
+/* The squares of signed totals of groups, without their noise's variance, times what bounded weights take off. */
+static tamis_status read_groups(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
+    const double after = s->sampling.weights == TMI_ALIKE ? pow(tmi_number_nearest(s->sampling.weight[0]), 2) : 1,
+                 scale = after * r->clamping;
+    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
+    tamis_status status = TAMIS_OK;
+    if (!moments) return tmi_fail_memory(err);
+    for (size_t copy = 0; copy < r->groups.copies; copy++) {
+        TMI_TRY(tmi_reconstruct_moments(moments, &r->groups, copy, i, 0, err));
+        for (size_t g = 0; g < z->count; g++) {
+            const double *m = moments + g * TMI_MOMENTS, x = at(m, f.x), y = at(m, f.y);
+            tmi_group_sums *own = &z->groups[g];
+            pattern *p;
+            TMI_TRY(pattern_of(&p, z, s, i, g, err));
+            const tmi_moment_noise *n = &p->group->spread;
+            own->group_noise = (tmi_quadratic){scale * covariance(n, f.x, f.x), scale * covariance(n, f.x, f.y),
+                                               scale * covariance(n, f.y, f.y)};
+            own->form.xx += scale * x * x - own->group_noise.xx;
+            own->form.xy += scale * x * y - own->group_noise.xy;
+            own->form.yy += scale * y * y - own->group_noise.yy;
+        }
+    }
+    for (size_t g = 0; g < z->count && s->sampling.lonely; g++) z->groups[g].form.xx = NAN;
+
+done:
+    tmi_free(moments);
+    return status;
+}
+
+/* A group that lies in one stratum has one weight: its moments are those of the stratum, in a table with weights too. */
+static bool lies_in_stratum(const tmi_schedule *s, size_t i, size_t g)
+{
+    return s->sampling.weights == TMI_STRATA && !s->sampling.clustered && tmi_group_stratum(s, i, g) != SIZE_MAX;
+}
+
+static void set_one_stratum(tmi_group_sums *z, const tmi_schedule *s, size_t i, size_t g, const tmi_form_moments *f)
+{
+    const size_t h = tmi_group_stratum(s, i, g);
+    const double w = tmi_number_nearest(s->sampling.weight[h]);
+    double m[TMI_MOMENTS];
+    tmi_moment_noise n;
+    for (size_t a = 0; a < TMI_MOMENTS; a++) {
+        m[a] = z->value[a] / w;
+        for (size_t b = 0; b < TMI_MOMENTS; b++) n.covariance[a][b] = z->noise->covariance[a][b] / (w * w);
+    }
+    z->form = (tmi_quadratic){0};
+    z->form_noise = (tmi_form_noise){0};
+    z->spread = 0;
+    add_stratum(z, f, tmi_stratum_part_of(s, h), s->sampling.subtracts, m, &n, s->gaussian);
+    if (s->plan->statistics[i].kind != TMI_SHARE) z->ones = z->all = 0;
+}
+
+/* The form, where it is not that of strata. Needs values and their noise. */
+static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    tamis_status status = TAMIS_OK;
+    bool lonely = false;
+    for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) lonely = lonely || isnan(s->sampling.spread[h]);
+    if (source == TMI_SPREAD_TABLES) TMI_TRY(read_spread(z, r, i, err));
+    if (source == TMI_CLUSTER_GROUPS) TMI_TRY(read_groups(z, r, i, err));
+    for (size_t g = 0; g < z->count && source > TMI_OWN_SQUARES; g++) {
+        tmi_group_sums *own = &z->groups[g];
+        if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
+        else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
+        if (lonely && source != TMI_CLUSTER_GROUPS) own->form.xx = NAN; /* one unit of a stratum says nothing */
+        const bool clusters = source == TMI_CLUSTER_GROUPS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
+        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && !clusters;
+        own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
+        if (source != TMI_CLUSTER_GROUPS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
+    }
 
 done:
     return status;
 }
 
-/* ---- together ---- */
-
-tmi_noise_part tmi_sums_part_in(const tmi_sums_part *part, const double factors[TMI_MAIN_ROLES])
-{
-    tmi_noise_part found = {0, part->scale, part->gaussian};
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) found.factor += factors[role] * part->factor[role];
-    return found;
-}
-
-double tmi_sums_noise(const tmi_group_sums *z, const double factors[TMI_MAIN_ROLES])
-{
-    double variance = 0;
-    for (size_t i = 0; i < z->part_count; i++) variance += tmi_noise_part_variance(tmi_sums_part_in(&z->parts[i], factors));
-    return variance;
-}
-
-void tmi_group_sums_clear(tmi_group_sums *z)
-{
-    tmi_free(z->parts);
-    *z = (tmi_group_sums){0};
-}
-
-/* The sums of the noisy cells, as they are. */
-static tamis_status add_up(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
-{
-    size_t count = 0;
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
-        block b = block_of(r, i, (tmi_role)role, group);
-        count += b.strata * b.units;
-    }
-    z->parts = tmi_alloc(count, sizeof *z->parts);
-    if (!z->parts) return tmi_fail_memory(err);
-    for (size_t role = 0; role < TMI_MAIN_ROLES; role++) {
-        block b = block_of(r, i, (tmi_role)role, group);
-        z->value[role] = sum_of(r, &b);
-        for (size_t h = 0; h < b.strata; h++) {
-            tmi_noise_part part = part_of(r, &b, h);
-            tmi_sums_part found = {.scale = part.scale, .gaussian = part.gaussian};
-            found.factor[role] = part.factor * weight_after(r, &b, h);
-            found.table = r->schedule->uses[i].table[role];
-            found.cell = b.first + h * b.units;
-            for (size_t u = 0; u < b.units; u++, found.cell++) z->parts[z->part_count++] = found;
-        }
-    }
-    return TAMIS_OK;
-}
-
-static tamis_status make(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
+tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    const bool calibrated = tmi_is_calibrated(s, i), census = s->plan->design.kind->takes_all;
-    if (s->plan->statistics[i].kind == TMI_RATIO) {
-        z->centre[0] = tmi_centre_of(tmi_table_of(s, i, TMI_NUMERATOR), false);
-        z->centre[1] = tmi_centre_of(tmi_table_of(s, i, TMI_DENOMINATOR), false);
+    const bool census = s->plan->design.kind->takes_all;
+    tamis_status status;
+    *z = (tmi_statistic_sums){.count = (size_t)tmi_statistic_cells(&s->plan->statistics[i])};
+    TMI_TRY(tmi_group_noises_make(&z->noises, s, i, err));
+    z->groups = tmi_alloc(z->count, sizeof *z->groups);
+    if (!z->groups) TMI_TRY(tmi_fail_memory(err));
+    for (size_t g = 0; g < z->count; g++) z->groups[g].df = census ? -1 : s->sampling.df;
+    if (tmi_is_calibrated(s, i)) TMI_TRY(tmi_calibrated_sums(z, r, i, err));
+    else TMI_TRY(tmi_main_family(s) == TMI_UNWEIGHED ? read_strata(z, r, i, err) : read_weighed(z, r, i, err));
+    for (size_t g = 0; g < z->count && !tmi_is_calibrated(s, i); g++) {
+        pattern *p;
+        TMI_TRY(pattern_of(&p, z, s, i, g, err));
+        z->groups[g].noise = &p->group->estimate;
+        z->groups[g].parts = &p->parts;
+        if (s->plan->statistics[i].kind != TMI_SHARE) z->groups[g].ones = z->groups[g].all = 0;
     }
-    tamis_status status = calibrated ? tmi_calibrated_sums(z, r, i, group, err) : add_up(z, r, i, group, err);
-    if (status != TAMIS_OK || census) return status;
-    if (s->sampling.clustered) return units_form(z, r, i, group, err);
-    z->df = s->sampling.df;
-    if (calibrated) return TAMIS_OK;
-    if (tmi_table_of(s, i, TMI_NUMERATOR)->quantity.weighing == TMI_UNWEIGHED) return unweighed_form(z, r, i, group, err);
-    weighed_form(z, r, i, group);
-    return TAMIS_OK;
-}
+    if (!tmi_is_calibrated(s, i)) TMI_TRY(set_forms(z, r, i, err));
 
-tamis_status tmi_group_sums_make(tmi_group_sums *z, const tmi_inference *r, size_t i, size_t group, tamis_error *err)
-{
-    *z = (tmi_group_sums){.df = -1};
-    tamis_status status = make(z, r, i, group, err);
-    if (status != TAMIS_OK) tmi_group_sums_clear(z);
+done:
+    if (status != TAMIS_OK) tmi_statistic_sums_clear(z);
     return status;
 }

@@ -1,48 +1,64 @@
-/* The sums that a statistic is made of, for one of its groups, added up from noisy cells over strata and variance units:
- * their estimates for the population, the noise in them, and how they vary from sample to sample.                    */
+/* What a statistic's groups are read from: estimated moments of the population, how the noise enters them, and the sampling
+ * variance of A - r B for every r.
+ *
+ * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of
+ * z)^2, from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it
+ * is the sum of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters it is the sum
+ * of squares of the signed totals of groups. Its own noise is known to first order as a quadratic form of the moments'
+ * covariance. */
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
 
 #include "inference/estimates.h"
-#include "inference/interval/interval.h"
+#include "inference/noise_parts.h"
 #include "inference/variance.h"
-
-#define TMI_MAIN_ROLES 3 /* A, B, Q */
-
-/* A noise, and what one unit of it adds to each of the sums. */
-typedef struct tmi_sums_part {
-    double factor[TMI_MAIN_ROLES];
-    double scale;
-    bool gaussian;
-    size_t table, cell; /* whose noise it is */
-} tmi_sums_part;
+#include "schedule/noise_law.h"
+#include "schedule/workload/group_noise.h"
 
 typedef struct tmi_group_sums {
-    double value[TMI_MAIN_ROLES]; /* of the population, weights applied */
-    double centre[2];             /* of a ratio: A and B are sums about these, times the rows N */
-    tmi_sums_part *parts;
-    size_t part_count;
-    double shared_noise;       /* variance of the part of A's noise that calibration gives to all results */
-    tmi_quadratic form;        /* of A and B: V(A - r B) = tmi_quadratic_at(form, r) */
-    double ones, all;          /* of a share: tmi_ratio */
-    tmi_form_noise form_noise; /* what the noise adds to the form's error */
-    bool with_noise;           /* the form holds the noise too: it came from totals of variance units */
-    int64_t df;                /* -1: not known, 0: none */
-    double spread;             /* what a mean square of z makes of V: the bound's factor */
+    double value[TMI_MOMENTS];
+    const tmi_moment_noise *noise; /* of the values */
+    const tmi_moment_parts *parts; /* the same noise, integer by integer */
+    tmi_quadratic form;
+    tmi_form_noise form_noise;
+    /* where variances are pooled (pool.h): weighted squares of x - r y, their noise, and the noise of the signed total of a group
+     * of clusters */
+    tmi_quadratic proxy, group_noise;
+    tmi_form_noise proxy_noise;
+    double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
+    double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */
+    double pooled;      /* the limit of V/s (pool.h); 0: variances are not pooled */
+    double spread;      /* the largest variance is this times the square of the largest deviation */
+    int64_t df;         /* -1: not public */
 } tmi_group_sums;
 
-/* Needs    a statistic that is not known. The caller clears it. `group` is a cell of the statistic. */
-tamis_status tmi_group_sums_make(tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, size_t group,
-                                 tamis_error *err);
-void tmi_group_sums_clear(tmi_group_sums *sums);
+/* Those of all groups of a statistic. */
+typedef struct tmi_statistic_sums {
+    tmi_group_sums *groups;
+    size_t count;
+    tmi_group_noises noises; /* what groups have in common */
+    struct tmi_sums_pattern **patterns;
+    double *by_stratum;          /* of all groups */
+    tmi_moment_noise *own_noise; /* of calibrated groups, one by one; NULL: they are not */
+    tmi_moment_parts *own_parts;
+    size_t pattern_count, pattern_room;
+} tmi_statistic_sums;
 
-/* A noise in a combination of the sums; the variance of all of them. */
-tmi_noise_part tmi_sums_part_in(const tmi_sums_part *part, const double factors[TMI_MAIN_ROLES]);
-double tmi_sums_noise(const tmi_group_sums *sums, const double factors[TMI_MAIN_ROLES]);
+tamis_status tmi_statistic_sums_make(tmi_statistic_sums *sums, const tmi_inference *reading, size_t statistic, tamis_error *err);
+void tmi_statistic_sums_clear(tmi_statistic_sums *sums);
 
-/* Variance units: the variance of the sum over units of z = Q f + A g + B k. */
-tamis_status tmi_units_variance(double *variance, int64_t *df, const tmi_inference *reading, size_t statistic, size_t group,
-                                const double factors[TMI_MAIN_ROLES], tamis_error *err);
+/* Which moments the numerator x, the denominator y and their squares are; TMI_MOMENTS: there is none. */
+typedef struct tmi_form_moments {
+    size_t x, y, xx, xy, yy;
+} tmi_form_moments;
+
+tmi_form_moments tmi_form_moments_of(const tmi_plan_statistic *statistic);
+
+/* The variance of a linear combination of the values. */
+double tmi_sums_noise(const tmi_group_sums *sums, const double factors[TMI_MOMENTS]);
+
+/* A noise in a linear combination of the values. */
+tmi_noise_part tmi_sums_part_in(const tmi_group_sums *sums, size_t part, const double factors[TMI_MOMENTS]);
 
 /* A stratum, or the whole sample where strata are not distinguished (SIZE_MAX): its factor a and its number of rows. */
 typedef struct tmi_stratum_part {
@@ -51,10 +67,14 @@ typedef struct tmi_stratum_part {
 
 tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *schedule, size_t stratum);
 
-/* The bound's factor where weights are in the tables. Needs the values of the sums. */
+/* The bound's factor where weights are in the tables. Needs the values. */
 double tmi_weighed_spread(const tmi_group_sums *sums, const tmi_schedule *schedule, size_t statistic);
 
-/* The centre of x (or y) in a table, in the unit of the column; 0 where there is none. */
-double tmi_centre_of(const tmi_measurement *m, bool of_y);
+/* Adds the noise of a form whose derivatives by the moments are aa a^2 + ab a b + bb b^2. */
+typedef struct tmi_form_slopes {
+    double aa[TMI_MOMENTS], ab[TMI_MOMENTS], bb[TMI_MOMENTS];
+} tmi_form_slopes;
+
+void tmi_form_noise_of(tmi_form_noise *noise, const tmi_form_slopes *slopes, const tmi_moment_noise *moments);
 
 #endif

@@ -43,7 +43,7 @@ tmi_range tmi_result_range(const tmi_schedule *s, const tmi_result *result)
     switch (t->kind) {
     case TMI_TOTAL: return times(tmi_range_with_zero(tmi_range_of(t->column)), N);
     case TMI_MEAN:
-    case TMI_SHARE: return tmi_divides_total(s, t) ? tmi_range_with_zero(tmi_range_of(t->column)) : tmi_range_of(t->column);
+    case TMI_SHARE: return tmi_by_size(t) ? tmi_range_with_zero(tmi_range_of(t->column)) : tmi_range_of(t->column);
     case TMI_RATIO: {
         tmi_range x = tmi_range_of(t->column), y = tmi_range_of(t->second);
         return y.low > 0 ? tmi_ratio_range(t, 0) : (tmi_range){x.low >= 0 && y.low >= 0 ? 0 : -INFINITY, INFINITY};

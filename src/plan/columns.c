@@ -95,9 +95,15 @@ static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_co
 {
     static const char word[] = "missing"; /* the value that missing ones are counted under */
     if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "leave_out") == 0) return;
+    if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "none") == 0) {
+        if (tmi_code_of(column, "none") >= 0)
+            tmi_complain(reader, value, "expected no value named none: `missing: none` says that no value is missing");
+        column->missing = TMI_NEVER;
+        return;
+    }
     if (value->kind != TMI_VALUE_TEXT || strcmp(value->text, "category") != 0) {
         if (value->kind != TMI_VALUE_TEXT || value->text[0] == '\0' || column->value_count == 0) {
-            tmi_complain(reader, value, "expected leave_out, category, or the value that replaces missing ones");
+            tmi_complain(reader, value, "expected leave_out, none, category, or the value that replaces missing ones");
             return;
         }
         column->instead = tmi_read_code(reader, value, column);

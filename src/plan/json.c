@@ -109,11 +109,10 @@ static bool has_typical(const tmi_plan_typical *t)
 
 /* ---- statistics ---- */
 
-static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
+void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
 {
     const char *kind = tmi_statistic_kind_name(s->kind);
     size_t by = s->by_count;
-    tmi_json_open(out, '{');
     switch (s->kind) {
     case TMI_COUNT: tmi_put_text_field(out, kind, "units"); break;
     case TMI_RATIO:
@@ -136,14 +135,21 @@ static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_put_by(out, "by", s->by, by);
     if (s->where) tmi_put_about(out, "where", s->where);
     tmi_put_exact_field(out, "budget_share", s->share);
-    tmi_put_exact_field(out, "confidence", s->confidence);
+    tmi_put_exact_field(out, "deff", s->deff);
     tmi_put_text_field(out, "method", s->method);
-    tmi_put_text_field(out, "label", s->label);
     if (s->kind == TMI_QUANTILE) {
         tmi_json_add_open(out, "at", '[');
         for (size_t i = 0; i < s->at_count; i++) tmi_put_exact_value(out, s->at[i]);
         tmi_json_close(out, ']');
     }
+}
+
+static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
+{
+    tmi_json_open(out, '{');
+    tmi_put_asked(out, s);
+    tmi_put_exact_field(out, "confidence", s->confidence);
+    tmi_put_text_field(out, "label", s->label);
     tmi_json_close(out, '}');
 }
 

@@ -36,6 +36,7 @@ static void put_bound(tmi_json_out *out, const char *key, const tamis_number *al
 static void put_missing(tmi_json_out *out, const tmi_plan_column *column)
 {
     if (column->missing == TMI_AS_CATEGORY) tmi_put_text_field(out, "missing", "category");
+    if (column->missing == TMI_NEVER) tmi_put_text_field(out, "missing", "none");
     if (column->missing == TMI_AS_VALUE) {
         tmi_json_key(out, "missing");
         if (column->is_number) put_point(out, column, column->instead);

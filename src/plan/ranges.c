@@ -147,15 +147,37 @@ static void read_missing_codes(tmi_reader *reader, const tmi_value *value, tmi_p
     }
 }
 
+/* A declared complete column: a row without a value counts as the middle of the range, which must be in every stratum's. */
+static void read_never(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column, size_t strata)
+{
+    int64_t low = column->grid.low, high = column->grid.high;
+    bool right = true;
+    column->missing = TMI_NEVER;
+    if (!(column->grid.step > 0)) return; /* complained about already */
+    for (size_t h = 0; column->by_stratum && h < strata; h++) {
+        const tmi_plan_range *r = &column->by_stratum[h];
+        right = right && tmi_number_compare(r->step, column->step) == 0;
+        low = r->grid.low > low ? r->grid.low : low;
+        high = r->grid.high < high ? r->grid.high : high;
+    }
+    if (!right || low > high)
+        tmi_complain(reader, value, "expected leave_out: the ranges of the strata have different steps or no point in common");
+    else column->instead = low + (high - low) / 2;
+}
+
 /* A number that is counted in the place of missing ones: a point of the grid, the same in every stratum. */
 static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column, size_t strata)
 {
     tamis_number *number = NULL, *point = NULL;
     if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "leave_out") == 0) return;
+    if (value->kind == TMI_VALUE_TEXT && strcmp(value->text, "none") == 0) {
+        read_never(reader, value, column, strata);
+        return;
+    }
     tamis_status status = value->kind == TMI_VALUE_TEXT ? tamis_number_read(&number, value->text, NULL) : TAMIS_INVALID;
     if (status != TAMIS_OK) {
         if (status == TAMIS_SYSTEM) reader->no_memory = true;
-        else tmi_complain(reader, value, "expected leave_out, or the number that replaces missing values, e.g. 0");
+        else tmi_complain(reader, value, "expected leave_out, none, or the number that replaces missing values, e.g. 0");
         return;
     }
     column->missing = TMI_AS_VALUE;

@@ -1,8 +1,8 @@
 /* Reading a tree by a table of keys, complaining about everything at once.
  *
  * A map of the format is a table of tmi_plan_key rows: its name, the function that reads its value, whether it must be
- * there. A row without a function is something that tamis does not offer, with the reason; that is told apart from a key
- * nobody knows, which gets the nearest name as a suggestion. Adding a key is adding a row.
+ * there. A row without a function is something that tamis does not offer, with the reason; a key that
+ * nobody knows gets the nearest name as a suggestion. Adding a key is adding a row.
  *
  * Complaints are collected with their places, sorted, and become one message of several lines:
  *

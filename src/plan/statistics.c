@@ -239,6 +239,14 @@ static void read_share(tmi_reader *reader, const tmi_value *value, void *target)
     }
 }
 
+static void read_own_deff(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    const entry *e = target;
+    if (!e->plan->design.deff)
+        tmi_complain_key(reader, value, "is for a design of weights with a deff of its own, e.g. weights: {deff: 1.8}");
+    else tmi_read_deff(reader, value, &e->statistic->deff);
+}
+
 static void read_confidence(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_statistic *s = ((entry *)target)->statistic;
@@ -306,6 +314,7 @@ static const tmi_plan_key keys[] = {
     /* what may stand beside a statistic */
     {.name = "by", .read = tmi_read_later},
     {.name = "budget_share", .read = read_share},
+    {.name = "deff", .read = read_own_deff},
     {.name = "confidence", .read = read_confidence},
     {.name = "label", .read = read_label},
     {.name = "where", .read = read_where},

@@ -299,11 +299,11 @@ tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, 
         const tmi_value *values;
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(find_kept(&values, list, s, m, err));
-        if (!values || tmi_value_size(values) != m->cells) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
-        for (size_t cell = 0; cell < m->cells; cell++) {
-            const tmi_value *value = tmi_value_get(tmi_value_at(values, cell), "value");
+        if (!values || tmi_value_size(values) != m->numbers) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
+        for (size_t k = 0; k < m->numbers; k++) {
+            const tmi_value *value = tmi_value_at(values, k);
             if (!value || tmi_value_kind_of(value) != TMI_VALUE_INTEGER) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
-            noisy[i][cell] = tmi_value_integer(value);
+            noisy[i][k] = tmi_value_integer(value);
         }
     }
 

@@ -74,11 +74,17 @@ done:
 /* ---- pieces ---- */
 
 /* How many units a row represents: exact weights, and the grids on which they are integers. */
-static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
+static void put_sampling(tmi_json_out *out, const tmi_sampling *s, const tmi_workload *w, size_t groups)
 {
     tmi_json_open(out, '{');
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_add_boolean(out, "rows_fixed", s->rows_fixed);
+    tmi_json_add_boolean(out, "apart", w->apart);
+    tmi_json_add_boolean(out, "joined", w->joined);
+    tmi_json_add_integer(out, "groups", (int64_t)groups);
+    if (s->weights == TMI_ROWS && groups > 0) tmi_json_add_integer(out, "largest_point_in_groups", s->most_clamped);
+    if (groups > 0) tmi_json_add_integers(out, "pair_points", s->pair_points, s->pair_strata);
+    if (groups > 0) tmi_add_exact(out, "pair_step", s->pair_step);
     tmi_json_key(out, "weights");
     if (s->weights == TMI_ROWS) {
         tmi_json_put_null(out);
@@ -102,8 +108,12 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         tmi_put_measurement(out, s, m);
-        tmi_json_add_integer(out, "cells_of_a_record", (int64_t)m->movable);
-        tmi_json_add_boolean(out, "may_be_left_out", !tmi_never_left_out(m, &s->sampling));
+        tmi_json_add_open(out, "table", '{'); /* its place in the plan's list of axes and worlds */
+        tmi_json_add_integer(out, "world", (int64_t)m->shape.world);
+        tmi_json_add_open(out, "axes", '[');
+        for (size_t k = 0; k < m->shape.axis_count; k++) tmi_json_put_integer(out, (int64_t)m->shape.axes[k]);
+        tmi_json_close(out, ']');
+        tmi_json_close(out, '}');
         tmi_json_add_integer(out, "limit", m->limit);
         tmi_json_close(out, '}');
     }
@@ -180,7 +190,11 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_key(out, "specification");
     tmi_put_specification(out, s);
     tmi_json_key(out, "sampling");
-    put_sampling(out, &s->sampling);
+    put_sampling(out, &s->sampling, &s->workload, s->groups);
+    if (tmi_psus_of(s)) {
+        tmi_json_key(out, "psus");
+        tmi_put_psu_facts(out, tmi_psus_of(s));
+    }
     if (tmi_frame_of(s)) {
         tmi_json_key(out, "frame");
         tmi_put_frame_facts(out, tmi_frame_of(s));

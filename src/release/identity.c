@@ -24,7 +24,8 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
     tmi_json_add_boolean(out, "stays", s->stays);
     tmi_json_add_boolean(out, "of_units", s->of_units);
     tmi_json_add_boolean(out, "scattered", s->scattered);
-    tmi_json_add_integer(out, "variance_units", (int64_t)s->variance_units);
+    tmi_json_add_integer(out, "most_clamped", s->most_clamped);
+    if (s->pair_points) tmi_json_add_integers(out, "pair_points", s->pair_points, s->pair_strata);
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_close(out, '}');
 }
@@ -36,7 +37,6 @@ static tamis_status measurement_text(char **text, const tmi_schedule *s, const t
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, false);
     tmi_put_measurement(&out, s, m);
-    tmi_json_add_integer(&out, "cells_of_a_record", (int64_t)m->movable);
     tmi_json_add_integer(&out, "limit", m->limit);
     tmi_json_close(&out, '}');
     return tmi_text_take(text, &json, err);
@@ -73,6 +73,7 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     if (plan->wave.name) tmi_json_add_string(&out, "wave", plan->wave.name);
     tmi_put_drawing(&out, plan);
     if (tmi_frame_of(s)) tmi_json_add_string(&out, "frame", tmi_frame_of(s)->hash);
+    if (tmi_psus_of(s)) tmi_json_add_string(&out, "psus", tmi_psus_of(s)->hash);
     if (plan->design.by) {
         tmi_json_key(&out, "strata");
         tmi_put_column(&out, plan, plan->design.by);

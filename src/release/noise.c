@@ -22,20 +22,13 @@ static tamis_status draw_law(int64_t *noise, size_t count, const tmi_noise_law *
     return status;
 }
 
-/* The noise of a table, law by law: of equal cells one block, then put where its stratum's cells are. */
+/* The noise of a table, stratum by stratum: numbers of a law are together. */
 static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
 {
-    if (m->law_count == 1) return draw_law(noise, m->cells, &m->laws[0], s, rng, err);
-    size_t each = m->cells / m->law_count;
-    int64_t *block = tmi_secret_alloc(each, sizeof *block);
-    tamis_status status = block ? TAMIS_OK : tmi_fail_memory(err);
-    for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++) {
-        status = draw_law(block, each, &m->laws[h], s, rng, err);
-        for (size_t cell = 0, next = 0; status == TAMIS_OK && cell < m->cells; cell++) {
-            if (tmi_cell_stratum(m, cell) == h) noise[cell] = block[next++];
-        }
-    }
-    tmi_secret_free(block);
+    const size_t each = m->numbers / m->law_count;
+    tamis_status status = TAMIS_OK;
+    for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++)
+        status = draw_law(noise + h * each, each, &m->laws[h], s, rng, err);
     return status;
 }
 
@@ -67,9 +60,9 @@ static int64_t **room_for_noise(const tmi_schedule *schedule)
 {
     size_t cells = 0;
     int64_t **noise = tmi_alloc(schedule->measurement_count + 1, sizeof *noise);
-    for (size_t i = 0; i < schedule->measurement_count; i++) cells += schedule->measurements[i].cells;
+    for (size_t i = 0; i < schedule->measurement_count; i++) cells += schedule->measurements[i].numbers;
     if (noise && (noise[0] = tmi_secret_alloc(cells, sizeof **noise))) {
-        for (size_t i = 0; i < schedule->measurement_count; i++) noise[i + 1] = noise[i] + schedule->measurements[i].cells;
+        for (size_t i = 0; i < schedule->measurement_count; i++) noise[i + 1] = noise[i] + schedule->measurements[i].numbers;
         return noise;
     }
     tmi_noise_wipe(noise);

@@ -51,20 +51,15 @@ static void put_weights(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, ']');
 }
 
-/* noisy NULL: the longest values that there can be, all at the lower end of the clamp. */
+/* Stratum by stratum, group by group, cell by cell, level by level. noisy NULL: the longest values that there can be, all at the
+ * lower end of the clamp. */
 static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_int128 *noisy)
 {
     tmi_json_add_open(out, "values", '[');
-    for (size_t cell = 0; cell < m->cells && !out->text->failed; cell++) {
+    for (size_t k = 0; k < m->numbers && !out->text->failed; k++) {
         char value[TMI_INT128_TEXT];
-        tmi_int128_text(value, noisy ? noisy[cell] : -(tmi_int128)m->limit);
-        tmi_json_open(out, '{');
-        tmi_json_key(out, "group");
-        tmi_put_group(out, m->by, m->by_count, cell / m->units);
-        if (m->units > 1) tmi_json_add_integer(out, "unit", (int64_t)(cell % m->units));
-        tmi_json_key(out, "value");
+        tmi_int128_text(value, noisy ? noisy[k] : -(tmi_int128)m->limit);
         tmi_json_put_number(out, value);
-        tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
 }

@@ -11,7 +11,7 @@
 #include "release/folder.h"
 #include "report/preview.h"
 #include "report/results.h"
-#include "schedule/variance_groups.h"
+#include "schedule/request/variance_groups.h"
 
 struct tamis_release {
     tmi_watch watch; /* of its schedule, while it is made */
@@ -41,7 +41,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
                               tamis_error *err);
 
 /* The results, from the noisy numbers. Errors: UNABLE, SYSTEM. */
-tamis_status tmi_release_read(tamis_release *release, const tmi_variance_groups *groups, tamis_error *err);
+tamis_status tmi_release_read(tamis_release *release, tamis_error *err);
 
 /* measurements.json of any numbers, in the order of the schedule; the caller frees the tree. SYSTEM. */
 tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);

@@ -35,7 +35,8 @@
 #include "release/release.h"
 #include "release/source_changed.h"
 #include "report/promise.h"
-#include "schedule/inventory.h"
+#include "schedule/noise_law.h"
+#include "schedule/request/inventory.h"
 
 void tamis_release_free(tamis_release *release)
 {
@@ -126,7 +127,7 @@ static tamis_status make_question(job *j, tamis_error *err)
     r->noisy = tmi_alloc(s->measurement_count, sizeof *r->noisy);
     if (!r->noisy) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < s->measurement_count; i++) {
-        r->noisy[i] = tmi_alloc(s->measurements[i].cells, sizeof **r->noisy);
+        r->noisy[i] = tmi_alloc(s->measurements[i].numbers, sizeof **r->noisy);
         if (!r->noisy[i]) TMI_TRY(tmi_fail_memory(err));
     }
 
@@ -236,8 +237,8 @@ static void add_noise(job *j)
     const tmi_schedule *s = &j->r->schedule;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        for (size_t cell = 0; cell < m->cells; cell++)
-            j->r->noisy[i][cell] = tmi_add_noise(tmi_asking_truth(&j->asking, i, cell), j->noise[i][cell], m->limit);
+        for (size_t k = 0; k < m->numbers; k++)
+            j->r->noisy[i][k] = tmi_add_noise(tmi_asking_truth(&j->asking, s, i, k), j->noise[i][k], m->limit);
     }
     tmi_noise_wipe(j->noise);
     j->noise = NULL;
@@ -255,31 +256,35 @@ static tamis_status aggregate(job *j, tamis_error *err)
 
 /* ---- after the noise ---- */
 
-tamis_status tmi_release_read(tamis_release *r, const tmi_variance_groups *groups, tamis_error *err)
+tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
 {
-    tmi_calibration calibration;
-    const tmi_inference reading = {&r->schedule, groups, r->noisy, &calibration};
+    tmi_inference reading = {0};
+    tmi_calibration calibration = {0};
     tamis_status status;
-    TMI_TRY(tmi_calibration_make(&calibration, &r->schedule, r->noisy, err));
+    TMI_TRY(tmi_inference_make(&reading, &r->schedule, r->noisy, err));
+    TMI_TRY(tmi_calibration_make(&calibration, &reading, err));
+    reading.calibration = &calibration;
+    TMI_TRY(tmi_inference_pool(&reading, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     r->results.promised = &r->promised;
     for (size_t i = 0; i < r->results.count; i++) {
-        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
-        TMI_TRY(tmi_read_result(&r->results.list[i], &reading, err));
-        tmi_result_bound(&r->results.list[i]);
+        if (r->results.list[i].cell != 0) continue; /* the first group of a statistic */
+        TMI_TRY(tmi_read_statistic(&r->results.list[i], &reading, r->results.list[i].statistic, err));
     }
+    for (size_t i = 0; i < r->results.count; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &reading, err));
 
 done:
     tmi_calibration_clear(&calibration);
+    tmi_inference_clear(&reading);
     return status;
 }
 
 static tamis_status infer(job *j, tamis_error *err)
 {
     tamis_status status = go_on(j->r, 1, err);
-    return status == TAMIS_OK ? tmi_release_read(j->r, &j->asking.groups, err) : status;
+    return status == TAMIS_OK ? tmi_release_read(j->r, err) : status;
 }
 
 static tamis_status sign(job *j, tamis_error *err)

@@ -12,13 +12,19 @@ static void write_fact(tmi_text *text, const char *name, int64_t count, const ch
     tmi_text_wrap_taken(text, "  ", "    ", &line);
 }
 
+#define NEVER(are, count) \
+    are " missing or not in the list, although the plan says that none is, and " count \
+        " as the middle of the range or the first value"
+
 static void write_facts(tmi_text *text, const tmi_results *results)
 {
     const tamis_plan *plan = results->plan;
     for (size_t i = 0; i < plan->column_count; i++) {
         const tmi_column_facts *facts = &results->facts[i];
         const char *name = plan->columns[i].name;
-        if (facts->missing > 0 && plan->columns[i].is_number)
+        if (facts->missing > 0 && plan->columns[i].missing == TMI_NEVER)
+            write_fact(text, name, facts->missing, NEVER("value is", "counts"), NEVER("values are", "count"));
+        else if (facts->missing > 0 && plan->columns[i].is_number)
             write_fact(text, name, facts->missing, "value is missing and left out", "values are missing and left out");
         else if (facts->missing > 0)
             write_fact(text, name, facts->missing, "value is missing or not in the list of the plan, and in no group",

@@ -4,10 +4,10 @@
 #include "report/promise.h"
 
 static const char *const weighings[] = {
-    [TMI_UNWEIGHED] = "none",
-    [TMI_WEIGHED] = "weight",
-    [TMI_SPREAD] = "spread",
+    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight",         [TMI_SPREAD] = "spread",
+    [TMI_GROUPED] = "groups", [TMI_CLAMPED] = "clamped spread",
 };
+static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
 static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
 {
@@ -20,47 +20,59 @@ static void put_grid(tmi_json_out *out, const tmi_plan_range *range)
     tmi_json_close(out, '}');
 }
 
-/* A factor: an indicator is its own grid. */
-static void put_factor(tmi_json_out *out, const char *key, const tmi_plan_column *column, int64_t centre, size_t strata)
-{
-    if (!column) return;
-    tmi_json_add_open(out, key, '{');
-    tmi_json_add_string(out, "column", column->name);
-    tmi_json_add_integer(out, "centre", centre);
-    if (!column->conditions) {
-        tmi_json_key(out, "grid");
-        if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
-        else tmi_json_open(out, '[');
-        for (size_t h = 0; column->by_stratum && h < strata; h++) put_grid(out, &column->by_stratum[h]);
-        if (column->by_stratum) tmi_json_close(out, ']');
-    }
-    tmi_json_close(out, '}');
-}
-
-static void put_quantity(tmi_json_out *out, const tmi_schedule *s, const tmi_quantity *q)
+/* The classes of a column: of a category the values of each, of a number the points at which they begin; and rows without any. */
+static void put_classes(tmi_json_out *out, const tmi_schedule *s, const tmi_classes *c)
 {
     tmi_json_open(out, '{');
-    tmi_json_add_string(out, "weighed_by", weighings[q->weighing]);
-    put_factor(out, "x", q->x, q->centre_x, s->sampling.strata);
-    put_factor(out, "y", q->y, q->centre_y, s->sampling.strata);
-    if (q->present) tmi_json_add_string(out, "present", q->present->name);
-    if (q->present_too) tmi_json_add_string(out, "present_too", q->present_too->name);
-    if (q->where) tmi_json_add_string(out, "where", q->where->name);
+    tmi_json_key(out, "column");
+    tmi_put_column(out, s->plan, c->column);
+    if (c->class_of) {
+        tmi_json_add_open(out, "classes", '[');
+        for (size_t k = 0; k < c->count; k++) {
+            tmi_json_open(out, '[');
+            for (size_t code = 0; code < c->column->value_count; code++)
+                if ((size_t)c->class_of[code] == k) tmi_json_put_string(out, c->column->values[code]);
+            tmi_json_close(out, ']');
+        }
+        tmi_json_close(out, ']');
+    } else {
+        tmi_json_add_integers(out, "begin", c->cuts, c->count - 1);
+    }
+    tmi_json_add_boolean(out, "rest", c->rest);
+    if (c->is_where) tmi_json_add_boolean(out, "missing_is_no", true);
     tmi_json_close(out, '}');
 }
 
-/* What the columns mean that the quantity and the groups only name. */
-static void put_columns(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
+static void put_number(tmi_json_out *out, const tmi_schedule *s, size_t axis)
 {
-    const tmi_quantity *q = &m->quantity;
-    const tmi_plan_column *const columns[] = {q->x, q->y == q->x ? NULL : q->y, q->present == q->x ? NULL : q->present,
-                                              q->present_too, q->where};
-    tmi_json_add_open(out, "columns", '[');
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        if (columns[i]) tmi_put_column(out, s->plan, columns[i]);
+    const tmi_origin *o = &s->workload.origins[axis];
+    const tmi_plan_column *column = o->number;
+    tmi_json_add_open(out, "number", '{');
+    tmi_json_key(out, "column");
+    tmi_put_column(out, s->plan, column);
+    tmi_json_key(out, "grid");
+    if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
+    else tmi_json_open(out, '[');
+    for (size_t h = 0; column->by_stratum && h < s->sampling.strata; h++) put_grid(out, &column->by_stratum[h]);
+    if (column->by_stratum) tmi_json_close(out, ']');
+    tmi_json_add_integer(out, "degree", s->workload.axes[axis].degree);
+    tmi_json_add_string(out, "missing", s->workload.axes[axis].missing ? "level" : o->zero ? "zero" : NULL);
+    tmi_json_close(out, '}');
+}
+
+static void put_axis(tmi_json_out *out, const tmi_schedule *s, size_t axis)
+{
+    const tmi_origin *o = &s->workload.origins[axis];
+    tmi_json_open(out, '{');
+    if (o->number) {
+        put_number(out, s, axis);
+    } else {
+        tmi_json_add_open(out, "crossed", '[');
+        for (size_t k = 0; k < o->classes_count; k++) put_classes(out, s, &s->workload.classes[o->classes[k]]);
+        tmi_json_close(out, ']');
     }
-    for (size_t i = 0; i < m->by_count; i++) tmi_put_column(out, s->plan, m->by[i]);
-    tmi_json_close(out, ']');
+    tmi_json_add_integer(out, "levels", (int64_t)s->workload.axes[axis].levels);
+    tmi_json_close(out, '}');
 }
 
 static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m, size_t h)
@@ -68,8 +80,7 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
     const tmi_noise_law *law = &m->laws[h];
     tmi_json_open(out, '{');
     if (m->law_count > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
-    tmi_json_add_integer(out, "low", law->low);
-    tmi_json_add_integer(out, "high", law->high);
+    tmi_add_exact(out, "row_adds_at_most", law->most);
     tmi_json_add_integer(out, "sensitivity", law->l1);
     tmi_add_exact(out, "sensitivity_l2_squared", law->l2_squared);
     tmi_json_add_string(out, "law", s->gaussian ? "discrete_gaussian" : "discrete_laplace");
@@ -82,23 +93,28 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_text text;
     tmi_text_init(&text);
     tmi_json_open(out, '{');
-    tmi_measurement_name(&text, m);
+    tmi_measurement_name(&text, m, &s->workload);
     tmi_json_add_taken(out, "name", &text);
-    tmi_json_key(out, "row_adds");
-    put_quantity(out, s, &m->quantity);
-    tmi_json_add_open(out, "by", '[');
-    for (size_t i = 0; i < m->by_count; i++) tmi_json_put_string(out, m->by[i]->name);
+    tmi_json_add_string(out, "weighed_by", weighings[m->shape.family]);
+    if (s->workload.worlds[m->shape.world]) {
+        tmi_json_key(out, "where");
+        tmi_put_column(out, s->plan, s->workload.worlds[m->shape.world]);
+    }
+    tmi_json_add_open(out, "axes", '[');
+    for (size_t i = 0; i < m->shape.axis_count; i++) put_axis(out, s, m->shape.axes[i]);
     tmi_json_close(out, ']');
-    put_columns(out, s, m);
-    tmi_json_add_integer(out, "variance_units", (int64_t)m->units);
+    tmi_json_add_string(out, "form", forms[m->shape.form]);
+    tmi_json_add_integer(out, "strata", (int64_t)m->strata);
+    tmi_json_add_integer(out, "groups", (int64_t)m->groups);
     tmi_json_add_integer(out, "cells", (int64_t)m->cells);
+    tmi_json_add_integer(out, "levels", (int64_t)m->levels);
     tmi_json_add_integer(out, "shift", m->shift);
-    tmi_json_add_integer(out, "low", m->low);
-    tmi_json_add_integer(out, "high", m->high);
+    tmi_json_add_boolean(out, "rounded", m->rounded);
+    tmi_json_add_integer(out, "clamp", m->high);
     tmi_json_add_open(out, "noise", '[');
     for (size_t h = 0; h < m->law_count; h++) put_law(out, s, m, h);
     tmi_json_close(out, ']');
-    tmi_measurement_inequality(&text, m, &s->plan->privacy);
+    tmi_measurement_inequality(&text, m, &s->workload);
     tmi_json_add_taken(out, "inequality", &text);
     tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", m->part);
 }

@@ -53,11 +53,11 @@ static void put_percent(tmi_text *text, double share)
     tmi_text_rounded(text, percent, percent > 0 && percent < 10 ? tmi_decimals_of(percent) : 0);
 }
 
-/* Six digits, without an exponent where that is short enough. */
+/* Four digits, without an exponent where that is short enough. */
 static void put_short(tmi_text *text, double x)
 {
     if (x >= 1e3 && x < 1e12) tmi_text_rounded(text, x, 0);
-    else tmi_text_format(text, "%.6g", x);
+    else tmi_text_format(text, "%.4g", x);
 }
 
 /* ---- statistics ---- */
@@ -67,7 +67,8 @@ static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t 
 {
     (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
-    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->uses[i].known != s->uses[j].known)
+    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count ||
+        s->workload.readings[i].known != s->workload.readings[j].known)
         return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k] && a->kind != TMI_HISTOGRAM && a->kind != TMI_TABLE) return false;
@@ -112,7 +113,7 @@ static void classes_clear(classes *c)
 /* What the statistics of one line have in common. */
 typedef struct summary {
     span noise, sampling, both, share;
-    bool expected; /* shares are of what is expected, of all of them; else of the range */
+    bool expected; /* shares of the error are of what is expected, of all of them; else of the range */
     size_t numbers, drowned;
 } summary;
 
@@ -132,7 +133,7 @@ static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
             widen(&all.noise, tmi_prospect_noise(g));
             widen(&all.sampling, tmi_prospect_sampling(g));
             widen(&all.both, tmi_prospect_error(g));
-            widen(&all.share, tmi_prospect_noise(g) / (all.expected ? g->expected : g->range));
+            widen(&all.share, tmi_prospect_error(g) / (all.expected ? g->expected : g->range));
         }
         all.numbers += f->count;
         all.drowned += tmi_forecast_drowned(f);
@@ -154,15 +155,15 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
     for (size_t k = 0; k < COLUMNS; k++) tmi_text_init(&cells[k]);
     tmi_statistic_title(&cells[0], p->schedule.plan, i);
     put_more(&cells[0], c->sizes[i]);
-    if (p->schedule.uses[i].known) {
+    if (p->schedule.workload.readings[i].known) {
         tmi_text_put(&cells[1], "known");
     } else {
         put_span(&cells[1], all.noise, put_error);
-        put_span(&cells[2], all.share, put_percent);
-        if (cells[2].length > 0) tmi_text_put(&cells[2], all.expected ? " %" : " %*");
-        if (cells[2].length > 0 && !all.expected) *of_range = true;
-        put_span(&cells[3], all.sampling, put_error);
-        put_span(&cells[4], all.both, put_error);
+        put_span(&cells[2], all.sampling, put_error);
+        put_span(&cells[3], all.both, put_error);
+        put_span(&cells[4], all.share, put_percent);
+        if (cells[4].length > 0) tmi_text_put(&cells[4], all.expected ? " %" : " %*");
+        if (cells[4].length > 0 && !all.expected) *of_range = true;
         if (all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu: ", all.drowned, all.numbers);
         if (all.drowned > 0) tmi_text_put(&cells[5], "noise above 1/3 of size");
     }
@@ -177,7 +178,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
     double loss = 0, sample = 0;
     for (size_t i = leader; i < p->schedule.plan->statistic_count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
-        if (c->leader[i] != leader || p->schedule.uses[i].known || tmi_forecast_drowned(f) == 0) continue;
+        if (c->leader[i] != leader || p->schedule.workload.readings[i].known || tmi_forecast_drowned(f) == 0) continue;
         if (count++ == 0) first = i;
         loss = isnan(loss) || isnan(f->loss) ? TMI_NULL : fmax(loss, f->loss);
         sample = isnan(sample) || isnan(f->sample) ? TMI_NULL : fmax(sample, f->sample);
@@ -198,7 +199,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
 
 static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
 {
-    static const char *const heading[COLUMNS] = {"", "noise ±", "of size", "sampling ±", "both ±", ""};
+    static const char *const heading[COLUMNS] = {"", "noise ±", "sampling ±", "both ±", "CV", ""};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tmi_schedule *s = &p->schedule;
     const size_t count = s->plan->statistic_count;
@@ -217,11 +218,13 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     tmi_text_wrap(
         text, "  ", "  ",
         "± is one standard deviation: of the privacy noise, of the sampling error as the release will report it, and of both "
-        "together. The size is the expected one, from the population and the plan's guesses. Ranges are over groups, "
+        "together. CV is that of both, relative to the size expected from the population and the plan's guesses. Ranges are over "
+        "groups, "
         "and over statistics that share a line (--all gives each its own line).");
     if (of_range) tmi_text_put(text, "  * of the range instead, since the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) write_advice(text, p, &c, i);
+    tmi_write_remedies(text, p, c.leader, c.sizes);
 
 done:
     if (table.failed) text->failed = true;
@@ -262,14 +265,6 @@ static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
 
 /* ---- measurements ---- */
 
-/* Around which value. */
-static void put_centre(tmi_text *text, const tmi_quantity *q)
-{
-    if (!q->x || q->x->conditions || q->x->by_stratum || q->centre_x == 0) return;
-    tmi_text_put(text, " minus ");
-    tmi_text_real(text, (double)q->centre_x * q->x->grid.step);
-}
-
 #define LETTERS 8 /* more kinds of inequality than there are */
 
 /* The inequalities behind the sensitivities, each once. */
@@ -285,7 +280,7 @@ static char letter_of(inequalities *list, const tmi_schedule *s, size_t i)
     tmi_text words;
     size_t k = 0;
     tmi_text_init(&words);
-    tmi_measurement_inequality(&words, &s->measurements[i], &s->plan->privacy);
+    tmi_measurement_inequality(&words, &s->measurements[i], &s->workload);
     list->failed = list->failed || words.failed;
     while (k < list->count && !words.failed && strcmp(list->words[k].bytes, words.bytes) != 0) k++;
     if (k == list->count && k < LETTERS && !words.failed) list->words[list->count++] = words;
@@ -304,22 +299,13 @@ static void write_inequalities(tmi_text *text, inequalities *list)
     }
 }
 
-static bool factors_alike(const tmi_plan_column *x, const tmi_plan_column *y)
-{
-    return (x == NULL) == (y == NULL) && (!x || (x->conditions == NULL) == (y->conditions == NULL));
-}
-
-/* Of the same shape: what a row adds, in which cells, by which inequality. */
+/* Of the same shape: how rows are weighed, over how many cells of how many axes, by which inequality. */
 static bool measurements_alike(const tmi_schedule *s, const char *letters, size_t i, size_t j)
 {
     const tmi_measurement *a = &s->measurements[i], *b = &s->measurements[j];
-    const tmi_quantity *p = &a->quantity, *q = &b->quantity;
-    if (a->by_count != b->by_count || a->units != b->units || a->law_count != b->law_count) return false;
-    if (p->weighing != q->weighing || p->where != q->where) return false;
-    for (size_t k = 0; k < a->by_count; k++)
-        if (a->by[k] != b->by[k]) return false;
-    if (!factors_alike(p->x, q->x) || !factors_alike(p->y, q->y) || (p->x == p->y) != (q->x == q->y)) return false;
-    return factors_alike(p->present, q->present) && (p->x == p->present) == (q->x == q->present) && letters[i] == letters[j];
+    return a->shape.family == b->shape.family && a->shape.world == b->shape.world && a->shape.form == b->shape.form &&
+           a->shape.axis_count == b->shape.axis_count && a->numbers == b->numbers && a->law_count == b->law_count &&
+           letters[i] == letters[j];
 }
 
 typedef struct sizes {
@@ -328,7 +314,7 @@ typedef struct sizes {
 
 static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
-    double unit = tmi_measurement_unit(m, &s->sampling, h);
+    double unit = tmi_measurement_unit(m, &s->workload, h);
     widen(&z->sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
     widen(&z->part, tmi_number_nearest(m->part));
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));
@@ -343,8 +329,7 @@ static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t
     tmi_text cells[5];
     for (size_t k = 0; k < 5; k++) tmi_text_init(&cells[k]);
     if (first) {
-        tmi_measurement_name(&cells[0], m);
-        put_centre(&cells[0], &m->quantity);
+        tmi_measurement_name(&cells[0], m, &s->workload);
         put_more(&cells[0], shown_with);
     }
     if (stratum) tmi_text_format(&cells[0], "%s%s", first ? ": " : "  ", stratum);
@@ -367,17 +352,17 @@ static void add_class(tmi_text_table *table, const tmi_schedule *s, const classe
     }
     bool differ = !is_one(&z.sensitivity) || !is_one(&z.scale), few = c->sizes[leader] == 1 && m->law_count <= FEW_STRATA;
     bool each = m->law_count > 1 && (all || (few && differ));
-    if (!each) add_measurement(table, s, leader, m->cells, &z, NULL, true, c->sizes[leader], letter);
+    if (!each) add_measurement(table, s, leader, m->numbers, &z, NULL, true, c->sizes[leader], letter);
     for (size_t h = 0; each && h < m->law_count; h++) {
         sizes own = {nothing, nothing, nothing};
         add_law(&own, s, m, h);
-        add_measurement(table, s, leader, m->cells / m->law_count, &own, s->plan->design.strata[h].name, h == 0, 1, letter);
+        add_measurement(table, s, leader, m->numbers / m->law_count, &own, s->plan->design.strata[h].name, h == 0, 1, letter);
     }
 }
 
 static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
 {
-    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "noise scale"};
+    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "scale"};
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     inequalities list = {.count = 0};
     tmi_text_table table;

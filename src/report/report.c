@@ -80,8 +80,7 @@ void tmi_html_words(tmi_text *html, const char *before, tmi_text *words, const c
 
 /* ---- lists that the JSON has too ---- */
 
-/* The list is cleared. */
-static void put_lines(tmi_text *html, const char *before, tmi_lines *lines, const char *after)
+void tmi_html_lines(tmi_text *html, const char *before, tmi_lines *lines, const char *after)
 {
     for (size_t i = 0; i < lines->count; i++) {
         tmi_text_put(html, before);
@@ -138,13 +137,13 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         double sensitivity = 0, scale = 0;
         for (size_t h = 0; h < m->law_count; h++) {
             const tmi_noise_law *law = &m->laws[h];
-            double unit = tmi_measurement_unit(m, &s->sampling, h);
+            double unit = tmi_measurement_unit(m, &s->workload, h);
             sensitivity = fmax(sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(law->l2_squared)) : (double)law->l1));
             scale = fmax(scale, unit * tmi_number_nearest(law->scale));
         }
-        tmi_measurement_words(&words, m);
+        tmi_measurement_words(&words, m, &s->workload);
         tmi_html_words(html, "<tr><th scope=row>", &words, "");
-        tmi_text_format(html, "<td class=n>%zu<td class=n>", m->cells);
+        tmi_text_format(html, "<td class=n>%zu<td class=n>", m->numbers);
         put_four_digits(html, sensitivity);
         tmi_text_put(html, "<td class=n>");
         put_four_digits(html, scale);
@@ -202,16 +201,16 @@ tamis_status tmi_report(char **text, const tmi_results *results, const char *ver
                         "again.</p></div>\n",
                         account->charged.time);
     tmi_list_page_warnings(&lines, s);
-    put_lines(&html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
+    tmi_html_lines(&html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
     tmi_report_results(&html, results);
     put_promise(&html, s, &results->promised->outsider);
     put_account(&html, s, account);
     tmi_text_put(&html, "<h2>What is not covered</h2>\n<ul>\n");
     tmi_list_not_covered(&lines, s);
-    put_lines(&html, "<li>", &lines, "</li>\n");
+    tmi_html_lines(&html, "<li>", &lines, "</li>\n");
     tmi_text_put(&html, "</ul>\n<h2>Declared public, not checked</h2>\n<ul>\n");
     tmi_list_declared(&lines, s, TMI_DECLARED_ON_PAGE);
-    put_lines(&html, "<li>", &lines, "</li>\n");
+    tmi_html_lines(&html, "<li>", &lines, "</li>\n");
     tmi_text_put(&html, "</ul>\n");
     tmi_report_hazards(&html, s);
     put_measurements(&html, s);

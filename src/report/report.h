@@ -19,6 +19,9 @@ extern const char tmi_html_style[];
 /* Adds a text with what HTML takes for its own written as entities. */
 void tmi_html_text(tmi_text *html, const char *text);
 
+/* Each line between two pieces of HTML. The list is cleared. */
+void tmi_html_lines(tmi_text *html, const char *before, tmi_lines *lines, const char *after);
+
 /* Adds `words`, escaped, between two tags; and empties it. */
 void tmi_html_words(tmi_text *html, const char *before, tmi_text *words, const char *after);
 

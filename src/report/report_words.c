@@ -122,29 +122,46 @@ void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
     else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
 }
 
-void tmi_measurement_words(tmi_text *text, const tmi_measurement *m)
+static void put_levels(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
-    static const char *const sums[] = {"Sum of ", "Weighted sum of ", "Weighted squares for variances: "};
-    static const char *const rows[] = {"Rows", "Weighted rows", "Weighted squares for variances: rows"};
-    const tmi_quantity *q = &m->quantity;
-    tmi_text_put(text, q->x ? sums[q->weighing] : rows[q->weighing]);
-    if (q->x && q->y == q->x) tmi_text_put(text, "the square of ");
-    if (q->x) put_column(text, q->x);
-    if (q->y && q->y != q->x) tmi_text_put(text, " times ");
-    if (q->y && q->y != q->x) put_column(text, q->y);
-    const tmi_plan_column *const with[] = {q->present, q->present_too};
-    for (size_t i = 0; i < 2; i++) {
-        if (!with[i]) continue;
-        tmi_text_put(text, i ? " and " : ", with a value of ");
-        if (with[i]->conditions) tmi_text_put(text, tmi_column_label(with[i]->conditions[0].column));
-        for (size_t k = 1; k < with[i]->condition_count; k++)
-            tmi_text_format(text, ", %s", tmi_column_label(with[i]->conditions[k].column));
-        if (!with[i]->conditions) tmi_text_put(text, tmi_column_label(with[i]));
+    static const char *const sums[] = {
+        [TMI_FULL] = "Rows and sums of ", [TMI_RAW] = "Sums of ", [TMI_CENTRED] = "Rows and centred sums of "};
+    static const char *const squares[] = {[TMI_FULL] = "Rows, sums and squares of ",
+                                          [TMI_RAW] = "Sums and squares of ",
+                                          [TMI_CENTRED] = "Rows, centred sums and squares of "};
+    bool first = true;
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        const size_t axis = m->shape.axes[i];
+        if (!w->origins[axis].number) continue;
+        tmi_text_put(text, first ? (w->axes[axis].degree == 2 ? squares : sums)[m->shape.form] : " and ");
+        put_column(text, w->origins[axis].number);
+        first = false;
     }
-    if (q->where) tmi_text_put(text, ", among those with ");
-    if (q->where) put_column(text, q->where);
-    for (size_t i = 0; i < m->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : ", by ", tmi_column_label(m->by[i]));
-    if (m->units > 1) tmi_text_format(text, "%s%zu random groups", m->by_count ? ", " : ", by ", m->units);
+    if (first) tmi_text_put(text, "Rows");
+}
+
+void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
+                                          [TMI_WEIGHED] = ", weighted",
+                                          [TMI_SPREAD] = ", weighted for variances",
+                                          [TMI_GROUPED] = ", in random groups of clusters",
+                                          [TMI_CLAMPED] = ", weighted for variances in groups"};
+    bool first = true;
+    put_levels(text, m, w);
+    if (w->worlds[m->shape.world]) tmi_text_put(text, ", among those with ");
+    if (w->worlds[m->shape.world]) put_column(text, w->worlds[m->shape.world]);
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        const tmi_origin *o = &w->origins[m->shape.axes[i]];
+        for (size_t k = 0; k < o->classes_count; k++, first = false) {
+            tmi_text_put(text, first ? ", by " : ", ");
+            const tmi_plan_column *column = w->classes[o->classes[k]].column;
+            if (column->conditions) put_column(text, column);
+            else tmi_text_put(text, tmi_column_label(column));
+        }
+    }
+    if (m->strata > 1) tmi_text_format(text, "%s%s", first ? ", by " : ", ", tmi_column_label(w->plan->design.by));
+    tmi_text_put(text, weighed[m->shape.family]);
 }
 
 /* ---- quality ---- */

@@ -18,7 +18,7 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *statistic);
 
 /* "Sum of Pupils enrolled by School type": a noisy table. */
-void tmi_measurement_words(tmi_text *text, const tmi_measurement *measurement);
+void tmi_measurement_words(tmi_text *text, const tmi_measurement *measurement, const tmi_workload *workload);
 
 /* What statistical offices would say of a number: '\0' nothing, 'E' use with caution, 'F' too unreliable to publish by itself.
  *

@@ -57,22 +57,25 @@ static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_resu
     tmi_json_close(out, '}');
 }
 
-static bool is_first_use(const tmi_use *use, size_t role)
+/* Whether a measurement bears on a statistic: it is of the same rows, and has one of its axes or counts all rows. */
+static bool bears_on(const tmi_measurement *m, const tmi_reading_of *r)
 {
-    for (size_t i = 0; i < role; i++)
-        if (use->table[i] == use->table[role]) return false;
-    return use->table[role] != TMI_NO_TABLE;
+    if (m->shape.world != r->world) return false;
+    for (size_t i = 0; i < m->shape.axis_count; i++)
+        for (size_t k = 0; k < r->axis_count; k++)
+            if (m->shape.axes[i] == r->axes[k]) return true;
+    return m->shape.axis_count == 0 || r->axis_count == 0;
 }
 
 static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
 {
-    const tmi_use *use = &schedule->uses[statistic];
+    const tmi_reading_of *r = &schedule->workload.readings[statistic];
     tmi_json_add_open(out, "measured_in", '[');
-    for (size_t role = 0; role < TMI_ROLES; role++) {
-        if (!is_first_use(use, role)) continue;
+    for (size_t i = 0; !r->known && i < schedule->measurement_count; i++) {
+        if (!bears_on(&schedule->measurements[i], r)) continue;
         tmi_text name;
         tmi_text_init(&name);
-        tmi_measurement_name(&name, &schedule->measurements[use->table[role]]);
+        tmi_measurement_name(&name, &schedule->measurements[i], &schedule->workload);
         tmi_json_put_taken(out, &name);
     }
     tmi_json_close(out, ']');

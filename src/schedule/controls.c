@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/aims.h"
 #include "schedule/factors.h"
 
 /* Control cells, all columns crossed: with TAMIS_MAX_AUXILIARY counts their variables hold 32 MB. */
@@ -22,19 +23,6 @@ size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count)
     size_t cells = 1;
     for (size_t i = 0; i < count && cells <= MAX_CELLS; i++) cells *= by[i]->value_count;
     return cells;
-}
-
-bool tmi_calibration_cross(const tmi_plan_column **by, size_t *by_count, const tmi_schedule *s)
-{
-    size_t own = 0;
-    for (size_t i = 0; i < *by_count; i++) own += place_of(by[i], s->controls, s->control_count) < s->control_count;
-    if (own == *by_count) *by_count = 0; /* one order for all of these: so they find the same table */
-    for (size_t i = 0; i < s->control_count; i++) {
-        if (place_of(s->controls[i], by, *by_count) < *by_count) continue;
-        if (*by_count == TMI_MAX_BY) return false;
-        by[(*by_count)++] = s->controls[i];
-    }
-    return true;
 }
 
 /* The design fixes what this entry says: the population, or the strata. */
@@ -83,17 +71,6 @@ const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, s
         if (!c->column && own == c->by_count && own == t->by_count) return c->totals[tmi_regroup(c->by, own, t->by, own, group)];
     }
     return NULL;
-}
-
-size_t tmi_group_in(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t cell)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    return tmi_regroup(t->by, t->by_count, m->by, m->by_count, cell / m->units);
-}
-
-size_t tmi_control_cell(const tmi_schedule *s, const tmi_measurement *m, size_t cell)
-{
-    return tmi_regroup(s->controls, s->control_count, m->by, m->by_count, cell / m->units);
 }
 
 size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)
@@ -177,5 +154,40 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
     TMI_TRY(check_totals(s, err));
 
 done:
+    return status;
+}
+
+/* By how much factors differ, relative to their mean: by chance, or because some respond less; and what calibration explains. */
+#define BY_CHANCE 0.1
+#define BY_RESPONSE 0.3
+#define EXPLAINED 0.5
+
+/* 1 less and 1 more than that, in turn. */
+static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
+{
+    const tmi_workload *w = &s->workload;
+    *vector = NULL;
+    if (!tmi_is_calibrated(s, statistic) || w->control_axis == SIZE_MAX) return TAMIS_OK;
+    *vector = tmi_alloc(w->axes[w->control_axis].levels, sizeof **vector);
+    if (!*vector) return tmi_fail_memory(err);
+    for (size_t l = 0; l < w->axes[w->control_axis].levels; l++) (*vector)[l] = l % 2 == 0 ? 1 - differ : 1 + differ;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_expected_factors(double **factors, const tmi_schedule *s, size_t statistic, tamis_error *err)
+{
+    return make_turns(factors, s, statistic, s->plan->design.nonresponse ? BY_RESPONSE : BY_CHANCE, err);
+}
+
+tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *s, size_t statistic,
+                                   tamis_error *err)
+{
+    tamis_status status = make_turns(vector, s, statistic, EXPLAINED, err);
+    *controls = (tmi_combination){.family = tmi_main_family(s),
+                                  .axes = {s->workload.control_axis},
+                                  .axis_count = 1,
+                                  .term_count = 1,
+                                  .scale = {1},
+                                  .vectors = {{*vector}}};
     return status;
 }

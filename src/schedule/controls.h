@@ -14,10 +14,6 @@ tamis_status tmi_calibration_columns(tmi_schedule *schedule, tamis_error *err);
 /* The public count that a statistic asks for, if it is one of them; NULL if not. */
 const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, size_t group);
 
-/* The columns of a table: those of the statistic and then those of the controls that it lacks, or the controls alone if they hold
- * those of the statistic; false if there are too many. */
-bool tmi_calibration_cross(const tmi_plan_column **by, size_t *by_count, const tmi_schedule *schedule);
-
 /* A cell's number among those of `coarse`, whose columns are among `by`. */
 size_t tmi_regroup(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *by, size_t by_count,
                    size_t cell);
@@ -26,9 +22,12 @@ size_t tmi_regroup(const tmi_plan_column *const *coarse, size_t coarse_count, co
 size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count);
 size_t tmi_public_counts(const tamis_plan *plan);
 
-/* The control cell of a table's cell, and the group of the statistic that it is part of (in any table that has its columns). */
-size_t tmi_group_in(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t cell);
-size_t tmi_control_cell(const tmi_schedule *schedule, const tmi_measurement *m, size_t cell);
+/* What is expected of calibration before there are any counts; NULL if the statistic is not calibrated. Factors: one per level of
+ * the axis of calibration, which differ by chance or by nonresponse. Controls: the rows of control cells, each times what
+ * calibration explains of a number there, relative to its mean; the vector is the combination's. Errors: SYSTEM. */
+tamis_status tmi_expected_factors(double **factors, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *schedule, size_t statistic,
+                                   tamis_error *err);
 
 /* The stratum of a group, if the statistic is by strata; else SIZE_MAX. */
 size_t tmi_group_stratum(const tmi_schedule *schedule, size_t statistic, size_t group);

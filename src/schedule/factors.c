@@ -25,6 +25,7 @@ static void fill_variables(double *variables, double *totals, const tmi_schedule
 
 void tmi_calibration_clear(tmi_calibration *c)
 {
+    tmi_free(c->cell_of);
     tmi_free(c->factors);
     tmi_free(c->variables);
     tmi_free(c->normal);

@@ -9,6 +9,7 @@ typedef struct tmi_calibration {
     size_t cells, totals; /* control cells; public counts */
     tmi_watch *watch;     /* of the schedule */
     bool met;             /* else all factors are 1: a group has too few rows beside its noise */
+    size_t *cell_of;      /* of each level of the axis of calibration: its control cell; SIZE_MAX: it has none */
     double *factors;      /* g, one per cell */
     double *variables;    /* `totals` numbers per cell: whether it is part of each */
     double *normal;       /* of the regression on them: its factor (survey/normal.h) */

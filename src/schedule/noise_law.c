@@ -15,7 +15,7 @@ tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
 
 double tmi_noise_sd(const tamis_number *scale, bool gaussian)
 {
-    return sqrt(tmi_noise_part_variance((tmi_noise_part){1, tmi_number_up(scale), gaussian}));
+    return sqrt(tmi_noise_part_variance((tmi_noise_part){1, tmi_number_up(scale), gaussian, 1}));
 }
 
 /* Laplace: (1 - p) / (1 + p) = tanh(1 / (2 scale)). Gaussian: one over the sum of exp(-k^2 / (2 scale^2)), which beyond
@@ -33,7 +33,7 @@ double tmi_noise_zero(const tamis_number *scale, bool gaussian)
  * sum_k exp(-k^2 / (2 v)), which is sqrt(2 pi v) (1 + 2 exp(-2 pi^2 v) + ...); for small v the sum itself. */
 double tmi_noise_part_variance(tmi_noise_part part)
 {
-    double v = part.scale * part.scale, square = part.factor * part.factor;
+    double v = part.scale * part.scale, square = part.count * part.factor * part.factor;
     if (!part.gaussian) return square / (2 * pow(sinh(0.5 / part.scale), 2));
     double top = 0, bottom = 1;
     for (int k = 1; k <= 9; k++) {

@@ -21,13 +21,15 @@ double tmi_noise_sd(const tamis_number *scale, bool gaussian);
 /* P(X = 0), to a few units of the last digit. */
 double tmi_noise_zero(const tamis_number *scale, bool gaussian);
 
-/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor. */
+/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor; `count` of them,
+ * all independent. */
 typedef struct tmi_noise_part {
     double factor, scale;
     bool gaussian;
+    double count;
 } tmi_noise_part;
 
-/* The variance of factor * X, that of the discrete law. */
+/* The variance of factor times the sum of the noises, that of the discrete law. */
 double tmi_noise_part_variance(tmi_noise_part part);
 
 /* P(X >= k), k a whole number of at least 1; the factor does not count. */

@@ -8,7 +8,7 @@
  *
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
- * In clustered designs totals of variance units take its place (variance.h). */
+ * In clustered designs differences of pairs of clusters take its place (variance_groups.h). */
 #ifndef TMI_SCHEDULE_SAMPLING_H
 #define TMI_SCHEDULE_SAMPLING_H
 
@@ -16,11 +16,13 @@
 #include "num/number.h"
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
+#include "schedule/request/psu_file.h"
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30
-#define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
-#define TMI_MAX_VARIANCE_UNITS 32
+#define TMI_STAGE_BITS 26         /* of one over the units drawn in a cluster */
+#define TMI_PAIR_BITS 10          /* of what a pair of clusters counts for */
+#define TMI_MAX_CLUSTER_GROUPS 64 /* of pairs of clusters */
 
 typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
 
@@ -41,23 +43,36 @@ typedef struct tmi_sampling {
     bool stages;                     /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                 /* ROWS: looked up by unit */
     double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
+    int64_t most_clamped;            /* ROWS: in groups of clusters weights count up to so many points; most: all of them */
+    double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;
-    bool scattered;        /* the number of clusters is not public: they fall into variance units by a hash */
-    size_t variance_units; /* 1: not clustered */
-    bool moves;            /* a replaced record may be of another variance unit: clusters are not the design's to fix */
-    int64_t df;            /* first-stage units minus strata; -1: not public */
-    int64_t rows;          /* in the file at most, or a guess far above where that is not public */
-    bool rows_bounded;     /* no guess */
-    bool rows_fixed;       /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
-    bool of_units;         /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
+    const tmi_psu_facts *psus; /* clusters are those of a public list; NULL: there is none */
+    bool scattered;            /* the number of clusters is not public: they fall into groups by a hash */
+    bool anywhere;             /* a replaced record may be in any cluster */
+    int64_t pairs;             /* of clusters of the same stratum; 0: not public */
+    size_t pair_strata;        /* strata of the design, or of the list */
+    int64_t *pair_points; /* one per such stratum: a pair stands for so many steps, more than 1 where one cluster is left over */
+    tamis_number *pair_step; /* 2^-10; where all strata have the same, what that is: its points are 1 */
+    bool lonely;             /* a stratum has only one cluster, which shows no variance */
+    int64_t df;              /* first-stage units minus strata; -1: not public */
+    int64_t rows;            /* in the file at most, or a guess far above where that is not public */
+    bool rows_bounded;       /* no guess */
+    bool rows_fixed;         /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
+    bool of_units;           /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;
 
-/* `frame`: what the plan's frame says; NULL without one.
+/* `frame`: what the plan's frame says, `psus`: what its list of clusters says, which must outlive the sampling; NULL without one.
  *
  * Errors   INVALID (a weight without a bound), UNABLE (weights too far apart for a grid), SYSTEM; empty then.           */
-tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
+tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, const tmi_frame_facts *frame,
+                               const tmi_psu_facts *psus, tamis_error *err);
 void tmi_sampling_clear(tmi_sampling *sampling);
+
+/* ROWS: what is taken off one of the factors of a = w (w - 1), in steps. Nothing where the variance of moved weights is known
+ * otherwise, and nothing in clustered designs: there sums of w^2 say what a bound of the weights takes off, and weights may have
+ * any unit. */
+int64_t tmi_weight_less(const tmi_sampling *sampling);
 
 /* "srs", "stratified", ... */
 const char *tmi_design_name(const tmi_plan_design *design);

@@ -1,56 +1,38 @@
 #include "schedule/schedule.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "schedule/aims.h"
 #include "schedule/controls.h"
+#include "schedule/expected/guess.h"
+#include "schedule/noise_law.h"
 #include "schedule/refusals.h"
+#include "schedule/workload/group_noise.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
     for (size_t i = 0; i < s->measurement_count; i++) tmi_measurement_clear(&s->measurements[i]);
     tmi_free(s->measurements);
-    tmi_free(s->uses);
+    tmi_effects_clear(&s->effects);
+    tmi_workload_clear(&s->workload);
     tmi_sampling_clear(&s->sampling);
     tamis_number_free(s->spent);
     tamis_number_free(s->epsilon);
     tamis_number_free(s->delta);
     tmi_frame_file_clear(&s->frame);
+    tmi_psu_file_clear(&s->psus);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
 }
 
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s) { return s->frame.facts.count > 0 ? &s->frame.facts : NULL; }
 
-const tmi_measurement *tmi_table_of(const tmi_schedule *s, size_t statistic, tmi_role role)
-{
-    size_t table = s->uses[statistic].table[role];
-    return table == TMI_NO_TABLE ? NULL : &s->measurements[table];
-}
-
-bool tmi_is_calibrated(const tmi_schedule *s, size_t statistic)
-{
-    return s->uses[statistic].table[TMI_CONTROL_ROWS] != TMI_NO_TABLE;
-}
+const tmi_psu_facts *tmi_psus_of(const tmi_schedule *s) { return s->psus.facts.strata > 0 ? &s->psus.facts : NULL; }
 
 /* ---- what is known ---- */
-
-/* A value that is never missing. */
-static bool never_missing(const tmi_plan_column *column)
-{
-    if (!column) return true;
-    for (size_t i = 0; i < column->condition_count; i++) {
-        if (!never_missing(column->conditions[i].column)) return false;
-    }
-    if (column->conditions) return true;
-    return column->is_number && column->missing == TMI_AS_VALUE && !column->by_stratum;
-}
-
-static bool is_count(const tmi_plan_statistic *s)
-{
-    return s->kind == TMI_COUNT || s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM;
-}
 
 /* Whether the sizes of all groups are declared: the population, or the strata. */
 static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic *statistic)
@@ -61,15 +43,6 @@ static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic 
     return statistic->by_count == 1 && d->by && statistic->by[0] == d->by && s->sampling.stays;
 }
 
-/* The sum of the weights of a group is its size: rows are fixed, nothing is missing. */
-static bool denominator_is_known(const tmi_schedule *s, const tmi_plan_statistic *statistic)
-{
-    /* moved weights add up to the population, not to strata */
-    if (s->plan->design.regularise && statistic->by_count > 0) return false;
-    return groups_are_declared(s, statistic) && s->sampling.rows_fixed && s->sampling.weights != TMI_ROWS && !s->calibrated &&
-           !s->sampling.clustered && never_missing(statistic->column);
-}
-
 int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
@@ -77,13 +50,6 @@ int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
     if (!s->sampling.rows_fixed || !groups_are_declared(s, t)) return 0;
     return t->by_count > 0 ? d->strata[group].sample : d->sample;
 }
-
-bool tmi_divides_total(const tmi_schedule *s, const tmi_plan_statistic *statistic)
-{
-    return tmi_by_size(statistic) && !denominator_is_known(s, statistic);
-}
-
-/* ---- dimensions ---- */
 
 size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *d)
 {
@@ -97,329 +63,216 @@ bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
     return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
 }
 
-/* Measuring by stratum is worth it if it makes the noise little larger: the sum of the squares of weight times range against
- * the largest of them. Then stratum means are known, and variances are better. */
-#define WORTH 1.5
+/* Weights in groups of clusters count up to one and a half times their public mean, if that is known: variances are then raised
+ * by what that takes off (inference/pool.h). */
+#define CLAMPED 1.5
 
-static bool worth_strata(const tmi_schedule *s, const tmi_plan_statistic *statistic)
+static void clamp_weights(tmi_schedule *s)
 {
-    double sum = 0, largest = 0;
-    for (size_t h = 0; h < s->sampling.strata; h++) {
-        double reach = 1;
-        if (statistic->column) {
-            tmi_grid g = tmi_grid_in(statistic->column, h);
-            reach = g.step * fmax(fabs((double)g.low), fabs((double)g.high));
-        }
-        double noise = tmi_number_nearest(s->sampling.weight[h]) * reach;
-        sum += noise * noise;
-        largest = fmax(largest, noise * noise);
+    tmi_sampling *p = &s->sampling;
+    tmi_sizes z;
+    if (p->weights != TMI_ROWS || !p->clustered || p->stages) return;
+    tmi_sizes_make(&z, s);
+    const double points = CLAMPED * z.units / z.sample / tmi_number_nearest(p->step);
+    if (points >= 1 && points < (double)p->most) p->most_clamped = (int64_t)ceil(points);
+}
+
+/* ---- tables that were chosen before ---- */
+
+/* Whether anything is read from tables of a family. */
+static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
+{
+    const bool of_rows = s->sampling.weights == TMI_ROWS;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    switch (family) {
+    case TMI_UNWEIGHED:
+        return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
+    case TMI_WEIGHED: return tmi_main_family(s) == family;
+    case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
+    case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;
+    case TMI_CLAMPED: return source == TMI_CLUSTER_GROUPS && of_rows;
+    default: return false;
     }
-    return sum <= WORTH * largest;
 }
 
-static bool by_strata(const tmi_schedule *s, const tmi_plan_statistic *statistic)
+static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, tamis_error *err)
 {
-    if (!s->sampling.stays) return false;
-    if (tmi_has_ranges_by_stratum(statistic)) return true;
-    return s->sampling.weights == TMI_STRATA && !s->sampling.clustered && worth_strata(s, statistic);
+    const tmi_workload *w = &s->workload;
+    bool right = shape->family < TMI_WEIGHINGS && shape->world < w->world_count && shape->axis_count <= TMI_MAX_AXES;
+    for (size_t i = 0; right && i < shape->axis_count; i++)
+        right = shape->axes[i] < w->axis_count && (i == 0 || shape->axes[i - 1] < shape->axes[i]);
+    if (right && shape->form != TMI_FULL)
+        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && shape->family != TMI_GROUPED;
+    if (!right) return tmi_fail(err, TAMIS_INVALID, "measurements: a table has axes that the plan does not have");
+    if (is_family_used(s, (tmi_weighing)shape->family)) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
 }
 
-/* The groups of the statistic, the control cells, the strata. */
-static tamis_status set_dimensions(tmi_measurement *m, const tmi_schedule *s, const tmi_plan_statistic *statistic, bool strata,
-                                   tamis_error *err)
+/* Groups of clusters, and the weights in them: any that could have been chosen. */
+static tamis_status take_groups(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
 {
-    const tmi_plan_design *d = &s->plan->design;
-    m->by_count = statistic->by_count;
-    for (size_t i = 0; i < m->by_count; i++) m->by[i] = statistic->by[i];
-    if (!tmi_calibration_cross(m->by, &m->by_count, s))
-        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d groupings, those of `calibrate` included",
-                        s->plan->name, statistic->line, statistic->place, TMI_MAX_BY);
-    bool in_by = tmi_find_strata(m->by, m->by_count, d) < m->by_count;
-    if (!in_by && strata) m->by[m->by_count++] = d->by;
-    m->stratum_at = s->sampling.stays ? tmi_find_strata(m->by, m->by_count, d) : m->by_count;
-    m->units = s->sampling.variance_units;
-    bool apart = s->sampling.weights == TMI_STRATA && m->stratum_at < m->by_count;
-    bool plain = s->sampling.weights == TMI_ALIKE || apart;
-    m->quantity.weighing = plain ? TMI_UNWEIGHED : TMI_WEIGHED;
-    m->quantity.where = statistic->where;
+    tmi_sampling *p = &s->sampling;
+    const size_t groups = chosen->groups, most = p->pairs > 0 ? (size_t)p->pairs : TMI_MAX_CLUSTER_GROUPS;
+    const bool fits = groups <= TMI_MAX_CLUSTER_GROUPS && groups <= most && (!p->scattered || (groups & (groups - 1)) == 0);
+    if (groups > 0 && !(tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS && fits))
+        return tmi_fail(err, TAMIS_INVALID, "sampling.groups: the design has no such groups of clusters");
+    s->groups = groups;
+    if (groups == 0 || p->weights != TMI_ROWS) return TAMIS_OK;
+    if (chosen->clamped < 1 || chosen->clamped > p->most)
+        return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_groups: expected a number from 1 to largest_point");
+    p->most_clamped = chosen->clamped;
     return TAMIS_OK;
 }
 
-/* ---- tables ---- */
-
-static bool same_quantity(const tmi_quantity *p, const tmi_quantity *q, bool any_centre)
+static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const bool *known, tamis_error *err)
 {
-    bool centre = any_centre || (p->centre_x == q->centre_x && p->centre_y == q->centre_y);
-    return p->x == q->x && p->y == q->y && p->present == q->present && p->present_too == q->present_too && p->where == q->where &&
-           p->weighing == q->weighing && centre;
-}
-
-static bool same_dimensions(const tmi_measurement *m, const tmi_measurement *n)
-{
-    if (m->by_count != n->by_count) return false;
-    for (size_t i = 0; i < m->by_count; i++) {
-        if (m->by[i] != n->by[i]) return false;
-    }
-    return true;
-}
-
-/* The middle of the grid if that lowers the sensitivity of a table of sums; that of a mean also if it does not raise it, as
- * squares about the middle are smaller. */
-static int64_t choose_centre(const tmi_measurement *m, bool mean)
-{
-    const tmi_quantity *q = &m->quantity;
-    if (!q->x || q->x->conditions || q->x->by_stratum) return 0;
-    tmi_grid g = q->x->grid;
-    double low = (double)g.low, high = (double)g.high, far = fmax(fabs(low), fabs(high));
-    double as_it_is = m->movable > 1 ? 2 * far : fmax(far, high - low);
-    double centred = m->movable > 1 ? high - low + 1 : high - low;
-    return centred < as_it_is || (mean && centred == as_it_is) ? g.low + (g.high - g.low) / 2 : 0;
-}
-
-/* The number of the table, found or added. */
-static tamis_status take_table(size_t *table, tmi_schedule *s, tmi_measurement m, bool any_centre, tamis_error *err)
-{
-    for (*table = 0; *table < s->measurement_count; (*table)++) {
-        const tmi_measurement *n = &s->measurements[*table];
-        if (same_dimensions(n, &m) && same_quantity(&n->quantity, &m.quantity, any_centre)) return TAMIS_OK;
-    }
-    tamis_status going = tmi_watch_beat(s->watch, err);
-    if (going != TAMIS_OK) return going;
-    tmi_measurement *place = &s->measurements[s->measurement_count++];
-    *place = m;
-    if (any_centre) {
-        place->movable = 1;
-        for (size_t i = 0; i < m.by_count; i++) place->movable *= i == m.stratum_at ? 1 : m.by[i]->value_count;
-        place->quantity.centre_x = choose_centre(place, !m.quantity.present);
-    }
-    return tmi_measurement_prepare(place, &s->sampling, &s->plan->privacy, err);
-}
-
-typedef struct need {
-    tmi_role role;
-    const tmi_plan_column *x, *y, *present, *present_too;
-    bool any_centre;
-} need;
-
-/* The sums that a statistic is made of; their number. */
-static size_t main_needs(need needs[3], const tmi_schedule *s, const tmi_plan_statistic *t)
-{
-    bool known = denominator_is_known(s, t);
-    switch (tmi_divides_total(s, t) ? TMI_TOTAL : t->kind) {
-    case TMI_TOTAL: needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column}; return 1;
-    case TMI_MEAN:
-    case TMI_SHARE:
-        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .any_centre = true};
-        needs[1] = (need){.role = TMI_DENOMINATOR, .present = s->calibrated && never_missing(t->column) ? NULL : t->column};
-        return known ? 1 : 2;
-    case TMI_RATIO:
-        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .present = t->second, .any_centre = true};
-        needs[1] = (need){.role = TMI_DENOMINATOR, .x = t->second, .present = t->column, .any_centre = true};
-        needs[2] = (need){.role = TMI_RATIO_ROWS, .present = t->column, .present_too = t->second};
-        return 3;
-    case TMI_VARIANCE:
-        needs[0] = (need){.role = TMI_NUMERATOR, .x = t->column, .any_centre = true};
-        needs[1] = (need){.role = TMI_DENOMINATOR, .present = t->column};
-        needs[2] = (need){.role = TMI_SQUARES, .x = t->column, .y = t->column};
-        return 3;
-    default: needs[0] = (need){.role = TMI_NUMERATOR}; return 1;
-    }
-}
-
-static const tmi_plan_column *square(const tmi_plan_column *x)
-{
-    return x && x->conditions ? NULL : x; /* 0 and 1 are their own squares */
-}
-
-/* The sums of squares that a statistic's sampling error needs beside them; their number. In unweighed tables of a mean
- * all but the squares are there already; a variance takes a bound. */
-static size_t square_needs(need needs[3], const tmi_schedule *s, const tmi_plan_statistic *t, bool weighed)
-{
-    size_t count = 0;
-    const tmi_plan_column *x = t->column, *y = t->second;
-    if (s->sampling.clustered || t->kind == TMI_VARIANCE) return 0;
-    if (t->kind == TMI_RATIO) {
-        if (square(x) || weighed) needs[count++] = (need){.role = TMI_NUMERATOR_SQUARES, .x = x, .y = square(x), .present = y};
-        needs[count++] = (need){.role = TMI_PRODUCTS, .x = x, .y = y};
-        if (square(y) || weighed) needs[count++] = (need){.role = TMI_DENOMINATOR_SQUARES, .x = y, .y = square(y), .present = x};
-        return count;
-    }
-    if (weighed || (x && square(x))) needs[count++] = (need){.role = TMI_NUMERATOR_SQUARES, .x = x, .y = x ? square(x) : NULL};
-    bool total = t->kind == TMI_TOTAL || tmi_divides_total(s, t);
-    if (!weighed || is_count(t) || (total && !s->calibrated)) return count;
-    if (square(x)) needs[count++] = (need){.role = TMI_PRODUCTS, .x = x};
-    if (total) return count;
-    needs[count++] = (need){.role = TMI_DENOMINATOR_SQUARES, .present = x};
-    return count;
-}
-
-static bool varies(const tmi_schedule *s) { return !s->plan->design.kind->takes_all; }
-
-/* The middle of a column's range, about which squares are smallest. */
-static int64_t middle(const tmi_plan_column *x)
-{
-    if (!x || x->conditions || x->by_stratum) return 0;
-    return x->grid.low + (x->grid.high - x->grid.low) / 2;
-}
-
-/* Those of a ratio where the mean is taken off: the variance is then nearly that of x - r y about any centre. */
-static bool squares_are_centred(const tmi_schedule *s, size_t i)
-{
-    const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR);
-    return s->plan->statistics[i].kind == TMI_RATIO && s->sampling.subtracts && !s->sampling.clustered && varies(s) &&
-           a->quantity.weighing == TMI_UNWEIGHED;
-}
-
-/* Whether the rows of a ratio are to be counted: something in it is centred, and their number does not follow from the design. */
-static bool needs_rows(const tmi_schedule *s, size_t i)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR), *b = tmi_table_of(s, i, TMI_DENOMINATOR);
-    if (!a || !b || (denominator_is_known(s, t) && never_missing(t->second))) return false;
-    bool squares = squares_are_centred(s, i) && (middle(t->column) != 0 || middle(t->second) != 0);
-    return a->quantity.centre_x != 0 || b->quantity.centre_x != 0 || squares;
-}
-
-static tamis_status take_need(tmi_schedule *s, size_t i, const need *n, bool squares, tamis_error *err)
-{
-    const tmi_plan_statistic *statistic = &s->plan->statistics[i];
-    tmi_use *use = &s->uses[i];
-    tmi_measurement m = {0};
-    tamis_status status = set_dimensions(&m, s, statistic, by_strata(s, statistic), err);
-    if (status != TAMIS_OK) return status;
-    if (squares && m.quantity.weighing == TMI_WEIGHED) m.quantity.weighing = TMI_SPREAD;
-    m.quantity.x = n->x;
-    m.quantity.y = n->y;
-    m.quantity.present = n->present;
-    m.quantity.present_too = n->present_too;
-    const tmi_measurement *a = n->role == TMI_NUMERATOR ? NULL : tmi_table_of(s, i, TMI_NUMERATOR);
-    bool follows = n->x && n->x == statistic->column && statistic->kind != TMI_RATIO && a; /* its centre is that of the sums */
-    if (follows) m.quantity.centre_x = a->quantity.centre_x;
-    if (follows && n->y) m.quantity.centre_y = a->quantity.centre_x;
-    if (squares && squares_are_centred(s, i)) {
-        m.quantity.centre_x = middle(n->x);
-        m.quantity.centre_y = middle(n->y);
-    }
-    return take_table(&use->table[n->role], s, m, n->any_centre, err);
-}
-
-/* The counts of the control cells, by strata if any table is; where weights are in the table also the sums of a. */
-static tamis_status count_controls(tmi_schedule *s, tamis_error *err)
-{
-    const tmi_plan_statistic all = {.kind = TMI_COUNT};
-    tamis_status status = TAMIS_OK;
-    bool strata = by_strata(s, &all);
-    for (size_t i = 0; i < s->measurement_count; i++)
-        strata = strata || s->measurements[i].stratum_at < s->measurements[i].by_count;
-    for (size_t i = 0; s->calibrated && i < s->plan->statistic_count; i++) {
-        tmi_measurement m = {0};
-        if (s->uses[i].known) continue;
-        TMI_TRY(set_dimensions(&m, s, &all, strata, err));
-        bool weighed = m.quantity.weighing == TMI_WEIGHED;
-        TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_ROWS], s, m, false, err));
-        m.quantity.weighing = TMI_SPREAD;
-        if (weighed && varies(s) && !s->sampling.clustered)
-            TMI_TRY(take_table(&s->uses[i].table[TMI_CONTROL_SQUARES], s, m, false, err));
+    tamis_status status;
+    if (chosen->apart && !s->sampling.stays)
+        return tmi_fail(err, TAMIS_INVALID, "measurements: strata that are not public cannot be measured apart");
+    for (size_t i = 0; i < s->plan->statistic_count && !chosen->apart; i++)
+        if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
+            return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
+    TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, chosen->apart, chosen->joined, s->controls,
+                              s->calibrated ? s->control_count : 0, known, err));
+    TMI_TRY(take_groups(s, chosen, err));
+    s->gaussian = chosen->count > 0 ? chosen->rho : s->plan->privacy.loss.rho != NULL;
+    s->gap = NAN;
+    s->measurements = tmi_alloc(chosen->count, sizeof *s->measurements);
+    if (!s->measurements) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < chosen->count; k++) {
+        tmi_measurement *m = &s->measurements[s->measurement_count++];
+        TMI_TRY(check_shape(&chosen->shapes[k], s, err));
+        m->shape = chosen->shapes[k];
+        TMI_TRY(tmi_number_copy(&m->part, chosen->parts[k], err));
     }
 
 done:
     return status;
 }
 
-/* The rows that a statistic's number rests on: those that the denominator of a mean or variance counts anyway, or those of the
- * group. A group whose rows are public needs no table, and neither does the whole sample, which is no small group. */
-static tamis_status count_units(tmi_schedule *s, tamis_error *err)
+/* ---- what is known of everything ---- */
+
+/* All families that the readings of a statistic are made of. */
+static bool is_read_from(const tmi_schedule *s, tmi_weighing family)
+{
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    if (family == tmi_main_family(s)) return true;
+    if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
+    if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS;
+    return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
+}
+
+static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; s->plan->postprocess.units_below > 0 && i < s->plan->statistic_count; i++) {
-        const tmi_plan_statistic *t = &s->plan->statistics[i];
-        const tmi_measurement *b = tmi_table_of(s, i, TMI_DENOMINATOR);
-        tmi_measurement m = {0};
-        if (s->uses[i].known) continue;
-        if (b && !b->quantity.x && b->quantity.weighing == TMI_UNWEIGHED) {
-            s->uses[i].table[TMI_GROUP_UNITS] = s->uses[i].table[TMI_DENOMINATOR];
-            continue;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) {
+        const tmi_reading_of *r = &s->workload.readings[i];
+        for (size_t family = 0; !r->known && family < TMI_WEIGHINGS; family++) {
+            if (!is_read_from(s, (tmi_weighing)family)) continue;
+            tmi_shape shape = {.family = family, .world = r->world, .axis_count = r->axis_count};
+            memcpy(shape.axes, r->axes, sizeof shape.axes);
+            TMI_TRY(tmi_effects_take_all(&s->effects, &shape, err));
         }
-        if ((t->by_count == 0 && !t->where) || tmi_public_rows(s, i, 0) > 0) continue;
-        TMI_TRY(set_dimensions(&m, s, t, by_strata(s, t), err));
-        m.quantity.weighing = TMI_UNWEIGHED;
-        TMI_TRY(take_table(&s->uses[i].table[TMI_GROUP_UNITS], s, m, false, err));
     }
+    if (s->workload.control_axis != SIZE_MAX) {
+        const tmi_shape controls = {.family = tmi_main_family(s), .axes = {s->workload.control_axis}, .axis_count = 1};
+        TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
+    }
+    for (size_t k = 0; k < s->measurement_count; k++)
+        TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
 
 done:
     return status;
 }
 
-/* Sums that take only one table first, those that take any centre after them: these then find what is there; and then what
- * follows from their centres. */
-static tamis_status choose_tables(tmi_schedule *s, tamis_error *err)
+/* Noise that is next to never there still leaves a table a finite weight beside the others. */
+#define LEAST_SD 1e-3
+
+double tmi_measurement_precision(const tmi_schedule *s, const tmi_measurement *m)
 {
-    tamis_status status = TAMIS_OK;
-    need needs[3];
-    for (int round = 0; round < 3; round++) {
-        for (size_t i = 0; i < s->plan->statistic_count; i++) {
-            const tmi_plan_statistic *t = &s->plan->statistics[i];
-            tmi_use *use = &s->uses[i];
-            if (use->known) continue;
-            size_t count = main_needs(needs, s, t);
-            for (size_t j = 0; j < count; j++) {
-                int turn = needs[j].role == TMI_SQUARES ? 2 : needs[j].any_centre;
-                if (t->kind == TMI_RATIO && needs[j].role == TMI_RATIO_ROWS && !needs_rows(s, i)) continue;
-                if (turn == round) TMI_TRY(take_need(s, i, &needs[j], false, err));
-            }
-            if (round < 2 || !varies(s)) continue;
-            const tmi_measurement *a = tmi_table_of(s, i, TMI_NUMERATOR);
-            count = square_needs(needs, s, t, a->quantity.weighing == TMI_WEIGHED);
-            for (size_t j = 0; j < count; j++) TMI_TRY(take_need(s, i, &needs[j], true, err));
-        }
+    const double sd = fmax(tmi_noise_sd(m->laws[0].scale, s->gaussian), LEAST_SD) * tmi_measurement_unit(m, &s->workload, 0);
+    return 1 / (sd * sd);
+}
+
+static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
+{
+    bool *known = tmi_alloc(TMI_WEIGHINGS * s->workload.world_count, sizeof *known);
+    tamis_status status;
+    if (!known) TMI_TRY(tmi_fail_memory(err));
+    tmi_known_rows(known, s);
+    TMI_TRY(tmi_effects_make(&s->effects, s->workload.axes, TMI_WEIGHINGS, s->workload.world_count, known, err));
+    TMI_TRY(take_readings(s, err));
+    tmi_effects_reset(&s->effects);
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        const tmi_measurement *m = &s->measurements[k];
+        tmi_table_information information;
+        TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->shape, err));
+        tmi_effects_add(&s->effects, &information, tmi_measurement_precision(s, m));
+        tmi_table_information_clear(&information);
     }
+    tmi_effects_solve(&s->effects);
 
 done:
+    tmi_free(known);
     return status;
 }
 
 /* ---- together ---- */
 
-static tamis_status take_frame(tmi_schedule *s, const tmi_budget_parts *parts, tamis_error *err)
+static tamis_status take_frame(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
 {
     if (!s->plan->design.frame) return TAMIS_OK;
-    if (!parts) return tmi_frame_file_read(&s->frame, s->plan, err);
-    if (parts->frame && parts->frame->count == s->plan->design.stratum_count)
-        return tmi_frame_facts_copy(&s->frame.facts, parts->frame, err);
+    if (!chosen) return tmi_frame_file_read(&s->frame, s->plan, err);
+    if (chosen->frame && chosen->frame->count == s->plan->design.stratum_count)
+        return tmi_frame_facts_copy(&s->frame.facts, chosen->frame, err);
     return tmi_fail(err, TAMIS_INVALID, "frame: what the frame of the plan says about each stratum is missing");
 }
 
-tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_budget_parts *parts, tamis_error *err)
+static tamis_status take_psus(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
 {
-    return tmi_schedule_make_watched(s, plan, parts, NULL, err);
+    if (!s->plan->design.psus) return TAMIS_OK;
+    if (!chosen) return tmi_psu_file_read(&s->psus, s->plan, err);
+    if (chosen->psus) return tmi_psu_facts_copy(&s->psus.facts, chosen->psus, err);
+    return tmi_fail(err, TAMIS_INVALID, "psus: the number of clusters in each stratum is missing");
 }
 
-tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_budget_parts *parts, tmi_watch *watch,
+tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err)
+{
+    return tmi_schedule_make_watched(s, plan, chosen, NULL, err);
+}
+
+tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_chosen *chosen, tmi_watch *watch,
                                        tamis_error *err)
 {
     tamis_status status;
+    bool *known = tmi_alloc(plan->statistic_count, sizeof *known);
     *s = (tmi_schedule){.plan = tmi_plan_hold(plan), .watch = watch};
-    s->measurements = tmi_alloc(TMI_ROLES * plan->statistic_count, sizeof *s->measurements);
-    s->uses = tmi_alloc(plan->statistic_count, sizeof *s->uses);
-    if (!s->measurements || !s->uses) TMI_TRY(tmi_fail_memory(err));
+    if (!known) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_refuse_plan(plan, err));
-    TMI_TRY(take_frame(s, parts, err));
-    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
+    TMI_TRY(take_frame(s, chosen, err));
+    TMI_TRY(take_psus(s, chosen, err));
+    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), tmi_psus_of(s), err));
+    clamp_weights(s);
     TMI_TRY(tmi_refuse_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(tmi_refuse_statistic(s, t, err));
-        for (size_t r = 0; r < TMI_ROLES; r++) s->uses[i].table[r] = TMI_NO_TABLE;
-        s->uses[i].known = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_public_count(plan, i, 0);
+        known[i] = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_public_count(plan, i, 0);
     }
-    TMI_TRY(choose_tables(s, err));
-    TMI_TRY(count_controls(s, err));
-    TMI_TRY(count_units(s, err));
-    TMI_TRY(tmi_budget_split(s, parts && parts->list ? parts : NULL, err));
+    if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));
+    else TMI_TRY(tmi_schedule_choose(s, known, err));
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        s->measurements[k].groups = s->measurements[k].shape.family == TMI_GROUPED ? s->groups : 1;
+        TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));
+    }
+    TMI_TRY(tmi_budget_settle(s, err));
+    TMI_TRY(set_effects(s, err));
+    if (chosen && chosen->shapes) TMI_TRY(tmi_schedule_check_determined(s, err));
     TMI_CHECK(tmi_schedule_is_sound(s));
 
 done:
+    tmi_free(known);
     if (status != TAMIS_OK) tmi_schedule_clear(s);
     return status;
 }

@@ -1,101 +1,114 @@
-/* What a plan measures: the list of noisy tables, their budgets, and which statistic is read from which table.
+/* What a plan measures: the list of noisy tables, their budgets, and how precisely everything that the statistics read is known
+ * from all of them together.
  *
- * A statistic is made of sums over the rows: A alone (counts, totals), A / B (means, shares, ratios), or Q, A and B (a
- * variance, Q/B - (A/B)^2). A ratio's A and B, and its squares, are taken about centres, and N counts its rows. Its sampling
- * error needs sums of squares AA, AB, BB as well, unless the design is clustered, where all sums are taken by variance units, or
- * the values are 0 and 1, which are their own squares. Statistics that one table can serve are measured once. A mean that has no
- * total beside it uses sums of (value - centre), the centre being the middle of the range where that lowers the sensitivity.
- *
- * Budget (budget.c): the tables' parts are chosen from public knowledge so that the expected relative errors that the plan's
- * shares ask for are least; a fifth of what a statistic brings goes to its squares. The parts are exact and add up to the
- * plan's epsilon or rho, and by composition that is the guarantee. A statistic that is known without looking at the
- * data brings nothing. */
+ * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with which
+ * parts of the budget (choose.c). The parts are exact and add up to the plan's epsilon or rho, and by composition that is the
+ * guarantee: nothing else depends on how the tables were chosen. A certificate lists them, and the schedule of a certificate is
+ * made from its list. A statistic that is known without looking at the data needs no table. */
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 
-#include "schedule/frame_file.h"
 #include "schedule/measurement.h"
-
-/* Where results are calibrated, K counts the rows of every control cell, and KK is the sum of a over them (calibration.h). U
- * counts the sampled rows of each group, where `suppress: {units_below: ...}` asks for them. */
-typedef enum tmi_role {
-    TMI_NUMERATOR,
-    TMI_DENOMINATOR,
-    TMI_SQUARES,
-    TMI_RATIO_ROWS = TMI_SQUARES,
-    TMI_CONTROL_ROWS,
-    TMI_NUMERATOR_SQUARES,
-    TMI_PRODUCTS,
-    TMI_DENOMINATOR_SQUARES,
-    TMI_CONTROL_SQUARES,
-    TMI_GROUP_UNITS,
-    TMI_ROLES
-} tmi_role;
-
-#define TMI_NO_TABLE SIZE_MAX
-
-typedef struct tmi_use {
-    bool known;              /* follows from the design, or is a count that results are calibrated to: nothing is measured */
-    size_t table[TMI_ROLES]; /* measurements; TMI_NO_TABLE: not needed, or it follows from others */
-} tmi_use;
+#include "schedule/request/frame_file.h"
+#include "schedule/strategy/effects.h"
 
 /* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */
 typedef struct tmi_schedule {
     const tamis_plan *plan; /* held */
     tmi_frame_file frame;   /* empty: the plan has none; of a certificate its facts alone */
+    tmi_psu_file psus;      /* the same for the list of clusters */
     tmi_sampling sampling;
+    tmi_workload workload;
     tmi_measurement *measurements;
     size_t measurement_count;
-    tmi_use *uses; /* one per statistic */
+    tmi_effects effects; /* all that the readings of the workload need, with the information of the measurements */
 
     bool calibrated;                             /* after the noise, to public counts */
     const tmi_plan_column *controls[TMI_MAX_BY]; /* of the columns that these are by: crossed, the control cells */
     size_t control_count;
 
+    size_t groups; /* of clusters, for the sampling variance; 0: none */
+
     bool gaussian;                 /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
     tamis_number *spent;           /* the sum of the parts; 0 if nothing is measured */
     tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
+    double gap;                    /* Gaussian noise: the tables are at most this far from the best, in the sum of share * log
+                                      variance; NaN: not known */
 
     tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
 } tmi_schedule;
 
-/* What was decided and read before, as a certificate says it: the parts of the budget and the facts of the frame. */
-typedef struct tmi_budget_parts {
-    bool rho;            /* else epsilons */
-    tamis_number **list; /* one per measurement; NULL: they are chosen */
+/* The tables that were chosen, and the facts of the frame, as a certificate says them. */
+typedef struct tmi_chosen {
+    bool rho;    /* the parts are rhos; else epsilons */
+    bool apart;  /* strata are measured apart */
+    bool joined; /* classes of a column are (workload.h) */
+    size_t groups;
+    int64_t clamped; /* points of weights in groups of clusters, at most; 0: not said */
+    tmi_shape *shapes;
+    tamis_number **parts; /* one per table */
     size_t count;
     const tmi_frame_facts *frame; /* NULL: there is none */
-} tmi_budget_parts;
+    const tmi_psu_facts *psus;    /* NULL: there is none */
+} tmi_chosen;
 
-/* `parts` NULL: they are chosen, and the frame is read from its file; else they must add up to no more than the plan allows.
+/* `chosen` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more than the
+ * plan allows, and the tables must determine all statistics.
  *
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
- *          is then empty.                                                                                            */
-tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_budget_parts *parts, tamis_error *err);
+ *          is then empty. */
+tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err);
 
 /* The same while somebody watches, who stays the schedule's watch. */
-tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_budget_parts *parts,
-                                       tmi_watch *watch, tamis_error *err);
+tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tmi_watch *watch,
+                                       tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* The invariants of a schedule that was made (base/check.h): every table has cells, a part of the budget and laws with scales;
  * every statistic is known or read from tables of the list; the parts add up to what is spent. */
 bool tmi_schedule_is_sound(const tmi_schedule *schedule);
 
-/* Parts and scales of all measurements, and `gaussian`, `spent`, `epsilon`, `delta`. */
-tamis_status tmi_budget_split(tmi_schedule *schedule, const tmi_budget_parts *parts, tamis_error *err);
+/* Chooses the tables: `measurements` with their shapes and parts of the budget, `workload`, `gaussian` (choose.c). Errors: as
+ * above. */
+tamis_status tmi_schedule_choose(tmi_schedule *schedule, const bool *known, tamis_error *err);
+
+/* INVALID if some statistic cannot be read from the measurements (determined.c). */
+tamis_status tmi_schedule_check_determined(const tmi_schedule *schedule, tamis_error *err);
+
+/* Scales of all measurements, and `spent`, `epsilon`, `delta`; the parts are checked (budget.c). */
+tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);
+
+/* The largest rho, but for rounding, whose conversion meets the plan's epsilon and delta. */
+tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error *err);
 
 /* What the frame says; NULL if the plan has none. */
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
 
-/* The table of a role; NULL if there is none. */
-const tmi_measurement *tmi_table_of(const tmi_schedule *schedule, size_t statistic, tmi_role role);
+/* What the list of clusters says; NULL if the plan has none. */
+const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
 
-/* Whether a mean or share by `known_size` is read as a total: where the design fixes the denominator anyway, it is a mean. */
-bool tmi_divides_total(const tmi_schedule *schedule, const tmi_plan_statistic *statistic);
+/* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after
+ * the noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
+ * times the mean weight and the squares; groups of clusters. */
+typedef enum tmi_variance_source {
+    TMI_NO_VARIANCE,
+    TMI_OWN_SQUARES,
+    TMI_BOUNDED_SQUARES,
+    TMI_SPREAD_TABLES,
+    TMI_PUBLIC_EFFECT,
+    TMI_CLUSTER_GROUPS
+} tmi_variance_source;
+
+tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
+
+/* One over the variance of the noise of a measurement's numbers, in rows or weights of a level. */
+double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measurement *m);
 
 /* Whether a statistic is calibrated: not if it is known. */
-bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic);
+static inline bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic)
+{
+    return schedule->calibrated && !schedule->workload.readings[statistic].known;
+}
 
 /* The sampled rows of a group of the statistic, if the design fixes them and everybody knows; else 0. */
 int64_t tmi_public_rows(const tmi_schedule *schedule, size_t statistic, size_t group);

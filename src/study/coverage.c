@@ -171,7 +171,7 @@ static void take(tmi_middle *m, double error)
 static bool holds_weights(const tmi_schedule *s)
 {
     bool weighed = false;
-    for (size_t i = 0; i < s->measurement_count; i++) weighed = weighed || s->measurements[i].quantity.weighing != TMI_UNWEIGHED;
+    for (size_t i = 0; i < s->measurement_count; i++) weighed = weighed || s->measurements[i].shape.family != TMI_UNWEIGHED;
     return weighed;
 }
 

@@ -33,6 +33,25 @@ int64_t tmi_population_size(const tmi_population *p) { return p->rows; }
 
 const tamis_design *tmi_population_design(const tmi_population *p) { return p->design; }
 
+static const tmi_population_column *column_of(const tmi_population *p, const tmi_plan_column *number)
+{
+    for (size_t c = 0; c < p->column_count; c++)
+        if (p->columns[c].declared == number) return &p->columns[c];
+    return NULL;
+}
+
+const double *tmi_population_raw(const tmi_population *p, const tmi_plan_column *number)
+{
+    const tmi_population_column *k = column_of(p, number);
+    return k ? k->raw : NULL;
+}
+
+double *tmi_population_numbers(tmi_population *p, const tmi_plan_column *number)
+{
+    const tmi_population_column *k = column_of(p, number);
+    return k ? k->numbers : NULL;
+}
+
 /* ---- reading ---- */
 
 /* The value of a cell, or what counts instead of it; NaN: missing. */
@@ -40,7 +59,7 @@ static double value_of(const tmi_plan_column *c, double v)
 {
     bool missing = !isfinite(v);
     for (size_t i = 0; i < c->missing_code_count; i++) missing = missing || v == c->missing_codes[i];
-    if (missing) return c->missing == TMI_AS_VALUE ? (double)c->instead * c->grid.step : NAN;
+    if (missing) return c->missing == TMI_AS_VALUE || c->missing == TMI_NEVER ? (double)c->instead * c->grid.step : NAN;
     return v;
 }
 
@@ -413,6 +432,10 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
             "a weights-only design does not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
     if (plan->privacy.id)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows, not units with several rows: remove `id` and `rows_per_unit`"));
+    if (plan->design.psus)
+        TMI_TRY(
+            tmi_fail(err, TAMIS_REFUSED,
+                     "a study draws other clusters each time, and `psus` lists those of one sample: study the plan without it"));
     if (plan->design.nonresponse && !response)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
                          "the plan says `nonresponse: yes`: name the population's column of probabilities "

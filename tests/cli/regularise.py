@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""regularise: weights shrunk towards their mean, less noise for a bias that is told."""
+"""regularise: weights shrunk towards their mean, less noise in exchange for a reported bias."""
 import json
 import math
 import pathlib

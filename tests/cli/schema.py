@@ -154,6 +154,7 @@ design: {srs: {population: 900, sample: 30}}
 privacy: {unit: person, epsilon: 1}
 columns:
   x: {from: 0, to: 10, step: 1, missing: leave_out, typical: {mean: 4, sd: 2}}
+  y: {from: 0, to: 10, step: 1, missing: none}
   g: {values: [a, 1, yes], label: group, typical: {a: 0.5}}
 statistics: [{mean: x, by: [g, {x: [2, 5]}], where: {g: [a, 1]}}, {share: {g: a}}]
 budget: {epsilon: 1}

@@ -57,7 +57,7 @@ static tamis_client_form form_of(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     return form;
 }
 
-/* Whether a bit lies if U has these digits; -1: it cannot be told yet. */
+/* Whether a bit lies if U has these digits; -1: more digits are needed. */
 static int lies(int bit, const tamis_client_form *form, uint64_t first, uint64_t second, size_t words)
 {
     int report;

@@ -132,23 +132,47 @@ static void kinds(void **state)
     static const tmi_column indicator = {.name = "i", .kind = TMI_INDICATOR, .conditions = both, .condition_count = 2};
     static const unsigned char key[TMI_KEY_BYTES] = {[0] = 0xab, [31] = 7};
     static const tmi_column scatter = {.name = "sc", .kind = TMI_SCATTER, .of = &cluster, .key = key, .value_count = 1};
+    static const int32_t classes[] = {1, -1};
+    static const tmi_column g_class = {.name = "gc", .kind = TMI_CLASSES, .of = &g, .classes = classes, .value_count = 2},
+                            x_class = {.name = "xc",
+                                       .kind = TMI_CLASSES,
+                                       .of = &x,
+                                       .classes = classes,
+                                       .value_count = 2,
+                                       .has_instead = true};
+    static const tmi_column product = {.name = "pr",
+                                       .kind = TMI_PRODUCT,
+                                       .of = &weight,
+                                       .second = &x,
+                                       .shift = 20,
+                                       .grid = {.low = -1, .high = 99},
+                                       .has_instead = true,
+                                       .instead = 7};
     static const tmi_column *const by_both[] = {&groups, &cut, &scatter};
     static const tmi_measure many[] = {
-        {.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator, .present = {&x, &g}}};
-    static const tmi_table table = {by_both, 3, many, 1};
+        {.factors = {{&weight, 0}, {&lookup, 0}}, .factor_count = 2, .high = 9, .where = &indicator, .present = {&x, &g}},
+        {.factors = {{&product, 0}}, .factor_count = 1, .present = {&x, &g_class, &x_class}, .high = 1}};
+    static const tmi_table table = {by_both, 3, many, 2};
     static const tmi_request asked = {.tables = &table, .table_count = 1};
-    script s = {.reply = "{\"sums\": [[1, 2, 3, 4]]}"};
+    script s = {.reply = "{\"sums\": [[1, 2, 3, 4, 5, 6, 7, 8]]}"};
     tamis_source *source;
     tmi_engine *engine = engine_of(&s, &source);
-    tmi_int128 got[4], *const places[] = {got};
+    tmi_int128 got[8], *const places[] = {got};
     assert_int_equal(engine->aggregate(engine, places, &asked, NULL, NULL), TAMIS_OK);
-    assert_true(got[0] == 1 && got[3] == 4);
+    assert_true(got[0] == 1 && got[7] == 8);
     tmi_value *read;
     assert_int_equal(tmi_json_read(&read, s.question, strlen(s.question), NULL), TAMIS_OK);
-    assert_int_equal(tmi_value_size(tmi_value_get(read, "columns")), 9);
+    assert_int_equal(tmi_value_size(tmi_value_get(read, "columns")), 12);
     assert_non_null(strstr(s.question, "\"least\": 1, \"most\": 2}, {\"column\": "));
     assert_non_null(strstr(s.question, "\"kind\": \"scatter\", \"of\": 1, \"stratum\": null, \"codes\": 1, \"key\": \"ab00"));
     assert_non_null(strstr(s.question, "0007\"}"));
+    assert_non_null(
+        strstr(s.question, "\"kind\": \"classes\", \"of\": 0, \"codes\": 2, \"classes\": [1, -1], \"instead\": null}"));
+    assert_non_null(strstr(s.question, "\"codes\": 2, \"classes\": [1], \"instead\": 0}"));
+    assert_non_null(strstr(s.question, "\"present\": [3, 10, 11]"));
+    assert_non_null(
+        strstr(s.question,
+               "\"kind\": \"product\", \"of\": 6, \"second\": 3, \"shift\": 20, \"low\": -1, \"high\": 99, \"instead\": 7}"));
     assert_non_null(strstr(s.question, "\"cell_of\": [[0, 1], [1]]"));
     tmi_value_free(read);
     engine->free(engine);

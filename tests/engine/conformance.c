@@ -7,109 +7,15 @@
 
 #include "engine/core/cells.h"
 #include "engine/core/points.h"
+#include "engine/postgres/sql.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/conformance_requests.h"
+#include "tests/engine/random_rows.h"
 #include "tests/engine/roads.h"
 
 /* DuckDB's many allocations take most of the time of this test under the sanitizers. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "malloc_context_size=4:quarantine_size_mb=16:max_malloc_fill_size=0"; }
-
-/* ---- the rows ---- */
-
-static const struct {
-    const char *text;
-    double value;
-} odd_numbers[] = {
-    {"", NAN},
-    {"NA", NAN},
-    {"nan", NAN},
-    {"inf", NAN},
-    {"-inf", NAN},
-    {"1e999", NAN},
-    {"-0", -0.0},
-    {"0", 0},
-    {"4.9e-324", 4.9e-324},
-    {"-2e-310", -2e-310},
-    {"1.7976931348623157e308", 1.7976931348623157e308},
-    {"-1e300", -1e300},
-    {"0.5", 0.5},
-    {"-0.5", -0.5},
-    {"1.5", 1.5},
-    {"2.5", 2.5},
-    {"-2.5", -2.5},
-    {"100", 100},
-    {"99.99999999999999", 99.99999999999999},
-    {" 7 ", 7},
-    {"+3", 3},
-    {"1,5", NAN},
-    {"12abc", NAN},
-    {"0x10", NAN},
-    {"twelve", NAN},
-    {"97", 97},
-    {"1e2", 1e2},
-    {".25", .25},
-    {"0.49999999999999994", 0.49999999999999994},
-    {"2.2250738585072014e-308", 0x1p-1022},
-    {"1_000", 1000},
-    {"1__0", NAN},
-    {"+-4", -4},
-    {"5.", 5},
-    {"1e", NAN},
-    {"9007199254740993", 9007199254740992.0},
-    {"1e-400", 0},
-};
-
-static const char *const g_texts[] = {"E", "M", "H", " E ", "e", "", "E E", "unlisted", "NA", " refused\t"};
-static const char *const h_texts[] = {
-    "it's",       "a long category, with a comma",           "say \"no\"", "back\\slash",        "caf\xc3\xa9",
-    "two\nlines", "a long category, with a comma, unlisted", "7",          "'; DROP TABLE x; --"};
-static const char *const s_texts[] = {"north", "south", "", "elsewhere", "north", "south"};
-
-static uint64_t seed = 1;
-
-static uint64_t random64(void) { return next_word(&seed); }
-
-static void random_number(char *text, double *value)
-{
-    size_t odd = random64() % (2 * COUNT(odd_numbers));
-    if (odd < COUNT(odd_numbers)) {
-        strcpy(text, odd_numbers[odd].text);
-        *value = odd_numbers[odd].value;
-    } else {
-        double scale = ldexp(1, (int)(random64() % 40) - 10);
-        *value = ((double)(random64() >> 11) / 9007199254740992.0 - 0.3) * scale;
-        snprintf(text, 40, "%.17g", *value);
-    }
-}
-
-/* `clusters` and `units`: how many labels of each. */
-static row *random_rows(size_t n, size_t units, size_t clusters)
-{
-    row *list = calloc(n + 1, sizeof *list);
-    for (size_t i = 0; i < n; i++) {
-        row *r = &list[i];
-        const uint64_t unit = random64() % (units + 1), cluster = random64() % (clusters + 1);
-        if (unit > 0) snprintf(r->text[ID], sizeof r->text[ID], unit % 3 ? "u%d" : " u%d ", (int)unit);
-        if (cluster > 0)
-            snprintf(r->text[C], sizeof r->text[C], cluster % 2 ? "c%d" : "a cluster with a long name %d", (int)cluster);
-        for (size_t c = X; c <= P; c++) random_number(r->text[c], &r->number[c]);
-        strcpy(r->text[G], g_texts[random64() % COUNT(g_texts)]);
-        strcpy(r->text[H], h_texts[random64() % COUNT(h_texts)]);
-        strcpy(r->text[S], s_texts[random64() % COUNT(s_texts)]);
-    }
-    return list;
-}
-
-static void shuffle(row *list, size_t n)
-{
-    for (size_t i = n; i > 1; i--) {
-        size_t j = random64() % i;
-        row other = list[j];
-        list[j] = list[i - 1];
-        list[i - 1] = other;
-    }
-}
 
 #define ANSWERS 2048
 typedef struct answers {
@@ -155,7 +61,7 @@ static int64_t count_labels(const row *list, size_t n, size_t c, int stratum)
 
 static void expect_inventory(const char *road, tmi_engine *engine, const row *list, size_t n, bool clusters)
 {
-    const tmi_column *const columns[] = {&x, &y, &g, &h, &y_by, &is_nested, &groups};
+    const tmi_column *const columns[] = {&x, &y, &g, &h, &y_by, &is_nested, &groups, &class_number, &twice, &low_x};
     int64_t rows_in[2], units_in[2], clusters_in[2];
     tmi_inventory all = {.columns = columns, .column_count = COUNT(columns), .rows = 7};
     tamis_error err = {0};
@@ -207,7 +113,7 @@ static void all_roads(size_t n)
         for (unsigned threads = 1; threads <= (n > 1 ? 2 : 1); threads++) {
             tmi_engine *engine = roads[r].open(list, n, threads);
             for (size_t q = 0; q < COUNT(requests); q++) {
-                const bool refused = roads[r].is_parted && requests[q].request.tables == group_tables;
+                const bool refused = roads[r].is_parted && has_groups(&requests[q].request);
                 if (n <= requests[q].most_rows && !refused && is_due(n, q, r, threads))
                     expect(roads[r].name, engine, requests[q].name, &requests[q].request, &right[q]);
             }
@@ -423,19 +329,45 @@ static void every_road_can_be_stopped(void **state)
 
 /* ---- memory ---- */
 
+/* The questions to PostgreSQL, without a server. */
+static tamis_status write_questions(const tmi_request *request)
+{
+    tmi_layout layout;
+    tmi_sql_passes passes = {0};
+    tmi_sql_type types[64];
+    tmi_text sql;
+    tamis_status status;
+    tmi_text_init(&sql);
+    TMI_TRY(tmi_layout_init(&layout, request, NULL));
+    assert_true(layout.column_count <= COUNT(types));
+    for (size_t c = 0; c < layout.column_count; c++)
+        types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
+    TMI_TRY(tmi_sql_passes_init(&passes, &layout, NULL));
+    for (size_t p = 0; p < passes.count; p++)
+        TMI_TRY(tmi_sql_pass_write(&sql, &passes.list[p], &(tmi_sql_source){"t", &layout, types}, NULL));
+    assert_true(request->tables != crossed_tables || (strstr(sql.bytes, " AS d") && strstr(sql.bytes, " AS p")));
+done:
+    tmi_text_clear(&sql);
+    tmi_sql_passes_clear(&passes);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
 static void memory_may_fail(void **state)
 {
     (void)state;
     row *list = random_rows(10, 3, 2);
     const tmi_column *const columns[] = {&x, &g, &unit};
-    static const tmi_table small = {by_g, 1, plain, 2}, large = {by_groups, 2, many + 12, 3};
+    static const tmi_table small = {by_g, 1, plain, 2}, large[] = {{by_groups, 2, many + 12, 3},
+                                                                   {by_products, 2, products + 15, 3},
+                                                                   {NULL, 0, crossed, COUNT(crossed)}};
     static const tmi_int128 zero[36];
-    tmi_int128 got[36], *const places[] = {got};
+    tmi_int128 got[3][36], *const places[] = {got[0], got[1], got[2]};
     int64_t rows_in[2], units_in[2], clusters_in[2];
     for (int kind = 0; kind < 2; kind++) { /* each session of DuckDB takes its time: there, a small request */
         tmi_engine *engine = (kind == 0 ? duckdb_by_duckdb : parts_by_memory)(list, 10, 1);
-        const tmi_request asked = {.tables = kind == 0 ? &small : &large,
-                                   .table_count = 1,
+        const tmi_request asked = {.tables = kind == 0 ? &small : large,
+                                   .table_count = kind == 0 ? 1 : 3,
                                    .unit = kind == 0 ? NULL : &unit,
                                    .rows_per_unit = 1,
                                    .key = key};
@@ -451,11 +383,15 @@ static void memory_may_fail(void **state)
         EVERY_ALLOCATION_FAILS(engine->describe(engine, &all, NULL, NULL), {
             assert_true(all.rows == 0 && all.units == 0 && rows_in[0] == 0 && units_in[0] == 0 && clusters_in[0] == 0);
         });
-        EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL)),
-                               assert_memory_equal(got, zero, (kind == 0 ? 6 : 36) * sizeof *got));
+        EVERY_ALLOCATION_FAILS((memset(got, 1, sizeof got), engine->aggregate(engine, places, &asked, NULL, NULL)), {
+            assert_memory_equal(got[0], zero, (kind == 0 ? 6 : 36) * sizeof **got);
+            assert_memory_equal(got[1], zero, (kind == 0 ? 0 : 30) * sizeof **got);
+            assert_memory_equal(got[2], zero, (kind == 0 ? 0 : COUNT(crossed)) * sizeof **got);
+        });
         EVERY_ALLOCATION_FAILS(engine->rows(engine, columns, 3, take, &tally, NULL), {});
         engine->free(engine);
     }
+    for (size_t q = 0; q < COUNT(requests); q++) EVERY_ALLOCATION_FAILS(write_questions(&requests[q].request), {});
     const char *csv = write_csv("small.csv", list, 10);
     const tmi_source source = {.files = &csv, .file_count = 1, .table = "t"};
     tmi_engine *engine;

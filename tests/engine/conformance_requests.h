@@ -78,12 +78,78 @@ static const tmi_column
     scattered = {.name = "scattered", .kind = TMI_SCATTER, .of = &label, .stratum = &stratum_label, .key = key, .value_count = 8},
     scattered_in_all = {.name = "all scattered", .kind = TMI_SCATTER, .of = &h_label, .key = key, .value_count = 32};
 
+/* Classes of every kind of column, and what may be made from classes. */
+static const int32_t g_classes[] = {1, -1, 0}, pairs[] = {0, 0, 1}, cut_classes[] = {2, 0, -1, 1, 1, 0},
+                     h_classes[] = {0, 1, 2, 3, -1, 1, 0}, group_classes[] = {1, 0, -1, 1},
+                     scatter_classes[] = {0, 1, 0, 2, 2, 1, -1, 0}, again[] = {2, 0}, in_all[] = {0}, there[] = {1},
+                     nowhere[] = {-1};
+#define CLASSES_OF(column, list, count) .kind = TMI_CLASSES, .of = (column), .classes = (list), .value_count = (count)
+static const tmi_column
+    g_class = {.name = "g class", CLASSES_OF(&g, g_classes, 2), .has_instead = true, .instead = 1},
+    g_pair = {.name = "g pair", CLASSES_OF(&g_counted, pairs, 2)},
+    cut_class = {.name = "cut class", CLASSES_OF(&x_cut, cut_classes, 3)},
+    h_class = {.name = "h class", CLASSES_OF(&h, h_classes, 4), .has_instead = true, .instead = 3},
+    group_class = {.name = "group class", CLASSES_OF(&groups, group_classes, 2), .has_instead = true},
+    scatter_class = {.name = "scatter class", CLASSES_OF(&scattered, scatter_classes, 3), .has_instead = true, .instead = 2},
+    class_again = {.name = "class again", CLASSES_OF(&g_class, again, 3), .has_instead = true, .instead = 1},
+    has_x = {.name = "has x", CLASSES_OF(&x, there, 2), .has_instead = true},
+    has_weight = {.name = "has weight", CLASSES_OF(&weight, in_all, 1)},
+    has_both = {.name = "has both", CLASSES_OF(&is_both, there, 3), .has_instead = true, .instead = 2},
+    has_no_number = {.name = "has no number", CLASSES_OF(&looked_up, nowhere, 2), .has_instead = true, .instead = 1},
+    has_nothing = {.name = "has nothing", CLASSES_OF(&y, nowhere, 1)};
+static const int64_t class_numbers[] = {5, -9, 1000};
+static const tmi_column class_number = {.name = "class number", .kind = TMI_LOOKUP, .of = &class_again, .numbers = class_numbers},
+                        number_class = {.name = "number class", CLASSES_OF(&class_number, there, 2)};
+static const tmi_condition in_class[] = {{.column = &cut_class, .codes = two_codes, .code_count = 4},
+                                         {.column = &has_x, .codes = there, .code_count = 1}};
+static const tmi_column is_in_class = {.name = "in class", .kind = TMI_INDICATOR, .conditions = in_class, .condition_count = 2};
+
+/* Products of integers and of doubles, of each other, and what may be made from products. The weight is read a second time,
+ * with a lower clamp. */
+#define PRODUCT_OF(a, b, least, most) .kind = TMI_PRODUCT, .of = (a), .second = (b), .grid = {.low = (least), .high = (most)}
+static const tmi_column low_weight = {.name = "p", .reciprocal = true, .grid = {1, 64, 0x1p-20, 1 << 20, 64 << 20}},
+                        weighted_x = {.name = "weighted x", PRODUCT_OF(&weight, &x, -9000, 90000), .shift = 20},
+                        low_x = {.name = "low x",
+                                 PRODUCT_OF(&x, &low_weight, -(INT64_C(1) << 40), INT64_C(1) << 40),
+                                 .has_instead = true,
+                                 .instead = 5},
+                        weighted_y = {.name = "weighted y",
+                                      PRODUCT_OF(&weight, &y, 1 - TMI_MAX_GRID, TMI_MAX_GRID - 1),
+                                      .shift = 10,
+                                      .has_instead = true,
+                                      .instead = -77},
+                        square = {.name = "square", PRODUCT_OF(&weighted_y, &weighted_y, 3, 5000), .shift = 50},
+                        x_of_both = {.name = "x of both", PRODUCT_OF(&is_both, &x, -40, 400)},
+                        far_off = {.name = "far off", PRODUCT_OF(&looked_up, &weight, -1000, TMI_MAX_GRID - 1), .shift = 40},
+                        vanished = {.name = "vanished", PRODUCT_OF(&looked_up, &looked_up, -1, 1), .shift = TMI_ENGINE_MAX_SHIFT};
+static const int64_t product_cuts[] = {-100, 0, 1, 2500};
+static const tmi_column
+    product_cut = {.name = "product cut", .kind = TMI_CUTS, .of = &weighted_x, .cuts = product_cuts, .value_count = 5},
+    has_square = {.name = "has square", CLASSES_OF(&square, there, 2), .has_instead = true},
+    has_product = {.name = "has product", CLASSES_OF(&weighted_x, there, 3), .has_instead = true, .instead = 2};
+static const tmi_condition of_products[] = {{.column = &weighted_x, .least = -50, .most = 60000},
+                                            {.column = &product_cut, .codes = late, .code_count = 2}};
+/* the ends of a difference are points too: 2^52 less a number would not be one */
+static const int64_t near_numbers[] = {-7, 0, 1000003};
+static const tmi_column near = {.name = "near", .kind = TMI_LOOKUP, .of = &g, .numbers = near_numbers};
+static const tmi_column is_of_products = {.name = "of products",
+                                          .kind = TMI_INDICATOR,
+                                          .conditions = of_products,
+                                          .condition_count = 2},
+                        less = {.name = "y less x", .kind = TMI_DIFFERENCE, .of = &y_by, .second = &x},
+                        less_number = {.name = "x less a number", .kind = TMI_DIFFERENCE, .of = &x, .second = &near},
+                        twice = {.name = "twice", PRODUCT_OF(&is_of_products, &far_off, 1 - TMI_MAX_GRID, TMI_MAX_GRID - 1)};
+
 #define WIDE_ENOUGH .low = -(INT64_C(1) << 49), .high = INT64_C(1) << 49
 #define WIDE .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID
 static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h},
                                *const by_all[] = {&x_cut, &g_counted, &s}, *const by_groups[] = {&groups, &g},
                                *const by_groups_in_all[] = {&groups_in_all}, *const by_scattered[] = {&g, &scattered},
-                               *const by_scattered_in_all[] = {&scattered_in_all};
+                               *const by_scattered_in_all[] = {&scattered_in_all},
+                               *const by_classes[] = {&g_class, &cut_class, &has_x}, *const by_again[] = {&class_again, &h_class},
+                               *const by_none[] = {&has_no_number, &has_both}, *const by_group_class[] = {&group_class, &g_pair},
+                               *const by_scatter_class[] = {&scatter_class, &groups},
+                               *const by_products[] = {&product_cut, &has_square}, *const by_product[] = {&has_product, &g};
 static const tmi_measure
     plain[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y), ROWS_WITH(&h)},
     many[] = {
@@ -112,6 +178,80 @@ static const tmi_measure
         {.shift = 1, WIDE},
         {.shift = 2, WIDE},
         {.where = &is_never, .high = 1},
+        {.factors = {{&weight, 0},
+                     {&weight, 1 << 20},
+                     {&x, 17},
+                     {&x, -3},
+                     {&y, -5},
+                     {&y, 5},
+                     {&weight, 0},
+                     {&weight, 7},
+                     {&x, 1},
+                     {&y_by, 0},
+                     {&looked_up, 5},
+                     {&is_both, -1}},
+         .factor_count = TMI_MAX_FACTORS,
+         .shift = 200,
+         WIDE,
+         .present = {&h, &g_counted, &is_odd}},
+        {.factors = {{&x, 7}}, .factor_count = 1, .shift = 1, WIDE, .present = {NULL, &y, &h}},
+        {.present = {&y, &h, &x_cut}, .high = 1},
+        {.factors = {{&less, 0}, {&less_number, -2}}, .factor_count = 2, .shift = 1, WIDE},
+        {.factors = {{&weight, 0}, {&less_number, 0}}, .factor_count = 2, .shift = 20, WIDE, .present = {&less}},
+};
+static const tmi_measure of_classes[] = {
+    ROWS_WITH(NULL),
+    ROWS_WITH(&g_class),
+    ROWS_WITH(&class_again),
+    ROWS_WITH(&has_no_number),
+    ROWS_WITH(&has_nothing),
+    ROWS_WITH(&number_class),
+    SUM_OF(&class_number),
+    SUM_OF(&is_in_class),
+    ROWS_WITH(&is_in_class),
+    {.present = {&g_pair, &cut_class, &has_weight}, .where = &is_in_class, .high = 1},
+    {.factors = {{&weight, 0}, {&x, 3}, {&class_number, 7}},
+     .factor_count = 3,
+     .shift = 4,
+     WIDE,
+     .present = {&h_class, &has_both, &g_pair}},
+};
+static const tmi_measure products[] = {
+    SUM_OF(&weight),
+    SUM_OF(&low_weight),
+    SUM_OF(&weighted_x),
+    ROWS_WITH(&weighted_x),
+    SUM_OF(&low_x),
+    SUM_OF(&weighted_y),
+    ROWS_WITH(&weighted_y),
+    SUM_OF(&square),
+    SUM_OF(&x_of_both),
+    ROWS_WITH(&x_of_both),
+    SUM_OF(&far_off),
+    SUM_OF(&vanished),
+    ROWS_WITH(&vanished),
+    SUM_OF(&is_of_products),
+    SUM_OF(&twice),
+    {.factors = {{&weight, 0}, {&low_weight, 1 << 20}}, .factor_count = 2, .shift = 30, WIDE},
+    {.factors = {{&weighted_y, 0}, {&weighted_x, 17}, {&square, 3}},
+     .factor_count = 3,
+     .shift = 40,
+     WIDE,
+     .present = {&twice, &x_of_both, &has_product}},
+    {.factors = {{&low_x, -5}}, .factor_count = 1, .shift = 3, WIDE, .where = &is_of_products},
+};
+/* Measures that begin with the same factors. */
+#define CROSS(a, minus, b, off) \
+    {.factors = {{&weight, 0}, {&a, minus}, {&b, off}}, .factor_count = 3, .shift = 31, WIDE}, \
+    { \
+        .factors = {{&weight, 0}, {&low_weight, 0}, {&a, minus}, {&b, off}}, .factor_count = 4, .shift = 55, WIDE, .present = { \
+            &h \
+        } \
+    }
+static const tmi_measure crossed[] = {
+    CROSS(x, -17, x, -17), CROSS(x, -17, x, 200), CROSS(x, 200, x, 200), CROSS(x, -17, y, -5),
+    CROSS(x, -17, y, 0),   CROSS(x, 200, y, -5),  CROSS(x, 200, y, 0),   CROSS(y, -5, y, -5),
+    CROSS(y, -5, y, 0),    CROSS(y, 0, y, 0),     ROWS_WITH(&weight),
 };
 static const tmi_measure moments[] = {
     ROWS_WITH(NULL),
@@ -130,7 +270,19 @@ static const tmi_table moment_table = {NULL, 0, moments, COUNT(moments)},
                                         {by_gh, 2, many + 11, 9},
                                         {by_g, 1, plain, 6}},
                        group_tables[] = {{by_groups, 2, many, COUNT(many)}, {by_groups_in_all, 1, plain, 6}},
-                       scatter_tables[] = {{by_scattered, 2, many, COUNT(many)}, {by_scattered_in_all, 1, plain, 6}};
+                       scatter_tables[] = {{by_scattered, 2, many, COUNT(many)}, {by_scattered_in_all, 1, plain, 6}},
+                       class_tables[] = {{by_classes, 3, of_classes, COUNT(of_classes)},
+                                         {by_again, 2, of_classes, COUNT(of_classes)},
+                                         {by_none, 2, of_classes, COUNT(of_classes)},
+                                         {NULL, 0, of_classes, COUNT(of_classes)}},
+                       product_tables[] = {{by_products, 2, products, COUNT(products)},
+                                           {by_product, 2, products, COUNT(products)},
+                                           {NULL, 0, products, COUNT(products)}},
+                       crossed_tables[] = {{by_gh, 2, crossed, COUNT(crossed)},
+                                           {by_again, 2, crossed, COUNT(crossed)},
+                                           {NULL, 0, crossed, COUNT(crossed)}},
+                       group_class_tables[] = {{by_group_class, 2, of_classes, COUNT(of_classes)},
+                                               {by_scatter_class, 2, plain, 6}};
 static const struct {
     const char *name;
     tmi_request request;
@@ -148,6 +300,18 @@ static const struct {
     {"only rows of units",
      {.tables = &(tmi_table){NULL, 0, plain, 1}, .table_count = 1, .unit = &unit, .rows_per_unit = 2, .key = key},
      300},
+    {"classes", {.tables = class_tables, .table_count = 4}, 3000},
+    {"classes of units", {.tables = class_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
+    {"products", {.tables = product_tables, .table_count = 3}, 3000},
+    {"products of units", {.tables = product_tables, .table_count = 3, .unit = &unit, .rows_per_unit = 1, .key = key}, 300},
+    {"crossed", {.tables = crossed_tables, .table_count = 3}, SIZE_MAX},
+    {"crossed by late texts", {.tables = crossed_tables, .table_count = 1}, 3000},
+    {"classes of groups", {.tables = group_class_tables, .table_count = 2}, 300},
 };
+
+static inline bool has_groups(const tmi_request *request)
+{
+    return request->tables == group_tables || request->tables == group_class_tables;
+}
 
 #endif

@@ -1,5 +1,6 @@
 /* The same integers in plain SQL that DuckDB, PostgreSQL and Spark all understand: what an engine without functions of
- * ours asks for. Finite test first (NULL and NaN would be clamped), clamp, divide, floor of + 0.5, cast, clamp again. */
+ * ours asks for. Finite test first (NULL and NaN would be clamped), clamp, divide, floor of + 0.5, cast, clamp again.
+ * Classes and products are a CASE each. */
 #include "tests/test.h"
 
 #include "tests/engine/duckdb_sql.h"
@@ -13,9 +14,22 @@ static const tmi_column y = {.name = "y",
                              .kind = TMI_NUMBER,
                              .grid = {.from = -1e6, .to = 1e6, .step = 0.25, .low = -4000000, .high = 4000000}};
 static const tmi_column g = {.name = "g", .kind = TMI_CATEGORY, .values = g_values, .value_count = 3};
-static const tmi_column *const by[] = {&g};
-static const tmi_measure measures[] = {ROWS_WITH(NULL), SUM_OF(&x), ROWS_WITH(&x), SUM_OF(&y), ROWS_WITH(&y)};
-static const tmi_table table = {by, 1, measures, 5};
+static const int32_t classes[] = {1, 2, -1};
+static const tmi_column xy = {.name = "xy",
+                              .kind = TMI_PRODUCT,
+                              .of = &x,
+                              .second = &y,
+                              .shift = 10,
+                              .grid = {.low = -100000, .high = 1000000},
+                              .has_instead = true,
+                              .instead = -7};
+static const tmi_column g_class = {
+    .name = "g class", .kind = TMI_CLASSES, .of = &g, .classes = classes, .value_count = 3, .has_instead = true};
+static const tmi_column *const by[] = {&g_class};
+#define MEASURES 6
+static const tmi_measure measures[MEASURES] = {ROWS_WITH(NULL), SUM_OF(&x),    ROWS_WITH(&x),
+                                               SUM_OF(&y),      ROWS_WITH(&y), SUM_OF(&xy)};
+static const tmi_table table = {by, 1, measures, MEASURES};
 static const tmi_request request = {.tables = &table, .table_count = 1};
 
 static void write_point(char *sql, size_t size, const tmi_column *column)
@@ -43,13 +57,16 @@ static void same_integers(void **state)
     run_sql(sql);
     write_point(point_x, sizeof point_x, &x);
     write_point(point_y, sizeof point_y, &y);
-    snprintf(sql, sizeof sql,
-             "SELECT CAST(g AS INTEGER), count(*), CAST(sum(x) AS HUGEINT), count(x), CAST(sum(y) AS HUGEINT), count(y) "
-             "FROM (SELECT CASE trim(g) WHEN 'E' THEN 0 WHEN 'M' THEN 1 WHEN 'H' THEN 2 END AS g, %s AS x, %s AS y FROM "
-             "'%s') AS points WHERE g IS NOT NULL GROUP BY g ORDER BY g",
-             point_x, point_y, path);
+    snprintf(
+        sql, sizeof sql,
+        "SELECT CAST(g AS INTEGER), count(*), CAST(sum(x) AS HUGEINT), count(x), CAST(sum(y) AS HUGEINT), count(y), "
+        "CAST(sum(CASE WHEN x IS NULL OR y IS NULL THEN -7 ELSE CAST(least(greatest(floor(CAST(x AS DOUBLE) * CAST(y AS "
+        "DOUBLE) * 9.765625e-4 + 5e-1), -1e5), 1e6) AS BIGINT) END) AS HUGEINT) FROM (SELECT CASE trim(g) WHEN 'E' THEN 1 "
+        "WHEN 'M' THEN 2 WHEN 'H' THEN NULL ELSE 0 END AS g, %s AS x, %s AS y FROM '%s') AS points WHERE g IS NOT NULL GROUP "
+        "BY g ORDER BY g",
+        point_x, point_y, path);
 
-    tmi_int128 got[15], *const places[] = {got};
+    tmi_int128 got[3 * MEASURES], *const places[] = {got};
     tmi_engine *engine = open_engine(&path, 1, 2);
     assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_OK);
     engine->free(engine);
@@ -63,14 +80,14 @@ static void same_integers(void **state)
     if (api->query(connection, sql, &result) == DuckDBError) fail_msg("%s", api->result_error(&result));
     duckdb_data_chunk chunk = api->fetch_chunk(result);
     assert_int_equal(api->data_chunk_get_size(chunk), 3);
-    for (size_t m = 0; m < 5; m++) {
+    for (size_t m = 0; m < MEASURES; m++) {
         const void *data = api->vector_get_data(api->data_chunk_get_vector(chunk, m + 1));
         for (size_t c = 0; c < 3; c++) {
             tmi_int128 right;
             if (measures[m].factor_count == 1) memcpy(&right, (const duckdb_hugeint *)data + c, sizeof right);
             else right = ((const int64_t *)data)[c];
             assert_true(right != 0);
-            assert_true(got[c * 5 + m] == right);
+            assert_true(got[c * MEASURES + m] == right);
         }
     }
     api->destroy_data_chunk(&chunk);

@@ -176,6 +176,29 @@ static inline bool find_value(int64_t *value, const tmi_column *column, const ro
         *value = hash[0] % (int64_t)column->value_count;
         return true;
     }
+    case TMI_CLASSES:
+        if (!value_of(&part, column->of, row, all)) {
+            *value = column->instead;
+            return column->has_instead;
+        }
+        *value = column->classes[tmi_has_points(column->of) ? 0 : part];
+        return *value >= 0;
+    case TMI_PRODUCT: {
+        int64_t second = 0;
+        if (!value_of(&part, column->of, row, all) || !value_of(&second, column->second, row, all)) {
+            *value = column->instead;
+            return column->has_instead;
+        }
+        const double k = floor((double)part * (double)second * ldexp(1, -column->shift) + 0.5);
+        *value = k < (double)column->grid.low ? column->grid.low : k > (double)column->grid.high ? column->grid.high : (int64_t)k;
+        return true;
+    }
+    case TMI_DIFFERENCE: {
+        int64_t second = 0;
+        if (!value_of(&part, column->of, row, all) || !value_of(&second, column->second, row, all)) return false;
+        *value = part - second;
+        return true;
+    }
     case TMI_LABEL: break;
     }
     fail_msg("a label has no value");
@@ -191,7 +214,7 @@ static inline int64_t term_of(const tmi_measure *measure, const row *row, const 
         if (!value_of(&value, measure->factors[f].column, row, all)) return 0;
         product *= (double)(value - measure->factors[f].minus);
     }
-    for (size_t p = 0; p < 2; p++)
+    for (size_t p = 0; p < TMI_MAX_PRESENT; p++)
         if (measure->present[p] && !value_of(&value, measure->present[p], row, all)) return 0;
     if (measure->where && (!value_of(&value, measure->where, row, all) || value != 1)) return 0;
     double term = floor(product * ldexp(1, -measure->shift) + 0.5);

@@ -6,10 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "inference/calibration.h"
-#include "inference/postprocess.h"
-#include "report/results.h"
-#include "tests/release/plans.h"
+#include "tests/inference/scene.h"
 
 #define SUMS \
     "  - {count: units, by: g}\n  - {total: x}\n  - {total: x, by: [g, h]}\n  - {table: [g, h]}\n  - {histogram: x, cuts: " \
@@ -83,58 +80,33 @@ static void assert_told(const tmi_result *r, const char *design, int filling)
                  r->reason ? r->reason : "no reason");
 }
 
-static void assert_read(const tmi_schedule *s, const tmi_inference *reading, const char *design, int filling)
+static void assert_read(scene *c, const char *design, int filling)
 {
-    tmi_results results;
-    tamis_error err = {0};
     char *csv;
     tmi_text table;
-    assert_int_equal(tmi_results_make(&results, s->plan, s, NULL), TAMIS_OK);
-    for (size_t i = 0; i < results.count; i++) {
-        if (tmi_read_result(&results.list[i], reading, &err) != TAMIS_OK)
-            fail_msg("%s, filling %d: %s", design, filling, err.message);
-        tmi_result_bound(&results.list[i]);
-    }
-    if (tmi_postprocess(&results, reading, &err) != TAMIS_OK) fail_msg("%s, filling %d: %s", design, filling, err.message);
-    for (size_t i = 0; i < results.count; i++) assert_told(&results.list[i], design, filling);
-    assert_int_equal(tmi_results_csv(&csv, &results, NULL), TAMIS_OK);
+    scene_read(c);
+    scene_postprocess(c);
+    for (size_t i = 0; i < c->results.count; i++) assert_told(&c->results.list[i], design, filling);
+    assert_int_equal(tmi_results_csv(&csv, &c->results, NULL), TAMIS_OK);
     tamis_free(csv);
     tmi_text_init(&table);
-    tmi_results_table(&table, &results);
+    tmi_results_table(&table, &c->results);
     assert_false(table.failed);
     tmi_text_clear(&table);
-    tmi_results_clear(&results);
 }
 
 static void read_all(const char *design, const char *epsilon, const char *statistics)
 {
-    tamis_plan *plan = plan_of(design, epsilon, statistics);
-    tmi_schedule s;
-    tmi_variance_groups groups;
-    tamis_error err = {0};
-    if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", design, err.message);
-    assert_int_equal(tmi_variance_groups_make(&groups, &s.sampling, NULL), TAMIS_OK);
-    tmi_int128 **noisy = calloc(s.measurement_count, sizeof *noisy);
-    assert_non_null(noisy);
+    scene c;
+    scene_begin(&c, plan_of(design, epsilon, statistics));
     static int turn; /* thinly: every other filling, those in between two plans later: every second plan has another epsilon */
     const int step = test_size(2, 1);
     for (int filling = turn++ / 2 % step; filling < FILLINGS; filling += step) {
-        for (size_t i = 0; i < s.measurement_count; i++) {
-            if (!noisy[i]) noisy[i] = calloc(s.measurements[i].cells, sizeof **noisy);
-            assert_non_null(noisy[i]);
-            for (size_t cell = 0; cell < s.measurements[i].cells; cell++)
-                noisy[i][cell] = filled(filling, s.measurements[i].limit);
-        }
-        tmi_calibration calibration;
-        assert_int_equal(tmi_calibration_make(&calibration, &s, noisy, NULL), TAMIS_OK);
-        assert_read(&s, &(tmi_inference){&s, &groups, noisy, &calibration}, design, filling);
-        tmi_calibration_clear(&calibration);
+        for (size_t i = 0; i < c.s.measurement_count; i++)
+            for (size_t k = 0; k < c.s.measurements[i].numbers; k++) c.noisy[i][k] = filled(filling, c.s.measurements[i].limit);
+        assert_read(&c, design, filling);
     }
-    for (size_t i = 0; i < s.measurement_count; i++) free(noisy[i]);
-    free(noisy);
-    tmi_variance_groups_clear(&groups);
-    tmi_schedule_clear(&s);
-    tamis_plan_free(plan);
+    scene_end(&c);
 }
 
 static void counts_and_totals(void **state)

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "inference/interval/interval.h"
 #include "num/law/student.h"
@@ -25,13 +26,13 @@ static void noise_variance_is_that_of_the_law(void **state)
     (void)state;
     for (int gaussian = 0; gaussian < 2; gaussian++) {
         for (double scale = 0.15; scale < 60; scale *= 1.7) {
-            tmi_noise_part part = {-3, scale, gaussian};
+            tmi_noise_part part = {-3, scale, gaussian, 1};
             double variance = 0;
             for (int k = 1; k <= 4000; k++) variance += 9. * 2 * k * k * mass(part, k);
             assert_true(fabs(tmi_noise_part_variance(part) - variance) <= 1e-11 * variance);
         }
     }
-    tmi_noise_part two[] = {{1, 2, false}, {5, 3, true}};
+    tmi_noise_part two[] = {{1, 2, false, 1}, {5, 3, true, 1}};
     double sum = tmi_noise_part_variance(two[0]) + tmi_noise_part_variance(two[1]);
     assert_true(fabs(tmi_noise_variance(two, 2) - sum) < 1e-12 * sum);
     assert_true(tmi_noise_variance(NULL, 0) == 0);
@@ -87,12 +88,12 @@ static void tails_are_sums_over_the_noise(void **state)
         double se;
         int count;
         tmi_noise_part parts[2];
-    } cases[] = {{1, 1, {{1, 2, false}}},
-                 {3, 1, {{-1, 0.4, false}}},
-                 {2, 1, {{0.5, 9, true}}},
-                 {1.5, 1, {{1, 0.6, true}}},
-                 {4, 2, {{1, 2, false}, {2, 1.5, true}}},
-                 {2, 2, {{0.3, 3, false}, {0.7, 2.5, false}}}};
+    } cases[] = {{1, 1, {{1, 2, false, 1}}},
+                 {3, 1, {{-1, 0.4, false, 1}}},
+                 {2, 1, {{0.5, 9, true, 1}}},
+                 {1.5, 1, {{1, 0.6, true, 1}}},
+                 {4, 2, {{1, 2, false, 1}, {2, 1.5, true, 1}}},
+                 {2, 2, {{0.3, 3, false, 1}, {0.7, 2.5, false, 1}}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int df = 0; df <= 4; df++) {
             tmi_error_law law = {.se = cases[i].se * (df == 1 ? 4 : 1),
@@ -111,7 +112,7 @@ static void tails_are_sums_over_the_noise(void **state)
 static void quantiles_invert_tails(void **state)
 {
     (void)state;
-    tmi_noise_part parts[] = {{1e-3, 1e6, false}, {2, 40, false}, {1e3, 7, true}};
+    tmi_noise_part parts[] = {{1e-3, 1e6, false, 1}, {2, 40, false, 1}, {1e3, 7, true, 1}};
     static const int64_t degrees[] = {TMI_NORMAL, 1, 8, 70, 3000};
     static const double spreads[] = {0, 1e-3, 50, 1e5}, tails[] = {1e-6, 0.025, 0.3, 0.5, 0.9};
     for (size_t count = 2; count <= 3; count++)
@@ -135,7 +136,7 @@ static void one_noise_alone_stays_on_its_lattice(void **state)
     for (int gaussian = 0; gaussian < 2; gaussian++)
         for (double scale = 0.2; scale < 40; scale *= 1.9)
             for (double confidence = 0.1; confidence < 1; confidence += 0.0999) {
-                tmi_noise_part part = {-2.5, scale, gaussian};
+                tmi_noise_part part = {-2.5, scale, gaussian, 1};
                 tmi_error_law law = {.parts = &part, .count = 1};
                 double reach, inside = mass(part, 0), p;
                 int k = 0;
@@ -171,6 +172,70 @@ static void a_third_cumulant_skews(void **state)
     assert_true(high > 2.05 && low > -1.87 && low < -1.7);
 }
 
+/* Noises that are alike count as so many. */
+static void noises_that_are_alike_are_counted(void **state)
+{
+    (void)state;
+    for (int gaussian = 0; gaussian < 2; gaussian++)
+        for (int df = 0; df <= 4; df += 4) {
+            tmi_noise_part alone[7], together[] = {{1.5, 2, gaussian, 5}, {-3, 0.7, gaussian, 2}};
+            for (int k = 0; k < 7; k++)
+                alone[k] = k < 5 ? (tmi_noise_part){1.5, 2, gaussian, 1} : (tmi_noise_part){-3, 0.7, gaussian, 1};
+            assert_true(fabs(tmi_noise_variance(alone, 7) - tmi_noise_variance(together, 2)) < 1e-12);
+            for (double x = -10; x < 40; x += 3.7) {
+                double p, q;
+                assert_int_equal(tmi_error_beyond(&p, &(tmi_error_law){.se = 4, .df = df, .parts = alone, .count = 7}, x, NULL),
+                                 TAMIS_OK);
+                assert_int_equal(tmi_error_beyond(&q, &(tmi_error_law){.se = 4, .df = df, .parts = together, .count = 2}, x,
+                                                  NULL),
+                                 TAMIS_OK);
+                assert_true(fabs(p - q) < 1e-10);
+            }
+        }
+}
+
+/* Of many noises the small ones may be taken together as a normal error, where nobody sees it. The same noises, counted instead
+ * of listed, are never taken together. Noises that are nearly always 0 have heavy tails, for which their variance is no
+ * measure. */
+static void many_small_noises_are_a_normal_error(void **state)
+{
+    (void)state;
+    static const struct {
+        double se, factor, scale;
+        int small;
+    } cases[] = {{1, 0.01, 3, 100}, {20, 0.5, 4, 100},   {3, 1, 0.15, 100},
+                 {1, 0.2, 5, 60},   {0.5, 30, 0.12, 50}, {0.2, 0.03, 2, 90}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_noise_part list[101], counted[] = {{2, 3, false, 1}, {cases[i].factor, cases[i].scale, false, cases[i].small}};
+        list[0] = counted[0];
+        for (int k = 1; k <= cases[i].small; k++) list[k] = (tmi_noise_part){cases[i].factor, cases[i].scale, false, 1};
+        const tmi_error_law law = {.se = cases[i].se, .df = TMI_NORMAL, .parts = list, .count = (size_t)cases[i].small + 1},
+                            same = {.se = cases[i].se, .df = TMI_NORMAL, .parts = counted, .count = 2};
+        const double sd = sqrt(cases[i].se * cases[i].se + tmi_noise_variance(counted, 2));
+        for (double x = 0.25; x < 5; x += 0.5) {
+            double p, q;
+            assert_int_equal(tmi_error_beyond(&p, &law, x * sd, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_beyond(&q, &same, x * sd, NULL), TAMIS_OK);
+            if (!(fabs(p - q) < 1e-5 && fabs(p - q) < 2e-2 * q)) fail_msg("case %zu, x %g: %.9g, %.9g", i, x, p, q);
+        }
+    }
+}
+
+/* Two noises that are next to never there, and no sampling error: the law is that of next to nothing, and is found at once. */
+static void noises_that_are_never_there_take_no_time(void **state)
+{
+    (void)state;
+    const tmi_noise_part parts[] = {{5, 0.02, false, 3}, {2, 0.005, false, 7}};
+    const double sd = sqrt(tmi_noise_variance(parts, 2));
+    const clock_t before = clock();
+    double reach;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.parts = parts, .count = 2}, 0.95, NULL), TAMIS_OK);
+        assert_true(reach > sd && reach < 10 * sd);
+    }
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 10); /* a thousandth of that; it took minutes */
+}
+
 static void ends_stay_in_the_range(void **state)
 {
     (void)state;
@@ -187,7 +252,8 @@ static void ends_stay_in_the_range(void **state)
 static void bad_laws_are_refused(void **state)
 {
     (void)state;
-    tmi_noise_part good = {1, 2, false}, bad[] = {{NAN, 2, false}, {1, 0, false}, {1, INFINITY, true}, {INFINITY, 1, false}};
+    tmi_noise_part good = {1, 2, false, 1}, bad[] = {{1, 2, false, 0}, {1, 2, false, NAN},     {NAN, 2, false, 1},
+                                                     {1, 0, false, 1}, {1, INFINITY, true, 1}, {INFINITY, 1, false, 1}};
     tmi_error_law laws[] = {{.se = -1},
                             {.se = NAN},
                             {.se = INFINITY},
@@ -198,7 +264,9 @@ static void bad_laws_are_refused(void **state)
                             {.parts = &bad[0], .count = 1},
                             {.parts = &bad[1], .count = 1},
                             {.parts = &bad[2], .count = 1},
-                            {.parts = &bad[3], .count = 1}};
+                            {.parts = &bad[3], .count = 1},
+                            {.parts = &bad[4], .count = 1},
+                            {.parts = &bad[5], .count = 1}};
     double x;
     for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
         assert_int_equal(tmi_error_beyond(&x, &laws[i], 0, NULL), TAMIS_INVALID);
@@ -232,6 +300,9 @@ int main(void)
         cmocka_unit_test(quantiles_invert_tails),
         cmocka_unit_test(one_noise_alone_stays_on_its_lattice),
         cmocka_unit_test(a_third_cumulant_skews),
+        cmocka_unit_test(noises_that_are_alike_are_counted),
+        cmocka_unit_test(many_small_noises_are_a_normal_error),
+        cmocka_unit_test(noises_that_are_never_there_take_no_time),
         cmocka_unit_test(ends_stay_in_the_range),
         cmocka_unit_test(bad_laws_are_refused),
     };

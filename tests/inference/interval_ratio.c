@@ -24,6 +24,11 @@ static void without_noise_it_is_fiellers(void **state)
         assert_true(fabs(found.interval.upper - high) < 1e-6 * (high - low));
         assert_true(fabs(found.estimate - a / b) < 1e-15 && !found.interval.clipped && !found.from_range);
         assert_true(fabs(found.sampling_se - sqrt(tmi_quadratic_at(v, a / b)) / fabs(b)) < 1e-12 && found.noise_sd == 0);
+        tmi_ratio_result same; /* nobody knows how large the variance can be */
+        ratio.largest = INFINITY;
+        assert_int_equal(tmi_interval_ratio(&same, &ratio, 0.95, -1000, 1000, NULL), TAMIS_OK);
+        assert_true(same.interval.lower == found.interval.lower && same.interval.upper == found.interval.upper &&
+                    !same.from_range);
     }
 }
 
@@ -31,15 +36,16 @@ static void without_noise_it_is_fiellers(void **state)
 static void noise_in_the_numerator_alone(void **state)
 {
     (void)state;
-    tmi_ratio_part part = {2, 0, 3, false};
+    tmi_ratio_part part = {2, 0, 3, false, 1};
     tmi_ratio ratio = {.numerator = 100, .denominator = 50, .parts = &part, .count = 1};
     tmi_ratio_result found;
     double reach;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 10, NULL), TAMIS_OK);
-    assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.parts = &(tmi_noise_part){2, 3, false}, .count = 1}, 0.95, NULL),
+    assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.parts = &(tmi_noise_part){2, 3, false, 1}, .count = 1}, 0.95,
+                                     NULL),
                      TAMIS_OK);
     assert_true(fabs(found.interval.lower - (100 - reach) / 50) < 1e-6 && fabs(found.interval.upper - (100 + reach) / 50) < 1e-6);
-    double sd = sqrt(tmi_noise_part_variance((tmi_noise_part){2, 3, false}));
+    double sd = sqrt(tmi_noise_part_variance((tmi_noise_part){2, 3, false, 1}));
     assert_true(fabs(found.noise_sd - sd / 50) < 1e-12 && found.sampling_se == 0 && found.from_range);
     ratio.largest = 1e4; /* a margin of 2500 b^2, at b = 2 */
     ratio.margin.c[4] = 6.25e6;
@@ -54,7 +60,7 @@ static void noise_in_the_numerator_alone(void **state)
 static void a_common_noise_cancels(void **state)
 {
     (void)state;
-    tmi_ratio_part part = {2, 1, 3, true};
+    tmi_ratio_part part = {2, 1, 3, true, 1};
     tmi_ratio ratio = {.numerator = 200, .denominator = 100, .sampling = {4, 0, 0}, .largest = 1e9, .parts = &part, .count = 1};
     tmi_ratio_result found;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 10, NULL), TAMIS_OK);
@@ -65,7 +71,7 @@ static void a_common_noise_cancels(void **state)
 static void a_denominator_that_may_be_zero_says_nothing(void **state)
 {
     (void)state;
-    tmi_ratio_part part = {0, 1, 10, false};
+    tmi_ratio_part part = {0, 1, 10, false, 1};
     tmi_ratio ratio = {.numerator = 12, .denominator = 20, .sampling = {4, 0, 0}, .largest = 1e9, .parts = &part, .count = 1};
     tmi_ratio_result found;
     assert_int_equal(tmi_interval_ratio(&found, &ratio, 0.95, 0, 5, NULL), TAMIS_OK);
@@ -105,7 +111,7 @@ static void means_cover(void **state)
         units[i] = (size_t)i;
     }
     for (int t = 0; t < times; t++) {
-        tmi_ratio_part parts[] = {{w * 10, 0, 8, false}, {0, w / 4, 8, false}};
+        tmi_ratio_part parts[] = {{w * 10, 0, 8, false, 1}, {0, w / 4, 8, false, 1}};
         tmi_ratio ratio = {.largest = tmi_variance_range(N, n, -96, 96), .df = n - 1, .parts = parts, .count = 2};
         draw_sample(units, N, n, &d);
         ratio.numerator = w * 10 * draw_noise(&d);
@@ -170,14 +176,14 @@ static void shares_have_wilsons_interval(void **state)
 static void bad_ratios_are_refused(void **state)
 {
     (void)state;
-    tmi_ratio_part part = {1, 1, 2, false};
+    tmi_ratio_part part = {1, 1, 2, false, 1};
     tmi_ratio good = {
         .numerator = 10, .denominator = 20, .sampling = {1, 0, 1}, .largest = 9, .df = 4, .parts = &part, .count = 1};
-    tmi_ratio bad[] = {good, good, good, good, good, good, good, good, good};
+    tmi_ratio bad[] = {good, good, good, good, good, good, good, good, good, good};
     bad[0].numerator = NAN, bad[1].denominator = INFINITY, bad[2].sampling.xy = NAN, bad[3].largest = -1, bad[4].parts = NULL;
-    bad[5].df = -1, bad[6].margin.c[2] = NAN, bad[7].ones = INFINITY, bad[8].all = -1;
+    bad[5].df = -1, bad[6].margin.c[2] = NAN, bad[7].ones = INFINITY, bad[8].all = -1, bad[9].largest = NAN;
     tmi_ratio_result found;
-    for (int i = 0; i < 9; i++) {
+    for (int i = 0; i < 10; i++) {
         assert_int_equal(tmi_interval_ratio(&found, &bad[i], 0.95, 0, 1, NULL), TAMIS_INVALID);
         assert_true(found.interval.lower == 0 && found.interval.upper == 1);
     }

@@ -9,6 +9,23 @@
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/interval_coverage.h"
 
+/* Laplace noise of a scale, or Gaussian: its variance. */
+static double noise_of(double scale, bool gaussian) { return tmi_noise_part_variance((tmi_noise_part){1, scale, gaussian, 1}); }
+
+/* The interval of strata that each have noise of their own, Laplace or Gaussian with the given scales; the estimate is their
+ * sum. */
+static tamis_status interval_of(tmi_interval *found, const tmi_stratum_count *strata, size_t count, const double *scales,
+                                bool gaussian, tamis_error *err)
+{
+    tmi_noise_part parts[40];
+    tmi_count_estimate estimate = {0, parts, count};
+    for (size_t h = 0; h < count; h++) {
+        parts[h] = (tmi_noise_part){strata[h].population / strata[h].sample, scales[h], gaussian, 1};
+        estimate.value += parts[h].factor * strata[h].noisy;
+    }
+    return tmi_interval_strata(found, strata, count, &estimate, 0.95, err);
+}
+
 static void one_stratum_is_near_the_exact_interval(void **state)
 {
     (void)state;
@@ -18,9 +35,9 @@ static void one_stratum_is_near_the_exact_interval(void **state)
     for (int noisy = 0; noisy <= 200; noisy += 20) {
         int64_t low, high;
         tmi_interval found;
-        tmi_stratum_count stratum = {2000, 200, noisy, 2, false, TMI_COUNT_SRS};
+        tmi_stratum_count stratum = {2000, 200, noisy, noise_of(2, false), TMI_COUNT_SRS};
         assert_int_equal(tamis_interval_count(&low, &high, 2000, 200, noisy, scale, level, NULL), TAMIS_OK);
-        assert_int_equal(tmi_interval_strata(&found, &stratum, 1, NULL, 0.95, NULL), TAMIS_OK);
+        assert_int_equal(interval_of(&found, &stratum, 1, &(double){2}, false, NULL), TAMIS_OK);
         assert_true(fabs(found.lower - (double)low) <= 15 && fabs(found.upper - (double)high) <= 15); /* one unit of k is 10 */
     }
     tamis_number_free(scale);
@@ -42,11 +59,11 @@ static double coverage(const char *scale, double size, const double shares[3], i
             double ones = round(shares[h] * (double)N[h]);
             for (size_t i = 0; i < N[h]; i++) units[i] = i;
             draw_sample(units, N[h], n[h], &d);
-            strata[h] = (tmi_stratum_count){(double)N[h], (double)n[h], draw_noise(&d), size, false, TMI_COUNT_SRS};
+            strata[h] = (tmi_stratum_count){(double)N[h], (double)n[h], draw_noise(&d), noise_of(size, false), TMI_COUNT_SRS};
             for (size_t i = 0; i < n[h]; i++) strata[h].noisy += (double)units[i] < ones;
         }
         tmi_interval found;
-        assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
+        assert_int_equal(interval_of(&found, strata, 3, (double[]){size, size, size}, false, NULL), TAMIS_OK);
         assert_true(found.lower >= 0 && found.upper <= 800 && found.lower <= found.upper);
         covered += found.lower <= truth && truth <= found.upper;
     }
@@ -72,18 +89,19 @@ static void many_small_strata_have_the_right_width(void **state)
     (void)state;
     enum { H = 40, N = 100, n = 5, TIMES = 20 };
     draws d = draws_begin("1");
-    double width = 0, noise = tmi_noise_part_variance((tmi_noise_part){20, 1, false});
+    double width = 0, noise = 400 * noise_of(1, false), scales[H];
     size_t units[N];
+    for (int h = 0; h < H; h++) scales[h] = 1;
     for (int t = 0; t < TIMES; t++) {
         tmi_stratum_count strata[H];
         for (int h = 0; h < H; h++) {
             for (size_t i = 0; i < N; i++) units[i] = i;
             draw_sample(units, N, n, &d);
-            strata[h] = (tmi_stratum_count){N, n, draw_noise(&d), 1, false, TMI_COUNT_SRS};
+            strata[h] = (tmi_stratum_count){N, n, draw_noise(&d), noise_of(1, false), TMI_COUNT_SRS};
             for (size_t i = 0; i < n; i++) strata[h].noisy += units[i] < N / 2;
         }
         tmi_interval found;
-        assert_int_equal(tmi_interval_strata(&found, strata, H, NULL, 0.95, NULL), TAMIS_OK);
+        assert_int_equal(interval_of(&found, strata, H, scales, false, NULL), TAMIS_OK);
         width += (found.upper - found.lower) / TIMES;
     }
     draws_end(d);
@@ -96,20 +114,21 @@ static void many_small_strata_have_the_right_width(void **state)
 static void strata_that_differ_are_not_overconfident(void **state)
 {
     (void)state;
-    tmi_stratum_count strata[] = {{400, 30, 2, 0.25, false, TMI_COUNT_SRS},
-                                  {500, 30, 3, 0.25, false, TMI_COUNT_SRS},
-                                  {600, 30, 28, 0.25, false, TMI_COUNT_SRS}};
+    const double small = noise_of(0.25, false), scales[] = {0.25, 0.25, 0.25};
+    tmi_stratum_count strata[] = {{400, 30, 2, small, TMI_COUNT_SRS},
+                                  {500, 30, 3, small, TMI_COUNT_SRS},
+                                  {600, 30, 28, small, TMI_COUNT_SRS}};
     tmi_noise_part parts[3];
     double variance = 0, estimate = 0, reach;
     for (int h = 0; h < 3; h++) {
-        parts[h] = (tmi_noise_part){strata[h].population / 30, 0.25, false};
+        parts[h] = (tmi_noise_part){strata[h].population / 30, 0.25, false, 1};
         variance += tmi_variance_srs(strata[h].population, 30, strata[h].noisy * (30 - strata[h].noisy) / 30);
         estimate += parts[h].factor * strata[h].noisy;
     }
     tmi_interval found;
     assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.se = sqrt(variance), .parts = parts, .count = 3}, 0.95, NULL),
                      TAMIS_OK);
-    assert_int_equal(tmi_interval_strata(&found, strata, 3, NULL, 0.95, NULL), TAMIS_OK);
+    assert_int_equal(interval_of(&found, strata, 3, scales, false, NULL), TAMIS_OK);
     assert_true(found.upper - estimate > 0.95 * reach && estimate - found.lower > 0.95 * reach);
 }
 
@@ -117,46 +136,53 @@ static void the_range_holds(void **state)
 {
     (void)state;
     tmi_interval found;
-    tmi_stratum_count low[] = {{100, 10, -40, 1, false, TMI_COUNT_SRS}, {50, 5, -30, 2, true, TMI_COUNT_SRS}};
-    assert_int_equal(tmi_interval_strata(&found, low, 2, NULL, 0.95, NULL), TAMIS_OK);
-    assert_true(found.lower == 0 && found.upper > 1 && found.upper < 75 && found.clipped); /* as for 0, not a point */
-    tmi_stratum_count high[] = {{100, 10, 60, 1, false, TMI_COUNT_SRS}, {50, 5, 70, 2, true, TMI_COUNT_SRS}};
-    assert_int_equal(tmi_interval_strata(&found, high, 2, NULL, 0.95, NULL), TAMIS_OK);
-    assert_true(found.lower > 75 && found.lower < 149 && found.upper == 150 && found.clipped);
-    tmi_stratum_count wide[] = {{100, 10, 5, 1e6, false, TMI_COUNT_SRS},
-                                {50, 50, 5, 1e5, true, TMI_COUNT_SRS}}; /* the noise drowns everything */
-    assert_int_equal(tmi_interval_strata(&found, wide, 2, NULL, 0.95, NULL), TAMIS_OK);
-    assert_true(found.lower == 0 && found.upper == 150 && found.clipped);
-    tmi_stratum_count census[] = {{100, 100, 30, 0.01, false, TMI_COUNT_SRS},
-                                  {50, 50, 20, 0.01, false, TMI_COUNT_SRS}}; /* neither sampling nor noise */
-    assert_int_equal(tmi_interval_strata(&found, census, 2, NULL, 0.95, NULL), TAMIS_OK);
-    assert_true(fabs(found.lower - 50) < 1 && fabs(found.upper - 50) < 1);
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        const double one = noise_of(1, gaussian), two = noise_of(2, gaussian);
+        tmi_stratum_count low[] = {{100, 10, -40, one, TMI_COUNT_SRS}, {50, 5, -30, two, TMI_COUNT_SRS}};
+        assert_int_equal(interval_of(&found, low, 2, (double[]){1, 2}, gaussian, NULL), TAMIS_OK);
+        assert_true(found.lower == 0 && found.upper > 1 && found.upper < 75 && found.clipped); /* as for 0, not a point */
+        tmi_stratum_count high[] = {{100, 10, 60, one, TMI_COUNT_SRS}, {50, 5, 70, two, TMI_COUNT_SRS}};
+        assert_int_equal(interval_of(&found, high, 2, (double[]){1, 2}, gaussian, NULL), TAMIS_OK);
+        assert_true(found.lower > 75 && found.lower < 149 && found.upper == 150 && found.clipped);
+        tmi_stratum_count wide[] = {{100, 10, 5, noise_of(1e6, gaussian), TMI_COUNT_SRS},
+                                    {50, 50, 5, noise_of(1e5, gaussian), TMI_COUNT_SRS}}; /* the noise drowns everything */
+        assert_int_equal(interval_of(&found, wide, 2, (double[]){1e6, 1e5}, gaussian, NULL), TAMIS_OK);
+        assert_true(found.lower == 0 && found.upper == 150 && found.clipped);
+        tmi_stratum_count census[] = {{100, 100, 30, noise_of(0.01, gaussian), TMI_COUNT_SRS},
+                                      {50, 50, 20, noise_of(0.01, gaussian), TMI_COUNT_SRS}}; /* neither sampling nor noise */
+        assert_int_equal(interval_of(&found, census, 2, (double[]){0.01, 0.01}, gaussian, NULL), TAMIS_OK);
+        assert_true(fabs(found.lower - 50) < 1 && fabs(found.upper - 50) < 1);
+    }
 }
 
 static void bad_strata_are_refused(void **state)
 {
     (void)state;
     tmi_interval found;
-    tmi_stratum_count bad[] = {{10, 0, 1, 1, false, TMI_COUNT_SRS},        {10, 11, 1, 1, false, TMI_COUNT_SRS},
-                               {10, 5, NAN, 1, false, TMI_COUNT_SRS},      {10, 5, 1, 0, false, TMI_COUNT_SRS},
-                               {10, 5, 1, INFINITY, false, TMI_COUNT_SRS}, {NAN, 5, 1, 1, false, TMI_COUNT_SRS},
-                               {INFINITY, 5, 1, 1, false, TMI_COUNT_SRS}};
+    const tmi_noise_part part = {2, 1, false, 1}, bad_part = {NAN, 1, false, 1};
+    const tmi_count_estimate two = {2, &part, 1}, no_number = {NAN, &part, 1}, no_part = {2, &bad_part, 1};
+    tmi_stratum_count bad[] = {{10, 0, 1, 1, TMI_COUNT_SRS},  {10, 11, 1, 1, TMI_COUNT_SRS},       {10, 5, NAN, 1, TMI_COUNT_SRS},
+                               {10, 5, 1, -1, TMI_COUNT_SRS}, {10, 5, 1, INFINITY, TMI_COUNT_SRS}, {10, 5, 1, NAN, TMI_COUNT_SRS},
+                               {NAN, 5, 1, 1, TMI_COUNT_SRS}, {INFINITY, 5, 1, 1, TMI_COUNT_SRS}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(tmi_interval_strata(&found, &bad[i], 1, NULL, 0.95, NULL), TAMIS_INVALID);
+        assert_int_equal(tmi_interval_strata(&found, &bad[i], 1, &two, 0.95, NULL), TAMIS_INVALID);
         assert_true(found.lower == 0 && isinf(found.upper));
     }
-    tmi_stratum_count good[] = {{10, 5, 1, 1, false, TMI_COUNT_SRS}, {10, 5, 1, 1, false, TMI_COUNT_SRS}};
-    assert_int_equal(tmi_interval_strata(&found, NULL, 1, NULL, 0.95, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_interval_strata(&found, good, 0, NULL, 0.95, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, 1, NULL), TAMIS_INVALID);
-    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, NAN, NULL), TAMIS_INVALID);
+    tmi_stratum_count good[] = {{10, 5, 1, 1, TMI_COUNT_SRS}, {10, 5, 1, 1, TMI_COUNT_SRS}};
+    assert_int_equal(tmi_interval_strata(&found, NULL, 1, &two, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 0, &two, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, NULL, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, &no_number, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, &no_part, 0.95, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, &two, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&found, good, 2, &two, NAN, NULL), TAMIS_INVALID);
     tamis_error err;
-    EVERY_ALLOCATION_FAILS(tmi_interval_strata(&found, good, 2, NULL, 0.95, &err), { assert_true(found.lower == 0); });
+    EVERY_ALLOCATION_FAILS(tmi_interval_strata(&found, good, 2, &two, 0.95, &err), { assert_true(found.lower == 0); });
 }
 
-/* Other laws of one stratum against the exact interval; an estimate that is moved by nothing, with the noise that it has, is what
- * it was; and one that is moved carries its interval along. */
-static void moved_counts(void **state)
+/* Other laws of one stratum against the exact interval; an estimate beside the sum over the strata, with less noise, carries its
+ * interval along. */
+static void estimates_beside_the_strata(void **state)
 {
     (void)state;
     tamis_number *scale, *level, *rate;
@@ -167,24 +193,23 @@ static void moved_counts(void **state)
         for (int noisy = 5; noisy <= 185; noisy += 30) {
             tmi_count_case c = {
                 .law = (tmi_count_law)law, .population = 2000, .sample = 200, .rate = rate, .scale = scale, .confidence = level};
-            tmi_stratum_count stratum = {2000, 200, noisy, 2, false, (tmi_count_law)law};
-            const tmi_noise_part own = {10, 2, false}, half = {5, 2, false};
-            tmi_interval found, same, moved;
+            tmi_stratum_count stratum = {2000, 200, noisy, noise_of(2, false), (tmi_count_law)law};
+            const tmi_noise_part half = {5, 2, false, 1};
+            tmi_interval found, moved;
             int64_t low, high;
             assert_int_equal(tmi_interval_count(&low, &high, &c, noisy, NULL), TAMIS_OK);
-            assert_int_equal(tmi_interval_strata(&found, &stratum, 1, NULL, 0.95, NULL), TAMIS_OK);
+            assert_int_equal(interval_of(&found, &stratum, 1, &(double){2}, false, NULL), TAMIS_OK);
             assert_true(fabs(found.lower - (double)low) <= 12 && fabs(found.upper - (double)high) <= 12);
-            assert_int_equal(tmi_interval_strata(&same, &stratum, 1, &(tmi_moved_count){10 * noisy, &own, 1}, 0.95, NULL),
-                             TAMIS_OK);
-            assert_true(fabs(same.lower - found.lower) < 1e-3 && fabs(same.upper - found.upper) < 1e-3);
-            assert_int_equal(tmi_interval_strata(&moved, &stratum, 1, &(tmi_moved_count){10 * noisy + 4, &half, 1}, 0.95, NULL),
+            stratum.noise /= 4;
+            assert_int_equal(tmi_interval_strata(&moved, &stratum, 1, &(tmi_count_estimate){10 * noisy + 4, &half, 1}, 0.95,
+                                                 NULL),
                              TAMIS_OK);
             assert_true(moved.lower > found.lower && moved.lower < 10 * noisy + 4 && moved.upper > 10 * noisy + 4 &&
                         moved.upper < found.upper + 4.5);
         }
-    tmi_stratum_count census = {50, 50, 20, 1, false, TMI_COUNT_SRS}; /* neither sampling nor noise is left */
+    tmi_stratum_count census = {50, 50, 20, 0, TMI_COUNT_SRS}; /* neither sampling nor noise is left */
     tmi_interval point;
-    assert_int_equal(tmi_interval_strata(&point, &census, 1, &(tmi_moved_count){21, NULL, 0}, 0.95, NULL), TAMIS_OK);
+    assert_int_equal(tmi_interval_strata(&point, &census, 1, &(tmi_count_estimate){21, NULL, 0}, 0.95, NULL), TAMIS_OK);
     assert_true(fabs(point.lower - 21) < 1e-3 && fabs(point.upper - 21) < 1e-3);
     tamis_number_free(scale);
     tamis_number_free(level);
@@ -194,7 +219,7 @@ static void moved_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(moved_counts),
+        cmocka_unit_test(estimates_beside_the_strata),
         cmocka_unit_test(one_stratum_is_near_the_exact_interval),
         cmocka_unit_test(several_strata_cover),
         cmocka_unit_test(many_small_strata_have_the_right_width),

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+#include "plan/json.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/plan/reader.h"
 
@@ -36,6 +38,40 @@ static void missing_values_are_as_the_plan_says(void **state)
     assert_false(tmi_has_budget(p));
     assert_string_equal(p->ledger, "folder/tamis.ledger");
     tamis_plan_free(p);
+}
+
+/* Declared complete: what counts in the place of a value is the middle of the range that all strata have, or the first value. */
+static void complete_columns(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\n"
+        "design: {stratified: {by: g, within: srs, strata: {a: {population: 50, sample: 5}, b: {population: 60, sample: 5}}}}\n"
+        "columns:\n"
+        "  x: {from: 10, to: 21, step: 1, missing: none}\n"
+        "  y: {from: {a: 0, b: 4}, to: {a: 10, b: 20}, step: 1, missing: none}\n"
+        "  awards: {values: [\"No\", \"Yes\"], missing: none}\n"
+        "statistics: [{mean: x}]\n";
+    tamis_plan *p = read_good(text), *again = NULL;
+    tmi_value *tree = NULL;
+    char *json = NULL;
+    for (int round = 0; round < 2; round++) {
+        const tamis_plan *read = round == 0 ? p : again;
+        for (size_t i = 0; i < 4; i++) { /* JSON has them in alphabetical order */
+            const tmi_plan_column *c = &read->columns[i];
+            if (strcmp(c->name, "g") == 0) continue;
+            assert_int_equal(c->missing, TMI_NEVER);
+            assert_int_equal(c->instead, strcmp(c->name, "x") == 0 ? 15 : strcmp(c->name, "y") == 0 ? 7 : 0);
+        }
+        if (round > 0) break;
+        assert_int_equal(tmi_plan_json(&tree, p, NULL), TAMIS_OK);
+        assert_int_equal(tmi_json_canonical_text(&json, tree, NULL), TAMIS_OK);
+        again = read_good(json);
+    }
+    tmi_value_free(tree);
+    tmi_free(json);
+    tamis_plan_free(p);
+    tamis_plan_free(again);
 }
 
 static void indicators_are_columns(void **state)
@@ -229,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(missing_values_are_as_the_plan_says),
+        cmocka_unit_test(complete_columns),
         cmocka_unit_test(indicators_are_columns),
         cmocka_unit_test(cuts_are_categories),
         cmocka_unit_test(quantiles_have_positions),

@@ -1,5 +1,5 @@
-/* An engine whose rows are arrays in the test, and which does as it is told: a second, independent way to the integers, written
- * from engine.h alone, and a way to make any step fail. */
+/* An engine whose rows are arrays in the test, and which answers what it is asked: a second, independent way to the integers,
+ * written from engine.h alone, and a way to make any step fail. */
 #ifndef TESTS_RELEASE_ARRAY_ENGINE_H
 #define TESTS_RELEASE_ARRAY_ENGINE_H
 
@@ -114,6 +114,23 @@ static inline int64_t array_value(const array_engine *a, const tmi_column *c, co
         }
         return missing ? ARRAY_MISSING : 1;
     }
+    case TMI_CLASSES: {
+        if ((of = array_value(a, c->of, row)) == ARRAY_MISSING) return c->has_instead ? c->instead : ARRAY_MISSING;
+        const int32_t class = c->classes[tmi_has_points(c->of) ? 0 : of];
+        return class < 0 ? ARRAY_MISSING : class;
+    }
+    case TMI_PRODUCT: {
+        const int64_t second = array_value(a, c->second, row);
+        of = array_value(a, c->of, row);
+        if (of == ARRAY_MISSING || second == ARRAY_MISSING) return c->has_instead ? c->instead : ARRAY_MISSING;
+        const double k = floor(ldexp((double)of * (double)second, -c->shift) + 0.5);
+        return (int64_t)fmin(fmax(k, (double)c->grid.low), (double)c->grid.high);
+    }
+    case TMI_DIFFERENCE: {
+        const int64_t second = array_value(a, c->second, row);
+        of = array_value(a, c->of, row);
+        return of == ARRAY_MISSING || second == ARRAY_MISSING ? ARRAY_MISSING : of - second;
+    }
     case TMI_LOOKUP: return (of = array_value(a, c->of, row)) == ARRAY_MISSING ? ARRAY_MISSING : c->numbers[of];
     case TMI_SCATTER: { /* H(key, H(stratum), H(label)) */
         unsigned char parts[3 * 32], hash[32], *end = parts + 32;
@@ -183,7 +200,7 @@ static inline tmi_int128 array_adds(const array_engine *a, const tmi_measure *m,
         if (v == ARRAY_MISSING) return 0;
         product *= (double)(v - m->factors[i].minus);
     }
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < TMI_MAX_PRESENT; i++)
         if (m->present[i] && array_value(a, m->present[i], row) == ARRAY_MISSING) return 0;
     if (m->where && array_value(a, m->where, row) != 1) return 0;
     double rounded = floor(ldexp(product, -m->shift) + 0.5);

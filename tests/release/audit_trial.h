@@ -13,7 +13,7 @@
 #include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/release/audit_evidence.h"
 #include "tests/release/audit_survey.h"
 
@@ -75,13 +75,14 @@ static void note_chance(chance *c, const tmi_request *request)
 {
     *c = (chance){.keyed = request->unit != NULL};
     if (request->unit) memcpy(c->key, request->key, sizeof c->key);
-    for (size_t b = 0; request->table_count > 0 && b < request->tables[0].by_count; b++) {
-        const tmi_column *by = request->tables[0].by[b];
-        c->scattered = c->scattered || by->kind == TMI_SCATTER;
-        if (by->kind == TMI_SCATTER) memcpy(c->scatter, by->key, sizeof c->scatter);
-        for (size_t h = 0; by->kind == TMI_GROUPS && h < (by->stratum ? by->stratum->value_count : 1); h++)
-            for (int64_t k = 0; k < by->cluster_counts[h]; k++) c->codes[c->count++] = by->cell_of[h][k];
-    }
+    for (size_t t = 0; t < request->table_count; t++)
+        for (size_t b = 0; b < request->tables[t].by_count && c->count == 0; b++) {
+            const tmi_column *by = request->tables[t].by[b];
+            c->scattered = c->scattered || by->kind == TMI_SCATTER;
+            if (by->kind == TMI_SCATTER) memcpy(c->scatter, by->key, sizeof c->scatter);
+            for (size_t h = 0; by->kind == TMI_GROUPS && h < (by->stratum ? by->stratum->value_count : 1); h++)
+                for (int64_t k = 0; k < by->cluster_counts[h]; k++) c->codes[c->count++] = by->cell_of[h][k];
+        }
 }
 
 static size_t answers_of(const tmi_table *table) { return tmi_table_cells(table) * table->measure_count; }
@@ -122,21 +123,19 @@ static tmi_value *text_as_json(tamis_status (*write)(char **, const tamis_releas
     return json;
 }
 
-/* The law that the certificate declares for a cell: the only one, or that of the cell's stratum. */
-static noise_law declared(size_t *which, const tmi_value *measurement, const tmi_value *group)
+/* The law that the certificate declares for a number: the only one, or that of its stratum; strata follow each other. */
+static noise_law declared(size_t *which, const tmi_value *measurement, size_t number, size_t numbers)
 {
-    const tmi_value *laws = need(measurement, "noise"), *stratum = tmi_value_get(group, "s");
-    for (*which = 0; *which < tmi_value_size(laws); ++*which) {
-        const tmi_value *law = tmi_value_at(laws, *which), *of = tmi_value_get(law, "stratum");
-        if (of && strcmp(tmi_value_string(of), tmi_value_string(stratum)) != 0) continue;
-        tamis_number *scale;
-        assert_int_equal(tamis_number_read(&scale, tmi_value_string(need(law, "scale")), NULL), TAMIS_OK);
-        const noise_law found = {strcmp(tmi_value_string(need(law, "law")), "discrete_gaussian") == 0, tmi_number_nearest(scale)};
-        tamis_number_free(scale);
-        return found;
-    }
-    fail_msg("no law is declared for a cell");
-    return (noise_law){0};
+    const tmi_value *laws = need(measurement, "noise");
+    const size_t count = tmi_value_size(laws);
+    assert_true(count > 0 && numbers % count == 0);
+    *which = number / (numbers / count);
+    const tmi_value *law = tmi_value_at(laws, *which);
+    tamis_number *scale;
+    assert_int_equal(tamis_number_read(&scale, tmi_value_string(need(law, "scale")), NULL), TAMIS_OK);
+    const noise_law found = {strcmp(tmi_value_string(need(law, "law")), "discrete_gaussian") == 0, tmi_number_nearest(scale)};
+    tamis_number_free(scale);
+    return found;
 }
 
 /* ---- judging ---- */
@@ -206,10 +205,10 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
         int64_t before[MOST_LAWS];
         bool any[MOST_LAWS] = {false};
         for (size_t cell = 0; cell < tmi_value_size(values); cell++, ++*cells) {
-            const tmi_value *value = tmi_value_at(values, cell);
             size_t which;
-            const noise_law law = declared(&which, tmi_value_at(declarations, i), need(value, "group"));
-            const int64_t noise = (int64_t)(tmi_value_integer(need(value, "value")) - tmi_asking_truth(l->truth, i, cell));
+            const noise_law law = declared(&which, tmi_value_at(declarations, i), cell, tmi_value_size(values));
+            const int64_t noise = (int64_t)(tmi_value_integer(tmi_value_at(values, cell)) -
+                                            tmi_asking_truth(l->truth, &r->schedule, i, cell));
             assert_true(*cells < MOST_CELLS && *laws + which < MOST_LAWS);
             assert_int_equal(law.gaussian, t->gaussian);
             evidence_add(&t->cells[*cells], &law, noise);

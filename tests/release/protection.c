@@ -8,7 +8,7 @@
 #include "engine/files/source.h"
 #include "num/exact.h"
 #include "release/release.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/ledger/kit.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
@@ -124,34 +124,46 @@ static void what_follows_from_a_rho_is_rounded_up(void **state)
     }
 }
 
-/* Parts that a certificate says: at most the whole together, each above 0, one for each table. */
+/* Tables and parts that a certificate says: the parts are at most the whole together, each above 0; the tables are some that the
+ * plan has, each once, and determine what is asked for. The plan has the axes g and h. */
 static void parts_that_are_too_large_are_refused(void **state)
 {
     (void)state;
+    enum { G = 1, H = 2 };
     static const struct {
         const char *privacy;
         bool rho;
         const char *parts[3];
+        int tables[2];
         bool allowed;
-    } cases[] = {{"1", false, {"1/2", "1/2"}, true},
-                 {"1", false, {"1/2", "51/100"}, false},
-                 {"1", false, {"1", "0"}, false},
-                 {"1", false, {"3/2", "-1/2"}, false},
-                 {"1", false, {"1"}, false},
-                 {"1", true, {"1/100", "1/100"}, false},
-                 {"1, delta: 1e-6", true, {"1/200", "1/200"}, true},
-                 {"1, delta: 1e-6", true, {"1/10", "1/10"}, false},
-                 {"1, delta: 1e-6", false, {"1/2", "1/2"}, true},
-                 {"1, delta: 1e-6", false, {"1/2", "1"}, false}};
+    } cases[] = {{"1", false, {"1/2", "1/2"}, {G, H}, true},
+                 {"1", false, {"1/2", "51/100"}, {G, H}, false},
+                 {"1", false, {"1", "0"}, {G, H}, false},
+                 {"1", false, {"3/2", "-1/2"}, {G, H}, false},
+                 {"1", false, {"1"}, {G + H}, true},
+                 {"1", false, {"1"}, {G}, false},
+                 {"1", false, {"1/2", "1/2"}, {G, 4}, false},
+                 {"1", false, {"1/2", "1/2"}, {G, G}, false},
+                 {"1", true, {"1/100", "1/100"}, {G, H}, false},
+                 {"1, delta: 1e-6", true, {"1/200", "1/200"}, {G, H}, true},
+                 {"1, delta: 1e-6", true, {"1/10", "1/10"}, {G, H}, false},
+                 {"1, delta: 1e-6", false, {"1/2", "1/2"}, {G, H}, true},
+                 {"1, delta: 1e-6", false, {"1/2", "1"}, {G, H}, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].privacy, "  - {count: units, by: g}\n  - {count: units, by: h}\n");
         tamis_number *list[2] = {NULL};
-        tmi_budget_parts parts = {.rho = cases[i].rho, .list = list};
+        tmi_shape shapes[2] = {0};
+        tmi_chosen chosen = {.rho = cases[i].rho, .joined = true, .shapes = shapes, .parts = list};
         tmi_schedule s;
-        for (; cases[i].parts[parts.count]; parts.count++) list[parts.count] = number_of(cases[i].parts[parts.count]);
-        assert_int_equal(tmi_schedule_make(&s, plan, &parts, NULL), cases[i].allowed ? TAMIS_OK : TAMIS_INVALID);
+        for (; cases[i].parts[chosen.count]; chosen.count++) {
+            tmi_shape *shape = &shapes[chosen.count];
+            list[chosen.count] = number_of(cases[i].parts[chosen.count]);
+            for (size_t axis = 0; axis < 3; axis++)
+                if (cases[i].tables[chosen.count] >> axis & 1) shape->axes[shape->axis_count++] = axis;
+        }
+        if (tmi_schedule_make(&s, plan, &chosen, NULL) != (cases[i].allowed ? TAMIS_OK : TAMIS_INVALID)) fail_msg("case %zu", i);
         if (cases[i].allowed) tmi_schedule_clear(&s);
-        for (size_t k = 0; k < parts.count; k++) tamis_number_free(list[k]);
+        for (size_t k = 0; k < chosen.count; k++) tamis_number_free(list[k]);
         tamis_plan_free(plan);
     }
 }
@@ -184,7 +196,7 @@ static void rows_of_a_unit_are_bounded(void **state)
     assert_int_equal(tmi_engine_of_source(&engine, source, 1, NULL), TAMIS_OK);
     tamis_release *r = release(plan, engine, NULL, false);
     int64_t sum = 0;
-    for (size_t cell = 0; cell < r->schedule.measurements[0].cells; cell++) sum += (int64_t)r->noisy[0][cell];
+    for (size_t cell = 0; cell < r->schedule.measurements[0].numbers; cell++) sum += (int64_t)r->noisy[0][cell];
     assert_int_equal(sum, 5);
     tamis_release_free(r);
     engine->free(engine);
@@ -208,15 +220,15 @@ static void a_repeated_release_returns_its_own_numbers(void **state)
         size_t j = 0;
         tmi_text x, y;
         tmi_text_init(&x);
-        tmi_measurement_name(&x, &a->schedule.measurements[i]);
+        tmi_measurement_name(&x, &a->schedule.measurements[i], &a->schedule.workload);
         for (;; j++) {
             tmi_text_init(&y);
-            tmi_measurement_name(&y, &b->schedule.measurements[j]);
+            tmi_measurement_name(&y, &b->schedule.measurements[j], &b->schedule.workload);
             const bool same = strcmp(x.bytes, y.bytes) == 0;
             tmi_text_clear(&y);
             if (same) break;
         }
-        assert_memory_equal(a->noisy[i], b->noisy[j], a->schedule.measurements[i].cells * sizeof **a->noisy);
+        assert_memory_equal(a->noisy[i], b->noisy[j], a->schedule.measurements[i].numbers * sizeof **a->noisy);
         tmi_text_clear(&x);
     }
     tamis_release_free(a);

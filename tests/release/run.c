@@ -11,7 +11,7 @@
 #include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
-#include "schedule/variance_groups.h"
+#include "schedule/request/variance_groups.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
@@ -35,11 +35,11 @@ static int64_t *noise_again(const tmi_schedule *s, size_t measurement)
     for (size_t i = 0; i <= measurement; i++) {
         tamis_noise *law;
         free(noise);
-        noise = calloc(s->measurements[i].cells, sizeof *noise);
+        noise = calloc(s->measurements[i].numbers, sizeof *noise);
         assert_non_null(noise);
         assert_int_equal(s->measurements[i].law_count, 1);
         assert_int_equal(tamis_noise_laplace_new(&law, s->measurements[i].laws[0].scale, NULL), TAMIS_OK);
-        assert_int_equal(tamis_noise_draw(noise, s->measurements[i].cells, law, rng, NULL), TAMIS_OK);
+        assert_int_equal(tamis_noise_draw(noise, s->measurements[i].numbers, law, rng, NULL), TAMIS_OK);
         tamis_noise_free(law);
     }
     tamis_rng_free(rng);
@@ -47,21 +47,30 @@ static int64_t *noise_again(const tmi_schedule *s, size_t measurement)
 }
 
 /* The noisy integers of the measurement of that name are `truth` plus the noise. */
-static void assert_truth(const tamis_release *r, const char *name, const int64_t *truth, size_t cells)
+static void assert_truth(const tamis_release *r, const char *name, const int64_t *truth, size_t numbers)
 {
     for (size_t i = 0; i < r->schedule.measurement_count; i++) {
         tmi_text text;
         tmi_text_init(&text);
-        tmi_measurement_name(&text, &r->schedule.measurements[i]);
+        tmi_measurement_name(&text, &r->schedule.measurements[i], &r->schedule.workload);
         bool found = strcmp(text.bytes, name) == 0;
         tmi_text_clear(&text);
         if (!found) continue;
-        assert_int_equal(r->schedule.measurements[i].cells, cells);
+        assert_int_equal(r->schedule.measurements[i].numbers, numbers);
         bits_from_seed(7);
         int64_t *noise = noise_again(&r->schedule, i);
-        for (size_t cell = 0; cell < cells; cell++) { assert_int_equal((int64_t)r->noisy[i][cell] - noise[cell], truth[cell]); }
+        for (size_t k = 0; k < numbers; k++)
+            if ((int64_t)r->noisy[i][k] - noise[k] != truth[k])
+                fail_msg("%s: number %zu is %lld", name, k, (long long)((int64_t)r->noisy[i][k] - noise[k]));
         free(noise);
         return;
+    }
+    for (size_t i = 0; i < r->schedule.measurement_count; i++) {
+        tmi_text text;
+        tmi_text_init(&text);
+        tmi_measurement_name(&text, &r->schedule.measurements[i], &r->schedule.workload);
+        print_message("# there is: %s\n", text.bytes);
+        tmi_text_clear(&text);
     }
     fail_msg("no measurement %s", name);
 }
@@ -76,33 +85,56 @@ static tamis_release *run(const tamis_plan *plan, array_engine *engine, const ch
     return release;
 }
 
+static tamis_release *release_of(const char *statistics, const array_row *list, size_t count)
+{
+    tamis_plan *plan = plan_of(SRS, "20", statistics);
+    array_engine engine = array_engine_of(list, count);
+    tamis_release *r = run(plan, &engine, NULL);
+    tamis_plan_free(plan);
+    return r;
+}
+
+/* x on its grid of half units, clamped to 20..60: 25, 60, 20, missing, 41, 60, 30, 22; k steps above the lowest of m = 40. Levels
+ * of a row are (m-k)^2, 2 k (m-k), k^2, and m^2 if it is missing. Rows of no group are a class of their own. */
 static void integers_plus_noise(void **state)
 {
     (void)state;
-    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
-    array_engine engine = array_engine_of(rows, 8);
-    tamis_release *r = run(plan, &engine, NULL);
-    tamis_plan_free(plan);
-    /* x on its grid of half units, clamped to 20..60: 25, 60, 20, missing, 41, 60, 30, 22. */
-    assert_truth(r, "rows by g, h", (int64_t[]){1, 1, 0, 1, 0, 2}, 6);
-    assert_truth(r, "sum of x", (int64_t[]){25 + 60 + 20 + 41 + 60 + 30 + 22}, 1);
-    assert_truth(r, "rows with x", (int64_t[]){7}, 1);
-    assert_truth(r, "rows with x by g", (int64_t[]){3, 2}, 2);
-    assert_truth(r, "sum of x by g", (int64_t[]){25 + 60 + 22 - 3 * 40, 20 + 41 - 2 * 40}, 2); /* around 40 */
-    assert_truth(r, "sum of x^2", (int64_t[]){25 * 25 + 60 * 60 + 20 * 20 + 41 * 41 + 60 * 60 + 30 * 30 + 22 * 22}, 1);
-    assert_truth(r, "sum of x^2 by g", (int64_t[]){15 * 15 + 20 * 20 + 18 * 18, 20 * 20 + 1}, 2);
-    assert_int_equal(r->schedule.measurement_count, 7);
-
-    /* estimates are linear in them: weight 10, step 1/2 */
-    const tmi_result *known = &r->results.list[0], *cell = &r->results.list[1], *total = &r->results.list[7],
-                     *mean = &r->results.list[8];
+    static const int k[8] = {5, 40, 0, -1, 21, 40, 10, 2}, group[8] = {0, 0, 1, 1, 1, 2, 2, 0};
+    tamis_release *r = release_of("  - count: units\n  - {count: units, by: [g, h]}\n", rows, 8);
+    /* h: u, v, w, missing; g: a, b, none of them */
+    assert_truth(r, "rows by h, g", (int64_t[]){1, 1, 0, 1, 0, 1, 0, 2, 1, 1, 0, 0}, 12);
+    const tmi_result *known = &r->results.list[0], *cell = &r->results.list[1];
     assert_true(known->known && known->estimate == 80 && known->lower == 80 && known->noise_sd == 0);
-    assert_true(cell->estimate == 10 * (double)r->noisy[0][0]);
     assert_true(cell->noise_sd > 0 && fabs(cell->se - hypot(cell->sampling_se, cell->noise_sd)) < 1e-9);
-    assert_true(total->estimate == 5 * (double)r->noisy[r->schedule.uses[2].table[TMI_NUMERATOR]][0]);
-    const tmi_use *use = &r->schedule.uses[3];
-    double sum = (double)r->noisy[use->table[TMI_NUMERATOR]][0], number = (double)r->noisy[use->table[TMI_DENOMINATOR]][0];
-    assert_true(fabs(mean->estimate - (20 + 0.5 * sum / number)) < 1e-12);
+    /* the eight rows are public: what the noise added to all twelve cells is taken off each */
+    double sum = 0;
+    for (size_t i = 0; i < 12; i++) sum += (double)r->noisy[0][i];
+    assert_true(fabs(cell->estimate - 10 * ((double)r->noisy[0][0] - (sum - 8) / 12)) < 1e-9);
+    tamis_release_free(r);
+
+    r = release_of("  - {mean: x, by: g}\n", rows, 8);
+    int64_t levels[12] = {0};
+    for (size_t i = 0; i < 8; i++) {
+        int64_t *to = levels + 4 * group[i];
+        if (k[i] < 0) to[3] += 1600;
+        else to[0] += (40 - k[i]) * (40 - k[i]), to[1] += 2 * k[i] * (40 - k[i]), to[2] += k[i] * k[i];
+    }
+    assert_truth(r, "rows, sums and squares of x by g", levels, 12);
+    /* rows are the first three levels together, sums the third and half of the second; all rows are eight */
+    double noisy[12], all = 0;
+    for (size_t i = 0; i < 12; i++) all += noisy[i] = (double)r->noisy[0][i] / 1600;
+    for (size_t i = 0; i < 12; i++) noisy[i] -= (all - 8) / 12;
+    for (size_t g = 0; g < 2; g++) {
+        const double *l = noisy + 4 * g, mean = 10 + 20 * (l[2] + l[1] / 2) / (l[0] + l[1] + l[2]);
+        assert_true(fabs(r->results.list[g].estimate - mean) < 1e-9);
+    }
+    tamis_release_free(r);
+
+    r = release_of("  - {total: x}\n", rows, 8);
+    double total = 0;
+    for (size_t i = 0; i < r->schedule.measurement_count; i++) assert_int_equal(r->schedule.measurements[i].shape.axis_count, 1);
+    for (size_t i = 0; i < 8; i++) total += k[i] < 0 ? 0 : 10 * (10 + k[i] / 2.0);
+    assert_true(fabs(r->results.list[0].estimate - total) < 8 * r->results.list[0].noise_sd);
     tamis_release_free(r);
 }
 
@@ -501,13 +533,11 @@ static void the_example_survey(void **state)
     bits_from_seed(7);
     tamis_status status = tamis_release_new(&r, plan, NULL, &options, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
-    /* R: sum(enroll), table(stype), tapply(enroll, stype, sum), sum(api00 - 600), tapply(api00 - 600, stype, sum) */
-    assert_truth(r, "sum of enroll", (int64_t[]){116922}, 1);
-    assert_truth(r, "rows by stype", (int64_t[]){142, 33, 25}, 3);
-    assert_truth(r, "sum of enroll by stype", (int64_t[]){59732, 28431, 28759}, 3);
-    assert_truth(r, "sum of api00", (int64_t[]){131317 - 200 * 600}, 1);
-    assert_truth(r, "sum of api00 by stype", (int64_t[]){94592 - 142 * 600, 21591 - 33 * 600, 15134 - 25 * 600}, 3);
-    assert_truth(r, "rows with api00 by stype", (int64_t[]){142, 33, 25}, 3);
+    /* R: table(stype), tapply of (4000 - enroll)^2, 2 enroll (4000 - enroll), enroll^2 by stype */
+    assert_truth(r, "rows, sums and squares of enroll by stype",
+                 (int64_t[]){1822647600, 420848800, 28503600, 329297683, 169956634, 28745683, 211838483, 146251034, 41910483, 0,
+                             0, 0},
+                 12);
     tamis_release_free(r);
 
     assert_int_equal(unlink(ledger), 0);

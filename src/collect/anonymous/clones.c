@@ -1,6 +1,6 @@
 /* Clones. Whatever the others answer, their reports can be made from less: with some probability each other person leaves a
  * report that is as good as the person's own, made of either of the two answers by a fair coin, and otherwise one that can be
- * removed. C ~ Bin(n-1, clone) clones remain; the person's own report is told from theirs by
+ * removed. C ~ Bin(n-1, clone) clones remain, and the attacker compares
  *
  *     Bin(C, 1/2) + one with probability more    against    Bin(C, 1/2) + one with probability less,   C being seen.
  *

@@ -86,7 +86,7 @@ static tamis_status try_cover(cover *answer, search *s, int order, double eps, t
             length = length * (delta.upper < 0.8 * s->delta_down ? 1.5 : delta.upper < 0.95 * s->delta_down ? 1.05 : 1) + 0.5;
         } else if (first < last) {
             length = floor(0.6 * (double)(last - first));
-        } else { /* more than delta, or not to be told from it */
+        } else { /* above delta, or too close to it to decide */
             *answer = STANDS_OUT;
             if (delta.lower > s->delta_up) s->lower = eps;
             return raise_lower(s, first, order, err);

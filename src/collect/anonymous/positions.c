@@ -1,5 +1,5 @@
 /* Counts of several positions. Given all answers the counts are independent, so two answers that differ at d positions are
- * told apart by d pairs of laws, one per position, each with a composition of its own. For every one of them delta at eps is at
+ * compared by d pairs of laws, one per position, each with a composition of its own. For every one of them delta at eps is at
  * most
  *
  *     H(E) = the largest delta of one bit over all compositions and both orders,   E = e^eps,

@@ -23,23 +23,12 @@ tamis_status tmi_tally_write_files(char *files[TMI_TALLY_FILES], const tmi_tally
     return status;
 }
 
-static tamis_status put_fraction(tmi_json_out *out, const char *key, const tamis_number *x, tamis_error *err)
-{
-    char *text;
-    tamis_status status = tamis_number_write(&text, x, err);
-    if (status != TAMIS_OK) return status;
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-    tamis_free(text);
-    return TAMIS_OK;
-}
-
 static tamis_status put_question(tmi_json_out *out, const tmi_asked *asked, tamis_error *err)
 {
     tmi_json_key(out, "question");
     tmi_json_open(out, '{');
-    tamis_status status = put_fraction(out, "confidence", asked->confidence, err);
-    if (status == TAMIS_OK) status = put_fraction(out, "delta", asked->delta, err);
+    tamis_status status = tmi_tally_put_fraction(out, "confidence", asked->confidence, err);
+    if (status == TAMIS_OK) status = tmi_tally_put_fraction(out, "delta", asked->delta, err);
     tmi_json_key(out, "population");
     tmi_json_put_integer(out, asked->population);
     tmi_json_key(out, "promised");

@@ -17,7 +17,7 @@
 
 /* ---- writing ---- */
 
-static tamis_status put_number(tmi_json_out *out, const char *key, const tamis_number *x, tamis_error *err)
+tamis_status tmi_tally_put_fraction(tmi_json_out *out, const char *key, const tamis_number *x, tamis_error *err)
 {
     char *text;
     tamis_status status = tamis_number_write(&text, x, err);
@@ -73,8 +73,8 @@ tamis_status tmi_tally_put(tmi_json_out *out, const tamis_tally *t, tamis_error 
     tamis_status status;
     tmi_json_key(out, "tamis_tally");
     tmi_json_put_integer(out, VERSION);
-    TMI_TRY(put_number(out, "lie", t->lie, err));
-    TMI_TRY(put_number(out, "lie_zero", t->lie_zero, err));
+    TMI_TRY(tmi_tally_put_fraction(out, "lie", t->lie, err));
+    TMI_TRY(tmi_tally_put_fraction(out, "lie_zero", t->lie_zero, err));
     tmi_json_key(out, "columns");
     tmi_json_open(out, '[');
     for (size_t j = 0; j < t->bits; j++) tmi_json_put_string(out, t->names[j]);

@@ -157,17 +157,6 @@ static void put_guarantee(tmi_json_out *out, const tmi_tally_results *r)
     tmi_json_close(out, '}');
 }
 
-static tamis_status put_lie(tmi_json_out *out, const char *key, const tamis_number *lie, tamis_error *err)
-{
-    char *text;
-    tamis_status status = tamis_number_write(&text, lie, err);
-    if (status != TAMIS_OK) return status;
-    tmi_json_key(out, key);
-    tmi_json_put_string(out, text);
-    tamis_free(text);
-    return TAMIS_OK;
-}
-
 tamis_status tmi_tally_put_json(tmi_text *text, const tmi_tally_results *r, tamis_error *err)
 {
     tmi_json_out out;
@@ -176,8 +165,8 @@ tamis_status tmi_tally_put_json(tmi_text *text, const tmi_tally_results *r, tami
     put_integer(&out, "tamis", 1);
     tmi_json_key(&out, "protected");
     tmi_json_put_boolean(&out, true);
-    tamis_status status = put_lie(&out, "lie", r->tally->lie, err);
-    if (status == TAMIS_OK) status = put_lie(&out, "lie_zero", r->tally->lie_zero, err);
+    tamis_status status = tmi_tally_put_fraction(&out, "lie", r->tally->lie, err);
+    if (status == TAMIS_OK) status = tmi_tally_put_fraction(&out, "lie_zero", r->tally->lie_zero, err);
     put_integer(&out, "reports", r->tally->reports);
     put_integer(&out, "repeated", r->tally->repeated);
     if (r->asked.population > 0) put_integer(&out, "population", r->asked.population);

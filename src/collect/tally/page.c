@@ -53,17 +53,6 @@ static void put_results(tmi_text *html, const tmi_tally_results *r)
     tmi_text_put(html, "</table></div></section>\n");
 }
 
-static void put_lines(tmi_text *html, const char *before, tmi_lines *lines, const char *after)
-{
-    for (size_t i = 0; i < lines->count; i++) {
-        tmi_text_put(html, before);
-        tmi_html_text(html, lines->list[i]);
-        tmi_text_put(html, after);
-    }
-    if (lines->failed) html->failed = true;
-    tmi_lines_clear(lines);
-}
-
 static const char ending[] =
     "<h2>What is not covered</h2>\n<ul>\n"
     "<li>Whether each person reported once, and gave a truthful answer to be randomized.</li>\n"
@@ -87,11 +76,11 @@ tamis_status tmi_tally_put_page(tmi_text *html, const tmi_tally_results *r, tami
         tmi_html_style, (long long)r->tally->reports, r->tally->reports == 1 ? "" : "s", r->tally->bits,
         r->tally->bits == 1 ? "" : "s");
     tmi_tally_warnings(&lines, r);
-    put_lines(html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
+    tmi_html_lines(html, "<div class=\"box warn\"><p>Warning: ", &lines, "</p></div>\n");
     put_results(html, r);
     tmi_text_put(html, "<h2>The guarantee</h2>\n<div class=box>");
     tmi_tally_words(&lines, r);
-    put_lines(html, "<p>", &lines, "</p>\n");
+    tmi_html_lines(html, "<p>", &lines, "</p>\n");
     tmi_text_put(html, "</div>\n");
     tmi_text_put(html, ending);
     tmi_text_format(html, "<p class=\"soft\">Made by tamis %s.</p>\n</main></body></html>\n", tamis_version());

@@ -58,4 +58,7 @@ tamis_status tmi_tally_add_saved(tamis_tally *tally, const char *path, const cha
 tamis_status tmi_tally_put(tmi_json_out *out, const tamis_tally *tally, tamis_error *err);
 tamis_status tmi_tally_from_json(tamis_tally **tally, const char *path, const tmi_value *file, tamis_error *err);
 
+/* An exact number as a text: "1/4". */
+tamis_status tmi_tally_put_fraction(tmi_json_out *out, const char *key, const tamis_number *x, tamis_error *err);
+
 #endif

@@ -2,9 +2,7 @@
 #ifndef TMI_ENGINE_CORE_ADDENDS_H
 #define TMI_ENGINE_CORE_ADDENDS_H
 
-#include "engine/core/cells.h"
-
-#define TMI_BLOCK 2048 /* rows */
+#include "engine/core/blocks.h"
 
 /* TMI_ADD_ONES adds `one` in every row except those in `left_out`. The others add their terms. */
 typedef enum tmi_addend_kind { TMI_ADD_ONES, TMI_ADD_SUM } tmi_addend_kind;

@@ -150,9 +150,36 @@ static void put_scatter(tmi_json_out *out, const tmi_layout *layout, const tmi_c
     put_key(out, column->key);
 }
 
+static void put_instead(tmi_json_out *out, const tmi_column *column)
+{
+    tmi_json_key(out, "instead");
+    if (column->has_instead) tmi_json_put_integer(out, column->instead);
+    else tmi_json_put_null(out);
+}
+
+static void put_classes(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
+{
+    put_place(out, "of", layout, column->of);
+    put_integer(out, "codes", (int64_t)column->value_count);
+    tmi_json_key(out, "classes");
+    put_codes(out, column->classes, tmi_class_count(column));
+    put_instead(out, column);
+}
+
+static void put_product(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
+{
+    put_place(out, "of", layout, column->of);
+    put_place(out, "second", layout, column->second);
+    put_integer(out, "shift", column->shift);
+    put_integer(out, "low", column->grid.low);
+    put_integer(out, "high", column->grid.high);
+    put_instead(out, column);
+}
+
 static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
-    static const char *const kinds[] = {"number", "category", "label", "cuts", "indicator", "lookup", "groups", "scatter"};
+    static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator", "lookup",
+                                        "groups", "scatter",  "classes", "product", "difference"};
     tmi_json_open(out, '{');
     tmi_json_key(out, "name");
     tmi_json_put_string(out, column->name);
@@ -163,11 +190,7 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
         put_texts(out, "values", column->values, column->value_count);
         put_texts(out, "missing", column->missing_texts, column->missing_text_count);
     }
-    if (column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY) {
-        tmi_json_key(out, "instead");
-        if (column->has_instead) tmi_json_put_integer(out, column->instead);
-        else tmi_json_put_null(out);
-    }
+    if (column->kind == TMI_NUMBER || column->kind == TMI_CATEGORY) put_instead(out, column);
     if (column->kind == TMI_CUTS || column->kind == TMI_LOOKUP) {
         const bool is_cuts = column->kind == TMI_CUTS;
         put_place(out, "of", layout, column->of);
@@ -177,6 +200,12 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     if (column->kind == TMI_INDICATOR) put_conditions(out, layout, column);
     if (column->kind == TMI_GROUPS) put_groups(out, layout, column);
     if (column->kind == TMI_SCATTER) put_scatter(out, layout, column);
+    if (column->kind == TMI_CLASSES) put_classes(out, layout, column);
+    if (column->kind == TMI_PRODUCT) put_product(out, layout, column);
+    if (column->kind == TMI_DIFFERENCE) {
+        put_place(out, "of", layout, column->of);
+        put_place(out, "second", layout, column->second);
+    }
     tmi_json_close(out, '}');
 }
 
@@ -194,7 +223,7 @@ static void put_measure(tmi_json_out *out, const tmi_layout *layout, const tmi_m
     tmi_json_close(out, ']');
     tmi_json_key(out, "present");
     tmi_json_open(out, '[');
-    for (size_t p = 0; p < 2; p++)
+    for (size_t p = 0; p < TMI_MAX_PRESENT; p++)
         if (measure->present[p]) tmi_json_put_integer(out, (int64_t)tmi_layout_index(layout, measure->present[p]));
     tmi_json_close(out, ']');
     put_place(out, "where", layout, measure->where);

@@ -101,11 +101,11 @@ static bool make_room(tmi_cells *cells)
 /* The only column that a measure reads; NULL: none. False if it reads another, or has a condition. */
 static bool only_column(const tmi_column **only, const tmi_measure *measure)
 {
-    *only = measure->present[0] ? measure->present[0] : measure->present[1];
-    if (measure->factor_count > 0) *only = measure->factors[0].column;
+    *only = measure->factor_count > 0 ? measure->factors[0].column : NULL;
+    for (size_t p = 0; !*only && p < TMI_MAX_PRESENT; p++) *only = measure->present[p];
     for (size_t f = 0; f < measure->factor_count; f++)
         if (measure->factors[f].column != *only) return false;
-    for (size_t p = 0; p < 2; p++)
+    for (size_t p = 0; p < TMI_MAX_PRESENT; p++)
         if (measure->present[p] && measure->present[p] != *only) return false;
     return !measure->where;
 }

@@ -47,6 +47,22 @@ void tmi_scatter(int32_t *codes, const tmi_cell *strata, const tmi_cell *labels,
  * checked. */
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err);
 
+/* The columns that a column is made of or, if it is read, needs beside it: the i-th, from 0 on; NULL: no more. */
+const tmi_column *tmi_column_part(const tmi_column *column, size_t i);
+
+/* The number of classes in the list of a TMI_CLASSES column. */
+static inline size_t tmi_class_count(const tmi_column *column) { return tmi_has_codes(column->of) ? column->of->value_count : 1; }
+
+/* The measure to which a row adds the point of a TMI_PRODUCT column. */
+static inline tmi_measure tmi_product_measure(const tmi_column *column)
+{
+    return (tmi_measure){.factors = {{column->of, 0}, {column->second, 0}},
+                         .factor_count = 2,
+                         .shift = column->shift,
+                         .low = column->grid.low,
+                         .high = column->grid.high};
+}
+
 /* The least and the largest grid point of a column that was checked. */
 void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column);
 

@@ -33,7 +33,8 @@ typedef struct tmi_source {
 
 /* ---- columns ----
  *
- * A column of the source, or one made from others, row by row. Numbers have grid points, categories have codes.
+ * A column of the source, or one made from others, row by row. Numbers have grid points, categories have codes. Several
+ * columns of a request may read the same column of the source, with different grids or values.
  *
  * TMI_NUMBER     k = floor(min(max(v, from), to) / step + 0.5), then clamped to low <= k <= high: IEEE double operations in
  *                this order on every engine. NULL, NaN, infinities, text of a CSV file that is not a number and the missing codes
@@ -54,7 +55,14 @@ typedef struct tmi_source {
  *                whose rank is not below cluster_counts[stratum].
  * TMI_SCATTER    category, never missing: a keyed hash of the row's label `of` in its `stratum`, a label here. H is SHA-256,
  *                the code the first byte of H(key, H(stratum), H(of)), without H(stratum) if there is no stratum, modulo
- *                value_count; a missing label is the empty text. It depends on the row alone. */
+ *                value_count; a missing label is the empty text. It depends on the row alone.
+ * TMI_CLASSES    category: classes[code of `of`], or classes[0] if `of` is a number; -1 is missing, whatever `instead` says. A
+ *                row in which `of` is missing (of a category: also a text outside `values`) has the code `instead`, with
+ *                `has_instead`, or is missing.
+ * TMI_PRODUCT    number: k = floor(point of `of` * point of `second` * 2^-shift + 1/2), then clamped to low <= k <= high of
+ *                `grid`, which is otherwise unused: IEEE double operations in this order, as in a measure. A row in which one
+ *                of the two is missing has the point `instead`, with `has_instead`, or is missing.
+ * TMI_DIFFERENCE number: point of `of` less point of `second`, neither of them a difference; missing where one of them is. */
 #define TMI_KEY_BYTES 32 /* of a SCATTER column, and of a request with a unit */
 
 typedef enum tmi_column_kind {
@@ -65,7 +73,10 @@ typedef enum tmi_column_kind {
     TMI_INDICATOR,
     TMI_LOOKUP,
     TMI_GROUPS,
-    TMI_SCATTER
+    TMI_SCATTER,
+    TMI_CLASSES,
+    TMI_PRODUCT,
+    TMI_DIFFERENCE
 } tmi_column_kind;
 
 typedef struct tmi_column tmi_column;
@@ -82,7 +93,7 @@ struct tmi_column {
     const char *name; /* in the source; of made columns, for messages */
     tmi_column_kind kind;
 
-    tmi_grid grid;               /* NUMBER */
+    tmi_grid grid;               /* NUMBER, PRODUCT */
     const tmi_column *by;        /* NUMBER: the CATEGORY that chooses the grid; NULL: `grid` */
     const tmi_grid *grids;       /* NUMBER with `by`: one per value */
     bool reciprocal;             /* NUMBER */
@@ -90,32 +101,37 @@ struct tmi_column {
     size_t missing_code_count;
 
     const char *const *values;        /* CATEGORY */
-    size_t value_count;               /* CATEGORY, CUTS, GROUPS: codes are below it; SCATTER: a power of 2 up to 256 */
+    size_t value_count;               /* CATEGORY, CUTS, GROUPS, CLASSES: codes are below it; SCATTER: a power of 2 up to 256 */
     const char *const *missing_texts; /* CATEGORY: texts that mean "missing" */
     size_t missing_text_count;
 
-    bool has_instead; /* NUMBER, CATEGORY */
+    bool has_instead; /* NUMBER, CATEGORY, CLASSES, PRODUCT */
     int64_t instead;
 
-    const tmi_column *of;            /* CUTS: a number; LOOKUP: a category; GROUPS, SCATTER: a LABEL */
-    const int64_t *cuts;             /* CUTS: ascending grid points, value_count - 1 of them */
+    const tmi_column *of; /* GROUPS, SCATTER: a LABEL; LOOKUP: a category; CLASSES: either, or a number; others: a number */
+    const int64_t *cuts;  /* CUTS: ascending grid points, value_count - 1 of them */
     const tmi_condition *conditions; /* INDICATOR: all must hold */
     size_t condition_count;
     const int64_t *numbers;        /* LOOKUP: one per code of `of` */
     const tmi_column *stratum;     /* GROUPS: a CATEGORY; SCATTER: a LABEL; NULL: one stratum */
-    const int32_t *const *cell_of; /* GROUPS: one list a stratum, of codes below value_count */
+    const int32_t *const *cell_of; /* GROUPS: one list per stratum, of codes below value_count */
     const int64_t *cluster_counts; /* GROUPS: the length of each list */
     const unsigned char *key;      /* SCATTER: TMI_KEY_BYTES bytes */
+    const int32_t *classes;        /* CLASSES: one per code of `of`; if `of` is a number, one */
+    const tmi_column *second;      /* PRODUCT, DIFFERENCE: a number */
+    int shift;                     /* PRODUCT: 0 <= shift <= TMI_ENGINE_MAX_SHIFT */
 };
 
 static inline bool tmi_has_points(const tmi_column *column)
 {
-    return column->kind == TMI_NUMBER || column->kind == TMI_INDICATOR || column->kind == TMI_LOOKUP;
+    return column->kind == TMI_NUMBER || column->kind == TMI_INDICATOR || column->kind == TMI_LOOKUP ||
+           column->kind == TMI_PRODUCT || column->kind == TMI_DIFFERENCE;
 }
 
 static inline bool tmi_has_codes(const tmi_column *column)
 {
-    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS || column->kind == TMI_SCATTER;
+    return column->kind == TMI_CATEGORY || column->kind == TMI_CUTS || column->kind == TMI_GROUPS ||
+           column->kind == TMI_SCATTER || column->kind == TMI_CLASSES;
 }
 
 /* ---- requests ---- */
@@ -124,10 +140,11 @@ static inline bool tmi_has_codes(const tmi_column *column)
  * (double)(grid point - minus) over the factors, from left to right in doubles; 1 without factors. A row adds nothing
  * where a factor or a `present` column is missing, or where `where`, an indicator, is not 1.
  *
- * Needs    |minus| < 2^52, 0 <= shift <= 256, -2^52 <= low <= high <= 2^52.
+ * Needs    |minus| < 2^52, 0 <= shift <= 640, -2^52 <= low <= high <= 2^52.
  * Rounding of doubles does no harm here: whatever the product is, the clamp bounds what a row adds. */
-#define TMI_MAX_FACTORS 5        /* the weight of a stratum, two of a cluster's sizes, x and y */
-#define TMI_ENGINE_MAX_SHIFT 256 /* 5 factors below 2^53 stay below 2^265 */
+#define TMI_MAX_FACTORS 12       /* the square of a weight, two sizes of a cluster, x and y; and two more, such as lookups */
+#define TMI_MAX_PRESENT 3        /* two columns of a statistic, and one that selects rows */
+#define TMI_ENGINE_MAX_SHIFT 640 /* 12 factors below 2^53 stay below 2^636: products and 2^-640 are far inside doubles */
 
 typedef struct tmi_factor {
     const tmi_column *column; /* with grid points */
@@ -137,8 +154,8 @@ typedef struct tmi_factor {
 typedef struct tmi_measure {
     tmi_factor factors[TMI_MAX_FACTORS];
     size_t factor_count;
-    const tmi_column *present[2]; /* with grid points or codes; NULL: none */
-    const tmi_column *where;      /* NULL: all rows */
+    const tmi_column *present[TMI_MAX_PRESENT]; /* with grid points or codes; NULL: none */
+    const tmi_column *where;                    /* NULL: all rows */
     int shift;
     int64_t low, high;
 } tmi_measure;
@@ -149,14 +166,14 @@ static inline tmi_measure tmi_rows_with(const tmi_column *present)
     return (tmi_measure){.present = {present}, .low = 0, .high = 1};
 }
 
-/* The sum of the grid points of a NUMBER with one grid, or of an indicator. */
+/* The sum of the grid points of a NUMBER with one grid, of a product or of an indicator. */
 static inline tmi_measure tmi_sum_of(const tmi_column *column)
 {
-    const bool is_number = column && column->kind == TMI_NUMBER;
+    const bool has_grid = column && (column->kind == TMI_NUMBER || column->kind == TMI_PRODUCT);
     return (tmi_measure){.factors = {{column, 0}},
                          .factor_count = 1,
-                         .low = is_number ? column->grid.low : 0,
-                         .high = is_number ? column->grid.high : 1};
+                         .low = has_grid ? column->grid.low : 0,
+                         .high = has_grid ? column->grid.high : 1};
 }
 
 /* Cells: every combination of the `by` columns, which have codes, the last one running fastest; one cell if by_count is
@@ -193,8 +210,8 @@ typedef struct tmi_request {
 /* Cells of a table: the product of its value counts; SIZE_MAX if that overflows. */
 size_t tmi_table_cells(const tmi_table *table);
 
-/* Rejects what no engine could answer: more than TMI_MAX_CELLS integers, columns that are made of themselves, and whatever
- * else engine.h rules out. No source is needed. INVALID, SYSTEM. */
+/* Rejects what no engine could answer: more than TMI_MAX_CELLS integers, columns that are made of themselves or in more
+ * than 16 steps, and whatever else engine.h rules out. No source is needed. INVALID, SYSTEM. */
 tamis_status tmi_request_check(const tmi_request *request, tamis_error *err);
 
 /* ---- what may be read before the charge ---- */

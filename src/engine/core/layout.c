@@ -109,6 +109,52 @@ static tamis_status check_scatter(const tmi_column *column, tamis_error *err)
     return tmi_fail(err, TAMIS_INVALID, "column %s: needs a key, labels and a power of 2 up to 256", column->name);
 }
 
+static tamis_status check_classes(const tmi_column *column, tamis_error *err)
+{
+    const int64_t count = (int64_t)column->value_count;
+    if (!column->of || column->of->kind == TMI_LABEL)
+        return tmi_fail(err, TAMIS_INVALID, "column %s: classes are made from a number or category", column->name);
+    if (column->value_count == 0 || column->value_count > (size_t)TMI_MAX_CELLS || !column->classes)
+        return tmi_fail(err, TAMIS_INVALID, "column %s has no classes, or more than %lld", column->name,
+                        (long long)TMI_MAX_CELLS);
+    for (size_t v = 0; v < tmi_class_count(column); v++)
+        if (column->classes[v] < -1 || column->classes[v] >= count)
+            return tmi_fail(err, TAMIS_INVALID, "column %s: class number %zu is neither one of its codes nor -1", column->name,
+                            v + 1);
+    if (column->has_instead && (column->instead < 0 || column->instead >= count))
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the class that replaces missing ones is not one of its codes",
+                        column->name);
+    return TAMIS_OK;
+}
+
+static tamis_status check_product(const tmi_column *column, tamis_error *err)
+{
+    const int64_t low = column->grid.low, high = column->grid.high;
+    if (!column->of || !column->second || !tmi_has_points(column->of) || !tmi_has_points(column->second))
+        return tmi_fail(err, TAMIS_INVALID, "column %s: a product is made from two numbers", column->name);
+    if (column->shift < 0 || column->shift > TMI_ENGINE_MAX_SHIFT)
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the shift of a product is from 0 to %d", column->name,
+                        TMI_ENGINE_MAX_SHIFT);
+    if (!is_point(low) || !is_point(high) || low > high)
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the range of a product is empty or exceeds 2^52", column->name);
+    if (column->has_instead && (column->instead < low || column->instead > high))
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the value that replaces missing ones is not in its range", column->name);
+    return TAMIS_OK;
+}
+
+static tamis_status check_difference(const tmi_column *column, tamis_error *err)
+{
+    int64_t low, high;
+    if (!column->of || !column->second || !tmi_has_points(column->of) || !tmi_has_points(column->second))
+        return tmi_fail(err, TAMIS_INVALID, "column %s: a difference is made from two numbers", column->name);
+    if (column->of->kind == TMI_DIFFERENCE || column->second->kind == TMI_DIFFERENCE)
+        return tmi_fail(err, TAMIS_INVALID, "column %s: a difference is not made from another one", column->name);
+    tmi_point_range(&low, &high, column);
+    if (!is_point(low) || !is_point(high))
+        return tmi_fail(err, TAMIS_INVALID, "column %s: the range of a difference exceeds 2^52", column->name);
+    return TAMIS_OK;
+}
+
 tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
 {
     if (!column || !column->name || column->name[0] == '\0')
@@ -122,17 +168,53 @@ tamis_status tmi_column_check(const tmi_column *column, tamis_error *err)
     case TMI_LOOKUP: return check_lookup(column, err);
     case TMI_GROUPS: return check_groups(column, err);
     case TMI_SCATTER: return check_scatter(column, err);
+    case TMI_CLASSES: return check_classes(column, err);
+    case TMI_PRODUCT: return check_product(column, err);
+    case TMI_DIFFERENCE: return check_difference(column, err);
     }
     return tmi_fail(err, TAMIS_INVALID, "column %s has no valid kind", column->name);
+}
+
+const tmi_column *tmi_column_part(const tmi_column *column, size_t i)
+{
+    const tmi_column *parts[2] = {NULL, NULL};
+    switch (column->kind) {
+    case TMI_NUMBER: parts[0] = column->by; break;
+    case TMI_CATEGORY:
+    case TMI_LABEL: break;
+    case TMI_CUTS:
+    case TMI_LOOKUP:
+    case TMI_CLASSES: parts[0] = column->of; break;
+    case TMI_PRODUCT:
+    case TMI_DIFFERENCE:
+        parts[0] = column->of;
+        parts[1] = column->second;
+        break;
+    case TMI_INDICATOR: return i < column->condition_count ? column->conditions[i].column : NULL;
+    case TMI_GROUPS:
+    case TMI_SCATTER:
+        parts[0] = column->stratum ? column->stratum : column->of;
+        parts[1] = column->stratum ? column->of : NULL;
+        break;
+    }
+    return i < 2 ? parts[i] : NULL;
 }
 
 void tmi_point_range(int64_t *low, int64_t *high, const tmi_column *column)
 {
     const bool is_lookup = column->kind == TMI_LOOKUP;
-    const size_t count = is_lookup ? column->of->value_count : column->by ? column->by->value_count : 0;
+    const bool has_grids = column->kind == TMI_NUMBER && column->by;
+    const size_t count = is_lookup ? column->of->value_count : has_grids ? column->by->value_count : 0;
     *low = column->kind == TMI_INDICATOR || count > 0 ? INT64_MAX : column->grid.low;
     *high = column->kind == TMI_INDICATOR || count > 0 ? INT64_MIN : column->grid.high;
     if (column->kind == TMI_INDICATOR) *low = 0, *high = 1;
+    if (column->kind == TMI_DIFFERENCE) {
+        int64_t least, most;
+        tmi_point_range(low, high, column->of);
+        tmi_point_range(&least, &most, column->second);
+        *low -= most;
+        *high -= least;
+    }
     for (size_t v = 0; v < count; v++) {
         const int64_t least = is_lookup ? column->numbers[v] : column->grids[v].low;
         const int64_t most = is_lookup ? column->numbers[v] : column->grids[v].high;
@@ -152,15 +234,11 @@ static tamis_status add_column(tmi_layout *layout, const tmi_column *column, int
     for (size_t c = 0; column && c < layout->column_count; c++)
         if (layout->columns[c] == column) return TAMIS_OK;
     tamis_status status;
-    if (depth > MAX_DEPTH) return tmi_fail(err, TAMIS_INVALID, "column %s is derived from itself", column->name);
+    if (depth > MAX_DEPTH)
+        return tmi_fail(err, TAMIS_INVALID, "column %s is derived from itself, or others from it in more than %d steps",
+                        column->name, MAX_DEPTH);
     TMI_TRY(tmi_column_check(column, err));
-    const tmi_column *const parts[] = {column->kind == TMI_NUMBER ? column->by : NULL,
-                                       column->kind >= TMI_GROUPS ? column->stratum : NULL,
-                                       column->kind >= TMI_CUTS && column->kind != TMI_INDICATOR ? column->of : NULL};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i]) TMI_TRY(add_column(layout, parts[i], depth + 1, err));
-    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++)
-        TMI_TRY(add_column(layout, column->conditions[i].column, depth + 1, err));
+    for (size_t i = 0; tmi_column_part(column, i); i++) TMI_TRY(add_column(layout, tmi_column_part(column, i), depth + 1, err));
     const tmi_column **columns = tmi_realloc(layout->columns, layout->column_count + 1, sizeof *columns);
     if (!columns) return tmi_fail_memory(err);
     layout->columns = columns;
@@ -183,7 +261,7 @@ static tamis_status add_measure(tmi_layout *layout, const tmi_measure *measure, 
         if (!is_point(factor->minus))
             return tmi_fail(err, TAMIS_INVALID, "column %s: the number subtracted exceeds 2^52", factor->column->name);
     }
-    for (size_t p = 0; p < 2; p++) {
+    for (size_t p = 0; p < TMI_MAX_PRESENT; p++) {
         const tmi_column *present = measure->present[p];
         if (!present) continue;
         TMI_TRY(add_column(layout, present, 0, err));

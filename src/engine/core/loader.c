@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Bytes for the linker's list of folders: a few dozen paths at most. */
@@ -37,9 +38,16 @@ done:
     return found;
 }
 
-/* The full path, because the address sanitizer's dlopen loses track of whose RUNPATH to use. */
-void *tmi_library_open(const char *library)
+tmi_loaded tmi_library_load(void *functions, const char *const *names, size_t count, const char *library)
 {
     tmi_library_path path;
-    return dlopen(tmi_library_find(&path, library) ? path.text : library, RTLD_NOW | RTLD_LOCAL);
+    /* the full path, because the address sanitizer's dlopen loses track of whose RUNPATH to use */
+    void *handle = dlopen(tmi_library_find(&path, library) ? path.text : library, RTLD_NOW | RTLD_LOCAL);
+    tmi_loaded loaded = {.found = handle != NULL};
+    for (size_t i = 0; handle && i < count; i++) {
+        void *const function = dlsym(handle, names[i]);
+        memcpy((char *)functions + i * sizeof function, &function, sizeof function);
+        if (!function) loaded.lacks = names[i];
+    }
+    return loaded;
 }

@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct tmi_library_path {
     char text[PATH_MAX];
@@ -13,7 +14,13 @@ typedef struct tmi_library_path {
  * is in none of them. */
 bool tmi_library_find(tmi_library_path *path, const char *library);
 
-/* A handle for dlsym, NULL if the library is not installed. It is never closed: libraries have threads and thread-local state. */
-void *tmi_library_open(const char *library);
+/* Loads a library and looks up its functions by name: functions[i], a pointer to a function, is names[i]. The library is never
+ * closed: it may have threads and thread-local state. */
+typedef struct tmi_loaded {
+    bool found;
+    const char *lacks; /* a function that it does not have; NULL: it has them all */
+} tmi_loaded;
+
+tmi_loaded tmi_library_load(void *functions, const char *const *names, size_t count, const char *library);
 
 #endif

@@ -20,17 +20,14 @@ static void need(columns *k, const tmi_column *column)
     if (c == k->whole->column_count || k->needed[c]) return;
     k->needed[c] = true;
     k->count++;
-    need(k, column->kind == TMI_NUMBER ? column->by : NULL);
-    need(k, column->kind >= TMI_GROUPS ? column->stratum : NULL);
-    need(k, column->kind >= TMI_CUTS && column->kind != TMI_INDICATOR ? column->of : NULL);
-    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++) need(k, column->conditions[i].column);
+    for (size_t i = 0; tmi_column_part(column, i); i++) need(k, tmi_column_part(column, i));
 }
 
 static void need_measure(columns *k, const tmi_table *table, const tmi_measure *measure)
 {
     for (size_t b = 0; b < table->by_count; b++) need(k, table->by[b]);
     for (size_t f = 0; f < measure->factor_count; f++) need(k, measure->factors[f].column);
-    for (size_t p = 0; p < 2; p++) need(k, measure->present[p]);
+    for (size_t p = 0; p < TMI_MAX_PRESENT; p++) need(k, measure->present[p]);
     need(k, measure->where);
 }
 

@@ -1,6 +1,5 @@
 #include "engine/duckdb/api.h"
 
-#include <dlfcn.h>
 #include <threads.h>
 
 #include "engine/core/libraries.h"
@@ -12,28 +11,22 @@ static const char library[] = "libduckdb.so";
 
 /* Which library a process has loaded is a fact about the process: it is written once, by the first thread. */
 static once_flag once = ONCE_FLAG_INIT;
-static struct {
-    tmi_duckdb_api api;
-    bool found;
-    const char *lacks;
-} loaded;
+static tmi_duckdb_api api;
+static tmi_loaded loaded;
 
 static void load(void)
 {
-    void *handle = tmi_library_open(library);
-    if (!handle) return;
-    loaded.found = true;
-#define LOOK_UP(name) \
-    *(void **)&loaded.api.name = dlsym(handle, "duckdb_" #name); \
-    if (!loaded.api.name) loaded.lacks = "duckdb_" #name;
-    TMI_DUCKDB_FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
+#define NAME(name) "duckdb_" #name,
+    static const char *const names[] = {TMI_DUCKDB_FUNCTIONS(NAME)};
+#undef NAME
+    _Static_assert(sizeof names / sizeof *names * sizeof(void *) == sizeof api, "one pointer per name");
+    loaded = tmi_library_load(&api, names, sizeof names / sizeof *names, library);
 }
 
 const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err)
 {
     call_once(&once, load);
-    if (loaded.found && !loaded.lacks) return &loaded.api;
+    if (loaded.found && !loaded.lacks) return &api;
     if (loaded.found) tmi_fail(err, TAMIS_SYSTEM, "%s is too old: it has no %s; " HOW_TO_GET_IT, library, loaded.lacks);
     else
         tmi_fail(err, TAMIS_SYSTEM,
@@ -50,7 +43,7 @@ bool tmi_duckdb_is_there(void)
     return loaded.found;
 }
 
-const tmi_duckdb_api *tmi_duckdb(void) { return &loaded.api; }
+const tmi_duckdb_api *tmi_duckdb(void) { return &api; }
 
 /* The version is the header's: asking the library itself would mean loading it. */
 #define TEXT_OF(x) #x

@@ -227,7 +227,7 @@ void tmi_duckdb_write_call(tmi_text *sql, const tmi_layout *layout, size_t c)
         return;
     }
     tmi_text_format(sql, "%s_%zu(c%zu", function_of(column), c,
-                    column->kind >= TMI_GROUPS ? tmi_layout_index(layout, column->of) : c);
+                    column->kind == TMI_NUMBER ? c : tmi_layout_index(layout, column->of));
     if (second && second->kind == TMI_LABEL) {
         tmi_text_format(sql, ", c%zu", tmi_layout_index(layout, second));
     } else if (second) {

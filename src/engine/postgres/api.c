@@ -1,6 +1,5 @@
 #include "engine/postgres/api.h"
 
-#include <dlfcn.h>
 #include <pg_config.h>
 #include <stdio.h>
 #include <threads.h>
@@ -12,22 +11,16 @@ static const char library[] = "libpq.so.5"; /* its name since PostgreSQL 8.2 */
 
 /* Which library a process has loaded is a fact about the process: it is written once, by the first thread. */
 static once_flag once = ONCE_FLAG_INIT;
-static struct {
-    tmi_pq_api api;
-    bool found;
-    const char *lacks;
-} loaded;
+static tmi_pq_api api;
+static tmi_loaded loaded;
 
 static void load(void)
 {
-    void *handle = tmi_library_open(library);
-    if (!handle) return;
-    loaded.found = true;
-#define LOOK_UP(name) \
-    *(void **)&loaded.api.name = dlsym(handle, "PQ" #name); \
-    if (!loaded.api.name) loaded.lacks = "PQ" #name;
-    TMI_PQ_FUNCTIONS(LOOK_UP)
-#undef LOOK_UP
+#define NAME(name) "PQ" #name,
+    static const char *const names[] = {TMI_PQ_FUNCTIONS(NAME)};
+#undef NAME
+    _Static_assert(sizeof names / sizeof *names * sizeof(void *) == sizeof api, "one pointer per name");
+    loaded = tmi_library_load(&api, names, sizeof names / sizeof *names, library);
 }
 
 tamis_status tmi_pq_load(tamis_error *err)
@@ -40,7 +33,7 @@ tamis_status tmi_pq_load(tamis_error *err)
     return TAMIS_OK;
 }
 
-const tmi_pq_api *tmi_pq(void) { return &loaded.api; }
+const tmi_pq_api *tmi_pq(void) { return &api; }
 
 /* The version is the header's: asking the library itself would mean loading it. */
 void tmi_postgres_libraries(tmi_library_list *list)

@@ -1,4 +1,3 @@
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,101 +11,6 @@
 #define MOST_GROUPS 0x1p62
 
 #define MANY_SUMS TMI_SQL_ENTRIES
-
-/* ---- measures ---- */
-
-static void put_present(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
-{
-    const char *and = "";
-    for (size_t i = 0; i < measure->factor_count + 2; i++) {
-        const tmi_column *column = i < measure->factor_count ? measure->factors[i].column
-                                                             : measure->present[i - measure->factor_count];
-        if (!column) continue;
-        tmi_text_format(sql, "%sv%zu IS NOT NULL", and, tmi_layout_index(layout, column));
-        and = " AND ";
-    }
-    if (measure->where) tmi_text_format(sql, "%sv%zu = 1", and, tmi_layout_index(layout, measure->where));
-}
-
-static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor *factor)
-{
-    const size_t c = tmi_layout_index(layout, factor->column);
-    if (factor->minus == 0) {
-        tmi_text_format(sql, "v%zu", c);
-        return;
-    }
-    tmi_text_format(sql, "(v%zu - ", c);
-    tmi_sql_integer(sql, factor->minus);
-    tmi_text_put(sql, ")");
-}
-
-/* How a row's term is computed, from the public ranges of the columns. Products below 2^52 are computed as integers, others as
- * doubles. The latter never leave the range of doubles: they are integers below 2^212, and the shift is at most 256. */
-typedef struct term {
-    bool is_integer, is_clamped;
-} term;
-
-static term term_of(const tmi_measure *measure)
-{
-    double bound = 1, least = 1, most = 1; /* exact up to 2^52, so a bound up to there is valid */
-    for (size_t f = 0; f < measure->factor_count; f++) {
-        int64_t low, high;
-        tmi_point_range(&low, &high, measure->factors[f].column);
-        const double a = (double)(low - measure->factors[f].minus), b = (double)(high - measure->factors[f].minus);
-        const double ends[] = {least * a, least * b, most * a, most * b};
-        bound *= fmax(fmax(fabs(a), fabs(b)), 1);
-        least = fmin(fmin(ends[0], ends[1]), fmin(ends[2], ends[3]));
-        most = fmax(fmax(ends[0], ends[1]), fmax(ends[2], ends[3]));
-    }
-    const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
-    return (term){is_integer, !is_integer || floor(ldexp(most, -measure->shift) + 0.5) > (double)measure->high ||
-                                  floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low};
-}
-
-static void put_term(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure, term how)
-{
-    if (how.is_clamped) tmi_text_put(sql, how.is_integer ? "least(greatest(" : "floor(least(greatest(");
-    if (measure->shift > 0) tmi_text_put(sql, "(");
-    for (size_t f = 0; f < measure->factor_count; f++) {
-        tmi_text_put(sql, f > 0 ? " * " : "");
-        put_factor(sql, layout, &measure->factors[f]);
-        if (!how.is_integer) tmi_text_put(sql, "::float8");
-    }
-    if (how.is_integer && measure->shift > 0) {
-        tmi_text_put(sql, " + ");
-        tmi_sql_integer(sql, INT64_C(1) << (measure->shift - 1));
-        tmi_text_format(sql, ") >> %d", measure->shift);
-    } else if (!how.is_integer) {
-        if (measure->shift > 0) tmi_text_format(sql, ") * '%.17g'::float8", ldexp(1, -measure->shift));
-        tmi_text_put(sql, " + '0.5'::float8");
-    }
-    if (!how.is_clamped) return;
-    tmi_text_put(sql, ", ");
-    tmi_sql_integer(sql, measure->low);
-    tmi_text_put(sql, how.is_integer ? "), " : "::float8), ");
-    tmi_sql_integer(sql, measure->high);
-    tmi_text_put(sql, how.is_integer ? ")" : "::float8))::bigint");
-}
-
-static void put_sum(tmi_text *sql, const tmi_layout *layout, const tmi_measure *measure)
-{
-    if (measure->factor_count > 0) {
-        /* A product with NULL is NULL; only a clamp would turn it into a number. */
-        const term how = term_of(measure);
-        const bool tested = how.is_clamped || measure->present[0] || measure->present[1] || measure->where;
-        tmi_text_put(sql, tested ? "sum(CASE WHEN " : "sum(");
-        if (tested) put_present(sql, layout, measure);
-        if (tested) tmi_text_put(sql, " THEN ");
-        put_term(sql, layout, measure, how);
-        tmi_text_put(sql, tested ? " END)" : ")");
-    } else if (measure->present[0] || measure->present[1] || measure->where) {
-        tmi_text_put(sql, "count(*) FILTER (WHERE ");
-        put_present(sql, layout, measure);
-        tmi_text_put(sql, ")");
-    } else {
-        tmi_text_put(sql, "count(*)");
-    }
-}
 
 /* What one row of a count adds: floor(2^-shift + 1/2), clamped. */
 static int64_t worth(const tmi_measure *measure)
@@ -150,7 +54,7 @@ static tamis_status add_sum(size_t *place, tmi_sql_pass *pass, const tmi_measure
     tmi_text sql;
     char *text;
     tmi_text_init(&sql);
-    put_sum(&sql, pass->layout, measure);
+    tmi_sql_sum(&sql, pass->layout, pass->trees, measure);
     tamis_status status = tmi_text_take(&text, &sql, err);
     if (status != TAMIS_OK) return status;
     for (*place = 0; *place < pass->sum_count; ++*place)
@@ -195,6 +99,7 @@ tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layou
     tamis_status status = TAMIS_OK;
     *passes = (tmi_sql_passes){.list = tmi_alloc(request->table_count, sizeof *passes->list)};
     if (!passes->list) return tmi_fail_memory(err);
+    TMI_TRY(tmi_sql_share(&passes->trees, layout, err));
     for (size_t t = 0; t < request->table_count; t++) {
         const tmi_table *table = &request->tables[t];
         size_t p = 0;
@@ -203,7 +108,7 @@ tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layou
         while (p < passes->count && (groups_with(&passes->list[p], table) > MANY_GROUPS ||
                                      passes->list[p].sum_count + table->measure_count > MANY_SUMS))
             p++;
-        if (p == passes->count) passes->list[passes->count++] = (tmi_sql_pass){.layout = layout};
+        if (p == passes->count) passes->list[passes->count++] = (tmi_sql_pass){.layout = layout, .trees = &passes->trees};
         TMI_TRY(add_table(&passes->list[p], t, err));
     }
 done:
@@ -223,6 +128,7 @@ void tmi_sql_passes_clear(tmi_sql_passes *passes)
         tmi_free(pass->keys);
     }
     tmi_free(passes->list);
+    tmi_factor_trees_clear(&passes->trees);
     *passes = (tmi_sql_passes){0};
 }
 
@@ -235,12 +141,12 @@ static int64_t worth_of_key(const tmi_sql_pass *pass, size_t k)
     return product;
 }
 
-/* How often the sums of a pass use the value of column c. */
-static size_t uses_in_sums(const tmi_sql_pass *pass, size_t c)
+/* How often the sums of a pass use the value with this name: v of a column, p or d of what is shared. */
+static size_t uses_in_sums(const tmi_sql_pass *pass, char letter, size_t c)
 {
     char name[32];
     size_t uses = 0;
-    snprintf(name, sizeof name, "v%zu", c);
+    snprintf(name, sizeof name, "%c%zu", letter, c);
     for (size_t i = 0; i < pass->sum_count; i++)
         for (const char *at = pass->sums[i]; (at = strstr(at, name)); at += strlen(name))
             uses += at[strlen(name)] < '0' || at[strlen(name)] > '9';
@@ -249,9 +155,9 @@ static size_t uses_in_sums(const tmi_sql_pass *pass, size_t c)
 
 static bool is_made_of(const tmi_column *column, const tmi_column *part)
 {
-    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++)
-        if (column->conditions[i].column == part) return true;
-    return column->by == part || column->of == part || column->stratum == part;
+    for (size_t i = 0; tmi_column_part(column, i); i++)
+        if (tmi_column_part(column, i) == part) return true;
+    return false;
 }
 
 /* Categories that are only grouped by: the server groups by their texts, and looks up the code once per group instead of once
@@ -261,7 +167,7 @@ static void find_late(bool *late, const tmi_sql_pass *pass)
     const tmi_layout *layout = pass->layout;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
-        late[c] = column->kind == TMI_CATEGORY && !layout->request->unit && has_key(pass, c) && uses_in_sums(pass, c) == 0;
+        late[c] = column->kind == TMI_CATEGORY && !layout->request->unit && has_key(pass, c) && uses_in_sums(pass, 'v', c) == 0;
         for (size_t other = 0; other < layout->column_count; other++)
             late[c] = late[c] && !is_made_of(layout->columns[other], column);
     }
@@ -271,8 +177,26 @@ static void find_late(bool *late, const tmi_sql_pass *pass)
 static bool uses_twice(const tmi_sql_pass *pass, const bool *late)
 {
     for (size_t c = 0; c < pass->layout->column_count; c++)
-        if (uses_in_sums(pass, c) + (has_key(pass, c) && !late[c]) > 1) return true;
+        if (uses_in_sums(pass, 'v', c) + (has_key(pass, c) && !late[c]) > 1) return true;
     return false;
+}
+
+/* Adds to a step what the sums share, or only finds out whether they share something (sql NULL). */
+static bool put_shared(tmi_text *sql, const tmi_sql_pass *pass)
+{
+    const tmi_factor_trees *trees = pass->trees;
+    bool some = false;
+    for (size_t i = 0; i < trees->factor_count; i++) {
+        if (!tmi_is_shared_factor(trees, i) || uses_in_sums(pass, 'd', i) == 0) continue;
+        some = true;
+        if (sql) tmi_sql_shared(sql, pass->layout, trees, 'd', i);
+    }
+    for (size_t i = 0; i < trees->node_count; i++) {
+        if (!tmi_is_shared_node(trees, i) || uses_in_sums(pass, 'p', i) == 0) continue;
+        some = true;
+        if (sql) tmi_sql_shared(sql, pass->layout, trees, 'p', i);
+    }
+    return some;
 }
 
 static void put_key(tmi_text *sql, const tmi_sql_pass *pass)
@@ -315,7 +239,13 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
     if (!late) return tmi_fail_memory(err);
     find_late(late, pass);
     for (size_t c = 0; c < pass->layout->column_count; c++) some_late = some_late || late[c];
-    TMI_TRY(tmi_sql_values(&step, sql, source, uses_twice(pass, late), late, err));
+    const bool shares = put_shared(NULL, pass);
+    TMI_TRY(tmi_sql_values(&step, sql, source, shares || uses_twice(pass, late), late, err));
+    if (shares) {
+        tmi_text_format(sql, ", s%zu AS (SELECT s%zu.*", step + 1, step);
+        put_shared(sql, pass);
+        tmi_text_format(sql, " FROM s%zu OFFSET '0'::bigint)", step++);
+    }
     if (some_late) {
         TMI_TRY(put_late_groups(sql, pass, source, late, step, err));
     } else {

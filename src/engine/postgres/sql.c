@@ -21,15 +21,36 @@ typedef struct chain {
     char *form;       /* the letter of each column in the last step; 0: not in it */
     size_t step;      /* the last one */
     const bool *late; /* categories that keep their texts; NULL: none */
+    size_t *depths;   /* how many steps of made columns each column needs */
     size_t depth;     /* of the made columns that the step computes */
 } chain;
 
 typedef bool changes(const chain *k, size_t c);
 
+static void end_chain(chain *k)
+{
+    tmi_free(k->form);
+    tmi_free(k->depths);
+}
+
+/* In the layout a column comes after those that it is made of. */
 static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *source, tamis_error *err)
 {
-    *k = (chain){.sql = sql, .source = source, .form = tmi_alloc(source->layout->column_count, 1)};
-    return k->form ? TAMIS_OK : tmi_fail_memory(err);
+    const tmi_layout *layout = source->layout;
+    *k = (chain){.sql = sql, .source = source};
+    k->form = tmi_alloc(layout->column_count, 1);
+    k->depths = tmi_alloc(layout->column_count, sizeof *k->depths);
+    if (!k->form || !k->depths) return tmi_fail_memory(err);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c], *part;
+        if (tmi_is_given(column) || tmi_is_read(column)) continue;
+        k->depths[c] = 1;
+        for (size_t i = 0; (part = tmi_column_part(column, i)); i++) {
+            const size_t depth = k->depths[tmi_layout_index(layout, part)] + 1;
+            if (depth > k->depths[c]) k->depths[c] = depth;
+        }
+    }
+    return TAMIS_OK;
 }
 
 /* Begins a step that gives some columns another form (NULL: none) and passes on all others unchanged. */
@@ -144,7 +165,7 @@ tamis_status tmi_sql_codes(size_t *step, tmi_text *sql, const tmi_sql_source *so
     end_step(&k);
     *step = k.step;
 done:
-    tmi_free(k.form);
+    end_chain(&k);
     return status;
 }
 
@@ -216,6 +237,24 @@ static void put_condition(tmi_text *sql, const tmi_layout *layout, const tmi_con
     }
 }
 
+/* -1 is NULL. An array without NULL is read in constant time, one with NULL from its beginning. */
+static void put_class(tmi_text *sql, const tmi_column *column, size_t of)
+{
+    const size_t count = tmi_class_count(column);
+    bool some_missing = false;
+    for (size_t v = 0; v < count; v++) some_missing = some_missing || column->classes[v] < 0;
+    tmi_text_format(sql, "CASE WHEN v%zu IS NOT NULL THEN %s", of, some_missing ? "nullif(" : "");
+    if (tmi_has_points(column->of)) {
+        tmi_text_format(sql, "'%d'::int", (int)column->classes[0]);
+    } else {
+        put_list(sql, column->classes, count, false);
+        tmi_text_format(sql, "[v%zu + 1]", of);
+    }
+    if (some_missing) tmi_text_put(sql, ", -1)");
+    if (column->has_instead) tmi_text_format(sql, " ELSE %lld", (long long)column->instead);
+    tmi_text_put(sql, " END");
+}
+
 /* AND follows the logic of engine.h: false if one is false, else NULL if one is NULL. */
 static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
@@ -229,6 +268,12 @@ static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
     } else if (column->kind == TMI_LOOKUP) {
         put_list(sql, column->numbers, column->of->value_count, true);
         tmi_text_format(sql, "[v%zu + 1]", of);
+    } else if (column->kind == TMI_CLASSES) {
+        put_class(sql, column, of);
+    } else if (column->kind == TMI_PRODUCT) {
+        tmi_sql_product(sql, layout, c);
+    } else if (column->kind == TMI_DIFFERENCE) {
+        tmi_text_format(sql, "v%zu - v%zu", of, tmi_layout_index(layout, column->second));
     } else {
         tmi_text_put(sql, "(true");
         for (size_t i = 0; i < column->condition_count; i++) {
@@ -239,18 +284,6 @@ static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
         tmi_text_put(sql, ")::int::bigint");
     }
     tmi_text_format(sql, " AS v%zu", c);
-}
-
-/* How many steps of made columns come before this one. In the layout a column comes after those that it is made of. */
-static size_t depth_of(const tmi_column *column)
-{
-    size_t depth = 0;
-    if (column->kind == TMI_CUTS || column->kind == TMI_LOOKUP) depth = depth_of(column->of) + 1;
-    for (size_t i = 0; column->kind == TMI_INDICATOR && i < column->condition_count; i++) {
-        const size_t part = depth_of(column->conditions[i].column);
-        depth = part > depth ? part : depth;
-    }
-    return depth + (column->kind == TMI_INDICATOR);
 }
 
 /* The rows of units that count; see tmi_request. A unit with no more rows than may count needs no places. The values are
@@ -302,7 +335,7 @@ static bool is_number_by(const chain *k, size_t c)
 
 static bool is_groups(const chain *k, size_t c) { return k->source->layout->columns[c]->kind == TMI_GROUPS; }
 
-static bool is_at_depth(const chain *k, size_t c) { return depth_of(k->source->layout->columns[c]) == k->depth; }
+static bool is_at_depth(const chain *k, size_t c) { return k->depths[c] == k->depth; }
 
 tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *source, bool kept, const bool *late,
                             tamis_error *err)
@@ -323,7 +356,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         if (column->kind == TMI_SCATTER) put_scatter(sql, layout, c);
         by = by || (column->kind == TMI_NUMBER && column->by);
         groups = groups || column->kind == TMI_GROUPS;
-        depth = depth_of(column) > depth ? depth_of(column) : depth;
+        depth = k.depths[c] > depth ? k.depths[c] : depth;
     }
     if (kept || by || groups || layout->request->unit || depth > 0) end_step(&k);
     else tmi_text_format(sql, " FROM s%zu)", k.step - 1);
@@ -346,7 +379,7 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     }
     *step = k.step;
 done:
-    tmi_free(k.form);
+    end_chain(&k);
     return status;
 }
 

@@ -2,9 +2,9 @@
  *
  * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3
  * is the trimmed text of column 3 of the layout, c3 its untrimmed text, f3 its number, v3 its point or code. Missing values
- * are NULL. OFFSET '0'::bigint keeps a step from being merged into the next one, which would compute its columns once for
- * every use. (OFFSET 0 would too, but it becomes a bigint only after the planner has decided about parallel workers, and then
- * it cannot use them.)
+ * are NULL. A last step may add products that several sums share. OFFSET '0'::bigint keeps a step from being merged into the
+ * next one, which would compute its columns once for every use. (OFFSET 0 would too, but it becomes a bigint only after the
+ * planner has decided about parallel workers, and then it cannot use them.)
  *
  * No error may depend on a value. PostgreSQL raises an error where C rounds: on a text that is not a number, on a number
  * outside the range of doubles, and on a quotient or product that is rounded to 0 or to infinity. Each of these is guarded
@@ -13,7 +13,7 @@
 #define TMI_ENGINE_POSTGRES_SQL_H
 
 #include "base/text.h"
-#include "engine/core/cells.h"
+#include "engine/core/products.h"
 
 /* Names that one SELECT may have, both in a step and in the final one; PostgreSQL allows 1664. The rest is for a step's own
  * names: `one`, n, copy, place, and for groups their keys, twice, and their rows. */
@@ -68,6 +68,19 @@ void tmi_sql_canonical(tmi_text *sql, const char *name, tmi_sql_type type);
 /* The grid point of number c as v, with a comma before it. */
 void tmi_sql_point(tmi_text *sql, const tmi_sql_source *source, size_t c);
 
+/* What the sums of a request share: p7 is the product of node 7, d7 factor 7 as a double. Nothing if there is little to share,
+ * or more than a step has room for. Clear the trees after a failure too. */
+tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_layout *layout, tamis_error *err);
+
+/* The definition of p or d with this number from the values v of a step, with a comma before it. */
+void tmi_sql_shared(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, char letter, size_t i);
+
+/* The sum of a measure, or the number of its rows (of which each is worth what it adds), over the values of a step. */
+void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure);
+
+/* The point of product c from the values v of its factors. */
+void tmi_sql_product(tmi_text *sql, const tmi_layout *layout, size_t c);
+
 /* An integer as a literal of its type. */
 void tmi_sql_integer(tmi_text *sql, int64_t value);
 
@@ -77,6 +90,7 @@ void tmi_sql_integer(tmi_text *sql, int64_t value);
  * not distinguish are added up here. */
 typedef struct tmi_sql_pass {
     const tmi_layout *layout;
+    const tmi_factor_trees *trees;
     size_t *keys; /* columns of the layout */
     size_t key_count;
     size_t *tables; /* of the request */
@@ -89,6 +103,7 @@ typedef struct tmi_sql_pass {
 typedef struct tmi_sql_passes {
     tmi_sql_pass *list;
     size_t count;
+    tmi_factor_trees trees; /* of all passes, which point to it */
 } tmi_sql_passes;
 
 tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err);

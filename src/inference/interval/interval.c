@@ -39,7 +39,7 @@ static const tmi_noise_part *only_noise(const tmi_error_law *law)
     if (law->se != 0 || law->third != 0) return NULL;
     for (size_t i = 0; i < law->count; i++) {
         if (law->parts[i].factor == 0) continue;
-        if (only) return NULL;
+        if (only || law->parts[i].count != 1) return NULL;
         only = &law->parts[i];
     }
     return only;

@@ -13,6 +13,8 @@
 #include "inference/interval/law.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -23,6 +25,8 @@
 #define FAR 30.0            /* standard deviations beyond which Student's tail is that of the sum */
 #define HEAVY 20            /* with this many degrees of freedom or more nothing is left at 19 standard deviations */
 #define VISIBLE 1e-3        /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
+#define TINY 1e-4           /* of the fourth cumulant: noises that have no more of it together count as one normal error */
+#define MANY 32             /* noises of which the small ones are added up */
 #define WIDE 300.0          /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
 
 /* ---- characteristic functions ---- */
@@ -132,10 +136,14 @@ static double discrete_gaussian(double variance, double t)
 /* A noise as it enters: discrete, or continuous with the given variance. */
 static double noise(const tmi_smooth_part *part, double t)
 {
-    double u = part->factor * t;
-    if (part->gaussian) return part->discrete ? discrete_gaussian(part->spread, u) : exp(-part->spread * u * u / 2);
-    double s = part->discrete ? sin(u / 2) : u; /* spread: 1 / sinh^2(1 / (2 scale)), or half the variance */
-    return 1 / (1 + part->spread * s * s);
+    double u = part->factor * t, one;
+    if (part->gaussian) {
+        one = part->discrete ? discrete_gaussian(part->spread, u) : exp(-part->spread * u * u / 2);
+    } else {
+        double s = part->discrete ? sin(u / 2) : u; /* spread: 1 / sinh^2(1 / (2 scale)), or half the variance */
+        one = 1 / (1 + part->spread * s * s);
+    }
+    return part->count == 1 ? one : pow(one, part->count);
 }
 
 /* ---- preparation ---- */
@@ -153,8 +161,37 @@ tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
         if (!isfinite(part->factor)) return tmi_fail(err, TAMIS_INVALID, "parts: the factor of number %zu is not finite", i);
         if (!(part->scale > 0 && part->scale <= LARGEST_SCALE))
             return tmi_fail(err, TAMIS_INVALID, "parts: the scale of number %zu is not above 0 and at most 1e100", i);
+        if (!(part->count >= 1 && isfinite(part->count)))
+            return tmi_fail(err, TAMIS_INVALID, "parts: the count of number %zu is not at least 1", i);
     }
     return TAMIS_OK;
+}
+
+/* By the variance of one noise, the smallest first. */
+static int by_variance(const void *x, const void *y)
+{
+    const tmi_noise_part *a = x, *b = y;
+    const double v = tmi_noise_part_variance(*a) / a->count, w = tmi_noise_part_variance(*b) / b->count;
+    return (v > w) - (v < w);
+}
+
+/* Many small noises are a normal error, to a part of TINY/8 of any probability: they become one. Their number; `parts` is sorted.
+ * The fourth cumulant of discrete Laplace noise of variance v is 3 v^2 + v; noise that is nearly always 0 has more than its
+ * variance shows. */
+static size_t join_small(double *variance, tmi_noise_part *parts, size_t count, double total)
+{
+    double fourth = 0;
+    size_t joined = 0;
+    *variance = 0;
+    if (count <= MANY) return 0;
+    qsort(parts, count, sizeof *parts, by_variance);
+    for (; joined < count; joined++) {
+        const double all = tmi_noise_part_variance(parts[joined]), factor = parts[joined].factor;
+        fourth += 3 * all * all / parts[joined].count + all * factor * factor;
+        if (fourth > TINY * total * total) break;
+        *variance += all;
+    }
+    return joined;
 }
 
 /* Scaled so that the standard deviation of everything (of T: of the normal with the same se) is 1. */
@@ -166,22 +203,32 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
     if (v->unit == 0) v->unit = 1;
     v->se = law->se / v->unit;
     v->third = law->third / (v->unit * v->unit * v->unit);
-    v->parts = tmi_alloc(law->count, sizeof *v->parts);
+    v->parts = tmi_alloc(law->count + 1, sizeof *v->parts);
     if (!v->parts) return tmi_fail_memory(err);
-    for (size_t i = 0; i < law->count; i++) {
-        tmi_noise_part part = law->parts[i];
+    tmi_noise_part *sorted = tmi_alloc(law->count, sizeof *sorted);
+    if (!sorted) return tmi_fail_memory(err);
+    if (law->count > 0) memcpy(sorted, law->parts, law->count * sizeof *sorted);
+    double small;
+    const size_t joined = join_small(&small, sorted, law->count, variance);
+    if (small > 0) {
+        v->noise_variance += small / variance;
+        v->parts[v->count++] = (tmi_smooth_part){1, small / variance, 1, false, true};
+    }
+    for (size_t i = joined; i < law->count; i++) {
+        tmi_noise_part part = sorted[i];
         double factor = fabs(part.factor) / v->unit,
-               raw = tmi_noise_part_variance((tmi_noise_part){1, part.scale, part.gaussian});
+               raw = tmi_noise_part_variance((tmi_noise_part){1, part.scale, part.gaussian, 1});
         if (factor == 0) continue;
-        v->noise_variance += factor * factor * raw;
+        v->noise_variance += part.count * factor * factor * raw;
         bool smooth = v->se > 0 && student(v, 2 * M_PI * v->se / factor) <= VISIBLE, discrete = smooth && part.scale < WIDE;
         double spread = raw + (smooth ? 0 : fmin(1. / 12, 4 * raw)); /* a noise that is nearly always 0 widens nothing */
         if (part.gaussian && discrete) spread = part.scale * part.scale;
         if (!part.gaussian && discrete) spread = 1 / pow(sinh(0.5 / part.scale), 2);
         if (!part.gaussian && !discrete) spread /= 2;
-        v->parts[v->count++] = (tmi_smooth_part){factor, spread, discrete, part.gaussian};
-        if (!part.gaussian) v->longest = fmax(v->longest, factor * fmax(part.scale, 0.25));
+        v->parts[v->count++] = (tmi_smooth_part){factor, spread, part.count, discrete, part.gaussian};
+        if (!part.gaussian) v->longest = fmax(v->longest, factor * (discrete ? fmax(part.scale, 0.25) : sqrt(spread)));
     }
+    tmi_free(sorted);
     return TAMIS_OK;
 }
 

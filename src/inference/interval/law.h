@@ -5,7 +5,7 @@
 #include "inference/interval/interval.h"
 
 typedef struct tmi_smooth_part {
-    double factor, spread;
+    double factor, spread, count;
     bool discrete, gaussian;
 } tmi_smooth_part;
 

@@ -23,8 +23,7 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
         return tmi_fail(err, TAMIS_INVALID, "ones: not finite, or negative");
     for (int i = 0; i < 5; i++)
         if (!isfinite(ratio->margin.c[i])) return tmi_fail(err, TAMIS_INVALID, "margin: not finite");
-    if (!(ratio->largest >= 0 && isfinite(ratio->largest)))
-        return tmi_fail(err, TAMIS_INVALID, "largest: not a finite number of at least 0");
+    if (!(ratio->largest >= 0)) return tmi_fail(err, TAMIS_INVALID, "largest: not at least 0");
     if (!isfinite(least) || !isfinite(most) || !(least < most))
         return tmi_fail(err, TAMIS_INVALID, "least: not finite and below most");
     if (ratio->count > 0 && !ratio->parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");
@@ -49,15 +48,13 @@ static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p
     const tmi_quadratic *s = &p->ratio->sampling;
     for (size_t i = 0; i < p->ratio->count; i++) {
         const tmi_ratio_part *part = &p->ratio->parts[i];
-        p->parts[i] = (tmi_noise_part){a * part->numerator - b * part->denominator, part->scale, part->gaussian};
+        p->parts[i] = (tmi_noise_part){a * part->numerator - b * part->denominator, part->scale, part->gaussian, part->count};
     }
     double variance = a * a * s->xx - 2 * a * b * s->xy + b * b * s->yy;
     if (a != 0 && p->ratio->all > 0) variance = variance_of_share(p->ratio, p->ratio->numerator / p->ratio->denominator, b / a);
-    if (p->ratio->with_noise) variance = fmax(variance, tmi_noise_variance(p->parts, p->ratio->count));
     double margin = tmi_form_noise_sd(&p->ratio->margin, a, b);
-    tmi_variance v = tmi_variance_limit(variance, margin, a == 0 || p->ratio->with_noise ? INFINITY : p->ratio->largest);
-    size_t count = p->ratio->with_noise ? 0 : p->ratio->count;
-    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = count};
+    tmi_variance v = tmi_variance_limit(variance, margin, a == 0 ? INFINITY : p->ratio->largest);
+    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
     return tmi_error_reach(reach, law, p->confidence, err);
 }
 

@@ -9,6 +9,7 @@
 typedef struct tmi_ratio_part {
     double numerator, denominator, scale;
     bool gaussian;
+    double count;
 } tmi_ratio_part;
 
 typedef struct tmi_ratio {
@@ -16,11 +17,10 @@ typedef struct tmi_ratio {
     tmi_quadratic sampling;        /* estimated sampling variance of A - r B, for every r */
     tmi_form_noise margin;         /* square of what is added to it against the noise in it */
     double ones, all;              /* a share: its sums of a over the ones and over all rows; all = 0: no share */
-    double largest;                /* what that variance can not exceed for an r in the range */
+    double largest;                /* what that variance cannot exceed for an r in the range; infinite: nobody knows */
     int64_t df;                    /* TMI_NORMAL: the variances are known */
     const tmi_ratio_part *parts;
     size_t count;
-    bool with_noise; /* `sampling` holds the noise of the parts too, and is never less than that */
 } tmi_ratio;
 
 typedef struct tmi_ratio_result {
@@ -34,7 +34,7 @@ typedef struct tmi_ratio_result {
  * sampling standard error at r, plus the noises with the factors that they have in A - r B. For a share the standard error
  * is the one that a share of r would have (Wilson's interval): that of the sample is 0 if nobody in it has the property.
  *
- * Needs    finite numbers, least < most finite, largest >= 0, 0 < confidence <= 1 - 10^-9.
+ * Needs    finite numbers, least < most finite, largest >= 0 or infinite, 0 < confidence <= 1 - 10^-9.
  * Cost     some 20 evaluations of the law: a few ms.
  * Errors   INVALID, SYSTEM; the interval is then the range.                                                          */
 tamis_status tmi_interval_ratio(tmi_ratio_result *result, const tmi_ratio *ratio, double confidence, double least, double most,

@@ -24,7 +24,6 @@ typedef struct problem {
     const tmi_stratum_count *strata;
     size_t count;
     double *variance, *noisy; /* v_h; the ones in the sample, so that they make the estimate */
-    tmi_noise_part *own;      /* the noises of the strata */
     const tmi_noise_part *parts;
     size_t part_count;
     double estimate, population, all; /* all: sum of N^2 v */
@@ -34,9 +33,11 @@ typedef struct problem {
     double at_estimate;               /* the variance at K = estimate */
 } problem;
 
-static tamis_status check(const tmi_stratum_count *strata, size_t count, double confidence, tamis_error *err)
+static tamis_status check(const tmi_stratum_count *strata, size_t count, const tmi_count_estimate *estimate, double confidence,
+                          tamis_error *err)
 {
     if (!strata || count < 1) return tmi_fail(err, TAMIS_INVALID, "strata: none");
+    if (!estimate || !isfinite(estimate->value)) return tmi_fail(err, TAMIS_INVALID, "estimate: no finite number");
     if (!(confidence > 0 && confidence <= 1 - 0.99e-9))
         return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
     for (size_t i = 0; i < count; i++) {
@@ -45,8 +46,8 @@ static tamis_status check(const tmi_stratum_count *strata, size_t count, double 
         if (!drawn || !(s->population < 1e15) || (s->law != TMI_COUNT_REPLACED && s->sample > s->population))
             return tmi_fail(err, TAMIS_INVALID, "strata: sample of number %zu not at least 1 and at most the population", i);
         if (!isfinite(s->noisy)) return tmi_fail(err, TAMIS_INVALID, "strata: count of number %zu not finite", i);
-        if (!(s->scale > 0 && s->scale <= 1e100))
-            return tmi_fail(err, TAMIS_INVALID, "strata: scale of number %zu not above 0 and at most 1e100", i);
+        if (!(s->noise >= 0 && s->noise <= 1e200))
+            return tmi_fail(err, TAMIS_INVALID, "strata: noise of number %zu not at least 0 and at most 1e200", i);
     }
     return TAMIS_OK;
 }
@@ -98,36 +99,30 @@ static tamis_status set_student(problem *p, double units, double confidence, tam
     return status;
 }
 
-/* What the estimate was moved by goes to the strata in proportion to their variances. */
-static void take_moved(problem *p, const tmi_moved_count *moved)
+/* What the estimate is beside the sum over strata goes to the strata in proportion to their variances. */
+static void take_estimate(problem *p, const tmi_count_estimate *estimate)
 {
     for (size_t i = 0; i < p->count && p->all > 0; i++) {
         const tmi_stratum_count *s = &p->strata[i];
-        p->noisy[i] += (moved->estimate - p->estimate) * s->sample * s->population * p->variance[i] / p->all;
+        p->noisy[i] += (estimate->value - p->estimate) * s->sample * s->population * p->variance[i] / p->all;
     }
-    p->estimate = moved->estimate;
-    p->parts = moved->parts;
-    p->part_count = moved->count;
+    p->estimate = estimate->value;
+    p->parts = estimate->parts;
+    p->part_count = estimate->count;
 }
 
-static tamis_status prepare(problem *p, const tmi_moved_count *moved, double confidence, tamis_error *err)
+static tamis_status prepare(problem *p, const tmi_count_estimate *given, double confidence, tamis_error *err)
 {
     p->variance = tmi_alloc(p->count, sizeof *p->variance);
     p->noisy = tmi_alloc(p->count, sizeof *p->noisy);
-    p->parts = p->own = tmi_alloc(p->count, sizeof *p->own);
-    p->part_count = p->count;
-    if (!p->variance || !p->noisy || !p->own) return tmi_fail_memory(err);
+    if (!p->variance || !p->noisy) return tmi_fail_memory(err);
     tmi_sum estimate = {0}, population = {0}, all = {0}, squares = {0};
     double units = 0;
-    for (size_t i = 0; i < p->count; i++)
-        p->own[i] = (tmi_noise_part){p->strata[i].population / p->strata[i].sample, p->strata[i].scale, p->strata[i].gaussian};
-    double less = moved ? tmi_noise_variance(moved->parts, moved->count) / tmi_noise_variance(p->own, p->count) : 1;
     for (size_t i = 0; i < p->count; i++) {
         const tmi_stratum_count *s = &p->strata[i];
         double n = s->sample, N = s->population, ones = fmin(fmax(s->noisy, 0), n), share = (ones + 1) / (n + 2);
         p->noisy[i] = s->noisy;
-        double noise = less * tmi_noise_part_variance((tmi_noise_part){1 / n, s->scale, s->gaussian});
-        p->variance[i] = share * (1 - share) / n * left(s) + noise;
+        p->variance[i] = share * (1 - share) / n * left(s) + s->noise / (n * n);
         tmi_sum_add(&estimate, N / n * s->noisy);
         tmi_sum_add(&population, N);
         units += n;
@@ -138,7 +133,7 @@ static tamis_status prepare(problem *p, const tmi_moved_count *moved, double con
     p->population = tmi_sum_value(population);
     p->all = tmi_sum_value(all);
     p->apart = p->all > 0 ? 1 - pow(tmi_sum_value(squares) / (p->all * p->all), 2) : 0;
-    if (moved) take_moved(p, moved);
+    take_estimate(p, given);
     p->student = 1;
     p->at_estimate = pow(law_at(p, p->estimate).se, 2);
     p->known = 1;
@@ -191,14 +186,14 @@ done:
 }
 
 tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count,
-                                 const tmi_moved_count *moved, double confidence, tamis_error *err)
+                                 const tmi_count_estimate *estimate, double confidence, tamis_error *err)
 {
     *interval = (tmi_interval){0, INFINITY, true};
-    tamis_status status = check(strata, count, confidence, err);
+    tamis_status status = check(strata, count, estimate, confidence, err);
     if (status != TAMIS_OK) return status;
     problem p = {.strata = strata, .count = count};
     double half = (1 - confidence) / 2, lower, upper;
-    TMI_TRY(prepare(&p, moved, confidence, err));
+    TMI_TRY(prepare(&p, estimate, confidence, err));
     interval->upper = p.population;
     TMI_TRY(last(&lower, &p, 0, half, err));
     TMI_TRY(last(&upper, &p, p.population, half, err));
@@ -207,6 +202,5 @@ tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count
 done:
     tmi_free(p.variance);
     tmi_free(p.noisy);
-    tmi_free(p.own);
     return status;
 }

@@ -8,28 +8,27 @@
 typedef struct tmi_stratum_count {
     double population, sample; /* TMI_COUNT_RATE: the expected sample */
     double noisy;              /* number of sampled ones + noise */
-    double scale;              /* of the noise; P(k) proportional to exp(-|k|/scale), or to exp(-k^2/(2 scale^2)) if gaussian */
-    bool gaussian;
+    double noise;              /* variance of the noise */
     tmi_count_law law;
 } tmi_stratum_count;
 
-/* The estimate after post-processing has moved it, and the noise that it has now. */
-typedef struct tmi_moved_count {
-    double estimate;
+/* The estimate of the number of ones in all strata, and its noise. */
+typedef struct tmi_count_estimate {
+    double value;
     const tmi_noise_part *parts;
     size_t count;
-} tmi_moved_count;
+} tmi_count_estimate;
 
-/* Interval of the number of ones in all strata together. A total K is in it if the estimate, sum of N/n * noisy, is not
- * too far from K for a population with K ones: the variance and the third cumulant of sampling are those at K, the noise
- * has its exact law (interval_strata.c). For one stratum take the exact tmi_interval_count. The interval of a share with a
- * known denominator is that of the count over it. `moved`: the estimate and the noise to use instead; NULL: none.
+/* Interval of the number of ones in all strata together. A total K is in it if the estimate is not too far from K for a
+ * population with K ones: the variance and the third cumulant of sampling are those at K, the noise has its exact law
+ * (strata.c). For one stratum and one noisy integer take the exact tmi_interval_count. The interval of a share with a known
+ * denominator is that of the count over it.
  *
- * Needs    1 <= sample <= population, finite noisy, scale > 0, 0 < confidence <= 1 - 10^-9.
+ * Needs    1 <= sample <= population, finite noisy and estimate, noise >= 0, 0 < confidence <= 1 - 10^-9.
  * Gives    an interval within 0 and the sum of the populations.
  * Cost     some 20 evaluations of the law: a few ms.
  * Errors   INVALID, SYSTEM; the interval is then everything.                                                          */
 tamis_status tmi_interval_strata(tmi_interval *interval, const tmi_stratum_count *strata, size_t count,
-                                 const tmi_moved_count *moved, double confidence, tamis_error *err);
+                                 const tmi_count_estimate *estimate, double confidence, tamis_error *err);
 
 #endif

@@ -29,13 +29,13 @@ tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *q,
 /* ---- each by itself ---- */
 
 /* The blocks of all grid points, from all records or from those around the rank. */
-static tamis_status make_blocks(tmi_blocks *blocks, const tamis_quantile *q, const tmi_rank *rank, const tmi_records *records,
-                                bool all, tamis_error *err)
+static tamis_status make_blocks(tmi_score_blocks *blocks, const tamis_quantile *q, const tmi_rank *rank,
+                                const tmi_records *records, bool all, tamis_error *err)
 {
     tmi_rank_window window;
     tamis_status status = tmi_rank_window_make(&window, records, all ? NULL : rank, err);
     if (status != TAMIS_OK) return status;
-    status = tmi_blocks_make(blocks, &window, q->grid.low, q->grid.high, rank->p, rank->d, err);
+    status = tmi_score_blocks_make(blocks, &window, q->grid.low, q->grid.high, rank->p, rank->d, err);
     tmi_rank_window_clear(&window);
     return status;
 }
@@ -44,12 +44,12 @@ tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *q, size_t 
                               tamis_error *err)
 {
     const tmi_base_measure measure = {q->log_unit, q->grid.low};
-    tmi_blocks blocks = {0};
+    tmi_score_blocks blocks = {0};
     tamis_status status;
     TMI_TRY(make_blocks(&blocks, q, &q->targets[number].rank, records, true, err));
-    TMI_TRY(tmi_blocks_law(law, &blocks, &measure, q->targets[number].rate, err));
+    TMI_TRY(tmi_score_blocks_law(law, &blocks, &measure, q->targets[number].rate, err));
 done:
-    tmi_blocks_clear(&blocks);
+    tmi_score_blocks_clear(&blocks);
     return status;
 }
 
@@ -58,18 +58,18 @@ static tamis_status find(int64_t *point, tamis_quantile *q, size_t number, const
 {
     const tmi_target *target = &q->targets[number];
     const tmi_base_measure measure = {q->log_unit, q->grid.low};
-    tmi_blocks blocks = {0};
+    tmi_score_blocks blocks = {0};
     bool beyond;
     tamis_status status;
     TMI_TRY(make_blocks(&blocks, q, &target->rank, records, false, err));
-    TMI_TRY(tmi_blocks_find(point, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err));
+    TMI_TRY(tmi_score_blocks_find(point, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err));
     if (beyond) {
-        tmi_blocks_clear(&blocks);
+        tmi_score_blocks_clear(&blocks);
         TMI_TRY(make_blocks(&blocks, q, &target->rank, records, true, err));
-        TMI_TRY(tmi_blocks_find(point, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err));
+        TMI_TRY(tmi_score_blocks_find(point, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err));
     }
 done:
-    tmi_blocks_clear(&blocks);
+    tmi_score_blocks_clear(&blocks);
     return status;
 }
 

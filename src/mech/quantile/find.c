@@ -71,8 +71,9 @@ bool tmi_point_at(int64_t *point, const tmi_block *b, const tmi_ball *rest, cons
 }
 
 /* One try with this many bits. */
-static tamis_status try_to_find(int64_t *point, bool *certain, bool *beyond, const tmi_blocks *blocks, const tmi_base_measure *m,
-                                const tamis_number *rate, const tmi_uniform_bits *u, long bits, tamis_error *err)
+static tamis_status try_to_find(int64_t *point, bool *certain, bool *beyond, const tmi_score_blocks *blocks,
+                                const tmi_base_measure *m, const tamis_number *rate, const tmi_uniform_bits *u, long bits,
+                                tamis_error *err)
 {
     tmi_decays *powers = tmi_decays_new(rate, bits);
     tmi_ball *weights = tmi_alloc(blocks->count, sizeof *weights);
@@ -110,8 +111,8 @@ done:
     return status;
 }
 
-tamis_status tmi_blocks_find(int64_t *point, bool *beyond, const tmi_blocks *blocks, const tmi_base_measure *measure,
-                             const tamis_number *rate, tmi_uniform_bits *u, tamis_rng *rng, tamis_error *err)
+tamis_status tmi_score_blocks_find(int64_t *point, bool *beyond, const tmi_score_blocks *blocks, const tmi_base_measure *measure,
+                                   const tamis_number *rate, tmi_uniform_bits *u, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     bool certain = false;
@@ -131,8 +132,8 @@ done:
     return status;
 }
 
-tamis_status tmi_blocks_law(tamis_bound *law, const tmi_blocks *blocks, const tmi_base_measure *measure, const tamis_number *rate,
-                            tamis_error *err)
+tamis_status tmi_score_blocks_law(tamis_bound *law, const tmi_score_blocks *blocks, const tmi_base_measure *measure,
+                                  const tamis_number *rate, tamis_error *err)
 {
     tmi_decays *powers = tmi_decays_new(rate, BITS_FIRST);
     tmi_ball sum, weight;

@@ -38,22 +38,22 @@ typedef struct tmi_block {
     bool beyond; /* outside of the window: the loss of its points is at least this */
 } tmi_block;
 
-typedef struct tmi_blocks {
+typedef struct tmi_score_blocks {
     tmi_block *list; /* in the order of the grid, without a gap */
     size_t count;
-} tmi_blocks;
+} tmi_score_blocks;
 
 /* The blocks of all grid points low ... high. Errors: SYSTEM. */
-tamis_status tmi_blocks_make(tmi_blocks *blocks, const tmi_rank_window *window, int64_t low, int64_t high, int64_t p, int64_t d,
-                             tamis_error *err);
-void tmi_blocks_clear(tmi_blocks *blocks); /* wipes */
+tamis_status tmi_score_blocks_make(tmi_score_blocks *blocks, const tmi_rank_window *window, int64_t low, int64_t high, int64_t p,
+                                   int64_t d, tamis_error *err);
+void tmi_score_blocks_clear(tmi_score_blocks *blocks); /* wipes */
 
 /* The point that belongs to the uniform number u: the one with CDF(point - 1) <= u < CDF(point). More of its digits are drawn
  * where those at hand do not decide; *beyond: the blocks outside of the window must be known to decide, and nothing was drawn.
  *
  * Errors   SYSTEM, those of tmi_uniform_more. */
-tamis_status tmi_blocks_find(int64_t *point, bool *beyond, const tmi_blocks *blocks, const tmi_base_measure *measure,
-                             const tamis_number *rate, tmi_uniform_bits *u, tamis_rng *rng, tamis_error *err);
+tamis_status tmi_score_blocks_find(int64_t *point, bool *beyond, const tmi_score_blocks *blocks, const tmi_base_measure *measure,
+                                   const tamis_number *rate, tmi_uniform_bits *u, tamis_rng *rng, tamis_error *err);
 
 /* The point of a block, whose points weigh `weight` times their measure, that has `rest` between the block's beginning and
  * itself, its own weight excluded; false if that is not certain. */
@@ -61,8 +61,8 @@ bool tmi_point_at(int64_t *point, const tmi_block *block, const tmi_ball *rest, 
                   const tmi_base_measure *measure, long bits);
 
 /* The probability of each grid point of blocks that are all inside; `law` has room for all points. Errors: SYSTEM. */
-tamis_status tmi_blocks_law(tamis_bound *law, const tmi_blocks *blocks, const tmi_base_measure *measure, const tamis_number *rate,
-                            tamis_error *err);
+tamis_status tmi_score_blocks_law(tamis_bound *law, const tmi_score_blocks *blocks, const tmi_base_measure *measure,
+                                  const tamis_number *rate, tamis_error *err);
 
 /* ---- weights exp(-rate loss) ---- */
 

@@ -161,14 +161,14 @@ static tamis_status find_in(int64_t *key, tamis_quantile *q, size_t number, cons
     tamis_status status = TAMIS_OK;
     bool beyond = true;
     for (int all = 0; all < 2 && beyond && status == TAMIS_OK; all++) {
-        tmi_blocks blocks = {0};
+        tmi_score_blocks blocks = {0};
         tmi_rank_window window = {0};
         status = window_of(&window, k, p, &target->rank, all, err);
         if (status == TAMIS_OK)
-            status = tmi_blocks_make(&blocks, &window, p->first, p->last, target->rank.p, target->rank.d, err);
+            status = tmi_score_blocks_make(&blocks, &window, p->first, p->last, target->rank.p, target->rank.d, err);
         if (status == TAMIS_OK)
-            status = tmi_blocks_find(key, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err);
-        tmi_blocks_clear(&blocks);
+            status = tmi_score_blocks_find(key, &beyond, &blocks, &measure, target->rate, &q->bits[number], rng, err);
+        tmi_score_blocks_clear(&blocks);
         tmi_rank_window_clear(&window);
     }
     return status;

@@ -87,7 +87,7 @@ static tamis_status make_room(tmi_int128 ***noisy, const tmi_schedule *s, tamis_
     *noisy = tmi_alloc(s->measurement_count, sizeof **noisy);
     if (!*noisy) return tmi_fail_memory(err);
     for (size_t i = 0; i < s->measurement_count; i++) {
-        (*noisy)[i] = tmi_alloc(s->measurements[i].cells, sizeof ***noisy);
+        (*noisy)[i] = tmi_alloc(s->measurements[i].numbers, sizeof ***noisy);
         if (!(*noisy)[i]) return tmi_fail_memory(err);
     }
     return TAMIS_OK;
@@ -109,13 +109,13 @@ static size_t find(const tmi_value *list, const tmi_value *wanted, size_t place)
 static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_value *says, size_t place, tmi_checking *c)
 {
     const tmi_value *values = tmi_value_field(says, "values", TMI_VALUE_LIST);
-    for (size_t cell = 0; values && cell < m->cells && cell < tmi_value_size(values); cell++) {
-        const tmi_value *value = tmi_value_field(tmi_value_at(values, cell), "value", TMI_VALUE_INTEGER);
-        if (!value) continue;
-        noisy[cell] = tmi_value_integer(value);
-        if (noisy[cell] <= m->limit && noisy[cell] >= -m->limit) continue;
+    for (size_t k = 0; values && k < m->numbers && k < tmi_value_size(values); k++) {
+        const tmi_value *value = tmi_value_at(values, k);
+        if (tmi_value_kind_of(value) != TMI_VALUE_INTEGER) continue;
+        noisy[k] = tmi_value_integer(value);
+        if (noisy[k] <= m->limit && noisy[k] >= -m->limit) continue;
         char field[TMI_FAULT_FIELD];
-        snprintf(field, sizeof field, "measurements.json.measurements[%zu].values[%zu]", place, cell);
+        snprintf(field, sizeof field, "measurements.json.measurements[%zu].values[%zu]", place, k);
         tmi_check_note(c, field, "is beyond the limit to which noisy numbers are clamped");
     }
 }
@@ -232,7 +232,6 @@ done:
 /* What was published, made again from the measurements. */
 static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_verification *v, tamis_error *err)
 {
-    tmi_variance_groups groups = {0};
     tamis_error reason = {0};
     tamis_release r = {.schedule = v->schedule,
                        .account = v->account,
@@ -241,8 +240,7 @@ static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_ver
                        .version = v->certificate.version,
                        .certificate = &v->certificate}; /* lent: nothing of it is freed but the results */
     tamis_status status;
-    TMI_TRY(tmi_variance_groups_make(&groups, &r.schedule.sampling, err));
-    status = tmi_release_read(&r, &groups, &reason);
+    status = tmi_release_read(&r, &reason);
     const bool made = status == TAMIS_OK;
     TMI_TRY(tmi_check_noted(&v->check, "release.json", status, &reason, err));
     if (!made) goto done;
@@ -254,7 +252,6 @@ static tamis_status check_published(tmi_int128 **noisy, const folder *f, tmi_ver
 
 done:
     tmi_results_clear(&r.results);
-    tmi_variance_groups_clear(&groups);
     return status;
 }
 

@@ -8,28 +8,60 @@
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
-static void parts_clear(tmi_budget_parts *parts)
+static void chosen_clear(tmi_chosen *chosen)
 {
-    for (size_t i = 0; parts->list && i < parts->count; i++) tamis_number_free(parts->list[i]);
-    tmi_free(parts->list);
-    *parts = (tmi_budget_parts){0};
+    for (size_t i = 0; chosen->parts && i < chosen->count; i++) tamis_number_free(chosen->parts[i]);
+    tmi_free(chosen->parts);
+    tmi_free(chosen->shapes);
+    *chosen = (tmi_chosen){0};
 }
 
-/* The parts of the budget; *known is false if the file does not say all of them. */
-static tamis_status read_parts(tmi_budget_parts *parts, bool *known, const tmi_value *document, tamis_error *err)
+/* A table as the certificate describes it; false if it is none. */
+static bool read_shape(tmi_shape *shape, const tmi_value *measurement)
+{
+    static const char *const weighings[] = {"none", "weight", "spread", "groups", "clamped spread"}, *const forms[] = {"full",
+                                                                                                                       "raw",
+                                                                                                                       "centred"};
+    const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
+                    *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
+    const char *weighed = tmi_value_field_text(measurement, "weighed_by"), *form = tmi_value_field_text(measurement, "form");
+    *shape = (tmi_shape){.family = TMI_WEIGHINGS};
+    for (size_t k = 0; k < sizeof weighings / sizeof *weighings; k++)
+        if (strcmp(weighed, weighings[k]) == 0) shape->family = k;
+    size_t f = 0;
+    while (f < 3 && strcmp(form, forms[f]) != 0) f++;
+    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || shape->family == TMI_WEIGHINGS || f == 3) return false;
+    shape->form = (tmi_table_form)f;
+    shape->world = (size_t)tmi_value_whole(table, "world");
+    for (size_t k = 0; k < tmi_value_size(axes); k++) {
+        const tmi_value *axis = tmi_value_at(axes, k);
+        if (tmi_value_kind_of(axis) != TMI_VALUE_INTEGER || tmi_value_integer(axis) < 0 || tmi_value_integer(axis) > 1 << 20)
+            return false;
+        shape->axes[shape->axis_count++] = (size_t)tmi_value_integer(axis);
+    }
+    return true;
+}
+
+/* The tables and their parts of the budget; *known is false if the file does not say all of them. */
+static tamis_status read_chosen(tmi_chosen *chosen, bool *known, const tmi_value *document, tamis_error *err)
 {
     const tmi_value *list = tmi_value_field(document, "measurements", TMI_VALUE_LIST);
     tamis_status status = TAMIS_OK;
-    *parts = (tmi_budget_parts){0};
+    const tmi_value *sampling = tmi_value_field(document, "sampling", TMI_VALUE_MAP);
+    *chosen = (tmi_chosen){.apart = tmi_value_true(sampling, "apart"),
+                           .joined = tmi_value_true(sampling, "joined"),
+                           .groups = (size_t)tmi_value_whole(sampling, "groups"),
+                           .clamped = tmi_value_whole(sampling, "largest_point_in_groups")};
     *known = list != NULL;
     if (!list) return TAMIS_OK;
-    parts->count = tmi_value_size(list);
-    parts->list = tmi_alloc(parts->count, sizeof *parts->list);
-    if (!parts->list) TMI_TRY(tmi_fail_memory(err));
-    parts->rho = parts->count > 0 && tmi_value_field(tmi_value_at(list, 0), "rho", TMI_VALUE_TEXT);
-    for (size_t i = 0; i < parts->count; i++) {
-        TMI_TRY(tmi_exact_field(&parts->list[i], tmi_value_at(list, i), parts->rho ? "rho" : "epsilon", err));
-        if (!parts->list[i]) *known = false;
+    chosen->count = tmi_value_size(list);
+    chosen->parts = tmi_alloc(chosen->count, sizeof *chosen->parts);
+    chosen->shapes = tmi_alloc(chosen->count, sizeof *chosen->shapes);
+    if (!chosen->parts || !chosen->shapes) TMI_TRY(tmi_fail_memory(err));
+    chosen->rho = chosen->count > 0 && tmi_value_field(tmi_value_at(list, 0), "rho", TMI_VALUE_TEXT);
+    for (size_t i = 0; i < chosen->count; i++) {
+        TMI_TRY(tmi_exact_field(&chosen->parts[i], tmi_value_at(list, i), chosen->rho ? "rho" : "epsilon", err));
+        if (!chosen->parts[i] || !read_shape(&chosen->shapes[i], tmi_value_at(list, i))) *known = false;
     }
 
 done:
@@ -116,13 +148,22 @@ static tamis_status read_frame(tmi_frame_facts *frame, const tmi_value *document
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
+/* What the list of clusters says; empty if there is none. */
+static tamis_status read_psus(tmi_psu_facts *psus, const tmi_value *document, tmi_checking *c, tamis_error *err)
+{
+    const tmi_value *json = tmi_value_get(document, "psus");
+    tamis_error reason = {0};
+    if (!json) return TAMIS_OK;
+    return tmi_check_noted(c, "psus", tmi_psu_facts_read(psus, json, &reason), &reason, err);
+}
+
 /* The schedule, from its plan; empty on failure. */
-static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_budget_parts *parts, tamis_error *err)
+static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_chosen *chosen, tamis_error *err)
 {
     tamis_plan *plan = NULL;
     tamis_status status;
     TMI_TRY(tmi_certificate_plan(&plan, json, "plan", err));
-    TMI_TRY(tmi_schedule_make(&v->schedule, plan, parts, err));
+    TMI_TRY(tmi_schedule_make(&v->schedule, plan, chosen, err));
     TMI_TRY(tmi_certificate_of(&v->certificate, &v->schedule, err));
 
 done:
@@ -139,8 +180,9 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     const tmi_value *document = v->document;
     tmi_checking *c = &v->check;
     const tmi_value *plan = tmi_value_field(document, "plan", TMI_VALUE_MAP);
-    tmi_budget_parts parts = {0};
+    tmi_chosen chosen = {0};
     tmi_frame_facts frame = {0};
+    tmi_psu_facts psus = {0};
     tamis_error reason = {0};
     bool known;
     tamis_status status = TAMIS_OK;
@@ -148,19 +190,23 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
         tmi_check_note(c, "plan", "is missing, and the rest follows from it");
         goto done;
     }
-    TMI_TRY(read_parts(&parts, &known, document, err));
-    if (!known) tmi_check_note(c, "measurements", "the split of the budget is missing");
+    TMI_TRY(read_chosen(&chosen, &known, document, err));
+    if (!known) tmi_check_note(c, "measurements", "a table or its part of the budget is missing");
     TMI_TRY(read_frame(&frame, document, c, err));
-    const tmi_budget_parts said = {.rho = parts.rho,
-                                   .list = known ? parts.list : NULL,
-                                   .count = parts.count,
-                                   .frame = frame.count > 0 ? &frame : NULL};
-    status = make_again(v, plan, &said, &reason);
+    TMI_TRY(read_psus(&psus, document, c, err));
+    chosen.frame = frame.count > 0 ? &frame : NULL;
+    chosen.psus = psus.strata > 0 ? &psus : NULL;
+    if (!known) { /* a table that cannot be read: nothing follows */
+        status = c->status;
+        goto done;
+    }
+    status = make_again(v, plan, &chosen, &reason);
     status = tmi_check_noted(c, "plan", status, &reason, err);
 
 done:
     tmi_frame_facts_clear(&frame);
-    parts_clear(&parts);
+    tmi_psu_facts_clear(&psus);
+    chosen_clear(&chosen);
     return status;
 }
 

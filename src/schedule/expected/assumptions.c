@@ -125,7 +125,7 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const bool about = t->column == c || t->second == c, certain = s->plan->design.kind->takes_all;
-    if (s->uses[i].known) return false;
+    if (s->workload.readings[i].known) return false;
     switch (k) {
     case MEANS: return about && !c->typical;
     case SPREADS: return about && !c->typical_sd && (!certain || t->kind == TMI_VARIANCE);
@@ -152,7 +152,7 @@ tamis_status tmi_assumptions(const tmi_schedule *s, tmi_take_assumption *take, v
     bool any = false;
     tamis_status status = TAMIS_OK;
     if (!names) return tmi_fail_memory(err);
-    for (size_t i = 0; i < plan->statistic_count; i++) any = any || !s->uses[i].known;
+    for (size_t i = 0; i < plan->statistic_count; i++) any = any || !s->workload.readings[i].known;
     if (any) TMI_TRY(say_design(&l, s, err));
     for (size_t k = 0; k < KINDS; k++) {
         size_t count = 0;

@@ -1,67 +1,16 @@
 #include "schedule/expected/forecast.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <tamis/profile.h>
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/expected/change.h"
 #include "schedule/result.h"
 
 /* An estimate whose error is above a third of its size is not published by most agencies. */
 #define DROWNED (1.0 / 3)
-
-static bool is_total(tmi_statistic_kind kind)
-{
-    return kind == TMI_COUNT || kind == TMI_TABLE || kind == TMI_HISTOGRAM || kind == TMI_TOTAL;
-}
-
-/* Whether the groups of `fine` add up to those of `coarse`, measured apart. */
-static bool adds_up(const tmi_schedule *s, size_t coarse, size_t fine)
-{
-    const tmi_plan_statistic *a = &s->plan->statistics[coarse], *b = &s->plan->statistics[fine];
-    if (!is_total(a->kind) || !is_total(b->kind) || a->column != b->column || a->where != b->where) return false;
-    if (a->by_count >= b->by_count) return false;
-    if (s->uses[coarse].known || s->uses[fine].known ||
-        s->uses[coarse].table[TMI_NUMERATOR] == s->uses[fine].table[TMI_NUMERATOR])
-        return false;
-    for (size_t i = 0; i < a->by_count; i++) {
-        size_t j = 0;
-        while (j < b->by_count && b->by[j] != a->by[i]) j++;
-        if (j == b->by_count) return false;
-    }
-    return true;
-}
-
-static double mean_variance(const tmi_forecast *f)
-{
-    double sum = 0;
-    for (size_t i = 0; i < f->count; i++) sum += f->groups[i].noise_sd * f->groups[i].noise_sd;
-    return sum / (double)f->count;
-}
-
-/* `consistent: yes`: a number and the sums of finer ones are measurements of the same, and their precisions add up. What finer
- * numbers gain by that is little. */
-static tamis_status foresee_consistency(tmi_forecast *list, const tmi_schedule *s, tamis_error *err)
-{
-    const size_t count = s->plan->statistic_count;
-    double *variances = tmi_alloc(count, sizeof *variances);
-    if (!variances) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) variances[i] = mean_variance(&list[i]);
-    for (size_t i = 0; i < count; i++) {
-        double precision = 1; /* in that of its own measurement */
-        for (size_t j = 0; j < count; j++) {
-            double cells = (double)tmi_statistic_cells(&s->plan->statistics[j]) /
-                           (double)tmi_statistic_cells(&s->plan->statistics[i]);
-            if (adds_up(s, i, j) && variances[j] > 0) precision += variances[i] / (cells * variances[j]);
-        }
-        for (size_t k = 0; k < list[i].count; k++) list[i].groups[k].noise_sd /= sqrt(precision);
-    }
-    tmi_free(variances);
-    return TAMIS_OK;
-}
 
 void tmi_forecasts_free(tmi_forecast *list, size_t count)
 {
@@ -80,7 +29,6 @@ tamis_status tmi_forecasts_make(tmi_forecast **list, const tmi_schedule *s, tami
         f->loss = f->sample = TMI_NULL;
         TMI_TRY(tmi_prospects_make(&f->groups, &f->count, s, i, err));
     }
-    if (s->plan->postprocess.consistent) TMI_TRY(foresee_consistency(*list, s, err));
 
 done:
     if (status != TAMIS_OK) {
@@ -146,64 +94,36 @@ typedef struct trials {
     double *excess[MOST_TRIALS]; /* of each statistic; NULL: such a plan cannot be released */
 } trials;
 
-/* Of all strata in proportion; never more than `sample` in all. */
-static tamis_status enlarge(tmi_plan_stratum **strata, tmi_plan_design *d, double sample, tamis_error *err)
-{
-    const double times = sample / (double)d->sample;
-    *strata = tmi_alloc(d->stratum_count, sizeof **strata);
-    if (!*strata) return tmi_fail_memory(err);
-    d->sample = 0;
-    for (size_t h = 0; h < d->stratum_count; h++) {
-        tmi_plan_stratum *own = &(*strata)[h];
-        *own = d->strata[h];
-        const double larger = floor((double)own->sample * times + 1e-6); /* exact where there is one stratum */
-        own->sample = larger < (double)own->population ? (int64_t)larger : own->population;
-        d->sample += own->sample;
-    }
-    d->strata = *strata;
-    return TAMIS_OK;
-}
-
 /* The excesses of all statistics under a plan with another loss or sample; NULL if it cannot be released. */
 static tamis_status try_plan(double **excess, const trials *t, double value, tamis_error *err)
 {
-    static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
     const tamis_plan *plan = t->schedule->plan;
-    tamis_plan other = {.holders = 1};
-    tmi_plan_loss *loss = &other.privacy.loss;
-    tmi_plan_stratum *strata = NULL;
+    tmi_change change = {.sample = t->of_sample ? value : 0};
     tamis_number *number = NULL;
-    tmi_schedule schedule = {0};
     tmi_forecast *list = NULL;
     char text[40];
     tamis_status status = TAMIS_OK;
-    memcpy((char *)&other + all, (const char *)plan + all, sizeof other - all);
-    other.privacy.secret_sample = false; /* nothing is asked about outsiders */
-    if (t->of_sample) {
-        TMI_TRY(enlarge(&strata, &other.design, value, err));
-    } else {
+    if (!t->of_sample) {
         snprintf(text, sizeof text, "%.2g", value);
         TMI_TRY(tamis_number_read(&number, text, err));
-        *(loss->rho ? &loss->rho : &loss->epsilon) = number;
+        change.loss = plan->privacy.loss;
+        *(change.loss.rho ? &change.loss.rho : &change.loss.epsilon) = number;
     }
-    TMI_TRY(tmi_schedule_make(&schedule, &other, NULL, err));
-    TMI_TRY(tmi_forecasts_make(&list, &schedule, err));
+    TMI_TRY(tmi_change_forecast(&list, t->schedule, &change, err));
+    if (!list) goto done;
     *excess = tmi_alloc(plan->statistic_count, sizeof **excess);
     if (!*excess) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < plan->statistic_count; i++) (*excess)[i] = excess_of(&list[i]);
 
 done:
     tmi_forecasts_free(list, plan->statistic_count);
-    tmi_schedule_clear(&schedule);
     tamis_number_free(number);
-    tmi_free(strata);
     return status;
 }
 
 /* *excess is NULL if the value cannot be tried. */
 static tamis_status try_value(const double **excess, trials *t, double value, tamis_error *err)
 {
-    tamis_error reason = {0};
     *excess = NULL;
     for (size_t i = 0; i < t->count; i++) {
         if (t->values[i] != value) continue;
@@ -212,13 +132,9 @@ static tamis_status try_value(const double **excess, trials *t, double value, ta
     }
     if (t->count == MOST_TRIALS || !(value <= t->most)) return TAMIS_OK;
     t->values[t->count] = value;
-    tamis_status status = try_plan(&t->excess[t->count], t, value, &reason);
-    if (status == TAMIS_SYSTEM) {
-        if (err) *err = reason;
-        return status;
-    }
-    *excess = t->excess[t->count++];
-    return TAMIS_OK;
+    tamis_status status = try_plan(&t->excess[t->count], t, value, err);
+    if (status == TAMIS_OK) *excess = t->excess[t->count++];
+    return status;
 }
 
 /* Two digits. */
@@ -228,20 +144,34 @@ static double round_up(double x)
     return ceil(x / unit * (1 - 1e-9)) * unit;
 }
 
+/* Where the noise falls faster than the first guess has it: back, until a tenth less would not be enough. */
+static tamis_status find_less(double *enough, trials *t, size_t i, double too_little, tamis_error *err)
+{
+    while (*enough > 1.1 * too_little) {
+        const double *tried, between = round_up(sqrt(*enough * too_little));
+        if (between >= *enough * (1 - 1e-9)) break;
+        tamis_status status = try_value(&tried, t, between, err);
+        if (status != TAMIS_OK || !tried) return status;
+        if (tried[i] > 0) too_little = between;
+        else *enough = between;
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status find_enough(double *enough, trials *t, size_t i, double now, double excess, tamis_error *err)
 {
     const bool squared = !t->of_sample && t->schedule->plan->privacy.loss.rho;
     double value = now;
     *enough = TMI_NULL;
     for (int round = 0; round < MOST_ROUNDS && isfinite(excess); round++) {
-        const double *tried, least = value * fmax(squared ? excess * excess : excess, 1 + 1e-6);
+        const double *tried, too_little = value, least = value * fmax(squared ? excess * excess : excess, 1 + 1e-6);
         value = t->of_sample && least <= t->most ? fmin(round_up(ceil(least)), t->most) : round_up(least);
         tamis_status status = try_value(&tried, t, value, err);
         if (status != TAMIS_OK || !tried) return status;
         excess = tried[i];
         if (excess > 0) continue;
         *enough = value;
-        return TAMIS_OK;
+        return find_less(enough, t, i, too_little, err);
     }
     return TAMIS_OK;
 }
@@ -255,7 +185,7 @@ tamis_status tmi_forecasts_advise(tmi_forecast *list, const tmi_schedule *s, tam
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         const double excess = excess_of(&list[i]);
-        if (s->uses[i].known || excess == 0) continue;
+        if (s->workload.readings[i].known || excess == 0) continue;
         TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
         if (sample > 0 && sample * excess <= samples.most)
             TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));

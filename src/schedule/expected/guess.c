@@ -129,7 +129,9 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
 static double part_present(const tmi_plan_column *category)
 {
     double sum = 0;
-    if (category->is_number || category->cut_of || !category->shares || category->missing == TMI_AS_VALUE) return 1;
+    if (category->is_number || category->cut_of || !category->shares || category->missing == TMI_AS_VALUE ||
+        category->missing == TMI_NEVER)
+        return 1;
     for (size_t code = 0; code < category->value_count; code++) sum += tmi_share_of(category, code);
     return fmin(sum, 1);
 }

@@ -1,48 +1,17 @@
 #include "schedule/expected/outlook.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "schedule/aims.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
+#include "schedule/workload/group_noise.h"
 
-/* Where weights are applied after the noise: what a row counts in a total, and a square in a variance. */
-static double weight_in(const tmi_sampling *sampling, size_t stratum) { return tmi_number_nearest(sampling->weight[stratum]); }
-
-static double spread_in(const tmi_sampling *sampling, size_t stratum)
-{
-    return isnan(sampling->spread[stratum]) ? 0 : sampling->spread[stratum];
-}
-
-static double noise_in(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t stratum,
-                       double (*weight)(const tmi_sampling *, size_t), double (*of)(const tmi_noise_law *law, bool gaussian))
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    const tmi_sampling *sampling = &s->sampling;
-    double sum = 0, cells = (double)m->cells / (double)tmi_statistic_cells(t); /* the mean over the groups */
-    bool strata = m->stratum_at < m->by_count, own = strata && stratum != SIZE_MAX;
-    size_t first = own ? stratum : 0, end = own ? stratum + 1 : strata ? sampling->strata : 1;
-    for (size_t h = first; h < end; h++) {
-        double unit = tmi_measurement_unit(m, sampling, h);
-        if (m->quantity.weighing == TMI_UNWEIGHED) unit *= weight(sampling, h);
-        sum += unit * unit * of(&m->laws[m->law_count > 1 ? h : 0], s->gaussian);
-    }
-    return sum / (double)(end - first) * cells;
-}
-
-double tmi_table_variance(const tmi_schedule *s, size_t statistic, const tmi_measurement *m, size_t stratum,
-                          double (*of)(const tmi_noise_law *law, bool gaussian))
-{
-    return noise_in(s, statistic, m, stratum, weight_in, of);
-}
-
-static double variance_of(const tmi_noise_law *law, bool gaussian)
-{
-    double sd = law->scale ? tmi_noise_sd(law->scale, gaussian) : TMI_NULL;
-    return sd * sd;
-}
+#define LEFT 0.45 /* of 1 -+ 1/2, without the mean (tmi_expected_controls) */
 
 /* ---- expected sizes ---- */
 
@@ -65,7 +34,8 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        return part * z->sample * w * fmax(w - 1, 0) * s->sampling.correction;
+        const double less = s->sampling.clustered || d->deff ? 0 : 1;
+        return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
         if (stratum != SIZE_MAX && stratum != h) continue;
@@ -116,6 +86,7 @@ typedef struct subject {
     tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
     double where;           /* part of all units */
     bool split;             /* for the split of the budget, which is to be good wherever group means are; else for a preview */
+    double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
 } subject;
 
 static subject subject_of(const tmi_schedule *s, size_t i)
@@ -132,16 +103,19 @@ static subject subject_of(const tmi_schedule *s, size_t i)
     return about;
 }
 
+static bool is_by_strata(const tmi_schedule *s, size_t i) { return s->plan->design.by && tmi_group_stratum(s, i, 0) != SIZE_MAX; }
+
 /* `part` is that of its stratum, or of all where `stratum` is SIZE_MAX. */
 static guess guess_of(const subject *about, size_t stratum, double part)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_sizes *z = &about->sizes;
-    const tmi_measurement *a = tmi_table_of(s, about->statistic, TMI_NUMERATOR);
     guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum),
                .part = part * about->where,
                .response = z->response};
-    set_spread(&g, s, z, stratum, s->sampling.subtracts && (!a || a->quantity.weighing == TMI_UNWEIGHED));
+    set_spread(&g, s, z, stratum,
+               s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
+    g.spread *= tmi_relative_deff(&s->plan->design, &s->plan->statistics[about->statistic]);
     return g;
 }
 
@@ -155,24 +129,31 @@ static double residual_sd(const guess *g, double variance) { return sqrt(g->spre
 
 static double not_zero(double size, double otherwise) { return size > 0 ? size : otherwise > 0 ? otherwise : 1; }
 
+/* Calibration takes the mean off a total of all rows, in the tables that it is read from; only what differs from control cell to
+ * control cell is left to the rows of these. */
+static bool is_explained(const subject *about)
+{
+    const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
+    return tmi_is_calibrated(about->schedule, about->statistic) && tmi_is_sum(t) && t->column && t->by_count == 0 && !t->where;
+}
+
 static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
     const tmi_guessed_value x = about->x;
-    double N = g->units, p = g->part * x.present;         /* of all units, those in the group that have a value */
-    double groups = sqrt((double)tmi_statistic_cells(t)); /* K has no groups, and all of its cells are used */
-    o->factor[TMI_NUMERATOR] = o->square[TMI_NUMERATOR_SQUARES] = 1;
+    const double N = g->units, p = g->part * x.present; /* of all units, those in the group that have a value */
+    const bool subtracts = g->between == 0;
     if (!t->column) {
-        *o = (tmi_outlook){.factor = {[TMI_NUMERATOR] = 1, [TMI_CONTROL_ROWS] = p * groups},
-                           .square = {[TMI_NUMERATOR_SQUARES] = 1, [TMI_CONTROL_SQUARES] = p * p},
-                           .size = N * p,
-                           .expected = N * p,
-                           .range = N,
-                           .sampling_sd = sampling_sd(g, p * (1 - p), p)};
+        o->estimate[TMI_OF_ROWS] = 1;
+        o->spread[TMI_OF_ROWS] = subtracts ? 1 - 2 * p : 1;
+        o->size = o->expected = N * p;
+        o->range = N;
+        o->sampling_sd = sampling_sd(g, p * (1 - p), p);
         return;
     }
-    o->factor[TMI_CONTROL_ROWS] = p * fabs(x.mean) * groups;
-    o->square[TMI_CONTROL_SQUARES] = x.mean * x.mean;
+    o->estimate[TMI_OF_X] = o->spread[TMI_OF_XX] = 1;
+    if (subtracts) o->spread[TMI_OF_X] = -2 * p * x.mean;
+    if (is_explained(about)) o->estimate[TMI_OF_ROWS] = -x.mean;
     o->range = N * (fmax(x.high, 0) - fmin(x.low, 0));
     o->expected = x.typical ? fabs(N * p * x.mean) : TMI_NULL;
     o->size = not_zero(fabs(N * p * x.mean), N * p * (x.high - x.low));
@@ -183,18 +164,14 @@ static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 static void expect_part(tmi_outlook *o, const subject *about, const guess *g)
 {
     expect_total(o, about, g);
-    o->factor[TMI_NUMERATOR] /= g->units;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) {
+        o->estimate[m] /= g->units;
+        o->spread[m] /= g->units * g->units;
+    }
     o->range /= g->units;
     o->expected /= g->units;
     o->size /= g->units;
     o->sampling_sd /= g->units;
-}
-
-/* The centre of a sum of a ratio. */
-static double centre_in(const tmi_schedule *s, size_t i, tmi_role role)
-{
-    const tmi_measurement *m = tmi_table_of(s, i, role);
-    return m ? tmi_grid_in(m->quantity.x, 0).step * (double)m->quantity.centre_x : 0;
 }
 
 /* How far group means are from the typical one. */
@@ -208,93 +185,68 @@ static double difference(const tmi_plan_column *column, const subject *about)
 static void expect_ratio(tmi_outlook *o, const subject *whole, const guess *g)
 {
     const tmi_schedule *s = whole->schedule;
-    const size_t i = whole->statistic;
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_plan_statistic *t = &s->plan->statistics[whole->statistic];
     const tmi_guessed_value x = whole->x, y = whole->y;
     const double p = g->part * fmin(x.present, y.present); /* of all units, those in the group that have the values */
-    double B = not_zero(fabs(g->units * p * y.mean), g->units * p), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
-    double about = t->second ? ratio : x.mean - centre_in(s, i, TMI_NUMERATOR), width = x.high - x.low,
-           apart = difference(t->column, whole);
-    double groups = sqrt((double)tmi_statistic_cells(t));
-    if (!t->second) about = fmax(fabs(about), apart); /* groups differ: a typical value is not that of each */
-    double square = x.sd * x.sd;
+    const double B = not_zero(fabs(g->units * p * y.mean), g->units * p), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
+    const double width = x.high - x.low, apart = difference(t->column, whole), square = x.sd * x.sd;
     o->sampling_sd = residual_sd(g, p * (square + (t->second ? ratio * ratio * y.sd * y.sd : 0))) / B;
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
     o->range = t->second ? fabs(2 * ratio) : width;
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
-    o->factor[TMI_NUMERATOR] = 1 / B;
-    o->factor[TMI_DENOMINATOR] = fabs(about) / B;
-    o->factor[TMI_CONTROL_ROWS] = apart * p * groups / B; /* so far do control cells differ */
-    o->square[TMI_NUMERATOR_SQUARES] = 1;
-    o->square[TMI_CONTROL_SQUARES] = width * width / 16;
-    o->square[TMI_PRODUCTS] = 2 * fabs(about);
-    o->square[TMI_DENOMINATOR_SQUARES] = about * about;
-    if (t->second) o->square[TMI_RATIO_ROWS] = width * width / 16; /* x - r y is about so far from 0 at the centres */
-    if (t->second)
-        o->factor[TMI_RATIO_ROWS] = fmax(fabs(centre_in(s, i, TMI_NUMERATOR) - ratio * centre_in(s, i, TMI_DENOMINATOR)), apart) /
-                                    B;
+    o->estimate[TMI_OF_X] = 1 / B;
+    o->estimate[t->second ? TMI_OF_Y : TMI_OF_ROWS] = -ratio / B;
+    o->uncertain[t->second ? TMI_OF_Y : TMI_OF_ROWS] = (t->second ? fabs(ratio) / 4 : apart) / B; /* groups differ */
+    o->spread[TMI_OF_XX] = 1 / (B * B);
+    o->spread[t->second ? TMI_OF_XY : TMI_OF_X] = -2 * ratio / (B * B);
+    o->spread[t->second ? TMI_OF_YY : TMI_OF_ROWS] = ratio * ratio / (B * B);
+    o->denominator = t->second ? TMI_OF_Y : TMI_OF_ROWS;
+    o->divisor = B;
     if (t->kind != TMI_VARIANCE) return;
     o->expected = TMI_NULL;
     o->range = width * width / 4;
     o->size = square;
-    o->factor[TMI_SQUARES] = 1 / B;
-    o->factor[TMI_NUMERATOR] = 2 * fabs(about) / B;
-    o->factor[TMI_DENOMINATOR] = (square + about * about) / B; /* their difference, but neither is known */
+    o->estimate[TMI_OF_XX] = 1 / B;
+    o->estimate[TMI_OF_X] = -2 * ratio / B;
+    o->estimate[TMI_OF_ROWS] = (ratio * ratio - square) / B;
+    o->uncertain[TMI_OF_ROWS] = 0;
+    o->uncertain[TMI_OF_X] = 2 * apart / B;
+    memset(o->spread, 0, sizeof o->spread); /* the error of a variance is the largest that there can be */
     o->sampling_sd = residual_sd(g, p * square * fmax(width * width / 4 - square, 0)) / B;
 }
 
-static void make(tmi_outlook *o, const subject *about, const guess *g, const double *variances)
+static void make(tmi_outlook *o, const subject *about, const guess *g)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
-    *o = (tmi_outlook){0};
-    bool total = t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM || t->kind == TMI_TOTAL;
-    if (total) expect_total(o, about, g);
-    else if (tmi_divides_total(s, t)) expect_part(o, about, g);
+    *o = (tmi_outlook){.denominator = TMI_MOMENTS};
+    if (tmi_by_size(t)) expect_part(o, about, g);
+    else if (tmi_is_sum(t)) expect_total(o, about, g);
     else expect_ratio(o, about, g);
-    for (size_t role = 0; role < TMI_ROLES; role++) o->factor[role] /= g->response; /* a sum is that of the respondents */
-    if (s->uses[about->statistic].known) o->sampling_sd = 0;
-    double noise = 0;
-    for (size_t role = TMI_NUMERATOR; role <= TMI_CONTROL_ROWS; role++)
-        noise += o->factor[role] * o->factor[role] * variances[role];
-    o->noise_sd = sqrt(noise);
-}
-
-static void set_variances(double *variances, const tmi_schedule *s, size_t i, size_t stratum)
-{
-    variances[TMI_GROUP_UNITS] = 0; /* rows that decide what is withheld enter no error */
-    for (size_t role = TMI_NUMERATOR; role < TMI_GROUP_UNITS; role++) {
-        const tmi_measurement *m = tmi_table_of(s, i, (tmi_role)role);
-        bool sums = role <= TMI_CONTROL_ROWS || s->sampling.weights == TMI_ROWS;
-        variances[role] = m ? noise_in(s, i, m, stratum, sums ? weight_in : spread_in, variance_of) : 0;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) { /* a sum is that of the respondents */
+        o->estimate[m] /= g->response;
+        o->uncertain[m] /= g->response;
+        o->spread[m] /= g->response * g->response;
     }
+    const bool around = o->denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE; /* means differ from cell to cell */
+    o->explained = around ? o->uncertain[o->denominator] * o->divisor / about->sizes.units
+                          : o->size / about->sizes.units / g->response;
+    if (is_explained(about)) o->explained *= LEFT;
+    if (s->workload.readings[about->statistic].known) o->sampling_sd = 0;
 }
 
 void tmi_outlook_make(tmi_outlook *o, const tmi_schedule *s, size_t i)
 {
-    double variances[TMI_ROLES];
     subject about = subject_of(s, i);
     about.split = true;
     guess g = guess_of(&about, SIZE_MAX, 1 / (double)tmi_statistic_cells(&s->plan->statistics[i]));
-    set_variances(variances, s, i, SIZE_MAX);
-    make(o, &about, &g, variances);
+    make(o, &about, &g);
 }
 
 /* ---- groups of unequal size ---- */
 
-/* A release publishes an upper limit of a sampling variance that it knows from noisy squares: this is what the limit adds. */
-static double margin_of(const tmi_outlook *o, const subject *about, const double *variances)
-{
-    const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
-    double squares = 0;
-    if (about->schedule->sampling.clustered || t->kind == TMI_VARIANCE) return 0; /* no squares there */
-    for (size_t role = TMI_NUMERATOR_SQUARES; role <= TMI_DENOMINATOR_SQUARES; role++)
-        squares += o->square[role] * o->square[role] * variances[role];
-    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(squares) * o->factor[TMI_NUMERATOR] *
-           o->factor[TMI_NUMERATOR];
-}
-
-/* And what it never passes: each unit as far out as values can be (variance_within and largest_variance in reading.c). */
+/* What a release's upper limit of an estimated sampling variance never passes: each unit as far out as values can be
+ * (inference/estimates.c). */
 static double farthest(const subject *about)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
@@ -306,57 +258,99 @@ static double farthest(const subject *about)
     return half ? width / 2 : t->kind == TMI_TOTAL ? far : width;
 }
 
-static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const double *variances)
+static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }
+
+/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds, to a variance of
+ * its own or to one that is pooled with those of the other groups. */
+static double margin_of(const tmi_outlook *o, const subject *about, double least, const tmi_group_noise *noise)
 {
     const tmi_schedule *s = about->schedule;
-    const tmi_statistic_kind kind = s->plan->statistics[about->statistic].kind;
-    tmi_outlook o;
-    guess g = guess_of(about, stratum, part);
-    make(&o, about, &g, variances);
-    const double limit = kind == TMI_MEAN || kind == TMI_SHARE || kind == TMI_VARIANCE ? o.range : INFINITY;
-    if (s->uses[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
-    double least = o.sampling_sd * o.sampling_sd, far = farthest(about) * o.factor[TMI_NUMERATOR],
-           most = fmax(least, g.spread * far * far);
-    o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, variances), most));
-    if (tmi_table_of(s, about->statistic, TMI_DENOMINATOR)) {
-        /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
-        double denominator = o.factor[TMI_NUMERATOR] * o.factor[TMI_NUMERATOR] * variances[TMI_DENOMINATOR];
-        if (kind != TMI_VARIANCE) o.noise_sd /= sqrt(1 - fmin(denominator, 0.5));
-    }
-    return (tmi_prospect){o.noise_sd, o.sampling_sd, o.expected, o.range, limit};
+    const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    const double groups = (double)s->groups;
+    if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
+    if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
+    const double spread = quadratic(source == TMI_CLUSTER_GROUPS ? o->estimate : o->spread, &noise->spread);
+    if (source != TMI_CLUSTER_GROUPS && source != TMI_SPREAD_TABLES)
+        return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
+    if (!(least > 0)) return 0;
+    const double cells = (double)tmi_statistic_cells(t), relative = source == TMI_CLUSTER_GROUPS
+                                                                        ? 2 / groups * pow(1 + groups * spread / least, 2)
+                                                                        : spread / (least * least);
+    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);
+    return TMI_POOLED_MARGIN * least * sqrt(tmi_pooled_variance(relative, precision));
 }
 
-static bool is_by_strata(const tmi_schedule *s, size_t i) { return s->plan->design.by && tmi_group_stratum(s, i, 0) != SIZE_MAX; }
+static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const tmi_group_noise *noise)
+{
+    const tmi_schedule *s = about->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
+    tmi_outlook o;
+    guess g = guess_of(about, stratum, part);
+    make(&o, about, &g);
+    const double limit = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_VARIANCE ? o.range : INFINITY;
+    if (s->workload.readings[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
+    double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate) +
+                      o.explained * o.explained * about->controls;
+    const double least = o.sampling_sd * o.sampling_sd, far = farthest(about), scale = o.divisor > 0 ? 1 / o.divisor : 1,
+                 most = s->sampling.clustered ? INFINITY : fmax(least, g.spread * far * far * scale * scale);
+    o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
+    if (o.denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE) {
+        /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
+        const double relative = noise->estimate.covariance[o.denominator][o.denominator] / (o.divisor * o.divisor);
+        variance /= 1 - fmin(relative, 0.5);
+    }
+    return (tmi_prospect){sqrt(variance), o.sampling_sd, o.expected, o.range, limit};
+}
+
+static tamis_status set_controls(subject *about, tamis_error *err)
+{
+    const tmi_schedule *s = about->schedule;
+    tmi_combination c;
+    tmi_parts_of_effects parts = {0};
+    double *vector;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, about->statistic, err);
+    if (status == TAMIS_OK && vector) status = tmi_effects_parts(&parts, &s->effects, &c, err);
+    if (status == TAMIS_OK && vector) about->controls = tmi_effects_variance(&s->effects, &parts);
+    if (tmi_main_family(s) == TMI_UNWEIGHED) {
+        double squares = 0;
+        const size_t strata = s->workload.apart && !is_by_strata(s, about->statistic) ? s->sampling.strata : 1;
+        for (size_t h = 0; h < strata; h++) squares += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
+        about->controls *= squares;
+    }
+    tmi_parts_of_effects_clear(&parts);
+    tmi_free(vector);
+    return status;
+}
 
 static bool groups_differ(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     bool differ = is_by_strata(s, i);
     for (size_t k = 0; k < t->by_count; k++) differ = differ || tmi_has_shares(t->by[k]);
-    return differ && !s->uses[i].known;
+    return differ && !s->workload.readings[i].known;
 }
 
-/* What is looked up for each group: the shares of all values of all `by`, one after the other, and the noise in each stratum. */
+/* The shares of all values of all `by`, one after the other. */
 typedef struct lookup {
-    double *shares, *variances;
+    double *shares;
     size_t first[TMI_MAX_BY];
 } lookup;
 
 static tamis_status lookup_make(lookup *l, const tmi_schedule *s, size_t i, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    size_t values = 0, strata = is_by_strata(s, i) ? s->sampling.strata : 1;
+    size_t values = 0;
+    const bool strata = is_by_strata(s, i);
     for (size_t k = 0; k < t->by_count; k++) {
         l->first[k] = values;
         values += t->by[k]->value_count;
     }
     l->shares = tmi_alloc(values + 1, sizeof *l->shares);
-    l->variances = tmi_alloc(strata, TMI_ROLES * sizeof *l->variances);
-    if (!l->shares || !l->variances) return tmi_fail_memory(err);
+    if (!l->shares) return tmi_fail_memory(err);
     for (size_t k = 0; k < t->by_count; k++)
         for (size_t code = 0; code < t->by[k]->value_count; code++)
-            l->shares[l->first[k] + code] = t->by[k] == s->plan->design.by && strata > 1 ? 1 : tmi_share_of(t->by[k], code);
-    for (size_t h = 0; h < strata; h++) set_variances(&l->variances[h * TMI_ROLES], s, i, is_by_strata(s, i) ? h : SIZE_MAX);
+            l->shares[l->first[k] + code] = t->by[k] == s->plan->design.by && strata ? 1 : tmi_share_of(t->by[k], code);
     return TAMIS_OK;
 }
 
@@ -365,28 +359,27 @@ tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_sc
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     tamis_status status = TAMIS_OK;
     lookup l = {0};
+    tmi_group_noises noises = {0};
     subject about = subject_of(s, i);
     *count = groups_differ(s, i) ? (size_t)tmi_statistic_cells(t) : 1;
     *list = tmi_alloc(*count, sizeof **list);
     if (!*list) return tmi_fail_memory(err);
-    if (*count == 1) {
-        double variances[TMI_ROLES];
-        set_variances(variances, s, i, SIZE_MAX);
-        **list = prospect_of(&about, SIZE_MAX, 1 / (double)tmi_statistic_cells(t), variances);
-        return TAMIS_OK;
-    }
+    TMI_TRY(set_controls(&about, err));
+    TMI_TRY(tmi_group_noises_make(&noises, s, i, err));
     TMI_TRY(lookup_make(&l, s, i, err));
     for (size_t cell = 0; cell < *count; cell++) {
         double part = 1;
-        size_t stratum = tmi_group_stratum(s, i, cell);
-        for (size_t k = t->by_count, rest = cell; k-- > 0; rest /= t->by[k]->value_count)
-            part *= l.shares[l.first[k] + rest % t->by[k]->value_count];
-        (*list)[cell] = prospect_of(&about, stratum, part, &l.variances[stratum == SIZE_MAX ? 0 : stratum * TMI_ROLES]);
+        const size_t stratum = *count == 1 ? SIZE_MAX : tmi_group_stratum(s, i, cell);
+        for (size_t k = 0; *count > 1 && k < t->by_count; k++) part *= l.shares[l.first[k] + tmi_group_code(t, cell, k)];
+        if (*count == 1) part = 1 / (double)tmi_statistic_cells(t);
+        const tmi_group_noise *noise;
+        TMI_TRY(tmi_group_noise_of(&noise, &noises, cell, err));
+        (*list)[cell] = prospect_of(&about, stratum, part, noise);
     }
 
 done:
     tmi_free(l.shares);
-    tmi_free(l.variances);
+    tmi_group_noises_clear(&noises);
     if (status != TAMIS_OK) {
         tmi_free(*list);
         *list = NULL;

@@ -4,15 +4,19 @@
 #define TMI_SCHEDULE_EXPECTED_OUTLOOK_H
 
 #include "schedule/schedule.h"
+#include "schedule/workload/moments.h"
 
 typedef struct tmi_outlook {
-    double factor[TMI_ROLES]; /* how much an error of each sum changes the statistic */
-    double square[TMI_ROLES]; /* how much an error of each changes the estimated variance, relative to one another */
-    double size;              /* what a relative error is relative to; above 0 */
-    double expected;          /* a public guess of its size; NaN if there is none */
-    double range;             /* width of the interval that certainly contains the statistic */
-    double sampling_sd;       /* NaN where nothing is known */
-    double noise_sd;          /* in the statistic's own unit; NaN before the budget is split */
+    double estimate[TMI_MOMENTS];  /* the derivative of the statistic by the estimated moments of its group */
+    double uncertain[TMI_MOMENTS]; /* by how much more or less, since means of groups are not known */
+    double spread[TMI_MOMENTS];    /* that of its estimated sampling variance, by moments that are weighed for variances */
+    size_t denominator;            /* the moment that it is divided by; TMI_MOMENTS: none */
+    double divisor;                /* and its size */
+    double size;                   /* what a relative error is relative to; above 0 */
+    double expected;               /* a public guess of its size; NaN if there is none */
+    double range;                  /* width of the interval that certainly contains the statistic */
+    double sampling_sd;            /* NaN where nothing is known */
+    double explained;              /* by calibration: what an estimated unit of the population counts for */
 } tmi_outlook;
 
 /* For one of its groups, as if they were of equal size and nothing missing. */
@@ -30,10 +34,5 @@ typedef struct tmi_prospect {
  * Errors   SYSTEM; the list is then NULL.                                                                            */
 tamis_status tmi_prospects_make(tmi_prospect **list, size_t *count, const tmi_schedule *schedule, size_t statistic,
                                 tamis_error *err);
-
-/* The variance of a table's noise in the sum for one group, in the unit of the sum: of(law) is that of one integer. The group is
- * in `stratum`, if that is not SIZE_MAX; else it is an average group. */
-double tmi_table_variance(const tmi_schedule *schedule, size_t statistic, const tmi_measurement *m, size_t stratum,
-                          double (*of)(const tmi_noise_law *law, bool gaussian));
 
 #endif

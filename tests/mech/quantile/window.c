@@ -151,11 +151,11 @@ static void windows_and_all_records_have_the_same_blocks(void **state)
         const tmi_records records = {.values = values, .count = 20000, .most_weight = 1, .grid = &grid};
         const tmi_rank rank = {1, 4, 40};
         tmi_rank_window w, all;
-        tmi_blocks some, exact;
+        tmi_score_blocks some, exact;
         assert_int_equal(tmi_rank_window_make(&w, &records, &rank, NULL), TAMIS_OK);
         assert_int_equal(tmi_rank_window_make(&all, &records, NULL, NULL), TAMIS_OK);
-        assert_int_equal(tmi_blocks_make(&some, &w, grid.low, grid.high, 1, 4, NULL), TAMIS_OK);
-        assert_int_equal(tmi_blocks_make(&exact, &all, grid.low, grid.high, 1, 4, NULL), TAMIS_OK);
+        assert_int_equal(tmi_score_blocks_make(&some, &w, grid.low, grid.high, 1, 4, NULL), TAMIS_OK);
+        assert_int_equal(tmi_score_blocks_make(&exact, &all, grid.low, grid.high, 1, 4, NULL), TAMIS_OK);
         int64_t next = grid.low;
         size_t k = 0;
         for (size_t j = 0; j < some.count; j++) {
@@ -170,8 +170,8 @@ static void windows_and_all_records_have_the_same_blocks(void **state)
         }
         assert_int_equal(next, grid.high + 1);
         assert_int_equal(exact.list[exact.count - 1].first + exact.list[exact.count - 1].count, grid.high + 1);
-        tmi_blocks_clear(&some);
-        tmi_blocks_clear(&exact);
+        tmi_score_blocks_clear(&some);
+        tmi_score_blocks_clear(&exact);
         tmi_rank_window_clear(&w);
         tmi_rank_window_clear(&all);
     }

@@ -1,0 +1,362 @@
+#include "inference/noise_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "schedule/aims.h"
+#include "schedule/controls.h"
+
+void tmi_moment_parts_clear(tmi_moment_parts *p)
+{
+    tmi_free(p->list);
+    *p = (tmi_moment_parts){0};
+}
+
+/* ---- one read ---- */
+
+/* What an estimate takes of the star: the coefficients of the centre and of all contrasts. */
+typedef struct star_solution {
+    double centre;
+    double *leaves; /* TMI_CONTRASTS for each leaf of the effects */
+} star_solution;
+
+typedef struct adding {
+    const tmi_schedule *s;
+    const tmi_read *reads;
+    size_t count;
+    star_solution *stars; /* one per read */
+    tmi_moment_parts *parts;
+    double weight;
+    size_t stratum;
+} adding;
+
+static double dot(const double *v, const double *w, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
+    return sum;
+}
+
+static tamis_status solve(star_solution *star, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+{
+    const tmi_effects *e = &s->effects;
+    tmi_parts_of_effects p;
+    tamis_status status = tmi_effects_parts(&p, e, c, err);
+    if (status != TAMIS_OK) return status;
+    star->leaves = tmi_alloc(e->leaf_count, TMI_CONTRASTS * sizeof *star->leaves);
+    if (!star->leaves) status = tmi_fail_memory(err);
+    double asked = p.centre;
+    for (size_t i = 0; i < p.leaf_count; i++)
+        asked -= dot(p.leaves[i].c, e->leaves[p.leaves[i].leaf].solved, e->leaves[p.leaves[i].leaf].contrasts);
+    star->centre = !e->stars[p.star].known && e->stars[p.star].rest > 0 ? asked / e->stars[p.star].rest : 0;
+    for (size_t i = 0; status == TAMIS_OK && i < e->leaf_count; i++) {
+        const tmi_leaf *leaf = &e->leaves[i];
+        double *y = star->leaves + i * TMI_CONTRASTS;
+        if (leaf->star != p.star || leaf->known) continue;
+        for (size_t k = 0; k < leaf->contrasts; k++) y[k] = -leaf->solved[k] * star->centre;
+        for (size_t j = 0; j < p.leaf_count; j++)
+            for (size_t k = 0; p.leaves[j].leaf == i && k < leaf->contrasts; k++)
+                y[k] += dot(leaf->inverse[k], p.leaves[j].c, leaf->contrasts);
+    }
+    tmi_parts_of_effects_clear(&p);
+    return status;
+}
+
+static size_t place_of(const tmi_combination *c, size_t axis)
+{
+    size_t i = 0;
+    while (i < c->axis_count && c->axes[i] != axis) i++;
+    return i;
+}
+
+static double mean_of(const double *vector, size_t levels)
+{
+    double sum = 0;
+    for (size_t l = 0; l < levels; l++) sum += vector[l];
+    return sum / (double)levels;
+}
+
+/* ---- full tables ---- */
+
+/* The levels of an axis that differ, and how many are alike. */
+typedef struct kinds {
+    size_t *level;
+    double *count;
+    size_t kinds;
+} kinds;
+
+static bool are_alike(const adding *a, size_t axis, size_t l, size_t m)
+{
+    const tmi_effects *e = &a->s->effects;
+    for (size_t i = 0; i < a->count; i++) {
+        const tmi_combination *c = a->reads[i].combination;
+        const size_t place = place_of(c, axis);
+        for (size_t t = 0; place < c->axis_count && t < c->term_count; t++)
+            if (c->vectors[place][t][l] != c->vectors[place][t][m]) return false;
+        for (size_t k = 0; k < e->leaf_count; k++) {
+            if (e->leaves[k].axis != axis) continue;
+            for (size_t d = 0; d < e->leaves[k].contrasts; d++)
+                if (a->stars[i].leaves[k * TMI_CONTRASTS + d] != 0) return false;
+        }
+    }
+    return true;
+}
+
+static bool find_kinds(kinds *k, const adding *a, size_t axis)
+{
+    const size_t levels = a->s->workload.axes[axis].levels;
+    *k = (kinds){tmi_alloc(levels, sizeof *k->level), tmi_alloc(levels, sizeof *k->count), 0};
+    if (!k->level || !k->count) return false;
+    for (size_t l = 0; l < levels; l++) {
+        size_t i = 0;
+        while (i < k->kinds && !are_alike(a, axis, l, k->level[i])) i++;
+        if (i == k->kinds) k->level[k->kinds++] = l;
+        k->count[i]++;
+    }
+    return true;
+}
+
+/* The part of a term in an effect at a cell of the table: what remains of its vectors at these levels, contrasts, means. */
+static double part_at(const adding *a, const tmi_combination *c, size_t term, const tmi_effect *e, const tmi_shape *shape,
+                      const size_t *levels)
+{
+    const tmi_axis *axes = a->s->workload.axes;
+    double product = c->scale[term];
+    for (size_t place = 0; place < c->axis_count; place++) {
+        const tmi_axis *axis = &axes[c->axes[place]];
+        const double *v = c->vectors[place][term];
+        size_t on = 0, at = 0;
+        while (on < e->on_count && e->on[on] / TMI_LEVELS != c->axes[place]) on++;
+        if (on == e->on_count) {
+            product *= mean_of(v, axis->levels);
+            continue;
+        }
+        while (shape->axes[at] != c->axes[place]) at++;
+        if (axis->degree == 0) {
+            product *= v[levels[at]] - mean_of(v, axis->levels);
+        } else {
+            double sum = 0;
+            for (size_t l = 0; l < axis->levels; l++) sum += v[l] * tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, l);
+            product *= sum * tmi_axis_contrast(axis, e->on[on] % TMI_LEVELS, levels[at]);
+        }
+        if (product == 0) return 0;
+    }
+    return product;
+}
+
+static bool is_inside(const tmi_effect *e, const tmi_combination *c, const tmi_shape *shape)
+{
+    for (size_t i = 0; i < e->on_count; i++) {
+        const size_t axis = e->on[i] / TMI_LEVELS;
+        size_t at = 0;
+        while (at < shape->axis_count && shape->axes[at] != axis) at++;
+        if (at == shape->axis_count || place_of(c, axis) == c->axis_count) return false;
+    }
+    return true;
+}
+
+/* The factor of a number of the table in an estimate. */
+static double factor_at(const adding *a, size_t read, const tmi_measurement *m, const size_t *levels, double precision)
+{
+    const tmi_effects *e = &a->s->effects;
+    const tmi_axis *axes = a->s->workload.axes;
+    const tmi_combination *c = a->reads[read].combination;
+    const size_t star = m->shape.family * e->worlds + m->shape.world;
+    double share = precision, sum = 0;
+    for (size_t i = 0; i < m->shape.axis_count; i++) share /= (double)axes[m->shape.axes[i]].levels;
+    for (size_t i = 0; i < e->count; i++) {
+        const tmi_effect *effect = &e->list[i];
+        if (effect->star != star || effect->known || !is_inside(effect, c, &m->shape)) continue;
+        double own = share / effect->information, part = 0;
+        for (size_t k = 0; k < effect->on_count; k++) own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
+        for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->shape, levels);
+        sum += own * part;
+    }
+    sum += a->stars[read].centre * share;
+    for (size_t i = 0; i < e->leaf_count; i++) {
+        const tmi_leaf *leaf = &e->leaves[i];
+        size_t at = 0;
+        while (at < m->shape.axis_count && m->shape.axes[at] != leaf->axis) at++;
+        if (leaf->star != star || at == m->shape.axis_count) continue;
+        for (size_t k = 0; k < leaf->contrasts; k++)
+            sum += a->stars[read].leaves[i * TMI_CONTRASTS + k] * share * (double)axes[leaf->axis].levels *
+                   tmi_axis_contrast(&axes[leaf->axis], k, levels[at]);
+    }
+    return sum;
+}
+
+static tamis_status add_part(adding *a, const tmi_moment_part *part, tamis_error *err)
+{
+    bool any = false;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) any = any || part->factor[m] != 0;
+    if (!any) return TAMIS_OK;
+    if (!tmi_grow(&a->parts->list, &a->parts->room, a->parts->count, sizeof *part)) return tmi_fail_memory(err);
+    a->parts->list[a->parts->count++] = *part;
+    return TAMIS_OK;
+}
+
+static tamis_status add_kinds(adding *a, const tmi_measurement *m, const kinds *list, size_t *levels, size_t axis, double count,
+                              double precision, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (axis < m->shape.axis_count) {
+        for (size_t k = 0; k < list[axis].kinds; k++) {
+            levels[axis] = list[axis].level[k];
+            TMI_TRY(add_kinds(a, m, list, levels, axis + 1, count * list[axis].count[k], precision, err));
+        }
+        return TAMIS_OK;
+    }
+    const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum);
+    tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
+                            .count = count,
+                            .measurement = (size_t)(m - a->s->measurements)};
+    for (size_t i = 0; i < a->count; i++) part.factor[a->reads[i].moment] += unit * factor_at(a, i, m, levels, precision);
+    TMI_TRY(add_part(a, &part, err));
+
+done:
+    return status;
+}
+
+static tamis_status add_full(adding *a, const tmi_measurement *m, tamis_error *err)
+{
+    kinds list[TMI_MAX_AXES] = {0};
+    size_t levels[TMI_MAX_AXES];
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < m->shape.axis_count; i++)
+        if (!find_kinds(&list[i], a, m->shape.axes[i])) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(add_kinds(a, m, list, levels, 0, 1, tmi_measurement_precision(a->s, m), err));
+
+done:
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        tmi_free(list[i].level);
+        tmi_free(list[i].count);
+    }
+    return status;
+}
+
+/* ---- numbers by themselves ---- */
+
+static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error *err)
+{
+    const tmi_effects *e = &a->s->effects;
+    const size_t star = m->shape.family * e->worlds + m->shape.world;
+    const tmi_axis *axis = &a->s->workload.axes[m->shape.axes[0]];
+    const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum),
+                 precision = tmi_measurement_precision(a->s, m);
+    tamis_status status = TAMIS_OK;
+    for (size_t row = 0; row < m->levels; row++) {
+        tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
+                                .count = 1,
+                                .measurement = (size_t)(m - a->s->measurements)};
+        double mean = 0, contrast[TMI_CONTRASTS] = {0};
+        for (size_t l = 0; l < axis->levels; l++) {
+            const double coefficient = tmi_form_level(m->shape.form, axis, row, l);
+            mean += coefficient / (double)axis->levels;
+            for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) contrast[k] += coefficient * tmi_axis_contrast(axis, k, l);
+        }
+        for (size_t i = 0; i < a->count; i++) {
+            double sum = mean * a->stars[i].centre;
+            for (size_t k = 0; k < e->leaf_count; k++)
+                if (e->leaves[k].star == star && e->leaves[k].axis == m->shape.axes[0])
+                    sum += dot(contrast, a->stars[i].leaves + k * TMI_CONTRASTS, e->leaves[k].contrasts);
+            part.factor[a->reads[i].moment] += unit * precision * sum;
+        }
+        TMI_TRY(add_part(a, &part, err));
+    }
+
+done:
+    return status;
+}
+
+/* ---- together ---- */
+
+/* Factors that are rounding errors beside those of their moment become 0. */
+static void clean(tmi_moment_parts *p)
+{
+    for (size_t m = 0; m < TMI_MOMENTS; m++) {
+        double largest = 0;
+        for (size_t k = 0; k < p->count; k++) largest = fmax(largest, fabs(p->list[k].factor[m] * p->list[k].scale));
+        for (size_t k = 0; k < p->count; k++)
+            if (fabs(p->list[k].factor[m] * p->list[k].scale) < 1e-11 * largest) p->list[k].factor[m] = 0;
+    }
+}
+
+tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s, const tmi_read *reads, size_t count,
+                                  size_t stratum, double weight, tamis_error *err)
+{
+    adding a = {.s = s, .reads = reads, .count = count, .parts = parts, .weight = weight, .stratum = stratum};
+    tamis_status status = TAMIS_OK;
+    parts->gaussian = s->gaussian;
+    if (count == 0) return TAMIS_OK;
+    a.stars = tmi_alloc(count, sizeof *a.stars);
+    if (!a.stars) return tmi_fail_memory(err);
+    for (size_t i = 0; i < count; i++) TMI_TRY(solve(&a.stars[i], s, reads[i].combination, err));
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        const tmi_measurement *m = &s->measurements[k];
+        if (m->shape.family != reads->combination->family || m->shape.world != reads->combination->world) continue;
+        TMI_TRY(m->shape.form == TMI_FULL ? add_full(&a, m, err) : add_single(&a, m, err));
+    }
+    clean(parts);
+
+done:
+    for (size_t i = 0; i < count; i++) tmi_free(a.stars[i].leaves);
+    tmi_free(a.stars);
+    return status;
+}
+
+static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, size_t stratum,
+                                double weight, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_weighing family = tmi_main_family(s);
+    tmi_moment_sum sums[TMI_MOMENTS] = {0};
+    tmi_read reads[TMI_MOMENTS];
+    size_t count = 0;
+    tamis_status status = TAMIS_OK;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) {
+        double one[TMI_MOMENTS] = {0};
+        const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
+        if ((of_x && !t->column) || (of_y && !t->second)) continue;
+        one[m] = 1;
+        TMI_TRY(tmi_moment_sum_make(&sums[m], &s->workload, family, i, group, stratum, one, NULL, err));
+        reads[count++] = (tmi_read){&sums[m].combination, m};
+    }
+    TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
+
+done:
+    for (size_t m = 0; m < TMI_MOMENTS; m++) tmi_moment_sum_clear(&sums[m]);
+    return status;
+}
+
+/* Strata without ranges of their own have the same parts but for their weights: those of the first one are copied. */
+static tamis_status copy_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t count, size_t stratum, tamis_error *err)
+{
+    const double ratio = tmi_number_nearest(s->sampling.weight[stratum]) / tmi_number_nearest(s->sampling.weight[0]);
+    for (size_t k = 0; k < count; k++) {
+        if (!tmi_grow(&parts->list, &parts->room, parts->count, sizeof *parts->list)) return tmi_fail_memory(err);
+        tmi_moment_part part = parts->list[k];
+        for (size_t m = 0; m < TMI_MOMENTS; m++) part.factor[m] *= ratio;
+        parts->list[parts->count++] = part;
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
+{
+    const size_t own = s->workload.apart ? tmi_group_stratum(s, i, group) : 0;
+    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_family(s) == TMI_UNWEIGHED;
+    tamis_status status;
+    *parts = (tmi_moment_parts){.gaussian = s->gaussian};
+    const size_t first = own == SIZE_MAX ? 0 : own;
+    TMI_TRY(add_stratum(parts, s, i, group, first, unweighed ? tmi_number_nearest(s->sampling.weight[first]) : 1, err));
+    const size_t count = parts->count;
+    for (size_t h = 1; own == SIZE_MAX && h < s->sampling.strata; h++)
+        TMI_TRY(ranges ? add_stratum(parts, s, i, group, h, tmi_number_nearest(s->sampling.weight[h]), err)
+                       : copy_stratum(parts, s, count, h, err));
+
+done:
+    if (status != TAMIS_OK) tmi_moment_parts_clear(parts);
+    return status;
+}

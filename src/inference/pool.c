@@ -1,0 +1,236 @@
+#include "inference/pool.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "schedule/aims.h"
+
+bool tmi_is_pooled(const tmi_schedule *s)
+{
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES || source == TMI_PUBLIC_EFFECT;
+}
+
+void tmi_pools_clear(tmi_pools *p)
+{
+    tmi_free(p->list);
+    *p = (tmi_pools){0};
+}
+
+/* ---- one ratio ---- */
+
+/* s, not below what its noise may hide. */
+static double squares_at(const tmi_group_sums *z, double r)
+{
+    return fmax(tmi_quadratic_at(z->proxy, r), tmi_form_noise_sd(&z->proxy_noise, 1, r));
+}
+
+tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at, double mean)
+{
+    const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
+    if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
+    if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
+    const double ratio = tmi_quadratic_at(z->form, at) / s;
+    double sd = noise / s;
+    if (r->groups.schedule) { /* of a sum of `groups` squares, each with the noise `own` */
+        const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
+        sd = sqrt(2 / groups) * ((isnan(mean) ? fmax(ratio, 0) : mean) * s + groups * own) / s;
+    }
+    return isfinite(ratio) && isfinite(sd) ? (tmi_pool_entry){ratio, sd} : (tmi_pool_entry){NAN, NAN};
+}
+
+/* ---- pools ---- */
+
+/* Ratios of all numbers of all statistics. */
+typedef struct ratios {
+    tmi_pool_entry *list;
+    size_t *first, count; /* of each statistic */
+} ratios;
+
+static double at_of(const tmi_plan_statistic *t, const tmi_group_sums *z)
+{
+    const tmi_form_moments f = tmi_form_moments_of(t);
+    return f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
+}
+
+static tamis_status collect(ratios *all, const tmi_inference *r, const double *means, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        tmi_statistic_sums z;
+        if (r->schedule->workload.readings[i].known) continue;
+        TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
+        TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
+        for (size_t g = 0; g < z.count; g++)
+            all->list[all->first[i] + g] = t->kind == TMI_VARIANCE ? (tmi_pool_entry){NAN, NAN}
+                                                                   : tmi_pool_entry_of(&z.groups[g], r, at_of(t, &z.groups[g]),
+                                                                                       means ? means[i] : NAN);
+        tmi_statistic_sums_clear(&z);
+    }
+
+done:
+    return status;
+}
+
+/* Members of a pool: statistics that are together with i, all of its kind, or all. */
+typedef enum width { TOGETHER, OF_KIND, ALL } width;
+
+typedef struct members {
+    const tamis_plan *plan;
+    const ratios *all;
+    size_t i;
+    width width;
+} members;
+
+static bool is_member(const members *m, size_t j)
+{
+    const tmi_plan_statistic *a = &m->plan->statistics[m->i], *b = &m->plan->statistics[j];
+    if (m->width == TOGETHER) return tmi_are_pooled(a, b);
+    return m->width == ALL || tmi_pooled_kind_of(a) == tmi_pooled_kind_of(b);
+}
+
+static bool is_measured(const tmi_pool_entry *e) { return !isnan(e->ratio) && e->sd > 0; }
+
+/* The mean of the members and of one or two entries beside them, and what the members differ by. */
+static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t beside_count, double floor)
+{
+    double precision = 0, mean = 0, differ = 0;
+    size_t count = 0;
+    for (size_t j = 0; j < m->plan->statistic_count + beside_count; j++) {
+        const size_t k = j - m->plan->statistic_count;
+        const bool other = j >= m->plan->statistic_count;
+        if (!other && !is_member(m, j)) continue;
+        const tmi_pool_entry *e = other ? &beside[k] : &m->all->list[m->all->first[j]];
+        for (size_t g = other ? 1 : m->all->first[j + 1] - m->all->first[j]; g-- > 0; e++) {
+            if (!is_measured(e)) continue;
+            precision += 1 / (e->sd * e->sd);
+            mean += e->ratio / (e->sd * e->sd);
+        }
+    }
+    tmi_pool pool = {precision > 0 ? fmax(mean / precision, floor) : NAN, precision > 0 ? 1 / precision : INFINITY, 0};
+    for (size_t j = 0; j < m->plan->statistic_count; j++)
+        for (size_t k = m->all->first[j]; is_member(m, j) && k < m->all->first[j + 1]; k++) {
+            const tmi_pool_entry *e = &m->all->list[k];
+            if (!is_measured(e)) continue;
+            differ += (e->ratio - pool.mean) * (e->ratio - pool.mean) - e->sd * e->sd;
+            count++;
+        }
+    const double b = pool.mean;
+    pool.differ = fmin(fmax(count > 0 ? differ / (double)count : 0, b * b / 4), b * b);
+    return pool;
+}
+
+/* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
+ * rows. */
+static tmi_pool_entry public_prior(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const size_t worlds = s->effects.worlds;
+    const tmi_star *n = &s->effects.stars[TMI_UNWEIGHED * worlds];
+    const double weights = r->main.centres[TMI_WEIGHED * worlds], noisy = r->rows.centres[TMI_UNWEIGHED * worlds];
+    const double sd = n->known ? 0 : 1 / sqrt(n->rest), rows = fmax(noisy, fmax(1, sd)); /* not below what its noise may hide */
+    const double ratio = tmi_number_nearest(s->plan->design.deff) * fmax(weights, 0) / rows;
+    return ratio > 0 && isfinite(sd) ? (tmi_pool_entry){ratio, ratio * fmax(sd / rows, 1e-6)} : (tmi_pool_entry){NAN, NAN};
+}
+
+/* The mean weight over all rows and a design effect, where it was measured by itself. */
+static tmi_pool_entry prior_of(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_effects *e = &s->effects;
+    if (tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT) return public_prior(r);
+    if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
+    const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
+    const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[TMI_WEIGHED * e->worlds];
+    if (!(a->known || a->rest > 0) || !(w->known || w->rest > 0) || !(rows > 0)) return (tmi_pool_entry){NAN, NAN};
+    const double sd = a->known ? 0 : 1 / sqrt(a->rest);
+    return (tmi_pool_entry){sum / rows, fmax(sd / rows, 0.05 * fabs(sum / rows))};
+}
+
+/* Without clusters V/s would be the mean of a over the weights. */
+static double floor_of(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_effects *e = &s->effects;
+    const tmi_plan_design *d = &s->plan->design;
+    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return 0;
+    if (!r->spread.schedule)
+        return d->population > 0 && d->sample > 0 && !d->kind->staged ? (double)d->population / (double)d->sample - 1 : 0;
+    const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[tmi_main_family(s) * e->worlds];
+    return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
+}
+
+/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
+ * different groups are different. */
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i, double floor)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const double deff = tmi_relative_deff(&plan->design, &plan->statistics[i]);
+    tmi_pool_entry prior = prior_of(r);
+    prior.ratio *= deff;
+    prior.sd *= deff;
+    members m = {plan, all, i, OF_KIND};
+    tmi_pool wide = pool_of(&m, &prior, 1, floor);
+    m.width = ALL;
+    if (isnan(wide.mean)) wide = pool_of(&m, &prior, 1, floor);
+    m.width = TOGETHER;
+    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, prior}, 2, floor);
+}
+
+tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const size_t count = plan->statistic_count;
+    ratios all = {0};
+    double *means = tmi_alloc(count, sizeof *means);
+    tamis_status status = TAMIS_OK;
+    *p = (tmi_pools){.list = tmi_alloc(count, sizeof *p->list), .floor = floor_of(r)};
+    all.first = tmi_alloc(count + 1, sizeof *all.first);
+    if (!p->list || !all.first || !means) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) all.first[i + 1] = all.first[i] + (size_t)tmi_statistic_cells(&plan->statistics[i]);
+    all.list = tmi_alloc(all.first[count], sizeof *all.list);
+    if (!all.list) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
+    TMI_TRY(collect(&all, r, NULL, err));
+    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
+    if (r->groups.schedule) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
+        for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
+        TMI_TRY(collect(&all, r, means, err));
+        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
+    }
+
+done:
+    tmi_free(means);
+    tmi_free(all.list);
+    tmi_free(all.first);
+    if (status != TAMIS_OK) tmi_pools_clear(p);
+    return status;
+}
+
+/* b, between the pool's mean and its own ratio, and its variance. */
+static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *e, double floor)
+{
+    *variance = p->variance + p->differ;
+    if (isnan(e->ratio)) return p->mean;
+    const double w = p->differ / (p->differ + e->sd * e->sd);
+    *variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
+    return fmax(w * e->ratio + (1 - w) * p->mean, floor);
+}
+
+/* The standard deviation of a ratio depends on what it is: on the mean of the pool first, then on what that makes of it. */
+double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at)
+{
+    const tmi_pool *p = &r->pools->list[statistic];
+    const bool measured = r->schedule->plan->statistics[statistic].kind != TMI_VARIANCE;
+    double b = p->mean, variance = 0;
+    for (int round = 0; round < 2; round++) {
+        const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, at, b) : (tmi_pool_entry){NAN, NAN};
+        b = shrunk(&variance, p, &e, r->pools->floor);
+    }
+    *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
+    return b + TMI_POOLED_MARGIN * sqrt(variance);
+}

@@ -1,0 +1,278 @@
+#include "inference/reconstruct.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+
+void tmi_reconstruction_clear(tmi_reconstruction *r)
+{
+    tmi_free(r->first);
+    tmi_free(r->effects);
+    tmi_free(r->centres);
+    tmi_free(r->leaves);
+    *r = (tmi_reconstruction){0};
+}
+
+static size_t star_of(const tmi_schedule *s, const tmi_shape *shape) { return shape->family * s->effects.worlds + shape->world; }
+
+static bool is_own(const tmi_reconstruction *r, size_t star) { return star / r->schedule->effects.worlds == r->family; }
+
+static const tmi_axis *axis_of(const tmi_reconstruction *r, size_t axis) { return &r->schedule->workload.axes[axis]; }
+
+/* Numbers of an effect: the levels of its category axes, crossed. */
+static size_t size_of(const tmi_reconstruction *r, const tmi_effect *e)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < e->on_count; i++) {
+        const tmi_axis *axis = axis_of(r, e->on[i] / TMI_LEVELS);
+        if (axis->degree == 0) size *= axis->levels;
+    }
+    return size;
+}
+
+static tamis_status make_room(tmi_reconstruction *r, tamis_error *err)
+{
+    const tmi_effects *e = &r->schedule->effects;
+    r->first = tmi_alloc(e->count, sizeof *r->first);
+    if (!r->first) return tmi_fail_memory(err);
+    for (size_t i = 0; i < e->count; i++) {
+        r->first[i] = r->numbers;
+        if (is_own(r, e->list[i].star)) r->numbers += size_of(r, &e->list[i]);
+    }
+    r->effects = tmi_alloc(r->copies * r->numbers, sizeof *r->effects);
+    r->centres = tmi_alloc(r->copies * e->star_count, sizeof *r->centres);
+    r->leaves = tmi_alloc(r->copies * e->leaf_count, TMI_CONTRASTS * sizeof *r->leaves);
+    return r->effects && r->centres && r->leaves ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+/* ---- sums over tables ---- */
+
+/* How one axis of a table enters an effect: by its level, by a contrast, or not at all. */
+typedef struct entry {
+    size_t levels, stride;
+    const double *contrast; /* NULL: none */
+} entry;
+
+/* The sum of the table's numbers for each number of the effect, contrasts multiplied in. */
+static void add_table(double *sums, const double *table, const entry *entries, size_t count, size_t numbers, double weight)
+{
+    size_t level[TMI_MAX_AXES] = {0};
+    for (size_t k = 0; k < numbers; k++) {
+        double factor = weight;
+        size_t at = 0;
+        for (size_t a = 0; a < count; a++) {
+            at += entries[a].stride * level[a];
+            if (entries[a].contrast) factor *= entries[a].contrast[level[a]];
+        }
+        sums[at] += factor * table[k];
+        for (size_t a = count; a-- > 0 && ++level[a] == entries[a].levels;) level[a] = 0;
+    }
+}
+
+typedef struct contrasts {
+    double values[TMI_MAX_AXES][TMI_LEVELS];
+} contrasts;
+
+/* False: the table does not have all axes of the effect. */
+static bool set_entries(entry *entries, contrasts *c, const tmi_reconstruction *r, const tmi_shape *shape, const uint32_t *on,
+                        size_t on_count)
+{
+    size_t stride = 1, found = 0;
+    for (size_t a = 0; a < shape->axis_count; a++) entries[a] = (entry){.levels = axis_of(r, shape->axes[a])->levels};
+    for (size_t i = on_count; i-- > 0;) {
+        const size_t number = on[i] / TMI_LEVELS;
+        const tmi_axis *axis = axis_of(r, number);
+        for (size_t a = 0; a < shape->axis_count; a++) {
+            if (shape->axes[a] != number) continue;
+            found++;
+            if (axis->degree == 0) {
+                entries[a].stride = stride;
+                continue;
+            }
+            for (size_t l = 0; l < axis->levels; l++) c->values[a][l] = tmi_axis_contrast(axis, on[i] % TMI_LEVELS, l);
+            entries[a].contrast = c->values[a];
+        }
+        if (axis->degree == 0) stride *= axis->levels;
+    }
+    return found == on_count;
+}
+
+static void add_full(tmi_reconstruction *r, const tmi_measurement *m, const double *table, size_t copy, double precision)
+{
+    const tmi_effects *e = &r->schedule->effects;
+    const size_t star = star_of(r->schedule, &m->shape), numbers = m->cells * m->levels;
+    entry entries[TMI_MAX_AXES];
+    contrasts c;
+    double shares = precision;
+    for (size_t a = 0; a < m->shape.axis_count; a++) shares /= (double)axis_of(r, m->shape.axes[a])->levels;
+    for (size_t i = 0; i < e->count; i++) {
+        const tmi_effect *effect = &e->list[i];
+        if (effect->star != star || effect->known || !set_entries(entries, &c, r, &m->shape, effect->on, effect->on_count))
+            continue;
+        double share = shares;
+        for (size_t k = 0; k < effect->on_count; k++) share *= (double)axis_of(r, effect->on[k] / TMI_LEVELS)->levels;
+        add_table(r->effects + copy * r->numbers + r->first[i], table, entries, m->shape.axis_count, numbers, share);
+    }
+    set_entries(entries, &c, r, &m->shape, NULL, 0);
+    add_table(&r->centres[copy * e->star_count + star], table, entries, m->shape.axis_count, numbers, shares);
+    for (size_t i = 0; i < e->leaf_count; i++) {
+        const tmi_leaf *leaf = &e->leaves[i];
+        for (size_t k = 0; leaf->star == star && k < leaf->contrasts; k++) {
+            const uint32_t on = (uint32_t)(leaf->axis * TMI_LEVELS + k);
+            if (!set_entries(entries, &c, r, &m->shape, &on, 1)) break;
+            add_table(r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS + k, table, entries, m->shape.axis_count, numbers,
+                      shares * (double)axis_of(r, leaf->axis)->levels);
+        }
+    }
+}
+
+/* A number by itself: what each released number says about the centre and about its contrasts. */
+static void add_single(tmi_reconstruction *r, const tmi_measurement *m, const double *table, size_t copy, double precision)
+{
+    const tmi_effects *e = &r->schedule->effects;
+    const size_t star = star_of(r->schedule, &m->shape);
+    const tmi_axis *axis = axis_of(r, m->shape.axes[0]);
+    for (size_t row = 0; row < m->levels; row++) {
+        double mean = 0, contrast[TMI_CONTRASTS] = {0};
+        for (size_t l = 0; l < axis->levels; l++) {
+            const double coefficient = tmi_form_level(m->shape.form, axis, row, l);
+            mean += coefficient / (double)axis->levels;
+            for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) contrast[k] += coefficient * tmi_axis_contrast(axis, k, l);
+        }
+        r->centres[copy * e->star_count + star] += precision * mean * table[row];
+        for (size_t i = 0; i < e->leaf_count; i++) {
+            if (e->leaves[i].star != star || e->leaves[i].axis != m->shape.axes[0]) continue;
+            double *leaf = r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS;
+            for (size_t k = 0; k < TMI_CONTRASTS; k++) leaf[k] += precision * contrast[k] * table[row];
+        }
+    }
+}
+
+/* Adds all measurements of the family, each with the precision that the schedule's effects have of it. */
+static tamis_status add_measurements(tmi_reconstruction *r, tmi_int128 *const *noisy, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        const size_t numbers = m->cells * m->levels;
+        if (m->shape.family != r->family) continue;
+        double *table = tmi_alloc(numbers, sizeof *table);
+        if (!table) return tmi_fail_memory(err);
+        for (size_t copy = 0; copy < r->copies; copy++) {
+            const double unit = tmi_measurement_unit(m, &s->workload, s->workload.apart ? copy : 0);
+            for (size_t k = 0; k < numbers; k++) table[k] = unit * (double)noisy[i][copy * numbers + k];
+            if (m->shape.form == TMI_FULL) add_full(r, m, table, copy, tmi_measurement_precision(s, m));
+            else add_single(r, m, table, copy, tmi_measurement_precision(s, m));
+        }
+        tmi_free(table);
+    }
+    return TAMIS_OK;
+}
+
+/* ---- estimates ---- */
+
+/* The mean over the levels of one axis is taken off. */
+static void centre_axis(double *values, size_t size, size_t levels, size_t stride)
+{
+    for (size_t k = 0; k < size; k++) {
+        if (k / stride % levels != 0) continue;
+        double mean = 0;
+        for (size_t l = 0; l < levels; l++) mean += values[k + l * stride] / (double)levels;
+        for (size_t l = 0; l < levels; l++) values[k + l * stride] -= mean;
+    }
+}
+
+static void solve_effect(const tmi_reconstruction *r, double *values, const tmi_effect *e)
+{
+    const size_t size = size_of(r, e);
+    size_t stride = 1;
+    for (size_t k = 0; k < size; k++) values[k] = e->information > 0 ? values[k] / e->information : 0;
+    for (size_t i = e->on_count; i-- > 0;) {
+        const tmi_axis *axis = axis_of(r, e->on[i] / TMI_LEVELS);
+        if (axis->degree > 0) continue;
+        centre_axis(values, size, axis->levels, stride);
+        stride *= axis->levels;
+    }
+}
+
+/* The public number of rows of a copy, in one stratum or in all. */
+static double known_rows(const tmi_reconstruction *r, size_t copy, size_t stratum)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_sampling *p = &s->sampling;
+    double sum = 0;
+    for (size_t h = 0; h < p->strata; h++) {
+        if ((s->workload.apart && h != copy) || (stratum != SIZE_MAX && h != stratum)) continue;
+        const double n = (double)s->plan->design.strata[h].sample;
+        sum += r->family == TMI_UNWEIGHED ? n
+               : r->family == TMI_WEIGHED ? n * (double)p->points[h] * tmi_number_nearest(p->step)
+                                          : n * (double)p->spread_points[h] * tmi_number_nearest(p->spread_step);
+    }
+    return sum;
+}
+
+/* A counted axis has one level per stratum. */
+static void set_known(const tmi_reconstruction *r, double *values, size_t copy, const tmi_axis *axis)
+{
+    for (size_t l = 0; l < axis->levels; l++) values[l] = known_rows(r, copy, l);
+    centre_axis(values, axis->levels, axis->levels, 1);
+}
+
+static double dot(const double *v, const double *w, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
+    return sum;
+}
+
+/* The centre first, what the leaves say about it taken off; then each leaf, given the centre. */
+static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
+{
+    const tmi_effects *e = &r->schedule->effects;
+    const tmi_star *star = &e->stars[number];
+    double *centre = &r->centres[copy * e->star_count + number];
+    for (size_t i = 0; i < e->leaf_count && !star->known; i++)
+        if (e->leaves[i].star == number)
+            *centre -= dot(e->leaves[i].solved, r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS, e->leaves[i].contrasts);
+    *centre = star->known ? known_rows(r, copy, SIZE_MAX) : star->rest > 0 ? *centre / star->rest : 0;
+    for (size_t i = 0; i < e->leaf_count; i++) {
+        const tmi_leaf *leaf = &e->leaves[i];
+        double *values = r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS, right[TMI_CONTRASTS];
+        if (leaf->star != number) continue;
+        for (size_t k = 0; k < leaf->contrasts; k++) right[k] = values[k] - leaf->cross[k] * *centre;
+        for (size_t k = 0; k < leaf->contrasts; k++) values[k] = dot(leaf->inverse[k], right, leaf->contrasts);
+        for (size_t k = 0; leaf->known && k < leaf->contrasts; k++) {
+            const tmi_axis *axis = axis_of(r, leaf->axis);
+            values[k] = 0;
+            for (size_t l = 0; l < axis->levels; l++) values[k] += tmi_axis_contrast(axis, k, l) * known_rows(r, copy, l);
+        }
+    }
+}
+
+tamis_status tmi_reconstruct(tmi_reconstruction *r, const tmi_schedule *s, tmi_weighing family, tmi_int128 *const *noisy,
+                             tamis_error *err)
+{
+    const tmi_effects *e = &s->effects;
+    tamis_status status;
+    *r = (tmi_reconstruction){.schedule = s, .family = family, .copies = s->workload.apart ? s->sampling.strata : 1};
+    for (size_t i = 0; i < s->measurement_count; i++)
+        if (s->measurements[i].shape.family == family && s->measurements[i].groups > 1) r->copies = s->measurements[i].groups;
+    TMI_TRY(make_room(r, err));
+    TMI_TRY(add_measurements(r, noisy, err));
+    for (size_t copy = 0; copy < r->copies; copy++) {
+        for (size_t i = 0; i < e->count; i++) {
+            double *values = r->effects + copy * r->numbers + r->first[i];
+            if (!is_own(r, e->list[i].star)) continue;
+            if (e->list[i].known) set_known(r, values, copy, axis_of(r, e->list[i].on[0] / TMI_LEVELS));
+            else solve_effect(r, values, &e->list[i]);
+        }
+        for (size_t i = 0; i < e->star_count; i++)
+            if (is_own(r, i)) solve_star(r, copy, i);
+    }
+
+done:
+    if (status != TAMIS_OK) tmi_reconstruction_clear(r);
+    return status;
+}

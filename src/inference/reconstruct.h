@@ -1,0 +1,39 @@
+/* From noisy tables to effects, and from effects to moments: the best linear unbiased estimates from all measurements of a family
+ * together (schedule/strategy/effects.h), and from what is public about the sample. Results add up because all of them are read
+ * from the same effects. */
+#ifndef TMI_INFERENCE_RECONSTRUCT_H
+#define TMI_INFERENCE_RECONSTRUCT_H
+
+#include "schedule/aims.h"
+#include "schedule/schedule.h"
+
+/* The effects of one family. Strata that are measured apart, or groups of clusters, are copies of each other. */
+typedef struct tmi_reconstruction {
+    const tmi_schedule *schedule;
+    tmi_weighing family;
+    size_t copies;
+    size_t *first;   /* of each effect of the schedule: its place among the numbers of a copy */
+    size_t numbers;  /* of a copy */
+    double *effects; /* copy by copy; of category axes that are on, one number per level */
+    double *centres; /* copy by copy, star by star */
+    double *leaves;  /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
+} tmi_reconstruction;
+
+/* `noisy`: of every measurement one integer per number. Errors: SYSTEM. */
+tamis_status tmi_reconstruct(tmi_reconstruction *reconstruction, const tmi_schedule *schedule, tmi_weighing family,
+                             tmi_int128 *const *noisy, tamis_error *err);
+void tmi_reconstruction_clear(tmi_reconstruction *reconstruction);
+
+/* The moments of all groups of a statistic in one copy, `stratum` choosing the ranges of its numbers: values[(group * controls
+ * + control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1).
+ * What is not determined is whatever it is. Errors: SYSTEM. */
+tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *reconstruction, size_t copy, size_t statistic,
+                                     size_t stratum, tamis_error *err);
+
+/* The rows in each level of one axis, in a copy, among all rows. */
+void tmi_reconstruct_rows(double *rows, const tmi_reconstruction *reconstruction, size_t copy, size_t axis);
+
+/* Levels of the axis of calibration; 1 without. */
+size_t tmi_control_cells(const tmi_schedule *schedule);
+
+#endif

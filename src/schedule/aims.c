@@ -1,0 +1,399 @@
+#include "schedule/aims.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "schedule/controls.h"
+#include "schedule/expected/guess.h"
+#include "schedule/expected/outlook.h"
+#include "schedule/noise_law.h"
+
+#define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
+#define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
+#define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
+
+void tmi_aims_clear(tmi_aims *a)
+{
+    for (size_t i = 0; i < a->part_count; i++) tmi_parts_of_effects_clear(&a->parts[i]);
+    tmi_free(a->parts);
+    tmi_free(a->list);
+    tmi_free(a->statistics);
+    tmi_free(a->sizes);
+    tmi_free(a->weights);
+    tmi_free(a->pools);
+    tmi_free(a->own_support);
+    tmi_free(a->supports);
+    tmi_effects_clear(&a->effects);
+    *a = (tmi_aims){0};
+}
+
+tmi_weighing tmi_main_family(const tmi_schedule *s)
+{
+    return s->workload.apart || s->sampling.weights == TMI_ALIKE ? TMI_UNWEIGHED : TMI_WEIGHED;
+}
+
+void tmi_known_rows(bool *known, const tmi_schedule *s)
+{
+    const tmi_sampling *p = &s->sampling;
+    const bool fixed = p->rows_fixed && !tmi_counts_rows(s->plan) && !s->plan->design.kind->clusters;
+    for (size_t family = 0; family < TMI_WEIGHINGS; family++)
+        for (size_t world = 0; world < s->workload.world_count; world++)
+            known[family * s->workload.world_count + world] = fixed && world == 0 &&
+                                                              (family == TMI_UNWEIGHED ||
+                                                               (family < TMI_GROUPED && p->weights != TMI_ROWS));
+}
+
+tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
+{
+    if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
+    if (s->sampling.clustered) return TMI_CLUSTER_GROUPS;
+    if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
+    if (tmi_main_family(s) == TMI_UNWEIGHED) return TMI_OWN_SQUARES;
+    return s->sampling.ratio > 0 ? TMI_BOUNDED_SQUARES : TMI_SPREAD_TABLES;
+}
+
+/* ---- combinations ---- */
+
+static tamis_status add_support(tmi_aims *a, const tmi_shape *shape, tamis_error *err)
+{
+    for (size_t i = 0; i < a->support_count; i++) {
+        const tmi_shape *b = &a->supports[i];
+        a->last_support = i;
+        if (b->family == shape->family && b->world == shape->world && b->axis_count == shape->axis_count &&
+            memcmp(b->axes, shape->axes, shape->axis_count * sizeof *b->axes) == 0)
+            return TAMIS_OK;
+    }
+    if (!tmi_grow(&a->supports, &a->support_room, a->support_count, sizeof *a->supports)) return tmi_fail_memory(err);
+    a->last_support = a->support_count;
+    a->supports[a->support_count++] = *shape;
+    return TAMIS_OK;
+}
+
+/* Whether a vector is the same for all levels, in all terms: the combination does not need the axis. */
+static bool is_constant(const tmi_combination *c, size_t a, size_t levels)
+{
+    for (size_t t = 0; t < c->term_count; t++)
+        for (size_t l = 1; l < levels; l++)
+            if (c->vectors[a][t][l] != c->vectors[a][t][0]) return false;
+    return true;
+}
+
+static tamis_status take(tmi_aims *a, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+{
+    tmi_shape shape = {.family = c->family, .world = c->world};
+    for (size_t i = 0; i < c->axis_count; i++)
+        if (!is_constant(c, i, s->workload.axes[c->axes[i]].levels)) shape.axes[shape.axis_count++] = c->axes[i];
+    if (!tmi_grow(&a->parts, &a->part_room, a->part_count, sizeof *a->parts)) return tmi_fail_memory(err);
+    tamis_status status = tmi_effects_take(&a->parts[a->part_count], &a->effects, c, err);
+    if (status != TAMIS_OK) return status;
+    a->part_count++;
+    return add_support(a, &shape, err);
+}
+
+static bool is_zero(const double c[TMI_MOMENTS])
+{
+    for (size_t m = 0; m < TMI_MOMENTS; m++)
+        if (c[m] != 0) return false;
+    return true;
+}
+
+
+static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighing family, size_t i, size_t stratum,
+                                 const double c[TMI_MOMENTS], double scale, tamis_error *err)
+{
+    double scaled[TMI_MOMENTS], *factors = NULL;
+    tmi_moment_sum sum;
+    tamis_status status = TAMIS_OK;
+    if (is_zero(c) || scale == 0) return TAMIS_OK;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
+    TMI_TRY(tmi_expected_factors(&factors, s, i, err));
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, family, i, 0, stratum, scaled, factors, err));
+    status = take(a, s, &sum.combination, err);
+    tmi_moment_sum_clear(&sum);
+
+done:
+    tmi_free(factors);
+    return status;
+}
+
+/* ---- strata ---- */
+
+/* The largest weight in groups of clusters, that of a pair included, and what comes after the noise. */
+static double grouped_worth(const tmi_schedule *s)
+{
+    const tmi_sampling *p = &s->sampling;
+    double pair = 0;
+    for (size_t h = 0; h < p->pair_strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
+    if (p->weights == TMI_ALIKE) return pair * tmi_number_nearest(p->weight[0]);
+    return pair * (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
+}
+
+/* What a row or weight of a family is worth in a stratum, in units of the largest that a record adds there. */
+static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, size_t h)
+{
+    const tmi_sampling *p = &s->sampling;
+    if (family == TMI_UNWEIGHED) {
+        const double a = p->spread && !isnan(p->spread[h]) ? p->spread[h] : 0;
+        return spread ? a : tmi_number_nearest(p->weight[h]);
+    }
+    const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
+    if (family == TMI_GROUPED) return grouped_worth(s);
+    if (family != TMI_SPREAD) return spread ? p->ratio * most : most;
+    if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
+    double largest = 0;
+    for (size_t k = 0; k < p->strata; k++) largest = fmax(largest, (double)p->spread_points[k]);
+    return largest * tmi_number_nearest(p->spread_step);
+}
+
+static bool is_by_strata(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    return tmi_find_strata(t->by, t->by_count, &s->plan->design) < t->by_count;
+}
+
+/* Measured apart, a statistic is a sum over strata, each with its own weight and perhaps its own ranges; or it is for each of
+ * them, and an average stratum is looked at. */
+static tamis_status take_strata(tmi_aims *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
+                                tamis_error *err)
+{
+    const size_t strata = s->sampling.strata;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const bool ranges = tmi_has_ranges_by_stratum(t), mean = is_by_strata(s, i);
+    const size_t stride = ranges ? (strata + MOST_RANGES - 1) / MOST_RANGES : strata;
+    tamis_status status = TAMIS_OK;
+    for (size_t first = 0; first < strata; first += stride) {
+        double sum = 0;
+        for (size_t h = first; h < first + stride && h < strata; h++) {
+            const double worth = worth_of(s, TMI_UNWEIGHED, spread, h);
+            sum += worth * worth;
+        }
+        TMI_TRY(take_moments(a, s, TMI_UNWEIGHED, i, first, c, sqrt(sum / (mean ? (double)strata : 1)), err));
+    }
+
+done:
+    return status;
+}
+
+static tamis_status take_all(tmi_aims *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
+                             tamis_error *err)
+{
+    tmi_weighing family = tmi_main_family(s);
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    if (spread && source == TMI_CLUSTER_GROUPS) family = TMI_GROUPED;
+    else if (s->workload.apart) return take_strata(a, s, i, c, spread, err);
+    else if (spread && source == TMI_SPREAD_TABLES) family = TMI_SPREAD;
+    return take_moments(a, s, family, i, 0, c, worth_of(s, family, spread, 0), err);
+}
+
+/* ---- controls ---- */
+
+/* A calibrated number has the rows of control cells in it, times what calibration explains of it there. */
+static tamis_status take_controls(tmi_aims *a, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+{
+    const size_t strata = s->workload.apart && !is_by_strata(s, i) ? s->sampling.strata : 1;
+    tmi_combination c;
+    double *vector, worth = 0;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
+    for (size_t h = 0; h < strata; h++) worth += pow(worth_of(s, tmi_main_family(s), false, h), 2);
+    c.scale[0] = o->explained * sqrt(worth);
+    if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
+    tmi_free(vector);
+    return status;
+}
+
+/* ---- aims ---- */
+
+typedef struct making {
+    tmi_aims *aims;
+    const tmi_schedule *s;
+    size_t *noise, *spread; /* the first of each aim's parts: they move while the list grows */
+} making;
+
+static void add_aim(making *m, size_t statistic, double share, double sampling, double margin, size_t noise, size_t spread)
+{
+    tmi_aims *a = m->aims;
+    m->noise[a->count] = noise;
+    m->spread[a->count] = spread;
+    a->statistics[a->count] = statistic;
+    a->list[a->count++] = (tmi_aim){.share = share,
+                                    .sampling = sampling,
+                                    .noise_count = spread - noise,
+                                    .spread_count = a->part_count - spread,
+                                    .margin = margin,
+                                    .pool = TMI_NO_POOL};
+}
+
+tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *t)
+{
+    if (tmi_is_sum(t)) return TMI_POOLED_TOTALS;
+    return t->kind == TMI_SHARE ? TMI_POOLED_SHARES : TMI_POOLED_MEANS;
+}
+
+bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (tmi_pooled_kind_of(a) != tmi_pooled_kind_of(b) || a->by_count != b->by_count) return false;
+    for (size_t k = 0; k < a->by_count; k++)
+        if (a->by[k] != b->by[k]) return false;
+    return true;
+}
+
+/* Where the sum of a over all rows is measured; and of what other tables say about clusters, whose design effects may be far from
+ * those of this one. */
+#define PRIOR 100
+#define OF_OTHERS 0.05
+
+double tmi_pool_prior(const tmi_schedule *s) { return tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS; }
+
+/* That of an earlier aim, or a new one. */
+static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
+{
+    for (size_t k = 0; k + 1 < a->count; k++)
+        if (a->statistics[k] != SIZE_MAX && a->list[k].pool != TMI_NO_POOL &&
+            tmi_are_pooled(&plan->statistics[a->statistics[k]], &plan->statistics[i]))
+            return a->list[k].pool;
+    return a->pool_count++;
+}
+
+static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = m->s;
+    tmi_aims *a = m->aims;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const size_t noise = a->part_count;
+    tmi_outlook o;
+    tamis_status status;
+    tmi_outlook_make(&o, s, i);
+    TMI_TRY(take_controls(a, s, i, &o, err));
+    TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
+    TMI_TRY(take_all(a, s, i, o.estimate, false, err));
+    const size_t spread = a->part_count, support = a->last_support;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
+    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT)
+        TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
+    const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
+    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
+            spread);
+    a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
+    if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
+    a->sizes[a->count - 1] = o.size;
+    a->own_support[a->count - 1] = support;
+
+done:
+    return status;
+}
+
+/* Rows of the control cells, or of a statistic's groups, for what they are needed: their relative error counts. */
+static tamis_status add_counts(making *m, const tmi_combination *c, double share, double sampling, tamis_error *err)
+{
+    tmi_aims *a = m->aims;
+    const size_t noise = a->part_count;
+    tamis_status status = take(a, m->s, c, err);
+    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, sampling, 0, noise, a->part_count);
+    return status;
+}
+
+/* The sum of a over all rows: what variances are worth on average, for those that are not known well by themselves; and, where
+ * weights are bounded in groups, what that takes off. A few per cent of it are enough. */
+#define ENOUGH 0.1
+
+static tamis_status add_spreads(making *m, double shares, tamis_error *err)
+{
+    const tmi_schedule *s = m->s;
+    const tmi_sampling *p = &s->sampling;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    const bool clamped = source == TMI_CLUSTER_GROUPS && p->weights == TMI_ROWS && p->most_clamped < p->most;
+    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS;
+    tmi_aims *a = m->aims;
+    tmi_sizes z;
+    tamis_status status = TAMIS_OK;
+    tmi_sizes_make(&z, s);
+    if (source == TMI_PUBLIC_EFFECT) { /* rows, for the mean weight */
+        const tmi_combination c = {.family = TMI_UNWEIGHED, .term_count = 1, .scale = {1}};
+        return add_counts(m, &c, FOR_COUNTS * shares, z.sample > 0 ? ENOUGH * ENOUGH * z.sample * z.sample : 0, err);
+    }
+    if (!clamped && !pooled) return TAMIS_OK;
+    const double w = z.units / z.sample, all = isnan(w) ? 0 : ENOUGH * z.sample * w * w;
+    for (size_t family = TMI_SPREAD; family <= (clamped ? TMI_CLAMPED : TMI_SPREAD); family += TMI_CLAMPED - TMI_SPREAD) {
+        const double step = tmi_number_nearest(p->step),
+                     most = step * (double)(family == TMI_CLAMPED ? p->most_clamped : p->most);
+        const tmi_combination c = {.family = family, .term_count = 1, .scale = {most * most}};
+        const size_t noise = a->part_count;
+        TMI_TRY(take(a, s, &c, err));
+        add_aim(m, SIZE_MAX, FOR_COUNTS * shares, all * all, 0, noise, a->part_count);
+    }
+
+done:
+    return status;
+}
+
+static tamis_status add_units(making *m, size_t i, tamis_error *err)
+{
+    static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
+    const tmi_schedule *s = m->s;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    tmi_moment_sum sum;
+    tamis_status status;
+    if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHED, i, 0, 0, rows, NULL, err));
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), 0, err);
+    tmi_moment_sum_clear(&sum);
+
+done:
+    return status;
+}
+
+static void set_families(tmi_aims *a, const tmi_schedule *s)
+{
+    for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
+        a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
+                                          family == TMI_GROUPED && s->sampling.anywhere};
+        a->copies[family] = family == TMI_GROUPED ? 2 * (double)s->groups + 1
+                            : s->workload.apart   ? (double)s->sampling.strata
+                                                  : 1;
+    }
+}
+
+tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
+{
+    const size_t count = s->plan->statistic_count, worlds = s->workload.world_count;
+    bool *known = tmi_alloc(TMI_WEIGHINGS * worlds, sizeof *known);
+    making m = {.aims = a, .s = s};
+    double shares = 0;
+    tamis_status status;
+    *a = (tmi_aims){0};
+    m.noise = tmi_alloc(2 * count + 4, sizeof *m.noise);
+    m.spread = tmi_alloc(2 * count + 4, sizeof *m.spread);
+    a->list = tmi_alloc(2 * count + 4, sizeof *a->list);
+    a->statistics = tmi_alloc(2 * count + 4, sizeof *a->statistics);
+    a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
+    a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
+    a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
+    a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
+    if (!known || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+        TMI_TRY(tmi_fail_memory(err));
+    tmi_known_rows(known, s);
+    TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));
+    set_families(a, s);
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = s->workload.order[k];
+        if (s->workload.readings[i].known) continue;
+        TMI_TRY(add_statistic(&m, i, err));
+        TMI_TRY(add_units(&m, i, err));
+        shares += tmi_number_nearest(s->plan->statistics[i].share);
+    }
+    TMI_TRY(add_spreads(&m, shares, err));
+    for (size_t i = 0; i < a->count; i++) {
+        a->list[i].noise = a->parts + m.noise[i];
+        a->list[i].spread = a->parts + m.spread[i];
+    }
+
+done:
+    tmi_free(known);
+    tmi_free(m.noise);
+    tmi_free(m.spread);
+    if (status != TAMIS_OK) tmi_aims_clear(a);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* The statistics of a plan as aims of the optimiser (strategy/budget.h): what each of them needs of the tables, and how large its
+ * sampling error is expected to be. From public knowledge only. */
+#ifndef TMI_SCHEDULE_AIMS_H
+#define TMI_SCHEDULE_AIMS_H
+
+#include "schedule/schedule.h"
+#include "schedule/strategy/search.h"
+
+/* Standard deviations by which a pooled variance is raised (inference/pool.h): four in five are below. */
+#define TMI_POOLED_MARGIN 0.84
+
+typedef struct tmi_aims {
+    tmi_effects effects;
+    tmi_aim *list;      /* one per statistic that is not known, then those of the counts that calibration and suppression need */
+    size_t *statistics; /* whose each is; SIZE_MAX: of no one */
+    double *sizes;      /* of the statistic, what a relative error is relative to */
+    double *weights;    /* room for one number per aim */
+    double *pools;      /* room for two numbers per pool */
+    size_t pool_count;
+    size_t *own_support; /* the table from which it can be read by itself */
+    size_t count;
+    tmi_parts_of_effects *parts; /* of all */
+    size_t part_count, part_room;
+    tmi_shape *supports;
+    size_t support_count, support_room, last_support;
+    tmi_motion motions[TMI_WEIGHINGS];
+    double copies[TMI_WEIGHINGS];
+} tmi_aims;
+
+/* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */
+tamis_status tmi_aims_make(tmi_aims *aims, const tmi_schedule *schedule, tamis_error *err);
+void tmi_aims_clear(tmi_aims *aims);
+
+/* Sampling variances of statistics of one kind serve each other where they are not known well: totals, shares, means. Of one
+ * pool are those of one kind by the same groups. */
+typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_MEANS } tmi_pooled_kind;
+
+tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);
+bool tmi_are_pooled(const tmi_plan_statistic *one, const tmi_plan_statistic *other);
+
+/* The relative precision of a pool's mean that does not come from its own numbers. */
+double tmi_pool_prior(const tmi_schedule *schedule);
+
+/* Which family estimates are read from. */
+tmi_weighing tmi_main_family(const tmi_schedule *schedule);
+
+/* Whether the number of rows of a family is public, for each world; room for TMI_WEIGHINGS * worlds. */
+void tmi_known_rows(bool *known, const tmi_schedule *schedule);
+
+#endif

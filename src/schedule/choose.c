@@ -1,0 +1,285 @@
+/* Which tables a plan measures, and with which parts of its budget.
+ *
+ * Strata with weights of their own may be measured apart, the weight coming after the noise, or together, weights in the table;
+ * with epsilon and delta the noise may be Laplace's with all of epsilon, or Gaussian with the largest rho whose certified
+ * conversion stays within both. Every combination is searched, and the one with the smallest expected errors is taken; the choice
+ * looks at nothing but the plan. Parts are rounded to integers of 12 bits, so that they are short fractions; they add up to the
+ * whole exactly. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "engine/core/engine.h"
+#include "num/exact.h"
+#include "schedule/baseline.h"
+
+#define FINENESS 4096
+#define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
+
+typedef struct choice {
+    double objective, gap;
+    bool apart, joined, gaussian;
+    size_t groups;
+    tmi_shape *shapes;
+    double *parts;
+    size_t count;
+} choice;
+
+static void choice_clear(choice *c)
+{
+    tmi_free(c->shapes);
+    tmi_free(c->parts);
+    *c = (choice){.objective = INFINITY, .gap = NAN};
+}
+
+static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_schedule *s, bool gaussian, tamis_error *err)
+{
+    choice_clear(best);
+    best->shapes = tmi_alloc(found->best.count, sizeof *best->shapes);
+    best->parts = tmi_alloc(found->best.count, sizeof *best->parts);
+    if (!best->shapes || !best->parts) return tmi_fail_memory(err);
+    for (size_t k = 0; k < found->best.count; k++) {
+        best->shapes[k] = found->best.tables[k]->shape;
+        best->parts[k] = found->best.parts[k];
+    }
+    best->count = found->best.count;
+    best->objective = found->objective;
+    best->gap = found->gap;
+    best->apart = s->workload.apart;
+    best->joined = s->workload.joined;
+    best->groups = s->groups;
+    best->gaussian = gaussian;
+    return TAMIS_OK;
+}
+
+/* ---- held to what each statistic would have by itself ---- */
+
+#define ROUNDS 12
+#define FIRM 1.5 /* power by which the share of a statistic that is worse off grows */
+
+/* Raises the shares of statistics whose noise is above the ceiling; whether there are any. */
+static bool raise_shares(tmi_search *search, const tmi_strategy *strategy, const double *ceilings)
+{
+    tmi_problem *p = &search->problem;
+    bool any = false;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->aim_count; i++) {
+        const double ratio = p->aims[i].noise_variance / ceilings[i];
+        if (!(ratio > 1.001)) continue;
+        p->aims[i].share *= fmin(pow(ratio, FIRM), 8);
+        any = true;
+    }
+    return any;
+}
+
+static double objective_of(tmi_problem *p, const tmi_strategy *strategy, const double *shares)
+{
+    double sum = 0;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->aim_count; i++) {
+        const double variance = tmi_aim_variance(p, &p->aims[i]);
+        if (variance > 0) sum += shares[i] * log(variance);
+    }
+    return sum;
+}
+
+/* Searches again with other shares until no statistic has more noise than by itself, or as long as it helps. */
+static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const double *ceilings,
+                         tamis_error *err)
+{
+    double *gains = tmi_alloc(3 * aims->support_count + 2, sizeof *gains);
+    tamis_status status = TAMIS_OK;
+    if (!gains) return tmi_fail_memory(err);
+    for (int round = 0; round < ROUNDS && raise_shares(search, &found->best, ceilings); round++) {
+        tmi_budget_improve(&search->problem, &found->best, gains, 10, NULL);
+        if (round != ROUNDS / 2 && round != ROUNDS - 1) continue;
+        TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
+    }
+
+done:
+    tmi_free(gains);
+    return status;
+}
+
+/* Tables that serve sampling variances alone get at most this part of the budget: beyond it an interval gains nothing, and the
+ * estimates lose. */
+#define FOR_VARIANCES 0.4
+
+static void limit_variances(tmi_strategy *s)
+{
+    double all = 0;
+    for (size_t k = 0; k < s->count; k++)
+        if (s->tables[k]->shape.family >= TMI_SPREAD) all += s->parts[k];
+    for (size_t k = 0; k < s->count && all > FOR_VARIANCES && all < 1; k++)
+        s->parts[k] *= s->tables[k]->shape.family >= TMI_SPREAD ? FOR_VARIANCES / all : (1 - FOR_VARIANCES) / (1 - all);
+}
+
+/* `rough`: only what a search starts with. */
+static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, bool rough,
+                              tamis_error *err)
+{
+    static const bool forms[TMI_WEIGHINGS] = {
+        [TMI_UNWEIGHED] = true, [TMI_WEIGHED] = true, [TMI_SPREAD] = true, [TMI_CLAMPED] = true}; /* a group may be left */
+    tmi_search search = {.problem = {.effects = &aims->effects,
+                                     .aims = aims->list,
+                                     .aim_count = aims->count,
+                                     .gaussian = gaussian,
+                                     .budget = budget,
+                                     .prior = tmi_pool_prior(s),
+                                     .pooled = aims->pools,
+                                     .means = aims->pools + aims->pool_count,
+                                     .pools = aims->pool_count,
+                                     .weights = aims->weights},
+                         .motions = aims->motions,
+                         .copies = aims->copies,
+                         .most_numbers = (double)TMI_MAX_CELLS,
+                         .forms = forms,
+                         .first_pooled = TMI_SPREAD,
+                         .rough = rough,
+                         .watch = s->watch};
+    double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
+    tmi_found_tables found = {0};
+    tamis_status status = TAMIS_OK;
+    if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
+    TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
+    if (!rough) {
+        TMI_TRY(tmi_baseline_noise(ceilings, s, &search.problem, aims, err));
+        TMI_TRY(hold(&found, &search, aims, ceilings, err));
+    }
+    limit_variances(&found.best);
+    found.objective = objective_of(&search.problem, &found.best, shares);
+    for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
+    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, gaussian, err));
+
+done:
+    tmi_found_tables_clear(&found);
+    tmi_free(ceilings);
+    tmi_free(shares);
+    return status;
+}
+
+static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
+{
+    tmi_workload_clear(&s->workload);
+    return tmi_workload_make(&s->workload, s->plan, &s->sampling, apart, joined, s->controls,
+                             s->calibrated ? s->control_count : 0, known, err);
+}
+
+/* With a number of groups of clusters, where there are clusters. */
+static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, bool rough, tamis_error *err)
+{
+    const tmi_plan_loss *loss = &s->plan->privacy.loss;
+    tmi_aims aims = {0};
+    double rho = 0;
+    tamis_status status;
+    s->groups = groups;
+    TMI_TRY(tmi_aims_make(&aims, s, err));
+    if (loss->rho) {
+        TMI_TRY(try_noise(best, s, &aims, true, tmi_number_nearest(loss->rho), rough, err));
+    } else {
+        TMI_TRY(try_noise(best, s, &aims, false, tmi_number_nearest(loss->epsilon), rough, err));
+        if (loss->delta) TMI_TRY(tmi_budget_rho(&rho, loss, err));
+        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rho, rough, err));
+    }
+
+done:
+    tmi_aims_clear(&aims);
+    return status;
+}
+
+/* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
+static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
+{
+    const bool many = s->plan->statistic_count > MANY_STATISTICS;
+    choice rough = {.objective = INFINITY, .gap = NAN};
+    tamis_status status;
+    TMI_TRY(make_workload(s, apart, joined, known, err));
+    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, false, err);
+    const size_t pairs = s->sampling.pairs > 0 ? (size_t)s->sampling.pairs : s->sampling.scattered ? SIZE_MAX : 1;
+    for (size_t groups = 8; groups <= TMI_MAX_CLUSTER_GROUPS; groups *= 2) {
+        TMI_TRY(try_groups(many ? &rough : best, s, groups < pairs ? groups : pairs, many, err));
+        if (groups >= pairs) break;
+    }
+    if (many) TMI_TRY(try_groups(best, s, rough.groups, false, err));
+
+done:
+    choice_clear(&rough);
+    return status;
+}
+
+static tamis_status try_strata(choice *best, tmi_schedule *s, bool apart, const bool *known, tamis_error *err)
+{
+    tamis_status status = try_workload(best, s, apart, true, known, err);
+    if (status == TAMIS_OK && s->workload.divided && !s->calibrated) status = try_workload(best, s, apart, false, known, err);
+    return status;
+}
+
+/* ---- parts ---- */
+
+static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_error *err)
+{
+    const tmi_plan_loss *loss = &s->plan->privacy.loss;
+    double rho;
+    if (loss->rho) return tmi_number_copy(whole, loss->rho, err);
+    if (!s->gaussian) return tmi_number_copy(whole, loss->epsilon, err);
+    tamis_status status = tmi_budget_rho(&rho, loss, err);
+    return status == TAMIS_OK ? tmi_number_double(whole, rho, err) : status;
+}
+
+static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *whole = NULL;
+    double largest = 0;
+    int64_t all = 0;
+    tamis_status status;
+    TMI_TRY(whole_of(&whole, s, err));
+    for (size_t k = 0; k < c->count; k++) largest = fmax(largest, c->parts[k]);
+    for (size_t k = 0; k < c->count; k++) {
+        c->parts[k] = fmax(round(FINENESS * c->parts[k] / largest), 1);
+        all += (int64_t)c->parts[k];
+    }
+    for (size_t k = 0; k < c->count; k++) {
+        tmi_term share = tmi_div(&e, tmi_int(&e, (int64_t)c->parts[k]), tmi_int(&e, all));
+        TMI_TRY(tmi_exact_copy(&s->measurements[k].part, &e, tmi_mul(&e, whole, share)));
+    }
+
+done:
+    tamis_number_free(whole);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* ---- together ---- */
+
+/* Ranges by stratum are measured apart; equal weights need not be. */
+static bool must_be_apart(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_has_ranges_by_stratum(&s->plan->statistics[i])) return true;
+    return false;
+}
+
+tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error *err)
+{
+    choice best = {.objective = INFINITY, .gap = NAN};
+    const bool apart = s->sampling.stays && must_be_apart(s);
+    const bool may = s->sampling.stays && s->sampling.weights == TMI_STRATA && !s->sampling.clustered;
+    tamis_status status;
+    if (!apart) TMI_TRY(try_strata(&best, s, false, known, err));
+    if (apart || may) TMI_TRY(try_strata(&best, s, true, known, err));
+    if (best.count > 0 && (s->workload.apart != best.apart || s->workload.joined != best.joined))
+        TMI_TRY(make_workload(s, best.apart, best.joined, known, err));
+    s->groups = best.groups;
+    s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho != NULL;
+    s->gap = best.gap;
+    s->measurements = tmi_alloc(best.count, sizeof *s->measurements);
+    if (!s->measurements) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < best.count; k++) s->measurements[k].shape = best.shapes[k];
+    s->measurement_count = best.count;
+    if (best.count > 0) TMI_TRY(set_parts(s, &best, err));
+
+done:
+    choice_clear(&best);
+    return status;
+}

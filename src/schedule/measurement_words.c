@@ -1,0 +1,73 @@
+#include "schedule/measurement.h"
+
+static void put_classes(tmi_text *text, const tmi_workload *w, size_t axis)
+{
+    const tmi_origin *o = &w->origins[axis];
+    for (size_t k = 0; k < o->classes_count; k++) {
+        const tmi_classes *c = &w->classes[o->classes[k]];
+        tmi_text_format(text, "%s%s", k > 0 ? ", " : "", c->column->name);
+        if (c->column->is_number && !c->column->conditions) tmi_text_format(text, " (%zu ranges)", c->count);
+        else if (c->column->is_category && c->count < c->column->value_count) tmi_text_format(text, " (%zu classes)", c->count);
+    }
+}
+
+static void put_numbers(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    bool first = true;
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        const size_t axis = m->shape.axes[i];
+        if (!w->origins[axis].number) continue;
+        const bool squares = w->axes[axis].degree == 2;
+        if (first)
+            tmi_text_put(text, m->shape.form == TMI_RAW ? squares ? "sums and squares of " : "sum of "
+                               : m->shape.form == TMI_CENTRED
+                                   ? squares ? "rows, centred sums and squares of " : "rows and centred sum of "
+                               : squares ? "rows, sums and squares of "
+                                         : "rows and sums of ");
+        tmi_text_format(text, "%s%s", first ? "" : " and ", w->origins[axis].number->name);
+        first = false;
+    }
+    if (first) tmi_text_put(text, "rows");
+}
+
+void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
+                                          [TMI_WEIGHED] = "weighted ",
+                                          [TMI_SPREAD] = "for the variance: ",
+                                          [TMI_GROUPED] = "in groups of clusters: ",
+                                          [TMI_CLAMPED] = "for the variance in groups: "};
+    bool first = true;
+    tmi_text_put(text, weighed[m->shape.family]);
+    put_numbers(text, m, w);
+    if (w->worlds[m->shape.world]) tmi_text_format(text, " where %s", w->worlds[m->shape.world]->name);
+    for (size_t i = 0; i < m->shape.axis_count; i++) {
+        if (w->origins[m->shape.axes[i]].number) continue;
+        tmi_text_put(text, first ? " by " : ", ");
+        put_classes(text, w, m->shape.axes[i]);
+        first = false;
+    }
+    if (m->shape.form != TMI_FULL && !w->origins[m->shape.axes[0]].number)
+        tmi_text_put(text, m->shape.form == TMI_RAW ? " (one number)" : " (two numbers)");
+    if (m->strata > 1) tmi_text_format(text, "%s%s", first ? " by " : ", ", w->plan->design.by->name);
+}
+
+void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    const tmi_plan_privacy *privacy = &w->plan->privacy;
+    const bool places = m->shape.form == TMI_FULL && m->shape.axis_count > 0;
+    if (places)
+        tmi_text_put(text,
+                     "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "
+                     "another: |c| + |c'| <= 2 w");
+    else if (m->shape.form == TMI_RAW)
+        tmi_text_put(text, "a replaced record changes t by d and t(1-t) by at most d(1-d), or adds nothing: |c - c'| <= w");
+    else if (m->shape.form == TMI_CENTRED)
+        tmi_text_put(text, "a replaced record changes t - 1/2 by d and t(1-t) by at most d(1-d), or adds nothing: |t - 1/2| + "
+                           "t(1-t) + 1/2 <= 1, so |c - c'| <= w");
+    else tmi_text_put(text, "a replaced record changes one number by at most its weight: |c - c'| <= w");
+    if (privacy->design_protected && m->shape.family != TMI_UNWEIGHED)
+        tmi_text_put(text, "; the weights of all others may move with it");
+    if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
+    if (m->strata > 1) tmi_text_put(text, "; within its stratum");
+}

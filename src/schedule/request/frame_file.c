@@ -1,0 +1,272 @@
+#include "schedule/request/frame_file.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/words.h"
+#include "engine/core/cells.h"
+#include "engine/files/files.h"
+#include "engine/files/frame.h"
+#include "num/exact.h"
+
+/* How far the probabilities of a stratum may add up beside its sample size: they are rounded in the file. */
+#define ROUNDED 1e-6
+#define FITS 999000 /* a sample over this is a little more than ROUNDED allows: sums are made of doubles */
+
+#define SMALLEST 0x1p-40 /* probability */
+
+#define LONGEST_NUMBER 2100 /* a number may have 1000 digits above and below */
+
+void tmi_frame_file_clear(tmi_frame_file *f)
+{
+    for (size_t i = 0; f->ids && i < f->count; i++) tmi_free(f->ids[i]);
+    tmi_free(f->ids);
+    tmi_free(f->pi);
+    tmi_frame_facts_clear(&f->facts);
+    *f = (tmi_frame_file){0};
+}
+
+/* ---- rows ---- */
+
+typedef enum place { ID, PROBABILITY, STRATUM, PLACES } place;
+
+typedef struct reader {
+    tmi_frame_file *f;
+    const tmi_plan_design *design;
+    const char *names[PLACES];
+    tmi_codes *strata; /* NULL: one stratum */
+    tmi_form form;     /* of the column of strata */
+    double *sums;      /* of the probabilities of a stratum */
+} reader;
+
+static tamis_status bad_cell(const reader *r, place p, int64_t row, const char *what, tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_INVALID, "design.frame: column %s, row %lld: %s", r->names[p], (long long)row + 1, what);
+}
+
+static tamis_status read_probability(tamis_number **pi, const reader *r, int64_t row, tmi_cell cell, tamis_error *err)
+{
+    char text[LONGEST_NUMBER];
+    *pi = NULL;
+    if (cell.length == 0) return bad_cell(r, PROBABILITY, row, "empty", err);
+    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length))
+        return bad_cell(r, PROBABILITY, row, "not a number", err);
+    memcpy(text, cell.bytes, cell.length);
+    text[cell.length] = '\0';
+    tamis_status status = tamis_number_read(pi, text, NULL);
+    if (status == TAMIS_INVALID) return bad_cell(r, PROBABILITY, row, "not a number", err);
+    if (status != TAMIS_OK) return tmi_fail_memory(err);
+    if (tmi_number_sign(*pi) > 0 && tmi_number_compare_int(*pi, 1) <= 0 && tmi_number_nearest(*pi) >= SMALLEST) return TAMIS_OK;
+    tamis_number_free(*pi);
+    *pi = NULL;
+    return bad_cell(r, PROBABILITY, row, "expected a probability, from 2^-40 to 1", err);
+}
+
+static void keep(tamis_number **best, tamis_number **pi, bool better)
+{
+    if (!better) return;
+    tamis_number_free(*best);
+    *best = *pi;
+    *pi = NULL;
+}
+
+/* Takes the probability. */
+static tamis_status add_probability(tmi_frame_stratum *s, tamis_number *pi, tamis_error *err)
+{
+    tamis_number *again = NULL;
+    const bool certain = tmi_number_compare_int(pi, 1) == 0;
+    tamis_status status = TAMIS_OK;
+    s->units++;
+    s->certain += certain;
+    if (!certain && (!s->largest || tmi_number_compare(pi, s->largest) > 0)) {
+        TMI_TRY(tmi_number_copy(&again, pi, err));
+        keep(&s->largest, &again, true);
+    }
+    keep(&s->smallest, &pi, !s->smallest || tmi_number_compare(pi, s->smallest) < 0);
+
+done:
+    tamis_number_free(pi);
+    return status;
+}
+
+static tamis_status take_row(reader *r, int64_t row, tmi_cell id, tmi_cell probability, tmi_cell stratum, tamis_error *err)
+{
+    tmi_frame_file *f = r->f;
+    tamis_number *pi;
+    int32_t h = 0;
+    if (id.length == 0 || memchr(id.bytes, '\0', id.length)) return bad_cell(r, ID, row, "expected the unit's id", err);
+    if (r->strata) h = tmi_code(r->strata, r->form, stratum.bytes, stratum.length);
+    if (h < 0 || (size_t)h >= r->design->stratum_count) return bad_cell(r, STRATUM, row, "expected a stratum of the plan", err);
+    tamis_status status = read_probability(&pi, r, row, probability, err);
+    if (status != TAMIS_OK) return status;
+    f->pi[row] = tmi_number_nearest(pi);
+    r->sums[h] += f->pi[row];
+    f->ids[row] = tmi_copy_text(id.bytes, id.length);
+    f->count = (size_t)row + 1;
+    status = add_probability(&f->facts.strata[h], pi, err);
+    return f->ids[row] ? status : tmi_fail_memory(err);
+}
+
+static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_cell *const *cells, tamis_error *err)
+{
+    reader *r = context;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < rows && status == TAMIS_OK; i++) {
+        tmi_cell row[PLACES] = {{0}};
+        for (size_t c = 0; c < (r->strata ? PLACES : STRATUM); c++) row[c] = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
+        status = take_row(r, first + (int64_t)i, row[ID], row[PROBABILITY], row[STRATUM], err);
+    }
+    return status;
+}
+
+/* ---- what must fit ---- */
+
+static tamis_status check_ids(const tmi_frame_file *f, const char *column, tamis_error *err)
+{
+    char **sorted = tmi_alloc(f->count, sizeof *sorted);
+    tamis_status status = TAMIS_OK;
+    if (!sorted) return tmi_fail_memory(err);
+    memcpy(sorted, f->ids, f->count * sizeof *sorted);
+    qsort(sorted, f->count, sizeof *sorted, tmi_compare_strings);
+    for (size_t i = 1; i < f->count && status == TAMIS_OK; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = tmi_fail(err, TAMIS_INVALID, "design.frame: duplicate unit in the column %s; a frame has one row per unit",
+                              column);
+    tmi_free(sorted);
+    return status;
+}
+
+static tamis_status check_strata(const reader *r, tamis_error *err)
+{
+    const tmi_plan_design *d = r->design;
+    for (size_t h = 0; h < d->stratum_count; h++) {
+        const tmi_plan_stratum *s = &d->strata[h];
+        const int64_t units = r->f->facts.strata[h].units;
+        const char *name = s->name ? s->name : "", *in = s->name ? " in the stratum " : "";
+        if (units == 0) return tmi_fail(err, TAMIS_INVALID, "design.frame: no unit%s%.200s", in, name);
+        if (s->population > 0 && s->population != units)
+            return tmi_fail(err, TAMIS_INVALID, "design.frame: %lld units%s%.200s, but the plan declares a population of %lld",
+                            (long long)units, in, name, (long long)s->population);
+        if (d->kind->fixed_size && fabs(r->sums[h] - (double)s->sample) > ROUNDED * (double)s->sample)
+            return tmi_fail(err, TAMIS_INVALID,
+                            "design.frame: the probabilities%s%.200s add up to %.10g, not to the sample of %lld", in, name,
+                            r->sums[h], (long long)s->sample);
+    }
+    return TAMIS_OK;
+}
+
+/* The probabilities of the units that are not certain add up to n - certain, but for what the file rounds: so
+ * (open - 1) smallest + largest <= n - certain <= smallest + (open - 1) largest. */
+static tamis_status fits_sample(bool *fits, const tmi_frame_stratum *s, int64_t sample, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    const int64_t open = s->units - s->certain;
+    tmi_term rest = tmi_int(&e, sample - s->certain);
+    tmi_term dust = tmi_div(&e, tmi_int(&e, sample), tmi_int(&e, FITS)), others = tmi_int(&e, open - 1);
+    tmi_term least = open > 0 ? tmi_add(&e, tmi_mul(&e, others, s->smallest), s->largest) : tmi_int(&e, 0);
+    tmi_term most = open > 0 ? tmi_add(&e, s->smallest, tmi_mul(&e, others, s->largest)) : tmi_int(&e, 0);
+    tmi_term below = tmi_add(&e, rest, dust), above = tmi_sub(&e, rest, dust);
+    *fits = e.status == TAMIS_OK && tmi_number_compare(least, below) <= 0 && tmi_number_compare(most, above) >= 0;
+    tamis_status status = e.status;
+    tmi_exact_clear(&e);
+    return status;
+}
+
+tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design *d, tamis_error *err)
+{
+    int64_t units = 0;
+    for (size_t h = 0; h < f->count; h++) {
+        const tmi_frame_stratum *s = &f->strata[h];
+        const int64_t declared = d->strata[h].population, sample = d->strata[h].sample, open = s->units - s->certain;
+        bool fits = true;
+        units += s->units;
+        if (units > TMI_MAX_FRAME)
+            return tmi_fail(err, TAMIS_INVALID, "frame: expected at most %lld units", (long long)TMI_MAX_FRAME);
+        if (declared > 0 && declared != s->units)
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu] has %lld units, and the plan declares %lld", h,
+                            (long long)s->units, (long long)declared);
+        if (tmi_number_nearest(s->smallest) < SMALLEST)
+            return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu]: a probability below 2^-40", h);
+        if (open == 1 && tmi_number_compare(s->smallest, s->largest) != 0)
+            return tmi_fail(err, TAMIS_INVALID,
+                            "frame: strata[%zu]: only one unit is not certain to be drawn, but there are two probabilities", h);
+        if (!d->kind->fixed_size) continue;
+        tamis_status status = fits_sample(&fits, s, sample, err);
+        if (status != TAMIS_OK) return status;
+        if (!fits)
+            return tmi_fail(err, TAMIS_INVALID,
+                            "frame: strata[%zu]: no %lld units with such probabilities add up to a sample of %lld", h,
+                            (long long)s->units, (long long)sample);
+    }
+    return TAMIS_OK;
+}
+
+/* ---- the file ---- */
+
+static tamis_status find_columns(size_t *columns, size_t count, const reader *r, const tmi_frame *frame, tamis_error *err)
+{
+    tmi_error_reset(err);
+    for (size_t p = 0; p < count; p++) {
+        size_t c = 0;
+        while (c < frame->column_count && strcmp(frame->names[c], r->names[p]) != 0) c++;
+        if (c == frame->column_count)
+            return tmi_fail_column(err, NULL, "design.frame: the frame has", r->names[p], tmi_word_of_list, frame->names,
+                                   frame->column_count);
+        columns[p] = c;
+    }
+    if (tmi_ends_in(r->design->frame, ".csv")) return TAMIS_OK; /* without types */
+    const tmi_source_part part = {.name = "design.frame"};
+    return tmi_class_check(tmi_class_of(frame->forms[columns[PROBABILITY]]), &part, r->names[PROBABILITY], err);
+}
+
+static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *err)
+{
+    tmi_frame_file *f = r->f;
+    if (frame->rows < 1 || frame->rows > TMI_MAX_FRAME)
+        return tmi_fail(err, TAMIS_INVALID, "design.frame: expected 1 to %lld units; for more, give max_weight and no frame",
+                        (long long)TMI_MAX_FRAME);
+    f->ids = tmi_alloc((size_t)frame->rows, sizeof *f->ids);
+    f->pi = tmi_alloc((size_t)frame->rows, sizeof *f->pi);
+    f->facts.count = r->design->stratum_count;
+    f->facts.strata = tmi_alloc(f->facts.count, sizeof *f->facts.strata);
+    r->sums = tmi_alloc(f->facts.count, sizeof *r->sums);
+    return f->ids && f->pi && f->facts.strata && r->sums ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tamis_error *err)
+{
+    const tmi_plan_design *d = &plan->design;
+    reader r = {.f = f, .design = d, .names = {plan->privacy.id, d->probability, d->by ? d->by->name : NULL}};
+    const size_t count = d->by ? PLACES : STRATUM;
+    static const bool labels[PLACES] = {[ID] = true, [STRATUM] = true};
+    size_t columns[PLACES];
+    tmi_frame *frame = NULL;
+    tamis_status status;
+    *f = (tmi_frame_file){0};
+    TMI_TRY(tmi_frame_open(&frame, d->frame, NULL, err));
+    TMI_TRY(find_columns(columns, count, &r, frame, err));
+    TMI_TRY(make_room(&r, frame, err));
+    if (d->by) {
+        const tmi_column strata = {.name = d->by->name,
+                                   .kind = TMI_CATEGORY,
+                                   .values = (const char *const *)d->by->values,
+                                   .value_count = d->by->value_count};
+        TMI_TRY(tmi_codes_new(&r.strata, &strata, err));
+        r.form = frame->forms[columns[STRATUM]];
+        tmi_error_reset(err);
+        TMI_TRY(tmi_codes_check(r.strata, r.form, err));
+    }
+    TMI_TRY(tmi_frame_read(frame, columns, labels, count, take_cells, &r, NULL, err));
+    TMI_TRY(check_ids(f, r.names[ID], err));
+    TMI_TRY(check_strata(&r, err));
+    TMI_TRY(tmi_sha256_file(f->facts.hash, d->frame, err));
+
+done:
+    tmi_frame_free(frame);
+    tmi_codes_free(r.strata);
+    tmi_free(r.sums);
+    if (status != TAMIS_OK) tmi_frame_file_clear(f);
+    return status;
+}

@@ -1,0 +1,378 @@
+#include "schedule/strategy/effects.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+void tmi_effects_clear(tmi_effects *e)
+{
+    tmi_free(e->list);
+    tmi_free(e->variances);
+    tmi_free(e->pulls);
+    tmi_free(e->index);
+    tmi_free(e->leaves);
+    tmi_free(e->stars);
+    *e = (tmi_effects){0};
+}
+
+tamis_status tmi_effects_make(tmi_effects *e, const tmi_axis *axes, size_t families, size_t worlds, const bool *known,
+                              tamis_error *err)
+{
+    *e = (tmi_effects){.axes = axes, .worlds = worlds, .star_count = families * worlds};
+    e->stars = tmi_alloc(e->star_count, sizeof *e->stars);
+    if (!e->stars) return tmi_fail_memory(err);
+    for (size_t i = 0; i < e->star_count; i++) e->stars[i].known = known[i];
+    return TAMIS_OK;
+}
+
+/* Of a square beside the largest: squares are differences of sums, exact to a few units in the last place. */
+#define SQUARE_DUST 1e-12
+
+/* ---- which effects there are ---- */
+
+static uint64_t hash_of(size_t star, const uint32_t *on, size_t count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ star;
+    for (size_t i = 0; i < count; i++) hash = (hash ^ on[i]) * UINT64_C(0x100000001b3) ^ (hash >> 29);
+    return hash;
+}
+
+static bool is_same(const tmi_effect *e, size_t star, const uint32_t *on, size_t count)
+{
+    return e->star == star && e->on_count == count && memcmp(e->on, on, count * sizeof *on) == 0;
+}
+
+static bool rehash(tmi_effects *e)
+{
+    size_t slots = e->slots ? 2 * e->slots : 64;
+    size_t *index = tmi_alloc(slots, sizeof *index);
+    if (!index) return false;
+    memset(index, 0xff, slots * sizeof *index);
+    for (size_t i = 0; i < e->count; i++) {
+        size_t at = (size_t)hash_of(e->list[i].star, e->list[i].on, e->list[i].on_count) & (slots - 1);
+        while (index[at] != SIZE_MAX) at = (at + 1) & (slots - 1);
+        index[at] = i;
+    }
+    tmi_free(e->index);
+    e->index = index;
+    e->slots = slots;
+    return true;
+}
+
+/* The slot in which an effect is, or would be. */
+static size_t slot_of(const tmi_effects *e, size_t star, const uint32_t *on, size_t count)
+{
+    size_t at = (size_t)hash_of(star, on, count) & (e->slots - 1);
+    while (e->index[at] != SIZE_MAX && !is_same(&e->list[e->index[at]], star, on, count)) at = (at + 1) & (e->slots - 1);
+    return at;
+}
+
+static size_t find_effect(const tmi_effects *e, size_t star, const uint32_t *on, size_t count)
+{
+    return e->slots > 0 ? e->index[slot_of(e, star, on, count)] : SIZE_MAX;
+}
+
+/* The number of an effect, found or added; SIZE_MAX: no memory. */
+static size_t effect_of(tmi_effects *e, size_t star, const uint32_t *on, size_t count)
+{
+    if (2 * e->count >= e->slots && !rehash(e)) return SIZE_MAX;
+    const size_t at = slot_of(e, star, on, count);
+    if (e->index[at] != SIZE_MAX) return e->index[at];
+    if (!tmi_grow(&e->list, &e->room, e->count, sizeof *e->list) ||
+        !tmi_grow(&e->variances, &e->variance_room, e->count, sizeof *e->variances) ||
+        !tmi_grow(&e->pulls, &e->pull_room, e->count, sizeof *e->pulls))
+        return SIZE_MAX;
+    tmi_effect *effect = &e->list[e->count];
+    *effect = (tmi_effect){.star = star, .on_count = count};
+    memcpy(effect->on, on, count * sizeof *on);
+    effect->known = count == 1 && e->stars[star].known && e->axes[on[0] / TMI_LEVELS].counted;
+    e->index[at] = e->count;
+    return e->count++;
+}
+
+static size_t find_leaf(const tmi_effects *e, size_t star, size_t axis)
+{
+    for (size_t i = 0; i < e->leaf_count; i++)
+        if (e->leaves[i].star == star && e->leaves[i].axis == axis) return i;
+    return SIZE_MAX;
+}
+
+static size_t leaf_of(tmi_effects *e, size_t star, size_t axis)
+{
+    const size_t found = find_leaf(e, star, axis);
+    if (found != SIZE_MAX) return found;
+    if (!tmi_grow(&e->leaves, &e->leaf_room, e->leaf_count, sizeof *e->leaves)) return SIZE_MAX;
+    e->leaves[e->leaf_count] = (tmi_leaf){.axis = axis,
+                                          .star = star,
+                                          .contrasts = tmi_axis_contrasts(&e->axes[axis]),
+                                          .known = e->stars[star].known && e->axes[axis].counted};
+    return e->leaf_count++;
+}
+
+/* ---- combinations ---- */
+
+void tmi_parts_of_effects_clear(tmi_parts_of_effects *p)
+{
+    tmi_free(p->effects);
+    tmi_free(p->leaves);
+    *p = (tmi_parts_of_effects){0};
+}
+
+/* The parts of one vector per term on an axis. */
+typedef struct split {
+    double mean[TMI_MAX_TERMS];
+    double contrast[TMI_CONTRASTS][TMI_MAX_TERMS];  /* of a number */
+    double remainder[TMI_MAX_TERMS][TMI_MAX_TERMS]; /* of categories: products of what remains */
+} split;
+
+typedef struct taking {
+    const tmi_effects *effects;
+    tmi_effects *added; /* where new effects go; NULL: there may be none */
+    const tmi_combination *c;
+    tmi_parts_of_effects *parts;
+    size_t room;
+    split axes[TMI_MAX_AXES];
+    double largest; /* square so far: others are dust beside it */
+} taking;
+
+static double dot(const double *v, const double *w, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += v[i] * w[i];
+    return sum;
+}
+
+static void split_axis(split *s, const tmi_axis *axis, const double *const *vectors, size_t terms)
+{
+    const double levels = (double)axis->levels;
+    for (size_t t = 0; t < terms; t++) {
+        s->mean[t] = 0;
+        for (size_t l = 0; l < axis->levels; l++) s->mean[t] += vectors[t][l] / levels;
+        for (size_t c = 0; axis->degree > 0 && c < tmi_axis_contrasts(axis); c++) {
+            s->contrast[c][t] = 0;
+            for (size_t l = 0; l < axis->levels; l++) s->contrast[c][t] += vectors[t][l] * tmi_axis_contrast(axis, c, l);
+        }
+    }
+    for (size_t t = 0; axis->degree == 0 && t < terms; t++)
+        for (size_t u = 0; u < terms; u++)
+            s->remainder[t][u] = dot(vectors[t], vectors[u], axis->levels) - levels * s->mean[t] * s->mean[u];
+}
+
+static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, double square, tamis_error *err)
+{
+    if (!(square > SQUARE_DUST * t->largest)) return TAMIS_OK;
+    const size_t star = t->parts->star,
+                 effect = t->added ? effect_of(t->added, star, on, count) : find_effect(t->effects, star, on, count);
+    if (effect == SIZE_MAX && !t->added) return tmi_fail(err, TAMIS_INVALID, "combination: an effect has not been taken up");
+    if (effect == SIZE_MAX || !tmi_grow(&t->parts->effects, &t->room, t->parts->effect_count, sizeof *t->parts->effects))
+        return tmi_fail_memory(err);
+    t->parts->effects[t->parts->effect_count++] = (tmi_part_of_effect){effect, square};
+    return TAMIS_OK;
+}
+
+/* Axis by axis: off, or on in each of its ways. `products`: of the terms' parts so far. Single numbers are in the star. */
+static tamis_status walk(taking *t, size_t axis, uint32_t *on, size_t count, double (*products)[TMI_MAX_TERMS], tamis_error *err)
+{
+    const size_t terms = t->c->term_count;
+    tamis_status status = TAMIS_OK;
+    if (axis == t->c->axis_count) {
+        const bool single = count == 1 && t->effects->axes[on[0] / TMI_LEVELS].degree > 0;
+        double square = 0;
+        if (count == 0 || single) return TAMIS_OK;
+        for (size_t i = 0; i < terms; i++)
+            for (size_t j = 0; j < terms; j++) square += products[i][j];
+        return take_effect(t, on, count, square, err);
+    }
+    const split *s = &t->axes[axis];
+    const tmi_axis *a = &t->effects->axes[t->c->axes[axis]];
+    const size_t ways = a->degree > 0 ? tmi_axis_contrasts(a) : 1;
+    double next[TMI_MAX_TERMS][TMI_MAX_TERMS];
+    for (size_t way = 0; way <= ways; way++) { /* the last one: off */
+        const double *v = way == ways ? s->mean : s->contrast[way];
+        for (size_t i = 0; i < terms; i++)
+            for (size_t j = 0; j < terms; j++)
+                next[i][j] = products[i][j] * (way < ways && a->degree == 0 ? s->remainder[i][j] : v[i] * v[j]);
+        if (way < ways) on[count] = (uint32_t)(t->c->axes[axis] * TMI_LEVELS + way);
+        TMI_TRY(walk(t, axis + 1, on, count + (way < ways), next, err));
+    }
+
+done:
+    return status;
+}
+
+/* The coefficients of the centre and of the contrasts of each number by itself. */
+static tamis_status take_star(taking *t, tamis_error *err)
+{
+    const tmi_combination *c = t->c;
+    tmi_parts_of_effects *p = t->parts;
+    p->leaves = tmi_alloc(c->axis_count, sizeof *p->leaves);
+    if (!p->leaves) return tmi_fail_memory(err);
+    for (size_t term = 0; term < c->term_count; term++) {
+        double product = c->scale[term];
+        for (size_t a = 0; a < c->axis_count; a++) product *= t->axes[a].mean[term];
+        p->centre += product;
+    }
+    for (size_t a = 0; a < c->axis_count; a++) {
+        const tmi_axis *axis = &t->effects->axes[c->axes[a]];
+        if (axis->degree == 0) continue;
+        tmi_part_of_star *part = &p->leaves[p->leaf_count++];
+        part->leaf = t->added ? leaf_of(t->added, p->star, c->axes[a]) : find_leaf(t->effects, p->star, c->axes[a]);
+        if (part->leaf == SIZE_MAX)
+            return t->added ? tmi_fail_memory(err) : tmi_fail(err, TAMIS_INVALID, "combination: a number has not been taken up");
+        for (size_t term = 0; term < c->term_count; term++) {
+            double others = c->scale[term];
+            for (size_t b = 0; b < c->axis_count; b++) others *= b == a ? 1 : t->axes[b].mean[term];
+            for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) part->c[k] += others * t->axes[a].contrast[k][term];
+        }
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status take(tmi_parts_of_effects *p, const tmi_effects *e, tmi_effects *added, const tmi_combination *c,
+                         tamis_error *err)
+{
+    *p = (tmi_parts_of_effects){.star = c->family * e->worlds + c->world};
+    taking t = {.effects = e, .added = added, .c = c, .parts = p, .largest = 0};
+    double scales[TMI_MAX_TERMS][TMI_MAX_TERMS];
+    uint32_t on[TMI_MAX_AXES];
+    tamis_status status;
+    for (size_t i = 0; i < c->term_count; i++)
+        for (size_t j = 0; j < c->term_count; j++) scales[i][j] = c->scale[i] * c->scale[j];
+    for (size_t a = 0; a < c->axis_count; a++) split_axis(&t.axes[a], &e->axes[c->axes[a]], c->vectors[a], c->term_count);
+    for (size_t i = 0; i < c->term_count; i++) { /* the square of a whole term, as the scale of dust */
+        double square = scales[i][i];
+        for (size_t a = 0; a < c->axis_count; a++) {
+            const size_t levels = e->axes[c->axes[a]].levels;
+            square *= dot(c->vectors[a][i], c->vectors[a][i], levels);
+        }
+        t.largest = fmax(t.largest, square);
+    }
+    TMI_TRY(take_star(&t, err));
+    TMI_TRY(walk(&t, 0, on, 0, scales, err));
+
+done:
+    if (status != TAMIS_OK) tmi_parts_of_effects_clear(p);
+    return status;
+}
+
+tamis_status tmi_effects_take(tmi_parts_of_effects *p, tmi_effects *e, const tmi_combination *c, tamis_error *err)
+{
+    return take(p, e, e, c, err);
+}
+
+tamis_status tmi_effects_parts(tmi_parts_of_effects *p, const tmi_effects *e, const tmi_combination *c, tamis_error *err)
+{
+    return take(p, e, NULL, c, err);
+}
+
+/* ---- tables ---- */
+
+static bool take_from(tmi_effects *e, size_t star, const tmi_shape *shape, size_t axis, uint32_t *on, size_t count)
+{
+    if (axis == shape->axis_count) {
+        const bool single = count == 1 && e->axes[on[0] / TMI_LEVELS].degree > 0;
+        return count == 0 || single || effect_of(e, star, on, count) != SIZE_MAX;
+    }
+    const tmi_axis *a = &e->axes[shape->axes[axis]];
+    const size_t ways = a->degree > 0 ? tmi_axis_contrasts(a) : 1;
+    bool fine = take_from(e, star, shape, axis + 1, on, count);
+    for (size_t way = 0; fine && way < ways; way++) {
+        on[count] = (uint32_t)(shape->axes[axis] * TMI_LEVELS + way);
+        fine = take_from(e, star, shape, axis + 1, on, count + 1);
+    }
+    return fine;
+}
+
+tamis_status tmi_effects_take_all(tmi_effects *e, const tmi_shape *shape, tamis_error *err)
+{
+    uint32_t on[TMI_MAX_AXES];
+    if (!take_from(e, shape->family * e->worlds + shape->world, shape, 0, on, 0)) return tmi_fail_memory(err);
+    return tmi_effects_take_shape(e, shape, err);
+}
+
+tamis_status tmi_effects_take_shape(tmi_effects *e, const tmi_shape *shape, tamis_error *err)
+{
+    const size_t star = shape->family * e->worlds + shape->world;
+    for (size_t i = 0; i < shape->axis_count; i++)
+        if (e->axes[shape->axes[i]].degree > 0 && leaf_of(e, star, shape->axes[i]) == SIZE_MAX) return tmi_fail_memory(err);
+    return TAMIS_OK;
+}
+
+void tmi_table_information_clear(tmi_table_information *t)
+{
+    tmi_free(t->effects);
+    tmi_free(t->leaves);
+    *t = (tmi_table_information){0};
+}
+
+static bool has_axis(const tmi_shape *shape, size_t axis)
+{
+    for (size_t i = 0; i < shape->axis_count; i++)
+        if (shape->axes[i] == axis) return true;
+    return false;
+}
+
+/* One over the product of the levels of all axes, and of those that are not on. */
+static double share_of(const tmi_effects *e, const tmi_shape *shape, const uint32_t *on, size_t count)
+{
+    double product = 1;
+    for (size_t i = 0; i < shape->axis_count; i++) product /= (double)e->axes[shape->axes[i]].levels;
+    for (size_t i = 0; i < count; i++) product *= (double)e->axes[on[i] / TMI_LEVELS].levels;
+    return product;
+}
+
+static bool contains(const tmi_shape *shape, const tmi_effect *effect)
+{
+    for (size_t i = 0; i < effect->on_count; i++)
+        if (!has_axis(shape, effect->on[i] / TMI_LEVELS)) return false;
+    return true;
+}
+
+/* A number by itself: each released number is a functional of the levels. */
+static void set_single(tmi_leaf_information *leaf, const tmi_axis *axis, tmi_table_form form)
+{
+    for (size_t row = 0; row < tmi_form_rows(form, axis); row++) {
+        double mean = 0, c[TMI_CONTRASTS] = {0};
+        for (size_t l = 0; l < axis->levels; l++) {
+            const double coefficient = tmi_form_level(form, axis, row, l);
+            mean += coefficient / (double)axis->levels;
+            for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) c[k] += coefficient * tmi_axis_contrast(axis, k, l);
+        }
+        leaf->centre += mean * mean;
+        for (size_t k = 0; k < TMI_CONTRASTS; k++) {
+            leaf->cross[k] += mean * c[k];
+            for (size_t m = 0; m < TMI_CONTRASTS; m++) leaf->own[k][m] += c[k] * c[m];
+        }
+    }
+}
+
+tamis_status tmi_table_information_make(tmi_table_information *t, const tmi_effects *e, const tmi_shape *shape, tamis_error *err)
+{
+    *t = (tmi_table_information){.star = shape->family * e->worlds + shape->world};
+    t->effects = tmi_alloc(e->count, sizeof *t->effects);
+    t->leaves = tmi_alloc(e->leaf_count, sizeof *t->leaves);
+    if (!t->effects || !t->leaves) {
+        tmi_table_information_clear(t);
+        return tmi_fail_memory(err);
+    }
+    if (shape->form == TMI_FULL) t->centre = share_of(e, shape, NULL, 0);
+    for (size_t i = 0; shape->form == TMI_FULL && i < e->count; i++) {
+        const tmi_effect *effect = &e->list[i];
+        if (effect->star != t->star || effect->known || !contains(shape, effect)) continue;
+        t->effects[t->effect_count++] = (tmi_part_of_effect){i, share_of(e, shape, effect->on, effect->on_count)};
+    }
+    for (size_t i = 0; i < e->leaf_count; i++) {
+        const tmi_leaf *leaf = &e->leaves[i];
+        if (leaf->star != t->star || leaf->known || !has_axis(shape, leaf->axis)) continue;
+        tmi_leaf_information *own = &t->leaves[t->leaf_count++];
+        *own = (tmi_leaf_information){.leaf = i};
+        const uint32_t on = (uint32_t)(leaf->axis * TMI_LEVELS);
+        if (shape->form != TMI_FULL) set_single(own, &e->axes[leaf->axis], shape->form);
+        else
+            for (size_t k = 0; k < leaf->contrasts; k++) own->own[k][k] = share_of(e, shape, &on, 1);
+        t->centre += own->centre;
+    }
+    return TAMIS_OK;
+}

@@ -1,0 +1,46 @@
+/* Which tables are measured.
+ *
+ * Every combination that an aim asks for has a support, the axes that it needs. A support can be read from its own table or from
+ * any larger one, at the price of adding up noise; and a table that serves several aims costs its part of the budget only once.
+ * Under Gaussian noise a few tables too many cost little, and the best division of the budget over all supports is found at
+ * once. Under Laplace noise the problem is not convex: the search starts from every support, from the largest ones and from some
+ * of them joined, and changes what helps, table by table, until nothing does or the work is done. The work is counted, not timed,
+ * so that the result is the same on every machine. Nothing else depends on how it was found. */
+#ifndef TMI_SCHEDULE_STRATEGY_SEARCH_H
+#define TMI_SCHEDULE_STRATEGY_SEARCH_H
+
+#include "base/watch.h"
+#include "schedule/strategy/budget.h"
+
+typedef struct tmi_search {
+    tmi_problem problem;
+    const tmi_motion *motions; /* one per family */
+    const double *copies;      /* one per family: how often an engine has a table (strata; both sides of groups) */
+    double most_numbers;       /* in all tables together */
+    const bool *forms;         /* one per family: whether a number can be measured by itself */
+    size_t first_pooled;       /* tables of this family and later ones serve sampling variances that may do without */
+    bool rough;                /* the starts alone */
+    tmi_watch *watch;          /* may be NULL */
+} tmi_search;
+
+typedef struct tmi_found_tables {
+    tmi_candidate **pool; /* all candidates that were looked at */
+    size_t pool_count, pool_room;
+    tmi_strategy best;
+    double objective;
+    double work; /* parts of effects that were looked at */
+    double gap;  /* Gaussian noise: the objective is at most this above the least over all candidates; else NaN */
+} tmi_found_tables;
+
+/* `supports`: the axes of all combinations that the aims ask for, each once.
+ *
+ * Errors   INVALID (the supports have more numbers than allowed), SYSTEM; nothing is found then. */
+tamis_status tmi_search_run(tmi_found_tables *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
+                            tamis_error *err);
+void tmi_found_tables_clear(tmi_found_tables *found);
+
+/* Goes on from what was found, after the shares of aims have changed. Errors: SYSTEM; what was found must be cleared anyhow. */
+tamis_status tmi_search_resume(tmi_found_tables *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
+                               tamis_error *err);
+
+#endif
