@@ -18,7 +18,6 @@
 #include <tamis/key.h>
 #include <tamis/ledger.h>
 #include <tamis/meaning.h>
-#include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
 #include <tamis/plot.h>

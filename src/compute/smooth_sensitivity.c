@@ -1,6 +1,5 @@
 /* Area smooth_sensitivity: noise whose scale follows the data, smoothly. */
 #include <string.h>
-#include <tamis/mech.h>
 #include <tamis/smooth.h>
 
 #include "compute/compute.h"

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
-#include "engine/core/addends.h"
+#include "engine/core/adding/addends.h"
 #include "engine/core/labels.h"
 
 #define NONE SIZE_MAX

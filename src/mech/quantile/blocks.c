@@ -19,7 +19,7 @@ static tmi_int128 loss_of(tmi_int128 below, tmi_int128 up_to, tmi_int128 target,
 /* Points first ... end - 1; none is fine. */
 static void add(tmi_score_blocks *blocks, int64_t first, int64_t end, tmi_int128 loss, bool beyond)
 {
-    if (first < end) blocks->list[blocks->count++] = (tmi_block){first, end - first, loss, beyond};
+    if (first < end) blocks->list[blocks->count++] = (tmi_score_block){first, end - first, loss, beyond};
 }
 
 tamis_status tmi_score_blocks_make(tmi_score_blocks *blocks, const tmi_rank_window *w, int64_t low, int64_t high, int64_t p,

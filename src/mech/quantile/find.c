@@ -32,7 +32,7 @@ void tmi_base_of(tmi_ball *z, const tmi_base_measure *m, int64_t first, int64_t 
     tmi_ball_clear(&start);
 }
 
-static void weigh(tmi_ball *z, const tmi_block *b, const tmi_base_measure *m, tmi_decays *powers, long bits)
+static void weigh(tmi_ball *z, const tmi_score_block *b, const tmi_base_measure *m, tmi_decays *powers, long bits)
 {
     tmi_ball measure, zero;
     tmi_ball_inits(&measure, &zero, NULL);
@@ -43,8 +43,8 @@ static void weigh(tmi_ball *z, const tmi_block *b, const tmi_base_measure *m, tm
     tmi_ball_clears(&measure, &zero, NULL);
 }
 
-bool tmi_point_at(int64_t *point, const tmi_block *b, const tmi_ball *rest, const tmi_ball *weight, const tmi_base_measure *m,
-                  long bits)
+bool tmi_point_at(int64_t *point, const tmi_score_block *b, const tmi_ball *rest, const tmi_ball *weight,
+                  const tmi_base_measure *m, long bits)
 {
     tmi_ball x, y, end;
     bool found = b->count == 1;
@@ -146,7 +146,7 @@ tamis_status tmi_score_blocks_law(tamis_bound *law, const tmi_score_blocks *bloc
     }
     for (size_t j = 0; j < blocks->count; j++)
         for (int64_t i = 0; i < blocks->list[j].count; i++) {
-            tmi_block one = blocks->list[j];
+            tmi_score_block one = blocks->list[j];
             one.first += i;
             one.count = 1;
             weigh(&weight, &one, measure, powers, BITS_FIRST);

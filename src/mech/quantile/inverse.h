@@ -32,14 +32,14 @@ typedef struct tmi_base_measure {
 
 void tmi_base_of(tmi_ball *z, const tmi_base_measure *measure, int64_t first, int64_t count, long bits);
 
-typedef struct tmi_block {
+typedef struct tmi_score_block {
     int64_t first, count; /* grid points */
     tmi_int128 loss;
     bool beyond; /* outside of the window: the loss of its points is at least this */
-} tmi_block;
+} tmi_score_block;
 
 typedef struct tmi_score_blocks {
-    tmi_block *list; /* in the order of the grid, without a gap */
+    tmi_score_block *list; /* in the order of the grid, without a gap */
     size_t count;
 } tmi_score_blocks;
 
@@ -57,7 +57,7 @@ tamis_status tmi_score_blocks_find(int64_t *point, bool *beyond, const tmi_score
 
 /* The point of a block, whose points weigh `weight` times their measure, that has `rest` between the block's beginning and
  * itself, its own weight excluded; false if that is not certain. */
-bool tmi_point_at(int64_t *point, const tmi_block *block, const tmi_ball *rest, const tmi_ball *weight,
+bool tmi_point_at(int64_t *point, const tmi_score_block *block, const tmi_ball *rest, const tmi_ball *weight,
                   const tmi_base_measure *measure, long bits);
 
 /* The probability of each grid point of blocks that are all inside; `law` has room for all points. Errors: SYSTEM. */

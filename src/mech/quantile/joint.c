@@ -92,7 +92,7 @@ static bool choose_repeats(size_t *repeats, const tmi_joint_sums *s, size_t j, s
 static bool choose_key(int64_t *key, const tmi_joint_sums *s, size_t gap, const tmi_uniform_bits *u)
 {
     const tmi_base_measure *m = &s->joint->measure;
-    const tmi_block block = {.first = m->low + s->gaps[gap].first, .count = s->gaps[gap].count};
+    const tmi_score_block block = {.first = m->low + s->gaps[gap].first, .count = s->gaps[gap].count};
     tmi_ball rest, one;
     tmi_ball_inits(&rest, &one, NULL);
     tmi_ball_set_int(&one, 1);

@@ -159,7 +159,7 @@ static void windows_and_all_records_have_the_same_blocks(void **state)
         int64_t next = grid.low;
         size_t k = 0;
         for (size_t j = 0; j < some.count; j++) {
-            const tmi_block *b = &some.list[j];
+            const tmi_score_block *b = &some.list[j];
             assert_int_equal(b->first, next);
             next += b->count;
             for (int64_t point = b->first; point < next; point++) {
