@@ -95,13 +95,6 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
     return TAMIS_OK;
 }
 
-static const tmi_plan_column *declared_column(const tamis_plan *plan, const char *name)
-{
-    for (size_t i = 0; i < plan->declared_count; i++)
-        if (strcmp(plan->columns[i].name, name) == 0) return &plan->columns[i];
-    return NULL;
-}
-
 static tamis_status make_codes(tmi_population_column *k, tamis_error *err)
 {
     const tmi_column category = {.name = k->category->name,
@@ -150,7 +143,7 @@ static tamis_status read_file(tmi_population *p, const char *path, const char *s
     if (!numbers || !labels || !p->columns) TMI_TRY(tmi_fail_memory(err));
     for (size_t c = 0; c < frame->column_count; c++) {
         const char *name = frame->names[c];
-        const tmi_plan_column *declared = declared_column(p->plan, name);
+        const tmi_plan_column *declared = tmi_declared_column(p->plan, name);
         const bool used = declared || is_named(name, handed, sizeof handed / sizeof *handed);
         if (!used && !is_named(name, needed, sizeof needed / sizeof *needed)) continue;
         tmi_population_column *k = &p->columns[p->column_count];
@@ -426,27 +419,7 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     if (!p) return tmi_fail_memory(err);
     p->plan = plan;
     p->drawn_by = drawing->by ? &drawing->by->design : &plan->design;
-    if (p->drawn_by->kind->only_weights)
-        TMI_TRY(tmi_fail(
-            err, TAMIS_REFUSED,
-            "a weights-only design does not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
-    if (plan->privacy.id)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows, not units with several rows: remove `id` and `rows_per_unit`"));
-    if (plan->design.psus)
-        TMI_TRY(
-            tmi_fail(err, TAMIS_REFUSED,
-                     "a study draws other clusters each time, and `psus` lists those of one sample: study the plan without it"));
-    if (plan->design.nonresponse && !response)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
-                         "the plan says `nonresponse: yes`: name the population's column of probabilities "
-                         "to respond (--response COLUMN)"));
-    if (response && !plan->design.nonresponse)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: the plan does not say `nonresponse: yes`"));
-    if (size && declared_column(plan, size))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "size: %s is declared under columns; sizes need a separate column", size));
-    if (response && declared_column(plan, response))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "response: %s is declared under columns; probabilities need a separate column",
-                         response));
+    TMI_TRY(tmi_drawing_check(drawing, plan, p->drawn_by, err));
     TMI_TRY(read_file(p, path, size, response, err));
     TMI_TRY(set_numbers(p, err));
     TMI_TRY(set_response(p, response, err));

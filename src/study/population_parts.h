@@ -38,4 +38,11 @@ struct tmi_population {
     tmi_population_extra extras[TMI_EXTRAS];
 };
 
+/* The column of the plan with this name, if it is declared. */
+const tmi_plan_column *tmi_declared_column(const tamis_plan *plan, const char *name);
+
+/* REFUSED or INVALID with the reason; `drawn_by` is the design that samples are drawn by. */
+tamis_status tmi_drawing_check(const tmi_drawing *drawing, const tamis_plan *plan, const tmi_plan_design *drawn_by,
+                               tamis_error *err);
+
 #endif
