@@ -76,7 +76,7 @@ def limits(stream, x, noise, groups, tables):
     for c in np.flatnonzero(sign):
         q[:, of[place[c]]] += sign[c] * factor[c] ** 0.5 * x.clusters[:, c]
     q += stream.normal(size=q.shape) * noise[:, None] ** 0.5
-    b = x.phi * ((q ** 2).sum(axis=1) - groups * noise) / x.squares
+    b = x.phi * ((q ** 2).sum(axis=1) - groups * noise) / np.where(x.squares > 0, x.squares, np.nan)
     out = np.zeros(len(b))
     for pool in set(zip(tables, x.kinds)):
         own = np.array([p == pool for p in zip(tables, x.kinds)]) & (x.squares > 0)
