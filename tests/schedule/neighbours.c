@@ -255,7 +255,8 @@ static void clusters_that_nobody_counted(void **state)
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
 }
 
-/* Weights that a file makes larger than their bound: the sizes of two stages, and weights that are bounded in groups of clusters. */
+/* Weights that a file makes larger than their bound: the sizes of two stages, and weights that are bounded in groups of
+ * clusters. */
 static void weights_beyond_their_bounds(void **state)
 {
     (void)state;
@@ -374,8 +375,8 @@ static void rows_of_units_are_variance_units(void **state)
     }
 }
 
-/* The levels of one row are rounded each by itself, so that together they are above its weight: with the worst value, by so much as
- * the sensitivity has. */
+/* The levels of one row are rounded each by itself, so that together they may be above its weight, with the worst value by no
+ * more than the sensitivity has. */
 static void rounding_of_levels(void **state)
 {
     (void)state;
