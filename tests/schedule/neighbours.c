@@ -375,8 +375,8 @@ static void rows_of_units_are_variance_units(void **state)
     }
 }
 
-/* The levels of one row are rounded each by itself, so that together they may be above its weight, with the worst value by no
- * more than the sensitivity has. */
+/* The levels of one row are rounded each by itself, so that together they are above its weight: with the worst value, by so much
+ * as the sensitivity has. */
 static void rounding_of_levels(void **state)
 {
     (void)state;
