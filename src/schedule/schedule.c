@@ -8,9 +8,9 @@
 #include "schedule/aims.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/refusals.h"
+#include "schedule/workload/group_noise.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
@@ -85,7 +85,8 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
     const bool of_rows = s->sampling.weights == TMI_ROWS;
     const tmi_variance_source source = tmi_variance_source_of(s);
     switch (family) {
-    case TMI_UNWEIGHED: return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0;
+    case TMI_UNWEIGHED:
+        return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHED: return tmi_main_family(s) == family;
     case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
     case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;

@@ -7,9 +7,9 @@
 #include "schedule/aims.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
+#include "schedule/workload/group_noise.h"
 
 #define LEFT 0.45 /* of 1 -+ 1/2, without the mean (tmi_expected_controls) */
 
@@ -34,7 +34,7 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        const double less = s->sampling.clustered ? 0 : 1; /* as in tmi_weight_less */
+        const double less = s->sampling.clustered || d->deff ? 0 : 1;
         return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
@@ -269,6 +269,7 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
     const tmi_variance_source source = tmi_variance_source_of(s);
     const double groups = (double)s->groups;
     if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
+    if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
     const double spread = quadratic(source == TMI_CLUSTER_GROUPS ? o->estimate : o->spread, &noise->spread);
     if (source != TMI_CLUSTER_GROUPS && source != TMI_SPREAD_TABLES)
         return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);

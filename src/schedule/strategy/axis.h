@@ -15,12 +15,12 @@
  *     RAW       |change of t| + |change of t(1-t)| <= 1,
  *     CENTRED   |change of s| + |change of t(1-t)| + |change of rows|/2 <= 1,
  *
- * and so much is either from a record that adds nothing. Both are convex in the weight, which may so be taken as 0 or the largest.
- * RAW serves totals, CENTRED means; where the number of rows is public they are the same.
+ * and so much is either from a record that adds nothing. Both are convex in the weight, which may so be taken as 0 or the
+ * largest. RAW serves totals, CENTRED means; where the number of rows is public they are the same.
  *
- * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and what
- * remains (analysis of variance). The constant of an axis is in the sum over its levels, so that a table without the axis says
- * the same about it. Vectors here are orthonormal beside the constant one, which is that sum. */
+ * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and
+ * what remains (analysis of variance). The constant of an axis is in the sum over its levels, so that a table without the axis
+ * says the same about it. Vectors here are orthonormal beside the constant one, which is that sum. */
 #ifndef TMI_SCHEDULE_STRATEGY_AXIS_H
 #define TMI_SCHEDULE_STRATEGY_AXIS_H
 

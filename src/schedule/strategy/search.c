@@ -117,7 +117,7 @@ static tamis_status try_start(tmi_walk *w, bool largest, tmi_form form, tamis_er
     tamis_status status = all ? start_with_all(w, err) : start(w, largest, form, err);
     if (status != TAMIS_OK || w->trial.count == 0) return status;
     tmi_strategy_scale(&w->trial);
-    keep_if_better(w, tmi_walk_improve(w, &w->trial, all ? 5 * MANY_ROUNDS : SOME_ROUNDS));
+    keep_if_better(w, tmi_walk_improve(w, &w->trial, !all ? SOME_ROUNDS : w->search->rough ? MANY_ROUNDS : 5 * MANY_ROUNDS));
     return TAMIS_OK;
 }
 

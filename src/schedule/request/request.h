@@ -1,11 +1,11 @@
 /* What the engine is asked for, written from the schedule before any row is read: one table for each set of dimensions,
  * each integer in it once; and what may be counted before the charge.                                               */
-#ifndef TMI_SCHEDULE_REQUEST_H
-#define TMI_SCHEDULE_REQUEST_H
+#ifndef TMI_SCHEDULE_REQUEST_REQUEST_H
+#define TMI_SCHEDULE_REQUEST_REQUEST_H
 
-#include "schedule/columns.h"
+#include "schedule/request/columns.h"
+#include "schedule/request/variance_groups.h"
 #include "schedule/schedule.h"
-#include "schedule/variance_groups.h"
 
 /* Where the integers of a measurement are among the answers: one measure per level that is added up. */
 typedef struct tmi_slot {
@@ -61,8 +61,8 @@ typedef struct tmi_asking {
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 
-/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the groups
- * that were drawn, for a list. */
+/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the
+ * groups that were drawn, for a list. */
 tamis_status tmi_asking_make_clusters(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 void tmi_asking_add_clusters(tmi_asking *asking, const tmi_schedule *schedule);
 void tmi_asking_place_clusters(tmi_asking *asking);
