@@ -164,7 +164,7 @@ static double found_sum(margins *m, double rho, double *gap)
     double sum = 0;
     for (size_t i = 0; i < m->count; i++) m->aims[i].share = m->cells[i];
     for (int round = 0; round < 20; round++) {
-        tmi_found found;
+        tmi_found_tables found;
         assert_int_equal(tmi_search_run(&found, &search, m->supports, m->count, NULL), TAMIS_OK);
         (void)tmi_budget_objective(&search.problem, &found.best);
         *gap = 0;
@@ -176,7 +176,7 @@ static double found_sum(margins *m, double rho, double *gap)
             sum += m->cells[i] * variance;
         }
         *gap = found.gap / *gap;
-        tmi_found_clear(&found);
+        tmi_found_tables_clear(&found);
     }
     return sum;
 }

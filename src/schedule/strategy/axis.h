@@ -43,14 +43,14 @@ static inline size_t tmi_axis_contrasts(const tmi_axis *axis) { return axis->lev
 double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level);
 
 /* What is measured of a number by itself, in levels. */
-typedef enum tmi_form { TMI_FULL, TMI_RAW, TMI_CENTRED } tmi_form;
+typedef enum tmi_table_form { TMI_FULL, TMI_RAW, TMI_CENTRED } tmi_table_form;
 
 /* Numbers that a form releases of one axis, and the coefficient of a level in number `row`. */
-size_t tmi_form_rows(tmi_form form, const tmi_axis *axis);
-double tmi_form_level(tmi_form form, const tmi_axis *axis, size_t row, size_t level);
+size_t tmi_form_rows(tmi_table_form form, const tmi_axis *axis);
+double tmi_form_level(tmi_table_form form, const tmi_axis *axis, size_t row, size_t level);
 
 /* The same coefficients as integers, in steps of one over tmi_form_steps: this is what is released. */
-int tmi_form_integer(tmi_form form, const tmi_axis *axis, size_t row, size_t level);
-int tmi_form_steps(tmi_form form, const tmi_axis *axis);
+int tmi_form_integer(tmi_table_form form, const tmi_axis *axis, size_t row, size_t level);
+int tmi_form_steps(tmi_table_form form, const tmi_axis *axis);
 
 #endif

@@ -63,7 +63,7 @@ typedef struct tmi_reading_of {
     tmi_variable x, y;
 } tmi_reading_of;
 
-typedef struct tmi_question tmi_question; /* classes.h */
+struct tmi_question; /* classes.h */
 
 typedef struct tmi_workload {
     const tamis_plan *plan;
@@ -98,7 +98,7 @@ void tmi_workload_clear(tmi_workload *workload);
 bool tmi_is_sum(const tmi_plan_statistic *statistic);
 
 /* The classes that answer a question; there are some. */
-size_t tmi_workload_find(const tmi_workload *workload, const tmi_question *question);
+size_t tmi_workload_find(const tmi_workload *workload, const struct tmi_question *question);
 
 /* Which classes a value of a `by` column has: [first, end). */
 void tmi_classes_of_value(size_t *first, size_t *end, const tmi_classes *classes, const tmi_plan_column *by, size_t value);
