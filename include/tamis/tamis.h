@@ -18,13 +18,13 @@
 #include <tamis/key.h>
 #include <tamis/ledger.h>
 #include <tamis/meaning.h>
+#include <tamis/mech.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
 #include <tamis/plot.h>
 #include <tamis/preview.h>
 #include <tamis/profile.h>
 #include <tamis/quantile.h>
-#include <tamis/quantile_law.h>
 #include <tamis/randomize.h>
 #include <tamis/release.h>
 #include <tamis/rng.h>

@@ -1,5 +1,6 @@
 /* Area smooth_sensitivity: noise whose scale follows the data, smoothly. */
 #include <string.h>
+#include <tamis/mech.h>
 #include <tamis/smooth.h>
 
 #include "compute/compute.h"

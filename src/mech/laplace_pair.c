@@ -24,6 +24,7 @@
  * is transcendental: they are never 0, and enough bits tell their signs. As long as the bits do not, the answer is a
  * ball that holds both cases.                                                                                       */
 #include <math.h>
+#include <tamis/mech.h>
 #include <tamis/smooth.h>
 
 #include "num/ball.h"

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <tamis/mech.h>
 #include <tamis/smooth.h>
 
 #include "base/memory.h"
