@@ -1,7 +1,7 @@
 /* Exact laws of the quantile mechanisms of the paper `quantile`: what comes out, with which probability.
  *
- * The mechanisms themselves draw random numbers; these functions know no data but those they are given, and are for studies, tests
- * and calculators. Neighbours differ in one replaced record.                                                        */
+ * The mechanisms themselves draw random numbers; these functions know no data but those they are given, and are for studies,
+ * tests and calculators. Neighbours differ in one replaced record.                                                        */
 #ifndef TAMIS_QUANTILE_LAW_H
 #define TAMIS_QUANTILE_LAW_H
 
@@ -11,22 +11,23 @@ TAMIS_BEGIN
 
 /* ---- AboveThreshold ----
  *
- * The threshold T gets noise Laplace(scale_T) once; query i is answered by y_i plus its own noise Laplace(scale_q). The index, from 0,
- * of the first answer above the noisy threshold comes out, -1 if there is none. Queries change by at most 1 between neighbours:
+ * The threshold T gets noise Laplace(scale_T) once; query i is answered by y_i plus its own noise Laplace(scale_q). The
+ * index, from 0, of the first answer above the noisy threshold comes out, -1 if there is none. Queries change by at most 1
+ * between neighbours:
  *
  *     classic noise    scale_T = 2/eps, scale_q = 4/eps: eps-private;
- *     monotone noise   scale_T = scale_q = 2/eps: eps-private if between neighbours all queries move the same way (or stay), as counts
- *                      below growing cuts do when T is public and one record is replaced.                            */
+ *     monotone noise   scale_T = scale_q = 2/eps: eps-private if between neighbours all queries move the same way (or stay),
+ *                      as counts below growing cuts do when T is public and one record is replaced.                   */
 typedef enum tamis_threshold_noise { TAMIS_THRESHOLD_CLASSIC, TAMIS_THRESHOLD_MONOTONE } tamis_threshold_noise;
 
 /* Queries of one call, at most: the cost is cubic. */
-#define TAMIS_MAX_QUERIES 1000
+#define TAMIS_MAX_QUERIES 500
 
 /* The law of the output.
  *
  * Needs    1 <= count <= TAMIS_MAX_QUERIES, scales > 0.
  * Gives    probabilities[0], ..., probabilities[count-1] of the indices and probabilities[count] of -1; all [0, 1] on failure.
- * Cost     O(count^3): a hundred queries take some 0.3 s.
+ * Cost     O(count^3): a hundred queries take some 0.1 s, five hundred some seconds.
  * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    quantile, 2.1 (docs/papers.md#quantile-2-1).                                                              */
 TAMIS_USE tamis_status tamis_threshold_law(tamis_bound *probabilities, const tamis_number *const *queries, size_t count,
@@ -39,10 +40,10 @@ TAMIS_USE tamis_status tamis_threshold_scales(tamis_number **scale_T, tamis_numb
 
 /* ---- HistogramMethod ----
  *
- * A quantile q of values in [from, to]: AboveThreshold asks, for the cuts c_i = from + i (to - from)/steps, i = 1, ..., steps, how many
- * values are below, with the threshold q n. Index i stands for c_(i+1), and -1 for `to`. Several quantiles are calls of their own, each
- * with its share of the budget; the nine deciles with eps/9 each are eps-private. The printed code passes on another eps, forgets
- * `from`, keeps the queries of earlier deciles and returns bare indices.                                            */
+ * A quantile q of values in [from, to]: AboveThreshold asks, for the cuts c_i = from + i (to - from)/steps, i = 1, ...,
+ * steps, how many values are below, with the threshold q n. Index i stands for c_(i+1), and -1 for `to`. Several quantiles
+ * are calls of their own, each with its share of the budget; the nine deciles with eps/9 each are eps-private. The printed
+ * code passes on another eps, forgets `from`, keeps the queries of earlier deciles and returns bare indices. */
 
 /* The law for one quantile. A value below the range is below every cut, one at `to` or above it below none.
  *
@@ -55,9 +56,9 @@ TAMIS_USE tamis_status tamis_histogram_law(tamis_bound *probabilities, int64_t *
                                            const tamis_number *quantile, tamis_threshold_noise noise, const tamis_number *eps,
                                            tamis_error *err);
 
-/* How far AboveThreshold can be off: with probability at least 1 - beta the noise of the threshold and the largest noise of k queries
- * stay below alpha together, alpha = 8 (log k + log(2/beta))/eps with the classic noise and half of it with the monotone one. Then it
- * stops at a query >= T - alpha, if at all, and passes none > T + alpha.
+/* How far AboveThreshold can be off: with probability at least 1 - beta the noise of the threshold and the largest noise of
+ * k queries stay below alpha together, alpha = 8 (log k + log(2/beta))/eps with the classic noise and half of it with the
+ * monotone one. Then it stops at a query >= T - alpha, if at all, and passes none > T + alpha.
  *
  * Needs    k >= 1 queries, 0 < beta < 1, eps > 0.
  * Gives    alpha; [0, inf] on failure.
@@ -66,14 +67,14 @@ TAMIS_USE tamis_status tamis_histogram_law(tamis_bound *probabilities, int64_t *
 TAMIS_USE tamis_status tamis_threshold_accuracy(tamis_bound *alpha, int64_t k, const tamis_number *beta,
                                                 tamis_threshold_noise noise, const tamis_number *eps, tamis_error *err);
 
-/* How likely HistogramMethod misses a quantile of the population that the n values are drawn from independently: the probability that
- * its answer is outside of [d - gamma, d + gamma + (to - from)/steps], d the quantile of the law.
+/* How likely HistogramMethod misses a quantile of the population that the n values are drawn from independently: the
+ * probability that its answer is outside of [d - gamma, d + gamma + (to - from)/steps], d the quantile of the law.
  *
- * Needs    eps for this quantile alone; 0 < beta < 1, the share of the failure that is left to the noise: try several; gamma > 0. For
- *          the uniform law on [from, to]: gamma <= min(q, 1 - q)(to - from). For the standard normal law: from <= d - gamma and
- *          d + gamma <= to.
- * Gives    an upper bound in failure->upper, 1 where nothing is promised, among others if fewer than alpha values are expected within
- *          gamma/2; [0, 1] on failure.
+ * Needs    eps for this quantile alone; 0 < beta < 1, the share of the failure that is left to the noise: try several; gamma
+ *          > 0. For the uniform law on [from, to]: gamma <= min(q, 1 - q)(to - from). For the standard normal law: from <= d
+ *          - gamma and d + gamma <= to.
+ * Gives    an upper bound in failure->upper, 1 where nothing is promised, among others if fewer than alpha values are
+ *          expected within gamma/2; [0, 1] on failure.
  * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    quantile, Theorems 2.2.3.1 and 2.2.4.1 as corrected (docs/papers.md#quantile-2-2-3-1).                    */
 typedef struct tamis_histogram_setup {
@@ -89,16 +90,16 @@ TAMIS_USE tamis_status tamis_histogram_accuracy_normal(tamis_bound *failure, con
 
 /* ---- inverse sensitivity ----
  *
- * len(t) is the number of records that have to be replaced for the order statistic of rank m to become t. The mechanism returns t with
- * density, or probability on a grid, proportional to e^(-eps len(t)/2): eps-private. Its rho-smooth form takes the smallest len within
- * rho of t. The points with len <= j are those from x_(m-j) to x_(m+j), ends included, with x_(i) the ends of the range beyond the
- * data.                                                                                                              */
+ * len(t) is the number of records that have to be replaced for the order statistic of rank m to become t. The mechanism
+ * returns t with density, or probability on a grid, proportional to e^(-eps len(t)/2): eps-private. Its rho-smooth form
+ * takes the smallest len within rho of t. The points with len <= j are those from x_(m-j) to x_(m+j), ends included, with
+ * x_(i) the ends of the range beyond the data.                                                                       */
 
 /* The law on the interval [lo, hi].
  *
  * Needs    1 <= n <= 2^20 values within lo < hi, 1 <= rank <= n, rho >= 0, eps >= 0; `at`: points, of which there may be none.
- * Gives    the logarithm of the normalising constant, mean and second moment of the answer, and probabilities[i] of an answer up to
- *          at[i]; unknown ([-inf, inf], probabilities [0, 1]) on failure.
+ * Gives    the logarithm of the normalising constant, mean and second moment of the answer, and probabilities[i] of an
+ *          answer up to at[i]; unknown ([-inf, inf], probabilities [0, 1]) on failure.
  * Cost     O(n log n) + O(n) for each point.
  * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    quantile, 3.1 (docs/papers.md#quantile-3-1).                                                              */
@@ -120,15 +121,16 @@ TAMIS_USE tamis_status tamis_inverse_law(tamis_inverse_moments *moments, tamis_b
 TAMIS_USE tamis_status tamis_inverse_grid_law(tamis_bound *probabilities, int64_t *lengths, const int64_t *values, size_t n,
                                               int64_t rank, int64_t lo, int64_t hi, const tamis_number *eps, tamis_error *err);
 
-/* How accurate it is for n independent values of a law on an interval of length R whose density is at least p_min within 2 gamma of the
- * quantile: the rho-smooth answer is more than 2 u + rho from the quantile of the sample with a probability of at most
+/* How accurate it is for n independent values of a law on an interval of length R whose density is at least p_min within 2
+ * gamma of the quantile: the rho-smooth answer is more than 2 u + rho from the quantile of the sample with a probability of
+ * at most
  *
  *     R/(2 rho) e^(-n p_min u eps/4) + 4 e^(-n gamma^2 p_min^2/8) + (2 gamma/u) e^(-n p_min u/8).
  *
  * Needs    rho > 0, gamma > 0, 0 < u <= gamma/4, R > 0, p_min > 0, 4 gamma p_min <= 1, eps > 0, 1 <= n <= 2^40.
- * Gives    the bound, 1 where it says nothing; [0, 1] on failure. The second function gives the smallest n that brings it to `target`
- *          or below (setup->n is not looked at), the third the smallest eps, rounded up (setup->eps is not looked at); 0 < target < 1.
- *          On failure INT64_MAX, inf. UNABLE if no n up to 2^40, or no eps up to 10^6, suffices.
+ * Gives    the bound, 1 where it says nothing; [0, 1] on failure. The second function gives the smallest n that brings it to
+ *          `target` or below (setup->n is not looked at), the third the smallest eps, rounded up (setup->eps is not looked
+ *          at); 0 < target < 1. On failure INT64_MAX, inf. UNABLE if no n up to 2^40, or no eps up to 10^6, suffices.
  * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    quantile, Theorem 3.2.0.1 (docs/papers.md#quantile-3-2).                                                  */
 typedef struct tamis_inverse_setup {

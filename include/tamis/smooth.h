@@ -36,8 +36,8 @@ TAMIS_USE tamis_status tamis_smooth_sensitivity(tamis_bound *sensitivity, const 
  *
  * Needs    as above; lo and hi finite with a finite difference, beta finite.
  * Gives    the bound; inf on failure.
- * Cost     O(n + K log K), K about log((hi - lo) / S) / beta: 10^7 values take some 20 ms. Memory for a copy of the values is
- *          reserved; little of it is used unless K is near n.
+ * Cost     O(n + K log K), K about log((hi - lo) / S) / beta: 10^7 values take some 25 ms. Memory for three copies of the
+ *          values is reserved; little of it is used unless K is near n.
  * Errors   INVALID, SYSTEM (memory).                                                                                 */
 TAMIS_USE tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const double *values, size_t n, int64_t rank, double lo,
                                                    double hi, double beta, tamis_error *err);
@@ -49,15 +49,15 @@ TAMIS_USE tamis_status tamis_local_sensitivity(tamis_bound *sensitivity, const t
 
 /* ---- Laplace noise: (eps, delta)-privacy ----
  *
- * The answer is x_(m) plus Laplace noise of scale S / alpha. Neighbours have answers at most min(S, S') apart and S, S' within a
- * factor e^beta of each other; so the loss is that of the worst such pair of Laplace laws. Choose alpha and beta before the data
- * is seen: a choice made from the data tells about them.                                                             */
+ * The answer is x_(m) plus Laplace noise of scale S / alpha. Neighbours have answers at most min(S, S') apart and S, S'
+ * within a factor e^beta of each other; so the loss is that of the worst such pair of Laplace laws. Choose alpha and beta
+ * before the data is seen: a choice made from the data tells about them.                                                     */
 
 /* The smallest delta that holds for all such pairs.
  *
  * Needs    0 < alpha <= eps, beta >= 0.
- * Gives    an enclosure; [0, 1] on failure. The worst pair has S = e^beta S' and answers S' apart: proved for the order in which
- *          the larger scale comes first; the other order is bounded in src/mech/smooth_laplace.c each time.
+ * Gives    an enclosure; [0, 1] on failure. The worst pair has S = e^beta S' and answers S' apart: proved for the order in
+ *          which the larger scale comes first; the other order is bounded in src/mech/smooth_laplace.c each time.
  * Cost     some pairs of laws, microseconds each.
  * Errors   INVALID, UNABLE (eps far below beta, where delta is beyond any use), SYSTEM (memory).
  * Paper    gain, smooth sensitivity of the median (docs/papers.md#gain-smooth).                                      */
@@ -79,16 +79,16 @@ typedef struct tamis_smooth_choice {
 TAMIS_USE tamis_status tamis_smooth_beta(tamis_smooth_choice *choice, const tamis_number *eps, const tamis_number *delta,
                                          double alpha, tamis_error *err);
 
-/* The published calibration: alpha = eps / 2 and beta = eps / (2 log(2 / delta)), rounded down. choice->delta shows how far below
- * the target it stays. Needs, errors and failure as above. */
+/* The published calibration: alpha = eps / 2 and beta = eps / (2 log(2 / delta)), rounded down. choice->delta shows how far
+ * below the target it stays. Needs, errors and failure as above. */
 TAMIS_USE tamis_status tamis_smooth_published(tamis_smooth_choice *choice, const tamis_number *eps, const tamis_number *delta,
                                               tamis_error *err);
 
 /* The alpha, among multiples of eps / 40, that makes the noise S / alpha smallest, with its largest beta.
  *
- * Needs    eps > 0, 0 < delta < 1. `values`, n, rank, lo, hi as in tamis_smooth_sensitivity_up: PUBLIC data that resemble those to be
- *          protected, such as an older wave or a simulation. NULL (n = 0, others not looked at): values that lie evenly around the
- *          quantile, where S is the largest (k + 1) e^(-beta k) gaps.
+ * Needs    eps > 0, 0 < delta < 1. `values`, n, rank, lo, hi as in tamis_smooth_sensitivity_up: PUBLIC data that resemble
+ *          those to be protected, such as an older wave or a simulation. NULL (n = 0, others not looked at): values that lie
+ *          evenly around the quantile, where S is the largest (k + 1) e^(-beta k) gaps.
  * Gives    the choice; failure as above.
  * Cost     one smooth sensitivity of the public data for each of 40 candidates.
  * Errors   INVALID, UNABLE, SYSTEM (memory).                                                                        */
@@ -101,8 +101,9 @@ TAMIS_USE tamis_status tamis_smooth_choose(tamis_smooth_choice *choice, const ta
  *
  *     sup over z of a |phi'(z)| + beta |z phi'(z) - 1| <= eps,
  *
- * because along a path from one neighbour to the other the centre moves by at most min(S, S') and log S by at most beta. The sup is
- * taken of the sum: the sum of two suprema, as in the literature, is larger.                                        */
+ * because on a straight path from one neighbour's (centre, log S) to the other's the centre moves by at most min(S, S'), which
+ * is at most the S on the way, and log S by at most beta; the log density changes by at most the sum. The sup is taken of
+ * the sum: the sum of two suprema, as in the literature, is larger. */
 typedef enum tamis_smooth_noise {
     TAMIS_SMOOTH_LAPLACE,  /* density e^-|z| / 2: never admissible unless beta = 0 */
     TAMIS_SMOOTH_GAUSSIAN, /* never admissible */
@@ -119,9 +120,9 @@ typedef enum tamis_smooth_noise {
 TAMIS_USE tamis_status tamis_smooth_loss(tamis_bound *eps, tamis_smooth_noise noise, const tamis_number *shape,
                                          const tamis_number *a, const tamis_number *beta, tamis_error *err);
 
-/* PolyPlace noise for eps and beta: shape p = eps / beta, a = beta, and the density proportional to (1 - |z|)^(p-1) for |z| <= 1/p,
- * to C (1 + |z|)^-(p+1) beyond, C making it continuous. Its loss is exactly eps: no noise that this argument admits has less in its
- * tails. All functions speak of the noise in units of S, which is Z / beta.
+/* PolyPlace noise for eps and beta: shape p = eps / beta, a = beta, and the density proportional to (1 - |z|)^(p-1) for |z|
+ * <= 1/p, to C (1 + |z|)^-(p+1) beyond, C making it continuous. Its loss is exactly eps. All
+ * functions speak of the noise in units of S, which is Z / beta.
  *
  * Needs    eps > 0, beta > 0, eps > beta; for sd eps > 2 beta (else there is none: inf); 0 < level < 1.
  * Gives    enclosures: the standard deviation, the density at x, the probability of more than x, and the x that is exceeded
@@ -135,8 +136,8 @@ TAMIS_USE tamis_status tamis_polyplace_at_least(tamis_bound *p, const tamis_numb
 TAMIS_USE tamis_status tamis_polyplace_quantile(tamis_bound *x, const tamis_number *eps, const tamis_number *beta,
                                                 const tamis_number *level, tamis_error *err);
 
-/* Student noise for comparison: the standard deviation of (1 / a) T, in units of S, with T of `degrees` > 2 and the largest a that is
- * admissible. It is always above that of PolyPlace.
+/* Student noise for comparison: the standard deviation of (1 / a) T, in units of S, with T of `degrees` > 2 and the largest
+ * a that is admissible. It was above that of PolyPlace in every case tried.
  *
  * Needs    eps > beta degrees, which every a leaves as the loss in the tails; else INVALID.                         */
 TAMIS_USE tamis_status tamis_student_sd(tamis_bound *sd, const tamis_number *eps, const tamis_number *beta,

@@ -8,6 +8,8 @@
 static tamis_status answer(tmi_json_out *out, const tmi_field_value *y, const tamis_number *threshold,
                            const tamis_number *scale_T, const tamis_number *scale_q, tamis_error *err)
 {
+    if (y->count < 1 || y->count > TAMIS_MAX_QUERIES)
+        return tmi_fail(err, TAMIS_INVALID, "y: must have between 1 and %d queries", TAMIS_MAX_QUERIES);
     tamis_bound *p = tmi_alloc(y->count + 1, sizeof *p);
     if (!p) return tmi_fail_memory(err);
     tamis_status status = tamis_threshold_law(p, (const tamis_number *const *)y->numbers, y->count, threshold, scale_T, scale_q,
@@ -60,6 +62,8 @@ static tamis_status histogram(tmi_json_out *out, const tmi_field_value *in, tami
     const int64_t steps = in[3].integer;
     if (steps < 1 || steps > TAMIS_MAX_QUERIES)
         return tmi_fail(err, TAMIS_INVALID, "steps: must be between 1 and %d", TAMIS_MAX_QUERIES);
+    if (in[0].count == 0) return tmi_fail(err, TAMIS_INVALID, "data: must not be empty");
+    if (tmi_number_compare(in[1].number, in[2].number) >= 0) return tmi_fail(err, TAMIS_INVALID, "a: must be below b");
     if (in[4].integer < 1 || in[4].integer > 9) return tmi_fail(err, TAMIS_INVALID, "decile: must be between 1 and 9");
     TMI_TRY(tmi_number_ratio(&quantile, in[4].integer, 10, err));
     counts = tmi_alloc((size_t)steps, sizeof *counts);

@@ -70,6 +70,9 @@ void tmi_fields_clear(tmi_field_value *values);
 tamis_status tmi_field_releases(tamis_profile **profile, const tmi_value *json, tamis_error *err);
 tamis_status tmi_field_samples(tamis_law **law, const tmi_value *json, int64_t population, tamis_error *err);
 
+/* INVALID, in the words of the request, unless there are values in the field x and the rank in the field m is one of them. */
+tamis_status tmi_check_rank(const tmi_field_value *x, const tmi_field_value *m, tamis_error *err);
+
 /* "name": {"lower": ..., "upper": ...} */
 void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound);
 

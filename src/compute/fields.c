@@ -69,6 +69,14 @@ void tmi_fields_clear(tmi_field_value *values)
     }
 }
 
+tamis_status tmi_check_rank(const tmi_field_value *x, const tmi_field_value *m, tamis_error *err)
+{
+    if (x->count == 0) return tmi_fail(err, TAMIS_INVALID, "x: must not be empty");
+    if (m->integer < 1 || (uint64_t)m->integer > x->count)
+        return tmi_fail(err, TAMIS_INVALID, "m: must be between 1 and the number of values in x");
+    return TAMIS_OK;
+}
+
 void tmi_put_bound(tmi_json_out *out, const char *name, tamis_bound bound)
 {
     tmi_json_key(out, name);

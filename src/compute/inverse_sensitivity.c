@@ -8,11 +8,13 @@ static tamis_status continuous(tmi_json_out *out, const tmi_field_value *in, tam
 {
     const tmi_field_value *at = &in[6];
     tamis_inverse_moments moments;
+    tamis_status status = tmi_check_rank(&in[0], &in[1], err);
+    if (status != TAMIS_OK) return status;
     tamis_bound *p = tmi_alloc(at->count, sizeof *p);
     if (!p) return tmi_fail_memory(err);
-    tamis_status status = tamis_inverse_law(&moments, p, (const tamis_number *const *)in[0].numbers, in[0].count, in[1].integer,
-                                            in[2].number, in[3].number, in[4].number, in[5].number,
-                                            (const tamis_number *const *)at->numbers, at->count, err);
+    status = tamis_inverse_law(&moments, p, (const tamis_number *const *)in[0].numbers, in[0].count, in[1].integer, in[2].number,
+                               in[3].number, in[4].number, in[5].number, (const tamis_number *const *)at->numbers, at->count,
+                               err);
     if (status == TAMIS_OK) {
         tmi_put_bound(out, "logZ", moments.log_constant);
         tmi_json_add_open(out, "cdf", '[');
@@ -42,6 +44,7 @@ static tamis_status grid(tmi_json_out *out, const tmi_field_value *in, tamis_err
     if (hi < lo) return tmi_fail(err, TAMIS_INVALID, "hi: must not be below lo");
     if ((uint64_t)hi - (uint64_t)lo >= POINTS_MAX) return tmi_fail(err, TAMIS_UNABLE, "hi: at most 2^17 points can be listed");
     const size_t points = (size_t)(hi - lo) + 1;
+    TMI_TRY(tmi_check_rank(&in[0], &in[1], err));
     values = tmi_alloc(in[0].count, sizeof *values);
     lengths = tmi_alloc(points, sizeof *lengths);
     p = tmi_alloc(points, sizeof *p);

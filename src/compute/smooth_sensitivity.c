@@ -19,8 +19,10 @@ static const tamis_number *const *list(const tmi_field_value *x) { return (const
 static tamis_status rank(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound s;
-    tamis_status status = tamis_smooth_sensitivity(&s, list(&in[0]), in[0].count, in[1].integer, in[2].number, in[3].number,
-                                                   in[4].number, err);
+    tamis_status status = tmi_check_rank(&in[0], &in[1], err);
+    if (status != TAMIS_OK) return status;
+    status = tamis_smooth_sensitivity(&s, list(&in[0]), in[0].count, in[1].integer, in[2].number, in[3].number, in[4].number,
+                                      err);
     if (status != TAMIS_OK) return status;
     tmi_put_bound(out, "S", s);
     return TAMIS_OK;
@@ -29,7 +31,9 @@ static tamis_status rank(tmi_json_out *out, const tmi_field_value *in, tamis_err
 static tamis_status local(tmi_json_out *out, const tmi_field_value *in, tamis_error *err)
 {
     tamis_bound s;
-    tamis_status status = tamis_local_sensitivity(&s, list(&in[0]), in[0].count, in[1].integer, in[2].number, in[3].number, err);
+    tamis_status status = tmi_check_rank(&in[0], &in[1], err);
+    if (status != TAMIS_OK) return status;
+    status = tamis_local_sensitivity(&s, list(&in[0]), in[0].count, in[1].integer, in[2].number, in[3].number, err);
     if (status != TAMIS_OK) return status;
     tmi_put_bound(out, "LS", s);
     return TAMIS_OK;

@@ -6,12 +6,14 @@
  *     (2) fewer than q n values are below d - gamma/2        <= e^(-2 n (q - F(d - gamma/2))^2), by Hoeffding;
  *     (3) more than q n values are below d + gamma/2         <= e^(-2 n (F(d + gamma/2) - q)^2);
  *     (4) at least alpha values are in [d - gamma, d - gamma/2), and as many in [d + gamma/2, d + gamma)
- *                                                            <= e^(-(n p/2) (1 - alpha/(n p))^2) each, by Chernoff, if alpha <= n p,
+ *                                                            <= e^(-(n p/2) (1 - alpha/(n p))^2) each, by Chernoff,
+ *                                                            if alpha <= n p,
  *
- * p the probability of the half-interval. A cut below d - gamma has then fewer than q n - alpha values below it, and AboveThreshold does
- * not stop there by (1). The first cut at or above d + gamma, which is below d + gamma + step, has more than q n + alpha, and it stops there
- * at the latest. So the answer is in [d - gamma, d + gamma + step] except with the sum of these probabilities. (4) needs
- * alpha <= n p: the printed lemma leaves it out, and the printed theorems also the step and the division of eps. */
+ * p the probability of the half-interval. A cut below d - gamma has then fewer than q n - alpha values below it, and
+ * AboveThreshold does not stop there by (1). The first cut at or above d + gamma, which is below d + gamma + step, has more
+ * than q n + alpha, and it stops there at the latest. So the answer is in [d - gamma, d + gamma + step] except with the sum
+ * of these probabilities. (4) needs alpha <= n p: the printed lemma leaves it out, and the printed theorems also the step
+ * and the division of eps. */
 #include <math.h>
 #include <stdlib.h>
 #include <tamis/quantile_law.h>
@@ -242,8 +244,8 @@ done:
     return status;
 }
 
-/* Lower bound of the normal distribution function at x + shift gamma/2 where x is known to lie between the two ends d[0] <= d[1], and
- * upper bound; as numbers. */
+/* Lower bound of the normal distribution function at x + shift gamma/2 where x is known to lie between the two ends d[0] <=
+ * d[1], and upper bound; as numbers. */
 typedef struct normal {
     tmi_exact *e;
     double d[2];

@@ -1,8 +1,8 @@
 /* The law of the inverse sensitivity mechanism.
  *
- * The set where the smoothed length is at most j is [x_(m-j) - rho, x_(m+j) + rho] within [lo, hi]. These sets grow with j, so the range
- * falls into pieces on which the length, and with it the density, is constant: one in the middle (length 0), and one on each side for
- * each j.                                                                                                            */
+ * The set where the smoothed length is at most j is [x_(m-j) - rho, x_(m+j) + rho] within [lo, hi]. These sets grow with j,
+ * so the range falls into pieces on which the length, and with it the density, is constant: one in the middle (length 0),
+ * and one on each side for each j.                                                                                   */
 #include <math.h>
 #include <stdlib.h>
 #include <tamis/quantile_law.h>

@@ -1,9 +1,9 @@
 /* Smooth sensitivity from exact values, enclosed. smooth_fast.c explains the search; here the terms are balls.
  *
- * A column replaces the best one of a row only if it is certainly larger. With r_b known to a share 2^-(bits-22) for b up to 2^20,
- * no column that is passed over exceeds the best one by more than a share 2^-(bits-26) of it, and a level of the recursion costs
- * at most that share of hi - lo. There are at most 21 levels, so the maximum of all terms is too small by at most
- * (hi - lo) 2^-(bits-31), which is added to its upper end.                                                          */
+ * A column replaces the best one of a row only if it is certainly larger. With r_b known to a share 2^-(bits-22) for b up to
+ * 2^20, no column that is passed over exceeds the best one by more than a share 2^-(bits-26) of it, and a level of the
+ * recursion costs at most that share of hi - lo. There are at most 21 levels, so the maximum of all terms is too small by at
+ * most (hi - lo) 2^-(bits-31), which is added to its upper end.                                                          */
 #include <math.h>
 #include <stdlib.h>
 #include <tamis/smooth.h>

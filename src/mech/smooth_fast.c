@@ -7,9 +7,9 @@
  *
  * Rounding. The argument needs of r only that it falls, so it holds for upper bounds r' >= r that fall, and S is at most
  * S' = max of G'(a, b) r'_(a-1), and of v_b r'_(b-1) in row 0, which is searched completely. G' is evaluated in extended
- * precision within a share h = 2^-60 of itself. If a middle row c settles on b' that way, then for every other row a and each b on
- * the side that is given up, G'(a, b) <= G'(a, b') + h G'(c, b'), and G' <= hi - lo. So each level of the recursion adds
- * at most h (hi - lo) to the error, and r'_(a-1) <= 1 does not enlarge it.
+ * precision within a share h of itself (SHARE). If a middle row c settles on b' that way, then for every other row a and
+ * each b on the side that is given up, G'(a, b) <= G'(a, b') + h G'(c, b'), and G' <= hi - lo. So each level of the
+ * recursion adds at most h (hi - lo) to the error, and r'_(a-1) <= 1 does not enlarge it.
  *
  * Only a, b <= K are looked at. All other pairs are at most (hi - lo) r_K; K grows until that is below what was found. */
 #include <float.h>
@@ -83,7 +83,7 @@ static void rows(search *s, size_t first, size_t last, size_t from, size_t to, i
     }
 }
 
-static tamis_status look(search *s, tmi_order *order, size_t rank, size_t reach, long double ratio, tamis_error *err)
+static tamis_status look(search *s, tmi_ranks *order, size_t rank, size_t reach, long double ratio, tamis_error *err)
 {
     const size_t left = reach < rank ? reach : rank, right = reach < order->n + 1 - rank ? reach : order->n + 1 - rank;
     search_clear(s);
@@ -98,7 +98,7 @@ static tamis_status look(search *s, tmi_order *order, size_t rank, size_t reach,
     s->x[0] = order->lo;
     s->x[to - from] = order->hi;
     const size_t inner = from > 0 ? from : 1, outer = to <= order->n ? to : order->n;
-    tmi_order_get(s->x + (inner - from), order, inner, outer);
+    tmi_ranks_get(s->x + (inner - from), order, inner, outer);
     const long double middle = s->x[left];
     for (size_t a = 0; a <= left; a++) s->u[a] = middle - s->x[left - a];
     for (size_t b = 0; b <= right; b++) s->v[b] = s->x[left + b] - middle;
@@ -121,7 +121,7 @@ tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const double *valu
                                          double beta, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_order order = {0};
+    tmi_ranks order = {0};
     search s = {0};
     if (!sensitivity) return tmi_fail(err, TAMIS_INVALID, "sensitivity: NULL");
     *sensitivity = INFINITY;
@@ -138,7 +138,7 @@ tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const double *valu
     const size_t whole = n + 1;
     size_t reach = FIRST_REACH < whole ? FIRST_REACH : whole;
     long double outside = 0;
-    TMI_TRY(tmi_order_init(&order, values, n, lo, hi, err));
+    TMI_TRY(tmi_ranks_init(&order, values, n, lo, hi, err));
     for (;;) {
         TMI_TRY(look(&s, &order, (size_t)rank, reach, ratio, err));
         const bool all = s.left == (size_t)rank && s.right == whole - (size_t)rank;
@@ -153,6 +153,6 @@ tamis_status tamis_smooth_sensitivity_up(double *sensitivity, const double *valu
     *sensitivity = up(fminl(found, range * (1 + SHARE))); /* 0 if lo = hi */
 done:
     search_clear(&s);
-    tmi_order_clear(&order);
+    tmi_ranks_clear(&order);
     return status;
 }

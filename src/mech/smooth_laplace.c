@@ -1,18 +1,20 @@
 /* The loss of x_(m) + Laplace noise of scale S / alpha.
  *
  * In units of S', the scale of the neighbour, a pair of answers is P = Laplace(s, e^l / alpha), Q = Laplace(0, 1 / alpha) with
- * |l| <= beta and |s| <= min(1, e^l). delta = 1 - (integral of min(p, e^eps q)), and both densities are symmetric and unimodal about
- * their centres: their superlevel sets are intervals whose overlap shrinks as the centres move apart. So the largest |s| is worst.
+ * |l| <= beta and |s| <= min(1, e^l). delta = 1 - (integral of min(p, e^eps q)), and both densities are symmetric and
+ * unimodal about their centres: their superlevel sets are intervals whose overlap shrinks as the centres move apart. So the
+ * largest |s| is worst.
  *
  * l >= 0 (s = 1). The set A where p > e^eps q is a pair of half-lines, x < x- < 0 and x > x+. By the corner of laplace_pair.c,
- * x+ >= 1 exactly if alpha <= eps + l, which holds here. Then A lies in the tails of P beyond its centre, whose mass grows with the
- * scale; delta changes with l as P(A) does for fixed A, so it grows, and l = beta is worst:
+ * x+ >= 1 exactly if alpha <= eps + l, which holds here. Then A lies in the tails of P beyond its centre, whose mass grows
+ * with the scale; delta changes with l as P(A) does for fixed A, so it grows, and l = beta is worst:
  *
  *     delta = (1 - q)/2 (e^-(alpha q + (eps + beta + alpha q)/w) + e^((alpha - eps - beta)/w)),  q = e^-beta, w = e^beta - 1.
  *
- * l < 0. In units of S it is P = Laplace(1, 1/alpha) against Q = Laplace(0, R/alpha), 1 <= R <= e^beta. For R1 <= R <= R2 the density
- * of Q is at least R1/R2 of that for R1, so delta is at most that of R1 at eps - (R2 - R1)/R1. Intervals of R are halved until all
- * these bounds are below the value for l = beta. For any useful choice one interval suffices, with bound 0.            */
+ * l < 0. In units of S it is P = Laplace(1, 1/alpha) against Q = Laplace(0, R/alpha), 1 <= R <= e^beta. For R1 <= R <= R2
+ * the density of Q is at least R1/R2 of that for R1, so delta is at most that of R1 at eps - (R2 - R1)/R1. Intervals of R
+ * are halved until all these bounds are below the value for l = beta. For any useful choice one interval suffices, with
+ * bound 0. */
 #include <math.h>
 #include <tamis/mech.h>
 #include <tamis/smooth.h>
@@ -237,6 +239,7 @@ tamis_status tamis_smooth_choose(tamis_smooth_choice *choice, const tamis_number
     for (int k = 1; k < ALPHAS; k++) {
         const double alpha = e * k / ALPHAS, beta = about_beta(e, d, alpha);
         double s;
+        if (!(beta > 0)) continue;
         if (!values) s = even_sensitivity(beta);
         else if ((status = tamis_smooth_sensitivity_up(&s, values, n, rank, lo, hi, beta, err)) != TAMIS_OK) return status;
         if (s / alpha >= best) continue;

@@ -1,15 +1,16 @@
-/* Which noise goes with smooth sensitivity: the sup over z of a |phi'(z)| + g |z phi'(z) - 1|, family by family, z >= 0 by symmetry.
+/* Which noise goes with smooth sensitivity: the sup over z of a |phi'(z)| + g |z phi'(z) - 1|, family by family, z >= 0 by
+ * symmetry.
  *
  * Student, d degrees: phi' = (d+1) z/(d + z^2), so the sum is (a (d+1) z + g d |z^2 - 1|)/(d + z^2). Where z > 1 it rises up to
- * z = (g d + s)/a, s = sqrt(g^2 d^2 + a^2 d), and falls beyond; where z < 1 the same with z = a d/(g d + s). The sup is its largest value
- * at these two points, at 0 (g), at 1 (a) and at infinity (g d); a point outside of its piece does no harm.
+ * z = (g d + s)/a, s = sqrt(g^2 d^2 + a^2 d), and falls beyond; where z < 1 the same with z = a d/(g d + s). The sup is its
+ * largest value at these two points, at 0 (g), at 1 (a) and at infinity (g d); a point outside of its piece does no harm.
  *
- * 1/(1 + z^c): with t = z^c/(1 + z^c) the sum is a c t^(1-1/c) (1-t)^(1/c) + g |c t - 1|, the larger of two concave functions of t, one
- * for each sign of the second term. The maximum of each is bracketed by the sign of its slope. A concave function lies below its
- * tangents, which bounds it from above.
+ * 1/(1 + z^c): with t = z^c/(1 + z^c) the sum is a c t^(1-1/c) (1-t)^(1/c) + g |c t - 1|, the larger of two concave
+ * functions of t, one for each sign of the second term. The maximum of each is bracketed by the sign of its slope. A concave
+ * function lies below its tangents, which bounds it from above.
  *
- * PolyPlace, shape p: phi' = (p-1)/(1-z) up to 1/p, (p+1)/(1+z) beyond. Both pieces are quotients of linear functions, monotone: the
- * sup is the largest of a (p-1) + g at 0, a p at 1/p and g p at infinity.                                              */
+ * PolyPlace, shape p: phi' = (p-1)/(1-z) up to 1/p, (p+1)/(1+z) beyond. Both pieces are quotients of linear functions,
+ * monotone: the sup is the largest of a (p-1) + g at 0, a p at 1/p and g p at infinity. */
 #include <math.h>
 #include <tamis/smooth.h>
 

@@ -8,23 +8,24 @@
 #include "base/error.h"
 
 /* The values between two pivots: those of ranks before + 1, ..., before + count. */
-typedef struct tmi_order {
+typedef struct tmi_ranks {
     const double *values;
     size_t n;
     double lo, hi; /* a value outside counts as the nearer end, a NaN as hi */
     double *kept, *scratch;
     size_t before, count;
-    bool sorted; /* the values are in order already, all within the range: nothing is kept */
-} tmi_order;
+    bool in_order; /* the values are in order already, all within the range: nothing is kept */
+    bool sorted;   /* what is kept */
+} tmi_ranks;
 
 /* SYSTEM (memory). Clear it in any case. */
-tamis_status tmi_order_init(tmi_order *order, const double *values, size_t n, double lo, double hi, tamis_error *err);
-void tmi_order_clear(tmi_order *order);
+tamis_status tmi_ranks_init(tmi_ranks *order, const double *values, size_t n, double lo, double hi, tamis_error *err);
+void tmi_ranks_clear(tmi_ranks *order);
 
 /* out[0], ..., out[to - from] become the order statistics of ranks from, ..., to, counted from 1.
  *
  * Needs    1 <= from <= to <= n.
  * Cost     O(n) the first time and whenever the ranks leave those that were kept, plus O(k log k) for k = to - from + 1. */
-void tmi_order_get(double *out, tmi_order *order, size_t from, size_t to);
+void tmi_ranks_get(double *out, tmi_ranks *order, size_t from, size_t to);
 
 #endif

@@ -324,8 +324,9 @@ done:
     return status;
 }
 
-/* a (d+1) z <= eps (d + z^2) - beta d (z^2 - 1) for all z >= 1 means a (d+1) <= 2 sqrt((eps - beta d) d (eps + beta)), the smallest of
- * (eps - beta d) z + d (eps + beta)/z. For z <= 1 the bound is larger as soon as d >= 1. With sd(T) = sqrt(d/(d-2)). */
+/* a (d+1) z <= eps (d + z^2) - beta d (z^2 - 1) for all z >= 1 means a (d+1) <= 2 sqrt((eps - beta d) d (eps + beta)), the
+ * smallest of (eps - beta d) z + d (eps + beta)/z. For z <= 1 the bound is larger as soon as d >= 1. With sd(T) =
+ * sqrt(d/(d-2)). */
 tamis_status tamis_student_sd(tamis_bound *result, const tamis_number *eps, const tamis_number *beta, const tamis_number *degrees,
                               tamis_error *err)
 {

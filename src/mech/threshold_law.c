@@ -4,15 +4,15 @@
  *
  *     P(k) = integral of f(t) F_0(t) ... F_(k-1)(t) (1 - F_k(t)) dt,
  *
- * f the Laplace density around T, F_i the distribution function of answer i. Between neighbouring points among T, y_0, y_1, ... each
- * factor is a sum of one or two exponentials. With c the left end, x = (t - c)/scale_q and X = e^x:
+ * f the Laplace density around T, F_i the distribution function of answer i. Between neighbouring points among T, y_0, y_1,
+ * ... each factor is a sum of one or two exponentials. With c the left end, x = (t - c)/scale_q and X = e^x:
  *
  *     F_i = 1 - (a_i/2) X^-1,  a_i = e^-(c - y_i)/scale_q,  where y_i <= c,
  *     F_i = (a_i/2) X                                       where y_i > c,
  *
- * so the product of the first k is a polynomial in X^-1, times a power of X and a factor. Its integral against f is a sum of its
- * coefficients times integrals of exponentials, which all k share. Coefficients have signs, and their sum loses up to about 2k digits:
- * tmi_certify_list then asks for more bits.                                                                           */
+ * so the product of the first k is a polynomial in X^-1, times a power of X and a factor. Its integral against f is a sum of
+ * its coefficients times integrals of exponentials, which all k share. Coefficients have signs, and their sum loses up to
+ * about 2k digits: tmi_certify_list then asks for more bits.                                                          */
 #include <math.h>
 #include <stdlib.h>
 #include <tamis/quantile_law.h>
@@ -83,8 +83,8 @@ static void work_clear(work *w, size_t count)
     tmi_ball_clears(&w->scale_T, &w->scale_q, &w->factor, &w->x, &w->y, NULL);
 }
 
-/* The integrals of e^(rate s) over 0 < s < to - from, or over s < 0 or s > 0 where an end is infinite; rate = m/scale_q + side/scale_T.
- * Powers that no product of this piece has may not converge and are not looked at. */
+/* The integrals of e^(rate s) over 0 < s < to - from, or over s < 0 or s > 0 where an end is infinite; rate = m/scale_q +
+ * side/scale_T. Powers that no product of this piece has may not converge and are not looked at. */
 static void integrals(work *w, const law *l, const piece *p, long bits)
 {
     tmi_ball rate, length;

@@ -109,8 +109,8 @@ static void no_neighbour_loses_more_than_eps(void **state)
     assert_true(wrong > worst[1]);
 }
 
-/* Many queries that rise by one, and a last one far below that falls by one: the whole of eps is used. With the monotone noise such
- * queries lose eps/2 more; where all move the same way eps is enough, and needed. */
+/* Many queries that rise by one, and a last one far below that falls by one: the whole of eps is used. With the monotone
+ * noise such queries lose eps/2 more; where all move the same way eps is enough, and needed. */
 static void twenty_queries_use_all_of_eps(void **state)
 {
     enum { K = 20 };

@@ -1,8 +1,8 @@
 #ifndef TESTS_MECH_QUANTILE_LAW_VALUES_H
 #define TESTS_MECH_QUANTILE_LAW_VALUES_H
 
-/* Reference values by enumeration with exact fractions and 40 digits: the largest absolute log ratio between the laws of two query
- * vectors under AboveThreshold, and over all neighbours of the inverse sensitivity mechanism on a grid. */
+/* Reference values by enumeration with exact fractions and 40 digits: the largest absolute log ratio between the laws of two
+ * query vectors under AboveThreshold, and over all neighbours of the inverse sensitivity mechanism on a grid. */
 static const struct {
     size_t count;
     int y[20], y_prime[20];

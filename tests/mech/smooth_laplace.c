@@ -125,6 +125,25 @@ static void public_data_are_used(void **state)
     tamis_number_free(delta);
 }
 
+/* Numbers that nobody means end quickly: a true answer, or none. */
+static void stands_absurd_numbers(void **state)
+{
+    static const char *const sizes[] = {"1e-299", "1e-9", "1", "700", "1e6", "1e300"}, *const deltas[] = {"1e-299", "1e-9", "0.5",
+                                                                                                          "0.999999"};
+    (void)state;
+    for (size_t i = 0; i < 24; i++) {
+        tamis_number *eps = number(sizes[i % 6]), *delta = number(deltas[i / 6]);
+        tamis_smooth_choice choice;
+        tamis_status status = tamis_smooth_choose(&choice, eps, delta, NULL, 0, 0, 0, 0, NULL);
+        assert_true(status == TAMIS_OK || status == TAMIS_UNABLE);
+        if (status == TAMIS_OK) assert_true(choice.beta > 0 && choice.delta.upper <= tmi_number_up(delta));
+        status = tamis_smooth_published(&choice, eps, delta, NULL);
+        assert_true(status == TAMIS_OK || status == TAMIS_UNABLE);
+        tamis_number_free(eps);
+        tamis_number_free(delta);
+    }
+}
+
 static void refuses_bad_input(void **state)
 {
     tamis_number *zero = number("0"), *half = number("1/2"), *one = number("1"), *two = number("2"), *less = number("-1");
@@ -167,6 +186,7 @@ int main(void)
         cmocka_unit_test(published_calibration_fails_for_large_eps),
         cmocka_unit_test(beta_is_the_largest),
         cmocka_unit_test(public_data_are_used),
+        cmocka_unit_test(stands_absurd_numbers),
         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

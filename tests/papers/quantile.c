@@ -1,4 +1,5 @@
-/* The claims of the paper `quantile` (docs/papers.md): the true ones checked as numbers, the false ones by what refutes them. */
+/* The claims of the paper `quantile` (docs/papers.md): the true ones checked as numbers, the false ones by what refutes
+ * them. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -92,7 +93,8 @@ static double loss(const code *c, const double *x, const double *y, size_t n, do
     return fmax(total, other);
 }
 
-/* Theorem 2.2.1.1 and the code above it: with a range of 100 and ten steps the printed code spends ten times eps/9 per decile. */
+/* Theorem 2.2.1.1 and the code above it: with a range of 100 and ten steps the printed code spends ten times eps/9 per
+ * decile. */
 static void printed_histogram_loses_more_than_eps(void **state)
 {
     const double x[] = {5, 5, 5, 5, 5}, y[] = {95, 5, 5, 5, 5};
@@ -149,8 +151,8 @@ static void repaired_histogram_is_the_library_s(void **state)
     for (size_t i = 0; i < 4; i++) tamis_number_free(all[i]);
 }
 
-/* Lemma 2.2.1.1 with k the number of queries and without their noise: outputs that break it have a probability of at most beta. The
- * printed k is the output itself, 0 or -1 as well, whose logarithm does not exist. */
+/* Lemma 2.2.1.1 with k the number of queries and without their noise: outputs that break it have a probability of at most
+ * beta. The printed k is the output itself, 0 or -1 as well, whose logarithm does not exist. */
 static void above_threshold_is_accurate(void **state)
 {
     tamis_number *threshold = number("50"), *eps = number("1"), *beta = number("1/10");
