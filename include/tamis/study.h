@@ -154,10 +154,11 @@ TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_st
                                              const tamis_study_options *options, tamis_error *err);
 
 /* Sizes of strata: the integers with the smallest error of the mean, sampling and noise, beside Neyman's, which look at sampling
- * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is secret.
+ * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is
+ * secret.
  *
- * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units of each
- *          stratum, or all of it; a sample that allows this and is at most the population.
+ * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units
+ *          of each stratum, or all of it; a sample that allows this and is at most the population.
  * Gives    a study that the caller frees; NULL on failure.
  * Cost     O(sample log strata).
  * Errors   INVALID, SYSTEM.                                                                                          */
@@ -166,8 +167,8 @@ TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *p
 
 /* ---- the errors of a plan ---- */
 
-/* The smallest epsilon (or rho, where the plan counts that) that reaches stated errors, and what each halving of it costs. Expected
- * errors are those of the plan's preview: formulas, with the plan's guesses. No data are read, no ledger is charged.
+/* The smallest epsilon (or rho, where the plan counts that) that reaches stated errors, and what each halving of it costs.
+ * Expected errors are those of the plan's preview: formulas, with the plan's guesses. No data are read, no ledger is charged.
  *
  * Needs    `errors`: texts such as "mean income=200" or "total enroll by stype=50000", standard errors that a statistic of the
  *          plan may have; `share`: the same for every statistic, relative to its expected size; one of them, NULL: not said.
@@ -192,8 +193,8 @@ TAMIS_USE tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *p
 
 #define TAMIS_STUDY_FIGURES 13
 
-/* A figure of the paper `gain`, drawn anew with the paper's settings and a seed of our own: picture, numbers as CSV, and a remark.
- * Where the paper is wrong the corrected curve is drawn beside the printed one.
+/* A figure of the paper `gain`, drawn anew with the paper's settings and a seed of our own: picture, numbers as CSV, and a
+ * remark. Where the paper is wrong the corrected curve is drawn beside the printed one.
  *
  * Needs    1 <= number <= TAMIS_STUDY_FIGURES.
  * Gives    a study that the caller frees; NULL on failure. 1000 runs unless the options say otherwise, 10 at least.

@@ -324,8 +324,8 @@ static void bimodal_gains_up_to_three(void **state)
     }
 }
 
-/* (4) without ends: of (0, 0, 0) nothing is between the data, of (10, 0, 0) everything is. No noise against noise: delta is 1. With
- * the ends of the range both have some. */
+/* (4) without ends: of (0, 0, 0) nothing is between the data, of (10, 0, 0) everything is. No noise against noise: delta is 1.
+ * With the ends of the range both have some. */
 static void formula_4_needs_a_range(void **state)
 {
     static const double same[] = {0, 0, 0}, other[] = {0, 0, 10};

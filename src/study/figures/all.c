@@ -77,8 +77,8 @@ done:
 
 static const double table_rates[TABLE_RATES] = {0.01, 0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9};
 
-/* Of each epsilon the smallest ratio of squared errors over the rates, sample over census: its range over the populations, and how
- * many of them gain. */
+/* Of each epsilon the smallest ratio of squared errors over the rates, sample over census: its range over the populations, and
+ * how many of them gain. */
 typedef struct searched {
     tmi_paper_population population;
     double eps[MOST_EPS];

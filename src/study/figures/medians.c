@@ -1,5 +1,5 @@
-/* Figures 6 to 8 and 10 to 13: medians of samples with noise for their smooth sensitivity, from the lognormal and from the bimodal
- * population. Each is drawn three times: as printed, with a declared range, and with our calibration. */
+/* Figures 6 to 8 and 10 to 13: medians of samples with noise for their smooth sensitivity, from the lognormal and from the
+ * bimodal population. Each is drawn three times: as printed, with a declared range, and with our calibration. */
 #include <math.h>
 #include <stdio.h>
 
