@@ -34,6 +34,7 @@ static int make_files(void **state)
                           "{\"statistic\": \"mean\", \"column\": \"z\", \"group\": {}, \"estimate\": null},"
                           "{\"statistic\": \"share\", \"column\": \"y=..3\", \"group\": {}, \"estimate\": 0.25},"
                           "{\"statistic\": \"share\", \"column\": \"y=..8\", \"group\": {}, \"estimate\": 1.02},"
+                          "{\"statistic\": \"share\", \"column\": \"y=..4\", \"group\": {}, \"estimate\": 0.24},"
                           "{\"statistic\": \"share\", \"column\": \"y=8..\", \"group\": {}, \"estimate\": 0.1}]}");
 }
 
@@ -115,7 +116,7 @@ static void files_and_releases_are_populations(void **state)
     assert_true(fabs(v.mean - 4) < 0.2 && fabs(sqrt(v.variance) - 2) < 0.2); /* the mean, and a guess of the rest */
     tmi_values_clear(&v);
     v = good_values((asked){.values = json, .column = "y", .from = "0", .to = "10", .size = 1000});
-    assert_true(fabs(v.sorted[249] - 3) < 0.02 && v.sorted[999] <= 8); /* shares below 3 and 8 */
+    assert_true(fabs(v.sorted[249] - 3) < 0.02 && v.sorted[999] <= 8); /* shares below 3 and 8; noise made that below 4 smaller */
     tmi_values_clear(&v);
 }
 
