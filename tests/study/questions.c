@@ -232,6 +232,21 @@ static void answers_repeat(void **state)
     }
 }
 
+/* The paper's calibration promises too much from about epsilon 15 on, and the answer says so. */
+static void a_promise_that_is_not_kept_is_said(void **state)
+{
+    static const char *const eps[] = {"1", "40"};
+    const tamis_study_options o = {.runs = 2};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        tamis_study *study;
+        assert_int_equal(ask(&study, tamis_study_gain, &incomes, TAMIS_STUDY_MEDIAN, eps[k], "1e-6", NULL, NULL, &o, NULL),
+                         TAMIS_OK);
+        assert_true(!!strstr(tamis_study_as(study, TAMIS_STUDY_TEXT), "does not keep its promise") == (k == 1));
+        tamis_study_free(study);
+    }
+}
+
 static void bad_questions_are_named(void **state)
 {
     static const asked spread = {.from = "0", .to = "1", .sd = "0.7", .size = 100}, none = {.from = "0", .to = "1", .size = 100};
@@ -355,6 +370,7 @@ int main(void)
         cmocka_unit_test(bad_populations_are_named),
         cmocka_unit_test(the_mean_never_gains),
         cmocka_unit_test(answers_repeat),
+        cmocka_unit_test(a_promise_that_is_not_kept_is_said),
         cmocka_unit_test(bad_questions_are_named),
         cmocka_unit_test(a_study_can_be_stopped),
         cmocka_unit_test(without_memory_it_fails),
