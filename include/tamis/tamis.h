@@ -23,7 +23,6 @@
 #include <tamis/plot.h>
 #include <tamis/preview.h>
 #include <tamis/profile.h>
-#include <tamis/quantile_law.h>
 #include <tamis/randomize.h>
 #include <tamis/release.h>
 #include <tamis/rng.h>

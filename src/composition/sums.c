@@ -25,25 +25,12 @@ typedef struct sums {
     store *stores; /* of all precisions that were asked for */
 } sums;
 
-static tmi_ball *new_balls(size_t count)
-{
-    tmi_ball *balls = tmi_alloc(count, sizeof *balls);
-    for (size_t i = 0; balls && i < count; i++) tmi_ball_init(&balls[i]);
-    return balls;
-}
-
-static void free_balls(tmi_ball *balls, size_t count)
-{
-    for (size_t i = 0; balls && i < count; i++) tmi_ball_clear(&balls[i]);
-    tmi_free(balls);
-}
-
 static void free_store(store *t)
 {
     if (!t) return;
-    free_balls(t->above, t->b.count + 1);
-    free_balls(t->weighted, t->b.count + 1);
-    free_balls(t->discounted, t->a.count);
+    tmi_balls_free(t->above, t->b.count + 1);
+    tmi_balls_free(t->weighted, t->b.count + 1);
+    tmi_balls_free(t->discounted, t->a.count);
     tmi_loss_atoms_clear(&t->a);
     tmi_loss_atoms_clear(&t->b);
     tmi_free(t);
@@ -79,9 +66,9 @@ static tamis_status build(store **built, const sums *s, long bits, tamis_error *
             goto done;
         }
     }
-    t->above = new_balls(t->b.count + 1);
-    t->weighted = new_balls(t->b.count + 1);
-    t->discounted = new_balls(t->a.count);
+    t->above = tmi_balls_new(t->b.count + 1);
+    t->weighted = tmi_balls_new(t->b.count + 1);
+    t->discounted = tmi_balls_new(t->a.count);
     if (!t->above || !t->weighted || !t->discounted) {
         status = tmi_fail_memory(err);
         goto done;

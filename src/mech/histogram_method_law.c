@@ -16,7 +16,7 @@
  * and the division of eps. */
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/quantile_law.h>
+#include <tamis/mech.h>
 
 #include "base/memory.h"
 #include "num/ball.h"

@@ -113,27 +113,14 @@ static void rows(search *s, size_t first, size_t last, size_t from, size_t to)
     }
 }
 
-static tmi_ball *new_balls(size_t count)
-{
-    tmi_ball *list = tmi_alloc(count, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) tmi_ball_init(&list[i]);
-    return list;
-}
-
-static void free_balls(tmi_ball *list, size_t count)
-{
-    for (size_t i = 0; list && i < count; i++) tmi_ball_clear(&list[i]);
-    tmi_free(list);
-}
-
 static tamis_status formula(tmi_ball *value, const void *context, long bits, tamis_error *err)
 {
     const data *d = context;
     const size_t most = d->left > d->right ? d->left : d->right;
     search s = {.bits = bits};
-    s.u = new_balls(d->left + 1);
-    s.v = new_balls(d->right + 1);
-    s.r = new_balls(most + 1);
+    s.u = tmi_balls_new(d->left + 1);
+    s.v = tmi_balls_new(d->right + 1);
+    s.r = tmi_balls_new(most + 1);
     tmi_ball_inits(&s.top, &s.sum, &s.term, &s.best, NULL);
     if (s.u && s.v && s.r) {
         for (size_t a = 0; a <= d->left; a++) tmi_ball_set_number(&s.u[a], d->u[a], bits);
@@ -155,9 +142,9 @@ static tamis_status formula(tmi_ball *value, const void *context, long bits, tam
         tmi_ball_union(value, &s.top, &s.sum, bits);
     }
     const bool missing = !s.u || !s.v || !s.r;
-    free_balls(s.u, d->left + 1);
-    free_balls(s.v, d->right + 1);
-    free_balls(s.r, most + 1);
+    tmi_balls_free(s.u, d->left + 1);
+    tmi_balls_free(s.v, d->right + 1);
+    tmi_balls_free(s.r, most + 1);
     tmi_ball_clears(&s.top, &s.sum, &s.term, &s.best, NULL);
     return missing ? tmi_fail_memory(err) : TAMIS_OK;
 }

@@ -15,7 +15,7 @@
  * about 2k digits: tmi_certify_list then asks for more bits.                                                          */
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/quantile_law.h>
+#include <tamis/mech.h>
 
 #include "base/memory.h"
 #include "num/ball.h"
@@ -50,36 +50,23 @@ static int by_size(const void *x, const void *y)
     return tmi_number_compare(*(const tamis_number *const *)x, *(const tamis_number *const *)y);
 }
 
-static tmi_ball *new_balls(size_t count)
-{
-    tmi_ball *list = tmi_alloc(count, sizeof *list);
-    for (size_t i = 0; list && i < count; i++) tmi_ball_init(&list[i]);
-    return list;
-}
-
-static void free_balls(tmi_ball *list, size_t count)
-{
-    for (size_t i = 0; list && i < count; i++) tmi_ball_clear(&list[i]);
-    tmi_free(list);
-}
-
 static bool work_init(work *w, size_t count)
 {
     w->middle = count + 1;
-    w->place = new_balls(count);
-    w->half = new_balls(count);
-    w->integral = new_balls(2 * count + 3);
-    w->coefficient = new_balls(count + 1);
+    w->place = tmi_balls_new(count);
+    w->half = tmi_balls_new(count);
+    w->integral = tmi_balls_new(2 * count + 3);
+    w->coefficient = tmi_balls_new(count + 1);
     tmi_ball_inits(&w->scale_T, &w->scale_q, &w->factor, &w->x, &w->y, NULL);
     return w->place && w->half && w->integral && w->coefficient;
 }
 
 static void work_clear(work *w, size_t count)
 {
-    free_balls(w->place, count);
-    free_balls(w->half, count);
-    free_balls(w->integral, 2 * count + 3);
-    free_balls(w->coefficient, count + 1);
+    tmi_balls_free(w->place, count);
+    tmi_balls_free(w->half, count);
+    tmi_balls_free(w->integral, 2 * count + 3);
+    tmi_balls_free(w->coefficient, count + 1);
     tmi_ball_clears(&w->scale_T, &w->scale_q, &w->factor, &w->x, &w->y, NULL);
 }
 

@@ -32,6 +32,19 @@ void tmi_ball_clears(tmi_ball *x, ...)
     va_end(more);
 }
 
+tmi_ball *tmi_balls_new(size_t count)
+{
+    tmi_ball *balls = tmi_alloc(count, sizeof *balls);
+    for (size_t i = 0; balls && i < count; i++) tmi_ball_init(&balls[i]);
+    return balls;
+}
+
+void tmi_balls_free(tmi_ball *balls, size_t count)
+{
+    for (size_t i = 0; balls && i < count; i++) tmi_ball_clear(&balls[i]);
+    tmi_free(balls);
+}
+
 void tmi_ball_set(tmi_ball *z, const tmi_ball *x) { arb_set(tmi_arb(z), tmi_arb_const(x)); }
 void tmi_ball_set_int(tmi_ball *z, int64_t x) { arb_set_si(tmi_arb(z), x); }
 void tmi_ball_set_unknown(tmi_ball *z) { arb_zero_pm_inf(tmi_arb(z)); }
@@ -156,10 +169,9 @@ tamis_status tmi_certify_list(tamis_bound *bounds, size_t count, double width, t
                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_ball *values = tmi_alloc(count, sizeof *values);
+    tmi_ball *values = tmi_balls_new(count);
     for (size_t i = 0; i < count; i++) bounds[i] = (tamis_bound){-INFINITY, INFINITY};
     if (!values) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) tmi_ball_init(&values[i]);
     for (long bits = TMI_BITS_FIRST; bits <= TMI_BITS_LAST; bits *= 2) {
         size_t narrow = 0;
         TMI_TRY(formulas(values, context, bits, err));
@@ -170,7 +182,6 @@ tamis_status tmi_certify_list(tamis_bound *bounds, size_t count, double width, t
     }
     status = tmi_fail(err, TAMIS_UNABLE, "the enclosures are still too wide with %d bits", TMI_BITS_LAST);
 done:
-    for (size_t i = 0; i < count; i++) tmi_ball_clear(&values[i]);
-    tmi_free(values);
+    tmi_balls_free(values, count);
     return status;
 }

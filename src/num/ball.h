@@ -23,6 +23,10 @@ void tmi_ball_clear(tmi_ball *x);
 void tmi_ball_inits(tmi_ball *x, ...) __attribute__((sentinel));
 void tmi_ball_clears(tmi_ball *x, ...) __attribute__((sentinel));
 
+/* A list of balls that are 0; NULL if memory runs out. Free of NULL is fine. */
+tmi_ball *tmi_balls_new(size_t count);
+void tmi_balls_free(tmi_ball *balls, size_t count);
+
 void tmi_ball_set(tmi_ball *z, const tmi_ball *x);
 void tmi_ball_set_int(tmi_ball *z, int64_t x);
 void tmi_ball_set_double(tmi_ball *z, double x); /* exact; x is finite */

@@ -62,20 +62,6 @@ int64_t tamis_design_sample(const tamis_design *design) { return design ? design
 
 const char *tamis_design_name(const tamis_design *design) { return design ? design->kind->name : ""; }
 
-tmi_ball *tmi_balls_new(size_t count)
-{
-    tmi_ball *balls = tmi_alloc(count, sizeof *balls);
-    for (size_t i = 0; balls && i < count; i++) tmi_ball_init(&balls[i]);
-    return balls;
-}
-
-void tmi_balls_free(tmi_ball *balls, size_t count)
-{
-    if (!balls) return;
-    for (size_t i = 0; i < count; i++) tmi_ball_clear(&balls[i]);
-    tmi_free(balls);
-}
-
 /* ---- exposure ---- */
 
 tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *exposure, tamis_error *err)

@@ -92,7 +92,5 @@ tamis_status tmi_exposures_add(tmi_exposures *exposures, const tamis_exposure *e
  * probabilities are filled in here. */
 tamis_status tmi_expose_alike(tmi_exposures *exposures, tamis_exposure exposure, const tamis_design *design, tamis_error *err);
 
-tmi_ball *tmi_balls_new(size_t count); /* NULL if memory runs out */
-void tmi_balls_free(tmi_ball *balls, size_t count);
 
 #endif
