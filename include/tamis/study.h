@@ -157,10 +157,11 @@ TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_st
  * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is
  * secret.
  *
- * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units of
- * each
- *          stratum, or all of it; a sample that allows this and is at most the population.
- * Gives    a study that the caller frees; NULL on failure. Cost     O(sample log strata). Errors   INVALID, SYSTEM. */
+ * Needs    a .csv or .parquet file with the columns stratum, population, sd, from, to: public guesses; eps > 0; `least` units
+ *          of each stratum, or all of it; a sample that allows this and is at most the population.
+ * Gives    a study that the caller frees; NULL on failure.
+ * Cost     O(sample log strata).
+ * Errors   INVALID, SYSTEM.                                                                                          */
 TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *path, int64_t sample, int64_t least,
                                               const tamis_number *eps, tamis_error *err);
 
@@ -171,9 +172,9 @@ TAMIS_USE tamis_status tamis_study_allocation(tamis_study **study, const char *p
  *
  * Needs    `errors`: texts such as "mean income=200" or "total enroll by stype=50000", standard errors that a statistic of the
  *          plan may have; `share`: the same for every statistic, relative to its expected size; one of them, NULL: not said.
- * Gives    a study that the caller frees; NULL on failure. The answer is rounded up to three digits and reaches the errors. Cost
- * some dozens of previews. Errors   INVALID, REFUSED (as a preview), UNABLE (no epsilon up to 1000 does: the sampling error is
- * too large), SYSTEM. */
+ * Gives    a study that the caller frees; NULL on failure. The answer is rounded up to three digits and reaches the errors.
+ * Cost     some dozens of previews.
+ * Errors   INVALID, REFUSED (as a preview), UNABLE (no epsilon up to 1000 does: the sampling error is too large), SYSTEM. */
 TAMIS_USE tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, const char *const *errors, size_t count,
                                            const tamis_number *share, const tamis_study_options *options, tamis_error *err);
 
@@ -195,9 +196,11 @@ TAMIS_USE tamis_status tamis_study_plan(tamis_study **study, const tamis_plan *p
 /* A figure of the paper `gain`, drawn anew with the paper's settings and a seed of our own: picture, numbers as CSV, and a
  * remark. Where the paper is wrong the corrected curve is drawn beside the printed one.
  *
- * Needs    1 <= number <= TAMIS_STUDY_FIGURES. Gives    a study that the caller frees; NULL on failure. 1000 runs unless the
- * options say otherwise, 10 at least. Cost     milliseconds, seconds for figures 8 and 13. Errors   INVALID, SYSTEM (cancelled,
- * memory). Paper    gain, Figures 1 to 13 (docs/papers.md#gain). */
+ * Needs    1 <= number <= TAMIS_STUDY_FIGURES.
+ * Gives    a study that the caller frees; NULL on failure. 1000 runs unless the options say otherwise, 10 at least.
+ * Cost     milliseconds, seconds for figures 8 and 13.
+ * Errors   INVALID, SYSTEM (cancelled, memory).
+ * Paper    gain, Figures 1 to 13 (docs/papers.md#gain).                                                              */
 TAMIS_USE tamis_status tamis_study_figure(tamis_study **study, int number, const tamis_study_options *options, tamis_error *err);
 
 /* Table 1: which statistics gain from sampling, at which epsilon. 300 runs unless the options say otherwise; no picture. */

@@ -16,7 +16,7 @@
 #define MARGIN 4             /* standard deviations of a rank in the sample, which are at most sqrt(SAMPLE) / 2 */
 
 /* Ends at the first step down, so that values in any other order cost nothing. */
-static bool in_order(const double *x, size_t n, double lo, double hi)
+static bool are_in_order(const double *x, size_t n, double lo, double hi)
 {
     if (!(x[0] >= lo && x[n - 1] <= hi)) return false;
     for (size_t i = 1; i < n; i++)
@@ -26,7 +26,7 @@ static bool in_order(const double *x, size_t n, double lo, double hi)
 
 tamis_status tmi_ranks_init(tmi_ranks *order, const double *values, size_t n, double lo, double hi, tamis_error *err)
 {
-    *order = (tmi_ranks){.values = values, .n = n, .lo = lo, .hi = hi, .in_order = in_order(values, n, lo, hi)};
+    *order = (tmi_ranks){.values = values, .n = n, .lo = lo, .hi = hi, .in_order = are_in_order(values, n, lo, hi)};
     if (order->in_order) return TAMIS_OK;
     order->kept = tmi_alloc(n, sizeof *order->kept);
     /* Kept values, the sample, and as much again for sorting either; pages that are not touched cost nothing. */

@@ -14,7 +14,7 @@ typedef struct tmi_ranks {
     double lo, hi; /* a value outside counts as the nearer end, a NaN as hi */
     double *kept, *scratch;
     size_t before, count;
-    bool in_order; /* the values are, all within the range: nothing is kept */
+    bool in_order; /* the values are in order already, all within the range: nothing is kept */
     bool sorted;   /* what is kept */
 } tmi_ranks;
 

@@ -1,6 +1,7 @@
 /* Which mechanism, which setting, which rate? */
 #include <math.h>
 #include <stdio.h>
+#include <tamis/smooth.h>
 
 #include "base/decimal.h"
 #include "base/memory.h"
@@ -55,8 +56,24 @@ static void put_change(tmi_text *text, double mse, double census)
     }
 }
 
+/* Whether the paper's calibration of smooth sensitivity fails to keep its promise, as it does for large epsilon. */
+static tamis_status check_published(bool *fails, const tmi_spending *spent, tamis_error *err)
+{
+    tamis_number *eps = NULL, *delta = NULL;
+    tamis_smooth_choice choice;
+    tamis_status status;
+    TMI_TRY(tmi_number_double(&eps, spent->eps, err));
+    TMI_TRY(tmi_number_double(&delta, spent->delta, err));
+    TMI_TRY(tamis_smooth_published(&choice, eps, delta, err));
+    *fails = *fails || choice.delta.upper > spent->delta;
+
+done:
+    tmi_number_frees(&eps, &delta, NULL);
+    return status;
+}
+
 static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS], uint32_t n,
-                      const tmi_spending *secret)
+                      const tmi_spending *secret, bool fails)
 {
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     tmi_text line;
@@ -107,6 +124,11 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     put_change(&line, best[SECRET], best[CENSUS]);
     tmi_text_put(&line, " compared with the census.");
     tmi_text_wrap_taken(text, "", "  ", &line);
+    if (fails)
+        tmi_text_wrap(
+            text, "", "  ",
+            "The paper's calibration of smooth sensitivity does not keep its promise at an epsilon this large: its numbers "
+            "are for comparison only.");
     if (a->values.outside > 0) {
         tmi_text_format(&line, "%.2g %% of the values lie outside the range and were clamped.", 100 * a->values.outside);
         tmi_text_wrap_taken(text, "", "  ", &line);
@@ -188,13 +210,17 @@ tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *q
         errors[KNOWN][w] = found[1][0][w];
         errors[SECRET][w] = found[1][1][w];
     }
-    gain_text(&text, &a, errors, n, &secret);
+    bool fails = false;
+    if (is_asked(&a, TMI_WAY_SMOOTH_PAPER)) TMI_TRY(check_published(&fails, &own, err));
+    if (is_asked(&a, TMI_WAY_SMOOTH_PAPER) && secret.delta < 1) TMI_TRY(check_published(&fails, &secret, err));
+    gain_text(&text, &a, errors, n, &secret, fails);
     gain_sheet(&sheet, &a, errors, (const uint32_t[]){N, n, n}, (const tmi_spending[]){own, own, secret});
     tmi_sheet_csv(&csv, &sheet);
     tmi_json_out_init(&out, &json, true);
     tmi_json_open(&out, '{');
     tmi_json_add_integer(&out, "tamis", 1);
     tmi_study_asked_json(&out, &a);
+    tmi_json_add_boolean(&out, "smooth_paper_keeps_its_promise", !fails);
     tmi_sheet_json(&out, "results", &sheet);
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");

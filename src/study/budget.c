@@ -47,16 +47,9 @@ static double allowed(const search *s, const tmi_expected_row *r)
 
 static tamis_status expect(tmi_expected *e, const search *s, double eps, tamis_error *err)
 {
-    tamis_plan *plan = NULL;
-    tamis_status status;
     *e = (tmi_expected){0};
-    TMI_TRY(tmi_watch_beat(s->watch, err));
-    TMI_TRY(tmi_plan_with_epsilon(&plan, s->plan, eps, err));
-    TMI_TRY(tmi_expected_of(e, plan, err));
-
-done:
-    tamis_plan_free(plan);
-    return status;
+    tamis_status status = tmi_watch_beat(s->watch, err);
+    return status == TAMIS_OK ? tmi_expected_at(e, s->plan, eps, err) : status;
 }
 
 static tamis_status reaches(bool *enough, const search *s, double eps, tamis_error *err)
@@ -172,7 +165,7 @@ static void write_text(tmi_text *text, const search *s, const tmi_expected *e, c
     for (size_t k = 0; k < HALVINGS + 2; k++) tmi_text_init(&cells[k]);
     tmi_text_put(&cells[0], word);
     tmi_text_put(&cells[1], "allowed");
-    for (size_t k = 0; k < HALVINGS; k++) tmi_text_real(&cells[k + 2], eps[k]);
+    for (size_t k = 0; k < HALVINGS; k++) tmi_text_format(&cells[k + 2], "%.4g", eps[k]);
     tmi_table_row_taken(&table, cells);
     for (size_t i = 0; i < e[0].count; i++) {
         const tmi_expected_row *r = &e[0].rows[i];
@@ -226,7 +219,7 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     tmi_watch watch = tmi_watch_of(options ? &options->watch : NULL);
     search s = {.plan = plan, .count = count, .share = share ? tmi_number_nearest(share) : NAN, .watch = &watch};
     tmi_expected e[HALVINGS] = {0}, now = {0};
-    double eps[HALVINGS] = {0}, start = 1;
+    double eps[HALVINGS] = {0};
     tmi_sheet sheet;
     tmi_text text, json, csv;
     tmi_json_out out;
@@ -242,7 +235,8 @@ tamis_status tamis_study_epsilon(tamis_study **study, const tamis_plan *plan, co
     target *targets = tmi_alloc(count, sizeof *targets);
     if (!targets) return tmi_fail_memory(err);
     s.targets = targets;
-    TMI_TRY(tmi_plan_spends(&start, &s.rho, plan, err));
+    const double start = tmi_plan_spends(plan);
+    s.rho = tmi_plan_counts_rho(plan);
     TMI_TRY(expect(&now, &s, fmin(fmax(start, LEAST_EPS), MOST_EPS), err));
     TMI_TRY(read_targets(targets, errors, count, &now, err));
     TMI_TRY(find(&eps[0], &s, start, err));

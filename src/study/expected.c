@@ -5,10 +5,10 @@
 #include <string.h>
 #include <tamis/preview.h>
 
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/value/json.h"
 #include "num/number.h"
+#include "plan/plan.h"
 
 void tmi_expected_clear(tmi_expected *e)
 {
@@ -80,7 +80,8 @@ tamis_status tmi_expected_of(tmi_expected *e, const tamis_plan *plan, tamis_erro
     char *json = NULL;
     tamis_status status;
     *e = (tmi_expected){0};
-    TMI_TRY(tamis_preview_new(&preview, plan, err));
+    status = tamis_preview_new(&preview, plan, err);
+    if (!preview) goto done; /* there is one also if the ledger would refuse the release */
     TMI_TRY(tamis_preview_json(&json, preview, err));
     TMI_TRY(tmi_json_read(&document, json, strlen(json), err));
     const tmi_value *statistics = tmi_value_get(document, "statistics");
@@ -106,73 +107,26 @@ void tmi_expected_name(tmi_text *text, const char *statistic, const char *group)
 
 /* ---- another epsilon ---- */
 
-static tamis_status read_plan(tmi_value **document, const tamis_plan *plan, tamis_error *err)
-{
-    char *json = NULL;
-    tamis_status status;
-    TMI_TRY(tamis_plan_json(&json, plan, err));
-    TMI_TRY(tmi_json_read(document, json, strlen(json), err));
+bool tmi_plan_counts_rho(const tamis_plan *plan) { return plan->privacy.loss.rho != NULL; }
 
-done:
-    tamis_free(json);
-    return status;
+double tmi_plan_spends(const tamis_plan *plan)
+{
+    const tmi_plan_loss *loss = &plan->privacy.loss;
+    return tmi_number_nearest(loss->rho ? loss->rho : loss->epsilon);
 }
 
-static bool is_loss(const char *key) { return strcmp(key, "epsilon") == 0 || strcmp(key, "rho") == 0; }
-
-static void put_privacy(tmi_json_out *out, const tmi_value *privacy, const char *eps)
+/* A plan does not change once it was read; this one is a copy that shares everything but the loss. */
+tamis_status tmi_expected_at(tmi_expected *e, const tamis_plan *plan, double eps, tamis_error *err)
 {
-    tmi_json_open(out, '{');
-    for (const char *key = NULL; (key = tmi_value_next_key(privacy, key));) {
-        tmi_json_key(out, key);
-        if (is_loss(key)) tmi_json_put_string(out, eps);
-        else tmi_json_put_value(out, tmi_value_get(privacy, key));
-    }
-    tmi_json_close(out, '}');
-}
-
-tamis_status tmi_plan_with_epsilon(tamis_plan **copy, const tamis_plan *plan, double eps, tamis_error *err)
-{
-    tmi_value *document = NULL;
-    tmi_text text, number;
-    tmi_json_out out;
-    tamis_status status;
-    *copy = NULL;
-    tmi_text_init(&text), tmi_text_init(&number);
-    TMI_TRY(read_plan(&document, plan, err));
-    tmi_text_real(&number, eps);
-    if (number.failed) TMI_TRY(tmi_fail_memory(err));
-    tmi_json_out_init(&out, &text, false);
-    tmi_json_open(&out, '{');
-    for (const char *key = NULL; (key = tmi_value_next_key(document, key));) {
-        if (strcmp(key, "budget") == 0) continue;
-        tmi_json_key(&out, key);
-        if (strcmp(key, "privacy") == 0) put_privacy(&out, tmi_value_get(document, key), number.bytes);
-        else tmi_json_put_value(&out, tmi_value_get(document, key));
-    }
-    tmi_json_close(&out, '}');
-    if (text.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tamis_plan_read_text(copy, "plan.yaml", text.bytes, text.length, err));
-
-done:
-    tmi_text_clear(&text), tmi_text_clear(&number);
-    tmi_value_free(document);
-    return status;
-}
-
-tamis_status tmi_plan_spends(double *eps, bool *rho, const tamis_plan *plan, tamis_error *err)
-{
-    tmi_value *document = NULL;
+    tamis_plan copy = *plan;
     tamis_number *number = NULL;
-    tamis_status status;
-    TMI_TRY(read_plan(&document, plan, err));
-    const tmi_value *privacy = tmi_value_get(document, "privacy");
-    *rho = tmi_value_get(privacy, "rho") != NULL;
-    TMI_TRY(tamis_number_read(&number, tmi_value_field_text(privacy, *rho ? "rho" : "epsilon"), err));
-    *eps = tmi_number_nearest(number);
-
-done:
+    *e = (tmi_expected){0};
+    tamis_status status = tmi_number_double(&number, eps, err);
+    if (status != TAMIS_OK) return status;
+    copy.holders = 1;
+    copy.budget = (tmi_plan_loss){0};
+    *(plan->privacy.loss.rho ? &copy.privacy.loss.rho : &copy.privacy.loss.epsilon) = number;
+    status = tmi_expected_of(e, &copy, err);
     tamis_number_free(number);
-    tmi_value_free(document);
     return status;
 }

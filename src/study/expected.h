@@ -27,10 +27,11 @@ void tmi_expected_clear(tmi_expected *expected);
 /* For people: "mean api00 by stype: E". */
 void tmi_expected_name(tmi_text *text, const char *statistic, const char *group);
 
-/* The same plan with another epsilon, or rho where it counts that, without a ledger and a budget. The caller frees it. */
-tamis_status tmi_plan_with_epsilon(tamis_plan **copy, const tamis_plan *plan, double eps, tamis_error *err);
+/* The same if the plan had another epsilon, or rho where it counts that, and no budget. */
+tamis_status tmi_expected_at(tmi_expected *expected, const tamis_plan *plan, double eps, tamis_error *err);
 
-/* Whether the plan counts rho; and its epsilon or rho. */
-tamis_status tmi_plan_spends(double *eps, bool *rho, const tamis_plan *plan, tamis_error *err);
+/* What the plan spends: epsilon or rho. */
+double tmi_plan_spends(const tamis_plan *plan);
+bool tmi_plan_counts_rho(const tamis_plan *plan);
 
 #endif

@@ -1,5 +1,5 @@
 /* How wrong each number of a plan will be: by the formulas of its preview, and by releases of samples of a public population,
- * given or made up from the plan's guesses. */
+ * given or made up from the plan's guesses.                                                                                  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

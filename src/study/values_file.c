@@ -1,6 +1,7 @@
 /* Values of a public file, and what is said about a column in the file of a release. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -93,6 +94,12 @@ static bool is_below(double *value, const char *text, const char *column)
     return isfinite(*value);
 }
 
+static int by_value(const void *x, const void *y)
+{
+    const tmi_quantile *a = x, *b = y;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
 tamis_status tmi_values_released(double *mean, tmi_quantile **points, size_t *count, const char *path, const char *column,
                                  tamis_error *err)
 {
@@ -118,6 +125,10 @@ tamis_status tmi_values_released(double *mean, tmi_quantile **points, size_t *co
         if (!tmi_grow(points, &room, *count, sizeof **points)) TMI_TRY(tmi_fail_memory(err));
         (*points)[(*count)++] = (tmi_quantile){fmin(fmax(estimate, 0), 1), value}; /* noise may carry it outside */
     }
+
+    /* Noise may make a share smaller than that of a smaller value: then it counts as that one. */
+    if (*count > 1) qsort(*points, *count, sizeof **points, by_value);
+    for (size_t i = 1; i < *count; i++) (*points)[i].share = fmax((*points)[i].share, (*points)[i - 1].share);
 
 done:
     if (status != TAMIS_OK) {

@@ -281,6 +281,42 @@ static void memory_may_end(void **state)
     tamis_free(text);
 }
 
+static int times(const char *text, const char *part)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) count++;
+    return count;
+}
+
+/* An area is filled, dots are circles without a line, and names stand where numbers would. */
+static void areas_dots_and_names(void **state)
+{
+    static const double x[] = {1, 2, 2, 1, NAN, 3, 4, 3}, y[] = {1, 1, 2, 1, NAN, 1, 2, 1}, dots_x[] = {1, 2, 99, 3},
+                        dots_y[] = {1, 2, 1, NAN};
+    static const char *const names[] = {"north & east", "south", NULL, "west"};
+    const tamis_plot_curve two[] = {{"area", x, y, 8, false}, {"dots", dots_x, dots_y, 4, false}};
+    tamis_plot plot = {.x = {.names = names, .name_count = 4}, .curves = two, .curve_count = 2, .areas = 1, .dots = 2};
+    char *svg, *text;
+    tamis_error err;
+    (void)state;
+    assert_int_equal(tamis_plot_svg(&svg, &plot, NULL), TAMIS_OK);
+    assert_true(times(svg, "class=\"tp-area tp-s0 tp-f0\"") == 1 && times(svg, "<circle") == 2 &&
+                times(svg, "class=\"tp-line") == 0);
+    assert_true(strstr(svg, ">north &amp; east</text>") && strstr(svg, ">west</text>") && !strstr(svg, ">2.5</text>"));
+    tamis_free(svg);
+    assert_int_equal(tamis_plot_text(&text, &plot, TAMIS_LETTERS_ASCII, NULL), TAMIS_OK);
+    assert_true(strstr(text, "north & east") && strstr(text, "west"));
+    tamis_free(text);
+    EVERY_ALLOCATION_FAILS(tamis_plot_svg(&svg, &plot, &err), { assert_null(svg); });
+    tamis_free(svg);
+    plot.x.name_count = TAMIS_PLOT_NAMES + 1;
+    assert_int_equal(tamis_plot_svg(&svg, &plot, &err), TAMIS_INVALID);
+    plot.x.name_count = 4;
+    plot.x.log = true;
+    assert_int_equal(tamis_plot_svg(&svg, &plot, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "names"));
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
@@ -288,7 +324,7 @@ int main(void)
         cmocka_unit_test(text_in_braille),          cmocka_unit_test(lines_fit_72_columns),
         cmocka_unit_test(svg_has_its_parts),        cmocka_unit_test(curves_end_at_the_frame),
         cmocka_unit_test(no_locale_changes_a_plot), cmocka_unit_test(bad_plots_are_refused),
-        cmocka_unit_test(memory_may_end),
+        cmocka_unit_test(areas_dots_and_names),     cmocka_unit_test(memory_may_end),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }

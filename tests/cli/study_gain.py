@@ -125,6 +125,9 @@ def the_smallest_epsilon():
         (folder / "plan.yaml").write_text(text)
         preview = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)["statistics"]
         assert max(s["se"] for s in preview if (s["statistic"], s["column"], s["by"]) == ("mean", "api00", [])) <= 20
+    with folder_with_plan() as folder:  # a ledger that would refuse so large a release does not stop the study
+        assert with_memory("release", "plan.yaml", "--out", "first", cwd=folder).returncode == OK
+        assert told("epsilon", "plan.yaml", "mean api00=20", "total enroll=400000", cwd=folder) == found
         before = sorted(os.listdir(folder))
         assert study("epsilon", "plan.yaml", "--error", "0.5", cwd=folder).returncode == OK
         assert sorted(os.listdir(folder)) == before, "a study charges no ledger"
