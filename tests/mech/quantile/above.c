@@ -188,6 +188,7 @@ static void noise_is_not_shared(void **state)
     assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
     assert_true(q->candidate_count > 500 && q->candidate_count < 2000);
     assert_int_not_equal(q->above[0].noise[0], q->above[1].noise[0]);
+    assert_true(q->above[0].noise[0] > 0 && q->above[1].noise[0] > 0); /* of this seed: both were drawn */
     int equal = 0;
     for (size_t i = 0; i <= q->candidate_count; i++) {
         assert_true(q->above[0].noise[i] >= 0 && q->above[1].noise[i] >= 0);
