@@ -107,8 +107,8 @@ static void cell(size_t n, const char *epsilon, const char *at, int runs, tamis_
     fflush(stdout);
 }
 
-/* 30 % of 1000 records at the median, the others on both sides: how often it is returned exactly. Three quartiles by the methods for
- * several. */
+/* 30 % of 1000 records at the median, the others on both sides: how often it is returned exactly. Three quartiles by the methods
+ * for several. */
 static void heaped(const char *name, tamis_quantile_method method, const char *const *at, size_t count, int runs, tamis_rng *rng)
 {
     enum { RECORDS = 1000 };
