@@ -136,6 +136,7 @@ static void heaped(const char *name, tamis_quantile_method method, const char *c
         exact += points[count / 2] == 36000;
     }
     printf("{\"heaped\": \"%s\", \"runs\": %d, \"exact\": %.4f}\n", name, runs, (double)exact / runs);
+    fflush(stdout);
     tamis_quantile_free(quantile);
     for (size_t i = 0; i < 3; i++) tamis_number_free(x[i]);
     for (size_t i = 0; i < count; i++) tamis_number_free(list[i]);
@@ -149,6 +150,9 @@ int main(int argc, char **argv)
     const int runs = argc > 1 && atoi(argv[1]) > 0 ? atoi(argv[1]) : 200;
     tamis_rng *rng;
     must(tamis_rng_new(&rng, NULL));
+    heaped("inverse", TAMIS_QUANTILE_INVERSE, median, 1, runs, rng);
+    heaped("joint, quartiles", TAMIS_QUANTILE_JOINT, quartiles, 3, runs, rng);
+    heaped("split, quartiles", TAMIS_QUANTILE_SPLIT, quartiles, 3, runs, rng);
     for (size_t i = 0; i < 36; i++)
         cell(sizes[i / 12], epsilons[i / 3 % 4], ats[i % 3], runs < MOST_RUNS ? runs : MOST_RUNS, rng);
     tamis_rng_free(rng);

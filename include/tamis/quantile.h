@@ -47,9 +47,10 @@ typedef struct tamis_quantile_setup {
     const tamis_number
         *log_unit; /* NULL: all grid points have the same measure. Else the measure is that of log(x - from + unit):
                                      for skewed data, with a unit, such as 1 euro, below which differences do not matter */
-    int complete;  /* THRESHOLD, replaced rows without weights: values are hardly ever missing, so ranks are among all rows, the
-                     number of rows is a public threshold and the noise is smaller; a missing value counts as a large one */
-    int64_t rows;  /* AUTO: how many records there are, if that is public; 0: not known */
+    int complete;  /* THRESHOLD, replaced rows without weights, and `rows`: values are hardly ever missing, so ranks are among
+                     all rows, their number is a public threshold and the noise is smaller; a missing value counts as large */
+    int64_t rows;  /* how many rows there are, missing values included, if neighbours have as many; 0: not known. For AUTO and
+                     `complete` */
 } tamis_quantile_setup;
 
 typedef struct tamis_quantile tamis_quantile;

@@ -309,7 +309,6 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     tmi_engine *engine = NULL;
     tamis_statistic *s = NULL;
     columns c;
-    bool charged = false;
     tamis_status status;
     if (!statistic) return tmi_fail(err, TAMIS_INVALID, "statistic: NULL");
     *statistic = NULL;
@@ -324,8 +323,7 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
     TMI_TRY(write_identity(s, asked, err));
     TMI_TRY(charge(s, asked, err));
-    charged = !s->account.charged.measurements;
-    if (!charged) TMI_TRY(recall(s, err));
+    if (s->account.charged.measurements) TMI_TRY(recall(s, err));
     else {
         TMI_TRY(answer(s, engine, &c, err));
         TMI_TRY(keep(s, err));
@@ -334,7 +332,7 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     *statistic = s;
     s = NULL;
 done:
-    if (status != TAMIS_OK && charged) status = charge_stands(s, err);
+    if (status != TAMIS_OK && s->account.charged.entry > 0 && !s->account.charged.measurements) status = charge_stands(s, err);
     if (engine) engine->free(engine);
     tamis_statistic_free(s);
     return status;

@@ -38,7 +38,7 @@ static tamis_status set_scales(tmi_above *a, const tamis_quantile *q, const tmi_
     tmi_exact e = TMI_EXACT(err);
     const int64_t p = rank->p, d = rank->d;
     tamis_status status;
-    a->monotone = complete && !q->add_remove && !q->weighted;
+    a->monotone = complete && !q->add_remove && !q->weighted && q->rows > 0;
     tmi_term change = tmi_int(&e, !q->add_remove ? d : p > d - p ? p : d - p);
     tmi_term most = tmi_mul(&e, tmi_mul(&e, change, tmi_int(&e, q->rows_per_unit)), tmi_int(&e, q->most_weight));
     tmi_term own = tmi_div(&e, q->epsilon, tmi_int(&e, (int64_t)q->count));
@@ -99,7 +99,7 @@ done:
  * the last scale / delta candidates stops early, by about scale * log(scale / delta); the threshold's own noise delays it by
  * its mean. For delta we take that of a tail of index 2, as incomes have: (1 - q) n * 2 / 100. Whatever the shift, the promise
  * is the same. */
-int64_t tmi_above_shift(const tmi_above *a, const tmi_rank *rank, size_t n)
+int64_t tmi_above_shift(const tmi_above *a, const tmi_rank *rank, int64_t n)
 {
     const double d = (double)rank->d, q = (double)rank->p / d, nu = tmi_number_nearest(a->nu_scale) / d;
     const double delta = fmin(q, 1 - q) * (double)n * 2 / GROWTH;
@@ -115,8 +115,8 @@ tamis_status tmi_find_above(int64_t *points, tamis_quantile *q, const tmi_record
     for (size_t i = 0; i < q->count; i++) {
         const tmi_above *a = &q->above[i];
         const tmi_rank *rank = &q->targets[i].rank;
-        const tmi_int128 all = a->monotone ? (tmi_int128)records->count : w.total;
-        const tmi_int128 bar = (tmi_int128)rank->p * all + a->noise[0] + tmi_above_shift(a, rank, records->count);
+        const tmi_int128 all = a->monotone ? (tmi_int128)q->rows : w.total; /* records may have been left out before */
+        const tmi_int128 bar = (tmi_int128)rank->p * all + a->noise[0] + tmi_above_shift(a, rank, q->rows);
         tmi_int128 below = 0;
         size_t k = 0, j = 0;
         for (; j + 1 < q->candidate_count; j++) { /* the last one is the answer if no other is */

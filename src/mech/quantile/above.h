@@ -20,8 +20,8 @@
  *
  * The target is p T in the classic case, T the weight of all records. It is monotone if the target is public: neighbours have
  * the same number n of rows without weights, the target is p n, and a missing value counts as one above all candidates. The
- * caller asks for that by `complete`: the promise holds whether or not values are missing, only the quantile would be another
- * one.
+ * caller asks for that by `complete` and gives n as `rows`: not the number of records at hand, from which missing ones may have
+ * been left out already. The promise holds whether or not values are missing, only the quantile would be another one.
  *
  * The noise of each quantile is its own, threshold included. */
 #ifndef TMI_MECH_QUANTILE_ABOVE_H
@@ -48,6 +48,6 @@ tamis_status tmi_above_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_e
 tamis_status tmi_find_above(int64_t *points, tamis_quantile *quantile, const tmi_records *records, tamis_error *err);
 
 /* The public shift of the threshold for n rows. */
-int64_t tmi_above_shift(const tmi_above *above, const tmi_rank *rank, size_t n);
+int64_t tmi_above_shift(const tmi_above *above, const tmi_rank *rank, int64_t n);
 
 #endif

@@ -71,6 +71,7 @@ static tamis_status check(const tamis_quantile_setup *s, tamis_error *err)
     if (!tamis_quantile_method_name(s->method)) return tmi_fail(err, TAMIS_INVALID, "method: there is none of this number");
     if (s->rows_per_unit < 0 || s->rows_per_unit > MOST_ROWS)
         return tmi_fail(err, TAMIS_INVALID, "rows_per_unit must be at least 1 and at most 2^20");
+    if (s->rows < 0 || s->rows > TMI_WEIGHT_SUM) return tmi_fail(err, TAMIS_INVALID, "rows must be between 0 and 2^62");
     if (s->max_weight < 0 || s->max_weight > TMI_WEIGHT_MOST)
         return tmi_fail(err, TAMIS_INVALID, "max_weight must be at least 1 and at most 2^40");
     return TAMIS_OK;
@@ -161,6 +162,7 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     q->rows_per_unit = s->rows_per_unit > 0 ? s->rows_per_unit : 1;
     q->most_weight = s->max_weight > 0 ? s->max_weight : 1;
     q->weighted = s->max_weight > 0;
+    q->rows = s->rows;
     q->count = s->at_count;
     q->bit_count = q->method == TAMIS_QUANTILE_JOINT ? TMI_JOINT_CHOICES * q->count : q->count;
     q->targets = tmi_alloc(q->count, sizeof *q->targets);

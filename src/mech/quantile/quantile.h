@@ -19,6 +19,7 @@ struct tamis_quantile {
     tamis_number *epsilon;
     int64_t rows_per_unit, most_weight;
     bool add_remove, weighted;
+    int64_t rows;        /* public number of rows; 0: not known */
     tmi_target *targets; /* JOINT: the ranks alone */
     size_t count;
     int64_t *ranks, common;   /* JOINT: P_j and d */

@@ -13,7 +13,7 @@
 enum { POINTS = 5, RECORDS = 3, KINDS = 1 + 2 * POINTS };
 
 static tamis_quantile *quantile_of(const char *at, const char *epsilon, int add_remove, int64_t rows, int64_t max_weight,
-                                   int complete, const char *to)
+                                   int complete, const char *to, int64_t rows_there)
 {
     tamis_number *x[] = {number("0"), number(to), number("1"), number(at), number(epsilon)};
     const tamis_number *const list[] = {x[3]};
@@ -27,7 +27,8 @@ static tamis_quantile *quantile_of(const char *at, const char *epsilon, int add_
                                         .add_remove = add_remove,
                                         .rows_per_unit = rows,
                                         .max_weight = max_weight,
-                                        .complete = complete};
+                                        .complete = complete,
+                                        .rows = rows_there};
     tamis_quantile *quantile;
     assert_int_equal(tamis_quantile_new(&quantile, &setup, NULL), TAMIS_OK);
     for (size_t i = 0; i < 5; i++) tamis_number_free(x[i]);
@@ -40,14 +41,14 @@ static void law_of(double *law, const tamis_quantile *q, const int64_t *points, 
     const tmi_above *a = &q->above[0];
     const tmi_rank *rank = &q->targets[0].rank;
     const double r = exp(-1 / tmi_number_nearest(a->rho_scale)), n = exp(-1 / tmi_number_nearest(a->nu_scale));
-    const double shift = (double)tmi_above_shift(a, rank, count);
+    const double shift = (double)tmi_above_shift(a, rank, q->rows);
     double total = 0, f[POINTS];
     for (size_t i = 0; i < count; i++) total += points[i] == INT64_MIN ? 0 : weights ? (double)weights[i] : 1;
     for (int64_t j = 0; j < POINTS; j++) {
         double below = 0;
         for (size_t i = 0; i < count; i++)
             if (points[i] != INT64_MIN && points[i] < j) below += weights ? (double)weights[i] : 1;
-        f[j] = (double)rank->d * below - (double)rank->p * (a->monotone ? (double)count : total);
+        f[j] = (double)rank->d * below - (double)rank->p * (a->monotone ? (double)q->rows : total);
     }
     memset(law, 0, POINTS * sizeof *law);
     double mass = 1 - r;
@@ -103,7 +104,7 @@ static void no_pair_of_neighbours_loses_more(void **state)
     for (int i = 0; i < 16; i++) {
         const int weighted = i / 4 % 2, add_remove = i / 8 % 2;
         for (int complete = 0; complete < 2; complete++) {
-            tamis_quantile *q = quantile_of(ats[i % 2], eps[i / 2 % 2], add_remove, 1, weighted ? 2 : 0, complete, "4");
+            tamis_quantile *q = quantile_of(ats[i % 2], eps[i / 2 % 2], add_remove, 1, weighted ? 2 : 0, complete, "4", RECORDS);
             assert_true(q->candidate_count == POINTS);
             assert_true(q->above[0].monotone == (complete && !weighted && !add_remove));
             const double claim = atof(eps[i / 2 % 2]), loss = worst(q);
@@ -119,7 +120,7 @@ static void no_pair_of_neighbours_loses_more(void **state)
 static void the_monotone_claim_is_tight(void **state)
 {
     enum { EARLIER = 4000 };
-    tamis_quantile *q = quantile_of("1/2", "1", 0, 1, 0, 1, "4");
+    tamis_quantile *q = quantile_of("1/2", "1", 0, 1, 0, 1, "4", 10);
     const double r = exp(-1 / tmi_number_nearest(q->above[0].rho_scale)), n = exp(-1 / tmi_number_nearest(q->above[0].nu_scale));
     const double d = 2;
     (void)state;
@@ -139,8 +140,9 @@ static void the_monotone_claim_is_tight(void **state)
 
 static void classic_noise_is_larger(void **state)
 {
-    tamis_quantile *monotone = quantile_of("1/2", "1", 0, 3, 0, 1, "4"), *classic = quantile_of("1/2", "1", 0, 3, 0, 0, "4"),
-                   *weighted = quantile_of("1/4", "1", 1, 3, 7, 1, "4");
+    tamis_quantile *monotone = quantile_of("1/2", "1", 0, 3, 0, 1, "4", 10),
+                   *classic = quantile_of("1/2", "1", 0, 3, 0, 0, "4", 10),
+                   *weighted = quantile_of("1/4", "1", 1, 3, 7, 1, "4", 10);
     (void)state;
     assert_true(close_to(tmi_number_nearest(monotone->above[0].nu_scale), 2 * 2 * 3));
     assert_true(close_to(tmi_number_nearest(classic->above[0].nu_scale), 3 * 2 * 3));
@@ -158,7 +160,7 @@ static void answers_have_the_law(void **state)
     (void)state;
     bits_from_seed(16);
     for (int complete = 0; complete < 2; complete++) {
-        tamis_quantile *q = quantile_of("1/2", "6", 0, 1, 0, complete, "4");
+        tamis_quantile *q = quantile_of("1/2", "6", 0, 1, 0, complete, "4", 8);
         double law[POINTS];
         uint64_t seen[POINTS] = {0};
         law_of(law, q, points, NULL, 8);
@@ -172,6 +174,28 @@ static void answers_have_the_law(void **state)
         for (size_t i = 0; i < POINTS; i++) assert_true(may_be_chance(seen[i], (uint64_t)draws, (tamis_bound){law[i], law[i]}));
         tamis_quantile_free(q);
     }
+}
+
+/* The threshold is public: it does not matter whether missing values are among the records or were left out before. Without a
+ * public number of rows the noise is the classic one. */
+static void missing_values_do_not_move_the_threshold(void **state)
+{
+    const int64_t with[] = {0, INT64_MIN, 1, INT64_MIN, INT64_MIN, 2, 3, INT64_MIN, 3, 4}, without[] = {0, 1, 2, 3, 3, 4};
+    tamis_quantile *q = quantile_of("1/2", "20", 0, 1, 0, 1, "4", 10), *unknown = quantile_of("1/2", "20", 0, 1, 0, 1, "4", 0);
+    (void)state;
+    assert_true(q->above[0].monotone && !unknown->above[0].monotone);
+    for (uint64_t seed = 1; seed < 50; seed++) {
+        int64_t one, other;
+        bits_from_seed(seed);
+        assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
+        assert_int_equal(tamis_quantile_points(&one, q, with, NULL, 10, rng, NULL), TAMIS_OK);
+        bits_from_seed(seed);
+        assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
+        assert_int_equal(tamis_quantile_points(&other, q, without, NULL, 6, rng, NULL), TAMIS_OK);
+        assert_int_equal(one, other);
+    }
+    tamis_quantile_free(q);
+    tamis_quantile_free(unknown);
 }
 
 /* Each quantile has its own noise, threshold included. */
@@ -188,6 +212,7 @@ static void noise_is_not_shared(void **state)
     assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
     assert_true(q->candidate_count > 500 && q->candidate_count < 2000);
     assert_int_not_equal(q->above[0].noise[0], q->above[1].noise[0]);
+    assert_true(q->above[0].noise[0] > 0 && q->above[1].noise[0] > 0); /* of this seed: both were drawn */
     int equal = 0;
     for (size_t i = 0; i <= q->candidate_count; i++) {
         assert_true(q->above[0].noise[i] >= 0 && q->above[1].noise[i] >= 0);
@@ -242,6 +267,7 @@ int main(void)
         cmocka_unit_test(classic_noise_is_larger),
         cmocka_unit_test(answers_have_the_law),
         cmocka_unit_test(noise_is_not_shared),
+        cmocka_unit_test(missing_values_do_not_move_the_threshold),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);
