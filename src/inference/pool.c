@@ -76,7 +76,7 @@ static tamis_status collect(ratios *all, const tmi_inference *r, const double *m
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         tmi_statistic_sums z;
-        if (r->schedule->workload.readings[i].known) continue;
+        if (r->schedule->workload.readings[i].known || r->schedule->workload.readings[i].contributed) continue;
         TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
         for (size_t g = 0; g < z.count; g++)

@@ -4,6 +4,7 @@
 #define TMI_SCHEDULE_REQUEST_H
 
 #include "schedule/columns.h"
+#include "schedule/request_contributions.h"
 #include "schedule/schedule.h"
 #include "schedule/variance_groups.h"
 
@@ -35,6 +36,9 @@ typedef struct tmi_asking {
     const tmi_column *pair;                     /* what a pair of clusters counts for; NULL: the same in all strata */
     int64_t *frame_points, *frame_rest;         /* of the units of a frame: weights, and weights times 1 - probability */
     int64_t *frame_clamped;                     /* and bounded weights */
+    const tmi_column *frame_unit;               /* the row's unit in the frame; NULL: there is none */
+    const tmi_column *part;                     /* of contributions: whether that unit is certain; NULL: all are one part */
+    tmi_asked_contributions contributions;
     const tmi_column *rest;                     /* of the row's unit; NULL: its weight less 1 */
     tmi_table *tables;
     size_t table_count;

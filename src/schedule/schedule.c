@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "schedule/aims.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
@@ -110,10 +111,10 @@ done:
 /* ---- what is known of everything ---- */
 
 /* All families that the readings of a statistic are made of. */
-static bool is_read_from(const tmi_schedule *s, tmi_weighing family)
+static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
 {
-    const tmi_variance_source source = tmi_variance_source_of(s);
-    if (family == tmi_main_family(s)) return true;
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
+    if (family == tmi_family_of(s, i)) return true;
     if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
     if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS;
     return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
@@ -125,7 +126,7 @@ static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         const tmi_reading_of *r = &s->workload.readings[i];
         for (size_t family = 0; !r->known && family < TMI_WEIGHINGS; family++) {
-            if (!is_read_from(s, (tmi_weighing)family)) continue;
+            if (!is_read_from(s, i, (tmi_weighing)family)) continue;
             tmi_shape shape = {.family = family, .world = r->world, .axis_count = r->axis_count};
             memcpy(shape.axes, r->axes, sizeof shape.axes);
             TMI_TRY(tmi_effects_take_all(&s->effects, &shape, err));
@@ -197,6 +198,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(tmi_refuse_plan(plan, err));
     TMI_TRY(take_frame(s, chosen, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
+    s->sampling.parts = tmi_contribution_parts(plan, &s->sampling);
     tmi_clamp_weights(s);
     TMI_TRY(tmi_refuse_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));
