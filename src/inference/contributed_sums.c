@@ -27,8 +27,8 @@ tamis_status tmi_contributed_sums(tmi_statistic_sums *z, const tmi_inference *r,
             TMI_TRY(tmi_group_noise_of(&noise, &z->noises, g, err));
             for (size_t j = 0; j < TMI_MOMENTS; j++)
                 for (size_t k = 0; k < TMI_MOMENTS; k++) own.covariance[j][k] = noise->spread.covariance[j][k] / (a * a);
-            tmi_sums_add_stratum(&z->groups[g], &form, (tmi_stratum_part){a, (double)(rows > 0 ? rows : s->sampling.rows)}, rows > 0,
-                                 m, &own, s->gaussian);
+            tmi_sums_add_stratum(&z->groups[g], &form, (tmi_stratum_part){a, (double)(rows > 0 ? rows : s->sampling.rows)},
+                                 rows > 0, m, &own, s->gaussian);
         }
     }
 

@@ -72,8 +72,9 @@ void tmi_read_relative_bound(tmi_reader *reader, const tmi_value *value, const t
     if (from && !tmi_read_exact(reader, from, &column->from, "0")) right = false;
     if (step && !tmi_read_exact(reader, step, &column->step, "1")) right = false;
     if (design->stratum_count > 0 && !design->frame) {
-        tmi_complain_key(reader, to,
-                         "expected a number: a bound by size needs a frame with the size of every unit, {pps: {frame: FILE, ...}}");
+        tmi_complain_key(
+            reader, to,
+            "expected a number: a bound by size needs a frame with the size of every unit, {pps: {frame: FILE, ...}}");
         right = false;
     }
     if (right && !reader->no_memory) set_farthest(reader, to, column);

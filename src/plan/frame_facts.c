@@ -1,6 +1,7 @@
 #include "plan/frame_facts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -63,6 +64,13 @@ int64_t tmi_frame_size(const tmi_frame_facts *f)
     int64_t units = 0;
     for (size_t h = 0; h < f->count; h++) units += f->strata[h].units;
     return units;
+}
+
+const tmi_frame_bound *tmi_frame_bound_by(const tmi_frame_facts *f, const char *name)
+{
+    for (size_t k = 0; k < f->size_count; k++)
+        if (strcmp(f->sizes[k].name, name) == 0) return &f->sizes[k];
+    return NULL;
 }
 
 /* ---- as JSON ---- */
@@ -165,7 +173,8 @@ static tamis_status read_sizes(tmi_frame_facts *f, const tmi_value *list, tamis_
         TMI_TRY(read_largest(&b->open, json, "open", err));
         TMI_TRY(read_largest(&b->certain, json, "certain", err));
         if ((b->open != NULL) != open || (b->certain != NULL) != certain)
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "frame: expected the largest size of certain units and of the others, where there are some"));
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                             "frame: expected the largest size of certain units and of the others, where there are some"));
     }
 
 done:

@@ -36,6 +36,9 @@ tamis_status tmi_frame_facts_copy(tmi_frame_facts *to, const tmi_frame_facts *fr
 const tamis_number *tmi_frame_smallest(const tmi_frame_facts *facts);
 int64_t tmi_frame_size(const tmi_frame_facts *facts);
 
+/* Of a column of sizes; NULL if there is none of that name. */
+const tmi_frame_bound *tmi_frame_bound_by(const tmi_frame_facts *facts, const char *name);
+
 /* {"sha256", "strata": [{"units", "certain", "smallest", "largest"}], "sizes": [{"column", "open", "certain"}]}, and back.
  *
  * Errors of the way back: INVALID (not such an object, another number of strata, numbers that contradict each other),

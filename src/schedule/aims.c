@@ -283,7 +283,10 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     const tmi_sampling *p = &s->sampling;
     const tmi_variance_source source = tmi_variance_source_of(s);
     const bool clamped = source == TMI_CLUSTER_GROUPS && p->weights == TMI_ROWS && p->most_clamped < p->most;
-    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS;
+    bool weighed = false; /* contributions have variances of their own */
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        weighed = weighed || !(s->workload.readings[i].known || s->workload.readings[i].contributed);
+    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS && weighed;
     tmi_aims *a = m->aims;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;

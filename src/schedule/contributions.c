@@ -27,7 +27,8 @@ static const char *reason_against(const tmi_schedule *s, const tmi_plan_statisti
     const tamis_plan *plan = s->plan;
     const tmi_sampling *p = &s->sampling;
     if (plan->privacy.design_protected)
-        return "with `design_variables: protected` one record moves the weights of the others, and with them their contributions; "
+        return "with `design_variables: protected` one record moves the weights of the others, and with them their "
+               "contributions; "
                "nearest setting that works: {design_variables: public}";
     if (t->column->times && !p->from_frame)
         return "weights come from a column, not from the frame, so that the frame does not bound weight times value; nearest "
@@ -82,11 +83,20 @@ int64_t tmi_contribution_rows(const tmi_sampling *s, size_t part)
     return part == 1 ? certain : s->design->sample - certain;
 }
 
-/* The smallest probability: of the frame, or one over the largest weight where weights are those of the design. */
-static double smallest_probability(const tmi_sampling *s)
+/* The mean of 1 - p over the units of a sample is at most 1 - n/N, of the stratum where that is largest: the p of all units add up
+ * to n, and their squares to n^2/N at least. */
+static double not_drawn(const tmi_sampling *s)
 {
-    if (s->design->weight || s->design->kind->only_weights) return 0;
-    return s->frame ? tmi_number_nearest(tmi_frame_smallest(s->frame)) : 1 / ((double)s->most * tmi_number_nearest(s->step));
+    const tmi_plan_design *d = s->design;
+    double most = 0;
+    if (d->weight || !d->kind->fixed_size) return 1;
+    for (size_t h = 0; h < s->strata; h++) {
+        const int64_t certain = s->parts == 2 ? s->frame->strata[h].certain : 0;
+        const int64_t population = s->frame ? s->frame->strata[h].units : d->strata[h].population;
+        if (population <= certain) return 1;
+        most = fmax(most, 1 - (double)(d->strata[h].sample - certain) / (double)(population - certain));
+    }
+    return most;
 }
 
 double tmi_contribution_spread(const tmi_sampling *s, size_t part)
@@ -94,23 +104,16 @@ double tmi_contribution_spread(const tmi_sampling *s, size_t part)
     const double rows = (double)tmi_contribution_rows(s, part);
     if (part == 1) return 0;
     const double deff = s->design->deff ? tmi_number_nearest(s->design->deff) : 1;
-    return deff * (1 - smallest_probability(s)) * (rows > 1 ? rows / (rows - 1) : 1);
+    return deff * not_drawn(s) * (rows > 1 ? rows / (rows - 1) : 1);
 }
 
 /* ---- grids ---- */
-
-static const tmi_frame_bound *bound_by(const tmi_frame_facts *f, const char *name)
-{
-    for (size_t k = 0; k < f->size_count; k++)
-        if (strcmp(f->sizes[k].name, name) == 0) return &f->sizes[k];
-    return NULL;
-}
 
 /* The largest contribution of a part; of all parts where they are one. */
 static tmi_term largest_in(tmi_exact *e, const tmi_sampling *s, const tmi_plan_column *x, size_t part)
 {
     if (x->contribution) return x->contribution;
-    const tmi_frame_bound *b = bound_by(s->frame, x->of);
+    const tmi_frame_bound *b = tmi_frame_bound_by(s->frame, x->of);
     tmi_term largest = NULL;
     if (b->open && part == 0) largest = b->open;
     if (b->certain && (part == 1 || s->parts == 1)) largest = largest ? tmi_larger(largest, b->certain) : b->certain;
@@ -166,8 +169,8 @@ static tamis_status plain_grid(tmi_origin *o, const tmi_sampling *s, const tmi_p
     const bool fits = tmi_number_floor(&high, copy) && high >= 1;
     tamis_number_free(copy);
     if (!fits)
-        return tmi_fail(err, TAMIS_INVALID, "columns.%s.contribution: expected at least one step of the column times one of the weights",
-                        x->name);
+        return tmi_fail(err, TAMIS_INVALID,
+                        "columns.%s.contribution: expected at least one step of the column times one of the weights", x->name);
     const double step = ldexp(tmi_number_nearest(s->step) * x->grid.step, o->shift);
     o->grids[0] = (tmi_grid){.to = step * (double)high, .step = step, .high = high};
     if (tmi_number_sign(x->from) < 0) o->grids[0].from = -o->grids[0].to, o->grids[0].low = -high;
@@ -176,7 +179,7 @@ static tamis_status plain_grid(tmi_origin *o, const tmi_sampling *s, const tmi_p
 
 tamis_status tmi_contribution_grids(tmi_origin *o, const tmi_sampling *s, const tmi_plan_column *x, tamis_error *err)
 {
-    if (x->times && !bound_by(s->frame, x->of))
+    if (x->times && !tmi_frame_bound_by(s->frame, x->of))
         return tmi_fail(err, TAMIS_INVALID, "frame: what it says about the sizes in the column %.200s is missing", x->of);
     return s->frame && s->from_frame ? frame_grids(o, s, x, err) : plain_grid(o, s, x, err);
 }
@@ -189,17 +192,6 @@ int64_t tmi_contribution_factor(const tmi_schedule *s, const tmi_origin *o, size
     const double most = (double)s->sampling.most * tmi_number_nearest(s->sampling.step);
     const double weight = fmin(1 / s->frame.pi[unit], most);
     return (int64_t)floor(ldexp(weight * o->number->grid.step / o->grids[part].step, o->shift) + 0.5);
-}
-
-tmi_grid tmi_unit_grid(const tmi_frame_file *f, const tmi_plan_column *x, size_t unit)
-{
-    tmi_grid grid = x->grid;
-    const tmi_frame_bound *b = bound_by(&f->facts, x->of);
-    const double to = tmi_number_nearest(x->times) * f->sizes[b - f->facts.sizes][unit];
-    const double points = floor(to / grid.step * (1 + 0x1p-50));
-    grid.high = points < (double)grid.low ? grid.low : points < (double)grid.high ? (int64_t)points : grid.high;
-    grid.to = (double)grid.high * grid.step;
-    return grid;
 }
 
 /* ---- families ---- */

@@ -11,9 +11,10 @@
  * record stays among the certain units or among the others, and the loss of the two parts is that of one of them. They have no
  * sampling variance.
  *
- * The sampling variance of the others is that of drawing with replacement, n/(n-1) times the squares about the mean, times
- * 1 - p, p the smallest probability. Their own squares say it: it is no less than what Hajek's formula has, which weighs each square
- * with its own 1 - p. */
+ * The sampling variance of the others is n/(n-1) times their squares about the mean, times 1 - n/N: Hajek's formula, which weighs
+ * each square with its own 1 - p, as if squares had nothing to do with probabilities. Large units, with small 1 - p, mostly have
+ * the large squares, and then this is more than that formula says. Where the size of the sample is not fixed there is no mean to
+ * take off, and no 1 - p. */
 #ifndef TMI_SCHEDULE_CONTRIBUTIONS_H
 #define TMI_SCHEDULE_CONTRIBUTIONS_H
 
@@ -48,8 +49,5 @@ int64_t tmi_contribution_factor(const tmi_schedule *schedule, const tmi_origin *
 
 /* Whether a unit of the frame is in the part of certain ones. */
 static inline bool tmi_is_certain(const tmi_schedule *schedule, size_t unit) { return schedule->frame.pi[unit] == 1; }
-
-/* The end of the range of a unit's values, for a bound by size. */
-tmi_grid tmi_unit_grid(const tmi_frame_file *frame, const tmi_plan_column *column, size_t unit);
 
 #endif

@@ -42,9 +42,9 @@ typedef struct reader {
     const tmi_plan_design *design;
     const char *names[PLACES];
     size_t columns[PLACES], count; /* which of these places are read, in this order */
-    tmi_codes *strata; /* NULL: one stratum */
-    tmi_form form;     /* of the column of strata */
-    double *sums;      /* of the probabilities of a stratum */
+    tmi_codes *strata;             /* NULL: one stratum */
+    tmi_form form;                 /* of the column of strata */
+    double *sums;                  /* of the probabilities of a stratum */
 } reader;
 
 static tamis_status bad_cell(const reader *r, size_t p, int64_t row, const char *what, tamis_error *err)
@@ -136,7 +136,8 @@ static tamis_status take_row(reader *r, int64_t row, const tmi_cell *cells, tami
     r->sums[h] += f->pi[row];
     f->ids[row] = tmi_copy_text(id.bytes, id.length);
     f->count = (size_t)row + 1;
-    for (size_t k = 0; k < f->facts.size_count && status == TAMIS_OK; k++) status = take_size(r, k, row, cells[SIZES + k], pi, err);
+    for (size_t k = 0; k < f->facts.size_count && status == TAMIS_OK; k++)
+        status = take_size(r, k, row, cells[SIZES + k], pi, err);
     if (status != TAMIS_OK) {
         tamis_number_free(pi);
         return status;
@@ -338,4 +339,15 @@ done:
     tmi_free(r.sums);
     if (status != TAMIS_OK) tmi_frame_file_clear(f);
     return status;
+}
+
+tmi_grid tmi_unit_grid(const tmi_frame_file *f, const tmi_plan_column *x, size_t unit)
+{
+    tmi_grid grid = x->grid;
+    const tmi_frame_bound *b = tmi_frame_bound_by(&f->facts, x->of);
+    const double to = tmi_number_nearest(x->times) * f->sizes[b - f->facts.sizes][unit];
+    const double points = floor(to / grid.step * (1 + 0x1p-50));
+    grid.high = points < (double)grid.low ? grid.low : points < (double)grid.high ? (int64_t)points : grid.high;
+    grid.to = (double)grid.high * grid.step;
+    return grid;
 }

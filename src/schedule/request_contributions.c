@@ -31,11 +31,9 @@ const tmi_column *tmi_asked_part(tmi_asked_contributions *c, tmi_columns *column
 {
     if (s->sampling.parts < 2) return NULL;
     for (size_t i = 0; i < s->frame.count; i++) c->part_of[i] = tmi_is_certain(s, i) ? 1 : 0;
-    return tmi_columns_add(columns, &(tmi_column){.name = "certain in the frame",
-                                                  .kind = TMI_CLASSES,
-                                                  .of = unit,
-                                                  .classes = c->part_of,
-                                                  .value_count = 2});
+    return tmi_columns_add(
+        columns,
+        &(tmi_column){.name = "certain in the frame", .kind = TMI_CLASSES, .of = unit, .classes = c->part_of, .value_count = 2});
 }
 
 const tmi_column *tmi_asked_contribution(tmi_asked_contributions *c, tmi_columns *columns, const tmi_schedule *s, size_t axis,
@@ -53,9 +51,10 @@ const tmi_column *tmi_asked_contribution(tmi_asked_contributions *c, tmi_columns
     }
     if (s->sampling.from_frame) {
         for (size_t i = 0; i < units; i++) c->factors[first + i] = tmi_contribution_factor(s, o, i);
-        weight = tmi_columns_add(
-            columns,
-            &(tmi_column){.name = "weight in the frame, in contributions", .kind = TMI_LOOKUP, .of = unit, .numbers = c->factors + first});
+        weight = tmi_columns_add(columns, &(tmi_column){.name = "weight in the frame, in contributions",
+                                                        .kind = TMI_LOOKUP,
+                                                        .of = unit,
+                                                        .numbers = c->factors + first});
     }
     return tmi_columns_add(columns, &(tmi_column){.name = "contribution",
                                                   .kind = TMI_PRODUCT,

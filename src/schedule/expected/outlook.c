@@ -87,6 +87,8 @@ typedef struct subject {
     double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
 } subject;
 
+#define ALIKE 0.5 /* how much less contributions differ than values, relative to their mean: large units have small weights */
+
 /* Contributions of the sampled units, in the place of values of all units: their mean follows from that of the values. */
 static tmi_guessed_value contribution_of(const tmi_schedule *s, size_t i, const tmi_guessed_value *x, const tmi_sizes *z)
 {
@@ -94,6 +96,7 @@ static tmi_guessed_value contribution_of(const tmi_schedule *s, size_t i, const 
     const double mean = x->typical ? x->mean * z->units / z->sample : (grid.from + grid.to) / 2;
     tmi_guessed_value u = {.mean = fmin(fmax(mean, grid.from), grid.to), .present = 1, .low = grid.from, .high = grid.to};
     u.sd = sqrt((u.mean - u.low) * (u.high - u.mean)) / 2;
+    if (s->plan->statistics[i].column->typical_sd && x->mean != 0) u.sd = fmin(u.sd, fabs(ALIKE * x->sd / x->mean * u.mean));
     u.typical = x->typical;
     return u;
 }
