@@ -14,8 +14,10 @@ static int run(const cli_call *call)
     /* also of a release that the ledger refuses; JSON is one object, and that the error */
     if (preview && !(call->json && status != TAMIS_OK)) {
         tamis_error reason = {0};
-        tamis_status written = call->json ? tamis_preview_json(&text, preview, &reason)
-                                          : tamis_preview_text(&text, preview, detail, &reason);
+        tamis_status written = cli_value(call, "compare") ? (call->json ? tamis_preview_compare_json
+                                                                        : tamis_preview_compare_text)(&text, preview, &reason)
+                               : call->json               ? tamis_preview_json(&text, preview, &reason)
+                                                          : tamis_preview_text(&text, preview, detail, &reason);
         if (written != TAMIS_OK) {
             status = written;
             err = reason;
@@ -32,15 +34,21 @@ const cli_command cli_command_check = {
     .purpose = "what a plan would measure, guarantee and spend; reads no data",
     .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and the "
              "guarantee that a release would give. No data file is opened, so a plan can be tried and discussed before there are "
-             "any answers. What the plan does not say and the preview needs (sizes, means, shares) is assumed, and each "
+             "any answers. For each statistic it says what would lower the expected error most: more budget, a delta, a secret "
+             "sample, a narrower range or fewer groups, each tried on the plan. What the plan does not say and the preview needs "
+             "(sizes, means, shares) is assumed, and each "
              "assumption is listed with the line that would replace it.\n\n"
              "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
              "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
              "refusal alone.\n\n" CLI_ABOUT_PLANS,
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: what to release, and how it is protected"}},
     .options = {{"all",
-                 .help = "give each statistic, table, stratum and column its own line; by default, similar ones share a line"}},
+                 .help = "give each statistic, table, stratum and column its own line; by default, similar ones share a line"},
+                {"compare",
+                 .help = "instead: errors under this plan, with each statistic measured by itself, with the other law of "
+                         "noise, and with twice the budget"}},
     .examples = {{"tamis check plan.yaml", "how wrong will the numbers be?"},
+                 {"tamis check plan.yaml --compare", "what does measuring everything together gain?"},
                  {"tamis check plan.yaml --json", "the same for a program"}},
     .run = run,
 };

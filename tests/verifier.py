@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A second verifier of certificates, written from docs/certificate.md alone, in plain Python.
+"""A second verifier of certificates, written from docs/certificate.md alone, in plain Python (with the files verifier_*.py beside it).
 
     tests/verifier.py FOLDER|CERTIFICATE.json [NAME.pub]
 
@@ -16,11 +16,13 @@ import re
 import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
-from math import erfc, exp, floor, sqrt
+from math import erfc, exp, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
 from verifier_files import Files
+from verifier_reading import Reading
+from verifier_tables import Tables
 
 getcontext().prec = 60
 DUST = Decimal("1e-40")
@@ -31,7 +33,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Files):
+class Verifier(Account, Files, Reading, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -95,6 +97,32 @@ class Verifier(Account, Files):
                 self.check(self.possible(f, z), "frame.strata", "no frame has such numbers")
             self.frame_file()
         self.check(bool(self.frame) == ("frame" in self.within), "frame")
+        self.check(("psus" in self.c) == ("psus" in self.within), "psus")
+        if "psus" in self.c:
+            self.listed_clusters()
+
+    def beside(self, name, sha256, field):
+        """The rows of a public file, if it is here or in the folder above."""
+        for place in (self.path.parent, self.path.parent.parent):
+            file = place / name
+            if file.suffix != ".csv" or not file.exists():
+                continue
+            if hashlib.sha256(file.read_bytes()).hexdigest() != sha256:
+                self.check(place != self.path.parent, field + ".sha256", "another file")
+                continue
+            with file.open(newline="") as opened:
+                return list(csv.DictReader(opened))
+        return None
+
+    def listed_clusters(self):
+        """The sampled clusters: so many in each stratum, these in the order of their names."""
+        told, names = self.c["psus"], (self.within.get("strata"), self.within["cluster"])
+        self.check(re.fullmatch("[0-9a-f]{64}", told["sha256"]) and told["clusters"] and min(told["clusters"]) > 0, "psus")
+        rows = self.beside(self.within["psus"], told["sha256"], "psus")
+        if rows is not None:
+            listed = sorted({(row[names[0]].strip() if names[0] else "", row[names[1]].strip()) for row in rows})
+            counts = [sum(s == x for s, _ in listed) for x in sorted({s for s, _ in listed})]
+            self.check(counts == told["clusters"], "psus.clusters", "are not those of the file")
 
     def possible(self, f, sizes):
         """Whether units with such probabilities exist: one has the smallest, one the largest, and they add up to the sample."""
@@ -109,24 +137,18 @@ class Verifier(Account, Files):
 
     def frame_file(self):
         """The same numbers from the file, if it is here or in the folder above."""
-        for place in (self.path.parent, self.path.parent.parent):
-            file = place / self.within["frame"]
-            if file.suffix != ".csv" or not file.exists():
-                continue
-            if hashlib.sha256(file.read_bytes()).hexdigest() != self.frame["sha256"]:
-                self.check(place != self.path.parent, "frame.sha256", "another file")
-                continue
-            by = self.c["plan"]["design"].get("stratified", {}).get("by")
-            listed = {name: [] for name, _ in self.strata}
-            with file.open(newline="") as opened:
-                for row in csv.DictReader(opened):
-                    listed[row[by].strip() if by else None].append(Fraction(row[self.within["probability"]].strip()))
-            for (name, _), f in zip(self.strata, self.frame["strata"]):
-                pi, open_ones = listed[name], [p for p in listed[name] if p < 1]
-                right = (f["units"], f["certain"]) == (len(pi), len(pi) - len(open_ones)) and Fraction(f["smallest"]) == min(pi)
-                self.check(right and (f["largest"] is None or Fraction(f["largest"]) == max(open_ones)), "frame.strata",
-                           "are not those of the frame's file")
+        rows = self.beside(self.within["frame"], self.frame["sha256"], "frame")
+        if rows is None:
             return
+        by = self.c["plan"]["design"].get("stratified", {}).get("by")
+        listed = {name: [] for name, _ in self.strata}
+        for row in rows:
+            listed[row[by].strip() if by else None].append(Fraction(row[self.within["probability"]].strip()))
+        for (name, _), f in zip(self.strata, self.frame["strata"]):
+            pi, open_ones = listed[name], [p for p in listed[name] if p < 1]
+            right = (f["units"], f["certain"]) == (len(pi), len(pi) - len(open_ones)) and Fraction(f["smallest"]) == min(pi)
+            self.check(right and (f["largest"] is None or Fraction(f["largest"]) == max(open_ones)), "frame.strata",
+                       "are not those of the frame's file")
 
     def sampling(self):
         """What a row stands for."""
@@ -141,10 +163,25 @@ class Verifier(Account, Files):
             self.check(most - step < s["largest_point"] * step <= most, "sampling.largest_point")
             return
         sizes = [self.first_stage(z) for _, z in self.strata]
-        weights = [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
-        weights = [self.moved(w) for w in weights]
+        first = [1 / Fraction(z["rate"]) if "rate" in z else Fraction(z["population"], z.get("sample", z["population"])) for z in sizes]
+        weights = [self.moved(w) for w in first]
         self.check([Fraction(w) for w in s["weights"]] == weights, "sampling.weights")
         self.check(all(abs(p * step - w) <= step / 2 for p, w in zip(s["points"], weights)), "sampling.points")
+        spreads = [self.spread(z, own, used) for z, own, used in zip(sizes, first, weights)]
+        step = Fraction(s["spread_step"])
+        dust = max(spreads) / 10 ** 12
+        self.check(all(abs(p * step - a) <= step / 2 + dust for p, a in zip(s["spread_points"], spreads)), "sampling.spread_points")
+
+    def spread(self, sizes, w, used):
+        """The factor of a square in the variance of a total: (1 - pi) w^2 n/(n-1); of a unit that shows no variance 0."""
+        n, replaced = sizes.get("sample"), self.kind == "srs_with_replacement"
+        if self.kind == "census" or (n is not None and n == sizes.get("population") and not replaced):
+            return Fraction(0)
+        if "rate" in sizes:
+            return w * (w - 1)
+        if n == 1:
+            return Fraction(0)
+        return (used ** 2 if replaced else (1 - 1 / w) * used ** 2) * Fraction(n, n - 1)
 
     def moved(self, w):
         """A weight, moved towards the mean if the plan says so."""
@@ -167,126 +204,7 @@ class Verifier(Account, Files):
     def first_stage(self, sizes):
         return sizes.get("first", sizes)
 
-    # ---- sensitivity and noise ----
-
-    def points(self, factor, h):
-        if "grid" not in factor:
-            return -factor["centre"], 1 - factor["centre"]
-        grid = factor["grid"][h] if isinstance(factor["grid"], list) else factor["grid"]
-        step = Fraction(grid["step"])
-        low, high = -floor(-Fraction(grid["from"]) / step), floor(Fraction(grid["to"]) / step)
-        return low - factor["centre"], high - factor["centre"]
-
-    def row(self, m, h):
-        """What a row of stratum h adds at least and at most, before the shift."""
-        adds, s = m["row_adds"], self.c["sampling"]
-        by = adds["weighed_by"]
-        if by == "none":
-            w = (1, 1)
-        elif "points" in s:
-            w = (s["points" if by == "weight" else "spread_points"][h],) * 2
-        else:
-            most, one = s["largest_point"], 0 if "regularise" in self.c["plan"]["design"] else round(1 / Fraction(s["step"]))
-            w = (0, most if by == "weight" else max(0, most * (most - one)))
-        if "x" not in adds:
-            return w
-        x = self.points(adds["x"], h)
-        if adds.get("y") == adds["x"]:
-            far, near = max(map(abs, x)), 0 if x[0] <= 0 <= x[1] else min(map(abs, x))
-            return w[0] * near ** 2, w[1] * far ** 2
-        ends = [a * b for a in w for b in x]
-        if "y" in adds:
-            ends = [a * b for a in ends for b in self.points(adds["y"], h)]
-        return min(ends), max(ends)
-
-    def cells(self, m, field):
-        """The table, and how many of its cells one record could be in: its stratum and its cluster stay where they are public."""
-        design, by = self.c["plan"]["design"], m["by"]
-        counts = [len(c["values"]) + (c.get("missing") == "category") if "values" in c else len(c["cuts"]) + 1 for c in m["columns"][len(m["columns"]) - len(by):]]
-        public = design["stratified"]["by"] if "stratified" in design and not self.protected else None
-        cells = record = m["variance_units"]
-        several = self.kind in ("bernoulli", "poisson") and int(self.c["plan"]["privacy"].get("rows_per_unit", 1)) > 1
-        if self.kind != "weights" and not self.protected and not several:
-            record = 1
-        for name, count in zip(by, counts):
-            cells *= count
-            record *= 1 if name == public else count
-        self.check(m["cells"] == cells, field + ".cells")
-        self.check(m["cells_of_a_record"] == record, field + ".cells_of_a_record")
-        adds = m["row_adds"]
-        fixed = self.c["sampling"]["rows_fixed"] and self.c["sampling"]["weights"] is not None
-        stays = fixed and self.kind != "srs_with_replacement" and not by and m["variance_units"] == 1 and not {"y", "present", "where"} & set(adds)
-        stays = stays and ("x" not in adds or "missing" in self.c["plan"]["columns"].get(adds["x"]["column"], {}))
-        self.check(m["may_be_left_out"] or stays, field + ".may_be_left_out")
-        far = max(abs(m["low"]), abs(m["high"]), 1)
-        self.check(m["limit"] == 2 ** 62 - self.c["sampling"]["rows"] * far, field + ".limit")
-
-    def columns(self, m, field):
-        """What a measurement says of its columns is what the plan says."""
-        adds, plan = m["row_adds"], self.c["plan"]["columns"]
-        named = [adds[k]["column"] for k in ("x", "y") if k in adds] + [adds[k] for k in ("present", "present_too", "where") if k in adds]
-        plain = [c for column in m["columns"] for c in column.get("of", [column])]  # of an indicator or cuts, what they are of
-        self.check(set(named + m["by"]) & set(plan) <= {c["column"] for c in plain} <= set(plan), field + ".columns")
-        for column in plain:
-            own = plan.get(column["column"], {})
-            for key in set(own) & set(column) & {"from", "to", "step", "values", "cuts", "missing"}:
-                self.check(column[key] == own[key], f"{field}.columns.{key}", "is not what the plan says")
-        for factor in (adds[k] for k in ("x", "y") if k in adds):
-            own = plan.get(factor["column"], {})
-            if isinstance(factor.get("grid"), dict) and all(isinstance(own.get(k), (str, int)) for k in ("from", "to", "step")):
-                right = all(Fraction(factor["grid"][k]) == Fraction(own[k]) for k in ("from", "to", "step"))
-                self.check(right, field + ".row_adds", "has another grid than the plan")
-
-    def protected_sensitivity(self, m, K):
-        """One record may also move the weights of all others, each from the least to the largest that a stratum has."""
-        adds = m["row_adds"]
-        points = self.c["sampling"]["points" if adds["weighed_by"] == "weight" else "spread_points"]
-        far = 1
-        for factor in ("x", "y"):
-            if factor in adds:
-                far *= max(map(abs, self.points(adds[factor], 0)))
-        low, high = min(m["low"], K * m["low"]), max(m["high"], K * m["high"])
-        if m["may_be_left_out"]:
-            low, high = min(low, 0), max(high, 0)
-        size = K * max(abs(m["low"]), abs(m["high"]))
-        moved = (self.c["sampling"]["rows"] - K) * -floor(-Fraction((max(points) - min(points)) * far, 2 ** m["shift"]))
-        here = high - low + moved
-        if m["cells_of_a_record"] == 1:
-            return here, here ** 2
-        return max(here, 2 * size + moved), max(here ** 2, (size + moved) ** 2 + size ** 2)
-
-    def measurement(self, m, field, rho):
-        K = int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
-        part = Fraction(m["rho" if rho else "epsilon"])
-        self.cells(m, field)
-        self.columns(m, field)
-        rows = [self.row(m, h) for h in range(len(self.strata))]
-        shifted = [tuple(floor(Fraction(end, 2 ** m["shift"]) + Fraction(1, 2)) for end in r) for r in rows]
-        several = len(m["noise"]) > 1
-        self.check(m["low"] == min(r[0] for r in shifted) and m["high"] == max(r[1] for r in shifted), field + ".low")
-        for h, law in enumerate(m["noise"]):
-            mine = [shifted[h]] if several else shifted
-            low, high = min(r[0] for r in mine), max(r[1] for r in mine)
-            self.check((law["low"], law["high"]) == (low, high), f"{field}.noise[{h}].low")
-            far, wide = max(abs(low), abs(high)), high - low
-            if m["cells_of_a_record"] > 1:
-                l1, l2 = 2 * far * K, max(2 * far ** 2, wide ** 2) * K * K
-            else:
-                l1 = max(far, wide) * K if m["may_be_left_out"] else max(high, K * high) - min(low, K * low)  # 1 to K rows
-                l2 = l1 * l1
-            if self.protected and m["row_adds"]["weighed_by"] != "none":
-                self.check(self.c["sampling"]["weights"] is not None, field, "no bound is known for it")
-                l1, l2 = self.protected_sensitivity(m, K)
-            self.check(law["sensitivity"] >= l1, f"{field}.noise[{h}].sensitivity")
-            self.check(Fraction(law["sensitivity_l2_squared"]) >= l2, f"{field}.noise[{h}].sensitivity_l2_squared")
-            self.check(law["law"] == ("discrete_gaussian" if rho else "discrete_laplace"), f"{field}.noise[{h}].law")
-            scale = Fraction(law["scale"])
-            if rho:
-                needed = max(Fraction(law["sensitivity_l2_squared"]), 1 if l2 == 0 else 0) / (2 * part)
-                right = scale ** 2 >= needed
-            else:
-                right = scale * part >= max(law["sensitivity"], 1)
-            self.check(right, f"{field}.noise[{h}].scale", "is too small")
+    # ---- the budget ----
 
     def composition(self):
         c = self.c["composition"]
@@ -456,8 +374,11 @@ class Verifier(Account, Files):
         self.design()
         self.sampling()
         self.composition()
+        self.groups()
+        self.places, self.worlds = {}, {}
         for i, m in enumerate(self.c["measurements"]):
-            self.measurement(m, f"measurements[{i}]", self.rho)
+            self.noisy_table(m, f"measurements[{i}]", self.rho)
+        self.enough()
         self.account()
         self.amplification()
         self.guarantee()

@@ -26,6 +26,17 @@ typedef enum tamis_detail {
 TAMIS_USE tamis_status tamis_preview_json(char **json, const tamis_preview *preview, tamis_error *err);
 TAMIS_USE tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_detail detail, tamis_error *err);
 
+/* The expected error and noise of each statistic under this plan; if each statistic were measured by itself; under the other law
+ * of noise, Laplace in the place of Gaussian or the other way round, at the same privacy or with a delta of 10^-6; and with twice
+ * the budget.
+ *
+ * Needs    a preview.
+ * Gives    a text that the caller frees with tamis_free; NULL on failure.
+ * Cost     two more schedules of the plan.
+ * Errors   INVALID (NULL), UNABLE, SYSTEM.                                                                           */
+TAMIS_USE tamis_status tamis_preview_compare_json(char **json, const tamis_preview *preview, tamis_error *err);
+TAMIS_USE tamis_status tamis_preview_compare_text(char **text, const tamis_preview *preview, tamis_error *err);
+
 TAMIS_END
 
 #endif

@@ -54,6 +54,8 @@ size_t tmi_text_columns(const char *string)
 
 /* ---- tables ---- */
 
+#define NARROWEST 24 /* columns that names keep in a table that is too wide */
+
 void tmi_table_init(tmi_text_table *table, size_t columns, const tmi_align *align)
 {
     *table = (tmi_text_table){.columns = columns <= TMI_TABLE_COLUMNS ? columns : TMI_TABLE_COLUMNS};
@@ -91,10 +93,51 @@ static void spaces(tmi_text *text, size_t count)
     while (count-- > 0) tmi_text_put(text, " ");
 }
 
+/* Columns of the first bytes of a string. */
+static size_t columns_of(const char *string, size_t length)
+{
+    size_t whole = tmi_text_columns(string), rest = tmi_text_columns(string + length);
+    return whole - rest;
+}
+
+/* A name that is too long takes several lines, broken between words. Gives the columns of the last one. */
+static size_t write_name(tmi_text *text, const char *name, size_t width)
+{
+    const size_t indent = strspn(name, " ");
+    const size_t whole = tmi_text_columns(name);
+    size_t column = indent;
+    bool line_has_word = false;
+    if (whole <= width) {
+        tmi_text_put(text, name);
+        return whole;
+    }
+    spaces(text, indent);
+    for (const char *word = name + indent; *word;) {
+        const size_t length = strcspn(word, " "), own = columns_of(word, length);
+        if (line_has_word && column + 1 + own > width) {
+            tmi_text_put(text, "\n");
+            spaces(text, column = indent + 4);
+            line_has_word = false;
+        }
+        if (line_has_word) tmi_text_put(text, " ");
+        tmi_text_add(text, word, length);
+        column += own + line_has_word;
+        line_has_word = true;
+        word += length;
+        word += strspn(word, " ");
+    }
+    return column;
+}
+
 static void write_row(tmi_text *text, const tmi_text_table *table, char *const *row, const size_t *widths)
 {
     size_t owed = 0; /* spaces are written only when something follows them */
     for (size_t c = 0; c < table->columns; c++) {
+        if (c == 0 && table->align[0] == TMI_LEFT) {
+            const size_t column = write_name(text, row[0], widths[0]);
+            owed = 2 + (column < widths[0] ? widths[0] - column : 0);
+            continue;
+        }
         size_t width = tmi_text_columns(row[c]);
         size_t fill = widths[c] - width;
         if (width > 0) {
@@ -121,6 +164,11 @@ void tmi_table_write(tmi_text *text, const tmi_text_table *table)
         if (width > widths[i % table->columns]) widths[i % table->columns] = width;
     }
     for (size_t c = 0; c < table->columns; c++) whole += widths[c] > 0 ? widths[c] + (c > 0 ? 2 : 0) : 0;
+    if (whole > TMI_TEXT_WIDTH && table->align[0] == TMI_LEFT && widths[0] > NARROWEST) {
+        const size_t over = whole - TMI_TEXT_WIDTH, less = widths[0] - NARROWEST < over ? widths[0] - NARROWEST : over;
+        widths[0] -= less;
+        whole -= less;
+    }
     for (size_t r = 0; r < table->rows; r++) {
         write_row(text, table, table->cells + r * table->columns, widths);
         if (r > 0) continue;

@@ -131,7 +131,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
     }
     if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, w->domain, err);
     if (status != TAMIS_OK) return status;
-    result->sampling_se = sqrt(variance);
+    result->sampling_se = sqrt(variance * tmi_relative_deff(&w->variance->sample->plan->design, s));
     set_interval(result, t);
     tmi_result_bound(result);
     return TAMIS_OK;

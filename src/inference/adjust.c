@@ -78,7 +78,7 @@ tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *varia
 
 bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double noisy_units)
 {
-    bool few = noisy_units < rules.smallest;
+    bool few = noisy_units < rules.smallest * (1 - 1e-9); /* the dust of doubles is no unit */
     *rule = few ? TMI_SUPPRESSED_SMALL : TMI_SUPPRESSED_CV;
     return few || se > rules.largest_cv * fabs(estimate);
 }

@@ -1,14 +1,16 @@
-/* With A_c the moments of control cell c, K_c its rows, g_c its factor and gamma_c what calibration explains of A_c, a calibrated
- * moment is the sum of g_c A_c and moves, to first order, as the sum of g_c (A_c - gamma_c K_c). With residuals e = x - r y - gamma,
- * gamma = beta_x - r beta_y, its sampling variance is the sum over strata of a (sum of g^2 e^2), less a/n of the square of the sum
- * of g e; where weights are in the tables it is the sum of a g^2 e^2, and of clusters that of the squared signed totals of g e. All
- * of them are linear or quadratic in moments of control cells, and so are their noises in the noisy integers. */
+/* With A_c the moments of control cell c, K_c its rows, g_c its factor and gamma_c what calibration explains of A_c, a
+ * calibrated moment is the sum of g_c A_c and moves, to first order, as the sum of g_c (A_c - gamma_c K_c). With residuals e =
+ * x - r y - gamma, gamma = beta_x - r beta_y, its sampling variance is the sum over strata of a (sum of g^2 e^2), less a/n of
+ * the square of the sum of g e; where weights are in the tables it is the sum of a g^2 e^2, and of clusters that of the squared
+ * signed totals of g e. All of them are linear or quadratic in moments of control cells, and so are their noises in the noisy
+ * integers. */
 #include "inference/calibrated_sums.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "inference/control_reads.h"
 #include "num/number.h"
 #include "schedule/controls.h"
 #include "schedule/noise_law.h"
@@ -107,89 +109,6 @@ static void set_values(tmi_group_sums *z, crossed *x, size_t group)
 
 /* ---- noise ---- */
 
-#define OUTPUTS TMI_MOMENTS
-
-/* Linear combinations of the moments of control cells and of their rows, several at once: a coefficient for each output, moment
- * and level, and for each output and level of the rows. */
-typedef struct outputs {
-    double *of_moments, *of_rows;
-    bool used[OUTPUTS][TMI_MOMENTS], rows_used[OUTPUTS];
-    size_t levels;
-} outputs;
-
-static tamis_status outputs_make(outputs *o, size_t levels, tamis_error *err)
-{
-    *o = (outputs){.levels = levels};
-    o->of_moments = tmi_alloc(OUTPUTS * TMI_MOMENTS, levels * sizeof *o->of_moments);
-    o->of_rows = tmi_alloc(OUTPUTS, levels * sizeof *o->of_rows);
-    return o->of_moments && o->of_rows ? TAMIS_OK : tmi_fail_memory(err);
-}
-
-static void outputs_reset(outputs *o)
-{
-    memset(o->of_moments, 0, OUTPUTS * TMI_MOMENTS * o->levels * sizeof *o->of_moments);
-    memset(o->of_rows, 0, OUTPUTS * o->levels * sizeof *o->of_rows);
-    memset(o->used, 0, sizeof o->used);
-    memset(o->rows_used, 0, sizeof o->rows_used);
-}
-
-static void outputs_clear(outputs *o)
-{
-    tmi_free(o->of_moments);
-    tmi_free(o->of_rows);
-}
-
-static void put(outputs *o, size_t output, size_t moment, size_t level, double value)
-{
-    if (moment >= TMI_MOMENTS || value == 0) return;
-    o->of_moments[(output * TMI_MOMENTS + moment) * o->levels + level] += value;
-    o->used[output][moment] = true;
-}
-
-static void put_rows(outputs *o, size_t output, size_t level, double value)
-{
-    if (value == 0) return;
-    o->of_rows[output * o->levels + level] += value;
-    o->rows_used[output] = true;
-}
-
-/* The noises of the outputs, in the tables of one stratum. */
-static tamis_status add_parts(tmi_moment_parts *parts, const crossed *x, tmi_weighing family, const outputs *o, size_t group,
-                              size_t stratum, double weight, tamis_error *err)
-{
-    const tmi_workload *w = &x->s->workload;
-    tmi_moment_sum sums[OUTPUTS * TMI_MOMENTS] = {0};
-    tmi_read reads[OUTPUTS * TMI_MOMENTS + OUTPUTS];
-    tmi_combination counts[OUTPUTS];
-    size_t made = 0, count = 0;
-    tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < OUTPUTS; i++)
-        for (size_t m = 0; m < TMI_MOMENTS; m++) {
-            double one[TMI_MOMENTS] = {0};
-            if (!o->used[i][m]) continue;
-            one[m] = 1;
-            TMI_TRY(tmi_moment_sum_make(&sums[made], w, family, x->statistic, group, stratum, one,
-                                        o->of_moments + (i * TMI_MOMENTS + m) * o->levels, err));
-            reads[count++] = (tmi_read){&sums[made++].combination, i};
-        }
-    if (w->readings[x->statistic].world != 0) { /* a table of its own: rows of control cells are of all rows */
-        TMI_TRY(tmi_moment_parts_add(parts, x->s, reads, count, stratum, weight, err));
-        count = 0;
-    }
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        if (!o->rows_used[i]) continue;
-        counts[i] = (tmi_combination){
-            .family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
-        counts[i].vectors[0][0] = o->of_rows + i * o->levels;
-        reads[count++] = (tmi_read){&counts[i], i};
-    }
-    TMI_TRY(tmi_moment_parts_add(parts, x->s, reads, count, stratum, weight, err));
-
-done:
-    for (size_t i = 0; i < made; i++) tmi_moment_sum_clear(&sums[i]);
-    return status;
-}
-
 static double variance_of(const tmi_moment_parts *p, const tmi_moment_part *part)
 {
     return tmi_noise_part_variance((tmi_noise_part){1, part->scale, p->gaussian, part->count});
@@ -205,25 +124,26 @@ static void set_covariance(tmi_moment_noise *n, const tmi_moment_parts *p)
 }
 
 /* Of the calibrated moments: each is its own output. */
-static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const crossed *x, outputs *o, size_t group,
+static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const crossed *x, tmi_control_reads *o, size_t group,
                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     const tmi_plan_statistic *t = &x->s->plan->statistics[x->statistic];
     *p = (tmi_moment_parts){.gaussian = x->s->gaussian};
-    outputs_reset(o);
+    tmi_control_reads_reset(o);
     for (size_t l = 0; l < x->levels; l++) {
         const size_t cell = x->c->cell_of[l];
         for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++) {
             const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
             if ((of_x && !t->column) || (of_y && !t->second)) continue;
-            put(o, m, m, l, x->c->factors[cell]);
-            put_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
+            tmi_control_moment(o, m, m, l, x->c->factors[cell]);
+            tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
         }
     }
     for (size_t copy = 0; copy < x->copies; copy++)
         if (is_in_stratum(x, group, copy))
-            TMI_TRY(add_parts(p, x, tmi_main_family(x->s), o, group, x->s->workload.apart ? copy : 0, weight_of(x, copy), err));
+            TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_family(x->s), x->statistic, o, group,
+                                            x->s->workload.apart ? copy : 0, weight_of(x, copy), err));
     set_covariance(n, p);
 
 done:
@@ -235,35 +155,35 @@ done:
 enum { AA, AB, BB, OF_X, OF_Y };
 
 /* Squares and products of residuals in a cell: coefficients a g^2 of the sums about 0. */
-static void put_squares(outputs *o, const crossed *x, size_t level, double scale, double p, double q)
+static void put_squares(tmi_control_reads *o, const crossed *x, size_t level, double scale, double p, double q)
 {
     const tmi_form_moments *f = &x->f;
-    put(o, AA, f->xx, level, scale);
-    put(o, AA, f->x, level, -2 * p * scale);
-    put_rows(o, AA, level, p * p * scale);
+    tmi_control_moment(o, AA, f->xx, level, scale);
+    tmi_control_moment(o, AA, f->x, level, -2 * p * scale);
+    tmi_control_rows(o, AA, level, p * p * scale);
     if (f->y >= TMI_MOMENTS) return;
-    put(o, AB, f->xy, level, -2 * scale);
-    put(o, AB, f->y, level, 2 * p * scale);
-    put(o, AB, f->x, level, 2 * q * scale);
-    put_rows(o, AB, level, -2 * p * q * scale);
-    put(o, BB, f->yy, level, scale);
-    put(o, BB, f->y, level, -2 * q * scale);
-    put_rows(o, BB, level, q * q * scale);
+    tmi_control_moment(o, AB, f->xy, level, -2 * scale);
+    tmi_control_moment(o, AB, f->y, level, 2 * p * scale);
+    tmi_control_moment(o, AB, f->x, level, 2 * q * scale);
+    tmi_control_rows(o, AB, level, -2 * p * q * scale);
+    tmi_control_moment(o, BB, f->yy, level, scale);
+    tmi_control_moment(o, BB, f->y, level, -2 * q * scale);
+    tmi_control_rows(o, BB, level, q * q * scale);
 }
 
 /* The residuals themselves, times their factors. */
-static void put_residuals(outputs *o, const crossed *x, size_t level)
+static void put_residuals(tmi_control_reads *o, const crossed *x, size_t level)
 {
     const size_t cell = x->c->cell_of[level];
     const double g = x->c->factors[cell];
-    put(o, OF_X, x->f.x, level, g);
-    put_rows(o, OF_X, level, -g * gamma_of(x, x->f.x, cell));
-    put(o, OF_Y, x->f.y, level, g);
-    put_rows(o, OF_Y, level, -g * gamma_of(x, x->f.y, cell));
+    tmi_control_moment(o, OF_X, x->f.x, level, g);
+    tmi_control_rows(o, OF_X, level, -g * gamma_of(x, x->f.x, cell));
+    tmi_control_moment(o, OF_Y, x->f.y, level, g);
+    tmi_control_rows(o, OF_Y, level, -g * gamma_of(x, x->f.y, cell));
 }
 
 /* The value of an output. */
-static double value_of(const crossed *x, const outputs *o, size_t output, size_t copy, size_t group)
+static double value_of(const crossed *x, const tmi_control_reads *o, size_t output, size_t copy, size_t group)
 {
     double sum = 0;
     for (size_t l = 0; l < x->levels; l++) {
@@ -284,14 +204,14 @@ static void add_form_noise(tmi_form_noise *noise, const tmi_moment_parts *p)
 }
 
 /* One stratum: the squares, then what its mean explains, whose noise depends on the sums themselves. */
-static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, outputs *o, tmi_weighing family, size_t copy, size_t group,
-                                tmi_stratum_part p, bool subtracts, tamis_error *err)
+static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, tmi_weighing family, size_t copy,
+                                size_t group, tmi_stratum_part p, bool subtracts, tamis_error *err)
 {
     tmi_moment_parts parts = {0};
     const tmi_form_moments *f = &x->f;
     const double each = subtracts ? p.a / p.rows : 0;
     tamis_status status = TAMIS_OK;
-    outputs_reset(o);
+    tmi_control_reads_reset(o);
     for (size_t l = 0; l < x->levels; l++) {
         const size_t cell = x->c->cell_of[l];
         if (cell == SIZE_MAX) continue;
@@ -303,7 +223,7 @@ static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, outputs *o,
     z->form.xx += value_of(x, o, AA, copy, group);
     z->form.xy -= value_of(x, o, AB, copy, group) / 2;
     z->form.yy += value_of(x, o, BB, copy, group);
-    TMI_TRY(add_parts(&parts, x, family, o, group, x->s->workload.apart ? copy : 0, 1, err));
+    TMI_TRY(tmi_control_reads_parts(&parts, x->s, family, x->statistic, o, group, x->s->workload.apart ? copy : 0, 1, err));
     double vx = 0, vy = 0, vxy = 0;
     for (size_t k = 0; k < parts.count; k++) {
         double *slopes = parts.list[k].factor, v = variance_of(&parts, &parts.list[k]), fx = slopes[OF_X], fy = slopes[OF_Y];
@@ -336,55 +256,24 @@ static double largest_square(const tmi_calibration *c)
 
 /* ---- groups of clusters ---- */
 
-/* Whether the tables of a family determine an output. */
-static tamis_status is_determined(bool *determined, const crossed *x, tmi_weighing family, const outputs *o, size_t output,
-                                  size_t group, tamis_error *err)
-{
-    const tmi_workload *w = &x->s->workload;
-    tamis_status status = TAMIS_OK;
-    *determined = true;
-    for (size_t m = 0; m <= TMI_MOMENTS; m++) {
-        double one[TMI_MOMENTS] = {0};
-        tmi_moment_sum sum = {0};
-        tmi_combination rows = {.family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
-        tmi_parts_of_effects parts = {0};
-        rows.vectors[0][0] = o->of_rows + output * o->levels;
-        if (m < TMI_MOMENTS ? !o->used[output][m] : !o->rows_used[output]) continue;
-        if (m < TMI_MOMENTS) one[m] = 1;
-        if (m < TMI_MOMENTS)
-            TMI_TRY(tmi_moment_sum_make(&sum, w, family, x->statistic, group, 0, one,
-                                        o->of_moments + (output * TMI_MOMENTS + m) * o->levels, err));
-        status = tmi_effects_parts(&parts, &x->s->effects, m < TMI_MOMENTS ? &sum.combination : &rows, err);
-        if (status == TAMIS_INVALID) *determined = false; /* the rows of control cells were not taken up in this family */
-        else if (status == TAMIS_OK) *determined = *determined && isfinite(tmi_effects_variance(&x->s->effects, &parts));
-        tmi_parts_of_effects_clear(&parts);
-        tmi_moment_sum_clear(&sum);
-        if (status != TAMIS_OK && status != TAMIS_INVALID) goto done;
-        status = TAMIS_OK;
-    }
-
-done:
-    return status;
-}
-
 /* The signed totals of the calibrated residuals, squared, without their noise's variance. */
-static tamis_status add_groups(tmi_group_sums *z, const crossed *x, outputs *o, size_t group, tamis_error *err)
+static tamis_status add_groups(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, size_t group, tamis_error *err)
 {
     const tmi_sampling *p = &x->s->sampling;
     const double after = p->weights == TMI_ALIKE ? pow(tmi_number_nearest(p->weight[0]), 2) : 1, scale = after * x->r->clamping;
     tmi_moment_parts parts = {0};
     bool of_x, of_y;
     tamis_status status;
-    outputs_reset(o);
+    tmi_control_reads_reset(o);
     for (size_t l = 0; l < x->levels; l++)
         if (x->c->cell_of[l] != SIZE_MAX) put_residuals(o, x, l);
-    TMI_TRY(is_determined(&of_x, x, TMI_GROUPED, o, OF_X, group, err));
-    TMI_TRY(is_determined(&of_y, x, TMI_GROUPED, o, OF_Y, group, err));
+    TMI_TRY(tmi_control_reads_determined(&of_x, x->s, TMI_GROUPED, x->statistic, o, OF_X, group, err));
+    TMI_TRY(tmi_control_reads_determined(&of_y, x->s, TMI_GROUPED, x->statistic, o, OF_Y, group, err));
     if (!of_x || !of_y || p->lonely) {
         z->form.xx = p->lonely ? NAN : INFINITY; /* one cluster of a stratum says nothing; infinite: not measured */
         goto done;
     }
-    TMI_TRY(add_parts(&parts, x, TMI_GROUPED, o, group, 0, 1, err));
+    TMI_TRY(tmi_control_reads_parts(&parts, x->s, TMI_GROUPED, x->statistic, o, group, 0, 1, err));
     for (size_t k = 0; k < parts.count; k++) {
         const double *f = parts.list[k].factor, v = scale * variance_of(&parts, &parts.list[k]);
         z->group_noise.xx += v * f[OF_X] * f[OF_X];
@@ -406,7 +295,7 @@ done:
 /* ---- together ---- */
 
 /* The weighted squares of the residuals, that variances are relative to where they are pooled. */
-static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, outputs *o, size_t group, tamis_error *err)
+static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, tmi_control_reads *o, size_t group, tamis_error *err)
 {
     tmi_group_sums squares = {0};
     tamis_status status = TAMIS_OK;
@@ -422,7 +311,7 @@ done:
 }
 
 /* `other`: the tables that variances are read from, where they have some of their own. */
-static tamis_status add_form(tmi_group_sums *z, const crossed *main, const crossed *other, outputs *o, size_t group,
+static tamis_status add_form(tmi_group_sums *z, const crossed *main, const crossed *other, tmi_control_reads *o, size_t group,
                              tamis_error *err)
 {
     const tmi_schedule *s = main->s;
@@ -437,8 +326,9 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
         }
     } else {
         TMI_TRY(set_proxy(z, main, o, group, err));
-        z->spread = tmi_main_family(s) == TMI_WEIGHED ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
-                                                      : INFINITY;
+        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS
+                        ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
+                        : INFINITY;
     }
     if (source == TMI_SPREAD_TABLES)
         TMI_TRY(add_stratum(z, other, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));
@@ -463,14 +353,14 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
     const tmi_variance_source source = tmi_variance_source_of(s);
     const tmi_reconstruction *const variances = source == TMI_CLUSTER_GROUPS ? &r->groups : &r->spread;
     crossed main = {0}, other = {0};
-    outputs o = {0};
+    tmi_control_reads o = {0};
     tamis_status status;
     z->own_noise = tmi_alloc(z->count, sizeof *z->own_noise);
     z->own_parts = tmi_alloc(z->count, sizeof *z->own_parts);
     if (!z->own_noise || !z->own_parts) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(crossed_make(&main, r, &r->main, statistic, err));
     if (source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES) TMI_TRY(crossed_make(&other, r, variances, statistic, err));
-    TMI_TRY(outputs_make(&o, main.levels, err));
+    TMI_TRY(tmi_control_reads_make(&o, main.levels, err));
     for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
         TMI_TRY(tmi_watch_beat(s->watch, err));
@@ -485,6 +375,6 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
 done:
     crossed_clear(&main);
     crossed_clear(&other);
-    outputs_clear(&o);
+    tmi_control_reads_clear(&o);
     return status;
 }

@@ -81,7 +81,8 @@ static tamis_status variance_of(double *variance, const tmi_calibration *c, cons
 }
 
 /* Whether every count that is to be moved onto a public one is well above its noise. */
-static tamis_status are_certain(bool *certain, const tmi_calibration *c, const tmi_schedule *s, const double *counts, tamis_error *err)
+static tamis_status are_certain(bool *certain, const tmi_calibration *c, const tmi_schedule *s, const double *counts,
+                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     *certain = true;

@@ -12,6 +12,7 @@
 #include "inference/pool.h"
 #include "inference/range.h"
 #include "schedule/contributions.h"
+#include "schedule/controls.h"
 #include "schedule/regularised.h"
 
 static const char from_range[] =
@@ -186,12 +187,16 @@ static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tm
         parts[i] = (tmi_ratio_part){part->factor[f->x], part->factor[f->y], part->scale, z->parts->gaussian, part->count};
     }
     const double margin = tmi_variance_margin(tmi_number_nearest(t->confidence));
-    tmi_ratio ratio = {z->value[f->x], z->value[f->y],
-                       z->form,        z->form_noise,
-                       z->ones,        fmax(z->all, 0),
+    tmi_ratio ratio = {z->value[f->x],
+                       z->value[f->y],
+                       z->form,
+                       z->form_noise,
+                       z->ones,
+                       fmax(z->all, 0),
                        largest_variance(r, z, t, range),
                        z->df > 0 ? z->df : TMI_NORMAL,
-                       parts,          count};
+                       parts,
+                       count};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
     tmi_ratio_result found;
     tamis_status status = tmi_interval_ratio(&found, &ratio, tmi_number_nearest(t->confidence), range.low, range.high, err);
@@ -240,12 +245,14 @@ done:
 
 /* ---- variances ---- */
 
-/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample. Where there is no public rate,
- * nothing is known, and the factor is 1. */
-static double one_more(const tmi_schedule *s, double B)
+/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample, or of its stratum. Where
+ * there is no public rate, nothing is known, and the factor is 1. */
+static double one_more(const tmi_schedule *s, const tmi_result *result, double B)
 {
     const tmi_plan_design *d = &s->plan->design;
+    const size_t h = tmi_group_stratum(s, result->statistic, result->cell);
     double N = (double)tmi_drawn_from(d, tmi_frame_of(s)), n = N > 0 ? (double)d->sample * B / N : 0;
+    if (h != SIZE_MAX && d->strata[h].population > 0) n = (double)d->strata[h].sample * B / (double)d->strata[h].population;
     if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
     if (d->kind->rate) n = B / tmi_number_nearest(s->sampling.weight[0]);
     return n > 1 ? n / (n - 1) : 1;
@@ -259,7 +266,8 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
         result->reason = "the noisy number of rows is not above 0";
         return TAMIS_OK;
     }
-    const double m = x / B, more = one_more(s, B), square = tmi_unbiased_square(x, z->noise->covariance[TMI_OF_X][TMI_OF_X]) / (B * B);
+    const double m = x / B, more = one_more(s, result, B),
+                 square = tmi_unbiased_square(x, z->noise->covariance[TMI_OF_X][TMI_OF_X]) / (B * B);
     result->estimate = more * (xx / B - square);
     error e = {0};
     e.factor[TMI_OF_X] = -2 * more * m / B;
@@ -316,9 +324,7 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
     const tmi_form_moments f = tmi_form_moments_of(t);
     double relative, at = f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
     if (!r->pools || isnan(z->form.xx) || r->schedule->workload.readings[result->statistic].contributed) return;
-    tmi_pool_entry entry = tmi_pool_entry_of(z, r, at, r->pools->list[result->statistic].mean);
-    if (t->kind == TMI_VARIANCE) entry = (tmi_pool_entry){TMI_NULL, TMI_NULL};
-    const double b = tmi_pool_limit(&relative, r->pools, result->statistic, &entry);
+    const double b = tmi_pool_limit(&relative, z, r, result->statistic, at);
     const double squares = tmi_quadratic_at(z->proxy, at), least = tmi_form_noise_sd(&z->proxy_noise, 1, at);
     const double raised = squares > 0 && squares < least ? least / squares : squares > 0 ? 1 : TMI_NULL;
     if (isfinite(b) && isfinite(raised)) {
@@ -373,104 +379,4 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
 done:
     tmi_statistic_sums_clear(&z);
     return status;
-}
-
-/* ---- what they are read from ---- */
-
-void tmi_inference_clear(tmi_inference *r)
-{
-    tmi_reconstruction_clear(&r->main);
-    tmi_reconstruction_clear(&r->contributed);
-    tmi_reconstruction_clear(&r->spread);
-    tmi_reconstruction_clear(&r->groups);
-    tmi_reconstruction_clear(&r->rows);
-    if (r->pools) tmi_pools_clear(r->pools);
-    tmi_free(r->pools);
-    *r = (tmi_inference){0};
-}
-
-/* Sums of squared weights, all of each and up to the bound; their ratio is between 1 and that of the bounds. */
-static tamis_status set_clamping(tmi_inference *r, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_sampling *p = &s->sampling;
-    tmi_reconstruction clamped = {0};
-    r->clamping = 1;
-    if (p->weights != TMI_ROWS || p->most_clamped >= p->most) return TAMIS_OK;
-    const double most = pow((double)p->most / (double)p->most_clamped, 2);
-    tamis_status status;
-    TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, r->noisy, err));
-    TMI_TRY(tmi_reconstruct(&clamped, s, TMI_CLAMPED, r->noisy, err));
-    const double all = r->spread.centres[TMI_SPREAD * s->effects.worlds], less = clamped.centres[TMI_CLAMPED * s->effects.worlds];
-    r->clamping = less > 0 ? fmin(fmax(all / less, 1), most) : most;
-
-done:
-    tmi_reconstruction_clear(&clamped);
-    return status;
-}
-
-tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
-{
-    const tmi_weighing family = tmi_main_family(s);
-    const tmi_variance_source source = tmi_variance_source_of(s);
-    tamis_status status;
-    *r = (tmi_inference){.schedule = s, .noisy = noisy, .clamping = 1};
-    TMI_TRY(tmi_reconstruct(&r->main, s, family, noisy, err));
-    if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
-    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));
-    if (source == TMI_CLUSTER_GROUPS) {
-        TMI_TRY(tmi_reconstruct(&r->groups, s, TMI_GROUPED, noisy, err));
-        TMI_TRY(set_clamping(r, err));
-    }
-    if (family != TMI_UNWEIGHED && s->plan->postprocess.units_below > 0)
-        TMI_TRY(tmi_reconstruct(&r->rows, s, TMI_UNWEIGHED, noisy, err));
-
-done:
-    if (status != TAMIS_OK) tmi_inference_clear(r);
-    return status;
-}
-
-/* ---- pooled variances ---- */
-
-tamis_status tmi_inference_pool(tmi_inference *r, tamis_error *err)
-{
-    if (!tmi_is_pooled(r->schedule)) return TAMIS_OK;
-    r->pools = tmi_alloc(1, sizeof *r->pools);
-    return r->pools ? tmi_pools_make(r->pools, r, err) : tmi_fail_memory(err);
-}
-
-/* Rows of all strata, as they are. */
-static tamis_status add_units(double *units, const tmi_inference *r, size_t i, size_t count, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_reconstruction *rows = r->rows.schedule ? &r->rows : &r->main;
-    const size_t controls = tmi_control_cells(s);
-    double *moments = tmi_alloc(count * controls, TMI_MOMENTS * sizeof *moments);
-    tamis_status status = TAMIS_OK;
-    if (!moments) return tmi_fail_memory(err);
-    for (size_t copy = 0; copy < rows->copies; copy++) {
-        TMI_TRY(tmi_reconstruct_moments(moments, rows, copy, i, s->workload.apart ? copy : 0, err));
-        for (size_t g = 0; g < count; g++) {
-            const size_t stratum = tmi_group_stratum(s, i, g);
-            if (s->workload.apart && stratum != SIZE_MAX && stratum != copy) continue;
-            for (size_t c = 0; c < controls; c++) units[g] += moments[(g * controls + c) * TMI_MOMENTS + TMI_OF_ROWS];
-        }
-    }
-
-done:
-    tmi_free(moments);
-    return status;
-}
-
-tamis_status tmi_read_units(double *units, const tmi_inference *r, size_t i, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const size_t count = (size_t)tmi_statistic_cells(t);
-    const bool of_all = t->by_count == 0 && !t->where;
-    for (size_t g = 0; g < count; g++) {
-        const int64_t rows = tmi_public_rows(s, i, g);
-        units[g] = rows > 0 ? (double)rows : of_all ? TMI_NULL : 0;
-    }
-    return of_all || tmi_public_rows(s, i, 0) > 0 ? TAMIS_OK : add_units(units, r, i, count, err);
 }

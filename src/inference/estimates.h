@@ -9,9 +9,10 @@
 
 typedef struct tmi_inference {
     const tmi_schedule *schedule;
-    tmi_int128 *const *noisy;                  /* for each measurement one integer per number */
-    const struct tmi_calibration *calibration; /* NULL: the schedule has none */
-    tmi_reconstruction main, contributed, spread, groups, rows; /* empty where nothing is read from the family */
+    tmi_int128 *const *noisy;                      /* for each measurement one integer per number */
+    const struct tmi_calibration *calibration;     /* NULL: the schedule has none */
+    tmi_reconstruction main, spread, groups, rows; /* empty where nothing is read from the family */
+    tmi_reconstruction contributed;                /* the same */
     double clamping;                               /* what bounded weights take off a variance in groups of clusters: a factor */
     struct tmi_pools *pools;                       /* NULL: variances are not pooled */
 } tmi_inference;
@@ -27,7 +28,8 @@ tamis_status tmi_inference_pool(tmi_inference *reading, tamis_error *err);
  * with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
-/* The noisy number of sampled rows of each group, for `suppress`; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
+/* The noisy number of sampled rows of each group, for `suppress`; NaN: nobody counts those of the whole sample. Errors: SYSTEM.
+ */
 tamis_status tmi_read_units(double *units, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
 #endif

@@ -80,7 +80,10 @@ done:
 
 /* ---- noise ---- */
 
-double tmi_sums_noise(const tmi_group_sums *z, const double factors[TMI_MOMENTS]) { return tmi_moment_noise_of(z->noise, factors); }
+double tmi_sums_noise(const tmi_group_sums *z, const double factors[TMI_MOMENTS])
+{
+    return tmi_moment_noise_of(z->noise, factors);
+}
 
 tmi_noise_part tmi_sums_part_in(const tmi_group_sums *z, size_t part, const double factors[TMI_MOMENTS])
 {
@@ -164,7 +167,8 @@ void tmi_sums_add_stratum(tmi_group_sums *z, const tmi_form_moments *f, tmi_stra
     slope(s.ab, f->y, 2 * each * x);
     slope(s.bb, f->y, -2 * each * y);
     tmi_form_noise_of(&z->form_noise, &s, n);
-    tmi_form_noise_add(&z->form_noise, each, 0, 0, (gaussian ? 2 : 5) * vx * vx); /* the noise's square: 6 v^2 - v^2, or 3 v^2 - v^2 */
+    tmi_form_noise_add(&z->form_noise, each, 0, 0,
+                       (gaussian ? 2 : 5) * vx * vx); /* the noise's square: 6 v^2 - v^2, or 3 v^2 - v^2 */
     tmi_form_noise_add(&z->form_noise, 0, 2 * each, 0, vx * vy);
     tmi_form_noise_add(&z->form_noise, 0, 0, each, (gaussian ? 2 : 5) * vy * vy);
     z->ones += p.a * at(m, f->xx);
@@ -244,7 +248,8 @@ static tmi_form_slopes squares_of(const tmi_form_moments *f, double scale)
 }
 
 /* The squares of the values themselves, with their noise. */
-static void set_squares(tmi_quadratic *form, tmi_form_noise *noise, const tmi_group_sums *z, const tmi_form_moments *f, double scale)
+static void set_squares(tmi_quadratic *form, tmi_form_noise *noise, const tmi_group_sums *z, const tmi_form_moments *f,
+                        double scale)
 {
     const tmi_form_slopes slopes = squares_of(f, scale);
     *form = (tmi_quadratic){scale * at(z->value, f->xx), scale * at(z->value, f->xy), scale * at(z->value, f->yy)};
@@ -345,12 +350,23 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
         if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
         else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
         if (lonely && source != TMI_CLUSTER_GROUPS) own->form.xx = NAN; /* one unit of a stratum says nothing */
-        own->spread = tmi_main_family(s) == TMI_WEIGHED ? tmi_weighed_spread(own, s, i) : INFINITY;
+        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS; /* clusters may be all alike */
+        own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
         if (source != TMI_CLUSTER_GROUPS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
     }
 
 done:
     return status;
+}
+
+/* A public design effect of the statistic, relative to the one that weights are measured with. */
+static void scale_form(tmi_group_sums *z, double deff)
+{
+    z->form = (tmi_quadratic){deff * z->form.xx, deff * z->form.xy, deff * z->form.yy};
+    for (int k = 0; k < 5; k++) z->form_noise.c[k] *= deff * deff;
+    z->spread *= deff;
+    z->ones *= deff;
+    z->all *= deff;
 }
 
 tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
@@ -374,6 +390,7 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
         if (s->plan->statistics[i].kind != TMI_SHARE) z->groups[g].ones = z->groups[g].all = 0;
     }
     if (!tmi_is_calibrated(s, i)) TMI_TRY(set_forms(z, r, i, err));
+    for (size_t g = 0; g < z->count; g++) scale_form(&z->groups[g], tmi_relative_deff(&s->plan->design, &s->plan->statistics[i]));
 
 done:
     if (status != TAMIS_OK) tmi_statistic_sums_clear(z);

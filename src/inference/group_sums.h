@@ -1,10 +1,11 @@
-/* What a statistic's groups are read from: estimated moments of the population, how the noise enters them, and the sampling variance
- * of A - r B for every r.
+/* What a statistic's groups are read from: estimated moments of the population, how the noise enters them, and the sampling
+ * variance of A - r B for every r.
  *
- * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of z)^2,
- * from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it is the sum
- * of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters it is the sum of squares of
- * the signed totals of groups. Its own noise is known to first order as a quadratic form of the moments' covariance. */
+ * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of
+ * z)^2, from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it
+ * is the sum of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters it is the sum
+ * of squares of the signed totals of groups. Its own noise is known to first order as a quadratic form of the moments'
+ * covariance. */
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
 
@@ -26,18 +27,18 @@ typedef struct tmi_group_sums {
     tmi_form_noise proxy_noise;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */
-    double pooled;    /* the limit of V/s (pool.h); 0: variances are not pooled */
-    double spread;    /* the largest variance is this times the square of the largest deviation */
-    int64_t df;       /* -1: not public */
+    double pooled;      /* the limit of V/s (pool.h); 0: variances are not pooled */
+    double spread;      /* the largest variance is this times the square of the largest deviation */
+    int64_t df;         /* -1: not public */
 } tmi_group_sums;
 
 /* Those of all groups of a statistic. */
 typedef struct tmi_statistic_sums {
     tmi_group_sums *groups;
     size_t count;
-    tmi_group_noises noises;            /* what groups have in common */
+    tmi_group_noises noises; /* what groups have in common */
     struct tmi_sums_pattern **patterns;
-    double *by_stratum; /* of all groups */
+    double *by_stratum;          /* of all groups */
     tmi_moment_noise *own_noise; /* of calibrated groups, one by one; NULL: they are not */
     tmi_moment_parts *own_parts;
     size_t pattern_count, pattern_room;

@@ -30,8 +30,8 @@ bool tmi_is_inverted(const tmi_result *result, const tmi_inference *r, const tmi
     const tmi_plan_design *d = &s->plan->design;
     const bool one = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
     return counts_ones(&s->plan->statistics[result->statistic], z) && tmi_main_family(s) == TMI_UNWEIGHED &&
-           d->population > 0 && !d->nonresponse && !d->regularise && d->kind->known_count && (one || d->kind->equal) &&
-           !tmi_is_calibrated(s, result->statistic) && has_strata(s, result);
+           !s->sampling.clustered && d->population > 0 && !d->nonresponse && !d->regularise && d->kind->known_count &&
+           (one || d->kind->equal) && !tmi_is_calibrated(s, result->statistic) && has_strata(s, result);
 }
 
 static tmi_count_law law_of(const tmi_plan_kind *kind)
@@ -56,8 +56,8 @@ static const tmi_moment_part *only_part(const tmi_group_sums *z, size_t moment, 
 /* The noisy number of sampled ones, or the possible number nearest to it. */
 static int64_t possible(double noisy, int64_t most) { return noisy < 0 ? 0 : noisy > (double)most ? most : llround(noisy); }
 
-static tamis_status exact_count(tmi_result *result, const tmi_inference *r, const tmi_moment_part *part, double noisy, double over,
-                                tamis_error *err)
+static tamis_status exact_count(tmi_result *result, const tmi_inference *r, const tmi_moment_part *part, double noisy,
+                                double over, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_design *d = &s->plan->design;
@@ -94,8 +94,8 @@ static tmi_stratum_count stratum_count(const tmi_schedule *s, size_t h, double n
     const tmi_plan_stratum *stratum = &s->plan->design.strata[h];
     const tmi_count_law law = law_of(s->plan->design.kind);
     const double N = (double)stratum->population;
-    return (tmi_stratum_count){N, law == TMI_COUNT_RATE ? N * tmi_number_nearest(stratum->rate) : (double)stratum->sample, noisy, noise,
-                               law};
+    return (tmi_stratum_count){N, law == TMI_COUNT_RATE ? N * tmi_number_nearest(stratum->rate) : (double)stratum->sample, noisy,
+                               noise, law};
 }
 
 static tamis_status set_counts(tmi_stratum_count *list, size_t *count, const tmi_result *result, const tmi_inference *r,
@@ -117,8 +117,8 @@ static tamis_status set_counts(tmi_stratum_count *list, size_t *count, const tmi
     return TAMIS_OK;
 }
 
-static tamis_status combined_count(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, size_t moment, double over,
-                                   tamis_error *err)
+static tamis_status combined_count(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, size_t moment,
+                                   double over, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];

@@ -8,7 +8,8 @@
 /* Whether a result is a count, or a share of a public number of units, whose test can be inverted. */
 bool tmi_is_inverted(const tmi_result *result, const tmi_inference *reading, const tmi_group_sums *sums);
 
-/* Its interval, divided by `over`. Needs a result that has its estimate, times `over` the count. Errors: as tmi_interval_strata. */
+/* Its interval, divided by `over`. Needs a result that has its estimate, times `over` the count. Errors: as
+ * tmi_interval_strata. */
 tamis_status tmi_invert_count(tmi_result *result, const tmi_inference *reading, const tmi_group_sums *sums, double over,
                               tamis_error *err);
 

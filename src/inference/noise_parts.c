@@ -244,7 +244,8 @@ static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error 
     const tmi_effects *e = &a->s->effects;
     const size_t star = m->shape.family * e->worlds + m->shape.world;
     const tmi_axis *axis = &a->s->workload.axes[m->shape.axes[0]];
-    const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum), precision = tmi_measurement_precision(a->s, m);
+    const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum),
+                 precision = tmi_measurement_precision(a->s, m);
     tamis_status status = TAMIS_OK;
     for (size_t row = 0; row < m->levels; row++) {
         tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
@@ -283,8 +284,8 @@ static void clean(tmi_moment_parts *p)
     }
 }
 
-tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s, const tmi_read *reads, size_t count, size_t stratum,
-                                  double weight, tamis_error *err)
+tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s, const tmi_read *reads, size_t count,
+                                  size_t stratum, double weight, tamis_error *err)
 {
     adding a = {.s = s, .reads = reads, .count = count, .parts = parts, .weight = weight, .stratum = stratum};
     tamis_status status = TAMIS_OK;
@@ -306,11 +307,11 @@ done:
     return status;
 }
 
-static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, size_t stratum, double weight,
-                                tamis_error *err)
+static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, size_t stratum,
+                                double weight, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_weighing family = tmi_family_of(s, i);
+    const tmi_weighing family = tmi_weighing_of(s, i);
     tmi_moment_sum sums[TMI_MOMENTS] = {0};
     tmi_read reads[TMI_MOMENTS];
     size_t count = 0;

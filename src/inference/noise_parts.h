@@ -1,7 +1,7 @@
 /* The noise of moments as a sum over the noisy integers that they are made of: which laws enter, with which factors, how often.
  *
- * An integer's factor depends on its cell only through whether its levels belong to the group, so that the thousands of cells that
- * a number rests on are a few kinds. */
+ * An integer's factor depends on its cell only through whether its levels belong to the group, so that the thousands of cells
+ * that a number rests on are a few kinds. */
 #ifndef TMI_INFERENCE_NOISE_PARTS_H
 #define TMI_INFERENCE_NOISE_PARTS_H
 

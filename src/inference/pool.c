@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/aims.h"
 
 bool tmi_is_pooled(const tmi_schedule *s)
 {
@@ -41,22 +42,6 @@ tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r
 
 /* ---- pools ---- */
 
-typedef enum kind { TOTALS, SHARES, MEANS, KINDS } kind;
-
-static kind kind_of(const tmi_plan_statistic *t)
-{
-    if (tmi_is_sum(t)) return TOTALS;
-    return t->kind == TMI_SHARE ? SHARES : MEANS;
-}
-
-static bool are_together(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
-{
-    if (kind_of(a) != kind_of(b) || a->by_count != b->by_count) return false;
-    for (size_t k = 0; k < a->by_count; k++)
-        if (a->by[k] != b->by[k]) return false;
-    return true;
-}
-
 /* Ratios of all numbers of all statistics. */
 typedef struct ratios {
     tmi_pool_entry *list;
@@ -90,18 +75,21 @@ done:
     return status;
 }
 
-/* Members of a pool: statistics that are together with i, or all of its kind. */
+/* Members of a pool: statistics that are together with i, all of its kind, or all. */
+typedef enum width { TOGETHER, OF_KIND, ALL } width;
+
 typedef struct members {
     const tamis_plan *plan;
     const ratios *all;
     size_t i;
-    bool wide;
+    width width;
 } members;
 
 static bool is_member(const members *m, size_t j)
 {
     const tmi_plan_statistic *a = &m->plan->statistics[m->i], *b = &m->plan->statistics[j];
-    return m->wide ? kind_of(a) == kind_of(b) : are_together(a, b);
+    if (m->width == TOGETHER) return tmi_are_pooled(a, b);
+    return m->width == ALL || tmi_pooled_kind_of(a) == tmi_pooled_kind_of(b);
 }
 
 static bool is_measured(const tmi_pool_entry *e) { return !isnan(e->ratio) && e->sd > 0; }
@@ -135,13 +123,16 @@ static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t b
     return pool;
 }
 
-/* What all of a kind have on average counts as one more ratio, as uncertain as those of different groups are different. */
+/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
+ * different groups are different. */
 static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior,
                      double floor)
 {
-    members m = {s->plan, all, i, true};
-    const tmi_pool wide = pool_of(&m, prior, 1, floor);
-    m.wide = false;
+    members m = {s->plan, all, i, OF_KIND};
+    tmi_pool wide = pool_of(&m, prior, 1, floor);
+    m.width = ALL;
+    if (isnan(wide.mean)) wide = pool_of(&m, prior, 1, floor);
+    m.width = TOGETHER;
     *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, *prior}, 2, floor);
 }
 
@@ -202,14 +193,25 @@ done:
     return status;
 }
 
-double tmi_pool_limit(double *relative, const tmi_pools *pools, size_t statistic, const tmi_pool_entry *e)
+/* b, between the pool's mean and its own ratio, and its variance. */
+static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *e, double floor)
 {
-    const tmi_pool *p = &pools->list[statistic];
-    double b = p->mean, variance = p->variance + p->differ;
-    if (!isnan(e->ratio) && e->sd >= 0 && isfinite(e->sd)) {
-        const double w = p->differ / (p->differ + e->sd * e->sd);
-        b = fmax(w * e->ratio + (1 - w) * p->mean, pools->floor);
-        variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
+    *variance = p->variance + p->differ;
+    if (isnan(e->ratio)) return p->mean;
+    const double w = p->differ / (p->differ + e->sd * e->sd);
+    *variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
+    return fmax(w * e->ratio + (1 - w) * p->mean, floor);
+}
+
+/* The standard deviation of a ratio depends on what it is: on the mean of the pool first, then on what that makes of it. */
+double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at)
+{
+    const tmi_pool *p = &r->pools->list[statistic];
+    const bool measured = r->schedule->plan->statistics[statistic].kind != TMI_VARIANCE;
+    double b = p->mean, variance = 0;
+    for (int round = 0; round < 2; round++) {
+        const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, at, b) : (tmi_pool_entry){NAN, NAN};
+        b = shrunk(&variance, p, &e, r->pools->floor);
     }
     *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
     return b + TMI_POOLED_MARGIN * sqrt(variance);

@@ -1,16 +1,16 @@
 /* Sampling variances that are not known well by themselves.
  *
- * Where weights are in the tables or rows come in clusters, the sampling variance V of a number is estimated from tables of its own,
- * with noise that may exceed it. What is known well is the weighted sum of squares s of the number's residuals, from the tables
- * that the number itself is read from. Their ratio b = V/s, the mean weight times a design effect, is much alike for numbers of the
- * same kind: totals, shares, means, by the same groups. So it is pooled:
+ * Where weights are in the tables or rows come in clusters, the sampling variance V of a number is estimated from tables of its
+ * own, with noise that may exceed it. What is known well is the weighted sum of squares s of the number's residuals, from the
+ * tables that the number itself is read from. Their ratio b = V/s, the mean weight times a design effect, is much alike for
+ * numbers of the same kind: totals, shares, means, by the same groups. So it is pooled:
  *
  *     b_p   the mean of a pool, each ratio weighted by its precision, and v_p its variance;
  *     b_U   w b + (1-w) b_p, never below the floor, plus 0.84 standard deviations of that,
  *           w = t^2/(t^2 + sd^2), t^2 how much ratios of the pool differ, between (b_p/2)^2 and b_p^2.
  *
- * Numbers of the same kind by other groups have design effects that may be far from these, as regions have of which each cluster is
- * a part: what they have on average counts as one more ratio, whose variance is what ratios of the kind differ by.
+ * Numbers of the same kind by other groups have design effects that may be far from these, as regions have of which each
+ * cluster is a part: what they have on average counts as one more ratio, whose variance is what ratios of the kind differ by.
  *
  * b_U s is what intervals use. A number whose V was not measured takes b_p and what ratios differ by. */
 #ifndef TMI_INFERENCE_POOL_H
@@ -43,7 +43,7 @@ bool tmi_is_pooled(const tmi_schedule *schedule);
 /* The ratio of one number: V and s at its value r. */
 tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *sums, const tmi_inference *reading, double r, double mean);
 
-/* b_U. *relative: what was added, relative to the rest. */
-double tmi_pool_limit(double *relative, const tmi_pools *pools, size_t statistic, const tmi_pool_entry *entry);
+/* b_U of one number of a statistic. *relative: what was added, relative to the rest. Needs pools. */
+double tmi_pool_limit(double *relative, const tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, double r);
 
 #endif

@@ -1,10 +1,6 @@
-/* What is done to the results at the plan's wish, after the noise: margins that add up (`consistent`), no negative cells
- * (`nonnegative`), numbers that say too little withheld (`suppress`). It costs nothing; each result says what was done to it.
- *
- * Counts, and totals of one column, with the same `where` are one family: all their cells are adjusted together by least
- * squares, with the covariance of their noise. Numbers of one sample add up except for the noise, calibrated ones too, as all
- * have the same weights: so each keeps its sampling error, and its interval is made anew from that and from the noise that it
- * now has (adjusted.h). What cannot be met leaves the family as it was, with a note. */
+/* What is done to the results at the plan's wish, after the noise: no negative cells (`nonnegative`), numbers that say too little
+ * withheld (`suppress`). It costs nothing; each result says what was done to it. Results add up without it: all are read from
+ * the same effects (reconstruct.h). Rows without a value of a column are in a margin and in none of its cells. */
 #ifndef TMI_INFERENCE_POSTPROCESS_H
 #define TMI_INFERENCE_POSTPROCESS_H
 

@@ -110,7 +110,8 @@ static void add_full(tmi_reconstruction *r, const tmi_measurement *m, const doub
     for (size_t a = 0; a < m->shape.axis_count; a++) shares /= (double)axis_of(r, m->shape.axes[a])->levels;
     for (size_t i = 0; i < e->count; i++) {
         const tmi_effect *effect = &e->list[i];
-        if (effect->star != star || effect->known || !set_entries(entries, &c, r, &m->shape, effect->on, effect->on_count)) continue;
+        if (effect->star != star || effect->known || !set_entries(entries, &c, r, &m->shape, effect->on, effect->on_count))
+            continue;
         double share = shares;
         for (size_t k = 0; k < effect->on_count; k++) share *= (double)axis_of(r, effect->on[k] / TMI_LEVELS)->levels;
         add_table(r->effects + copy * r->numbers + r->first[i], table, entries, m->shape.axis_count, numbers, share);

@@ -12,11 +12,11 @@ typedef struct tmi_reconstruction {
     const tmi_schedule *schedule;
     tmi_weighing family;
     size_t copies;
-    size_t *first;    /* of each effect of the schedule: its place among the numbers of a copy */
-    size_t numbers;   /* of a copy */
-    double *effects;  /* copy by copy; of category axes that are on, one number per level */
-    double *centres;  /* copy by copy, star by star */
-    double *leaves;   /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
+    size_t *first;   /* of each effect of the schedule: its place among the numbers of a copy */
+    size_t numbers;  /* of a copy */
+    double *effects; /* copy by copy; of category axes that are on, one number per level */
+    double *centres; /* copy by copy, star by star */
+    double *leaves;  /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
 } tmi_reconstruction;
 
 /* `noisy`: of every measurement one integer per number. Errors: SYSTEM. */
@@ -24,9 +24,9 @@ tamis_status tmi_reconstruct(tmi_reconstruction *reconstruction, const tmi_sched
                              tmi_int128 *const *noisy, tamis_error *err);
 void tmi_reconstruction_clear(tmi_reconstruction *reconstruction);
 
-/* The moments of all groups of a statistic in one copy, `stratum` choosing the ranges of its numbers: values[(group * controls +
- * control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1). What is
- * not determined is whatever it is. Errors: SYSTEM. */
+/* The moments of all groups of a statistic in one copy, `stratum` choosing the ranges of its numbers: values[(group * controls
+ * + control) * TMI_MOMENTS + moment], with the cells of calibration one by one if there are any (`controls` of them; else 1).
+ * What is not determined is whatever it is. Errors: SYSTEM. */
 tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *reconstruction, size_t copy, size_t statistic,
                                      size_t stratum, tamis_error *err);
 

@@ -186,8 +186,7 @@ static double add_levels(const layout *l, const group_levels *g, const double *s
     for (size_t i = 0; i < g->count[k]; i++) {
         const size_t level = g->list[k][i];
         const double factor = l->c->vectors[l->outer[k]][l->term][level];
-        if (factor != 0)
-            sum += add_levels(l, g, sums, k + 1, cell * axis_at(l, l->outer[k])->levels + level, product * factor);
+        if (factor != 0) sum += add_levels(l, g, sums, k + 1, cell * axis_at(l, l->outer[k])->levels + level, product * factor);
     }
     return sum;
 }

@@ -57,7 +57,9 @@ static void clear_design(const tmi_plan_design *design)
     tmi_free(design->strata_label);
     tmi_free(design->weight);
     tmi_free(design->frame);
+    tmi_free(design->psus);
     tamis_number_free(design->deff);
+    for (size_t k = 0; k < TMI_FAMILIES; k++) tamis_number_free(design->deff_of[k]);
     tamis_number_free(design->max_weight);
     tamis_number_free(design->weight_step);
     tamis_number_free(design->regularise);
@@ -85,6 +87,7 @@ static void clear_source(const tmi_plan_source *source)
 static void clear_statistic(const tmi_plan_statistic *statistic)
 {
     tamis_number_free(statistic->share);
+    tamis_number_free(statistic->deff);
     tmi_free(statistic->label);
     tamis_number_free(statistic->confidence);
     free_numbers(statistic->at, statistic->at_count);

@@ -135,6 +135,7 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_put_by(out, "by", s->by, by);
     if (s->where) tmi_put_about(out, "where", s->where);
     tmi_put_exact_field(out, "budget_share", s->share);
+    tmi_put_exact_field(out, "deff", s->deff);
     tmi_put_text_field(out, "method", s->method);
     if (s->kind == TMI_QUANTILE) {
         tmi_json_add_open(out, "at", '[');

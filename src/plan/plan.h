@@ -69,7 +69,7 @@ typedef enum tmi_missing {
     TMI_LEAVE_OUT,
     TMI_AS_CATEGORY, /* a category: the last of `values`, "missing", which no text of the file has */
     TMI_AS_VALUE,    /* counted as `instead` */
-    TMI_NEVER        /* declared complete: a row without a value counts as `instead`, the middle of the range or the first value */
+    TMI_NEVER /* declared complete: a row without a value counts as `instead`, the middle of the range or the first value */
 } tmi_missing;
 
 struct tmi_plan_column {
@@ -77,7 +77,8 @@ struct tmi_plan_column {
     char *label, *measured_in;   /* for the report only: what it is called, unit_of_measure; NULL if not given */
     bool is_number, is_category; /* exactly one of them */
     tmi_missing missing;
-    int64_t instead; /* TMI_AS_VALUE, TMI_NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
+    int64_t
+        instead; /* TMI_AS_VALUE, TMI_NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
 
     /* a number */
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */
@@ -120,6 +121,9 @@ typedef enum tmi_variance_method {
     TMI_VARIANCE_WITH_REPLACEMENT
 } tmi_variance_method;
 
+/* Statistics whose design effects are alike. */
+typedef enum tmi_family_of { TMI_TOTALS, TMI_SHARES, TMI_MEANS, TMI_FAMILIES } tmi_family_of;
+
 /* Sizes count what is drawn: units, draws (with replacement), clusters (cluster, two_stage); 0: not public, or random. */
 struct tmi_plan_stratum {
     char *name; /* NULL in a design without strata */
@@ -153,10 +157,13 @@ struct tmi_plan_design {
 
     tamis_method method;       /* pps */
     char *frame;               /* poisson, pps: path of a file with all units' probabilities, matched by id; NULL: none */
+    char *psus;                /* weights: path of a file with all sampled clusters and their strata; NULL: none */
     bool random_order;         /* systematic */
     int64_t smallest, largest; /* cluster: units in one */
     int64_t second_take;       /* two_stage: units drawn in each cluster, at most all of it; 0: column second_sample */
-    tamis_number *deff;        /* weights: public, in the place of strata and clusters; else NULL */
+    tamis_number
+        *deff; /* weights: public, in the place of strata and clusters, of all statistics that have no other; else NULL */
+    tamis_number *deff_of[TMI_FAMILIES]; /* of a family of statistics; NULL: that of all */
 
     tamis_number *max_weight, *weight_step; /* where weights or probabilities are read, or NULL (max_weight: with a frame) */
     tamis_number *regularise;     /* by this share, in (0, 1), weights are moved towards their mean; NULL: they are not */
@@ -195,6 +202,7 @@ typedef struct tmi_plan_statistic {
     const tmi_plan_column *by[TMI_MAX_BY];
     size_t by_count;
     tamis_number *share; /* of the budget, relative to the others */
+    tamis_number *deff;  /* the public design effect of this one; NULL: that of the design */
     tamis_number *confidence;
     tamis_number **at; /* quantile: ascending, in (0, 1); median: 1/2 */
     size_t at_count;
@@ -202,6 +210,11 @@ typedef struct tmi_plan_statistic {
     char *label;        /* for the report only: its title there; NULL: made from its columns */
     int line, place;    /* where it is in the file */
 } tmi_plan_statistic;
+
+tmi_family_of tmi_statistic_family(const tmi_plan_statistic *statistic);
+
+/* Its public design effect over that of the design's weights (tmi_plan_design's deff); 1 where there is none. */
+double tmi_relative_deff(const tmi_plan_design *design, const tmi_plan_statistic *statistic);
 
 /* ---- privacy ---- */
 

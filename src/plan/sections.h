@@ -76,4 +76,7 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
 char *tmi_beside_plan(const char *plan, const char *file);
 
+/* A design effect, above 0. */
+void tmi_read_deff(tmi_reader *reader, const tmi_value *value, tamis_number **deff);
+
 #endif

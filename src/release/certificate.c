@@ -83,7 +83,7 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s, const tmi_wor
     tmi_json_add_boolean(out, "joined", w->joined);
     tmi_json_add_integer(out, "groups", (int64_t)groups);
     if (s->weights == TMI_ROWS && groups > 0) tmi_json_add_integer(out, "largest_point_in_groups", s->most_clamped);
-    if (groups > 0) tmi_json_add_integers(out, "pair_points", s->pair_points, s->strata);
+    if (groups > 0) tmi_json_add_integers(out, "pair_points", s->pair_points, s->pair_strata);
     if (groups > 0) tmi_add_exact(out, "pair_step", s->pair_step);
     tmi_json_key(out, "weights");
     if (s->weights == TMI_ROWS) {
@@ -191,6 +191,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_put_specification(out, s);
     tmi_json_key(out, "sampling");
     put_sampling(out, &s->sampling, &s->workload, s->groups);
+    if (tmi_psus_of(s)) {
+        tmi_json_key(out, "psus");
+        tmi_put_psu_facts(out, tmi_psus_of(s));
+    }
     if (tmi_frame_of(s)) {
         tmi_json_key(out, "frame");
         tmi_put_frame_facts(out, tmi_frame_of(s));

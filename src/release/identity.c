@@ -25,7 +25,7 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
     tmi_json_add_boolean(out, "of_units", s->of_units);
     tmi_json_add_boolean(out, "scattered", s->scattered);
     tmi_json_add_integer(out, "most_clamped", s->most_clamped);
-    if (s->pair_points) tmi_json_add_integers(out, "pair_points", s->pair_points, s->strata);
+    if (s->pair_points) tmi_json_add_integers(out, "pair_points", s->pair_points, s->pair_strata);
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_close(out, '}');
 }
@@ -73,6 +73,7 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     if (plan->wave.name) tmi_json_add_string(&out, "wave", plan->wave.name);
     tmi_put_drawing(&out, plan);
     if (tmi_frame_of(s)) tmi_json_add_string(&out, "frame", tmi_frame_of(s)->hash);
+    if (tmi_psus_of(s)) tmi_json_add_string(&out, "psus", tmi_psus_of(s)->hash);
     if (plan->design.by) {
         tmi_json_key(&out, "strata");
         tmi_put_column(&out, plan, plan->design.by);

@@ -13,6 +13,7 @@ const tmi_preview *tmi_preview_made(const tamis_preview *preview) { return &prev
 void tamis_preview_free(tamis_preview *preview)
 {
     if (!preview) return;
+    for (size_t i = 0; i < TMI_REMEDIES; i++) tmi_alternative_clear(&preview->made.remedies[i]);
     if (preview->made.forecasts) tmi_forecasts_free(preview->made.forecasts, preview->made.schedule.plan->statistic_count);
     tmi_account_clear(&preview->made.account);
     tmi_promised_clear(&preview->made.promised);
@@ -52,6 +53,8 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
     TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &asking, &p->account.standing, err));
     TMI_TRY(tmi_forecasts_make(&p->forecasts, &p->schedule, err));
     TMI_TRY(tmi_forecasts_advise(p->forecasts, &p->schedule, err));
+    for (size_t i = 0; i < TMI_REMEDIES; i++)
+        TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->forecasts, err));
     *preview = made;
     made = NULL;
     if (looked == TAMIS_REFUSED) status = tmi_fail_as(err, &refusal);
@@ -82,4 +85,16 @@ tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis
 {
     tamis_status status = check(text, preview, err);
     return status == TAMIS_OK ? tmi_preview_text(text, &preview->made, detail == TAMIS_DETAIL_ALL, err) : status;
+}
+
+tamis_status tamis_preview_compare_json(char **text, const tamis_preview *preview, tamis_error *err)
+{
+    tamis_status status = check(text, preview, err);
+    return status == TAMIS_OK ? tmi_compare_json(text, &preview->made, err) : status;
+}
+
+tamis_status tamis_preview_compare_text(char **text, const tamis_preview *preview, tamis_error *err)
+{
+    tamis_status status = check(text, preview, err);
+    return status == TAMIS_OK ? tmi_compare_text(text, &preview->made, err) : status;
 }

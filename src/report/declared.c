@@ -77,6 +77,41 @@ static void add_frame(tmi_lines *lines, const tmi_schedule *s)
     }
 }
 
+/* The list of clusters, by its hash too. */
+static void add_psus(tmi_lines *lines, const tmi_schedule *s)
+{
+    const tmi_psu_facts *facts = tmi_psus_of(s);
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_text_put(&words, "the list of sampled clusters: ");
+    tmi_text_rounded(&words, (double)tmi_psu_count(facts), 0);
+    tmi_text_put(&words, " in ");
+    tmi_text_rounded(&words, (double)facts->strata, 0);
+    tmi_text_put(&words, facts->strata == 1 ? " stratum" : " strata");
+    tmi_lines_take(lines, &words);
+}
+
+static void add_deff(tmi_lines *lines, const tamis_plan *plan)
+{
+    static const char *const families[] = {[TMI_TOTALS] = "totals", [TMI_SHARES] = "shares", [TMI_MEANS] = "means"};
+    const tmi_plan_design *d = &plan->design;
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_text_put(&words, "the design effect ");
+    tmi_text_number(&words, d->deff);
+    for (size_t k = 0; k < TMI_FAMILIES; k++) {
+        if (!d->deff_of[k]) continue;
+        tmi_text_format(&words, ", of %s ", families[k]);
+        tmi_text_number(&words, d->deff_of[k]);
+    }
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        if (!plan->statistics[i].deff) continue;
+        tmi_text_format(&words, ", of statistic %zu ", i + 1);
+        tmi_text_number(&words, plan->statistics[i].deff);
+    }
+    tmi_lines_take(lines, &words);
+}
+
 static void add_wave(tmi_lines *lines, const tamis_plan *plan)
 {
     const tmi_plan_wave *wave = &plan->wave;
@@ -112,11 +147,7 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_text_format(&words, "no cluster has more than %lld sampled units", (long long)d->second_take);
         tmi_lines_take(lines, &words);
     }
-    if (d->deff) {
-        tmi_text_put(&words, "the design effect ");
-        tmi_text_number(&words, d->deff);
-        tmi_lines_take(lines, &words);
-    }
+    if (d->deff) add_deff(lines, plan);
     bool clusters = d->kind->clusters;
     if (plan->privacy.id && (d->by || clusters)) {
         tmi_text_format(&words, "all rows of one %s are in one %s%s%s", plan->privacy.unit, d->by ? "stratum" : "",
@@ -131,6 +162,7 @@ static void add_before_columns(tmi_lines *lines, const tmi_schedule *s, bool pag
         tmi_lines_take(lines, &words);
     }
     if (tmi_frame_of(s)) add_frame(lines, s);
+    if (tmi_psus_of(s)) add_psus(lines, s);
     if (d->weights_final) tmi_lines_add(lines, "the final weights");
 }
 

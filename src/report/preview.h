@@ -3,7 +3,7 @@
 #define TMI_REPORT_PREVIEW_H
 
 #include "ledger/account.h"
-#include "schedule/expected/forecast.h"
+#include "schedule/expected/alternatives.h"
 #include "schedule/outsider.h"
 
 typedef struct tmi_preview {
@@ -12,11 +12,26 @@ typedef struct tmi_preview {
     tmi_promised promised;   /* by the account with this release in it */
     bool refused;            /* by the ledger */
     tmi_forecast *forecasts; /* one per statistic */
+    tmi_alternative remedies[TMI_REMEDIES];
 } tmi_preview;
 
 /* The caller frees the text. In the one for people what is alike shares a line, unless `all` is asked for. */
 tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_error *err);
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err);
+
+/* The plan's strategy beside others. */
+tamis_status tmi_compare_json(char **text, const tmi_preview *preview, tamis_error *err);
+tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_error *err);
+
+/* What would lower the errors most: a table, a row for each statistic that is its own leader, with `sizes` others that it
+ * stands for; and as keys of a statistic (remedies.c). */
+void tmi_write_remedies(tmi_text *text, const tmi_preview *preview, const size_t *leader, const size_t *sizes);
+void tmi_put_remedies(tmi_json_out *out, const tmi_preview *preview, size_t statistic);
+const char *tmi_alternative_name(tmi_alternative_kind kind);
+
+/* "epsilon 6, delta 1e-6"; and as keys of an object. */
+void tmi_put_loss_words(tmi_text *text, const tmi_plan_loss *loss);
+void tmi_put_loss(tmi_json_out *out, const tmi_plan_loss *loss);
 
 /* That the noise of a statistic is above a third of its size, and what would be enough (tmi_forecasts_advise; NaN: nothing is
  * known to be); `more` follows its title (" and 12 more"). */

@@ -31,6 +31,8 @@ void tmi_forecast_advice(tmi_text *text, const tmi_preview *p, size_t i, const c
 
 static double part_of_range(const tmi_prospect *p) { return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL; }
 
+static double cv_of(const tmi_prospect *p) { return p->expected > 0 ? tmi_prospect_error(p) / p->expected : TMI_NULL; }
+
 static double part_of_expected(const tmi_prospect *p) { return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL; }
 
 /* The geometric mean over the groups: groups differ in size by factors. */
@@ -54,6 +56,7 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
         tmi_json_add_real(out, "sampling_se", tmi_prospect_sampling(p));
         tmi_json_add_real(out, "se", tmi_prospect_error(p));
         tmi_json_add_real(out, "expected", p->expected);
+        tmi_json_add_real(out, "cv", cv_of(p));
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -74,6 +77,7 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_real(out, "share_of_range", middle(f, part_of_range));
     tmi_json_add_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
     tmi_json_add_real(out, "se", middle(f, tmi_prospect_error));
+    tmi_json_add_real(out, "cv", middle(f, cv_of));
     tmi_json_add_real(out, "share_of_expected", middle(f, part_of_expected));
     if (f->count > 1) put_groups(out, s, f);
     tmi_json_key(out, "warning");
@@ -81,6 +85,7 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_text_init(&advice);
     if (tmi_forecast_drowned(f) > 0) tmi_forecast_advice(&advice, p, i, "", f->loss, f->sample);
     tmi_json_put_taken(out, &advice);
+    tmi_put_remedies(out, p, i);
     tmi_json_close(out, '}');
 }
 

@@ -53,11 +53,11 @@ static void put_percent(tmi_text *text, double share)
     tmi_text_rounded(text, percent, percent > 0 && percent < 10 ? tmi_decimals_of(percent) : 0);
 }
 
-/* Six digits, without an exponent where that is short enough. */
+/* Four digits, without an exponent where that is short enough. */
 static void put_short(tmi_text *text, double x)
 {
     if (x >= 1e3 && x < 1e12) tmi_text_rounded(text, x, 0);
-    else tmi_text_format(text, "%.6g", x);
+    else tmi_text_format(text, "%.4g", x);
 }
 
 /* ---- statistics ---- */
@@ -67,7 +67,8 @@ static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t 
 {
     (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
-    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || s->workload.readings[i].known != s->workload.readings[j].known)
+    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count ||
+        s->workload.readings[i].known != s->workload.readings[j].known)
         return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k] && a->kind != TMI_HISTOGRAM && a->kind != TMI_TABLE) return false;
@@ -112,7 +113,7 @@ static void classes_clear(classes *c)
 /* What the statistics of one line have in common. */
 typedef struct summary {
     span noise, sampling, both, share;
-    bool expected; /* shares are of what is expected, of all of them; else of the range */
+    bool expected; /* shares of the error are of what is expected, of all of them; else of the range */
     size_t numbers, drowned;
 } summary;
 
@@ -132,7 +133,7 @@ static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
             widen(&all.noise, tmi_prospect_noise(g));
             widen(&all.sampling, tmi_prospect_sampling(g));
             widen(&all.both, tmi_prospect_error(g));
-            widen(&all.share, tmi_prospect_noise(g) / (all.expected ? g->expected : g->range));
+            widen(&all.share, tmi_prospect_error(g) / (all.expected ? g->expected : g->range));
         }
         all.numbers += f->count;
         all.drowned += tmi_forecast_drowned(f);
@@ -158,11 +159,11 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
         tmi_text_put(&cells[1], "known");
     } else {
         put_span(&cells[1], all.noise, put_error);
-        put_span(&cells[2], all.share, put_percent);
-        if (cells[2].length > 0) tmi_text_put(&cells[2], all.expected ? " %" : " %*");
-        if (cells[2].length > 0 && !all.expected) *of_range = true;
-        put_span(&cells[3], all.sampling, put_error);
-        put_span(&cells[4], all.both, put_error);
+        put_span(&cells[2], all.sampling, put_error);
+        put_span(&cells[3], all.both, put_error);
+        put_span(&cells[4], all.share, put_percent);
+        if (cells[4].length > 0) tmi_text_put(&cells[4], all.expected ? " %" : " %*");
+        if (cells[4].length > 0 && !all.expected) *of_range = true;
         if (all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu: ", all.drowned, all.numbers);
         if (all.drowned > 0) tmi_text_put(&cells[5], "noise above 1/3 of size");
     }
@@ -198,7 +199,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
 
 static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
 {
-    static const char *const heading[COLUMNS] = {"", "noise ±", "of size", "sampling ±", "both ±", ""};
+    static const char *const heading[COLUMNS] = {"", "noise ±", "sampling ±", "both ±", "CV", ""};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tmi_schedule *s = &p->schedule;
     const size_t count = s->plan->statistic_count;
@@ -217,11 +218,13 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     tmi_text_wrap(
         text, "  ", "  ",
         "± is one standard deviation: of the privacy noise, of the sampling error as the release will report it, and of both "
-        "together. The size is the expected one, from the population and the plan's guesses. Ranges are over groups, "
+        "together. CV is that of both, relative to the size expected from the population and the plan's guesses. Ranges are over "
+        "groups, "
         "and over statistics that share a line (--all gives each its own line).");
     if (of_range) tmi_text_put(text, "  * of the range instead, since the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) write_advice(text, p, &c, i);
+    tmi_write_remedies(text, p, c.leader, c.sizes);
 
 done:
     if (table.failed) text->failed = true;
@@ -359,7 +362,7 @@ static void add_class(tmi_text_table *table, const tmi_schedule *s, const classe
 
 static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
 {
-    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "noise scale"};
+    const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "scale"};
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     inequalities list = {.count = 0};
     tmi_text_table table;

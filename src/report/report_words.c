@@ -124,9 +124,11 @@ void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
 
 static void put_levels(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
-    static const char *const sums[] = {[TMI_FULL] = "Rows and sums of ", [TMI_RAW] = "Sums of ", [TMI_CENTRED] = "Rows and centred sums of "};
-    static const char *const squares[] = {
-        [TMI_FULL] = "Rows, sums and squares of ", [TMI_RAW] = "Sums and squares of ", [TMI_CENTRED] = "Rows, centred sums and squares of "};
+    static const char *const sums[] = {
+        [TMI_FULL] = "Rows and sums of ", [TMI_RAW] = "Sums of ", [TMI_CENTRED] = "Rows and centred sums of "};
+    static const char *const squares[] = {[TMI_FULL] = "Rows, sums and squares of ",
+                                          [TMI_RAW] = "Sums and squares of ",
+                                          [TMI_CENTRED] = "Rows, centred sums and squares of "};
     bool first = true;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const size_t axis = m->shape.axes[i];
@@ -140,7 +142,9 @@ static void put_levels(tmi_text *text, const tmi_measurement *m, const tmi_workl
 
 void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
-    static const char *const weighed[] = {[TMI_UNWEIGHED] = "", [TMI_WEIGHED] = ", weighted", [TMI_CONTRIBUTED] = ", as contributions: weight times value",
+    static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
+                                          [TMI_WEIGHED] = ", weighted",
+                                          [TMI_CONTRIBUTED] = ", as contributions: weight times value",
                                           [TMI_SPREAD] = ", weighted for variances",
                                           [TMI_GROUPED] = ", in random groups of clusters",
                                           [TMI_CLAMPED] = ", weighted for variances in groups"};

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/table.h"
+#include "num/number.h"
 #include "report/promise.h"
 #include "report/report_words.h"
 #include "schedule/noise_law.h"
@@ -11,20 +12,36 @@
 /* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
 #define BARE (1.0 / 2)
 
+/* Where a record adds many steps, of sums on a fine grid, no noise is 0; but what is hardly ever half of what a record adds hides as
+ * little. */
+#define HARDLY (9.0 / 10)
+#define FINE 8 /* steps of a record */
+
 typedef void name_measurement(tmi_text *text, const tmi_measurement *m, const tmi_workload *workload);
+
+/* The probability that noise is below `steps`, many of them. */
+static double below(const tamis_number *scale, bool gaussian, double steps)
+{
+    const double ratio = steps / tmi_number_nearest(scale);
+    return gaussian ? erf(ratio / sqrt(2)) : 1 - exp(-ratio);
+}
 
 /* The sentence about one measurement; false if its noise is worth the name. */
 static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
 {
-    double zero = 0;
-    for (size_t h = 0; h < m->law_count; h++) zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
-    if (!(zero > BARE)) return false;
+    double zero = 0, small = 0;
+    for (size_t h = 0; h < m->law_count; h++) {
+        const double record = ldexp(tmi_number_nearest(m->laws[h].most), -m->shift);
+        zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
+        if (record > FINE) small = fmax(small, below(m->laws[h].scale, s->gaussian, record / 2));
+    }
+    if (!(zero > BARE) && !(small > HARDLY)) return false;
     tmi_text_put(sentence, "practically unprotected: the ");
     name(sentence, m, &s->workload);
     tmi_text_format(
         sentence,
-        ". The noise is 0 in at least %d of 100 cases, so the published numbers are practically exact. Choose a smaller budget.",
-        (int)fmin(99, floor(100 * zero)));
+        ". The noise is %s in at least %d of 100 cases, so the published numbers are practically exact. Choose a smaller budget.",
+        zero > BARE ? "0" : "below half of what a record adds", (int)fmin(99, floor(100 * (zero > BARE ? zero : small))));
     return true;
 }
 

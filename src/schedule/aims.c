@@ -23,6 +23,7 @@ void tmi_aims_clear(tmi_aims *a)
     tmi_free(a->statistics);
     tmi_free(a->sizes);
     tmi_free(a->weights);
+    tmi_free(a->pools);
     tmi_free(a->own_support);
     tmi_free(a->supports);
     tmi_effects_clear(&a->effects);
@@ -98,11 +99,12 @@ static bool is_zero(const double c[TMI_MOMENTS])
     return true;
 }
 
+
 static tamis_status take_moments(tmi_aims *a, const tmi_schedule *s, tmi_weighing family, size_t i, size_t stratum,
                                  const double c[TMI_MOMENTS], double scale, tamis_error *err)
 {
-    tmi_moment_sum sum;
     double scaled[TMI_MOMENTS], *factors = NULL;
+    tmi_moment_sum sum;
     tamis_status status = TAMIS_OK;
     if (is_zero(c) || scale == 0) return TAMIS_OK;
     for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
@@ -123,7 +125,7 @@ static double grouped_worth(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     double pair = 0;
-    for (size_t h = 0; h < p->strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
+    for (size_t h = 0; h < p->pair_strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
     if (p->weights == TMI_ALIKE) return pair * tmi_number_nearest(p->weight[0]);
     return pair * (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
 }
@@ -139,7 +141,7 @@ static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, 
     const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
     if (family == TMI_GROUPED) return grouped_worth(s);
     if (family != TMI_SPREAD) return spread ? p->ratio * most : most;
-    if (p->weights == TMI_ROWS) return most * fmax(most - (s->plan->design.regularise ? 0 : 1), 0) * p->correction;
+    if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
     double largest = 0;
     for (size_t k = 0; k < p->strata; k++) largest = fmax(largest, (double)p->spread_points[k]);
     return largest * tmi_number_nearest(p->spread_step);
@@ -234,6 +236,30 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                     .pool = TMI_NO_POOL};
 }
 
+tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *t)
+{
+    if (tmi_is_sum(t)) return TMI_POOLED_TOTALS;
+    return t->kind == TMI_SHARE ? TMI_POOLED_SHARES : TMI_POOLED_MEANS;
+}
+
+bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    if (tmi_pooled_kind_of(a) != tmi_pooled_kind_of(b) || a->by_count != b->by_count) return false;
+    for (size_t k = 0; k < a->by_count; k++)
+        if (a->by[k] != b->by[k]) return false;
+    return true;
+}
+
+/* That of an earlier aim, or a new one. */
+static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
+{
+    for (size_t k = 0; k + 1 < a->count; k++)
+        if (a->statistics[k] != SIZE_MAX && a->list[k].pool != TMI_NO_POOL &&
+            tmi_are_pooled(&plan->statistics[a->statistics[k]], &plan->statistics[i]))
+            return a->list[k].pool;
+    return a->pool_count++;
+}
+
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -254,7 +280,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
-    if (pooled) a->list[a->count - 1].pool = tmi_is_sum(t) ? 0 : t->kind == TMI_SHARE ? 1 : 2;
+    if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
     a->sizes[a->count - 1] = o.size;
     a->own_support[a->count - 1] = support;
 
@@ -263,13 +289,12 @@ done:
 }
 
 /* Rows of the control cells, or of a statistic's groups, for what they are needed: their relative error counts. */
-static tamis_status add_counts(making *m, tmi_weighing family, const tmi_combination *c, double share, tamis_error *err)
+static tamis_status add_counts(making *m, const tmi_combination *c, double share, double sampling, tamis_error *err)
 {
     tmi_aims *a = m->aims;
     const size_t noise = a->part_count;
     tamis_status status = take(a, m->s, c, err);
-    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, 0, 0, noise, a->part_count);
-    (void)family;
+    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, sampling, 0, noise, a->part_count);
     return status;
 }
 
@@ -315,7 +340,7 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     tamis_status status;
     if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHED, i, 0, 0, rows, NULL, err));
-    status = add_counts(m, TMI_UNWEIGHED, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), err);
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), 0, err);
     tmi_moment_sum_clear(&sum);
 
 done:
@@ -326,7 +351,7 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
-                                          family == TMI_GROUPED && (s->sampling.scattered || s->plan->privacy.design_protected)};
+                                          family == TMI_GROUPED && s->sampling.anywhere};
         a->copies[family] = family == TMI_GROUPED       ? (double)s->groups
                             : family == TMI_CONTRIBUTED ? (double)s->sampling.parts
                             : s->workload.apart         ? (double)s->sampling.strata
@@ -349,7 +374,8 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
-    if (!known || !a->sizes || !a->weights || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
+    if (!known || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));

@@ -11,10 +11,12 @@
 
 typedef struct tmi_aims {
     tmi_effects effects;
-    tmi_aim *list;       /* one per statistic that is not known, then those of the counts that calibration and suppression need */
-    size_t *statistics;  /* whose each is; SIZE_MAX: of no one */
-    double *sizes;       /* of the statistic, what a relative error is relative to */
-    double *weights;     /* room for one number per aim */
+    tmi_aim *list;      /* one per statistic that is not known, then those of the counts that calibration and suppression need */
+    size_t *statistics; /* whose each is; SIZE_MAX: of no one */
+    double *sizes;      /* of the statistic, what a relative error is relative to */
+    double *weights;    /* room for one number per aim */
+    double *pools;      /* room for two numbers per pool */
+    size_t pool_count;
     size_t *own_support; /* the table from which it can be read by itself */
     size_t count;
     tmi_parts_of_effects *parts; /* of all */
@@ -28,6 +30,13 @@ typedef struct tmi_aims {
 /* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */
 tamis_status tmi_aims_make(tmi_aims *aims, const tmi_schedule *schedule, tamis_error *err);
 void tmi_aims_clear(tmi_aims *aims);
+
+/* Sampling variances of statistics of one kind serve each other where they are not known well: totals, shares, means. Of one
+ * pool are those of one kind by the same groups. */
+typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_MEANS } tmi_pooled_kind;
+
+tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);
+bool tmi_are_pooled(const tmi_plan_statistic *one, const tmi_plan_statistic *other);
 
 /* Which family estimates are read from. */
 tmi_weighing tmi_main_family(const tmi_schedule *schedule);

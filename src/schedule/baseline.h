@@ -5,9 +5,13 @@
 
 #include "schedule/aims.h"
 
-/* The variance of the noise of each aim, NaN for those of no statistic. Budgets are split so that the expected squares of relative
- * errors add up to least, a fifth being kept for sampling variances where these need squares. Errors: SYSTEM. */
+/* The variance of the noise of each aim, NaN for those of no statistic. Budgets are split so that the expected squares of
+ * relative errors add up to least, a fifth being kept for sampling variances where these need squares. Errors: SYSTEM. */
 tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *schedule, tmi_problem *problem, const tmi_aims *aims,
                                 tamis_error *err);
+
+/* For each statistic, the standard deviation of that noise over the one that the schedule's tables give; NaN where nothing is
+ * measured for it. Errors: SYSTEM. */
+tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *schedule, tamis_error *err);
 
 #endif

@@ -13,7 +13,11 @@
 #include "schedule/baseline.h"
 
 #define FINENESS 4096
-#define PRIOR 100 /* precision of the mean ratio of variances and squares, where the sum of a over all rows is measured */
+#define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
+/* Relative precision of the mean ratio of variances and squares: where the sum of a over all rows is measured, and of what other
+ * tables say about clusters, whose design effects may be far from those of this one. */
+#define PRIOR 100
+#define OF_OTHERS 0.05
 
 typedef struct choice {
     double objective, gap;
@@ -63,7 +67,7 @@ static bool raise_shares(tmi_search *search, const tmi_strategy *strategy, const
     bool any = false;
     tmi_budget_inform(p, strategy);
     for (size_t i = 0; i < p->aim_count; i++) {
-        const double ratio = tmi_aim_noise(p, &p->aims[i]) / ceilings[i];
+        const double ratio = p->aims[i].noise_variance / ceilings[i];
         if (!(ratio > 1.001)) continue;
         p->aims[i].share *= fmin(pow(ratio, FIRM), 8);
         any = true;
@@ -89,12 +93,9 @@ static tamis_status hold(tmi_found *found, tmi_search *search, const tmi_aims *a
     tamis_status status = TAMIS_OK;
     if (!gains) return tmi_fail_memory(err);
     for (int round = 0; round < ROUNDS && raise_shares(search, &found->best, ceilings); round++) {
-        tmi_budget_improve(&search->problem, &found->best, gains, 30);
+        tmi_budget_improve(&search->problem, &found->best, gains, 10, NULL);
         if (round != ROUNDS / 2 && round != ROUNDS - 1) continue;
-        tmi_found again;
-        TMI_TRY(tmi_search_run(&again, search, aims->supports, aims->support_count, err));
-        tmi_found_clear(found);
-        *found = again;
+        TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
     }
 
 done:
@@ -115,7 +116,9 @@ static void limit_variances(tmi_strategy *s)
         s->parts[k] *= s->tables[k]->shape.family >= TMI_SPREAD ? FOR_VARIANCES / all : (1 - FOR_VARIANCES) / (1 - all);
 }
 
-static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, tamis_error *err)
+/* `rough`: only what a search starts with. */
+static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, bool rough,
+                              tamis_error *err)
 {
     static const bool forms[TMI_WEIGHINGS] = {
         [TMI_UNWEIGHED] = true, [TMI_WEIGHED] = true, [TMI_CONTRIBUTED] = true, [TMI_SPREAD] = true, [TMI_CLAMPED] = true}; /* a group
@@ -125,21 +128,28 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                      .aim_count = aims->count,
                                      .gaussian = gaussian,
                                      .budget = budget,
+                                     .prior = tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS,
+                                     .pooled = aims->pools,
+                                     .means = aims->pools + aims->pool_count,
+                                     .pools = aims->pool_count,
                                      .weights = aims->weights},
                          .motions = aims->motions,
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
                          .forms = forms,
+                         .first_pooled = TMI_SPREAD,
+                         .rough = rough,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
     tmi_found found = {0};
     tamis_status status = TAMIS_OK;
     if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
-    for (size_t k = 0; k < TMI_POOLS && tmi_variance_source_of(s) == TMI_SPREAD_TABLES; k++) search.problem.known[k] = PRIOR;
     TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
-    TMI_TRY(tmi_baseline_noise(ceilings, s, &search.problem, aims, err));
-    TMI_TRY(hold(&found, &search, aims, ceilings, err));
+    if (!rough) {
+        TMI_TRY(tmi_baseline_noise(ceilings, s, &search.problem, aims, err));
+        TMI_TRY(hold(&found, &search, aims, ceilings, err));
+    }
     limit_variances(&found.best);
     found.objective = objective_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
@@ -160,7 +170,7 @@ static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, cons
 }
 
 /* With a number of groups of clusters, where there are clusters. */
-static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, tamis_error *err)
+static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, bool rough, tamis_error *err)
 {
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_aims aims = {0};
@@ -169,11 +179,11 @@ static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, tam
     s->groups = groups;
     TMI_TRY(tmi_aims_make(&aims, s, err));
     if (loss->rho) {
-        TMI_TRY(try_noise(best, s, &aims, true, tmi_number_nearest(loss->rho), err));
+        TMI_TRY(try_noise(best, s, &aims, true, tmi_number_nearest(loss->rho), rough, err));
     } else {
-        TMI_TRY(try_noise(best, s, &aims, false, tmi_number_nearest(loss->epsilon), err));
+        TMI_TRY(try_noise(best, s, &aims, false, tmi_number_nearest(loss->epsilon), rough, err));
         if (loss->delta) TMI_TRY(tmi_budget_rho(&rho, loss, err));
-        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rho, err));
+        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rho, rough, err));
     }
 
 done:
@@ -184,16 +194,20 @@ done:
 /* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
 static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
 {
+    const bool many = s->plan->statistic_count > MANY_STATISTICS;
+    choice rough = {.objective = INFINITY, .gap = NAN};
     tamis_status status;
     TMI_TRY(make_workload(s, apart, joined, known, err));
-    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, err);
+    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, false, err);
     const size_t pairs = s->sampling.pairs > 0 ? (size_t)s->sampling.pairs : s->sampling.scattered ? SIZE_MAX : 1;
     for (size_t groups = 8; groups <= TMI_MAX_CLUSTER_GROUPS; groups *= 2) {
-        TMI_TRY(try_groups(best, s, groups < pairs ? groups : pairs, err));
+        TMI_TRY(try_groups(many ? &rough : best, s, groups < pairs ? groups : pairs, many, err));
         if (groups >= pairs) break;
     }
+    if (many) TMI_TRY(try_groups(best, s, rough.groups, false, err));
 
 done:
+    choice_clear(&rough);
     return status;
 }
 

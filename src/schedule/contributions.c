@@ -196,7 +196,7 @@ int64_t tmi_contribution_factor(const tmi_schedule *s, const tmi_origin *o, size
 
 /* ---- families ---- */
 
-tmi_weighing tmi_family_of(const tmi_schedule *s, size_t i)
+tmi_weighing tmi_weighing_of(const tmi_schedule *s, size_t i)
 {
     return s->workload.readings[i].contributed ? TMI_CONTRIBUTED : tmi_main_family(s);
 }

@@ -34,10 +34,10 @@ tamis_status tmi_contribution_grids(tmi_origin *origin, const tmi_sampling *samp
 size_t tmi_contribution_parts(const tamis_plan *plan, const tmi_sampling *sampling);
 
 /* The family that a statistic is read from, and where its sampling variance is. */
-tmi_weighing tmi_family_of(const tmi_schedule *schedule, size_t statistic);
+tmi_weighing tmi_weighing_of(const tmi_schedule *schedule, size_t statistic);
 tmi_variance_source tmi_variance_source_for(const tmi_schedule *schedule, size_t statistic);
 
-/* Of a part: the factor a of squares, 0 of certain units, and its number of rows; 0: not public. */
+/* Of a part: the factor a of squares, 0 of certain units; and its number of rows, 0: not public. */
 double tmi_contribution_spread(const tmi_sampling *sampling, size_t part);
 int64_t tmi_contribution_rows(const tmi_sampling *sampling, size_t part);
 

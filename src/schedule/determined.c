@@ -27,9 +27,13 @@ tamis_status tmi_schedule_check_determined(const tmi_schedule *s, tamis_error *e
     TMI_TRY(tmi_aims_make(&aims, s, err));
     TMI_TRY(inform(&aims, s, err));
     const tmi_problem problem = {.effects = &aims.effects};
-    for (size_t i = 0; i < aims.count; i++)
-        if (!isfinite(tmi_aim_noise(&problem, &aims.list[i])))
-            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "measurements: the tables do not determine every statistic of the plan"));
+    for (size_t i = 0; i < aims.count; i++) {
+        if (isfinite(tmi_aim_noise(&problem, &aims.list[i]))) continue;
+        if (aims.statistics[i] == SIZE_MAX)
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "measurements: a count that results need does not follow from the tables"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "measurements: statistic %zu of the plan does not follow from the tables",
+                         aims.statistics[i] + 1));
+    }
 
 done:
     tmi_aims_clear(&aims);

@@ -1,5 +1,6 @@
-/* The noise of the moments that a statistic's groups are read from: their covariance, from all measurements together. It depends on
- * a group only through its stratum and through how many classes its values have, so that a few matrices serve all groups. */
+/* The noise of the moments that a statistic's groups are read from: their covariance, from all measurements together. It
+ * depends on a group only through its stratum and through how many classes its values have, so that a few matrices serve all
+ * groups. */
 #ifndef TMI_SCHEDULE_GROUP_NOISE_H
 #define TMI_SCHEDULE_GROUP_NOISE_H
 
@@ -12,8 +13,8 @@ typedef struct tmi_moment_noise {
 /* The variance of a linear combination of moments; those with coefficient 0 need not be determined. */
 double tmi_moment_noise_of(const tmi_moment_noise *noise, const double coefficients[TMI_MOMENTS]);
 
-/* Of a group's moments in a family, without weights that come after the noise; of calibrated ones with the factors that are expected
- * (schedule/controls.h). Errors: SYSTEM. */
+/* Of a group's moments in a family, without weights that come after the noise; of calibrated ones with the factors that are
+ * expected (schedule/controls.h). Errors: SYSTEM. */
 tamis_status tmi_moment_noise_make(tmi_moment_noise *noise, const tmi_schedule *schedule, tmi_weighing family, size_t statistic,
                                    size_t group, size_t stratum, tamis_error *err);
 

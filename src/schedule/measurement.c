@@ -71,6 +71,14 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 
 /* ---- what a row adds ---- */
 
+/* What a pair of a stratum of the design counts for, at most. */
+static int64_t pair_of(const tmi_sampling *s, size_t h)
+{
+    int64_t most = s->pair_points[s->psus ? 0 : h];
+    for (size_t k = 0; s->psus && k < s->pair_strata; k++) most = s->pair_points[k] > most ? s->pair_points[k] : most;
+    return most;
+}
+
 /* The largest weight of a row of a stratum, in steps. */
 static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
 {
@@ -81,12 +89,12 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
     case TMI_CONTRIBUTED: return tmi_int(e, 1);
     case TMI_WEIGHED: return tmi_int(e, rows ? most : s->points[h]);
     case TMI_GROUPED:
-        return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, s->pair_points[h]));
+        return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, pair_of(s, h)));
     default: break;
     }
     if (!rows) return tmi_int(e, s->spread_points[h]);
-    const int64_t one = s->design->regularise ? 0 : (int64_t)round(1 / tmi_number_nearest(s->step)); /* w (w - 1), at least 0 */
-    return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > one ? most - one : 0));
+    const int64_t less = tmi_weight_less(s); /* w (w - 1), at least 0 */
+    return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > less ? most - less : 0));
 }
 
 /* The weight times the product of the m^d. */
@@ -262,7 +270,7 @@ static bool has_places(const tmi_measurement *m)
 /* Where a record may change clusters, it may enter the group that it leaves with the other sign: one number moves twice. */
 static bool may_change_sign(const tmi_measurement *m, const tmi_workload *w)
 {
-    return m->shape.family == TMI_GROUPED && (w->sampling->scattered || w->plan->privacy.design_protected);
+    return m->shape.family == TMI_GROUPED && w->sampling->anywhere;
 }
 
 static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)

@@ -21,8 +21,8 @@ double tmi_noise_sd(const tamis_number *scale, bool gaussian);
 /* P(X = 0), to a few units of the last digit. */
 double tmi_noise_zero(const tamis_number *scale, bool gaussian);
 
-/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor; `count` of them, all
- * independent. */
+/* Integer noise X with P(k) proportional to exp(-|k| / scale), or to exp(-k^2 / (2 scale^2)), times a factor; `count` of them,
+ * all independent. */
 typedef struct tmi_noise_part {
     double factor, scale;
     bool gaussian;

@@ -1,7 +1,9 @@
 #include "schedule/outsider.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <tamis/amplification.h>
 
 #include "base/check.h"
@@ -88,6 +90,48 @@ static tamis_status make(tmi_outsider *o, const tamis_plan *plan, const tmi_fram
     if (status != TAMIS_REFUSED && status != TAMIS_INVALID) return tmi_fail_as(err, &reason);
     snprintf(o->reason, sizeof o->reason, "%.500s", reason.message);
     return TAMIS_OK;
+}
+
+static tamis_status invert(tamis_bound *eps, tamis_bound *delta, const tamis_plan *plan, const tmi_frame_facts *frame,
+                           tamis_error *err)
+{
+    const tmi_plan_loss *loss = &plan->privacy.loss;
+    tamis_sample_promise target = {.eps = loss->epsilon, .neighbours = TAMIS_REPLACE, .mechanism = TAMIS_ANY_ONE};
+    tamis_number *zero = NULL;
+    tamis_design *design = NULL;
+    tamis_status status;
+    TMI_TRY(tamis_number_read(&zero, "0", err));
+    target.delta = loss->delta ? loss->delta : zero;
+    TMI_TRY(tmi_plan_may_amplify(plan, frame, err));
+    TMI_TRY(tmi_plan_law(&design, plan, frame, err));
+    TMI_TRY(tamis_amplify_design_inverse(eps, delta, design, &target, err));
+
+done:
+    tamis_design_free(design);
+    tamis_number_free(zero);
+    return status;
+}
+
+tamis_status tmi_outsider_budget(tamis_bound *eps, tamis_bound *delta, const tamis_setting **setting, const tamis_plan *plan,
+                                 const tmi_frame_facts *frame, tamis_error *err)
+{
+    static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
+    const tmi_plan_privacy *privacy = &plan->privacy;
+    tamis_plan secret = {.holders = 1};
+    tmi_outsider o = {0};
+    tamis_error reason = {0};
+    *eps = *delta = (tamis_bound){0, 0};
+    *setting = privacy->setting->may_amplify ? privacy->setting : tamis_setting_of(TAMIS_FRAME, TAMIS_POPULATION);
+    if (!privacy->loss.epsilon || privacy->design_protected) return TAMIS_OK;
+    if (privacy->secret_sample && privacy->setting->may_amplify) return TAMIS_OK;
+    memcpy((char *)&secret + all, (const char *)plan + all, sizeof secret - all);
+    secret.privacy.setting = *setting;
+    secret.privacy.secret_sample = true;
+    if (excluded(&o, &secret)) return TAMIS_OK;
+    const tamis_status status = invert(eps, delta, &secret, frame, &reason);
+    if (status == TAMIS_OK) return TAMIS_OK;
+    *eps = *delta = (tamis_bound){0, 0};
+    return status == TAMIS_REFUSED || status == TAMIS_INVALID ? TAMIS_OK : tmi_fail_as(err, &reason);
 }
 
 void tmi_outsider_drop(tmi_outsider *o, const char *reason)

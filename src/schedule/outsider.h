@@ -41,6 +41,12 @@ tamis_status tmi_promised_make(tmi_promised *promised, const tamis_plan *plan, c
                                const tamis_number *epsilon, const tamis_number *delta, const char *apart, tamis_error *err);
 void tmi_promised_clear(tmi_promised *promised);
 
+/* What a sampled unit may lose so that somebody else of the frame loses no more than the plan's epsilon and delta, if the sample
+ * were secret: lower ends, 0 if nothing would be proved, or if the plan's sample is secret already. *setting is the one in which
+ * that is so. Errors: UNABLE, SYSTEM. */
+tamis_status tmi_outsider_budget(tamis_bound *epsilon, tamis_bound *delta, const tamis_setting **setting, const tamis_plan *plan,
+                                 const tmi_frame_facts *frame, tamis_error *err);
+
 /* Claims nothing for outsiders any more, for this reason. */
 void tmi_outsider_drop(tmi_outsider *outsider, const char *reason);
 

@@ -10,6 +10,9 @@ static size_t answer_count(const tmi_table *table) { return tmi_table_cells(tabl
 
 void tmi_asking_clear(tmi_asking *a)
 {
+    tmi_free(a->listed.numbers);
+    tmi_free(a->listed.cuts);
+    tmi_free(a->listed.codes);
     tmi_secret_free(a->truth);
     tmi_free(a->answers);
     tmi_free(a->tables);
@@ -105,41 +108,6 @@ static void add_row_weights(tmi_asking *a, const tmi_schedule *s)
     a->weight = number(a, d->weight ? d->weight : d->probability, step, 0, sampling->most, !d->weight);
 }
 
-/* The group and sign of a row's cluster, what a pair counts for, and bounded weights. */
-static void add_groups(tmi_asking *a, const tmi_schedule *s)
-{
-    const tmi_sampling *p = &s->sampling;
-    const tmi_plan_design *d = &s->plan->design;
-    const tmi_column *of = a->cluster ? a->cluster : a->unit;
-    a->clamped = a->weight;
-    if (p->weights == TMI_ROWS && p->most_clamped < p->most) {
-        tmi_column clamped = *a->weight;
-        clamped.grid.high = p->most_clamped;
-        clamped.grid.to = (double)p->most_clamped * clamped.grid.step;
-        if (p->from_frame) {
-            for (size_t i = 0; i < s->frame.count; i++)
-                a->frame_clamped[i] = a->frame_points[i] < p->most_clamped ? a->frame_points[i] : p->most_clamped;
-            clamped.numbers = a->frame_clamped;
-        }
-        a->clamped = tmi_columns_add(&a->columns, &clamped);
-    }
-    bool pairs = false;
-    for (size_t h = 0; h < p->strata; h++) pairs = pairs || p->pair_points[h] != 1;
-    if (pairs) a->pair = lookup(a, "what a pair counts for", a->stratum, p->pair_points);
-    tmi_column units = {.name = "group of clusters", .of = of, .value_count = a->groups.codes};
-    if (a->groups.scattered) {
-        units.kind = TMI_SCATTER;
-        units.stratum = tmi_columns_add_label(&a->columns, d->strata_label);
-        units.key = a->groups.key;
-    } else {
-        units.kind = TMI_GROUPS;
-        units.stratum = p->stays ? a->stratum : NULL;
-        units.cell_of = (const int32_t *const *)a->groups.cell_of;
-        units.cluster_counts = a->groups.cluster_counts;
-    }
-    a->units = tmi_columns_add(&a->columns, &units);
-}
-
 static void add_design(tmi_asking *a, const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
@@ -154,7 +122,7 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
     if (a->groups.groups == 0) return;
-    add_groups(a, s);
+    tmi_asking_add_clusters(a, s);
 }
 
 /* ---- columns of axes ---- */
@@ -304,8 +272,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
         if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
-    else if (spread && !a->spread)
-        add(&measure, bounded ? a->clamped : a->weight, (int64_t)round(1 / tmi_number_nearest(s->sampling.step)));
+    else if (spread && !a->spread) add(&measure, bounded ? a->clamped : a->weight, tmi_weight_less(&s->sampling));
     if (m->shape.family == TMI_GROUPED && a->pair) add(&measure, a->pair, 0);
     size_t divisor = m->added;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
@@ -389,7 +356,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     size_t count = schedule->measurement_count, measures = 0, codes = 0;
     tamis_status status;
     *a = (tmi_asking){0};
-    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count, err));
+    TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count + TMI_CLUSTER_COLUMNS, err));
     TMI_TRY(tmi_asked_contributions_make(&a->contributions, schedule, err));
     TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, schedule->groups, err));
     for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;
@@ -409,6 +376,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     if (!a->tables || !a->measures || !a->by || !a->slots || !a->axes || !a->classes || !a->class_numbers || !a->ends ||
         !a->frame_points || !a->frame_rest || !a->frame_clamped)
         TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_asking_make_clusters(a, schedule, err));
     add_design(a, schedule);
     add_axes(a, schedule);
     fill_tables(a, schedule);
@@ -422,6 +390,7 @@ done:
 tamis_status tmi_asking_draw(tmi_asking *a, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status = tmi_variance_groups_draw(&a->groups, rng, err);
+    if (status == TAMIS_OK) tmi_asking_place_clusters(a);
     if (status == TAMIS_OK && a->unit) status = tmi_draw_key(a->key, rng, err);
     return status;
 }

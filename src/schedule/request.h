@@ -21,6 +21,16 @@ typedef struct tmi_axis_columns {
     int64_t numbers[2];                        /* 0 and 1, or m */
 } tmi_axis_columns;
 
+/* Clusters of a list (psu_file.h): how the engine finds the group of a row's cluster. */
+typedef struct tmi_cluster_list {
+    const tmi_psu_file *psus; /* NULL: there is no list */
+    bool crossed;             /* labels begin again in each stratum: a place is stratum times labels plus label */
+    int64_t *numbers, *cuts;  /* places of strata, then of labels, and where each begins; NULL: not crossed */
+    int32_t *codes;           /* of each place: its group and side, -1: no cluster of the list */
+} tmi_cluster_list;
+
+#define TMI_CLUSTER_COLUMNS 8 /* that groups of clusters need, at most */
+
 typedef struct tmi_asking {
     tmi_columns columns;
     tmi_variance_groups groups;
@@ -33,13 +43,14 @@ typedef struct tmi_asking {
     int64_t *ends;                              /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
     const tmi_column *spread;                   /* a of a stratum */
     const tmi_column *clamped;                  /* the weight, bounded for groups of clusters */
-    const tmi_column *pair;                     /* what a pair of clusters counts for; NULL: the same in all strata */
-    int64_t *frame_points, *frame_rest;         /* of the units of a frame: weights, and weights times 1 - probability */
-    int64_t *frame_clamped;                     /* and bounded weights */
-    const tmi_column *frame_unit;               /* the row's unit in the frame; NULL: there is none */
-    const tmi_column *part;                     /* of contributions: whether that unit is certain; NULL: all are one part */
+    tmi_cluster_list listed;
+    const tmi_column *pair;             /* what a pair of clusters counts for; NULL: the same in all strata */
+    int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
+    int64_t *frame_clamped;             /* and bounded weights */
+    const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
+    const tmi_column *frame_unit;       /* the row's unit in the frame; NULL: there is none */
+    const tmi_column *part;             /* of contributions: whether that unit is certain; NULL: all are one part */
     tmi_asked_contributions contributions;
-    const tmi_column *rest;                     /* of the row's unit; NULL: its weight less 1 */
     tmi_table *tables;
     size_t table_count;
     tmi_measure *measures;            /* of all tables */
@@ -53,6 +64,12 @@ typedef struct tmi_asking {
 
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
+
+/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the groups
+ * that were drawn, for a list. */
+tamis_status tmi_asking_make_clusters(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
+void tmi_asking_add_clusters(tmi_asking *asking, const tmi_schedule *schedule);
+void tmi_asking_place_clusters(tmi_asking *asking);
 
 /* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
 tamis_status tmi_asking_draw(tmi_asking *asking, tamis_rng *rng, tamis_error *err);

@@ -198,7 +198,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     const tmi_plan_privacy *p = &plan->privacy;
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
     s->clustered = d->cluster || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
-    s->scattered = s->clustered && (d->kind->only_weights || !(d->cluster || d->kind->fixed_size));
+    s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(d->cluster || d->kind->fixed_size));
+    s->anywhere = s->clustered && (s->scattered || s->psus || p->design_protected);
     s->rows_fixed = d->kind->fixed_size && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
     s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && !d->kind->unequal;
@@ -208,7 +209,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->rows = known ? rows : ROWS_GUESSED;
     s->rows_bounded = known;
     bool counted = d->sample > 0 && !d->kind->only_weights;
-    s->df = counted ? d->sample - (int64_t)d->stratum_count : -1;
+    s->df = s->psus ? tmi_psu_count(s->psus) - (int64_t)s->psus->strata : counted ? d->sample - (int64_t)d->stratum_count : -1;
 }
 
 /* ---- pairs of clusters ---- */
@@ -218,19 +219,21 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
 static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;
-    s->pair_points = tmi_alloc(s->strata, sizeof *s->pair_points);
+    s->pair_strata = s->psus ? s->psus->strata : s->strata;
+    s->pair_points = tmi_alloc(s->pair_strata, sizeof *s->pair_points);
     if (!s->pair_points) return tmi_fail_memory(err);
-    for (size_t h = 0; h < s->strata; h++) {
-        const int64_t clusters = s->stays || s->strata == 1 ? d->strata[h].sample : 0, pairs = clusters / 2;
+    for (size_t h = 0; h < s->pair_strata; h++) {
+        const int64_t drawn = s->stays || s->strata == 1 ? d->strata[s->psus ? 0 : h].sample : 0;
+        const int64_t clusters = s->psus ? s->psus->clusters[h] : drawn, pairs = clusters / 2;
         const double part = pairs > 0 ? (double)clusters / (2 * (double)pairs) : 1;
         s->pair_points[h] = (int64_t)ceil(ldexp(sqrt(part), TMI_PAIR_BITS));
         s->pairs += pairs;
         s->lonely = s->lonely || clusters == 1;
     }
     bool same = true;
-    for (size_t h = 0; h < s->strata; h++) same = same && s->pair_points[h] == s->pair_points[0];
+    for (size_t h = 0; h < s->pair_strata; h++) same = same && s->pair_points[h] == s->pair_points[0];
     const int64_t step = same ? s->pair_points[0] : 1;
-    for (size_t h = 0; same && h < s->strata; h++) s->pair_points[h] = 1;
+    for (size_t h = 0; same && h < s->pair_strata; h++) s->pair_points[h] = 1;
     if (s->scattered) s->pairs = 0, s->lonely = false;
     return tmi_number_ratio(&s->pair_step, step, INT64_C(1) << TMI_PAIR_BITS, err);
 }
@@ -250,10 +253,16 @@ static double ratio_of(const tmi_sampling *s)
     return most <= NEAR * least ? most : 0;
 }
 
-tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)
+tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, const tmi_psu_facts *psus,
+                               tamis_error *err)
 {
     const tmi_plan_design *d = &plan->design;
-    *s = (tmi_sampling){.design = d, .strata = d->stratum_count, .stays = d->by && !plan->privacy.design_protected, .frame = frame, .parts = 1};
+    *s = (tmi_sampling){.design = d,
+                        .psus = psus,
+                        .frame = frame,
+                        .parts = 1,
+                        .strata = d->stratum_count,
+                        .stays = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
     tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
     if (status == TAMIS_OK && s->clustered) status = set_pairs(s, err);
@@ -261,4 +270,9 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
     s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);
     return status;
+}
+
+int64_t tmi_weight_less(const tmi_sampling *s)
+{
+    return s->design->regularise || s->clustered ? 0 : (int64_t)round(1 / tmi_number_nearest(s->step));
 }

@@ -16,6 +16,7 @@
 #include "num/number.h"
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
+#include "schedule/psu_file.h"
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30
@@ -46,9 +47,12 @@ typedef struct tmi_sampling {
     double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;
-    bool scattered;          /* the number of clusters is not public: they fall into groups by a hash */
-    int64_t pairs;           /* of clusters of the same stratum; 0: not public */
-    int64_t *pair_points;    /* one per stratum: a pair stands for so many steps, more than 1 where one cluster is left over */
+    const tmi_psu_facts *psus; /* clusters are those of a public list; NULL: there is none */
+    bool scattered;            /* the number of clusters is not public: they fall into groups by a hash */
+    bool anywhere;             /* a replaced record may be in any cluster */
+    int64_t pairs;             /* of clusters of the same stratum; 0: not public */
+    size_t pair_strata;        /* strata of the design, or of the list */
+    int64_t *pair_points; /* one per such stratum: a pair stands for so many steps, more than 1 where one cluster is left over */
     tamis_number *pair_step; /* 2^-10; where all strata have the same, what that is: its points are 1 */
     bool lonely;             /* a stratum has only one cluster, which shows no variance */
     int64_t df;              /* first-stage units minus strata; -1: not public */
@@ -60,11 +64,17 @@ typedef struct tmi_sampling {
     bool of_units;           /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;
 
-/* `frame`: what the plan's frame says; NULL without one.
+/* `frame`: what the plan's frame says, `psus`: what its list of clusters says, which must outlive the sampling; NULL without one.
  *
  * Errors   INVALID (a weight without a bound), UNABLE (weights too far apart for a grid), SYSTEM; empty then.           */
-tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err);
+tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, const tmi_frame_facts *frame,
+                               const tmi_psu_facts *psus, tamis_error *err);
 void tmi_sampling_clear(tmi_sampling *sampling);
+
+/* ROWS: what is taken off one of the factors of a = w (w - 1), in steps. Nothing where the variance of moved weights is known
+ * otherwise, and nothing in clustered designs: there sums of w^2 say what a bound of the weights takes off, and weights may have any
+ * unit. */
+int64_t tmi_weight_less(const tmi_sampling *sampling);
 
 /* "srs", "stratified", ... */
 const char *tmi_design_name(const tmi_plan_design *design);

@@ -9,6 +9,7 @@
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
+#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/refusals.h"
 
@@ -23,11 +24,14 @@ void tmi_schedule_clear(tmi_schedule *s)
     tamis_number_free(s->epsilon);
     tamis_number_free(s->delta);
     tmi_frame_file_clear(&s->frame);
+    tmi_psu_file_clear(&s->psus);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
 }
 
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s) { return s->frame.facts.count > 0 ? &s->frame.facts : NULL; }
+
+const tmi_psu_facts *tmi_psus_of(const tmi_schedule *s) { return s->psus.facts.strata > 0 ? &s->psus.facts : NULL; }
 
 /* ---- what is known ---- */
 
@@ -64,7 +68,7 @@ bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
  * by what that takes off (inference/pool.h). */
 #define CLAMPED 1.5
 
-static void tmi_clamp_weights(tmi_schedule *s)
+static void clamp_weights(tmi_schedule *s)
 {
     tmi_sampling *p = &s->sampling;
     tmi_sizes z;
@@ -76,13 +80,48 @@ static void tmi_clamp_weights(tmi_schedule *s)
 
 /* ---- tables that were chosen before ---- */
 
-static tamis_status check_shape(const tmi_shape *shape, const tmi_workload *w, tamis_error *err)
+/* Whether anything is read from tables of a family. */
+static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
 {
+    const bool of_rows = s->sampling.weights == TMI_ROWS;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    switch (family) {
+    case TMI_UNWEIGHED: return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0;
+    case TMI_WEIGHED: return tmi_main_family(s) == family;
+    case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
+    case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;
+    case TMI_CLAMPED: return source == TMI_CLUSTER_GROUPS && of_rows;
+    default: return false;
+    }
+}
+
+static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, tamis_error *err)
+{
+    const tmi_workload *w = &s->workload;
     bool right = shape->family < TMI_WEIGHINGS && shape->world < w->world_count && shape->axis_count <= TMI_MAX_AXES;
     for (size_t i = 0; right && i < shape->axis_count; i++)
         right = shape->axes[i] < w->axis_count && (i == 0 || shape->axes[i - 1] < shape->axes[i]);
-    if (right && shape->form != TMI_FULL) right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0;
-    return right ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "measurements: a table has axes that the plan does not have");
+    if (right && shape->form != TMI_FULL)
+        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && shape->family != TMI_GROUPED;
+    if (!right) return tmi_fail(err, TAMIS_INVALID, "measurements: a table has axes that the plan does not have");
+    if (is_family_used(s, (tmi_weighing)shape->family)) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
+}
+
+/* Groups of clusters, and the weights in them: any that could have been chosen. */
+static tamis_status take_groups(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+{
+    tmi_sampling *p = &s->sampling;
+    const size_t groups = chosen->groups, most = p->pairs > 0 ? (size_t)p->pairs : TMI_MAX_CLUSTER_GROUPS;
+    const bool fits = groups <= TMI_MAX_CLUSTER_GROUPS && groups <= most && (!p->scattered || (groups & (groups - 1)) == 0);
+    if (groups > 0 && !(tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS && fits))
+        return tmi_fail(err, TAMIS_INVALID, "sampling.groups: the design has no such groups of clusters");
+    s->groups = groups;
+    if (groups == 0 || p->weights != TMI_ROWS) return TAMIS_OK;
+    if (chosen->clamped < 1 || chosen->clamped > p->most)
+        return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_groups: expected a number from 1 to largest_point");
+    p->most_clamped = chosen->clamped;
+    return TAMIS_OK;
 }
 
 static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const bool *known, tamis_error *err)
@@ -90,16 +129,19 @@ static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const
     tamis_status status;
     if (chosen->apart && !s->sampling.stays)
         return tmi_fail(err, TAMIS_INVALID, "measurements: strata that are not public cannot be measured apart");
+    for (size_t i = 0; i < s->plan->statistic_count && !chosen->apart; i++)
+        if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
+            return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, chosen->apart, chosen->joined, s->controls,
                               s->calibrated ? s->control_count : 0, known, err));
-    s->groups = chosen->groups;
+    TMI_TRY(take_groups(s, chosen, err));
     s->gaussian = chosen->count > 0 ? chosen->rho : s->plan->privacy.loss.rho != NULL;
     s->gap = NAN;
     s->measurements = tmi_alloc(chosen->count, sizeof *s->measurements);
     if (!s->measurements) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < chosen->count; k++) {
         tmi_measurement *m = &s->measurements[s->measurement_count++];
-        TMI_TRY(check_shape(&chosen->shapes[k], &s->workload, err));
+        TMI_TRY(check_shape(&chosen->shapes[k], s, err));
         m->shape = chosen->shapes[k];
         TMI_TRY(tmi_number_copy(&m->part, chosen->parts[k], err));
     }
@@ -114,7 +156,7 @@ done:
 static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
 {
     const tmi_variance_source source = tmi_variance_source_for(s, i);
-    if (family == tmi_family_of(s, i)) return true;
+    if (family == tmi_weighing_of(s, i)) return true;
     if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
     if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS;
     return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
@@ -143,9 +185,12 @@ done:
     return status;
 }
 
+/* Noise that is next to never there still leaves a table a finite weight beside the others. */
+#define LEAST_SD 1e-3
+
 double tmi_measurement_precision(const tmi_schedule *s, const tmi_measurement *m)
 {
-    const double sd = tmi_noise_sd(m->laws[0].scale, s->gaussian) * tmi_measurement_unit(m, &s->workload, 0);
+    const double sd = fmax(tmi_noise_sd(m->laws[0].scale, s->gaussian), LEAST_SD) * tmi_measurement_unit(m, &s->workload, 0);
     return 1 / (sd * sd);
 }
 
@@ -183,6 +228,14 @@ static tamis_status take_frame(tmi_schedule *s, const tmi_chosen *chosen, tamis_
     return tmi_fail(err, TAMIS_INVALID, "frame: what the frame of the plan says about each stratum is missing");
 }
 
+static tamis_status take_psus(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+{
+    if (!s->plan->design.psus) return TAMIS_OK;
+    if (!chosen) return tmi_psu_file_read(&s->psus, s->plan, err);
+    if (chosen->psus) return tmi_psu_facts_copy(&s->psus.facts, chosen->psus, err);
+    return tmi_fail(err, TAMIS_INVALID, "psus: the number of clusters in each stratum is missing");
+}
+
 tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err)
 {
     return tmi_schedule_make_watched(s, plan, chosen, NULL, err);
@@ -197,9 +250,10 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     if (!known) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_refuse_plan(plan, err));
     TMI_TRY(take_frame(s, chosen, err));
-    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), err));
+    TMI_TRY(take_psus(s, chosen, err));
+    TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), tmi_psus_of(s), err));
     s->sampling.parts = tmi_contribution_parts(plan, &s->sampling);
-    tmi_clamp_weights(s);
+    clamp_weights(s);
     TMI_TRY(tmi_refuse_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));
     for (size_t i = 0; i < plan->statistic_count; i++) {

@@ -16,6 +16,7 @@
 typedef struct tmi_schedule {
     const tamis_plan *plan; /* held */
     tmi_frame_file frame;   /* empty: the plan has none; of a certificate its facts alone */
+    tmi_psu_file psus;      /* the same for the list of clusters */
     tmi_sampling sampling;
     tmi_workload workload;
     tmi_measurement *measurements;
@@ -43,10 +44,12 @@ typedef struct tmi_chosen {
     bool apart;  /* strata are measured apart */
     bool joined; /* classes of a column are (workload.h) */
     size_t groups;
+    int64_t clamped; /* points of weights in groups of clusters, at most; 0: not said */
     tmi_shape *shapes;
     tamis_number **parts; /* one per table */
     size_t count;
     const tmi_frame_facts *frame; /* NULL: there is none */
+    const tmi_psu_facts *psus;    /* NULL: there is none */
 } tmi_chosen;
 
 /* `chosen` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more than the plan
@@ -80,6 +83,9 @@ tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error 
 
 /* What the frame says; NULL if the plan has none. */
 const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
+
+/* What the list of clusters says; NULL if the plan has none. */
+const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
 
 /* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after the
  * noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; groups of clusters. */

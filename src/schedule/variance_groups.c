@@ -19,12 +19,12 @@ tamis_status tmi_variance_groups_make(tmi_variance_groups *g, const tmi_sampling
     g->scattered = s->scattered;
     g->codes = 2 * count + (s->scattered ? 0 : 1);
     if (g->scattered) return TAMIS_OK;
-    g->strata = s->stays ? s->strata : 1;
+    g->strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
     g->cluster_counts = tmi_alloc(g->strata, sizeof *g->cluster_counts);
     g->cell_of = tmi_alloc(g->strata, sizeof *g->cell_of);
     bool room = g->cluster_counts && g->cell_of;
     for (size_t h = 0; room && h < g->strata; h++) {
-        g->cluster_counts[h] = s->stays ? s->design->strata[h].sample : s->design->sample;
+        g->cluster_counts[h] = s->psus ? s->psus->clusters[h] : s->stays ? s->design->strata[h].sample : s->design->sample;
         g->cell_of[h] = tmi_alloc((size_t)g->cluster_counts[h], sizeof **g->cell_of);
         room = g->cell_of[h] != NULL;
     }

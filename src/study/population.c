@@ -414,6 +414,10 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
             "a weights-only design does not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
     if (plan->privacy.rows_per_unit > 1)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows, not units with several rows: remove `rows_per_unit`"));
+    if (plan->design.psus)
+        TMI_TRY(
+            tmi_fail(err, TAMIS_REFUSED,
+                     "a study draws other clusters each time, and `psus` lists those of one sample: study the plan without it"));
     if (plan->design.nonresponse && !response)
         TMI_TRY(tmi_fail(err, TAMIS_REFUSED,
                          "the plan says `nonresponse: yes`: name the population's column of probabilities "

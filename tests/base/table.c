@@ -49,6 +49,30 @@ static void columns_are_aligned(void **state)
     tamis_free(text);
 }
 
+static void long_names_take_several_lines(void **state)
+{
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT};
+    (void)state;
+    tmi_text_table table;
+    tmi_text t;
+    char wide[61];
+    memset(wide, '9', 50);
+    wide[50] = '\0';
+    tmi_text_init(&t);
+    tmi_table_init(&table, 2, align);
+    tmi_table_row(&table, (const char *const[]){"name", "n"});
+    tmi_table_row(&table, (const char *const[]){"  rows, sums and squares of income by state", wide});
+    tmi_table_row(&table, (const char *const[]){"東京", "1"});
+    tmi_table_write(&t, &table);
+    tmi_table_clear(&table);
+    assert_string_equal(t.bytes, "name                                                                          n\n"
+                                 "───────────────────────────────────────────────────────────────────────────────\n"
+                                 "  rows, sums and squares of\n"
+                                 "      income by state        99999999999999999999999999999999999999999999999999\n"
+                                 "東京                                                                          1\n");
+    tmi_text_clear(&t);
+}
+
 static void paragraphs_fit(void **state)
 {
     (void)state;
@@ -75,6 +99,7 @@ int main(void)
     const struct CMUnitTest group[] = {
         cmocka_unit_test(widths_are_those_of_a_terminal),
         cmocka_unit_test(columns_are_aligned),
+        cmocka_unit_test(long_names_take_several_lines),
         cmocka_unit_test(paragraphs_fit),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

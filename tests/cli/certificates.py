@@ -39,19 +39,23 @@ def better(certificate, path, value):
     """A change that would promise more than was kept: less sensitivity, less noise, less loss, rarer units; None: no such thing."""
     key = path[-1]
     if path[0] == "measurements":
-        if key in ("sensitivity", "cells_of_a_record") and value > 1:
+        if key in ("sensitivity", "groups", "strata") and value > 1:
             return value - 1
-        if key == "may_be_left_out":
-            return False if value else None
-        if key in ("sensitivity_l2_squared", "scale"):
+        if key == "clamp" and value > 1 and path[-2] != "noise":
+            return value - 1
+        if key in ("sensitivity_l2_squared", "scale", "row_adds_at_most"):
             return str(verifier.Fraction(value) / 2)
-        if key == "high" and value > 0:
-            return value - 1
+        if key in ("epsilon", "rho"):
+            return str(verifier.Fraction(value) * 2)
+        if key == "shift":
+            return value + 1
+        if key == "form":
+            return "raw" if value != "raw" else "centred"
     if path[0] == "guarantee" and key == "upper":
         return value * 0.99 if value > 0 else None
     if path[0] == "amplification" and key == "epsilon":
         return str(verifier.Fraction(value) * verifier.Fraction(99, 100))
-    if path[0] == "sampling" and key == "largest_point":
+    if path[0] == "sampling" and key in ("largest_point", "largest_point_in_groups"):
         return value - 1
     if path[0] == "composition" and key in ("epsilon", "rho"):
         return str(verifier.Fraction(value) / 2)

@@ -171,7 +171,7 @@ def an_edited_file_is_found_by_its_hash_and_by_what_it_says():
     edits = {
         "release.json": (r'("epsilon": {\s*"lower": )1', r'\g<1>0.01'),
         "release.csv": ("total,x,,", "total,x,,1"), "registry.yaml": ("epsilon: 1\n", "epsilon: 0.01\n"),
-        "report.html": ("epsilon 1,", "epsilon 0.01,"), "measurements.json": (r'"value": -?', '"value": 7'),
+        "report.html": ("epsilon 1,", "epsilon 0.01,"), "measurements.json": (r'("values": \[\s*)-?(?=\d)', r'\g<1>7'),
     }
     with place() as folder:
         out = release(folder, "out")
@@ -226,11 +226,11 @@ def everything_that_a_plan_can_ask_for_follows():
 def every_field_of_the_measurements_is_the_certificates():
     """Each leaf but the noisy integers themselves, with the hashes made anew, shown to the second verifier; a sample to both."""
     with place() as folder:
-        out = release(folder, "out")
+        out = tables(folder, "weights")
         kept, numbers = read(out), read(out, "measurements.json")
         tried = 0
         for path, value in list(leaves(numbers))[::1 if LONG else 4]:
-            if path[-1] == "value":
+            if "values" in path and "column" not in path:
                 continue
             other = changed(numbers, path, not value if isinstance(value, bool) else value + "1" if isinstance(value, str) else value + 1)
             (out / "measurements.json").write_text(json.dumps(other))
@@ -262,6 +262,229 @@ def changed(document, path, value):
     return other
 
 
+TABLES = {  # of every weighing and form, and of classes, worlds, strata and groups of clusters
+    "weights": ("{weights: {cluster: d}, weight: w, max_weight: 40, typical: {population: 200, sample: 48}}", "epsilon: 1"),
+    "strata": ("{stratified: {by: g, within: srs, strata: {a: {population: 300, sample: 24}, b: {population: 90, sample: 24}}}}", "epsilon: 1"),
+    "clusters": ("{cluster: {by: d, population: 30, sample: 12, smallest: 2, largest: 5}}", "epsilon: 1, delta: 1e-6"),
+}
+
+
+def tables(folder, name):
+    design, loss = TABLES[name]
+    plan = PLAN.split("design:")[0].format() + f"""design: {design}
+privacy: {{unit: person, {loss}}}
+columns:
+  x: {{from: -2, to: 6, step: 1}}
+  g: {{values: [a, b]}}
+  h: {{values: [u, v, w]}}
+  k: {{from: 0, to: 9, step: 1}}
+statistics:
+  - total: x
+  - {{mean: x, by: g}}
+  - {{count: units, by: h}}
+  - {{count: units, by: g, where: {{h: [u, v]}}}}
+  - {{count: units, by: h, where: {{k: {{to: 4}}}}}}
+budget: {{epsilon: 3, delta: 1e-5}}
+ledger: {name}.ledger
+"""
+    (folder / "sample.csv").write_text("x,g,h,k,w,d\n" + "".join(f"{i % 7},{'ab'[i % 2]},{'uvw'[i % 3]},{i % 10},{3 + i % 4},c{i % 12}\n" for i in range(48)))
+    (folder / f"{name}.yaml").write_text(plan)
+    done = tamis("release", f"{name}.yaml", "--quiet", "--out", name, cwd=folder)
+    assert done.returncode == OK, done.stderr
+    return folder / name
+
+
+def scaled(m, factor):
+    """The noise of a table, times a factor."""
+    for law in m["noise"]:
+        law["scale"] = str(verifier.Fraction(law["scale"]) * factor)
+
+
+def sensitised(m, factor):
+    """Another sensitivity, and the noise that follows from it."""
+    for law in m["noise"]:
+        law["sensitivity"] = int(law["sensitivity"] * factor)
+        law["sensitivity_l2_squared"] = str(verifier.Fraction(law["sensitivity_l2_squared"]) * factor ** 2)
+    scaled(m, factor)
+
+
+def coin(m):
+    return "rho" if "rho" in m else "epsilon"
+
+
+def drop_axis(m, c):
+    if len(m["axes"]) > 1:
+        m["axes"], m["table"]["axes"], m["cells"] = m["axes"][:-1], m["table"]["axes"][:-1], m["cells"] if "number" in m["axes"][-1] else m["cells"] // m["axes"][-1]["levels"]
+        return True
+
+
+def merge_classes(m, c):
+    for a in m["axes"]:
+        for k in a.get("crossed", []):
+            if len(k.get("classes", [])) > 2:
+                k["classes"] = [k["classes"][0] + k["classes"][1]] + k["classes"][2:]
+                m["cells"] = m["cells"] // a["levels"] * (a["levels"] - 1)
+                a["levels"] -= 1
+                return True
+
+
+def enlarge(m, c):
+    """A part of the budget that is taken twice, with half of the noise."""
+    m[coin(m)] = str(2 * verifier.Fraction(m[coin(m)]))
+    scaled(m, verifier.Fraction(1, 2))
+    return True
+
+
+def shift_part(m, c):
+    """A part of the budget that another table does not have: they add up, but the noise does not follow."""
+    other = next(x for x in c["measurements"] if x is not m)
+    part = verifier.Fraction(other[coin(m)]) / 2
+    m[coin(m)], other[coin(m)] = str(verifier.Fraction(m[coin(m)]) + part), str(part)
+    return True
+
+
+def to_raw(m, c):
+    """A full table as if it were a number by itself, for half of the noise."""
+    if m["form"] == "full" and m["axes"]:
+        m["form"] = "raw"
+        sensitised(m, verifier.Fraction(1, 2))
+        return True
+
+
+def fewer_groups(m, c):
+    if m["groups"] > 1:
+        m["groups"] //= 2
+        return True
+
+
+def other_groups(m, c):
+    """More groups than a design has pairs, or none of which there could be."""
+    if m["groups"] > 1:
+        for x in c["measurements"]:
+            if x["groups"] > 1:
+                x["groups"] = 65
+        c["sampling"]["groups"] = 65
+        return True
+
+
+def one_place(m, c):
+    """A record that leaves no cell when it enters another."""
+    if m["form"] == "full" and m["axes"]:
+        sensitised(m, verifier.Fraction(1, 2))
+        return True
+
+
+def two_places(m, c):
+    """Signed numbers as if they had no signs: under L2 half of the square."""
+    if m["weighed_by"] == "groups":
+        for law in m["noise"]:
+            law["sensitivity_l2_squared"] = str(verifier.Fraction(law["sensitivity_l2_squared"]) / 2)
+        return True
+
+
+def lower_weight(m, c):
+    """Half of the largest weight, and all that follows from it in one table."""
+    key = "largest_point_in_groups" if m["weighed_by"] in ("groups", "clamped spread") else "largest_point"
+    if m["weighed_by"] in ("weight", "groups") and key in c["sampling"]:
+        c["sampling"][key] //= 2
+        for law in m["noise"]:
+            law["row_adds_at_most"] = str(verifier.Fraction(law["row_adds_at_most"]) / 2)
+        sensitised(m, verifier.Fraction(1, 2))
+        return True
+
+
+def other_weighing(m, c):
+    m["weighed_by"] = "none" if m["weighed_by"] != "none" else "spread"
+    return True
+
+
+def other_place(m, c):
+    if m["table"]["axes"]:
+        m["table"]["axes"] = [k + 1 for k in m["table"]["axes"]]
+        return True
+
+
+def no_condition(m, c):
+    if "where" in m:
+        del m["where"]
+        return True
+
+
+def no_rest(m, c):
+    for a in m["axes"]:
+        for k in a.get("crossed", []):
+            if k["rest"]:
+                k["rest"], m["cells"], a["levels"] = False, m["cells"] // a["levels"] * (a["levels"] - 1), a["levels"] - 1
+                return True
+
+
+def narrower(m, c):
+    """A column with half of its range."""
+    for a in m["axes"]:
+        if "number" in a:
+            for place in (a["number"]["grid"], a["number"]["column"]):
+                place["to"] = "2"
+            return True
+
+
+def lower_degree(m, c):
+    for a in m["axes"]:
+        if "number" in a and m["form"] == "full":
+            a["number"]["degree"], a["levels"], m["levels"] = 1, a["levels"] - 1, m["levels"] // a["levels"] * (a["levels"] - 1)
+            return True
+
+
+def is_exact(m, c):
+    if m["rounded"]:
+        m["rounded"] = False
+        return True
+
+
+def drop(m, c):
+    """One table fewer, whose part of the budget nobody has."""
+    c["measurements"].remove(m)
+    return True
+
+
+def too_few(m, c):
+    """One table alone, with the whole budget and noise that is enough: statistics do not follow from it."""
+    c["measurements"], m[coin(m)] = [m], c["composition"][coin(m)]
+    return True
+
+
+LIES = [drop_axis, merge_classes, enlarge, shift_part, to_raw, fewer_groups, other_groups, one_place, two_places, lower_weight, other_weighing,
+        other_place, no_condition, no_rest, narrower, lower_degree, is_exact, drop, too_few]
+
+
+def each_lie_about(name, wanted):
+    def about_tables():
+        with place() as folder:
+            out = tables(folder, name)
+            kept, told = read(out), set()
+            assert problems(out) == [] == verifier.verify(out), (problems(out), verifier.verify(out))
+            alone = folder / "certificate.json"
+            for lie in LIES:
+                for i in range(len(kept["measurements"])):
+                    forged = copy.deepcopy(kept)
+                    if not lie(forged["measurements"][i], forged):
+                        continue
+                    alone.write_text(json.dumps(hashed(forged)))
+                    found = verifier.verify(alone)
+                    right = found != [] and "not one" not in found[0]
+                    assert right or lie is other_place, (lie.__name__, i, kept["measurements"][i]["name"], found)  # tamis numbers axes
+                    if lie not in told or LONG:
+                        assert problems(alone) != [], (lie.__name__, i)
+                    told.add(lie)
+            assert {lie.__name__ for lie in LIES} - {lie.__name__ for lie in told} == wanted, {lie.__name__ for lie in LIES} - {lie.__name__ for lie in told}
+
+    case(about_tables, f"no verifier believes a lie about a table: {name}")
+
+
+each_lie_about("weights", set())
+each_lie_about("strata", {"drop_axis", "lower_degree", "fewer_groups", "other_groups", "two_places", "lower_weight", "is_exact"})
+each_lie_about("clusters", {"lower_weight", "is_exact"})
+
+
 @case
 def a_frame_that_cannot_be_is_not_believed():
     """40 units, a sample of 20: probabilities of 0.4 to 0.6, or 1. With each lie whatever follows from it is computed anew by tamis,
@@ -283,7 +506,7 @@ def a_frame_that_cannot_be_is_not_believed():
         kept = read(out)
         assert kept["frame"]["strata"] == [{"units": 40, "certain": 0, "smallest": "2/5", "largest": "3/5"}], kept["frame"]
         done = tamis("verify", out, "--json")
-        assert done.returncode == OK and json.loads(done.stdout)["frame"] == "match" and verifier.verify(out) == []
+        assert done.returncode == OK and json.loads(done.stdout)["frame"] == "match" and verifier.verify(out) == [], verifier.verify(out)
         (folder / "frame.csv").rename(folder / "other.csv")
         assert json.loads(tamis("verify", out, "--json").stdout)["frame"] == "missing" and verifier.verify(out) == []
         for lie in lies:

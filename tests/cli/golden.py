@@ -38,7 +38,7 @@ WORDS = {"domain", "multiverse", "divergence", "inequality", "statement", "decla
 SAID = {"theorem", "reason", "outsider_reason", "notes"}
 RUN = {"version", "time", "ledger", "files", "hash"}
 TOLERANCE = 1e-9
-SHOWN = {"name", "low", "high", "noise", "epsilon", "rho"}
+SHOWN = {"name", "weighed_by", "form", "shift", "clamp", "noise", "epsilon", "rho"}
 DIGITS = 11  # of a floating-point number in a golden file
 
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "inference/interval/interval.h"
 #include "num/law/student.h"
@@ -193,15 +194,17 @@ static void noises_that_are_alike_are_counted(void **state)
         }
 }
 
-/* Of many noises the small ones may be taken together as a normal error, where nobody sees it. The same noises, counted instead of
- * listed, are never taken together. Noises that are nearly always 0 have heavy tails, for which their variance is no measure. */
+/* Of many noises the small ones may be taken together as a normal error, where nobody sees it. The same noises, counted instead
+ * of listed, are never taken together. Noises that are nearly always 0 have heavy tails, for which their variance is no
+ * measure. */
 static void many_small_noises_are_a_normal_error(void **state)
 {
     (void)state;
     static const struct {
         double se, factor, scale;
         int small;
-    } cases[] = {{1, 0.01, 3, 100}, {20, 0.5, 4, 100}, {3, 1, 0.15, 100}, {1, 0.2, 5, 60}, {0.5, 30, 0.12, 50}, {0.2, 0.03, 2, 90}};
+    } cases[] = {{1, 0.01, 3, 100}, {20, 0.5, 4, 100},   {3, 1, 0.15, 100},
+                 {1, 0.2, 5, 60},   {0.5, 30, 0.12, 50}, {0.2, 0.03, 2, 90}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tmi_noise_part list[101], counted[] = {{2, 3, false, 1}, {cases[i].factor, cases[i].scale, false, cases[i].small}};
         list[0] = counted[0];
@@ -216,6 +219,21 @@ static void many_small_noises_are_a_normal_error(void **state)
             if (!(fabs(p - q) < 1e-5 && fabs(p - q) < 2e-2 * q)) fail_msg("case %zu, x %g: %.9g, %.9g", i, x, p, q);
         }
     }
+}
+
+/* Two noises that are next to never there, and no sampling error: the law is that of next to nothing, and is found at once. */
+static void noises_that_are_never_there_take_no_time(void **state)
+{
+    (void)state;
+    const tmi_noise_part parts[] = {{5, 0.02, false, 3}, {2, 0.005, false, 7}};
+    const double sd = sqrt(tmi_noise_variance(parts, 2));
+    const clock_t before = clock();
+    double reach;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tmi_error_reach(&reach, &(tmi_error_law){.parts = parts, .count = 2}, 0.95, NULL), TAMIS_OK);
+        assert_true(reach > sd && reach < 10 * sd);
+    }
+    assert_true((double)(clock() - before) / CLOCKS_PER_SEC < 10); /* a thousandth of that; it took minutes */
 }
 
 static void ends_stay_in_the_range(void **state)
@@ -284,6 +302,7 @@ int main(void)
         cmocka_unit_test(a_third_cumulant_skews),
         cmocka_unit_test(noises_that_are_alike_are_counted),
         cmocka_unit_test(many_small_noises_are_a_normal_error),
+        cmocka_unit_test(noises_that_are_never_there_take_no_time),
         cmocka_unit_test(ends_stay_in_the_range),
         cmocka_unit_test(bad_laws_are_refused),
     };

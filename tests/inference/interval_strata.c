@@ -12,7 +12,8 @@
 /* Laplace noise of a scale, or Gaussian: its variance. */
 static double noise_of(double scale, bool gaussian) { return tmi_noise_part_variance((tmi_noise_part){1, scale, gaussian, 1}); }
 
-/* The interval of strata that each have noise of their own, Laplace or Gaussian with the given scales; the estimate is their sum. */
+/* The interval of strata that each have noise of their own, Laplace or Gaussian with the given scales; the estimate is their
+ * sum. */
 static tamis_status interval_of(tmi_interval *found, const tmi_stratum_count *strata, size_t count, const double *scales,
                                 bool gaussian, tamis_error *err)
 {

@@ -47,8 +47,11 @@ static const char usual[] = HEAD FILE_A
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
-                                              "privacy: {unit: person, epsilon: 1, delta: 1e-6}\n" TAIL
-                                              "budget: {epsilon: 4, delta: 1e-5}\n";
+                                              "privacy: {unit: person, epsilon: 0.1, delta: 1e-2}\n" TAIL
+                                              "budget: {epsilon: 4, delta: 1e-1}\n";
+static const char unused_delta[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
+                                               "privacy: {unit: person, epsilon: 1, delta: 1e-6}\n" TAIL
+                                               "budget: {epsilon: 4, delta: 1e-5}\n";
 static const char zero_concentrated[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
                                                     "privacy: {unit: person, rho: 0.1}\n" TAIL "budget: {rho: 1}\n";
 static const char census[] = WITH("census: {population: 900}", PERSON);
@@ -90,11 +93,11 @@ typedef enum outcome {
     FROZEN,   /* refused by the account */
     FRESH,    /* other integers, paid for */
     THE_SAME, /* nothing that shapes the integers */
-    ORDER     /* the same tables, asked in another order */
+    MIXED_UP  /* other integers under the same identity: never */
 } outcome;
 
 static const char *const outcome_names[] = {"no plan",        "another account", "frozen",
-                                            "fresh integers", "the same",        "another order"};
+                                            "fresh integers", "the same",        "one identity of different integers"};
 
 static const struct line {
     const char *key, *plan, *from, *to;
@@ -144,7 +147,7 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        tmi_text_format(text, "%zu cells within %lld:", m->cells, (long long)m->limit);
+        tmi_text_format(text, "%zu numbers within %lld:", m->numbers, (long long)m->limit);
         for (size_t h = 0; h < m->law_count; h++) {
             tmi_text_put(text, s->gaussian ? " gaussian " : " laplace ");
             tmi_text_number(text, m->laws[h].scale);
@@ -208,7 +211,7 @@ static outcome outcome_of(const side *a, const side *b)
     if (strcmp(a->survey, b->survey) != 0) return ACCOUNT;
     if (strcmp(a->frozen, b->frozen) != 0) return FROZEN;
     if (strcmp(a->identity, b->identity) != 0) return FRESH;
-    return strcmp(a->question, b->question) == 0 && strcmp(a->laws.bytes, b->laws.bytes) == 0 ? THE_SAME : ORDER;
+    return strcmp(a->question, b->question) == 0 && strcmp(a->laws.bytes, b->laws.bytes) == 0 ? THE_SAME : MIXED_UP;
 }
 
 static char *changed(const struct line *l)
@@ -346,6 +349,7 @@ static int make_place(void **state)
 {
     (void)state;
     if (!mkdtemp(place) || chdir(place) != 0) return -1;
+    write_file("psus-one.csv", "l,c\n1,1\n1,2\n2,1\n2,2\n");
     write_file("frame-one.csv", "i,p\na,0.25\nb,0.75\nc,0.5\nd,0.5\n");
     write_file("frame-two.csv", "i,p\na,0.375\nb,0.625\nc,0.5\nd,0.5\n");
     return 0;
@@ -354,7 +358,7 @@ static int make_place(void **state)
 static int remove_place(void **state)
 {
     (void)state;
-    return unlink("frame-one.csv") || unlink("frame-two.csv") || chdir("/") || rmdir(place);
+    return unlink("psus-one.csv") || unlink("frame-one.csv") || unlink("frame-two.csv") || chdir("/") || rmdir(place);
 }
 
 /* The same file name with other probabilities is another frame. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "num/number.h"
 #include "schedule/request.h"
@@ -130,7 +131,7 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
  * stays in its cluster cannot leave the only cell of a group. */
 static double attained(const tmi_schedule *s, const tmi_measurement *m)
 {
-    if (m->shape.family == TMI_GROUPED && m->cells * m->levels == 1 && !s->sampling.scattered) return 0;
+    if (m->shape.family == TMI_GROUPED && m->cells * m->levels == 1 && !s->sampling.anywhere) return 0;
     return m->rounded ? 1 - 1e-6 : 1 - 1e-12;
 }
 
@@ -147,7 +148,7 @@ static void check(const char *design, const char *privacy, const char *x, const 
     assert_int_equal(tmi_asking_make_room(&asking, &err), TAMIS_OK);
     bits_from_seed(11);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_variance_groups_draw(&asking.groups, rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
     tamis_rng_free(rng);
 
     array_row *list = calloc(MOST_RECORDS, sizeof *list), *survey = calloc(n, sizeof *survey);
@@ -156,8 +157,8 @@ static void check(const char *design, const char *privacy, const char *x, const 
     tables t = {&asking};
     for (size_t row = 0; row < n; row++) {
         memcpy(survey, rows, n * sizeof *survey);
-        size_t records = alternatives(list, &rows[row], weights, weight_count, asking.units && asking.units->kind == TMI_SCATTER);
-        const bool absent = !s.sampling.clustered || s.sampling.scattered; /* else the ranks of clusters would change */
+        size_t records = alternatives(list, &rows[row], weights, weight_count, s.sampling.anywhere);
+        const bool absent = !s.sampling.clustered || s.sampling.anywhere; /* else the ranks of clusters would change */
         for (size_t i = 0; i < s.measurement_count; i++)
             adds[i] = calloc((records + 1) * s.measurements[i].numbers, sizeof **adds);
         for (size_t r = 0; r < records + absent; r++) {
@@ -176,7 +177,7 @@ static void check(const char *design, const char *privacy, const char *x, const 
         tmi_measurement_name(&name, &s.measurements[i], &s.workload);
         const double least = attained(&s, &s.measurements[i]);
         /* whether the clusters of these rows are two sides of one group is the key's choice; else half of it is attained */
-        const double sides = s.measurements[i].shape.family == TMI_GROUPED && s.sampling.scattered ? 0.5 : 1;
+        const double sides = s.measurements[i].shape.family == TMI_GROUPED && s.sampling.anywhere ? 0.5 : 1;
         if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < least || found[i].l2 < sides * (least - 1e-6))
             fail_msg("%s: %s: L1 %.15g, L2 squared %.15g of the sensitivity", design, name.bytes, found[i].l1, found[i].l2);
         tmi_text_clear(&name);
@@ -252,6 +253,70 @@ static void clusters_that_nobody_counted(void **state)
     check("weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X,
           "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, weight, 1);
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
+}
+
+static void write_list(char *file, size_t size, const char *lines)
+{
+    snprintf(file, size, "/tmp/tamis-psus-%d.csv", (int)getpid());
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    fputs(lines, out);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* The clusters are those of a public list: the pairs and the sides are drawn before, and a record may come from any of them, or
+ * from none. Labels begin again in each stratum, or do not; a stratum of three has a cluster left over, and its pair counts for
+ * more. */
+static void clusters_of_a_list(void **state)
+{
+    (void)state;
+    static const double weight[] = {50};
+    static const struct {
+        const char *keys, *lines;
+        int64_t df;
+        size_t pairs;
+    } cases[] = {{"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\n", 2, 2},
+                 {"strata: s, cluster: c, ", "s,c\nq,2\nq,1\np,1\np,2\np,3\n", 3, 2},
+                 {"strata: s, cluster: c, ", "c,s\n1,p\n2,p\n3,q\n4,q\n", 2, 2},
+                 {"cluster: c, ", "c\n1\n2\n", 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[64], design[200];
+        tmi_schedule s;
+        write_list(file, sizeof file, cases[i].lines);
+        snprintf(design, sizeof design, "weights: {%spsus: '%s'}, weight: w, max_weight: 50", cases[i].keys, file);
+        check(design, "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, weight, 1);
+        tamis_plan *plan = plan_with(design, "epsilon: 1", X, "  - {total: x}\n");
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_true(s.sampling.anywhere && !s.sampling.scattered && s.groups <= cases[i].pairs);
+        assert_int_equal(s.sampling.df, cases[i].df);
+        assert_int_equal(s.sampling.pairs, cases[i].pairs);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+        assert_int_equal(unlink(file), 0);
+    }
+}
+
+static void lists_that_are_wrong_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *lines, *message;
+    } cases[] = {{"s,d\np,1\n", "no column c"},
+                 {"s,c\np,1\np,1\n", "duplicate cluster"},
+                 {"s,c\np,\n", "column c, row 1: expected a label"},
+                 {"s,c\n", "expected 1 to 65536 clusters"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[64], design[200];
+        tmi_schedule s;
+        tamis_error err = {0};
+        write_list(file, sizeof file, cases[i].lines);
+        snprintf(design, sizeof design, "weights: {strata: s, cluster: c, psus: '%s'}, weight: w, max_weight: 50", file);
+        tamis_plan *plan = plan_with(design, "epsilon: 1", X, "  - {total: x}\n");
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, &err), TAMIS_INVALID);
+        if (!strstr(err.message, cases[i].message)) fail_msg("%s", err.message);
+        tamis_plan_free(plan);
+        assert_int_equal(unlink(file), 0);
+    }
 }
 
 /* Rows of a unit are drawn together: where the number of units is not fixed, a hash of their ids spreads them. */
@@ -513,6 +578,8 @@ int main(void)
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
+        cmocka_unit_test(clusters_of_a_list),
+        cmocka_unit_test(lists_that_are_wrong_are_refused),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(labels_count_in_their_stratum),
         cmocka_unit_test(strata_that_are_protected),

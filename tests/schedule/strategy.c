@@ -197,7 +197,7 @@ typedef struct case_of {
     tmi_aim aims[8];
     tmi_shape supports[8];
     double vectors[8][MOST_AXES][TMI_MAX_TERMS][8];
-    double weights[8];
+    double weights[8], pooled[3], means[3];
     size_t count;
 } case_of;
 
@@ -219,7 +219,7 @@ static void make_case(case_of *c, uint64_t *stream, bool known, bool pooled)
             c->aims[i].spread_count = 1;
             c->aims[i].margin = 0.7;
             c->aims[i].groups = pooled && next_number(stream) % 2 ? 8 : 0;
-            if (pooled) c->aims[i].pool = next_number(stream) % TMI_POOLS;
+            if (pooled) c->aims[i].pool = next_number(stream) % 3;
         }
         c->supports[i] = (tmi_shape){.axis_count = combination.axis_count};
         memcpy(c->supports[i].axes, combination.axes, sizeof combination.axes);
@@ -243,6 +243,9 @@ static tmi_search search_of(case_of *c, bool gaussian)
                                     .aim_count = c->count,
                                     .gaussian = gaussian,
                                     .budget = 2,
+                                    .pooled = c->pooled,
+                                    .means = c->means,
+                                    .pools = 3,
                                     .weights = c->weights},
                         .motions = none,
                         .copies = once,

@@ -67,7 +67,7 @@ static void compare(const char *name, const tmi_preview *preview, const seen *li
             c.error += log(tmi_prospect_error(p) / list[k].error);
             c.numbers++;
         }
-        if (preview->schedule.uses[i].known) continue;
+        if (preview->schedule.workload.readings[i].known) continue;
         if (c.numbers == 0) fail_msg("%s: statistic %zu was never released", name, i + 1);
         const double noise = exp(c.noise / (double)c.numbers), error = exp(c.error / (double)c.numbers);
         if (!(fabs(log(noise)) <= log(FACTOR) && fabs(log(error)) <= log(FACTOR)))

@@ -226,7 +226,7 @@ static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_e
         if (!part.gaussian && discrete) spread = 1 / pow(sinh(0.5 / part.scale), 2);
         if (!part.gaussian && !discrete) spread /= 2;
         v->parts[v->count++] = (tmi_smooth_part){factor, spread, part.count, discrete, part.gaussian};
-        if (!part.gaussian) v->longest = fmax(v->longest, factor * fmax(part.scale, 0.25));
+        if (!part.gaussian) v->longest = fmax(v->longest, factor * (discrete ? fmax(part.scale, 0.25) : sqrt(spread)));
     }
     tmi_free(sorted);
     return TAMIS_OK;

@@ -18,7 +18,7 @@ typedef struct tmi_drawn {
 /* ---- reading; the target is a tmi_drawn ---- */
 
 tmi_read_value tmi_read_design_population, tmi_read_design_sample, tmi_read_design_rate, tmi_read_design_probability,
-    tmi_read_design_frame, tmi_read_design_cluster;
+    tmi_read_design_frame, tmi_read_design_psus, tmi_read_design_cluster;
 
 #define TMI_KEY_POPULATION "population", .read = tmi_read_design_population, .required = "population: 6194"
 #define TMI_KEY_SAMPLE "sample", .read = tmi_read_design_sample, .required = "sample: 200"

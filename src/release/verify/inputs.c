@@ -19,7 +19,8 @@ static void chosen_clear(tmi_chosen *chosen)
 /* A table as the certificate describes it; false if it is none. */
 static bool read_shape(tmi_shape *shape, const tmi_value *measurement)
 {
-    static const char *const weighings[] = {"none", "weight", "contribution", "spread", "groups", "clamped spread"}, *const forms[] = {"full", "raw", "centred"};
+    static const char *const weighings[] = {"none", "weight", "contribution", "spread", "groups", "clamped spread"};
+    static const char *const forms[] = {"full", "raw", "centred"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
     const char *weighed = tmi_value_field_text(measurement, "weighed_by"), *form = tmi_value_field_text(measurement, "form");
@@ -46,7 +47,10 @@ static tamis_status read_chosen(tmi_chosen *chosen, bool *known, const tmi_value
     const tmi_value *list = tmi_value_field(document, "measurements", TMI_VALUE_LIST);
     tamis_status status = TAMIS_OK;
     const tmi_value *sampling = tmi_value_field(document, "sampling", TMI_VALUE_MAP);
-    *chosen = (tmi_chosen){.apart = tmi_value_true(sampling, "apart"), .joined = tmi_value_true(sampling, "joined"), .groups = (size_t)tmi_value_whole(sampling, "groups")};
+    *chosen = (tmi_chosen){.apart = tmi_value_true(sampling, "apart"),
+                           .joined = tmi_value_true(sampling, "joined"),
+                           .groups = (size_t)tmi_value_whole(sampling, "groups"),
+                           .clamped = tmi_value_whole(sampling, "largest_point_in_groups")};
     *known = list != NULL;
     if (!list) return TAMIS_OK;
     chosen->count = tmi_value_size(list);
@@ -143,6 +147,15 @@ static tamis_status read_frame(tmi_frame_facts *frame, const tmi_value *document
     return tmi_check_noted(c, "frame", status, &reason, err);
 }
 
+/* What the list of clusters says; empty if there is none. */
+static tamis_status read_psus(tmi_psu_facts *psus, const tmi_value *document, tmi_checking *c, tamis_error *err)
+{
+    const tmi_value *json = tmi_value_get(document, "psus");
+    tamis_error reason = {0};
+    if (!json) return TAMIS_OK;
+    return tmi_check_noted(c, "psus", tmi_psu_facts_read(psus, json, &reason), &reason, err);
+}
+
 /* The schedule, from its plan; empty on failure. */
 static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_chosen *chosen, tamis_error *err)
 {
@@ -168,6 +181,7 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     const tmi_value *plan = tmi_value_field(document, "plan", TMI_VALUE_MAP);
     tmi_chosen chosen = {0};
     tmi_frame_facts frame = {0};
+    tmi_psu_facts psus = {0};
     tamis_error reason = {0};
     bool known;
     tamis_status status = TAMIS_OK;
@@ -178,7 +192,9 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     TMI_TRY(read_chosen(&chosen, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "a table or its part of the budget is missing");
     TMI_TRY(read_frame(&frame, document, c, err));
+    TMI_TRY(read_psus(&psus, document, c, err));
     chosen.frame = frame.count > 0 ? &frame : NULL;
+    chosen.psus = psus.strata > 0 ? &psus : NULL;
     if (!known) { /* a table that cannot be read: nothing follows */
         status = c->status;
         goto done;
@@ -188,6 +204,7 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
 
 done:
     tmi_frame_facts_clear(&frame);
+    tmi_psu_facts_clear(&psus);
     chosen_clear(&chosen);
     return status;
 }

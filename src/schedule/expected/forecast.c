@@ -1,13 +1,12 @@
 #include "schedule/expected/forecast.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 #include <tamis/profile.h>
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/expected/change.h"
 #include "schedule/result.h"
 
 /* An estimate whose error is above a third of its size is not published by most agencies. */
@@ -95,64 +94,36 @@ typedef struct trials {
     double *excess[MOST_TRIALS]; /* of each statistic; NULL: such a plan cannot be released */
 } trials;
 
-/* Of all strata in proportion; never more than `sample` in all. */
-static tamis_status enlarge(tmi_plan_stratum **strata, tmi_plan_design *d, double sample, tamis_error *err)
-{
-    const double times = sample / (double)d->sample;
-    *strata = tmi_alloc(d->stratum_count, sizeof **strata);
-    if (!*strata) return tmi_fail_memory(err);
-    d->sample = 0;
-    for (size_t h = 0; h < d->stratum_count; h++) {
-        tmi_plan_stratum *own = &(*strata)[h];
-        *own = d->strata[h];
-        const double larger = floor((double)own->sample * times + 1e-6); /* exact where there is one stratum */
-        own->sample = larger < (double)own->population ? (int64_t)larger : own->population;
-        d->sample += own->sample;
-    }
-    d->strata = *strata;
-    return TAMIS_OK;
-}
-
 /* The excesses of all statistics under a plan with another loss or sample; NULL if it cannot be released. */
 static tamis_status try_plan(double **excess, const trials *t, double value, tamis_error *err)
 {
-    static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
     const tamis_plan *plan = t->schedule->plan;
-    tamis_plan other = {.holders = 1};
-    tmi_plan_loss *loss = &other.privacy.loss;
-    tmi_plan_stratum *strata = NULL;
+    tmi_change change = {.sample = t->of_sample ? value : 0};
     tamis_number *number = NULL;
-    tmi_schedule schedule = {0};
     tmi_forecast *list = NULL;
     char text[40];
     tamis_status status = TAMIS_OK;
-    memcpy((char *)&other + all, (const char *)plan + all, sizeof other - all);
-    other.privacy.secret_sample = false; /* nothing is asked about outsiders */
-    if (t->of_sample) {
-        TMI_TRY(enlarge(&strata, &other.design, value, err));
-    } else {
+    if (!t->of_sample) {
         snprintf(text, sizeof text, "%.2g", value);
         TMI_TRY(tamis_number_read(&number, text, err));
-        *(loss->rho ? &loss->rho : &loss->epsilon) = number;
+        change.loss = plan->privacy.loss;
+        *(change.loss.rho ? &change.loss.rho : &change.loss.epsilon) = number;
     }
-    TMI_TRY(tmi_schedule_make(&schedule, &other, NULL, err));
-    TMI_TRY(tmi_forecasts_make(&list, &schedule, err));
+    TMI_TRY(tmi_change_forecast(&list, t->schedule, &change, err));
+    if (!list) goto done;
     *excess = tmi_alloc(plan->statistic_count, sizeof **excess);
     if (!*excess) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < plan->statistic_count; i++) (*excess)[i] = excess_of(&list[i]);
 
 done:
     tmi_forecasts_free(list, plan->statistic_count);
-    tmi_schedule_clear(&schedule);
     tamis_number_free(number);
-    tmi_free(strata);
     return status;
 }
 
 /* *excess is NULL if the value cannot be tried. */
 static tamis_status try_value(const double **excess, trials *t, double value, tamis_error *err)
 {
-    tamis_error reason = {0};
     *excess = NULL;
     for (size_t i = 0; i < t->count; i++) {
         if (t->values[i] != value) continue;
@@ -161,13 +132,9 @@ static tamis_status try_value(const double **excess, trials *t, double value, ta
     }
     if (t->count == MOST_TRIALS || !(value <= t->most)) return TAMIS_OK;
     t->values[t->count] = value;
-    tamis_status status = try_plan(&t->excess[t->count], t, value, &reason);
-    if (status == TAMIS_SYSTEM) {
-        if (err) *err = reason;
-        return status;
-    }
-    *excess = t->excess[t->count++];
-    return TAMIS_OK;
+    tamis_status status = try_plan(&t->excess[t->count], t, value, err);
+    if (status == TAMIS_OK) *excess = t->excess[t->count++];
+    return status;
 }
 
 /* Two digits. */

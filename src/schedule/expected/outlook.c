@@ -33,7 +33,8 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        return part * z->sample * w * fmax(w - 1, 0) * s->sampling.correction;
+        const double less = s->sampling.clustered ? 0 : 1; /* as in tmi_weight_less */
+        return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
         if (stratum != SIZE_MAX && stratum != h) continue;
@@ -134,6 +135,7 @@ static guess guess_of(const subject *about, size_t stratum, double part)
         g.within = g.own = 1;
         g.between = s->sampling.rows_fixed ? 0 : 1;
     }
+    g.spread *= tmi_relative_deff(&s->plan->design, &s->plan->statistics[about->statistic]);
     return g;
 }
 
@@ -299,7 +301,7 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate) +
                       o.explained * o.explained * about->controls;
     const double least = o.sampling_sd * o.sampling_sd, far = farthest(about), scale = o.divisor > 0 ? 1 / o.divisor : 1,
-                 most = fmax(least, g.spread * far * far * scale * scale);
+                 most = s->sampling.clustered ? INFINITY : fmax(least, g.spread * far * far * scale * scale);
     o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
     if (o.denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */

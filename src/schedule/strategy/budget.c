@@ -39,14 +39,16 @@ static double relative_of(const tmi_aim *a, double spread)
 /* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with
  * w = t/(t + r) of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. */
 #define DIFFER 0.25
+#define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
 
 static double own_part(double relative) { return isfinite(relative) ? DIFFER / (DIFFER + relative) : 0; }
 
 static double shrunk(double relative, double precision)
 {
     const double w = own_part(relative), rest = 1 - w;
-    if (w == 0) return DIFFER + 1 / precision;
-    return w * relative + (rest > 0 ? rest * rest / precision : 0);
+    const double mean = precision > 0 ? 1 / precision : INFINITY;
+    if (w == 0) return DIFFER + mean;
+    return w * relative + (rest > 0 ? rest * rest * mean : 0);
 }
 
 /* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
@@ -69,21 +71,28 @@ static double widening(const tmi_problem *p, const tmi_aim *a, double spread)
 
 double tmi_aim_variance(const tmi_problem *p, const tmi_aim *a)
 {
-    return a->sampling + tmi_aim_noise(p, a) + widening(p, a, sum_of(p, a->spread, a->spread_count));
+    return a->sampling + a->noise_variance + widening(p, a, a->spread_variance);
 }
 
-void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
+void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_effects_reset(p->effects);
     for (size_t k = 0; k < s->count; k++)
         tmi_effects_add(p->effects, &s->tables[k]->information,
                         tmi_candidate_precision(s->tables[k], p->gaussian, p->budget * s->parts[k]));
     tmi_effects_solve(p->effects);
-    for (size_t k = 0; k < TMI_POOLS; k++) p->pooled[k] = p->known[k];
+}
+
+void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
+{
+    tmi_budget_solve(p, s);
+    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
     for (size_t i = 0; i < p->aim_count; i++) {
         tmi_aim *a = &p->aims[i];
+        a->noise_variance = tmi_aim_noise(p, a);
+        a->spread_variance = sum_of(p, a->spread, a->spread_count);
         if (!is_pooled(a)) continue;
-        a->relative = relative_of(a, sum_of(p, a->spread, a->spread_count));
+        a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
         p->pooled[a->pool] += isfinite(a->relative) ? 1 / a->relative : 0;
     }
 }
@@ -111,7 +120,8 @@ static double relative_slope(const tmi_aim *a, double spread)
 /* Pooled aims: what the objective gains by a smaller relative variance of each, by itself and through the mean of the pool. */
 static void pull_pooled(const tmi_problem *p, const double *weights)
 {
-    double means[TMI_POOLS] = {0};
+    double *means = p->means;
+    for (size_t k = 0; k < p->pools; k++) means[k] = 0;
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a)) continue;
@@ -126,9 +136,8 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
         const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(shrunk(a->relative, P)));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
         const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
-        const double spread = sum_of(p, a->spread, a->spread_count);
         for (size_t k = 0; k < a->spread_count; k++)
-            tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, spread));
+            tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, a->spread_variance));
     }
 }
 
@@ -137,8 +146,7 @@ static void pull(const tmi_problem *p, double *weights)
 {
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
-        const double spread = sum_of(p, a->spread, a->spread_count);
-        const double variance = a->sampling + tmi_aim_noise(p, a) + widening(p, a, spread);
+        const double spread = a->spread_variance, variance = tmi_aim_variance(p, a);
         weights[i] = variance > 0 ? a->share / variance : 0;
         if (!(variance > 0)) continue;
         for (size_t k = 0; k < a->noise_count; k++) tmi_effects_pull(p->effects, &a->noise[k], weights[i]);
@@ -167,8 +175,16 @@ static void step(double *parts, const double *from, const double *gains, size_t 
 #define MOST_TABLES 4096 /* that a strategy has; their parts are on the stack for a moment */
 #define CLOSE 1e-7       /* of the sum of the shares: what a round must gain */
 
-double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds)
+void tmi_budget_gains(tmi_problem *p, const tmi_strategy *s, double *gains)
 {
+    tmi_budget_inform(p, s);
+    pull(p, p->weights);
+    for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
+}
+
+double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds, int *looks)
+{
+    int count = 1;
     double before[MOST_TABLES], shares = 0, best = tmi_budget_objective(p, s), power = 1;
     for (size_t i = 0; i < p->aim_count; i++) shares += p->aims[i].share;
     for (int round = 0; round < rounds && isfinite(best) && s->count <= MOST_TABLES; round++) {
@@ -176,10 +192,12 @@ double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int ro
         pull(p, p->weights);
         for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
         memcpy(before, s->parts, s->count * sizeof *before);
+        count++;
         double next;
         for (;;) {
             step(s->parts, before, gains, s->count, power);
             next = tmi_budget_objective(p, s);
+            count++;
             if (next <= best || power < 0.1) break;
             power = power > 0.9 ? (p->gaussian ? 1. / 2 : 1. / 3) : power / 2;
         }
@@ -191,6 +209,7 @@ double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int ro
         best = next;
         if (gained < CLOSE * shares) break;
     }
+    if (looks) *looks += count;
     return best;
 }
 

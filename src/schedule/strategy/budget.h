@@ -1,11 +1,11 @@
 /* How a budget is best divided over given tables.
  *
- * Each statistic is an aim: its expected whole variance T is that of sampling, of the noise of its estimate, and of what an interval
- * adds because the sampling variance is estimated with noise too. What is minimised is the sum of share * log T. Logarithms make
- * a small number as important as a large one, and noise far below the sampling error is worth nothing.
+ * Each statistic is an aim: its expected whole variance T is that of sampling, of the noise of its estimate, and of what an
+ * interval adds because the sampling variance is estimated with noise too. What is minimised is the sum of share * log T.
+ * Logarithms make a small number as important as a large one, and noise far below the sampling error is worth nothing.
  *
- * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and
- * 2 budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
+ * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and 2
+ * budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
  * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
  * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
  * some power, and scale. */
@@ -25,11 +25,12 @@ typedef struct tmi_aim {
     const tmi_parts_of_effects *spread;
     size_t spread_count;
     double margin, groups;
-    size_t pool;     /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
-    double relative; /* the relative variance of the estimated sampling variance, as tmi_budget_inform leaves it */
+    size_t pool; /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
+    /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
+     * variance */
+    double noise_variance, spread_variance, relative;
 } tmi_aim;
 
-#define TMI_POOLS 3
 #define TMI_NO_POOL SIZE_MAX
 
 /* A table that may be measured. */
@@ -45,10 +46,12 @@ typedef struct tmi_problem {
     tmi_aim *aims;
     size_t aim_count;
     bool gaussian;
-    double budget;            /* epsilon or rho */
-    double known[TMI_POOLS];  /* precision of a pool's mean that does not come from its aims */
-    double pooled[TMI_POOLS]; /* all of it, as tmi_budget_inform leaves it */
-    double *weights;          /* room for one number per aim */
+    double budget;  /* epsilon or rho */
+    double prior;   /* precision of a pool's mean that does not come from its aims */
+    double *pooled; /* all of it, of each pool, as tmi_budget_inform leaves it */
+    double *means;  /* room for one number per pool */
+    size_t pools;
+    double *weights; /* room for one number per aim */
 } tmi_problem;
 
 /* Tables and their parts of the budget, which add up to 1. */
@@ -74,12 +77,19 @@ double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, do
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
 double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);
 
-/* The expected whole variance of an aim after tmi_budget_inform, and that of its noise. */
+/* The information of a strategy alone. */
+void tmi_budget_solve(tmi_problem *problem, const tmi_strategy *strategy);
+
+/* The expected whole variance of an aim after tmi_budget_inform; that of its noise, from the information. */
 double tmi_aim_variance(const tmi_problem *problem, const tmi_aim *aim);
 double tmi_aim_noise(const tmi_problem *problem, const tmi_aim *aim);
 
-/* Improves the parts, which are above 0, in at most `rounds` rounds; `gains` has room for `count` numbers. Gives the objective. */
-double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds);
+/* What the objective gains by the part of each table, -x dF/dx. */
+void tmi_budget_gains(tmi_problem *problem, const tmi_strategy *strategy, double *gains);
+
+/* Improves the parts, which are above 0, in at most `rounds` rounds; `gains` has room for `count` numbers. Gives the objective.
+ * *looks: how often all aims were looked at; may be NULL. */
+double tmi_budget_improve(tmi_problem *problem, tmi_strategy *strategy, double *gains, int rounds, int *looks);
 
 /* Gaussian noise: by how much the objective is above its least value over all divisions of the budget over these tables and the
  * `others`, at most. */

@@ -6,11 +6,11 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define DUST 1e-9 /* of a number beside those that it was computed from: it is 0 but for rounding */
-
 void tmi_effects_clear(tmi_effects *e)
 {
     tmi_free(e->list);
+    tmi_free(e->variances);
+    tmi_free(e->pulls);
     tmi_free(e->index);
     tmi_free(e->leaves);
     tmi_free(e->stars);
@@ -26,6 +26,9 @@ tamis_status tmi_effects_make(tmi_effects *e, const tmi_axis *axes, size_t famil
     for (size_t i = 0; i < e->star_count; i++) e->stars[i].known = known[i];
     return TAMIS_OK;
 }
+
+/* Of a square beside the largest: squares are differences of sums, exact to a few units in the last place. */
+#define SQUARE_DUST 1e-12
 
 /* ---- which effects there are ---- */
 
@@ -77,7 +80,10 @@ static size_t effect_of(tmi_effects *e, size_t star, const uint32_t *on, size_t 
     if (2 * e->count >= e->slots && !rehash(e)) return SIZE_MAX;
     const size_t at = slot_of(e, star, on, count);
     if (e->index[at] != SIZE_MAX) return e->index[at];
-    if (!tmi_grow(&e->list, &e->room, e->count, sizeof *e->list)) return SIZE_MAX;
+    if (!tmi_grow(&e->list, &e->room, e->count, sizeof *e->list) ||
+        !tmi_grow(&e->variances, &e->variance_room, e->count, sizeof *e->variances) ||
+        !tmi_grow(&e->pulls, &e->pull_room, e->count, sizeof *e->pulls))
+        return SIZE_MAX;
     tmi_effect *effect = &e->list[e->count];
     *effect = (tmi_effect){.star = star, .on_count = count};
     memcpy(effect->on, on, count * sizeof *on);
@@ -156,7 +162,7 @@ static void split_axis(split *s, const tmi_axis *axis, const double *const *vect
 
 static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, double square, tamis_error *err)
 {
-    if (!(square > DUST * DUST * t->largest)) return TAMIS_OK;
+    if (!(square > SQUARE_DUST * t->largest)) return TAMIS_OK;
     const size_t star = t->parts->star,
                  effect = t->added ? effect_of(t->added, star, on, count) : find_effect(t->effects, star, on, count);
     if (effect == SIZE_MAX && !t->added) return tmi_fail(err, TAMIS_INVALID, "combination: an effect has not been taken up");
@@ -369,171 +375,4 @@ tamis_status tmi_table_information_make(tmi_table_information *t, const tmi_effe
         t->centre += own->centre;
     }
     return TAMIS_OK;
-}
-
-/* ---- information ---- */
-
-void tmi_effects_reset(tmi_effects *e)
-{
-    for (size_t i = 0; i < e->count; i++) e->list[i].information = e->list[i].pull = 0;
-    for (size_t i = 0; i < e->star_count; i++) e->stars[i].centre = e->stars[i].rest = e->stars[i].pull = 0;
-    for (size_t i = 0; i < e->leaf_count; i++) {
-        tmi_leaf *leaf = &e->leaves[i];
-        memset(leaf->own, 0, sizeof leaf->own);
-        memset(leaf->cross, 0, sizeof leaf->cross);
-        memset(leaf->pull, 0, sizeof leaf->pull);
-        memset(leaf->cross_pull, 0, sizeof leaf->cross_pull);
-    }
-}
-
-void tmi_effects_add(tmi_effects *e, const tmi_table_information *t, double precision)
-{
-    for (size_t i = 0; i < t->effect_count; i++) e->list[t->effects[i].effect].information += precision * t->effects[i].square;
-    e->stars[t->star].centre += precision * t->centre;
-    for (size_t i = 0; i < t->leaf_count; i++) {
-        const tmi_leaf_information *own = &t->leaves[i];
-        tmi_leaf *leaf = &e->leaves[own->leaf];
-        for (size_t k = 0; k < leaf->contrasts; k++) {
-            leaf->cross[k] += precision * own->cross[k];
-            for (size_t m = 0; m < leaf->contrasts; m++) leaf->own[k][m] += precision * own->own[k][m];
-        }
-    }
-}
-
-/* The generalised inverse of a small symmetric matrix without negative eigenvalues, by Jacobi's rotations. */
-static void invert(double inverse[TMI_CONTRASTS][TMI_CONTRASTS], const double matrix[TMI_CONTRASTS][TMI_CONTRASTS], size_t n)
-{
-    double a[TMI_CONTRASTS][TMI_CONTRASTS], v[TMI_CONTRASTS][TMI_CONTRASTS] = {0}, largest = 0;
-    memcpy(a, matrix, sizeof a);
-    for (size_t i = 0; i < n; i++) v[i][i] = 1;
-    for (int sweep = 0; sweep < 12; sweep++) {
-        for (size_t p = 0; p < n; p++)
-            for (size_t q = p + 1; q < n; q++) {
-                if (a[p][q] == 0) continue;
-                const double theta = (a[q][q] - a[p][p]) / (2 * a[p][q]);
-                const double t = (theta < 0 ? -1 : 1) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1),
-                             s = t * c;
-                for (size_t k = 0; k < n; k++) {
-                    const double x = a[k][p], y = a[k][q], w = v[k][p], z = v[k][q];
-                    a[k][p] = c * x - s * y, a[k][q] = s * x + c * y;
-                    v[k][p] = c * w - s * z, v[k][q] = s * w + c * z;
-                }
-                for (size_t k = 0; k < n; k++) {
-                    const double x = a[p][k], y = a[q][k];
-                    a[p][k] = c * x - s * y, a[q][k] = s * x + c * y;
-                }
-            }
-    }
-    for (size_t i = 0; i < n; i++) largest = fmax(largest, a[i][i]);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n; j++) {
-            inverse[i][j] = 0;
-            for (size_t k = 0; k < n; k++)
-                if (a[k][k] > DUST * largest) inverse[i][j] += v[i][k] * v[j][k] / a[k][k];
-        }
-}
-
-void tmi_effects_solve(tmi_effects *e)
-{
-    for (size_t i = 0; i < e->star_count; i++) e->stars[i].rest = e->stars[i].centre;
-    for (size_t i = 0; i < e->leaf_count; i++) {
-        tmi_leaf *leaf = &e->leaves[i];
-        invert(leaf->inverse, (const double(*)[TMI_CONTRASTS])leaf->own, leaf->contrasts);
-        for (size_t k = 0; k < leaf->contrasts; k++) { leaf->solved[k] = dot(leaf->inverse[k], leaf->cross, leaf->contrasts); }
-        e->stars[leaf->star].rest -= dot(leaf->cross, leaf->solved, leaf->contrasts);
-    }
-    for (size_t i = 0; i < e->star_count; i++) {
-        tmi_star *star = &e->stars[i];
-        if (star->rest <= DUST * star->centre) star->rest = 0;
-    }
-}
-
-/* ---- variances ---- */
-
-/* Whether the tables determine these contrasts: inverse and matrix give them back. */
-static bool is_determined(const tmi_leaf *leaf, const double *c)
-{
-    double size = 0, off = 0;
-    for (size_t k = 0; k < leaf->contrasts; k++) {
-        double back = 0;
-        for (size_t m = 0; m < leaf->contrasts; m++) back += leaf->own[k][m] * dot(leaf->inverse[m], c, leaf->contrasts);
-        size = fmax(size, fabs(c[k]));
-        off = fmax(off, fabs(back - c[k]));
-    }
-    return off <= 1e-6 * size;
-}
-
-/* What the combination asks of the centre when its leaves are eliminated, over the rest of the centre's information; NaN: nobody
- * knows. */
-static double centre_of(const tmi_effects *e, const tmi_parts_of_effects *p)
-{
-    const tmi_star *star = &e->stars[p->star];
-    double asked = p->centre, size = fabs(p->centre);
-    if (star->known) return 0;
-    for (size_t i = 0; i < p->leaf_count; i++) {
-        const tmi_leaf *leaf = &e->leaves[p->leaves[i].leaf];
-        const double part = dot(p->leaves[i].c, leaf->solved, leaf->contrasts);
-        asked -= part;
-        size += fabs(part);
-    }
-    if (fabs(asked) <= DUST * size) return 0;
-    return star->rest > 0 ? asked / star->rest : NAN;
-}
-
-double tmi_effects_variance(const tmi_effects *e, const tmi_parts_of_effects *p)
-{
-    double variance = 0;
-    for (size_t i = 0; i < p->effect_count; i++) {
-        const tmi_effect *effect = &e->list[p->effects[i].effect];
-        if (!effect->known) variance += p->effects[i].square / effect->information;
-    }
-    for (size_t i = 0; i < p->leaf_count; i++) {
-        const tmi_leaf *leaf = &e->leaves[p->leaves[i].leaf];
-        const double *c = p->leaves[i].c;
-        if (leaf->known) continue;
-        if (!is_determined(leaf, c)) return INFINITY;
-        for (size_t k = 0; k < leaf->contrasts; k++) variance += c[k] * dot(leaf->inverse[k], c, leaf->contrasts);
-    }
-    const double centre = centre_of(e, p);
-    return isnan(centre) ? INFINITY : variance + centre * centre * e->stars[p->star].rest;
-}
-
-/* With y the solution for the combination, y' Y y is the derivative by the information Y of a table. In the leaves y is the own part
- * z of the combination, less `solved` times the centre; what the centre alone brings is added in tmi_effects_gain. */
-void tmi_effects_pull(tmi_effects *e, const tmi_parts_of_effects *p, double weight)
-{
-    const double centre = centre_of(e, p);
-    for (size_t i = 0; i < p->effect_count; i++) {
-        tmi_effect *effect = &e->list[p->effects[i].effect];
-        if (!effect->known) effect->pull += weight * p->effects[i].square / (effect->information * effect->information);
-    }
-    e->stars[p->star].pull += weight * centre * centre;
-    for (size_t i = 0; i < p->leaf_count; i++) {
-        tmi_leaf *leaf = &e->leaves[p->leaves[i].leaf];
-        double z[TMI_CONTRASTS];
-        if (leaf->known) continue;
-        for (size_t k = 0; k < leaf->contrasts; k++) z[k] = dot(leaf->inverse[k], p->leaves[i].c, leaf->contrasts);
-        for (size_t k = 0; k < leaf->contrasts; k++) {
-            leaf->cross_pull[k] += weight * centre * z[k];
-            for (size_t m = 0; m < leaf->contrasts; m++)
-                leaf->pull[k][m] += weight * (z[k] * z[m] - centre * (z[k] * leaf->solved[m] + leaf->solved[k] * z[m]));
-        }
-    }
-}
-
-double tmi_effects_gain(const tmi_effects *e, const tmi_table_information *t)
-{
-    const double centre = e->stars[t->star].pull;
-    double gain = t->centre * centre;
-    for (size_t i = 0; i < t->effect_count; i++) gain += t->effects[i].square * e->list[t->effects[i].effect].pull;
-    for (size_t i = 0; i < t->leaf_count; i++) {
-        const tmi_leaf_information *own = &t->leaves[i];
-        const tmi_leaf *leaf = &e->leaves[own->leaf];
-        for (size_t k = 0; k < leaf->contrasts; k++) {
-            gain += 2 * own->cross[k] * (leaf->cross_pull[k] - centre * leaf->solved[k]);
-            for (size_t m = 0; m < leaf->contrasts; m++)
-                gain += own->own[k][m] * (leaf->pull[k][m] + centre * leaf->solved[k] * leaf->solved[m]);
-        }
-    }
-    return gain;
 }

@@ -24,6 +24,7 @@
 
 #define TMI_MAX_AXES 12 /* of a table: groupings, `where`, an indicator and two numbers */
 #define TMI_MAX_TERMS 3
+#define TMI_DUST 1e-9 /* of a number beside those that it was computed from: it is 0 but for rounding */
 
 /* Which axes a table has, in ascending order. Another form than FULL has one axis, which is a number's. Without axes it is the
  * number of rows. */
@@ -85,13 +86,13 @@ typedef struct tmi_effect {
     size_t on_count;
     bool known;
     double information;
-    double pull; /* of the objective, for its derivative by the information */
 } tmi_effect;
 
 typedef struct tmi_leaf {
     size_t axis, star, contrasts;
     bool known;
     double own[TMI_CONTRASTS][TMI_CONTRASTS], cross[TMI_CONTRASTS];
+    bool whole;                                   /* there is an inverse */
     double inverse[TMI_CONTRASTS][TMI_CONTRASTS]; /* generalised */
     double solved[TMI_CONTRASTS];                 /* inverse times cross */
     double pull[TMI_CONTRASTS][TMI_CONTRASTS], cross_pull[TMI_CONTRASTS];
@@ -108,7 +109,9 @@ typedef struct tmi_effects {
     const tmi_axis *axes;
     size_t worlds;
     tmi_effect *list;
-    size_t count, room;
+    double *variances; /* one over the information of each, when it is solved; 0: known */
+    double *pulls;     /* of the objective at each variance */
+    size_t count, room, variance_room, pull_room;
     size_t *index; /* hash table of `slots` numbers, SIZE_MAX: free */
     size_t slots;
     tmi_leaf *leaves;

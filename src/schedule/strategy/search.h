@@ -18,6 +18,8 @@ typedef struct tmi_search {
     const double *copies;      /* one per family: how often a table is there (strata, groups) */
     double most_numbers;       /* in all tables together */
     const bool *forms;         /* one per family: whether a number can be measured by itself */
+    size_t first_pooled;       /* tables of this family and later ones serve sampling variances that may do without */
+    bool rough;                /* the starts alone */
     tmi_watch *watch;          /* may be NULL */
 } tmi_search;
 
@@ -26,7 +28,8 @@ typedef struct tmi_found {
     size_t pool_count, pool_room;
     tmi_strategy best;
     double objective;
-    double gap; /* Gaussian noise: the objective is at most this above the least over all candidates; else NaN */
+    double work; /* parts of effects that were looked at */
+    double gap;  /* Gaussian noise: the objective is at most this above the least over all candidates; else NaN */
 } tmi_found;
 
 /* `supports`: the axes of all combinations that the aims ask for, each once.
@@ -35,5 +38,9 @@ typedef struct tmi_found {
 tamis_status tmi_search_run(tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
                             tamis_error *err);
 void tmi_found_clear(tmi_found *found);
+
+/* Goes on from what was found, after the shares of aims have changed. Errors: SYSTEM; what was found must be cleared anyhow. */
+tamis_status tmi_search_resume(tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
+                               tamis_error *err);
 
 #endif

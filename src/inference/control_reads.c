@@ -1,0 +1,108 @@
+#include "inference/control_reads.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+tamis_status tmi_control_reads_make(tmi_control_reads *o, size_t levels, tamis_error *err)
+{
+    *o = (tmi_control_reads){.levels = levels};
+    o->of_moments = tmi_alloc(TMI_CONTROL_READS * TMI_MOMENTS, levels * sizeof *o->of_moments);
+    o->of_rows = tmi_alloc(TMI_CONTROL_READS, levels * sizeof *o->of_rows);
+    return o->of_moments && o->of_rows ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+void tmi_control_reads_reset(tmi_control_reads *o)
+{
+    memset(o->of_moments, 0, TMI_CONTROL_READS * TMI_MOMENTS * o->levels * sizeof *o->of_moments);
+    memset(o->of_rows, 0, TMI_CONTROL_READS * o->levels * sizeof *o->of_rows);
+    memset(o->used, 0, sizeof o->used);
+    memset(o->rows_used, 0, sizeof o->rows_used);
+}
+
+void tmi_control_reads_clear(tmi_control_reads *o)
+{
+    tmi_free(o->of_moments);
+    tmi_free(o->of_rows);
+}
+
+void tmi_control_moment(tmi_control_reads *o, size_t output, size_t moment, size_t level, double value)
+{
+    if (moment >= TMI_MOMENTS || value == 0) return;
+    o->of_moments[(output * TMI_MOMENTS + moment) * o->levels + level] += value;
+    o->used[output][moment] = true;
+}
+
+void tmi_control_rows(tmi_control_reads *o, size_t output, size_t level, double value)
+{
+    if (value == 0) return;
+    o->of_rows[output * o->levels + level] += value;
+    o->rows_used[output] = true;
+}
+
+tamis_status tmi_control_reads_parts(tmi_moment_parts *parts, const tmi_schedule *s, tmi_weighing family, size_t statistic,
+                                     const tmi_control_reads *o, size_t group, size_t stratum, double weight, tamis_error *err)
+{
+    const tmi_workload *w = &s->workload;
+    tmi_moment_sum sums[TMI_CONTROL_READS * TMI_MOMENTS] = {0};
+    tmi_read reads[TMI_CONTROL_READS * TMI_MOMENTS + TMI_CONTROL_READS];
+    tmi_combination counts[TMI_CONTROL_READS];
+    size_t made = 0, count = 0;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < TMI_CONTROL_READS; i++)
+        for (size_t m = 0; m < TMI_MOMENTS; m++) {
+            double one[TMI_MOMENTS] = {0};
+            if (!o->used[i][m]) continue;
+            one[m] = 1;
+            TMI_TRY(tmi_moment_sum_make(&sums[made], w, family, statistic, group, stratum, one,
+                                        o->of_moments + (i * TMI_MOMENTS + m) * o->levels, err));
+            reads[count++] = (tmi_read){&sums[made++].combination, i};
+        }
+    if (w->readings[statistic].world != 0) { /* a table of its own: rows of control cells are of all rows */
+        TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
+        count = 0;
+    }
+    for (size_t i = 0; i < TMI_CONTROL_READS; i++) {
+        if (!o->rows_used[i]) continue;
+        counts[i] = (tmi_combination){
+            .family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
+        counts[i].vectors[0][0] = o->of_rows + i * o->levels;
+        reads[count++] = (tmi_read){&counts[i], i};
+    }
+    TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
+
+done:
+    for (size_t i = 0; i < made; i++) tmi_moment_sum_clear(&sums[i]);
+    return status;
+}
+
+tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *s, tmi_weighing family, size_t statistic,
+                                          const tmi_control_reads *o, size_t output, size_t group, tamis_error *err)
+{
+    const tmi_workload *w = &s->workload;
+    tamis_status status = TAMIS_OK;
+    *determined = true;
+    for (size_t m = 0; m <= TMI_MOMENTS; m++) {
+        double one[TMI_MOMENTS] = {0};
+        tmi_moment_sum sum = {0};
+        tmi_combination rows = {.family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
+        tmi_parts_of_effects parts = {0};
+        rows.vectors[0][0] = o->of_rows + output * o->levels;
+        if (m < TMI_MOMENTS ? !o->used[output][m] : !o->rows_used[output]) continue;
+        if (m < TMI_MOMENTS) one[m] = 1;
+        if (m < TMI_MOMENTS)
+            TMI_TRY(tmi_moment_sum_make(&sum, w, family, statistic, group, 0, one,
+                                        o->of_moments + (output * TMI_MOMENTS + m) * o->levels, err));
+        status = tmi_effects_parts(&parts, &s->effects, m < TMI_MOMENTS ? &sum.combination : &rows, err);
+        if (status == TAMIS_INVALID) *determined = false; /* the rows of control cells were not taken up in this family */
+        else if (status == TAMIS_OK) *determined = *determined && isfinite(tmi_effects_variance(&s->effects, &parts));
+        tmi_parts_of_effects_clear(&parts);
+        tmi_moment_sum_clear(&sum);
+        if (status != TAMIS_OK && status != TAMIS_INVALID) goto done;
+        status = TAMIS_OK;
+    }
+
+done:
+    return status;
+}

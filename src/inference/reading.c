@@ -1,0 +1,104 @@
+/* What all results of a release are read from. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "inference/pool.h"
+#include "num/number.h"
+#include "schedule/contributions.h"
+#include "schedule/controls.h"
+
+void tmi_inference_clear(tmi_inference *r)
+{
+    tmi_reconstruction_clear(&r->main);
+    tmi_reconstruction_clear(&r->contributed);
+    tmi_reconstruction_clear(&r->spread);
+    tmi_reconstruction_clear(&r->groups);
+    tmi_reconstruction_clear(&r->rows);
+    if (r->pools) tmi_pools_clear(r->pools);
+    tmi_free(r->pools);
+    *r = (tmi_inference){0};
+}
+
+/* Sums of squared weights, all of each and up to the bound; their ratio is between 1 and that of the bounds. */
+static tamis_status set_clamping(tmi_inference *r, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_sampling *p = &s->sampling;
+    tmi_reconstruction clamped = {0};
+    r->clamping = 1;
+    if (p->weights != TMI_ROWS || p->most_clamped >= p->most) return TAMIS_OK;
+    const double most = pow((double)p->most / (double)p->most_clamped, 2);
+    tamis_status status;
+    TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, r->noisy, err));
+    TMI_TRY(tmi_reconstruct(&clamped, s, TMI_CLAMPED, r->noisy, err));
+    const double all = r->spread.centres[TMI_SPREAD * s->effects.worlds], less = clamped.centres[TMI_CLAMPED * s->effects.worlds];
+    r->clamping = less > 0 ? fmin(fmax(all / less, 1), most) : most;
+
+done:
+    tmi_reconstruction_clear(&clamped);
+    return status;
+}
+
+tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+{
+    const tmi_weighing family = tmi_main_family(s);
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    tamis_status status;
+    *r = (tmi_inference){.schedule = s, .noisy = noisy, .clamping = 1};
+    TMI_TRY(tmi_reconstruct(&r->main, s, family, noisy, err));
+    if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
+    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));
+    if (source == TMI_CLUSTER_GROUPS) {
+        TMI_TRY(tmi_reconstruct(&r->groups, s, TMI_GROUPED, noisy, err));
+        TMI_TRY(set_clamping(r, err));
+    }
+    if (family != TMI_UNWEIGHED && s->plan->postprocess.units_below > 0)
+        TMI_TRY(tmi_reconstruct(&r->rows, s, TMI_UNWEIGHED, noisy, err));
+
+done:
+    if (status != TAMIS_OK) tmi_inference_clear(r);
+    return status;
+}
+
+tamis_status tmi_inference_pool(tmi_inference *r, tamis_error *err)
+{
+    if (!tmi_is_pooled(r->schedule)) return TAMIS_OK;
+    r->pools = tmi_alloc(1, sizeof *r->pools);
+    return r->pools ? tmi_pools_make(r->pools, r, err) : tmi_fail_memory(err);
+}
+
+/* Rows of all strata, as they are. */
+static tamis_status add_units(double *units, const tmi_inference *r, size_t i, size_t count, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_reconstruction *rows = r->rows.schedule ? &r->rows : &r->main;
+    const size_t controls = tmi_control_cells(s);
+    double *moments = tmi_alloc(count * controls, TMI_MOMENTS * sizeof *moments);
+    tamis_status status = TAMIS_OK;
+    if (!moments) return tmi_fail_memory(err);
+    for (size_t copy = 0; copy < rows->copies; copy++) {
+        TMI_TRY(tmi_reconstruct_moments(moments, rows, copy, i, s->workload.apart ? copy : 0, err));
+        for (size_t g = 0; g < count; g++) {
+            const size_t stratum = tmi_group_stratum(s, i, g);
+            if (s->workload.apart && stratum != SIZE_MAX && stratum != copy) continue;
+            for (size_t c = 0; c < controls; c++) units[g] += moments[(g * controls + c) * TMI_MOMENTS + TMI_OF_ROWS];
+        }
+    }
+
+done:
+    tmi_free(moments);
+    return status;
+}
+
+tamis_status tmi_read_units(double *units, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const size_t count = (size_t)tmi_statistic_cells(t);
+    const bool of_all = t->by_count == 0 && !t->where;
+    for (size_t g = 0; g < count; g++) {
+        const int64_t rows = tmi_public_rows(s, i, g);
+        units[g] = rows > 0 ? (double)rows : of_all ? TMI_NULL : 0;
+    }
+    return of_all || tmi_public_rows(s, i, 0) > 0 ? TAMIS_OK : add_units(units, r, i, count, err);
+}

@@ -1,0 +1,204 @@
+#include "schedule/expected/change.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "num/number.h"
+#include "schedule/expected/guess.h"
+
+#define MANY_VALUES 4 /* of a column, that some of them may be taken together */
+
+/* The other plan: a copy that shares with the first one all that is not changed. */
+typedef struct changed {
+    const tamis_plan *from;
+    tamis_plan plan;
+    tmi_plan_stratum *strata;
+    tmi_plan_statistic *statistics;
+    tmi_plan_column *columns;
+    size_t column_count;
+} changed;
+
+/* ---- sample ---- */
+
+static tamis_status enlarge(changed *c, double sample, tamis_error *err)
+{
+    tmi_plan_design *d = &c->plan.design;
+    const double times = sample / (double)d->sample;
+    c->strata = tmi_alloc(d->stratum_count, sizeof *c->strata);
+    if (!c->strata) return tmi_fail_memory(err);
+    d->sample = 0;
+    for (size_t h = 0; h < d->stratum_count; h++) {
+        tmi_plan_stratum *own = &c->strata[h];
+        *own = d->strata[h];
+        const double larger = floor((double)own->sample * times + 1e-6); /* exact where there is one stratum */
+        own->sample = larger < (double)own->population ? (int64_t)larger : own->population;
+        d->sample += own->sample;
+    }
+    d->strata = c->strata;
+    return TAMIS_OK;
+}
+
+/* ---- numbers ---- */
+
+static bool is_plain_number(const tmi_plan_column *c) { return c && c->is_number && !c->conditions; }
+
+static int64_t half_of(const tmi_grid *grid) { return (grid->high - grid->low) / 2; }
+
+bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *c)
+{
+    if (!is_plain_number(c) || c->by_stratum || half_of(&c->grid) < 1) return false;
+    const tmi_guessed_value v = tmi_value_of(c);
+    *is_low = v.typical && v.mean > (v.low + v.high) / 2;
+    *end = c->grid.step * (double)(*is_low ? c->grid.high - half_of(&c->grid) : c->grid.low + half_of(&c->grid));
+    return true;
+}
+
+static void cut(tmi_plan_column *c)
+{
+    double end;
+    bool is_low;
+    if (!tmi_change_cuts(&end, &is_low, c)) return;
+    const int64_t half = half_of(&c->grid);
+    if (is_low) {
+        c->grid.low = c->grid.high - half;
+        c->grid.from = end;
+    } else {
+        c->grid.high = c->grid.low + half;
+        c->grid.to = end;
+    }
+    if (c->instead < c->grid.low) c->instead = c->grid.low;
+    if (c->instead > c->grid.high) c->instead = c->grid.high;
+}
+
+/* ---- groups ---- */
+
+bool tmi_change_joins(const tamis_plan *plan, const tmi_plan_column *by)
+{
+    bool joins = by->value_count >= MANY_VALUES && by != plan->design.by;
+    for (size_t i = 0; i < plan->column_count; i++)
+        for (size_t k = 0; k < plan->columns[i].condition_count; k++)
+            joins = joins && plan->columns[i].conditions[k].column != by;
+    for (size_t i = 0; i < plan->control_count; i++)
+        for (size_t k = 0; k < plan->controls[i].by_count; k++) joins = joins && plan->controls[i].by[k] != by;
+    return joins;
+}
+
+static tamis_status join(tmi_plan_column *c, const tmi_plan_column *from, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    c->value_count = (from->value_count + 1) / 2;
+    c->instead = from->instead / 2;
+    c->shares = NULL;
+    c->cuts = NULL;
+    if (from->shares) {
+        c->shares = tmi_alloc(c->value_count, sizeof *c->shares);
+        if (!c->shares) return tmi_fail_memory(err);
+        for (size_t k = 0; k < c->value_count; k++) {
+            const size_t second = 2 * k + 1;
+            const double share = tmi_share_of(from, 2 * k) + (second < from->value_count ? tmi_share_of(from, second) : 0);
+            TMI_TRY(tmi_number_double(&c->shares[k], share, err));
+        }
+    }
+    if (from->cuts) {
+        c->cuts = tmi_alloc(c->value_count, sizeof *c->cuts);
+        if (!c->cuts) return tmi_fail_memory(err);
+        for (size_t k = 0; k + 1 < c->value_count; k++) c->cuts[k] = from->cuts[2 * k + 1];
+    }
+
+done:
+    return status;
+}
+
+/* ---- columns of statistics ---- */
+
+static void clear(changed *c)
+{
+    for (size_t i = 0; i < c->column_count; i++) {
+        const tmi_plan_column *from = &c->from->columns[i];
+        tmi_plan_column *own = &c->columns[i];
+        for (size_t k = 0; own->shares && own->shares != from->shares && k < own->value_count; k++)
+            tamis_number_free(own->shares[k]);
+        if (own->shares != from->shares) tmi_free(own->shares);
+        if (own->cuts != from->cuts) tmi_free(own->cuts);
+    }
+    tmi_free(c->columns);
+    tmi_free(c->statistics);
+    tmi_free(c->strata);
+}
+
+static const tmi_plan_column *other(const changed *c, const tmi_plan_column *column)
+{
+    return column ? &c->columns[column - c->from->columns] : NULL;
+}
+
+/* Numbers that are added up, and columns that results are by, become other columns. Conditions keep theirs. */
+static tamis_status change_columns(changed *c, const tmi_change *change, tamis_error *err)
+{
+    const tamis_plan *from = c->from;
+    tamis_status status = TAMIS_OK;
+    c->columns = tmi_alloc(from->column_count, sizeof *c->columns);
+    c->statistics = tmi_alloc(from->statistic_count, sizeof *c->statistics);
+    if (!c->columns || !c->statistics) return tmi_fail_memory(err);
+    memcpy(c->columns, from->columns, from->column_count * sizeof *c->columns);
+    c->column_count = from->column_count;
+    for (size_t i = 0; i < from->column_count; i++) {
+        const tmi_plan_column *column = &from->columns[i];
+        if (change->half_ranges) cut(&c->columns[i]);
+        if (column->is_category && change->half_groups && tmi_change_joins(from, column))
+            TMI_TRY(join(&c->columns[i], column, err));
+    }
+    for (size_t i = 0; i < from->statistic_count; i++) {
+        tmi_plan_statistic *t = &c->statistics[i];
+        *t = from->statistics[i];
+        if (is_plain_number(t->column)) t->column = other(c, t->column);
+        if (is_plain_number(t->second)) t->second = other(c, t->second);
+        for (size_t k = 0; k < t->by_count; k++)
+            if (change->half_groups && tmi_change_joins(from, t->by[k])) t->by[k] = other(c, t->by[k]);
+    }
+    c->plan.statistics = c->statistics;
+
+done:
+    return status;
+}
+
+/* ---- together ---- */
+
+static tamis_status make(changed *c, const tmi_change *change, tamis_error *err)
+{
+    static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
+    tmi_plan_privacy *privacy = &c->plan.privacy;
+    tamis_status status = TAMIS_OK;
+    memcpy((char *)&c->plan + all, (const char *)c->from + all, sizeof c->plan - all);
+    privacy->secret_sample = false; /* nothing is asked about outsiders */
+    if (change->loss.epsilon || change->loss.rho) {
+        const tmi_plan_loss place = privacy->loss;
+        privacy->loss = change->loss;
+        privacy->loss.line = place.line;
+        privacy->loss.column = place.column;
+    }
+    if (change->setting) privacy->setting = change->setting;
+    if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));
+    if (change->half_ranges || change->half_groups) TMI_TRY(change_columns(c, change, err));
+
+done:
+    return status;
+}
+
+tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
+{
+    changed c = {.from = s->plan, .plan = {.holders = 1}};
+    tmi_schedule schedule = {0};
+    tamis_error reason = {0};
+    tamis_status status;
+    *list = NULL;
+    TMI_TRY(make(&c, change, &reason));
+    TMI_TRY(tmi_schedule_make_watched(&schedule, &c.plan, NULL, s->watch, &reason));
+    TMI_TRY(tmi_forecasts_make(list, &schedule, &reason));
+
+done:
+    tmi_schedule_clear(&schedule);
+    clear(&c);
+    return status == TAMIS_SYSTEM ? tmi_fail_as(err, &reason) : TAMIS_OK;
+}

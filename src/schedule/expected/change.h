@@ -1,0 +1,25 @@
+/* What would be expected if a plan said something else: more budget, another sample, other ranges, fewer groups. The other plan
+ * is made, scheduled and thrown away; like every forecast it is made from public numbers alone. */
+#ifndef TMI_SCHEDULE_EXPECTED_CHANGE_H
+#define TMI_SCHEDULE_EXPECTED_CHANGE_H
+
+#include "schedule/expected/forecast.h"
+
+typedef struct tmi_change {
+    tmi_plan_loss loss;           /* in the place of the plan's; all NULL: the same */
+    const tamis_setting *setting; /* NULL: the same */
+    double sample;                /* of all strata in proportion, never more in all; 0: the same */
+    bool half_ranges; /* each number's range is cut to half its width, at the end that is farther from its guessed mean */
+    bool half_groups; /* of the columns with four values or more that results are by, neighbouring values are taken together */
+} tmi_change;
+
+/* *list is NULL, without an error, if such a plan could not be released. Errors: SYSTEM. */
+tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *schedule, const tmi_change *change, tamis_error *err);
+
+/* Whether the range of a column would be cut; and its new end, which is `from` if *is_low. */
+bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *column);
+
+/* Whether values of a `by` column would be taken together: not of strata, controls, and columns that conditions are about. */
+bool tmi_change_joins(const tamis_plan *plan, const tmi_plan_column *by);
+
+#endif

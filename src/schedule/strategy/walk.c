@@ -1,0 +1,196 @@
+#include "schedule/strategy/walk.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define PER_AIM 2e5 /* parts of effects that are looked at: a few tenths of a millisecond for each aim */
+#define AT_LEAST 1e7
+
+/* ---- making ---- */
+
+static tamis_status make_room(tmi_strategy *s, size_t room, tamis_error *err)
+{
+    s->tables = tmi_alloc(room, sizeof *s->tables);
+    s->parts = tmi_alloc(room, sizeof *s->parts);
+    return s->tables && s->parts ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+static void clear_room(tmi_strategy *s)
+{
+    tmi_free(s->tables);
+    tmi_free(s->parts);
+}
+
+static double parts_in(const tmi_parts_of_effects *list, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) sum += 10 + (double)list[k].effect_count + 10 * (double)list[k].leaf_count;
+    return sum;
+}
+
+tamis_status tmi_walk_make(tmi_walk *w, tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
+                           tamis_error *err)
+{
+    const tmi_problem *p = &search->problem;
+    tamis_status status;
+    *w = (tmi_walk){.search = search, .found = found, .supports = supports, .support_count = support_count};
+    w->room = 3 * support_count + 1;
+    w->most = AT_LEAST + PER_AIM * (double)p->aim_count;
+    for (size_t i = 0; i < p->aim_count; i++) {
+        const tmi_aim *a = &p->aims[i];
+        w->shares += a->share;
+        w->per_look += 20 + parts_in(a->noise, a->noise_count) + parts_in(a->spread, a->spread_count);
+    }
+    w->per_look += (double)p->effects->count;
+    TMI_TRY(make_room(&w->now, w->room, err));
+    TMI_TRY(make_room(&w->trial, w->room, err));
+    w->gains = tmi_alloc(w->room, sizeof *w->gains);
+    if (!w->gains) TMI_TRY(tmi_fail_memory(err));
+
+done:
+    return status;
+}
+
+void tmi_walk_clear(tmi_walk *w)
+{
+    clear_room(&w->now);
+    clear_room(&w->trial);
+    tmi_free(w->gains);
+    *w = (tmi_walk){0};
+}
+
+/* ---- candidates ---- */
+
+static bool is_same_shape(const tmi_shape *a, const tmi_shape *b)
+{
+    return a->family == b->family && a->world == b->world && a->form == b->form && a->axis_count == b->axis_count &&
+           memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
+}
+
+static const tmi_axis *axis_of(const tmi_walk *w, const tmi_shape *shape, size_t i)
+{
+    return &w->search->problem.effects->axes[shape->axes[i]];
+}
+
+double tmi_walk_numbers(const tmi_walk *w, const tmi_shape *shape)
+{
+    double numbers = w->search->copies[shape->family];
+    if (shape->form != TMI_FULL) return numbers * (double)tmi_form_rows(shape->form, axis_of(w, shape, 0));
+    for (size_t i = 0; i < shape->axis_count; i++) numbers *= (double)axis_of(w, shape, i)->levels;
+    return numbers;
+}
+
+const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tamis_error *err)
+{
+    tmi_found *f = w->found;
+    for (size_t i = 0; i < f->pool_count; i++)
+        if (is_same_shape(&f->pool[i]->shape, shape)) return f->pool[i];
+    tmi_candidate *c = tmi_alloc(1, sizeof *c);
+    if (!c || !tmi_grow(&f->pool, &f->pool_room, f->pool_count, sizeof *f->pool) ||
+        tmi_table_information_make(&c->information, w->search->problem.effects, shape, err) != TAMIS_OK) {
+        tmi_free(c);
+        (void)tmi_fail_memory(err);
+        return NULL;
+    }
+    c->shape = *shape;
+    c->numbers = tmi_walk_numbers(w, shape);
+    tmi_candidate_set_sensitivity(c, w->search->motions[shape->family]);
+    f->pool[f->pool_count++] = c;
+    f->work += (double)w->search->problem.effects->count;
+    return c;
+}
+
+bool tmi_shape_is_within(const tmi_shape *inner, const tmi_shape *outer)
+{
+    if (inner->family != outer->family || inner->world != outer->world || outer->form != TMI_FULL) return false;
+    for (size_t i = 0, j = 0; i < inner->axis_count; i++) {
+        while (j < outer->axis_count && outer->axes[j] < inner->axes[i]) j++;
+        if (j == outer->axis_count || outer->axes[j] != inner->axes[i]) return false;
+    }
+    return true;
+}
+
+#define MOST_JOINED 3 /* numbers with squares in one table: its levels are many already, and an engine's products have an end */
+
+bool tmi_walk_join(tmi_shape *joined, const tmi_walk *w, const tmi_shape *a, const tmi_shape *b)
+{
+    int numbers = 0;
+    *joined = (tmi_shape){.family = a->family, .world = a->world};
+    for (size_t i = 0, j = 0; i < a->axis_count || j < b->axis_count;) {
+        const size_t x = i < a->axis_count ? a->axes[i] : SIZE_MAX, y = j < b->axis_count ? b->axes[j] : SIZE_MAX;
+        if (joined->axis_count == TMI_MAX_AXES) return false;
+        joined->axes[joined->axis_count++] = x < y ? x : y;
+        numbers += w->search->problem.effects->axes[x < y ? x : y].degree == 2;
+        i += x <= y;
+        j += y <= x;
+    }
+    return numbers <= MOST_JOINED;
+}
+
+bool tmi_walk_is_single(const tmi_walk *w, const tmi_shape *shape)
+{
+    return shape->axis_count == 1 && axis_of(w, shape, 0)->degree > 0 && w->search->forms[shape->family];
+}
+
+/* ---- strategies ---- */
+
+void tmi_strategy_copy(tmi_strategy *to, const tmi_strategy *from)
+{
+    memcpy(to->tables, from->tables, from->count * sizeof *to->tables);
+    memcpy(to->parts, from->parts, from->count * sizeof *to->parts);
+    to->count = from->count;
+}
+
+bool tmi_strategy_has(const tmi_strategy *s, const tmi_candidate *c)
+{
+    for (size_t k = 0; k < s->count; k++)
+        if (s->tables[k] == c) return true;
+    return false;
+}
+
+void tmi_strategy_drop(tmi_strategy *s, size_t k)
+{
+    s->count--;
+    memmove(s->tables + k, s->tables + k + 1, (s->count - k) * sizeof *s->tables);
+    memmove(s->parts + k, s->parts + k + 1, (s->count - k) * sizeof *s->parts);
+}
+
+void tmi_strategy_scale(tmi_strategy *s)
+{
+    double sum = 0;
+    for (size_t k = 0; k < s->count; k++) sum += s->parts[k];
+    for (size_t k = 0; k < s->count; k++) s->parts[k] /= sum;
+}
+
+static double numbers_in(const tmi_strategy *s)
+{
+    double sum = 0;
+    for (size_t k = 0; k < s->count; k++) sum += s->tables[k]->numbers;
+    return sum;
+}
+
+bool tmi_walk_add(tmi_walk *w, const tmi_candidate *c, double part)
+{
+    tmi_strategy *s = &w->trial;
+    for (size_t k = 0; k < s->count; k++) {
+        if (s->tables[k] != c) continue;
+        s->parts[k] += part;
+        return true;
+    }
+    if (s->count == w->room || numbers_in(s) + c->numbers > w->search->most_numbers) return false;
+    s->tables[s->count] = c;
+    s->parts[s->count++] = part;
+    return true;
+}
+
+double tmi_walk_improve(tmi_walk *w, tmi_strategy *s, int rounds)
+{
+    double per_look = w->per_look;
+    int looks = 0;
+    for (size_t k = 0; k < s->count; k++) per_look += (double)s->tables[k]->information.effect_count;
+    const double objective = tmi_budget_improve(&w->search->problem, s, w->gains, rounds, &looks);
+    w->found->work += looks * per_look;
+    return objective;
+}

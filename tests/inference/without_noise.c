@@ -1,0 +1,165 @@
+/* A release without noise is the unprotected estimate: the true tables of a survey, through reconstruction and reading, against
+ * `tamis estimate`. The budget is so large that nothing is added to a variance because it could be noisy. */
+#include "tests/test.h"
+
+#include <math.h>
+
+#include "tests/inference/survey_file.h"
+
+#define SUMS \
+    "  - {count: units, by: g}\n  - {count: units, by: [g, h]}\n  - {count: units, where: {x: {from: 20}}}\n  - {total: x}\n" \
+    "  - {total: z, by: g}\n  - {total: x, by: [h, g], where: {y: {from: 3}}}\n  - {table: [g, s]}\n  - {histogram: x, cuts: " \
+    "[15, 22]}\n" \
+    "  - {total: {g: a}, by: s}\n"
+#define QUOTIENTS \
+    "  - {mean: x}\n  - {mean: x, by: g}\n  - {mean: z, by: [g, s]}\n  - {share: {g: a}}\n  - {share: {x: {from: 20}}, by: h}\n" \
+    "  - {ratio: {of: x, to: y}}\n  - {ratio: {of: z, to: y}, by: g}\n  - {ratio: {of: x, to: {g: a}}, by: h}\n" \
+    "  - {mean: y, where: {g: a}}\n  - {variance: z}\n  - {variance: z, by: s}\n"
+
+/* Which sampling errors are the unprotected ones. */
+typedef enum errors { SAME, NOT_THE_SAME } errors;
+
+static void compare(const char *design, const char *privacy, const char *x, const char *statistics, errors errors)
+{
+    scene c;
+    tmi_results truth;
+    const bool plain = strstr(design, "srs: {population") == design && !strstr(statistics, "calibrate"); /* n is then known */
+    scene_begin(&c, survey_plan(design, privacy, x, statistics));
+    survey_count(&c);
+    scene_read(&c);
+    survey_estimate(&truth, c.plan);
+    assert_int_equal(truth.count, c.results.count);
+    for (size_t i = 0; i < truth.count; i++) {
+        const tmi_result *r = &c.results.list[i], *t = &truth.list[i];
+        const bool variance = c.plan->statistics[r->statistic].kind ==
+                              TMI_VARIANCE; /* whose sampling error is the largest possible */
+        const double near = 1e-6 * fabs(t->estimate) + 1e-6;
+        if (!(fabs(r->estimate - t->estimate) <= (variance && !plain ? 0.025 * t->estimate : near)))
+            fail_msg("%s, statistic %zu, cell %zu: %.12g, not %.12g", design, r->statistic, r->cell, r->estimate, t->estimate);
+        if (errors == SAME && !variance && !r->known && !(fabs(r->sampling_se - t->se) <= 2e-3 * t->se + 1e-6))
+            fail_msg("%s, statistic %zu, cell %zu: standard error %.9g, not %.9g", design, r->statistic, r->cell, r->sampling_se,
+                     t->se);
+    }
+    tmi_results_clear(&truth);
+    scene_end(&c);
+}
+
+#define MUCH "epsilon: 100000"
+#define MUCH_RHO "rho: 100000"
+#define SRS "srs: {population: 600, sample: 120}"
+#define STRATA "stratified: {by: s, within: srs, strata: {p: {population: 400, sample: 48}, q: {population: 150, sample: 72}}}"
+#define EQUAL "stratified: {by: s, within: srs, strata: {p: {population: 480, sample: 48}, q: {population: 720, sample: 72}}}"
+
+static void simple_random_samples(void **state)
+{
+    (void)state;
+    compare(SRS, MUCH, SURVEY_X, SUMS, SAME);
+    compare(SRS, MUCH, SURVEY_X, QUOTIENTS, SAME);
+    compare(SRS, MUCH_RHO, SURVEY_X, SUMS, SAME);
+    compare(SRS, MUCH_RHO, SURVEY_X, QUOTIENTS, SAME);
+    compare("bernoulli: {rate: 1/5}", MUCH, SURVEY_X, SUMS, SAME);
+    compare("bernoulli: {rate: 1/5, population: 600}", MUCH, SURVEY_X, QUOTIENTS, SAME);
+    compare("census: {population: 120}", MUCH, SURVEY_X, SUMS QUOTIENTS, SAME);
+    compare("srs_with_replacement: {population: 600, sample: 120}", MUCH ", id: u, rows_per_unit: 2", SURVEY_X, SUMS, SAME);
+}
+
+/* Measured apart, strata are what they are; together, their variance is that of plain weighted squares. */
+static void strata(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {STRATA, EQUAL};
+    for (size_t i = 0; i < 2; i++)
+        for (int both = 0; both < 2; both++) {
+            scene c;
+            scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS));
+            const bool apart = c.s.workload.apart;
+            scene_end(&c);
+            compare(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS, apart ? SAME : NOT_THE_SAME);
+        }
+    compare(STRATA, MUCH, "{from: {p: 10, q: 5}, to: {p: 30, q: 42}, step: 0.5}",
+            "  - {total: x}\n  - {mean: x, by: g}\n  - {total: x, by: s}\n", SAME);
+}
+
+static void weights_and_clusters(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {
+        "weights: {}, weight: w, max_weight: 9",
+        "weights: {population: 600}, weight: w, max_weight: 9",
+        "weights: {strata: s, cluster: c}, weight: w, max_weight: 9",
+        "poisson: {probability: p}, max_weight: 9",
+        "poisson: {probability: p, frame: frame.csv}",
+        "pps: {method: sampford, probability: p, sample: 120, frame: frame.csv}",
+        "cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}",
+        "stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, strata: {p: {population: 40, sample: 8}, q: "
+        "{population: 30, sample: 12}}}",
+    };
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        const char *privacy = strstr(designs[i], "frame") ? MUCH ", id: u, given: frame" : MUCH;
+        for (size_t k = (size_t)test_size(1, 0) * (i % 2); k < 2; k += (size_t)test_size(2, 1)) /* in turn, or both */
+            compare(designs[i], privacy, SURVEY_X, k == 0 ? SUMS : QUOTIENTS, NOT_THE_SAME);
+    }
+}
+
+/* Where weights are in the tables, the variance is the sum of a e^2, e the residuals: a = w (w - 1) n/(n-1) of rows with
+ * weights of their own, and of strata that are together (N/n)^2 (1 - n/N) n/(n-1), or a bound of that which is not much larger.
+ */
+static void plain_weighted_squares(void **state)
+{
+    (void)state;
+    static const char statistics[] = "  - {total: z}\n  - {total: z, by: g}\n  - {mean: z, by: g}\n  - {count: units, by: g}\n";
+    static const char *const designs[] = {"weights: {}, weight: w, max_weight: 9", "poisson: {probability: p}, max_weight: 9"};
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        scene c;
+        double total = 0, of_a = 0, rows = 0, mean = 0, sum = 0;
+        scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, statistics));
+        assert_int_equal(tmi_variance_source_of(&c.s), TMI_SPREAD_TABLES);
+        survey_count(&c);
+        scene_read(&c);
+        const double more = c.s.sampling.correction;
+        for (int k = 0; k < SURVEY_ROWS; k++) {
+            const double w = survey_weight(k), a = more * w * (w - 1), z = survey_z[k];
+            total += a * z * z;
+            if (survey_a[k]) of_a += a * z * z, rows += a, sum += w, mean += w * z;
+        }
+        mean /= sum;
+        double residuals = 0;
+        for (int k = 0; k < SURVEY_ROWS; k++) {
+            const double w = survey_weight(k), e = survey_z[k] - mean;
+            if (survey_a[k]) residuals += more * w * (w - 1) * e * e / (sum * sum);
+        }
+        const double variances[] = {total, of_a, residuals, rows};
+        for (size_t t = 0; t < 4; t++) {
+            const double se = scene_result(&c, t, 0)->sampling_se;
+            if (!(fabs(se - sqrt(variances[t])) <= 2e-3 * se))
+                fail_msg("%s, %zu: %.9g, not %.9g", designs[i], t, se, sqrt(variances[t]));
+        }
+        scene_end(&c);
+    }
+}
+
+#define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
+#define TWO "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, 370]}]}\n"
+#define RAKED \
+    "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
+    "370]}]}\n"
+
+static void calibrated(void **state)
+{
+    (void)state;
+    compare(SRS, MUCH, SURVEY_X, SUMS ONE, SAME);
+    compare(SRS, MUCH, SURVEY_X, QUOTIENTS TWO, SAME);
+    compare(SRS ", nonresponse: yes", MUCH, SURVEY_X, QUOTIENTS RAKED, NOT_THE_SAME);
+    compare("weights: {}, weight: w, max_weight: 9", MUCH, SURVEY_X, SUMS RAKED, NOT_THE_SAME);
+    compare("cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}", MUCH, SURVEY_X, QUOTIENTS ONE,
+            NOT_THE_SAME);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(simple_random_samples),  cmocka_unit_test(strata),     cmocka_unit_test(weights_and_clusters),
+        cmocka_unit_test(plain_weighted_squares), cmocka_unit_test(calibrated),
+    };
+    return cmocka_run_group_tests(tests, survey_begin, survey_end);
+}

@@ -1,0 +1,225 @@
+"""Counts and totals of release.json, computed again from measurements.json: the best linear unbiased combination of all noisy numbers
+and of the numbers of rows that the design fixes. A part of verifier.py: least squares over the cells of one large table, which is
+another way than that of tamis, and feasible where the table is small.
+
+The cells of that table are the levels of all axes, crossed; a table of the certificate has their sums over the axes that it does not
+have, a number by itself sums with the coefficients of its form."""
+import itertools
+from fractions import Fraction
+from math import ceil, prod, sinh
+
+from verifier_tables import FORMS, SUMS, Axis
+
+LARGEST = 100  # cells
+FARTHEST = 1e8  # ratio of variances: beyond it doubles do not solve the equations
+
+
+def solved(matrix, right):
+    """Any solution of a consistent system: what is not determined is 0."""
+    n, rows = len(matrix), [list(r) + [b] for r, b in zip(matrix, right)]
+    pivots, top = [], 0
+    for c in range(n):
+        best = max(range(top, n), key=lambda i: abs(rows[i][c]), default=None)
+        if best is None or abs(rows[best][c]) < 1e-9:
+            continue
+        rows[top], rows[best] = rows[best], rows[top]
+        for i in range(n):
+            if i != top and rows[i][c] != 0:
+                f = rows[i][c] / rows[top][c]
+                rows[i] = [x - f * y for x, y in zip(rows[i], rows[top])]
+        pivots.append((top, c))
+        top += 1
+    found = [0.0] * n
+    for i, c in pivots:
+        found[c] = rows[i][n] / rows[i][c]
+    return found
+
+
+def variance(law):
+    scale = float(Fraction(law["scale"]))
+    if law["law"] == "discrete_laplace":
+        return 1 / (2 * sinh(1 / (2 * scale)) ** 2)
+    return scale ** 2  # of all but the smallest scales
+
+
+class Reading:
+    """A verifier has `c`, `strata`, `check`, `main`, `holds_in`, `answers`; see verifier.py and verifier_tables.py."""
+
+    def readings(self, results, numbers):
+        results, solutions = list(results), {}
+        for t in self.c["plan"]["statistics"]:
+            kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"})
+            groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
+            sizes = [self.size(by) for by in groups]
+            own, results = results[:prod(sizes)], results[prod(sizes):]
+            if kind not in SUMS or self.is_known(t):
+                continue
+            tables = [m for m in numbers if m["weighed_by"] == self.main()]
+            inside = [m for m in tables if m.get("where", {}).get("indicator") == t.get("where") and "where" in t]
+            world = inside or [m for m in tables if "where" not in m]
+            key = str(t.get("where")) if inside else None
+            if key not in solutions:
+                solutions[key] = self.solution(world)
+            if solutions[key] is None:
+                continue
+            for codes, r in zip(itertools.product(*map(range, sizes)), own):
+                value = self.functional(solutions[key], t, kind, list(zip(groups, codes)), inside)
+                if value is None or r["estimate"] is None:
+                    continue
+                near = 1e-7 * (abs(value) + (r["noise_sd"] or 0)) + 1e-9
+                self.check(abs(value - r["estimate"]) <= near, "release.json.results", f"the estimate of a {kind} is not the best one")
+
+    def size(self, by):
+        if not isinstance(by, str):
+            return len(next(iter(by.values()))) + 1
+        column = self.c["plan"]["columns"][by]
+        return len(column["values"]) + (column.get("missing") == "category")
+
+    def solution(self, world):
+        """The axes and, for each stratum that is measured apart, the cells; None: too many, or too different."""
+        axes = {}
+        for m in world:
+            for told in m["axes"]:
+                axes.setdefault(str(told), Axis(told, self.strata))
+        names, axes = list(axes), list(axes.values())
+        variances = [variance(m["noise"][0]) * self.unit(m, [Axis(a, self.strata) for a in m["axes"]], 0) ** 2 for m in world]
+        if prod(a.levels for a in axes) > LARGEST or max(variances) > FARTHEST * min(variances):
+            return None
+        cells = list(itertools.product(*(range(a.levels) for a in axes)))
+        apart = self.c["sampling"]["apart"]
+        return axes, cells, [self.stratum(world, names, axes, cells, h) for h in range(len(self.strata) if apart else 1)]
+
+    def stratum(self, world, names, axes, cells, h):
+        rows, values, weights = [], [], []
+        for m in world:
+            own = [names.index(str(told)) for told in m["axes"]]
+            unit = self.unit(m, [axes[k] for k in own], h)
+            first = self.unit(m, [axes[k] for k in own], 0)
+            count = m["cells"] * m["levels"]
+            for k, value in enumerate(m["values"][h * count:(h + 1) * count]):
+                rows.append([self.coefficient(m, axes, own, k, cell) for cell in cells])
+                values.append(value * unit)
+                weights.append(1 / (variance(m["noise"][0]) * first ** 2))
+        facts = self.facts(world, names, axes, cells, h)
+        scale, n = max(weights), len(cells)
+        matrix = [[0.0] * (n + len(facts)) for _ in range(n + len(facts))]
+        right = [0.0] * n + [float(b) for _, b in facts]
+        for row, value, w in zip(rows, values, weights):
+            used = [i for i in range(n) if row[i] != 0]
+            for i in used:
+                right[i] += row[i] * value * w / scale
+                for j in used:
+                    matrix[i][j] += row[i] * row[j] * w / scale
+        for k, (row, _) in enumerate(facts):
+            for i in range(n):
+                matrix[i][n + k] = matrix[n + k][i] = float(row[i])
+        return solved(matrix, right)[:n]
+
+    def unit(self, m, axes, h):
+        """What a step of the integers is worth, in rows or in weights."""
+        steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        unit = Fraction(2 ** m["shift"], steps * prod(a.widths[h] ** a.degree for a in axes if a.number))
+        return float(unit * (1 if m["weighed_by"] == "none" else Fraction(self.c["sampling"]["step"])))
+
+    def coefficient(self, m, axes, own, k, cell):
+        """Of a cell of the large table in number k: cells of classes, then levels of numbers."""
+        if m["form"] != "full":
+            row = FORMS[m["form"], axes[own[0]].degree][k]
+            level = cell[own[0]]
+            steps = 1 if m["form"] == "raw" and axes[own[0]].degree == 1 else 2
+            return row[level] / steps if level < len(row) else 0
+        index = 0
+        for j in [j for j in own if not axes[j].number] + [j for j in own if axes[j].number]:
+            index = index * axes[j].levels + cell[j]
+        return 1 if index == k else 0
+
+    def facts(self, world, names, axes, cells, h):
+        """The rows that the design fixes: of all, and of the strata where these are an axis."""
+        s = self.c["sampling"]
+        if not s["rows_fixed"] or "where" in world[0] or s["weights"] is None or self.counts_rows() or self.kind in ("cluster", "two_stage"):
+            return []
+        each = [z.get("sample", z.get("population")) * (s["points"][k] * Fraction(s["step"]) if self.main() == "weight" else 1) for k, (_, z) in enumerate(self.strata)]
+        facts = [([1] * len(cells), each[h] if s["apart"] else sum(each))]
+        for j, a in enumerate(axes):
+            c = a.told.get("crossed", [{}])[0]
+            if not s["apart"] and not self.protected and c.get("column", {}).get("column") == self.c["plan"]["design"].get("stratified", {}).get("by", 0) \
+                    and len(c["classes"]) == len(self.strata):
+                facts += [([int(cell[j] == k) for cell in cells], each[k]) for k in range(len(self.strata))]
+        return facts
+
+    def functional(self, solution, t, kind, groups, inside):
+        """The estimate: the sum over the cells of a factor per axis; None: this axis is not one for it."""
+        axes, cells, strata = solution
+        factors = [[1.0] * a.levels for a in axes]
+        by_strata = None
+        for by, code in groups:
+            if self.c["sampling"]["apart"] and by == self.c["plan"]["design"]["stratified"]["by"]:
+                by_strata = code
+                continue
+            inside_of = [(j, self.group(a.told["crossed"], by, code)) for j, a in enumerate(axes) if not a.number]
+            inside_of = [(j, v) for j, v in inside_of if v]
+            if len(inside_of) != 1:
+                return None
+            self.multiply(factors, *inside_of[0])
+        if "where" in t and not inside:
+            for name, wanted in t["where"].items():
+                found = [(j, self.holds(a, {name: wanted})) for j, a in enumerate(axes) if not a.number and len(a.told["crossed"]) == 1]
+                found = [(j, v) for j, v in found if v]
+                if len(found) != 1:
+                    return None
+                self.multiply(factors, *found[0])
+        number = None
+        if kind == "total" and isinstance(t["total"], str):
+            number = next(j for j, a in enumerate(axes) if a.number and a.number["column"]["column"] == t["total"])
+        elif kind == "total":
+            found = [(j, self.holds(a, t["total"])) for j, a in enumerate(axes) if not a.number and len(a.told["crossed"]) == 1]
+            found = [(j, v) for j, v in found if v]
+            if len(found) != 1:
+                return None
+            self.multiply(factors, *found[0])
+        total = 0.0
+        for h, theta in enumerate(strata):
+            if by_strata is not None and h != by_strata:
+                continue
+            own = [list(f) for f in factors]
+            if number is not None:
+                self.multiply(own, number, self.values(axes[number], h))
+            weight = 1 if self.main() == "weight" else float(Fraction(self.c["sampling"]["weights"][h]))
+            total += weight * sum(x * prod(own[j][k] for j, k in enumerate(cell)) for x, cell in zip(theta, cells))
+        return total
+
+    def multiply(self, factors, j, vector):
+        factors[j] = [x * y for x, y in zip(factors[j], vector)]
+
+    def values(self, axis, h):
+        """x at the levels: t is 0, 1/2, 1 there, and a missing value is 0."""
+        grid = axis.number["grid"][h] if isinstance(axis.number["grid"], list) else axis.number["grid"]
+        step = Fraction(grid["step"])
+        low = ceil(Fraction(grid["from"]) / step)
+        return [float(step * (low + Fraction(k * axis.widths[h], axis.degree))) for k in range(axis.degree + 1)] + [0.0] * axis.missing
+
+    def group(self, crossed, by, code):
+        """The levels of a group among crossed classes; None: they do not have the column."""
+        vectors = []
+        name, cuts = (by, None) if isinstance(by, str) else next(iter(by.items()))
+        found = False
+        for c in crossed:
+            count = len(c["classes"]) if "classes" in c else len(c["begin"]) + 1
+            vector = [1.0] * (count + c["rest"])
+            if self.divides(c, by):
+                found = True
+                if cuts is None:
+                    column = self.c["plan"]["columns"][name]
+                    value = (list(column["values"]) + ["missing"])[code]
+                    vector = [float(value in k) for k in c["classes"]] + [0.0] * c["rest"]
+                else:
+                    low, high = self.ends(c["column"])
+                    points = [low] + self.points(c["column"], cuts, True) + [high + 1]
+                    starts = [low] + c["begin"]
+                    vector = [float(points[code] <= k < points[code + 1]) for k in starts] + [0.0] * c["rest"]
+            vectors.append(vector)
+        return [prod(v) for v in itertools.product(*vectors)] if found else None
+
+    def holds(self, axis, indicator):
+        held = self.holds_in(axis.told["crossed"][0], indicator)
+        return None if None in held else [float(x) for x in held] + [0.0] * axis.told["crossed"][0]["rest"]

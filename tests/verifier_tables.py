@@ -1,0 +1,383 @@
+"""The noisy tables of a certificate: what each row adds, what one record can change, the noise, and whether the tables are enough for
+the statistics of the plan. A part of verifier.py, apart because of its length; docs/certificate.md, points 3 to 6."""
+from fractions import Fraction
+from math import ceil, floor, prod
+
+FORMS = {  # coefficients of the levels in each released number, in steps of 1/2 (RAW of degree 1: of 1)
+    ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
+    ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
+}
+SUMS = {"count", "table", "histogram", "total"}
+
+
+class Axis:
+    """One axis of a table. A number has `widths`, the steps of its grid in each stratum, a degree, and perhaps a level of missing
+    values; classes have a number of levels only."""
+
+    def __init__(self, told, strata):
+        self.told, self.number = told, told.get("number")
+        if self.number:
+            grids = self.number["grid"] if isinstance(self.number["grid"], list) else [self.number["grid"]] * len(strata)
+            self.widths = [floor(Fraction(g["to"]) / Fraction(g["step"])) - ceil(Fraction(g["from"]) / Fraction(g["step"])) for g in grids]
+            self.degree, self.missing = self.number["degree"], self.number["missing"] == "level"
+            self.levels = self.degree + 1 + self.missing
+            self.times = [1, 2, 1][:self.levels] if self.degree == 2 else [1, 1]  # 2 t (1-t) is twice what is rounded
+            self.times += [1] * self.missing
+        else:
+            counts = [(len(c["classes"]) if "classes" in c else len(c["begin"]) + 1, c["rest"]) for c in told["crossed"]]
+            self.levels = prod(count + rest for count, rest in counts)
+            single = len(counts) == 1 and (counts[0][0] == 2 or self.levels == 2)  # two classes are the values of a number
+            self.degree, self.missing, self.times = int(single), single and self.levels == 3, [1] * self.levels
+
+
+class Tables:
+    """A verifier has `c`, `strata`, `kind`, `within`, `protected`, `check`; see verifier.py."""
+
+    # ---- what a table is ----
+
+    def column_is_the_plans(self, column, field):
+        """A column in a table is described as in the plan; those of an indicator or of cuts are."""
+        for own in column["of"] if "of" in column else [column]:
+            plan = self.c["plan"]["columns"].get(own["column"])
+            keys = {"from", "to", "step", "values", "missing", "missing_codes"}
+            right = plan is not None and {k: v for k, v in own.items() if k != "column"} == {k: v for k, v in plan.items() if k in keys}
+            self.check(right, field, "is not what the plan says of the column")
+
+    def is_complete(self, column):
+        """Whether every row has a value of a column, so that there is no class for the rest."""
+        if "of" in column:
+            return all(self.is_complete(c) for c in column["of"])
+        by = self.c["plan"]["design"].get("stratified", {}).get("by")
+        if column["column"] == by and column.get("missing") != "none":
+            return self.c["sampling"]["rows_fixed"] and "id" not in self.c["plan"]["privacy"]
+        return column.get("missing") == "none" or ("from" in column and "missing" in column and not isinstance(column["from"], dict))
+
+    def axis(self, told, field):
+        a = Axis(told, self.strata)
+        self.check(told["levels"] == a.levels >= 2, field + ".levels")
+        if a.number:
+            column, grid = a.number["column"], a.number["grid"]
+            self.column_is_the_plans(column, field + ".number.column")
+            names = [n for n, _ in self.strata]
+            wanted = [{k: column[k][n] if isinstance(column[k], dict) else column[k] for k in ("from", "to", "step")} for n in names]
+            self.check(grid == (wanted if any(isinstance(column[k], dict) for k in ("from", "to", "step")) else wanted[0]), field + ".number.grid")
+            self.check(a.degree in (1, 2) and min(a.widths) >= 0, field + ".number")
+            complete = self.is_complete(column)
+            self.check((a.number["missing"] is None) == complete, field + ".number.missing")
+            if a.number["missing"] == "zero":
+                self.check(isinstance(grid, dict) and Fraction(grid["from"]) <= 0 <= Fraction(grid["to"]), field + ".number.missing")
+            return a
+        for i, c in enumerate(told["crossed"]):
+            self.column_is_the_plans(c["column"], f"{field}.crossed[{i}].column")
+            where = c.get("missing_is_no", False)
+            self.check(c["rest"] == (not where and not self.is_complete(c["column"])), f"{field}.crossed[{i}].rest")
+            if "classes" in c:
+                values = list(c["column"]["values"]) + ["missing"] * (c["column"].get("missing") == "category")
+                listed = [v for k in c["classes"] for v in k]
+                self.check(sorted(listed) == sorted(values) and all(c["classes"]), f"{field}.crossed[{i}].classes", "do not divide the values")
+            else:
+                low, high = (0, 1) if "indicator" in c["column"] else self.ends(c["column"])
+                ends = [low] + c["begin"] + [high + 1]
+                self.check(all(x < y for x, y in zip(ends, ends[1:])), f"{field}.crossed[{i}].begin", "do not divide the range")
+        return a
+
+    def ends(self, column):
+        """The grid points of a number, over all strata."""
+        def of(key, choose):
+            v = column[key]
+            return choose(Fraction(x) for x in v.values()) if isinstance(v, dict) else Fraction(v)
+        return ceil(of("from", min) / of("step", min)), floor(of("to", max) / of("step", min))
+
+    def shape(self, m, field):
+        """Sizes. Axes with the same number in `table` are the same axis, and the first world has no condition."""
+        s, axes = self.c["sampling"], [self.axis(a, f"{field}.axes[{i}]") for i, a in enumerate(m["axes"])]
+        places = m["table"]["axes"]
+        self.check(len(places) == len(axes) and places == sorted(set(places)), field + ".table.axes")
+        for place, axis in zip(places, m["axes"]):
+            self.check(self.places.setdefault(place, axis) == axis, field + ".table.axes", "name another axis elsewhere")
+        self.check(self.worlds.setdefault(m["table"]["world"], m.get("where")) == m.get("where"), field + ".table.world")
+        self.check((m["table"]["world"] == 0) == ("where" not in m), field + ".table.world")
+        if "where" in m:
+            self.column_is_the_plans(m["where"], field + ".where")
+            self.check(m["where"]["indicator"] in [t.get("where") for t in self.c["plan"]["statistics"]], field + ".where")
+        grouped = m["weighed_by"] == "groups"
+        levels = prod(a.levels for a in axes if a.number)
+        cells = prod(a.levels for a in axes if not a.number)
+        if m["form"] != "full":
+            self.check(len(axes) == 1 and axes[0].degree > 0 and not grouped, field + ".form", "is not for such a table")
+            if self.problems:
+                return None
+            cells, levels = 1, len(FORMS[m["form"], axes[0].degree])
+        self.check((m["cells"], m["levels"]) == (cells, levels), field + ".cells")
+        self.check(m["strata"] == (len(self.strata) if s["apart"] and not grouped else 1), field + ".strata")
+        self.check(m["groups"] == (s["groups"] if grouped else 1) >= 1, field + ".groups")
+        self.check(m["weighed_by"] in self.weighings(), field + ".weighed_by", "nothing is read from such a table")
+        by_stratum = any(isinstance(a.number["grid"], list) for a in axes if a.number)
+        self.check(s["apart"] or not by_stratum, field, "ranges by stratum are measured apart")
+        return axes
+
+    def weighings(self):
+        """How rows may be weighed: for estimates; for suppression; for sampling variances."""
+        s, main = self.c["sampling"], self.main()
+        used = {main} | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
+        if self.clustered():
+            return used | {"groups"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
+        return used | ({"spread"} if main == "weight" else set())
+
+    def main(self):
+        s = self.c["sampling"]
+        return "none" if s["apart"] or (s["weights"] is not None and len({Fraction(w) for w in s["weights"]}) == 1) else "weight"
+
+    def clustered(self):
+        several = self.rows_per_unit() > 1 and self.kind != "srs_with_replacement" and "deff" not in self.within
+        return self.kind in ("cluster", "two_stage") or "cluster" in self.within or several
+
+    def scattered(self):
+        """Clusters go to groups by a hash of their labels: where nobody knows how many they are."""
+        return self.clustered() and "psus" not in self.within and self.kind in ("weights", "bernoulli", "poisson")
+
+    def rows_per_unit(self):
+        return int(self.c["plan"]["privacy"].get("rows_per_unit", 1))
+
+    # ---- what a row adds, and a record changes ----
+
+    def weight(self, m, h):
+        """The largest weight of a row of stratum h, in steps."""
+        s, by = self.c["sampling"], m["weighed_by"]
+        if by == "none":
+            return 1
+        if by in ("spread", "clamped spread"):
+            if s["weights"] is not None:
+                return s["spread_points"][h]
+            most = s["largest_point" if by == "spread" else "largest_point_in_groups"]
+            whole = "regularise" in self.c["plan"]["design"] or self.clustered()
+            return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
+        pair = 1 if by != "groups" else max(s["pair_points"]) if "psus" in self.within else s["pair_points"][h]
+        if s["weights"] is None:
+            return s["largest_point_in_groups" if by == "groups" else "largest_point"] * pair
+        return (1 if self.main() == "none" and not s["apart"] else s["points"][h]) * pair
+
+    def row(self, m, axes, h):
+        """All levels of a row add up to its weight times the m^d, whatever it contains."""
+        return self.weight(m, h) * prod(a.widths[h] ** a.degree for a in axes if a.number)
+
+    def rounding(self, m, axes):
+        """What rounding does to all numbers of a row: less than 1 for each level, as often as it counts."""
+        if not m["rounded"]:
+            return 0
+        if m["form"] != "full":
+            rows = FORMS[m["form"], axes[0].degree]
+            return sum(abs(c) * t for row in rows for c, t in zip(row, axes[0].times))
+        return prod(sum(a.times) for a in axes if a.number)
+
+    def changes(self, m, axes, most):
+        """L1 and the square of L2 of what one record changes.
+
+        In a full table it leaves numbers that add up to `own` and enters numbers that do; under L2 these are worst in one place each,
+        and in the same place only if a sign may change. A number by itself has one place. Two records whose t differ by d > 0 differ in
+        t(1-t) by at most d (1-d), together d (2-d) <= 1; and from a record that adds nothing t + t(1-t) = 1 - (1-t)^2 in RAW, and
+        |t - 1/2| + t(1-t) + 1/2 <= 1 in CENTRED. Both are convex in the two weights, so 0 and the largest are worst."""
+        K, s = self.rows_per_unit(), self.c["sampling"]
+        full = m["form"] == "full"
+        steps = 1 if full or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        rounding = self.rounding(m, axes)
+        own = K * (Fraction(steps * most, 2 ** m["shift"]) + (1 if full else 2) * rounding)
+        moved = Fraction(0)
+        if self.protected and m["weighed_by"] != "none":  # a record may move the weights of all others
+            self.check(s["weights"] is not None and self.rows_are_bounded(), "measurements", "no bound is known with protected weights")
+            points = s["points" if m["weighed_by"] in ("weight", "groups") else "spread_points"]
+            if max(points) > 0 and len({Fraction(w) for w in s["weights"]}) > 1:
+                share = Fraction(max(points) - min(points), max(points))
+                moved = (s["rows"] - K) * (Fraction(steps * most, 2 ** m["shift"]) * share + 2 * rounding)
+        places = full and (len(axes) > 0 or m["weighed_by"] == "groups")
+        if not places:
+            return own + moved, (own + moved) ** 2
+        if m["weighed_by"] == "groups" and (self.protected or self.scattered() or "psus" in self.within):  # it may change clusters
+            return 2 * own + moved, (2 * own + moved) ** 2
+        return 2 * own + moved, (own + moved) ** 2 + own ** 2
+
+    def rows_are_bounded(self):
+        return self.c["sampling"]["rows"] != 2 ** 30
+
+    def grid_of_sums(self, m, field, axes, largest):
+        """How rows are rounded, and where sums are clamped."""
+        rows = self.c["sampling"]["rows"]
+        bits = min(32, 60 - rows.bit_length())
+        shift = next(k for k in range(200) if Fraction(largest, 2 ** k) <= 2 ** bits)
+        self.check(m["shift"] == shift, field + ".shift")
+        self.check(m["rounded"] == (shift > 0 or largest >= 2 ** 53), field + ".rounded")
+        self.check(m["clamp"] == ceil(Fraction(largest, 2 ** shift)) + (2 if m["rounded"] else 0), field + ".clamp")
+        steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        self.check(m["limit"] == 2 ** 62 - rows * max(1, m["clamp"] * steps + self.rounding(m, axes)), field + ".limit")
+
+    def noisy_table(self, m, field, rho):
+        part = Fraction(m["rho" if rho else "epsilon"])
+        self.check(part > 0 and ("rho" in m) != ("epsilon" in m), field, "has no part of the budget")
+        axes = self.shape(m, field)
+        if axes is None:
+            return
+        each = [self.row(m, axes, h) for h in range(len(self.strata))]
+        laws = m["noise"]
+        self.check(len(laws) == m["strata"], field + ".noise")
+        self.check([law.get("stratum") for law in laws] == ([n for n, _ in self.strata] if m["strata"] > 1 else [None]), field + ".noise")
+        self.grid_of_sums(m, field, axes, max(each))
+        for h, law in enumerate(laws):
+            here = f"{field}.noise[{h}]"
+            most = each[h] if len(laws) > 1 else max(each)
+            self.check(Fraction(law["row_adds_at_most"]) == most, here + ".row_adds_at_most")
+            l1, l2 = self.changes(m, axes, most)
+            self.check(law["sensitivity"] == ceil(l1), here + ".sensitivity")
+            self.check(Fraction(law["sensitivity_l2_squared"]) == l2, here + ".sensitivity_l2_squared")
+            self.check(law["law"] == ("discrete_gaussian" if rho else "discrete_laplace"), here + ".law")
+            scale = Fraction(law["scale"])
+            if rho:
+                right = scale ** 2 >= max(l2, 1 if l2 == 0 else 0) / (2 * part)
+            else:
+                right = scale * part >= max(l1, 1)
+            self.check(right, here + ".scale", "is too small")
+
+    def groups(self):
+        """Groups of clusters, and what a pair of them counts for: the square root of m / (2 floor(m/2)), in steps of 2^-10."""
+        s = self.c["sampling"]
+        groups = s["groups"]
+        self.check(0 <= groups <= 64 and (groups == 0 or self.clustered()), "sampling.groups")
+        self.check(not s["apart"] or (self.strata[0][0] is not None and not self.protected), "sampling.apart", "strata are not public")
+        self.check(not self.scattered() or groups & (groups - 1) == 0, "sampling.groups")
+        self.check(("pair_points" in s) == (groups > 0), "sampling.pair_points")
+        if groups == 0:
+            return
+        clusters = [self.first_stage(z).get("sample", 0) for _, z in self.strata]
+        if "psus" in self.within:
+            clusters = self.c["psus"]["clusters"]
+        elif self.scattered() or (self.protected and len(self.strata) > 1):
+            clusters = [0] * len(self.strata)
+        pairs = sum(m // 2 for m in clusters)
+        self.check(pairs == 0 or groups <= pairs, "sampling.groups", "more than there are pairs")
+        points = []
+        for m in clusters:
+            part = Fraction(m, 2 * (m // 2)) if m > 1 else Fraction(1)
+            points.append(next(k for k in range(1024, 2049) if Fraction(k, 1024) ** 2 >= part))
+        step = Fraction(points[0] if len(set(points)) == 1 else 1, 1024)
+        self.check(Fraction(s["pair_step"]) == step, "sampling.pair_step")
+        self.check(s["pair_points"] == ([1] * len(points) if len(set(points)) == 1 else points), "sampling.pair_points")
+        if s["weights"] is None:
+            self.check(1 <= s["largest_point_in_groups"] <= s["largest_point"], "sampling.largest_point_in_groups")
+
+    # ---- whether the tables are enough ----
+
+    def enough(self):
+        """Every statistic is read from one table that has all of its columns, or from a number by itself."""
+        if self.problems:  # a table that is none says nothing
+            return
+        self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == self.main()]
+        for i, t in enumerate(self.c["plan"]["statistics"]):
+            right = self.is_known(t) or any(self.is_read_from(t, m, axes) for m, axes in self.read)
+            self.check(right, "measurements", f"statistic {i + 1} of the plan does not follow from the tables")
+
+    def controls(self):
+        return self.c["plan"].get("calibrate", {}).get("to", [])
+
+    def is_known(self, t):
+        """A count that the design fixes, or to which results are calibrated."""
+        by, strata = t.get("by", []), self.c["plan"]["design"].get("stratified", {}).get("by")
+        if "count" not in t or "where" in t:
+            return False
+        if any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
+            return True
+        sizes = all("population" in z for _, z in self.strata)
+        declared = sizes and self.kind not in ("cluster", "two_stage") and not self.counts_rows()
+        return declared and (by == [] or (by == [strata] and not self.protected))
+
+    def counts_rows(self):
+        return self.rows_per_unit() > 1 and self.kind != "srs_with_replacement"
+
+    def is_read_from(self, t, m, axes):
+        kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"})
+        about = list(t["ratio"].values()) if kind == "ratio" else [t[kind]] if kind not in ("count", "table", "histogram") else []
+        groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
+        groups = groups + [by for c in self.controls() for by in c.get("by", [])]
+        own = m.get("where", {}).get("indicator")
+        if own is not None and own != t.get("where"):
+            return False
+        right = all(any(self.divides(c, by) for a in axes for c in a.told.get("crossed", [])) or self.is_trivial(by) for by in groups)
+        if "where" in t and own is None:
+            right = right and self.selects(axes, t["where"])
+        right = right and all(self.has(axes, x) for x in about)
+        if not right or m["form"] == "full":
+            return right
+        axis = axes[0]
+        if m["form"] == "centred":  # rows that have a value, and sums
+            return bool(about or groups) or not axis.missing
+        of_zero = axis.number and isinstance(axis.number["grid"], dict) and Fraction(axis.number["grid"]["from"]) == 0
+        of_second = axis.number is None and self.holds_in(axis.told["crossed"][0], about[0])[1:2] == [True] if about else False
+        return bool(about) and ((kind == "total" and bool(of_zero or of_second)) or (not axis.missing and self.rows_follow(m)))
+
+    def rows_follow(self, m):
+        """The number of rows, or their weight, is public or in another table."""
+        s, where = self.c["sampling"], m.get("where")
+        if s["rows_fixed"] and where is None and s["weights"] is not None and not self.counts_rows() and self.kind not in ("cluster", "two_stage"):
+            return True
+        return any(x.get("where") == where and (x["form"] == "full" or (x["form"] == "centred" and not a[0].missing)) for x, a in self.read)
+
+    def points(self, column, values, up):
+        """Values as points of a column's grid: the first not below, or the last not above."""
+        step = self.step(column)
+        return [ceil(Fraction(v) / step) if up else floor(Fraction(v) / step) for v in values]
+
+    def step(self, column):
+        step = column["step"]
+        return min(Fraction(x) for x in step.values()) if isinstance(step, dict) else Fraction(step)
+
+    def is_trivial(self, by):
+        """Strata that are measured apart, or a column with one value that every row has."""
+        if not isinstance(by, str):
+            return False
+        column = {"column": by, **self.c["plan"]["columns"].get(by, {})}
+        apart = self.c["sampling"]["apart"] and by == self.c["plan"]["design"]["stratified"]["by"]
+        return apart or (len(column.get("values", [])) == 1 and self.is_complete(column))
+
+    def divides(self, c, by):
+        """Whether classes tell the values of a `by` apart: of a category all, of a number its cuts."""
+        name, cuts = (by, None) if isinstance(by, str) else next(iter(by.items()))
+        if c["column"].get("column") != name:
+            return False
+        if cuts is None:
+            return all(len(k) == 1 for k in c.get("classes", [[0, 0]]))
+        low, high = self.ends(c["column"])
+        return "begin" in c and all(k in c["begin"] for k in self.points(c["column"], cuts, True) if low < k <= high)
+
+    def holds_in(self, c, indicator):
+        """For each class whether a condition holds in it; None: in parts of one."""
+        if "indicator" in c["column"]:
+            return [False, True] if c["column"]["indicator"] == indicator else [None]
+        wanted = indicator.get(c["column"]["column"]) if isinstance(indicator, dict) and len(indicator) == 1 else None
+        if wanted is None:
+            return [None]
+        if "classes" in c:
+            inside = [sum(v in wanted for v in k) for k in c["classes"]]
+            return [True if n == len(k) else False if n == 0 else None for n, k in zip(inside, c["classes"])]
+        (low, high), (least,), (most,) = self.ends(c["column"]), self.points(c["column"], [wanted["from"]], True), self.points(c["column"], [wanted["to"]], False)
+        starts, stops = [low] + c["begin"], [b - 1 for b in c["begin"]] + [high]
+        return [True if least <= a and b <= most else False if b < least or most < a else None for a, b in zip(starts, stops)]
+
+    def answers(self, axes, indicator, of_where):
+        found = [self.holds_in(c, indicator) for a in axes for c in a.told.get("crossed", []) if c.get("missing_is_no", False) in (False, of_where)]
+        return any(None not in f for f in found) or (len(indicator) == 1 and self.holds_always(indicator))
+
+    def holds_always(self, indicator):
+        (name, wanted), = indicator.items()
+        column = {"column": name, **self.c["plan"]["columns"][name]}
+        if not self.is_complete(column):
+            return False
+        if isinstance(wanted, list):
+            return set(wanted) >= set(column["values"])
+        return (self.points(column, [wanted["from"]], True)[0], self.points(column, [wanted["to"]], False)[0]) == self.ends(column)
+
+    def selects(self, axes, where):
+        """As a whole, or one condition after the other."""
+        return self.answers(axes, where, True) or all(self.answers(axes, {k: v}, True) for k, v in where.items())
+
+    def has(self, axes, x):
+        if isinstance(x, dict):
+            return self.answers(axes, x, False)
+        return any(a.number and a.number["column"]["column"] == x for a in axes)
