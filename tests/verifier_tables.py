@@ -122,6 +122,8 @@ class Tables:
         used = {main} | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if self.clustered():
             return used | {"groups"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
+        if "deff" in self.c["plan"]["design"].get("weights", {}):
+            return used | {"none"}
         return used | ({"spread"} if main == "weight" else set())
 
     def main(self):

@@ -326,7 +326,7 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
         }
     } else {
         TMI_TRY(set_proxy(z, main, o, group, err));
-        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS
+        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS && source != TMI_PUBLIC_EFFECT
                         ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
                         : INFINITY;
     }

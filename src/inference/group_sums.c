@@ -350,23 +350,14 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
         if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
         else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
         if (lonely && source != TMI_CLUSTER_GROUPS) own->form.xx = NAN; /* one unit of a stratum says nothing */
-        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS; /* clusters may be all alike */
+        const bool clusters = source == TMI_CLUSTER_GROUPS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
+        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && !clusters;
         own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
         if (source != TMI_CLUSTER_GROUPS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
     }
 
 done:
     return status;
-}
-
-/* A public design effect of the statistic, relative to the one that weights are measured with. */
-static void scale_form(tmi_group_sums *z, double deff)
-{
-    z->form = (tmi_quadratic){deff * z->form.xx, deff * z->form.xy, deff * z->form.yy};
-    for (int k = 0; k < 5; k++) z->form_noise.c[k] *= deff * deff;
-    z->spread *= deff;
-    z->ones *= deff;
-    z->all *= deff;
 }
 
 tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
@@ -390,7 +381,6 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
         if (s->plan->statistics[i].kind != TMI_SHARE) z->groups[g].ones = z->groups[g].all = 0;
     }
     if (!tmi_is_calibrated(s, i)) TMI_TRY(set_forms(z, r, i, err));
-    for (size_t g = 0; g < z->count; g++) scale_form(&z->groups[g], tmi_relative_deff(&s->plan->design, &s->plan->statistics[i]));
 
 done:
     if (status != TAMIS_OK) tmi_statistic_sums_clear(z);

@@ -10,7 +10,7 @@
 bool tmi_is_pooled(const tmi_schedule *s)
 {
     const tmi_variance_source source = tmi_variance_source_of(s);
-    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES;
+    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES || source == TMI_PUBLIC_EFFECT;
 }
 
 void tmi_pools_clear(tmi_pools *p)
@@ -30,6 +30,7 @@ static double squares_at(const tmi_group_sums *z, double r)
 tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at, double mean)
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
+    if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
     double sd = noise / s;
@@ -123,17 +124,17 @@ static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t b
     return pool;
 }
 
-/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
- * different groups are different. */
-static void set_pool(tmi_pool *pool, const ratios *all, const tmi_schedule *s, size_t i, const tmi_pool_entry *prior,
-                     double floor)
+/* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
+ * rows. */
+static tmi_pool_entry public_prior(const tmi_inference *r)
 {
-    members m = {s->plan, all, i, OF_KIND};
-    tmi_pool wide = pool_of(&m, prior, 1, floor);
-    m.width = ALL;
-    if (isnan(wide.mean)) wide = pool_of(&m, prior, 1, floor);
-    m.width = TOGETHER;
-    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, *prior}, 2, floor);
+    const tmi_schedule *s = r->schedule;
+    const size_t worlds = s->effects.worlds;
+    const tmi_star *n = &s->effects.stars[TMI_UNWEIGHED * worlds];
+    const double weights = r->main.centres[TMI_WEIGHED * worlds], noisy = r->rows.centres[TMI_UNWEIGHED * worlds];
+    const double sd = n->known ? 0 : 1 / sqrt(n->rest), rows = fmax(noisy, fmax(1, sd)); /* not below what its noise may hide */
+    const double ratio = tmi_number_nearest(s->plan->design.deff) * fmax(weights, 0) / rows;
+    return ratio > 0 && isfinite(sd) ? (tmi_pool_entry){ratio, ratio * fmax(sd / rows, 1e-6)} : (tmi_pool_entry){NAN, NAN};
 }
 
 /* The mean weight over all rows and a design effect, where it was measured by itself. */
@@ -141,6 +142,7 @@ static tmi_pool_entry prior_of(const tmi_inference *r)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_effects *e = &s->effects;
+    if (tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT) return public_prior(r);
     if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
     const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
     const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[TMI_WEIGHED * e->worlds];
@@ -162,6 +164,23 @@ static double floor_of(const tmi_inference *r)
     return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
 }
 
+/* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
+ * different groups are different. */
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i, double floor)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const double deff = tmi_relative_deff(&plan->design, &plan->statistics[i]);
+    tmi_pool_entry prior = prior_of(r);
+    prior.ratio *= deff;
+    prior.sd *= deff;
+    members m = {plan, all, i, OF_KIND};
+    tmi_pool wide = pool_of(&m, &prior, 1, floor);
+    m.width = ALL;
+    if (isnan(wide.mean)) wide = pool_of(&m, &prior, 1, floor);
+    m.width = TOGETHER;
+    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, prior}, 2, floor);
+}
+
 tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
@@ -176,13 +195,12 @@ tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *e
     all.list = tmi_alloc(all.first[count], sizeof *all.list);
     if (!all.list) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
-    const tmi_pool_entry prior = prior_of(r);
     TMI_TRY(collect(&all, r, NULL, err));
-    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
     if (r->groups.schedule) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
         for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
         TMI_TRY(collect(&all, r, means, err));
-        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r->schedule, i, &prior, p->floor);
+        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
     }
 
 done:

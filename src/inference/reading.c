@@ -52,7 +52,7 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
         TMI_TRY(tmi_reconstruct(&r->groups, s, TMI_GROUPED, noisy, err));
         TMI_TRY(set_clamping(r, err));
     }
-    if (family != TMI_UNWEIGHED && s->plan->postprocess.units_below > 0)
+    if (family != TMI_UNWEIGHED && (s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT))
         TMI_TRY(tmi_reconstruct(&r->rows, s, TMI_UNWEIGHED, noisy, err));
 
 done:

@@ -50,6 +50,7 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
 {
     if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
     if (s->sampling.clustered) return TMI_CLUSTER_GROUPS;
+    if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
     if (tmi_main_family(s) == TMI_UNWEIGHED) return TMI_OWN_SQUARES;
     return s->sampling.ratio > 0 ? TMI_BOUNDED_SQUARES : TMI_SPREAD_TABLES;
 }
@@ -275,7 +276,8 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const size_t spread = a->part_count, support = a->last_support;
     const tmi_variance_source source = tmi_variance_source_for(s, i);
     const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
-    if (source != TMI_NO_VARIANCE) TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
+    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT)
+        TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
@@ -315,8 +317,12 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     tmi_aims *a = m->aims;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
-    if (!clamped && !pooled) return TAMIS_OK;
     tmi_sizes_make(&z, s);
+    if (source == TMI_PUBLIC_EFFECT) { /* rows, for the mean weight */
+        const tmi_combination c = {.family = TMI_UNWEIGHED, .term_count = 1, .scale = {1}};
+        return add_counts(m, &c, FOR_COUNTS * shares, z.sample > 0 ? ENOUGH * ENOUGH * z.sample * z.sample : 0, err);
+    }
+    if (!clamped && !pooled) return TAMIS_OK;
     const double w = z.units / z.sample, all = isnan(w) ? 0 : ENOUGH * z.sample * w * w;
     for (size_t family = TMI_SPREAD; family <= (clamped ? TMI_CLAMPED : TMI_SPREAD); family += TMI_CLAMPED - TMI_SPREAD) {
         const double step = tmi_number_nearest(p->step),
@@ -352,7 +358,7 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
                                           family == TMI_GROUPED && s->sampling.anywhere};
-        a->copies[family] = family == TMI_GROUPED       ? (double)s->groups
+        a->copies[family] = family == TMI_GROUPED       ? 2 * (double)s->groups + 1
                             : family == TMI_CONTRIBUTED ? (double)s->sampling.parts
                             : s->workload.apart         ? (double)s->sampling.strata
                                                         : 1;

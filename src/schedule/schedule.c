@@ -86,7 +86,8 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
     const bool of_rows = s->sampling.weights == TMI_ROWS;
     const tmi_variance_source source = tmi_variance_source_of(s);
     switch (family) {
-    case TMI_UNWEIGHED: return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0;
+    case TMI_UNWEIGHED:
+        return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHED: return tmi_main_family(s) == family;
     case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
     case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;

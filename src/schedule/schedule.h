@@ -88,12 +88,14 @@ const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
 const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
 
 /* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after the
- * noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; groups of clusters. */
+ * noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
+ * times the mean weight and the squares; groups of clusters. */
 typedef enum tmi_variance_source {
     TMI_NO_VARIANCE,
     TMI_OWN_SQUARES,
     TMI_BOUNDED_SQUARES,
     TMI_SPREAD_TABLES,
+    TMI_PUBLIC_EFFECT,
     TMI_CLUSTER_GROUPS
 } tmi_variance_source;
 

@@ -33,7 +33,7 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        const double less = s->sampling.clustered ? 0 : 1; /* as in tmi_weight_less */
+        const double less = s->sampling.clustered || d->deff ? 0 : 1;
         return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
@@ -281,6 +281,7 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
     const tmi_variance_source source = tmi_variance_source_for(s, about->statistic);
     const double groups = (double)s->groups;
     if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
+    if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
     if (source == TMI_CLUSTER_GROUPS)
         return fmin(TMI_POOLED_MARGIN * sqrt(2 / groups) * (least + groups * quadratic(o->estimate, &noise->spread)),
                     TMI_POOLED_MARGIN * least / 2);

@@ -15,7 +15,7 @@
 typedef struct tmi_search {
     tmi_problem problem;
     const tmi_motion *motions; /* one per family */
-    const double *copies;      /* one per family: how often a table is there (strata, groups) */
+    const double *copies;      /* one per family: how often an engine has a table (strata; both sides of groups) */
     double most_numbers;       /* in all tables together */
     const bool *forms;         /* one per family: whether a number can be measured by itself */
     size_t first_pooled;       /* tables of this family and later ones serve sampling variances that may do without */
