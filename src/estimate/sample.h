@@ -3,7 +3,7 @@
 #ifndef TMI_ESTIMATE_SAMPLE_H
 #define TMI_ESTIMATE_SAMPLE_H
 
-#include "schedule/columns.h"
+#include "schedule/request/columns.h"
 #include "schedule/result.h"
 
 typedef struct tmi_sample {

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/classes.h"
+#include "schedule/workload/classes.h"
 #include "schedule/noise_law.h"
 #include "survey/normal.h"
 

@@ -12,7 +12,7 @@
 #include "inference/estimates.h"
 #include "inference/noise_parts.h"
 #include "inference/variance.h"
-#include "schedule/group_noise.h"
+#include "schedule/workload/group_noise.h"
 #include "schedule/noise_law.h"
 
 typedef struct tmi_group_sums {

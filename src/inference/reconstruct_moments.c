@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "inference/reconstruct.h"
-#include "schedule/classes.h"
+#include "schedule/workload/classes.h"
 
 typedef struct layout {
     const tmi_reconstruction *r;

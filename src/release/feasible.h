@@ -6,7 +6,7 @@
 #define TMI_RELEASE_FEASIBLE_H
 
 #include "release/certificate.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 
 /* Errors   INVALID (names what is too long, its length, the limit, and what to change), UNABLE (a promise that cannot be put into
  *          words), SYSTEM (memory, cancelled).                                                                            */

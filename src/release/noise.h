@@ -2,7 +2,7 @@
 #ifndef TMI_RELEASE_NOISE_H
 #define TMI_RELEASE_NOISE_H
 
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 
 /* Draws what the engine's question leaves to chance, and the noise of all measurements: noise[i][cell], in secret memory.
  *

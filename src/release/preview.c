@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "release/feasible.h"
 #include "release/release.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 
 struct tamis_preview {
     tmi_preview made;

@@ -11,7 +11,7 @@
 #include "release/folder.h"
 #include "report/preview.h"
 #include "report/results.h"
-#include "schedule/variance_groups.h"
+#include "schedule/request/variance_groups.h"
 
 struct tamis_release {
     tmi_watch watch; /* of its schedule, while it is made */

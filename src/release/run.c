@@ -35,7 +35,7 @@
 #include "release/release.h"
 #include "release/source_changed.h"
 #include "report/promise.h"
-#include "schedule/inventory.h"
+#include "schedule/request/inventory.h"
 #include "schedule/noise_law.h"
 
 void tamis_release_free(tamis_release *release)

@@ -19,7 +19,7 @@
 #define TMI_SCHEDULE_MEASUREMENT_H
 
 #include "base/text.h"
-#include "schedule/moments.h"
+#include "schedule/workload/moments.h"
 
 /* The noise of one stratum's numbers, or of all. */
 typedef struct tmi_noise_law {

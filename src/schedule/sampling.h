@@ -16,7 +16,7 @@
 #include "num/number.h"
 #include "plan/frame_facts.h"
 #include "plan/plan.h"
-#include "schedule/psu_file.h"
+#include "schedule/request/psu_file.h"
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30

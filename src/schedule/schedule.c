@@ -9,9 +9,9 @@
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/refusals.h"
+#include "schedule/workload/group_noise.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {

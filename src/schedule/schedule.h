@@ -8,8 +8,8 @@
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 
-#include "schedule/frame_file.h"
 #include "schedule/measurement.h"
+#include "schedule/request/frame_file.h"
 #include "schedule/strategy/effects.h"
 
 /* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */

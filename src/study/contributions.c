@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/frame_file.h"
+#include "schedule/request/frame_file.h"
 #include "study/population_parts.h"
 
 typedef struct unit {

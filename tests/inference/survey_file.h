@@ -8,7 +8,7 @@
 
 #include "estimate/estimate.h"
 #include "release/release.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/inference/scene.h"
 #include "tests/rng/scripted_bits.h"
 

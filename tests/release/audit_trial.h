@@ -13,7 +13,7 @@
 #include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/release/audit_evidence.h"
 #include "tests/release/audit_survey.h"
 

@@ -16,7 +16,7 @@
 #include "release/identity.h"
 #include "report/promise.h"
 #include "schedule/noise_law.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/rng/scripted_bits.h"
 
 /* ---- plans to change ---- */

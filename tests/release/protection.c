@@ -8,7 +8,7 @@
 #include "engine/files/source.h"
 #include "num/exact.h"
 #include "release/release.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/ledger/kit.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"

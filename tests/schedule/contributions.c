@@ -12,7 +12,7 @@
 
 #include "num/number.h"
 #include "schedule/contributions.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/release/array_engine.h"
 
 static const double xs[] = {-1e9, -100, 0, 7, 19.75, 30, 1e9, NAN};

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "num/number.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 #include "tests/release/array_engine.h"
 
 static const double xs[] = {-100, 10, 19.75, 30, 1e9, NAN};

@@ -8,9 +8,9 @@
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/group_noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
+#include "schedule/workload/group_noise.h"
 
 /* ---- expected sizes ---- */
 

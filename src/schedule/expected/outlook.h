@@ -3,8 +3,8 @@
 #ifndef TMI_SCHEDULE_EXPECTED_OUTLOOK_H
 #define TMI_SCHEDULE_EXPECTED_OUTLOOK_H
 
-#include "schedule/moments.h"
 #include "schedule/schedule.h"
+#include "schedule/workload/moments.h"
 
 typedef struct tmi_outlook {
     double estimate[TMI_MOMENTS];  /* the derivative of the statistic by the estimated moments of its group */

@@ -1,9 +1,9 @@
 /* The moments that a statistic is made of, over the rows of one of its groups that have x and y: their number, the sums of x and
  * y, of squares and of products. Linear combinations of them are combinations of the cells of its table. */
-#ifndef TMI_SCHEDULE_MOMENTS_H
-#define TMI_SCHEDULE_MOMENTS_H
+#ifndef TMI_SCHEDULE_WORKLOAD_MOMENTS_H
+#define TMI_SCHEDULE_WORKLOAD_MOMENTS_H
 
-#include "schedule/workload.h"
+#include "schedule/workload/workload.h"
 
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 

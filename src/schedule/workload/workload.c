@@ -1,12 +1,12 @@
-#include "schedule/workload.h"
+#include "schedule/workload/workload.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "plan/json.h"
-#include "schedule/classes.h"
 #include "schedule/contributions.h"
+#include "schedule/workload/classes.h"
 
 void tmi_workload_clear(tmi_workload *w)
 {

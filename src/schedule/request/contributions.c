@@ -1,5 +1,5 @@
 /* The columns of contributions: weight times value, put on the grid of contributions and clamped, row by row. */
-#include "schedule/request_contributions.h"
+#include "schedule/request/contributions.h"
 
 #include "base/memory.h"
 #include "schedule/contributions.h"

@@ -2,7 +2,7 @@
 #ifndef TMI_SCHEDULE_REQUEST_CONTRIBUTIONS_H
 #define TMI_SCHEDULE_REQUEST_CONTRIBUTIONS_H
 
-#include "schedule/columns.h"
+#include "schedule/request/columns.h"
 #include "schedule/schedule.h"
 
 typedef struct tmi_asked_contributions {

@@ -1,8 +1,8 @@
 /* How the values of a column are divided into classes by all that a plan asks about them. */
-#ifndef TMI_SCHEDULE_CLASSES_H
-#define TMI_SCHEDULE_CLASSES_H
+#ifndef TMI_SCHEDULE_WORKLOAD_CLASSES_H
+#define TMI_SCHEDULE_WORKLOAD_CLASSES_H
 
-#include "schedule/workload.h"
+#include "schedule/workload/workload.h"
 
 /* Something that is asked about a column: its values one by one, its bins, or whether a condition holds; or about an indicator
  * of several columns, whether it is 1. */

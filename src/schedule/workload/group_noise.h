@@ -1,8 +1,8 @@
 /* The noise of the moments that a statistic's groups are read from: their covariance, from all measurements together. It
  * depends on a group only through its stratum and through how many classes its values have, so that a few matrices serve all
  * groups. */
-#ifndef TMI_SCHEDULE_GROUP_NOISE_H
-#define TMI_SCHEDULE_GROUP_NOISE_H
+#ifndef TMI_SCHEDULE_WORKLOAD_GROUP_NOISE_H
+#define TMI_SCHEDULE_WORKLOAD_GROUP_NOISE_H
 
 #include "schedule/schedule.h"
 

@@ -1,6 +1,6 @@
 /* Vectors over the levels of axes. */
-#include "schedule/classes.h"
 #include "schedule/measurement.h"
+#include "schedule/workload/classes.h"
 
 /* Levels run through the classes of the columns on the axis, the last column fastest. */
 void tmi_axis_restrict(double *v, const tmi_workload *w, size_t axis, size_t classes, const double *factor)

@@ -1,4 +1,4 @@
-#include "schedule/classes.h"
+#include "schedule/workload/classes.h"
 
 #include <string.h>
 

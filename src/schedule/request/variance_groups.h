@@ -14,8 +14,8 @@
  * on group and sign. The key is drawn before a row is read, and for every key the place of a row depends on this row alone. So
  * privacy does not rest on the hash or on the secrecy of its key; that clusters are spread evenly and independently does. There
  * are no pairs then: the variance contains the differences between strata, and of totals the size of the clusters.       */
-#ifndef TMI_SCHEDULE_VARIANCE_GROUPS_H
-#define TMI_SCHEDULE_VARIANCE_GROUPS_H
+#ifndef TMI_SCHEDULE_REQUEST_VARIANCE_GROUPS_H
+#define TMI_SCHEDULE_REQUEST_VARIANCE_GROUPS_H
 
 #include <tamis/rng.h>
 

@@ -1,7 +1,7 @@
 /* The engine's view of the columns of a plan: those that are asked for, each once. Columns of the file, columns made from
  * them (indicators, cuts), and what the design reads: strata, clusters, weights, units.                              */
-#ifndef TMI_SCHEDULE_COLUMNS_H
-#define TMI_SCHEDULE_COLUMNS_H
+#ifndef TMI_SCHEDULE_REQUEST_COLUMNS_H
+#define TMI_SCHEDULE_REQUEST_COLUMNS_H
 
 #include "engine/core/engine.h"
 #include "plan/plan.h"

@@ -1,4 +1,4 @@
-#include "schedule/frame_file.h"
+#include "schedule/request/frame_file.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* How an engine finds the group and the sign of a row's cluster: by the rank of its label, by a hash, or in a list. */
 #include "base/memory.h"
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 
 static const tmi_column *lookup(tmi_asking *a, const char *name, const tmi_column *of, const int64_t *numbers)
 {

@@ -11,8 +11,8 @@
  * is asked about it.
  *
  * A `where` whose columns serve nothing else is a world of its own: rows outside it add nothing to its tables. */
-#ifndef TMI_SCHEDULE_WORKLOAD_H
-#define TMI_SCHEDULE_WORKLOAD_H
+#ifndef TMI_SCHEDULE_WORKLOAD_WORKLOAD_H
+#define TMI_SCHEDULE_WORKLOAD_WORKLOAD_H
 
 #include "plan/plan.h"
 #include "schedule/sampling.h"

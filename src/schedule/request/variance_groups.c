@@ -1,4 +1,4 @@
-#include "schedule/variance_groups.h"
+#include "schedule/request/variance_groups.h"
 
 #include "base/memory.h"
 

@@ -1,12 +1,12 @@
 /* What the engine is asked for, written from the schedule before any row is read: one table for each set of dimensions,
  * each integer in it once; and what may be counted before the charge.                                               */
-#ifndef TMI_SCHEDULE_REQUEST_H
-#define TMI_SCHEDULE_REQUEST_H
+#ifndef TMI_SCHEDULE_REQUEST_REQUEST_H
+#define TMI_SCHEDULE_REQUEST_REQUEST_H
 
-#include "schedule/columns.h"
-#include "schedule/request_contributions.h"
+#include "schedule/request/columns.h"
+#include "schedule/request/contributions.h"
+#include "schedule/request/variance_groups.h"
 #include "schedule/schedule.h"
-#include "schedule/variance_groups.h"
 
 /* Where the integers of a measurement are among the answers: one measure per level that is added up. */
 typedef struct tmi_slot {

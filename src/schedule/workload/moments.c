@@ -1,9 +1,9 @@
-#include "schedule/moments.h"
+#include "schedule/workload/moments.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "schedule/classes.h"
+#include "schedule/workload/classes.h"
 
 void tmi_moment_sum_clear(tmi_moment_sum *s)
 {

@@ -1,4 +1,4 @@
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 
 #include <math.h>
 

@@ -1,10 +1,10 @@
 /* Before the charge: that the columns are there, and that the numbers which the design fixes are those of the source. Only
  * what all neighbours share is counted: rows (or distinct ids) in all and by stratum, and drawn clusters; and nothing where
  * these numbers are protected themselves.                                                                            */
-#ifndef TMI_SCHEDULE_INVENTORY_H
-#define TMI_SCHEDULE_INVENTORY_H
+#ifndef TMI_SCHEDULE_REQUEST_INVENTORY_H
+#define TMI_SCHEDULE_REQUEST_INVENTORY_H
 
-#include "schedule/request.h"
+#include "schedule/request/request.h"
 
 /* Errors   INVALID (a column or file is missing, a number differs), SYSTEM (cancelled, memory, the engine).             */
 tamis_status tmi_check_inventory(tmi_engine *engine, const tmi_schedule *schedule, const tmi_asking *asking,

@@ -1,4 +1,4 @@
-#include "schedule/psu_file.h"
+#include "schedule/request/psu_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>

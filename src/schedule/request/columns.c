@@ -1,4 +1,4 @@
-#include "schedule/columns.h"
+#include "schedule/request/columns.h"
 
 #include <string.h>
 

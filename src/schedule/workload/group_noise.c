@@ -1,4 +1,4 @@
-#include "schedule/group_noise.h"
+#include "schedule/workload/group_noise.h"
 
 #include <math.h>
 #include <string.h>
@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "schedule/aims.h"
-#include "schedule/classes.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
+#include "schedule/workload/classes.h"
 
 double tmi_moment_noise_of(const tmi_moment_noise *noise, const double c[TMI_MOMENTS])
 {

@@ -1,7 +1,7 @@
 /* The frame of a plan: all units that could have been drawn, with their probabilities and strata. It is public, read before the
  * charge, and what a row weighs is looked up in it by the row's unit: a row of nobody in the frame adds nothing.     */
-#ifndef TMI_SCHEDULE_FRAME_FILE_H
-#define TMI_SCHEDULE_FRAME_FILE_H
+#ifndef TMI_SCHEDULE_REQUEST_FRAME_FILE_H
+#define TMI_SCHEDULE_REQUEST_FRAME_FILE_H
 
 #include "plan/frame_facts.h"
 #include "plan/plan.h"

@@ -1,4 +1,4 @@
-#include "schedule/inventory.h"
+#include "schedule/request/inventory.h"
 
 #include <stdio.h>
 
