@@ -89,6 +89,7 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
     case TMI_UNWEIGHED:
         return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHED: return tmi_main_family(s) == family;
+    case TMI_CONTRIBUTED: return tmi_has_contributed(s);
     case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
     case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;
     case TMI_CLAMPED: return source == TMI_CLUSTER_GROUPS && of_rows;
