@@ -4,8 +4,8 @@
 #define TMI_ESTIMATE_SAMPLE_H
 
 #include "schedule/request/columns.h"
-#include "schedule/result.h"
 #include "schedule/request/frame_file.h"
+#include "schedule/result.h"
 
 typedef struct tmi_sample {
     const tamis_plan *plan;

@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/workload/classes.h"
 #include "schedule/noise_law.h"
+#include "schedule/workload/classes.h"
 #include "survey/normal.h"
 
 /* Public counts whose estimates are below this many standard deviations of their noise give no factor: the bias of the ratio,

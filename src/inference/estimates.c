@@ -102,7 +102,8 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     const tmi_sampling *p = &r->schedule->sampling;
     const bool contributed = r->schedule->workload.readings[result->statistic].contributed;
-    double most = (contributed ? p->rows_fixed : p->subtracts) ? half : far; /* Popoviciu about the mean, which else is not taken off */
+    double most = (contributed ? p->rows_fixed : p->subtracts) ? half
+                                                               : far; /* Popoviciu about the mean, which else is not taken off */
     double bound = z->spread * most * most;
     return limited(result, r, variance, tmi_form_noise_sd(&z->form_noise, 1, 0), bound);
 }

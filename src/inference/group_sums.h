@@ -12,8 +12,8 @@
 #include "inference/estimates.h"
 #include "inference/noise_parts.h"
 #include "inference/variance.h"
-#include "schedule/workload/group_noise.h"
 #include "schedule/noise_law.h"
+#include "schedule/workload/group_noise.h"
 
 typedef struct tmi_group_sums {
     double value[TMI_MOMENTS];

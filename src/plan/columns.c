@@ -138,16 +138,11 @@ static void read_unit_of_measure(tmi_reader *reader, const tmi_value *value, voi
 }
 
 static const tmi_plan_key keys[] = {
-    {.name = "from", .read = tmi_read_later},
-    {.name = "to", .read = tmi_read_later},
-    {.name = "step", .read = tmi_read_later},
-    {.name = "contribution", .read = tmi_read_later},
-    {.name = "typical", .read = tmi_read_later},
-    {.name = "values", .read = read_values},
-    {.name = "missing", .read = tmi_read_later},
-    {.name = "missing_codes", .read = tmi_read_later},
-    {.name = "label", .read = read_label},
-    {.name = "unit_of_measure", .read = read_unit_of_measure},
+    {.name = "from", .read = tmi_read_later},    {.name = "to", .read = tmi_read_later},
+    {.name = "step", .read = tmi_read_later},    {.name = "contribution", .read = tmi_read_later},
+    {.name = "typical", .read = tmi_read_later}, {.name = "values", .read = read_values},
+    {.name = "missing", .read = tmi_read_later}, {.name = "missing_codes", .read = tmi_read_later},
+    {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};

@@ -87,9 +87,11 @@ struct tmi_plan_column {
     tamis_number *typical, *typical_sd; /* public guesses of mean and standard deviation; NULL if not given */
     double *missing_codes;
     size_t missing_code_count;
-    tamis_number *contribution; /* in totals weight times value counts up to this size; NULL: as far as the range and weights go */
-    tamis_number *times;        /* `to` is this many times a size in the frame, `to` and `grid` only what a grid allows; NULL: it is not */
-    char *of;                   /* with `times`: the column of the frame */
+    tamis_number
+        *contribution; /* in totals weight times value counts up to this size; NULL: as far as the range and weights go */
+    tamis_number
+        *times; /* `to` is this many times a size in the frame, `to` and `grid` only what a grid allows; NULL: it is not */
+    char *of;   /* with `times`: the column of the frame */
 
     /* a category */
     char **values;

@@ -35,8 +35,8 @@
 #include "release/release.h"
 #include "release/source_changed.h"
 #include "report/promise.h"
-#include "schedule/request/inventory.h"
 #include "schedule/noise_law.h"
+#include "schedule/request/inventory.h"
 
 void tamis_release_free(tamis_release *release)
 {

@@ -5,12 +5,8 @@
 #include "report/promise.h"
 
 static const char *const weighings[] = {
-    [TMI_UNWEIGHED] = "none",
-    [TMI_WEIGHED] = "weight",
-    [TMI_CONTRIBUTED] = "contribution",
-    [TMI_SPREAD] = "spread",
-    [TMI_GROUPED] = "groups",
-    [TMI_CLAMPED] = "clamped spread",
+    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight", [TMI_CONTRIBUTED] = "contribution",
+    [TMI_SPREAD] = "spread",  [TMI_GROUPED] = "groups", [TMI_CLAMPED] = "clamped spread",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 

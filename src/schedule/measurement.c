@@ -51,7 +51,7 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 {
     const tmi_shape *shape = &m->shape;
     bool fits = true;
-    m->strata = m->shape.family == TMI_CONTRIBUTED                ? w->sampling->parts
+    m->strata = m->shape.family == TMI_CONTRIBUTED           ? w->sampling->parts
                 : w->apart && m->shape.family != TMI_GROUPED ? w->sampling->strata
                                                              : 1;
     m->cells = m->levels = m->added = 1;

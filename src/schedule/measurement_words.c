@@ -72,9 +72,11 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
     if (privacy->design_protected && m->shape.family != TMI_UNWEIGHED)
         tmi_text_put(text, "; the weights of all others may move with it");
     if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
-    if (m->shape.family == TMI_CONTRIBUTED) tmi_text_put(text, "; w is 1: the numbers are weight times value, clamped to public bounds");
+    if (m->shape.family == TMI_CONTRIBUTED)
+        tmi_text_put(text, "; w is 1: the numbers are weight times value, clamped to public bounds");
     if (m->strata > 1)
-        tmi_text_put(text, m->shape.family == TMI_CONTRIBUTED
-                               ? "; units that are certain to be drawn are in every sample, so that it stays among them or the others"
-                               : "; within its stratum");
+        tmi_text_put(text,
+                     m->shape.family == TMI_CONTRIBUTED
+                         ? "; units that are certain to be drawn are in every sample, so that it stays among them or the others"
+                         : "; within its stratum");
 }

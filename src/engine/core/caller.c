@@ -178,9 +178,8 @@ static void put_product(tmi_json_out *out, const tmi_layout *layout, const tmi_c
 
 static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
 {
-    static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator",
-                                        "lookup", "groups",   "scatter", "classes", "product",
-                                        "difference"};
+    static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator", "lookup",
+                                        "groups", "scatter",  "classes", "product", "difference"};
     tmi_json_open(out, '{');
     tmi_json_key(out, "name");
     tmi_json_put_string(out, column->name);

@@ -175,8 +175,9 @@ static void add_number(tmi_asking *a, const tmi_schedule *s, size_t axis, int64_
     const tmi_workload *w = &s->workload;
     const tmi_plan_column *column = w->origins[axis].number;
     const bool contributed = w->origins[axis].contributed;
-    const tmi_column *points = contributed ? tmi_asked_contribution(&a->contributions, &a->columns, s, axis, a->weight, a->frame_unit)
-                                           : tmi_columns_take(&a->columns, column);
+    const tmi_column *points = contributed
+                                   ? tmi_asked_contribution(&a->contributions, &a->columns, s, axis, a->weight, a->frame_unit)
+                                   : tmi_columns_take(&a->columns, column);
     tmi_axis_columns *x = &a->axes[axis];
     if (w->origins[axis].zero && !contributed) { /* a column of its own: missing values are 0 */
         tmi_column zero = *points;

@@ -56,7 +56,7 @@ typedef struct tmi_variable {
 /* What a statistic reads. Values of a `by` column are ranges of classes. */
 typedef struct tmi_reading_of {
     bool contributed; /* read from contributions */
-    bool known; /* follows from the design, or is a count that results are calibrated to: nothing is measured */
+    bool known;       /* follows from the design, or is a count that results are calibrated to: nothing is measured */
     size_t world;
     size_t axes[TMI_MAX_AXES]; /* all of them, ascending */
     size_t axis_count;
