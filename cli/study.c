@@ -1,6 +1,8 @@
 /* tamis study: what to expect of releases, simulated on public populations. */
 #include "guarantee.h"
 
+extern const cli_command cli_command_study_bounds;
+
 static int run_coverage(const cli_call *call)
 {
     const char *path = call->operands[0], *runs = cli_value(call, "runs"), *threads = cli_value(call, "threads"),
@@ -78,5 +80,5 @@ const cli_command cli_command_study = {
     .purpose = "what to expect of releases, simulated on public populations",
     .about =
         "Studies use public populations. They show how well a plan works before it is applied to the data that it is to protect.",
-    .members = (const cli_command *const[]){&coverage_command, NULL},
+    .members = (const cli_command *const[]){&coverage_command, &cli_command_study_bounds, NULL},
 };

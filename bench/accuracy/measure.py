@@ -198,22 +198,27 @@ def generated(count, design, rho):
                        "budget": {k: 2 * v for k, v in loss.items()}})
 
 
+def took(plan):
+    """User time of a release of a file that does not exist: the tables are chosen, then it is refused."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "plan.yaml"
+        path.write_text(plan)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        done = subprocess.run([str(TAMIS), "release", str(path), "--out", folder + "/out", "--quiet"], capture_output=True, text=True)
+        if "none.csv" not in done.stderr:
+            sys.exit(done.stderr)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
 def time(_):
-    """A release of a file that does not exist: the tables are chosen, then it is refused."""
-    rows = []
+    """The least of three, less what a plan with one statistic takes."""
+    rows, one = [], min(took(generated(1, "srs", False)) for _ in range(3))
     for count in (200, 1000):
         for design in ("srs", "clusters"):
             for rho in (False, True):
-                with tempfile.TemporaryDirectory() as folder:
-                    path = pathlib.Path(folder) / "plan.yaml"
-                    path.write_text(generated(count, design, rho))
-                    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-                    done = subprocess.run([str(TAMIS), "release", str(path), "--out", folder + "/out", "--quiet"], capture_output=True, text=True)
-                    if "none.csv" not in done.stderr:
-                        sys.exit(done.stderr)
-                    took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-                rows.append([count, design, "rho" if rho else "epsilon", f"{took:.2f} s"])
-    return "Time to choose the tables of generated plans (wanted: 0.2 s for 200 statistics).\n\n" + table(
+                least = min(took(generated(count, design, rho)) for _ in range(3))
+                rows.append([count, design, "rho" if rho else "epsilon", f"{max(least - one, 0):.2f} s"])
+    return "Time to choose the tables of generated plans, one core (wanted: 0.2 s for 200 statistics, 2 s for 2000; a plan has at most 1000).\n\n" + table(
         ["statistics", "design", "loss", "time"], rows)
 
 

@@ -88,6 +88,34 @@ TAMIS_USE tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *stud
 TAMIS_USE tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err);
 TAMIS_USE tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis_error *err);
 
+/* ---- which range a number should have ---- */
+
+/* A narrower range costs less noise and clamps more values. The noise follows from a plan with that range, the bias from a
+ * population that is public: never from the sample or the frame that a release is to protect. Nothing is published.   */
+typedef struct tamis_bounds_study tamis_bounds_study;
+
+typedef struct tamis_bounds_options {
+    const char *population; /* a .csv or .parquet file with one row per unit, and the columns of the plan */
+    const char *column;     /* the number to study; NULL: all that statistics of the plan add up */
+    tamis_watch watch;
+} tamis_bounds_options;
+
+/* Tries ranges from a tenth of the plan's width to twice that.
+ *
+ * Needs    a plan without id; the population has its columns, and any number of rows: totals are scaled to the plan's population.
+ * Gives    a study that the caller frees with tamis_bounds_study_free; NULL on failure. It may outlive the plan.
+ * Cost     for each column some 20 schedules of the plan and as many estimates of the population.
+ * Errors   INVALID (a column is missing; no number is added up), REFUSED, UNABLE, SYSTEM (cancelled).                 */
+TAMIS_USE tamis_status tamis_bounds_study_new(tamis_bounds_study **study, const tamis_plan *plan,
+                                              const tamis_bounds_options *options, tamis_error *err);
+TAMIS_API void tamis_bounds_study_free(tamis_bounds_study *study); /* NULL is fine */
+
+/* Texts, and a picture of the errors against the width of the range; the caller frees each with tamis_free. On failure it is
+ * NULL. */
+TAMIS_USE tamis_status tamis_bounds_study_svg(char **svg, const tamis_bounds_study *study, tamis_error *err);
+TAMIS_USE tamis_status tamis_bounds_study_json(char **text, const tamis_bounds_study *study, tamis_error *err);
+TAMIS_USE tamis_status tamis_bounds_study_text(char **text, const tamis_bounds_study *study, tamis_error *err);
+
 TAMIS_END
 
 #endif

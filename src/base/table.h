@@ -24,8 +24,8 @@ void tmi_table_clear(tmi_text_table *table);
 void tmi_table_row(tmi_text_table *table, const char *const *cells);
 void tmi_table_row_taken(tmi_text_table *table, tmi_text *cells); /* the same of texts, which are cleared */
 
-/* Writes the heading, a rule, the rows; two spaces between columns, none at the end of a line. Names in the first column are broken
- * between words where the table would not fit the width. */
+/* Writes the heading, a rule, the rows; two spaces between columns, none at the end of a line. Names in the first column are
+ * broken between words where the table would not fit the width. */
 void tmi_table_write(tmi_text *text, const tmi_text_table *table);
 
 /* Columns of a terminal that a UTF-8 string takes: wide East Asian letters two, combining marks none. */

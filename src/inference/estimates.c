@@ -334,7 +334,7 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
         z->form = (tmi_quadratic){b * least, 0, 0};
     }
     z->form_noise = (tmi_form_noise){0};
-    z->pooled = b;
+    z->pooled = b * tmi_relative_deff(&r->schedule->plan->design, t);
     result->limited = relative > MUCH;
     if (result->limited) note(result, from_pool);
 }

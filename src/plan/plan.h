@@ -77,8 +77,7 @@ struct tmi_plan_column {
     char *label, *measured_in;   /* for the report only: what it is called, unit_of_measure; NULL if not given */
     bool is_number, is_category; /* exactly one of them */
     tmi_missing missing;
-    int64_t
-        instead; /* TMI_AS_VALUE, TMI_NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
+    int64_t instead; /* AS_VALUE, NEVER: a grid point (there is one step then, and it is in every stratum's grid), or a code */
 
     /* a number */
     tamis_number *from, *to, *step; /* over all strata: the lowest, the highest, the smallest */

@@ -14,7 +14,7 @@ static const tmi_alternative_kind kinds[] = {TMI_EACH_BY_ITSELF, TMI_OTHER_LAW, 
 
 typedef struct comparison {
     const tmi_preview *preview;
-    tmi_outcome *now;
+    tmi_expected_outcome *now;
     tmi_alternative list[KINDS];
 } comparison;
 
@@ -50,7 +50,7 @@ static const char *law_of(const comparison *c, size_t k)
 /* Strategy 0 is the plan's. */
 static double number_of(const comparison *c, size_t k, size_t i, bool error)
 {
-    const tmi_outcome *o = k == 0 ? &c->now[i] : c->list[k - 1].possible ? &c->list[k - 1].outcomes[i] : NULL;
+    const tmi_expected_outcome *o = k == 0 ? &c->now[i] : c->list[k - 1].possible ? &c->list[k - 1].outcomes[i] : NULL;
     return !o ? NAN : error ? o->error : o->noise;
 }
 
@@ -144,7 +144,7 @@ tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_err
 
 /* ---- JSON ---- */
 
-static void put_outcome(tmi_json_out *out, const char *name, const tmi_outcome *o)
+static void put_outcome(tmi_json_out *out, const char *name, const tmi_expected_outcome *o)
 {
     tmi_json_add_open(out, name, '{');
     tmi_json_add_real(out, "noise_sd", o->noise);

@@ -12,8 +12,8 @@
 /* Noise that is 0 more often than not hides nothing, whatever epsilon says in numbers. */
 #define BARE (1.0 / 2)
 
-/* Where a record adds many steps, of sums on a fine grid, no noise is 0; but what is hardly ever half of what a record adds hides as
- * little. */
+/* Where a record adds many steps, of sums on a fine grid, no noise is 0; but what is hardly ever half of what a record adds
+ * hides as little. */
 #define HARDLY (9.0 / 10)
 #define FINE 8 /* steps of a record */
 

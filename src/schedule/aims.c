@@ -251,6 +251,13 @@ bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
     return true;
 }
 
+/* Where the sum of a over all rows is measured; and of what other tables say about clusters, whose design effects may be far from
+ * those of this one. */
+#define PRIOR 100
+#define OF_OTHERS 0.05
+
+double tmi_pool_prior(const tmi_schedule *s) { return tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS; }
+
 /* That of an earlier aim, or a new one. */
 static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
 {

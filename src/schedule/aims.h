@@ -38,6 +38,9 @@ typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_
 tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);
 bool tmi_are_pooled(const tmi_plan_statistic *one, const tmi_plan_statistic *other);
 
+/* The relative precision of a pool's mean that does not come from its own numbers. */
+double tmi_pool_prior(const tmi_schedule *schedule);
+
 /* Which family estimates are read from. */
 tmi_weighing tmi_main_family(const tmi_schedule *schedule);
 

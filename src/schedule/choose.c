@@ -14,10 +14,6 @@
 
 #define FINENESS 4096
 #define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
-/* Relative precision of the mean ratio of variances and squares: where the sum of a over all rows is measured, and of what other
- * tables say about clusters, whose design effects may be far from those of this one. */
-#define PRIOR 100
-#define OF_OTHERS 0.05
 
 typedef struct choice {
     double objective, gap;
@@ -35,7 +31,7 @@ static void choice_clear(choice *c)
     *c = (choice){.objective = INFINITY, .gap = NAN};
 }
 
-static tamis_status keep(choice *best, const tmi_found *found, const tmi_schedule *s, bool gaussian, tamis_error *err)
+static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_schedule *s, bool gaussian, tamis_error *err)
 {
     choice_clear(best);
     best->shapes = tmi_alloc(found->best.count, sizeof *best->shapes);
@@ -87,7 +83,8 @@ static double objective_of(tmi_problem *p, const tmi_strategy *strategy, const d
 }
 
 /* Searches again with other shares until no statistic has more noise than by itself, or as long as it helps. */
-static tamis_status hold(tmi_found *found, tmi_search *search, const tmi_aims *aims, const double *ceilings, tamis_error *err)
+static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const double *ceilings,
+                         tamis_error *err)
 {
     double *gains = tmi_alloc(3 * aims->support_count + 2, sizeof *gains);
     tamis_status status = TAMIS_OK;
@@ -131,7 +128,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                      .aim_count = aims->count,
                                      .gaussian = gaussian,
                                      .budget = budget,
-                                     .prior = tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS,
+                                     .prior = tmi_pool_prior(s),
                                      .pooled = aims->pools,
                                      .means = aims->pools + aims->pool_count,
                                      .pools = aims->pool_count,
@@ -144,7 +141,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                          .rough = rough,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
-    tmi_found found = {0};
+    tmi_found_tables found = {0};
     tamis_status status = TAMIS_OK;
     if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
@@ -159,7 +156,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
     if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, gaussian, err));
 
 done:
-    tmi_found_clear(&found);
+    tmi_found_tables_clear(&found);
     tmi_free(ceilings);
     tmi_free(shares);
     return status;

@@ -215,8 +215,8 @@ static int64_t times_of(const tmi_measurement *m, const tmi_workload *w, size_t 
     return times;
 }
 
-/* By how much rounding moves the numbers of a row, all together. A level is off by 1/2 and a little, which is less than 1, as often
- * as it counts and as often as the numbers of a form contain it. */
+/* By how much rounding moves the numbers of a row, all together. A level is off by 1/2 and a little, which is less than 1, as
+ * often as it counts and as often as the numbers of a form contain it. */
 static int64_t rounding_of(const tmi_measurement *m, const tmi_workload *w)
 {
     const tmi_axis *single = m->shape.form == TMI_FULL ? NULL : &w->axes[m->shape.axes[0]];

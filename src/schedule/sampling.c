@@ -214,8 +214,8 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
 
 /* ---- pairs of clusters ---- */
 
-/* Clusters of a stratum are paired. If one is left over, the pairs stand for all of them: m clusters, of which 2 floor(m/2) are in
- * pairs. The square root of that, rounded up; where it is the same in all strata, it comes after the noise. */
+/* Clusters of a stratum are paired. If one is left over, the pairs stand for all of them: m clusters, of which 2 floor(m/2) are
+ * in pairs. The square root of that, rounded up; where it is the same in all strata, it comes after the noise. */
 static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
 {
     const tmi_plan_design *d = s->design;

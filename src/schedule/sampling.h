@@ -72,8 +72,8 @@ tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, c
 void tmi_sampling_clear(tmi_sampling *sampling);
 
 /* ROWS: what is taken off one of the factors of a = w (w - 1), in steps. Nothing where the variance of moved weights is known
- * otherwise, and nothing in clustered designs: there sums of w^2 say what a bound of the weights takes off, and weights may have any
- * unit. */
+ * otherwise, and nothing in clustered designs: there sums of w^2 say what a bound of the weights takes off, and weights may have
+ * any unit. */
 int64_t tmi_weight_less(const tmi_sampling *sampling);
 
 /* "srs", "stratified", ... */

@@ -52,11 +52,11 @@ typedef struct tmi_chosen {
     const tmi_psu_facts *psus;    /* NULL: there is none */
 } tmi_chosen;
 
-/* `chosen` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more than the plan
- * allows, and the tables must determine all statistics.
+/* `chosen` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more than the
+ * plan allows, and the tables must determine all statistics.
  *
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
- *          is then empty.                                                                                            */
+ *          is then empty. */
 tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err);
 
 /* The same while somebody watches, who stays the schedule's watch. */
@@ -87,8 +87,8 @@ const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
 /* What the list of clusters says; NULL if the plan has none. */
 const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
 
-/* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after the
- * noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
+/* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after
+ * the noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
  * times the mean weight and the squares; groups of clusters. */
 typedef enum tmi_variance_source {
     TMI_NO_VARIANCE,

@@ -34,6 +34,11 @@ const tamis_design *tmi_population_design(const tmi_population *population);
 /* Numbers clamped and on the plan's grid; as they are in the file; or as totals count them, contributions clamped too. */
 typedef enum tmi_values { TMI_VALUES, TMI_RAW_VALUES, TMI_SUMMED_VALUES } tmi_values;
 
+/* The values of a declared number by row of the file: as they are there, and those that clamped samples have, which a study may
+ * change before it draws. NULL: the file has no such column. */
+const double *tmi_population_raw(const tmi_population *population, const tmi_plan_column *number);
+double *tmi_population_numbers(tmi_population *population, const tmi_plan_column *number);
+
 /* Room for one sample at a time; each thread has its own. The caller frees it before the population. */
 typedef struct tmi_sample_room tmi_sample_room;
 tamis_status tmi_sample_room_new(tmi_sample_room **room, const tmi_population *population, tamis_error *err);

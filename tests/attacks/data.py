@@ -250,7 +250,7 @@ def groups_do_not_reveal_who_is_in_them():
             write(folder, NUMBERS, rows)
             results, tables = release(folder)
             assert {r["group"].get("g") for r in results["results"]} == {"a", "b", None}
-            assert {m["name"]: len(m["values"]) for m in tables.values()} == {m["name"]: m["cells"] for m in tables.values()}
+            assert {m["name"]: len(m["values"]) for m in tables.values()} == {m["name"]: m["cells"] * m["levels"] for m in tables.values()}
 
 
 main()

@@ -284,7 +284,7 @@ static bool make_random(scene *c, tamis_plan *plan)
         for (size_t a = 0; a < own.workload.axis_count; a++)
             if (next_number(&word) % 3) shapes[k].axes[shapes[k].axis_count++] = a;
         if (shapes[k].axis_count == 1 && own.workload.axes[shapes[k].axes[0]].degree > 0)
-            shapes[k].form = (tmi_form)(next_number(&word) % 3);
+            shapes[k].form = (tmi_table_form)(next_number(&word) % 3);
         char text[20]; /* the last one has the rest */
         const int part = k + 1 < chosen.count ? 1 + (int)(next_number(&word) % 150) : thousandths;
         thousandths -= part;

@@ -138,6 +138,23 @@ static void plain_weighted_squares(void **state)
     }
 }
 
+/* A public design effect multiplies the variance, whatever is known about it: nothing of it is pooled away. */
+static void public_design_effects(void **state)
+{
+    (void)state;
+    static const char *const privacy[] = {MUCH, "epsilon: 1/2"};
+    for (size_t i = 0; i < 2; i++) {
+        scene c;
+        scene_begin(&c, survey_plan("weights: {deff: 1}, weight: w, max_weight: 9", privacy[i], SURVEY_X, /* one number twice */
+                                    "  - {total: {g: a}}\n  - {count: units, where: {g: a}, deff: 4}\n  - {total: z}\n"));
+        survey_count(&c);
+        scene_read(&c);
+        const double one = scene_result(&c, 0, 0)->sampling_se, other = scene_result(&c, 1, 0)->sampling_se;
+        if (!(fabs(other / one - 2) < 1e-6)) fail_msg("%s: %g and %g", privacy[i], one, other);
+        scene_end(&c);
+    }
+}
+
 #define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
 #define TWO "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, 370]}]}\n"
 #define RAKED \
@@ -158,8 +175,9 @@ static void calibrated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simple_random_samples),  cmocka_unit_test(strata),     cmocka_unit_test(weights_and_clusters),
-        cmocka_unit_test(plain_weighted_squares), cmocka_unit_test(calibrated),
+        cmocka_unit_test(simple_random_samples), cmocka_unit_test(strata),
+        cmocka_unit_test(weights_and_clusters),  cmocka_unit_test(plain_weighted_squares),
+        cmocka_unit_test(public_design_effects), cmocka_unit_test(calibrated),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

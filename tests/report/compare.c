@@ -38,9 +38,9 @@ static tmi_value *compared(const tamis_preview *preview)
     return tree;
 }
 
-/* In a census no squares are measured. One statistic by itself is what the plan does; of two that ask for the same, each by itself
- * has half of the budget: twice the noise of Laplace, sqrt 2 times that of Gauss. Twice the budget halves the one, and takes
- * sqrt 2 from the other. */
+/* In a census no squares are measured. One statistic by itself is what the plan does; of two that ask for the same, each by
+ * itself has half of the budget: twice the noise of Laplace, sqrt 2 times that of Gauss. Twice the budget halves the one, and
+ * takes sqrt 2 from the other. */
 static void noise_falls_with_the_budget(void **state)
 {
     (void)state;

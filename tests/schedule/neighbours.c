@@ -255,6 +255,20 @@ static void clusters_that_nobody_counted(void **state)
     check("weights: {cluster: c}, weight: w, max_weight: 50", "epsilon: 1", X, "  - {total: x}\n", two, 2, weight, 1);
 }
 
+/* Weights that a file makes larger than their bound: the sizes of two stages, and weights that are bounded in groups of
+ * clusters. */
+static void weights_beyond_their_bounds(void **state)
+{
+    (void)state;
+    static const double far[] = {1e6};
+    check("two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: 4}}, max_weight: 30",
+          "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n", two, 2, far, 1);
+    check("two_stage: {first: {by: c, population: 9, sample: 2}, second: {population: w, sample: y}}, max_weight: 30",
+          "epsilon: 1", X, "  - {mean: x, by: g}\n", two, 2, far, 1);
+    check("weights: {cluster: c}, weight: w, max_weight: 50, typical: {population: 100, sample: 50}", "epsilon: 1", X,
+          "  - {total: x}\n  - {count: units}\n", two, 2, far, 1);
+}
+
 static void write_list(char *file, size_t size, const char *lines)
 {
     snprintf(file, size, "/tmp/tamis-psus-%d.csv", (int)getpid());
@@ -277,6 +291,7 @@ static void clusters_of_a_list(void **state)
         size_t pairs;
     } cases[] = {{"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\n", 2, 2},
                  {"strata: s, cluster: c, ", "s,c\nq,2\nq,1\np,1\np,2\np,3\n", 3, 2},
+                 {"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\nq,3\n", 3, 2},
                  {"strata: s, cluster: c, ", "c,s\n1,p\n2,p\n3,q\n4,q\n", 2, 2},
                  {"cluster: c, ", "c\n1\n2\n", 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -338,6 +353,7 @@ static void rows_of_units_are_variance_units(void **state)
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
         assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
         assert_true(s.sampling.clustered == cases[i].clustered && s.sampling.scattered == cases[i].scattered);
+        assert_true(s.sampling.anywhere == cases[i].scattered);
         assert_int_equal(asking.units != NULL, cases[i].clustered);
         if (asking.units) assert_true(asking.units->of == asking.unit);
         size_t grouped = 0;
@@ -348,12 +364,77 @@ static void rows_of_units_are_variance_units(void **state)
             /* three rows leave a cell, three enter another; products of this size are exact, and so nothing is rounded */
             if (!m->rounded) assert_true((double)m->laws[0].l1 == 2 * 3 * tmi_number_nearest(m->laws[0].most));
             else assert_true((double)m->laws[0].l1 > 2 * 3 * ldexp(tmi_number_nearest(m->laws[0].most), -m->shift));
+            /* it may enter the same group on the other side: then one number changes by both */
+            const double l1 = (double)m->laws[0].l1, l2 = tmi_number_nearest(m->laws[0].l2_squared) / (l1 * l1);
+            assert_true(cases[i].scattered ? fabs(l2 - 1) < 1e-6 : fabs(l2 - 0.5) < 1e-6);
         }
         if ((grouped > 0) != cases[i].clustered) fail_msg("%s: %zu tables of groups", cases[i].design, grouped);
         tmi_asking_clear(&asking);
         tmi_schedule_clear(&s);
         tamis_plan_free(plan);
     }
+}
+
+/* The levels of one row are rounded each by itself, so that together they are above its weight: with the worst value, by so much
+ * as the sensitivity has. */
+static void rounding_of_levels(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_with("weights: {population: 100}, weight: w, max_weight: 47.3", "epsilon: 1",
+                                 "{from: 0, to: 997, step: 1}", "  - {mean: x, by: g}\n");
+    tmi_schedule s;
+    tmi_asking asking;
+    tables t = {&asking};
+    size_t looked = 0;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s.measurement_count; i++) {
+        const tmi_measurement *m = &s.measurements[i];
+        double most = 0;
+        if (!m->rounded || m->shape.form != TMI_FULL || m->added < 3) continue;
+        for (int x = 0; x <= 997; x++) {
+            const array_row row = {.x = x, .g = "a", .w = 47.3};
+            double sum = 0;
+            count(&t, &row, 1);
+            for (size_t k = 0; k < m->numbers; k++) sum += (double)tmi_asking_truth(&asking, &s, i, k);
+            most = fmax(most, sum);
+        }
+        const double weight = ldexp(tmi_number_nearest(m->laws[0].most), -m->shift);
+        if (!(most > weight) || !(2 * most <= (double)m->laws[0].l1) || !((double)m->laws[0].l1 <= 2 * (weight + 8)))
+            fail_msg("%.17g of %.17g, sensitivity %lld", most, weight, (long long)m->laws[0].l1);
+        looked++;
+    }
+    assert_true(looked > 0);
+    tmi_asking_clear(&asking);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* A certificate's tables must be enough: all of them are, none of them can be left out here. */
+static void a_table_that_is_left_out_is_missed(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_with("srs: {population: 9, sample: 3}", "epsilon: 1", X,
+                                 "  - {mean: x, by: g}\n  - {count: units, by: h}\n");
+    tmi_schedule s, again;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    assert_true(s.measurement_count == 2);
+    tmi_shape shapes[2] = {s.measurements[0].shape, s.measurements[1].shape};
+    tamis_number *parts[2] = {s.measurements[0].part, s.measurements[1].part};
+    tmi_chosen chosen = {.joined = s.workload.joined, .shapes = shapes, .parts = parts, .count = 2};
+    assert_int_equal(tmi_schedule_make(&again, plan, &chosen, NULL), TAMIS_OK);
+    tmi_schedule_clear(&again);
+    parts[0] = s.spent;
+    chosen.count = 1;
+    for (size_t k = 0; k < 2; k++) {
+        tamis_error err = {0};
+        shapes[0] = s.measurements[k].shape;
+        assert_int_equal(tmi_schedule_make(&again, plan, &chosen, &err), TAMIS_INVALID);
+        assert_non_null(strstr(err.message, "does not follow from the tables"));
+    }
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
 }
 
 /* Labels that begin again in each stratum are different clusters. Every draw has another key. */
@@ -578,9 +659,12 @@ int main(void)
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),
+        cmocka_unit_test(weights_beyond_their_bounds),
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(lists_that_are_wrong_are_refused),
         cmocka_unit_test(rows_of_units_are_variance_units),
+        cmocka_unit_test(rounding_of_levels),
+        cmocka_unit_test(a_table_that_is_left_out_is_missed),
         cmocka_unit_test(labels_count_in_their_stratum),
         cmocka_unit_test(strata_that_are_protected),
         cmocka_unit_test(protected_strata_are_no_cells),

@@ -1,22 +1,22 @@
 /* Count workloads under Gaussian noise against the optimum of all strategies made of residuals.
  *
- * ResidualPlanner (arXiv 2305.08175) measures, for each set S of attributes that a margin asks for, the S-residual of the margin. With
- * I_S one over the variance of its noise, a cell of margin W has the variance
+ * ResidualPlanner (arXiv 2305.08175) measures, for each set S of attributes that a margin asks for, the S-residual of the
+ * margin. With I_S one over the variance of its noise, a cell of margin W has the variance
  *
  *     sum over S in W of prod_{S} (1 - 1/n_i) prod_{W\S} n_i^-2 / I_S,
  *
- * and the sum over all cells of all margins is the sum of p_S / I_S. A record costs the sum of r_S I_S / 2 of rho; there the least sum
- * of variances is (sum of sqrt(p_S r_S))^2 / (2 rho). When a record is added, r_S = prod_{S} (1 - 1/n_i). Here it is replaced by
- * one that differs in the attributes d, the number of rows is public, and
+ * and the sum over all cells of all margins is the sum of p_S / I_S. A record costs the sum of r_S I_S / 2 of rho; there the
+ * least sum of variances is (sum of sqrt(p_S r_S))^2 / (2 rho). When a record is added, r_S = prod_{S} (1 - 1/n_i). Here it is
+ * replaced by one that differs in the attributes d, the number of rows is public, and
  *
  *     r_S(d) = 2 (prod_{S} (1 - 1/n_i) - prod_{S and d} (-1/n_i) prod_{S\d} (1 - 1/n_i)),
  *
- * the worst d counting. For every mixture of them the formula is a lower bound, and for the best mixture it is the optimum: it is
- * concave in the mixture and found by multiplying with the gradient.
+ * the worst d counting. For every mixture of them the formula is a lower bound, and for the best mixture it is the optimum: it
+ * is concave in the mixture and found by multiplying with the gradient.
  *
- * Tables have the same noise in all cells, and are a few per cent above that: within 10 % of ResidualPlanner's own closed form, where
- * nothing is public and a replaced record is one removed and one added, and within 13 % of the optimum that makes the most of
- * the replacement and of the public number of rows. */
+ * Tables have the same noise in all cells, and are a few per cent above that: within 10 % of ResidualPlanner's own closed form,
+ * where nothing is public and a replaced record is one removed and one added, and within 13 % of the optimum that makes the most
+ * of the replacement and of the public number of rows. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -164,7 +164,7 @@ static double found_sum(margins *m, double rho, double *gap)
     double sum = 0;
     for (size_t i = 0; i < m->count; i++) m->aims[i].share = m->cells[i];
     for (int round = 0; round < 20; round++) {
-        tmi_found found;
+        tmi_found_tables found;
         assert_int_equal(tmi_search_run(&found, &search, m->supports, m->count, NULL), TAMIS_OK);
         (void)tmi_budget_objective(&search.problem, &found.best);
         *gap = 0;
@@ -176,7 +176,7 @@ static double found_sum(margins *m, double rho, double *gap)
             sum += m->cells[i] * variance;
         }
         *gap = found.gap / *gap;
-        tmi_found_clear(&found);
+        tmi_found_tables_clear(&found);
     }
     return sum;
 }

@@ -93,7 +93,7 @@ static tmi_shape random_shape(uint64_t *stream, const tmi_axis *axes, size_t cou
     tmi_shape shape = {0};
     for (size_t a = 0; a < count; a++)
         if (next_number(stream) % 2) shape.axes[shape.axis_count++] = a;
-    if (shape.axis_count == 1 && axes[shape.axes[0]].degree > 0) shape.form = (tmi_form)(next_number(stream) % 3);
+    if (shape.axis_count == 1 && axes[shape.axes[0]].degree > 0) shape.form = (tmi_table_form)(next_number(stream) % 3);
     return shape;
 }
 
@@ -264,7 +264,7 @@ static void budgets_are_divided_best(void **state)
         memset(&c, 0, sizeof c);
         make_case(&c, &stream, next_number(&stream) % 2, round % 4 == 0);
         tmi_search search = search_of(&c, gaussian);
-        tmi_found found;
+        tmi_found_tables found;
         assert_int_equal(tmi_search_run(&found, &search, c.supports, c.count, NULL), TAMIS_OK);
         assert_true(isfinite(found.objective));
         double best = tmi_budget_objective(&search.problem, &found.best), sum = 0;
@@ -282,7 +282,7 @@ static void budgets_are_divided_best(void **state)
             found.best.parts[from] += much;
             found.best.parts[to] -= much;
         }
-        tmi_found_clear(&found);
+        tmi_found_tables_clear(&found);
         clear_case(&c);
     }
 }

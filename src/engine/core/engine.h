@@ -108,7 +108,7 @@ struct tmi_column {
     bool has_instead; /* NUMBER, CATEGORY, CLASSES, PRODUCT */
     int64_t instead;
 
-    const tmi_column *of; /* CUTS, PRODUCT, DIFFERENCE: a number; LOOKUP: a category; CLASSES: either; GROUPS, SCATTER: a LABEL */
+    const tmi_column *of; /* GROUPS, SCATTER: a LABEL; LOOKUP: a category; CLASSES: either, or a number; others: a number */
     const int64_t *cuts;  /* CUTS: ascending grid points, value_count - 1 of them */
     const tmi_condition *conditions; /* INDICATOR: all must hold */
     size_t condition_count;

@@ -30,7 +30,7 @@ static bool read_shape(tmi_shape *shape, const tmi_value *measurement)
     size_t f = 0;
     while (f < 3 && strcmp(form, forms[f]) != 0) f++;
     if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || shape->family == TMI_WEIGHINGS || f == 3) return false;
-    shape->form = (tmi_form)f;
+    shape->form = (tmi_table_form)f;
     shape->world = (size_t)tmi_value_whole(table, "world");
     for (size_t k = 0; k < tmi_value_size(axes); k++) {
         const tmi_value *axis = tmi_value_at(axes, k);

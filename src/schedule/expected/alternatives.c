@@ -27,23 +27,26 @@ static double error_of(const tmi_prospect *p)
     return isnan(error) ? tmi_prospect_noise(p) : error;
 }
 
-static tmi_outcome outcome_of(const tmi_forecast *f) { return (tmi_outcome){middle(f, tmi_prospect_noise), middle(f, error_of)}; }
-
-tmi_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count)
+static tmi_expected_outcome outcome_of(const tmi_forecast *f)
 {
-    tmi_outcome *list = tmi_alloc(count, sizeof *list);
+    return (tmi_expected_outcome){middle(f, tmi_prospect_noise), middle(f, error_of)};
+}
+
+tmi_expected_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count)
+{
+    tmi_expected_outcome *list = tmi_alloc(count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) list[i] = outcome_of(&now[i]);
     return list;
 }
 
 /* The same sampling error beside another noise. */
-static tmi_outcome with_noise(const tmi_forecast *now, double noise)
+static tmi_expected_outcome with_noise(const tmi_forecast *now, double noise)
 {
     const double sampling = middle(now, tmi_prospect_sampling);
-    return (tmi_outcome){noise, isnan(sampling) ? noise : hypot(noise, sampling)};
+    return (tmi_expected_outcome){noise, isnan(sampling) ? noise : hypot(noise, sampling)};
 }
 
-static const tmi_outcome nothing = {TMI_NULL, TMI_NULL};
+static const tmi_expected_outcome nothing = {TMI_NULL, TMI_NULL};
 
 static bool has_groups_joined(const tmi_plan_statistic *t, const tamis_plan *plan)
 {
@@ -70,11 +73,11 @@ static double groups_left(const tmi_plan_statistic *t, const tamis_plan *plan)
     return part;
 }
 
-static tmi_outcome compare(tmi_alternative_kind kind, const tmi_schedule *s, size_t i, const tmi_forecast *now,
-                           const tmi_forecast *then)
+static tmi_expected_outcome compare(tmi_alternative_kind kind, const tmi_schedule *s, size_t i, const tmi_forecast *now,
+                                    const tmi_forecast *then)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    tmi_outcome o = outcome_of(then);
+    tmi_expected_outcome o = outcome_of(then);
     if (kind == TMI_HALF_THE_RANGE) return has_range_cut(t) ? with_noise(now, o.noise) : nothing;
     if (kind != TMI_HALF_THE_GROUPS) return o;
     if (!has_groups_joined(t, s->plan)) return nothing;

@@ -19,18 +19,18 @@ typedef enum tmi_alternative_kind {
 #define TMI_DELTA_TRIED "1e-6"
 
 /* Geometric means over the groups; NaN: not known, or it does not concern the statistic. */
-typedef struct tmi_outcome {
+typedef struct tmi_expected_outcome {
     double noise, error; /* of half the groups: as if those were still as small; an error that is relative to size counts there */
-} tmi_outcome;
+} tmi_expected_outcome;
 
 typedef struct tmi_alternative {
     bool possible;
-    tmi_plan_loss loss;    /* what a sampled unit would lose; NULL: the same as now. Owned. */
-    tmi_outcome *outcomes; /* one per statistic */
+    tmi_plan_loss loss;             /* what a sampled unit would lose; NULL: the same as now. Owned. */
+    tmi_expected_outcome *outcomes; /* one per statistic */
 } tmi_alternative;
 
 /* As things are. The caller frees the list. NULL: no memory. */
-tmi_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count);
+tmi_expected_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count);
 
 /* Needs    the forecasts of the schedule.
  * Errors   SYSTEM, UNABLE; the alternative is then empty.                                                             */

@@ -55,6 +55,12 @@ bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *c)
     return true;
 }
 
+static void keep_instead(tmi_plan_column *c)
+{
+    if (c->instead < c->grid.low) c->instead = c->grid.low;
+    if (c->instead > c->grid.high) c->instead = c->grid.high;
+}
+
 static void cut(tmi_plan_column *c)
 {
     double end;
@@ -68,8 +74,23 @@ static void cut(tmi_plan_column *c)
         c->grid.high = c->grid.low + half;
         c->grid.to = end;
     }
-    if (c->instead < c->grid.low) c->instead = c->grid.low;
-    if (c->instead > c->grid.high) c->instead = c->grid.high;
+    keep_instead(c);
+}
+
+static tamis_status set_range(tmi_plan_column *c, const tmi_change *change, tamis_error *err)
+{
+    tamis_status status;
+    c->grid.low = change->low;
+    c->grid.high = change->high;
+    c->grid.from = (double)change->low * c->grid.step;
+    c->grid.to = (double)change->high * c->grid.step;
+    keep_instead(c);
+    c->typical = c->typical_sd = NULL;
+    TMI_TRY(tmi_number_double(&c->typical, fmin(fmax(change->mean, c->grid.from), c->grid.to), err));
+    TMI_TRY(tmi_number_double(&c->typical_sd, change->sd, err));
+
+done:
+    return status;
 }
 
 /* ---- groups ---- */
@@ -118,6 +139,8 @@ static void clear(changed *c)
     for (size_t i = 0; i < c->column_count; i++) {
         const tmi_plan_column *from = &c->from->columns[i];
         tmi_plan_column *own = &c->columns[i];
+        if (own->typical != from->typical) tamis_number_free(own->typical);
+        if (own->typical_sd != from->typical_sd) tamis_number_free(own->typical_sd);
         for (size_t k = 0; own->shares && own->shares != from->shares && k < own->value_count; k++)
             tamis_number_free(own->shares[k]);
         if (own->shares != from->shares) tmi_free(own->shares);
@@ -146,6 +169,7 @@ static tamis_status change_columns(changed *c, const tmi_change *change, tamis_e
     for (size_t i = 0; i < from->column_count; i++) {
         const tmi_plan_column *column = &from->columns[i];
         if (change->half_ranges) cut(&c->columns[i]);
+        if (change->column == column) TMI_TRY(set_range(&c->columns[i], change, err));
         if (column->is_category && change->half_groups && tmi_change_joins(from, column))
             TMI_TRY(join(&c->columns[i], column, err));
     }
@@ -180,7 +204,7 @@ static tamis_status make(changed *c, const tmi_change *change, tamis_error *err)
     }
     if (change->setting) privacy->setting = change->setting;
     if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));
-    if (change->half_ranges || change->half_groups) TMI_TRY(change_columns(c, change, err));
+    if (change->half_ranges || change->half_groups || change->column) TMI_TRY(change_columns(c, change, err));
 
 done:
     return status;

@@ -10,6 +10,10 @@ typedef struct tmi_change {
     const tamis_setting *setting; /* NULL: the same */
     double sample;                /* of all strata in proportion, never more in all; 0: the same */
     bool half_ranges; /* each number's range is cut to half its width, at the end that is farther from its guessed mean */
+    const tmi_plan_column *column; /* a number that has other ends, as points of its grid, and a known mean and standard
+                                      deviation; NULL: none */
+    int64_t low, high;
+    double mean, sd;
     bool half_groups; /* of the columns with four values or more that results are by, neighbouring values are taken together */
 } tmi_change;
 

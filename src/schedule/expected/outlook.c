@@ -12,6 +12,8 @@
 #include "schedule/result.h"
 #include "schedule/workload/group_noise.h"
 
+#define LEFT 0.45 /* of 1 -+ 1/2, without the mean (tmi_expected_controls) */
+
 /* ---- expected sizes ---- */
 
 /* A group. The variance of an estimated total of z is spread (within V + between m^2), with V the variance and m the mean of z
@@ -149,6 +151,14 @@ static double residual_sd(const guess *g, double variance) { return sqrt(g->spre
 
 static double not_zero(double size, double otherwise) { return size > 0 ? size : otherwise > 0 ? otherwise : 1; }
 
+/* Calibration takes the mean off a total of all rows, in the tables that it is read from; only what differs from control cell to
+ * control cell is left to the rows of these. */
+static bool is_explained(const subject *about)
+{
+    const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
+    return tmi_is_calibrated(about->schedule, about->statistic) && tmi_is_sum(t) && t->column && t->by_count == 0 && !t->where;
+}
+
 static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 {
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
@@ -165,6 +175,7 @@ static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
     }
     o->estimate[TMI_OF_X] = o->spread[TMI_OF_XX] = 1;
     if (subtracts) o->spread[TMI_OF_X] = -2 * p * x.mean;
+    if (is_explained(about)) o->estimate[TMI_OF_ROWS] = -x.mean;
     o->range = N * (fmax(x.high, 0) - fmin(x.low, 0));
     o->expected = x.typical ? fabs(N * p * x.mean) : TMI_NULL;
     o->size = not_zero(fabs(N * p * x.mean), N * p * (x.high - x.low));
@@ -243,6 +254,7 @@ static void make(tmi_outlook *o, const subject *about, const guess *g)
     const bool around = o->denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE; /* means differ from cell to cell */
     o->explained = around ? o->uncertain[o->denominator] * o->divisor / about->sizes.units
                           : o->size / about->sizes.units / g->response;
+    if (is_explained(about)) o->explained *= LEFT;
     if (s->workload.readings[about->statistic].known) o->sampling_sd = 0;
 }
 
@@ -272,8 +284,8 @@ static double farthest(const subject *about)
 
 static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }
 
-/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds. A pooled variance is
- * never raised by more than half of it times the margin (inference/pool.h). */
+/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds, to a variance of
+ * its own or to one that is pooled with those of the other groups. */
 static double margin_of(const tmi_outlook *o, const subject *about, double least, const tmi_group_noise *noise)
 {
     const tmi_schedule *s = about->schedule;
@@ -282,12 +294,15 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
     const double groups = (double)s->groups;
     if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
     if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
-    if (source == TMI_CLUSTER_GROUPS)
-        return fmin(TMI_POOLED_MARGIN * sqrt(2 / groups) * (least + groups * quadratic(o->estimate, &noise->spread)),
-                    TMI_POOLED_MARGIN * least / 2);
-    const double sd = sqrt(quadratic(o->spread, &noise->spread));
-    if (source == TMI_SPREAD_TABLES) return fmin(TMI_POOLED_MARGIN * sd, TMI_POOLED_MARGIN * least / 2);
-    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sd;
+    const double spread = quadratic(source == TMI_CLUSTER_GROUPS ? o->estimate : o->spread, &noise->spread);
+    if (source != TMI_CLUSTER_GROUPS && source != TMI_SPREAD_TABLES)
+        return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
+    if (!(least > 0)) return 0;
+    const double cells = (double)tmi_statistic_cells(t), relative = source == TMI_CLUSTER_GROUPS
+                                                                        ? 2 / groups * pow(1 + groups * spread / least, 2)
+                                                                        : spread / (least * least);
+    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);
+    return TMI_POOLED_MARGIN * least * sqrt(tmi_pooled_variance(relative, precision));
 }
 
 static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const tmi_group_noise *noise)

@@ -227,8 +227,8 @@ static void add(tmi_measure *measure, const tmi_column *column, int64_t minus)
     measure->factors[measure->factor_count++] = (tmi_factor){column, minus};
 }
 
-/* Level l of a number with m grid steps: the factors of (m-k)^2, k (m-k), k^2 and m^2, or of m-k, k and m. Points less the highest
- * are m-k times -1. */
+/* Level l of a number with m grid steps: the factors of (m-k)^2, k (m-k), k^2 and m^2, or of m-k, k and m. Points less the
+ * highest are m-k times -1. */
 static void add_level(tmi_measure *measure, const tmi_axis *axis, const tmi_axis_columns *x, size_t level)
 {
     for (int d = 0; d < axis->degree; d++) {

@@ -65,8 +65,8 @@ typedef struct tmi_asking {
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 
-/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the groups
- * that were drawn, for a list. */
+/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the
+ * groups that were drawn, for a list. */
 tamis_status tmi_asking_make_clusters(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 void tmi_asking_add_clusters(tmi_asking *asking, const tmi_schedule *schedule);
 void tmi_asking_place_clusters(tmi_asking *asking);

@@ -6,14 +6,14 @@
  * variance is taken off.
  *
  * Which cluster goes where is drawn before a row is read. That is what keeps the sensitivity: clusters are known by the rank of
- * their labels, and a cluster that takes the place of another shifts the ranks of many. But all assignments are equally likely, so
- * that for each one of the first sample there is one of the second in which every other cluster stays where it was: a mixture
+ * their labels, and a cluster that takes the place of another shifts the ranks of many. But all assignments are equally likely,
+ * so that for each one of the first sample there is one of the second in which every other cluster stays where it was: a mixture
  * over the same cells, in which one record leaves one cell and enters another.
  *
  * Where the number of clusters is not public (a weights-only design), a keyed hash of the labels of stratum and cluster decides
  * on group and sign. The key is drawn before a row is read, and for every key the place of a row depends on this row alone. So
  * privacy does not rest on the hash or on the secrecy of its key; that clusters are spread evenly and independently does. There
- * are no pairs then: the variance contains the differences between strata, and of totals the size of the clusters.       */
+ * are no pairs then: the variance contains the differences between strata, and of totals the size of the clusters. */
 #ifndef TMI_SCHEDULE_REQUEST_VARIANCE_GROUPS_H
 #define TMI_SCHEDULE_REQUEST_VARIANCE_GROUPS_H
 

@@ -15,12 +15,12 @@
  *     RAW       |change of t| + |change of t(1-t)| <= 1,
  *     CENTRED   |change of s| + |change of t(1-t)| + |change of rows|/2 <= 1,
  *
- * and so much is either from a record that adds nothing. Both are convex in the weight, which may so be taken as 0 or the largest.
- * RAW serves totals, CENTRED means; where the number of rows is public they are the same.
+ * and so much is either from a record that adds nothing. Both are convex in the weight, which may so be taken as 0 or the
+ * largest. RAW serves totals, CENTRED means; where the number of rows is public they are the same.
  *
- * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and what
- * remains (analysis of variance). The constant of an axis is in the sum over its levels, so that a table without the axis says
- * the same about it. Vectors here are orthonormal beside the constant one, which is that sum. */
+ * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and
+ * what remains (analysis of variance). The constant of an axis is in the sum over its levels, so that a table without the axis
+ * says the same about it. Vectors here are orthonormal beside the constant one, which is that sum. */
 #ifndef TMI_SCHEDULE_STRATEGY_AXIS_H
 #define TMI_SCHEDULE_STRATEGY_AXIS_H
 
@@ -43,14 +43,14 @@ static inline size_t tmi_axis_contrasts(const tmi_axis *axis) { return axis->lev
 double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level);
 
 /* What is measured of a number by itself, in levels. */
-typedef enum tmi_form { TMI_FULL, TMI_RAW, TMI_CENTRED } tmi_form;
+typedef enum tmi_table_form { TMI_FULL, TMI_RAW, TMI_CENTRED } tmi_table_form;
 
 /* Numbers that a form releases of one axis, and the coefficient of a level in number `row`. */
-size_t tmi_form_rows(tmi_form form, const tmi_axis *axis);
-double tmi_form_level(tmi_form form, const tmi_axis *axis, size_t row, size_t level);
+size_t tmi_form_rows(tmi_table_form form, const tmi_axis *axis);
+double tmi_form_level(tmi_table_form form, const tmi_axis *axis, size_t row, size_t level);
 
 /* The same coefficients as integers, in steps of one over tmi_form_steps: this is what is released. */
-int tmi_form_integer(tmi_form form, const tmi_axis *axis, size_t row, size_t level);
-int tmi_form_steps(tmi_form form, const tmi_axis *axis);
+int tmi_form_integer(tmi_table_form form, const tmi_axis *axis, size_t row, size_t level);
+int tmi_form_steps(tmi_table_form form, const tmi_axis *axis);
 
 #endif

@@ -36,14 +36,12 @@ static double relative_of(const tmi_aim *a, double spread)
     return spread / (a->sampling * a->sampling);
 }
 
-/* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with
- * w = t/(t + r) of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. */
 #define DIFFER 0.25
 #define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
 
 static double own_part(double relative) { return isfinite(relative) ? DIFFER / (DIFFER + relative) : 0; }
 
-static double shrunk(double relative, double precision)
+double tmi_pooled_variance(double relative, double precision)
 {
     const double w = own_part(relative), rest = 1 - w;
     const double mean = precision > 0 ? 1 / precision : INFINITY;
@@ -65,7 +63,7 @@ static double own_slope(const tmi_aim *a, double spread)
 static double widening(const tmi_problem *p, const tmi_aim *a, double spread)
 {
     if (a->spread_count == 0) return 0;
-    if (is_pooled(a)) return a->margin * a->sampling * sqrt(shrunk(a->relative, p->pooled[a->pool]));
+    if (is_pooled(a)) return a->margin * a->sampling * sqrt(tmi_pooled_variance(a->relative, p->pooled[a->pool]));
     return own_widening(a, spread);
 }
 
@@ -126,14 +124,14 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a)) continue;
         const double P = p->pooled[a->pool], rest = 1 - own_part(a->relative);
-        const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(shrunk(a->relative, P)));
+        const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
         means[a->pool] += slope * rest * rest / (P * P);
     }
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a) || !isfinite(a->relative)) continue;
         const double P = p->pooled[a->pool], w = own_part(a->relative), rest = 1 - w;
-        const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(shrunk(a->relative, P)));
+        const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
         const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
         for (size_t k = 0; k < a->spread_count; k++)

@@ -73,6 +73,11 @@ void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_motion motion);
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
+/* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
+ * of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. An infinite r is a ratio
+ * that was not measured. */
+double tmi_pooled_variance(double relative, double precision);
+
 /* The information of a strategy, solved; and the objective, infinite if some aim is not determined. */
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
 double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);

@@ -62,7 +62,7 @@ static tamis_status try_forms(bool *changed, tmi_walk *w, tamis_error *err)
     for (size_t k = 0; k < w->now.count && tmi_walk_goes_on(w); k++) {
         const tmi_shape shape = w->now.tables[k]->shape;
         if (!tmi_walk_is_single(w, &shape)) continue;
-        for (tmi_form form = TMI_FULL; form <= TMI_CENTRED; form++) {
+        for (tmi_table_form form = TMI_FULL; form <= TMI_CENTRED; form++) {
             tmi_shape other = shape;
             other.form = form;
             const tmi_candidate *c = tmi_walk_candidate(w, &other, err);
@@ -80,7 +80,7 @@ static tamis_status try_supports(bool *changed, tmi_walk *w, tamis_error *err)
 {
     for (size_t i = 0; i < w->support_count && tmi_walk_goes_on(w); i++) {
         const bool single = tmi_walk_is_single(w, &w->supports[i]);
-        for (tmi_form form = TMI_FULL; form <= (single ? TMI_CENTRED : TMI_FULL); form++) {
+        for (tmi_table_form form = TMI_FULL; form <= (single ? TMI_CENTRED : TMI_FULL); form++) {
             tmi_shape shape = w->supports[i];
             shape.form = form;
             const tmi_candidate *c = tmi_walk_candidate(w, &shape, err);

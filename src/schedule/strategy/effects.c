@@ -331,7 +331,7 @@ static bool contains(const tmi_shape *shape, const tmi_effect *effect)
 }
 
 /* A number by itself: each released number is a functional of the levels. */
-static void set_single(tmi_leaf_information *leaf, const tmi_axis *axis, tmi_form form)
+static void set_single(tmi_leaf_information *leaf, const tmi_axis *axis, tmi_table_form form)
 {
     for (size_t row = 0; row < tmi_form_rows(form, axis); row++) {
         double mean = 0, c[TMI_CONTRASTS] = {0};

@@ -32,7 +32,7 @@ typedef struct tmi_shape {
     size_t family, world;
     size_t axes[TMI_MAX_AXES];
     size_t axis_count;
-    tmi_form form;
+    tmi_table_form form;
 } tmi_shape;
 
 /* A linear combination of the cells of a table with these axes: a sum of terms, each a number times a product of one vector per
@@ -153,8 +153,8 @@ void tmi_effects_solve(tmi_effects *effects);
 /* The variance of the best estimate of a combination; infinite if the tables do not determine it. */
 double tmi_effects_variance(const tmi_effects *effects, const tmi_parts_of_effects *parts);
 
-/* Adds `weight` times the variance to an objective, and gives the derivative of all that was added by the precision of a table: it
- * is minus the result. */
+/* Adds `weight` times the variance to an objective, and gives the derivative of all that was added by the precision of a table:
+ * it is minus the result. */
 void tmi_effects_pull(tmi_effects *effects, const tmi_parts_of_effects *parts, double weight);
 double tmi_effects_gain(const tmi_effects *effects, const tmi_table_information *table);
 

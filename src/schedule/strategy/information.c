@@ -144,8 +144,8 @@ double tmi_effects_variance(const tmi_effects *e, const tmi_parts_of_effects *p)
     return isnan(centre) ? INFINITY : variance + centre * centre * e->stars[p->star].rest;
 }
 
-/* With y the solution for the combination, y' Y y is the derivative by the information Y of a table. In the leaves y is the own part
- * z of the combination, less `solved` times the centre; what the centre alone brings is added in tmi_effects_gain. */
+/* With y the solution for the combination, y' Y y is the derivative by the information Y of a table. In the leaves y is the own
+ * part z of the combination, less `solved` times the centre; what the centre alone brings is added in tmi_effects_gain. */
 void tmi_effects_pull(tmi_effects *e, const tmi_parts_of_effects *p, double weight)
 {
     const double centre = centre_of(e, p);

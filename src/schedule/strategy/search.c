@@ -13,7 +13,7 @@
 #define SMALL 1e-3        /* of the sum of the shares: a start or the loss of a table may be worse by this */
 #define NEGLIGIBLE 0.002  /* part of a table that may be left out */
 
-void tmi_found_clear(tmi_found *f)
+void tmi_found_tables_clear(tmi_found_tables *f)
 {
     for (size_t i = 0; i < f->pool_count; i++) {
         tmi_table_information_clear(&f->pool[i]->information);
@@ -22,12 +22,12 @@ void tmi_found_clear(tmi_found *f)
     tmi_free(f->pool);
     tmi_free(f->best.tables);
     tmi_free(f->best.parts);
-    *f = (tmi_found){0};
+    *f = (tmi_found_tables){0};
 }
 
 /* ---- starts ---- */
 
-static tmi_shape single_of(const tmi_walk *w, const tmi_shape *shape, tmi_form form)
+static tmi_shape single_of(const tmi_walk *w, const tmi_shape *shape, tmi_table_form form)
 {
     tmi_shape single = *shape;
     single.form = tmi_walk_is_single(w, shape) ? form : TMI_FULL;
@@ -42,7 +42,7 @@ static bool is_largest(const tmi_walk *w, size_t i)
 }
 
 /* Every support (or the largest alone), numbers by themselves in this form. */
-static tamis_status start(tmi_walk *w, bool largest, tmi_form form, tamis_error *err)
+static tamis_status start(tmi_walk *w, bool largest, tmi_table_form form, tamis_error *err)
 {
     w->trial.count = 0;
     for (size_t i = 0; i < w->support_count; i++) {
@@ -60,7 +60,7 @@ static tamis_status start_with_all(tmi_walk *w, tamis_error *err)
 {
     tamis_status status = start(w, false, TMI_FULL, err);
     for (size_t i = 0; i < w->support_count && status == TAMIS_OK && w->trial.count > 0; i++) {
-        for (tmi_form form = TMI_RAW; form <= TMI_CENTRED; form++) {
+        for (tmi_table_form form = TMI_RAW; form <= TMI_CENTRED; form++) {
             const tmi_shape shape = single_of(w, &w->supports[i], form);
             if (shape.form == TMI_FULL) break;
             const tmi_candidate *c = tmi_walk_candidate(w, &shape, err);
@@ -111,13 +111,13 @@ static void keep_if_better(tmi_walk *w, double objective)
     tmi_strategy_copy(&w->now, &w->trial);
 }
 
-static tamis_status try_start(tmi_walk *w, bool largest, tmi_form form, tamis_error *err)
+static tamis_status try_start(tmi_walk *w, bool largest, tmi_table_form form, tamis_error *err)
 {
     const bool all = w->search->problem.gaussian && !largest && form == TMI_FULL;
     tamis_status status = all ? start_with_all(w, err) : start(w, largest, form, err);
     if (status != TAMIS_OK || w->trial.count == 0) return status;
     tmi_strategy_scale(&w->trial);
-    keep_if_better(w, tmi_walk_improve(w, &w->trial, all ? 5 * MANY_ROUNDS : SOME_ROUNDS));
+    keep_if_better(w, tmi_walk_improve(w, &w->trial, !all ? SOME_ROUNDS : w->search->rough ? MANY_ROUNDS : 5 * MANY_ROUNDS));
     return TAMIS_OK;
 }
 
@@ -166,7 +166,7 @@ static void prune(tmi_walk *w)
 static tamis_status go_on(tmi_walk *w, tamis_error *err)
 {
     const tmi_problem *p = &w->search->problem;
-    tmi_found *f = w->found;
+    tmi_found_tables *f = w->found;
     tamis_status status = TAMIS_OK;
     if (w->now.count == 0) return TAMIS_OK;
     if (!w->search->rough) {
@@ -181,11 +181,12 @@ done:
     return status;
 }
 
-tamis_status tmi_search_run(tmi_found *f, tmi_search *search, const tmi_shape *supports, size_t support_count, tamis_error *err)
+tamis_status tmi_search_run(tmi_found_tables *f, tmi_search *search, const tmi_shape *supports, size_t support_count,
+                            tamis_error *err)
 {
     tmi_walk w;
     tamis_status status;
-    *f = (tmi_found){.objective = INFINITY, .gap = NAN};
+    *f = (tmi_found_tables){.objective = INFINITY, .gap = NAN};
     TMI_TRY(tmi_walk_make(&w, f, search, supports, support_count, err));
     for (size_t i = 0; i < support_count; i++) TMI_TRY(tmi_effects_take_shape(search->problem.effects, &supports[i], err));
     f->best.tables = tmi_alloc(w.room, sizeof *f->best.tables);
@@ -196,11 +197,11 @@ tamis_status tmi_search_run(tmi_found *f, tmi_search *search, const tmi_shape *s
 
 done:
     tmi_walk_clear(&w);
-    if (status != TAMIS_OK) tmi_found_clear(f);
+    if (status != TAMIS_OK) tmi_found_tables_clear(f);
     return status;
 }
 
-tamis_status tmi_search_resume(tmi_found *f, tmi_search *search, const tmi_shape *supports, size_t support_count,
+tamis_status tmi_search_resume(tmi_found_tables *f, tmi_search *search, const tmi_shape *supports, size_t support_count,
                                tamis_error *err)
 {
     tmi_walk w;

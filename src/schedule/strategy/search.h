@@ -23,24 +23,24 @@ typedef struct tmi_search {
     tmi_watch *watch;          /* may be NULL */
 } tmi_search;
 
-typedef struct tmi_found {
+typedef struct tmi_found_tables {
     tmi_candidate **pool; /* all candidates that were looked at */
     size_t pool_count, pool_room;
     tmi_strategy best;
     double objective;
     double work; /* parts of effects that were looked at */
     double gap;  /* Gaussian noise: the objective is at most this above the least over all candidates; else NaN */
-} tmi_found;
+} tmi_found_tables;
 
 /* `supports`: the axes of all combinations that the aims ask for, each once.
  *
  * Errors   INVALID (the supports have more numbers than allowed), SYSTEM; nothing is found then. */
-tamis_status tmi_search_run(tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
+tamis_status tmi_search_run(tmi_found_tables *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
                             tamis_error *err);
-void tmi_found_clear(tmi_found *found);
+void tmi_found_tables_clear(tmi_found_tables *found);
 
 /* Goes on from what was found, after the shares of aims have changed. Errors: SYSTEM; what was found must be cleared anyhow. */
-tamis_status tmi_search_resume(tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
+tamis_status tmi_search_resume(tmi_found_tables *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
                                tamis_error *err);
 
 #endif

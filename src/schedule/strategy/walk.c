@@ -30,8 +30,8 @@ static double parts_in(const tmi_parts_of_effects *list, size_t count)
     return sum;
 }
 
-tamis_status tmi_walk_make(tmi_walk *w, tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
-                           tamis_error *err)
+tamis_status tmi_walk_make(tmi_walk *w, tmi_found_tables *found, tmi_search *search, const tmi_shape *supports,
+                           size_t support_count, tamis_error *err)
 {
     const tmi_problem *p = &search->problem;
     tamis_status status;
@@ -84,7 +84,7 @@ double tmi_walk_numbers(const tmi_walk *w, const tmi_shape *shape)
 
 const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tamis_error *err)
 {
-    tmi_found *f = w->found;
+    tmi_found_tables *f = w->found;
     for (size_t i = 0; i < f->pool_count; i++)
         if (is_same_shape(&f->pool[i]->shape, shape)) return f->pool[i];
     tmi_candidate *c = tmi_alloc(1, sizeof *c);

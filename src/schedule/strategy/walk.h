@@ -6,7 +6,7 @@
 
 typedef struct tmi_walk {
     tmi_search *search;
-    tmi_found *found;
+    tmi_found_tables *found;
     const tmi_shape *supports;
     size_t support_count;
     tmi_strategy now, trial;
@@ -18,8 +18,8 @@ typedef struct tmi_walk {
 } tmi_walk;
 
 /* `found` is empty, or what was found before. Errors: SYSTEM; it must be cleared anyhow. */
-tamis_status tmi_walk_make(tmi_walk *walk, tmi_found *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
-                           tamis_error *err);
+tamis_status tmi_walk_make(tmi_walk *walk, tmi_found_tables *found, tmi_search *search, const tmi_shape *supports,
+                           size_t support_count, tamis_error *err);
 void tmi_walk_clear(tmi_walk *walk);
 
 static inline bool tmi_walk_goes_on(const tmi_walk *w) { return w->found->work < w->most; }

@@ -1,14 +1,15 @@
-/* The statistics of a plan as linear combinations of the cells of one large table, of which nobody needs more than a few margins.
+/* The statistics of a plan as linear combinations of the cells of one large table, of which nobody needs more than a few
+ * margins.
  *
- * Columns become axes (strategy/axis.h). All that the plan asks about a category, or about ranges of a number, divides its values
- * into classes: values that no statistic tells apart are one class, and rows without a value are one more, unless the column is
- * declared complete. So a table cell, a `count` with `where`, the total of an indicator and a margin of any of them are sums of
- * the same classes. Columns that results are calibrated to make one axis together. A number whose sums are needed has an axis of
- * its own.
+ * Columns become axes (strategy/axis.h). All that the plan asks about a category, or about ranges of a number, divides its
+ * values into classes: values that no statistic tells apart are one class, and rows without a value are one more, unless the
+ * column is declared complete. So a table cell, a `count` with `where`, the total of an indicator and a margin of any of them
+ * are sums of the same classes. Columns that results are calibrated to make one axis together. A number whose sums are needed
+ * has an axis of its own.
  *
- * A statistic is made of moments: rows, sums, squares and products of its columns x and y over the rows of a group that have both.
- * Each is a product of one vector per axis. Totals of a number whose range contains 0 take missing values as 0, if nothing else
- * is asked about it.
+ * A statistic is made of moments: rows, sums, squares and products of its columns x and y over the rows of a group that have
+ * both. Each is a product of one vector per axis. Totals of a number whose range contains 0 take missing values as 0, if nothing
+ * else is asked about it.
  *
  * A `where` whose columns serve nothing else is a world of its own: rows outside it add nothing to its tables. */
 #ifndef TMI_SCHEDULE_WORKLOAD_WORKLOAD_H
@@ -66,7 +67,7 @@ typedef struct tmi_reading_of {
     tmi_variable x, y;
 } tmi_reading_of;
 
-typedef struct tmi_question tmi_question; /* classes.h */
+struct tmi_question; /* classes.h */
 
 typedef struct tmi_workload {
     const tamis_plan *plan;
@@ -88,10 +89,10 @@ typedef struct tmi_workload {
     size_t control_axis;      /* SIZE_MAX: results are not calibrated */
 } tmi_workload;
 
-/* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not; `known`: of the statistics that need no
- * measurement. Both are copied or held by the schedule.
+/* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not; `known`: of the
+ * statistics that need no measurement. Both are copied or held by the schedule.
  *
- * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty.                           */
+ * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty. */
 tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool apart,
                                bool joined, const tmi_plan_column *const *controls, size_t control_count, const bool *known,
                                tamis_error *err);
@@ -104,7 +105,7 @@ tmi_grid tmi_axis_grid(const tmi_workload *workload, size_t axis, size_t stratum
 bool tmi_is_sum(const tmi_plan_statistic *statistic);
 
 /* The classes that answer a question; there are some. */
-size_t tmi_workload_find(const tmi_workload *workload, const tmi_question *question);
+size_t tmi_workload_find(const tmi_workload *workload, const struct tmi_question *question);
 
 /* Which classes a value of a `by` column has: [first, end). */
 void tmi_classes_of_value(size_t *first, size_t *end, const tmi_classes *classes, const tmi_plan_column *by, size_t value);

@@ -1,0 +1,45 @@
+/* What other ranges of a plan's numbers would do, for the study and for its texts. */
+#ifndef TMI_STUDY_BOUNDS_H
+#define TMI_STUDY_BOUNDS_H
+
+#include <tamis/study.h>
+
+#include "plan/plan.h"
+
+#define TMI_MAX_TRIALS 24 /* of a column's ends */
+
+/* A statistic under a pair of ends. Parts are of the error that a group has now, root mean squares over the groups: error is
+ * noise, sampling error and bias together. */
+typedef struct tmi_bounds_effect {
+    double noise_part, bias_part, error_part; /* NaN: nobody is in any group */
+    double noise_sd;                          /* the geometric mean over the groups */
+    double bias;                              /* the largest of a group, with its sign */
+    double share;                             /* the largest of a bias over the standard error beside it */
+} tmi_bounds_effect;
+
+typedef struct tmi_bounds_trial {
+    double from, to;
+    bool possible; /* such a plan can be released */
+    bool honest;   /* no bias is above half of the standard error beside it, or above what it is now */
+    double noise, bias,
+        error; /* the same parts over the statistics of the column, weighed by budget share; error: geometric mean */
+    tmi_bounds_effect *effects; /* one per statistic of the column */
+} tmi_bounds_trial;
+
+typedef struct tmi_bounds_column {
+    const tmi_plan_column *column;
+    size_t *statistics; /* that the column is in */
+    size_t statistic_count;
+    double beyond;                           /* the part of the population's values outside the present range */
+    tmi_bounds_trial trials[TMI_MAX_TRIALS]; /* the first one is the plan's own */
+    size_t trial_count, best;
+} tmi_bounds_column;
+
+struct tamis_bounds_study {
+    const tamis_plan *plan;
+    int64_t population;
+    tmi_bounds_column *columns;
+    size_t column_count;
+};
+
+#endif

@@ -1,0 +1,293 @@
+/* Advice on ranges as a table, a sentence per column, JSON, and a picture. */
+#include <math.h>
+#include <stdio.h>
+#include <tamis/plot.h>
+
+#include "base/decimal.h"
+#include "base/memory.h"
+#include "base/table.h"
+#include "report/results.h"
+#include "study/bounds.h"
+
+#define WORTH 0.01 /* lower by less is no advice */
+
+static tamis_status check(char **text, const tamis_bounds_study *study, const char *what, tamis_error *err)
+{
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", what);
+    *text = NULL;
+    return study ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "study: NULL");
+}
+
+/* By which part the errors of a column's statistics are lower than under the plan's range, in the geometric mean. */
+static double gain_of(const tmi_bounds_trial *t) { return 1 - t->error; }
+
+static bool is_advised(const tmi_bounds_column *c) { return c->best > 0 && gain_of(&c->trials[c->best]) > WORTH; }
+
+static void put_end(tmi_text *text, double x) { tmi_text_format(text, "%.10g", x); }
+
+static void put_percent(tmi_text *text, double part)
+{
+    const double percent = 100 * fabs(part);
+    tmi_text_rounded(text, percent, percent > 0 && percent < 10 ? tmi_decimals_of(percent) : 0);
+    tmi_text_put(text, " %");
+}
+
+/* ---- text ---- */
+
+/* The statistic that gains most. */
+static size_t first_to_gain(const tmi_bounds_column *c)
+{
+    size_t best = 0;
+    double least = INFINITY;
+    for (size_t k = 0; k < c->statistic_count; k++) {
+        const double ratio = c->trials[c->best].effects[k].error_part;
+        if (!(ratio < least)) continue;
+        least = ratio;
+        best = k;
+    }
+    return best;
+}
+
+static void write_sentence(tmi_text *text, const tamis_bounds_study *s, const tmi_bounds_column *c)
+{
+    const tmi_bounds_trial *now = &c->trials[0], *best = &c->trials[c->best];
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_text_format(&words, "%s: ", c->column->name);
+    if (!is_advised(c)) {
+        tmi_text_put(&words, "from ");
+        put_end(&words, now->from);
+        tmi_text_put(&words, " to ");
+        put_end(&words, now->to);
+        tmi_text_put(&words, " fits: no range that was tried would be better");
+    } else {
+        const size_t k = first_to_gain(c);
+        const tmi_bounds_effect *e = &best->effects[k];
+        if (best->from != now->from) {
+            tmi_text_put(&words, "from ");
+            put_end(&words, best->from);
+            tmi_text_put(&words, " instead of ");
+            put_end(&words, now->from);
+            if (best->to != now->to) tmi_text_put(&words, " and ");
+        }
+        if (best->to != now->to) {
+            tmi_text_put(&words, "to ");
+            put_end(&words, best->to);
+            tmi_text_put(&words, " instead of ");
+            put_end(&words, now->to);
+        }
+        tmi_text_put(&words, " would lower the error of the ");
+        tmi_statistic_title(&words, s->plan, c->statistics[k]);
+        tmi_text_put(&words, " by ");
+        put_percent(&words, 1 - e->error_part);
+        if (c->statistic_count > 1) {
+            tmi_text_format(&words, ", and those of all %zu statistics of the column by ", c->statistic_count);
+            put_percent(&words, gain_of(best));
+        }
+        tmi_text_put(&words, s->plan->statistics[c->statistics[k]].by_count > 0 ? "; the largest bias of a group would be "
+                                                                                : "; the bias would be ");
+        if (e->bias == 0) tmi_text_put(&words, "0");
+        else {
+            tmi_text_rounded(&words, e->bias, tmi_decimals_of(fabs(e->bias)));
+            tmi_text_put(&words, ", ");
+            put_percent(&words, e->share);
+            tmi_text_put(&words, " of the standard error");
+        }
+    }
+    if (c->beyond > 0) {
+        tmi_text_put(&words, ". In the population ");
+        put_percent(&words, c->beyond);
+        tmi_text_put(&words, " of the values are outside the plan's range");
+    }
+    tmi_text_put(&words, ".");
+    tmi_text_wrap_taken(text, "", "  ", &words);
+}
+
+#define COLUMNS 6
+
+static void add_trial(tmi_text_table *table, const tmi_bounds_column *c, size_t t)
+{
+    const tmi_bounds_trial *trial = &c->trials[t];
+    tmi_text cells[COLUMNS];
+    for (size_t k = 0; k < COLUMNS; k++) tmi_text_init(&cells[k]);
+    tmi_text_put(&cells[0], c->column->name);
+    put_end(&cells[1], trial->from);
+    put_end(&cells[2], trial->to);
+    if (trial->possible) {
+        put_percent(&cells[3], trial->noise);
+        put_percent(&cells[4], trial->bias);
+        put_percent(&cells[5], trial->error);
+    }
+    if (t == 0) tmi_text_put(&cells[5], " plan");
+    else if (t == c->best && is_advised(c)) tmi_text_put(&cells[5], " best");
+    else tmi_text_put(&cells[5], "     ");
+    tmi_table_row_taken(table, cells);
+}
+
+/* Trials from the narrowest range to the widest. */
+static void add_column(tmi_text_table *table, const tmi_bounds_column *c)
+{
+    bool written[TMI_MAX_TRIALS] = {false};
+    for (size_t k = 0; k < c->trial_count; k++) {
+        size_t next = TMI_MAX_TRIALS;
+        for (size_t t = 0; t < c->trial_count; t++) {
+            if (written[t]) continue;
+            if (next == TMI_MAX_TRIALS || c->trials[t].to - c->trials[t].from < c->trials[next].to - c->trials[next].from)
+                next = t;
+        }
+        written[next] = true;
+        add_trial(table, c, next);
+    }
+}
+
+tamis_status tamis_bounds_study_text(char **text, const tamis_bounds_study *study, tamis_error *err)
+{
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    static const char *const heading[COLUMNS] = {"", "from", "to", "noise", "bias", "error     "};
+    tamis_status status = check(text, study, "text", err);
+    tmi_text bytes;
+    tmi_text_table table;
+    if (status != TAMIS_OK) return status;
+    tmi_text_init(&bytes);
+    tmi_text_format(&bytes, "%s: which ranges its numbers should have\na public population of %lld, clamped\n\n",
+                    study->plan->survey, (long long)study->population);
+    for (size_t c = 0; c < study->column_count; c++) write_sentence(&bytes, study, &study->columns[c]);
+    tmi_text_put(&bytes, "\n");
+    tmi_table_init(&table, COLUMNS, align);
+    tmi_table_row(&table, heading);
+    for (size_t c = 0; c < study->column_count; c++) add_column(&table, &study->columns[c]);
+    tmi_table_write(&bytes, &table);
+    if (table.failed) bytes.failed = true;
+    tmi_table_clear(&table);
+    tmi_text_wrap(
+        &bytes, "", "",
+        "Parts of the present error of the column's statistics; the error is noise, sampling error and bias together. No range "
+        "is advised with which a bias would be "
+        "above half of the standard error beside it, unless it is now. Nothing was published and no ledger was "
+        "charged: the population is public. A range must not be chosen by looking at the data that are to be protected.");
+    return tmi_text_take(text, &bytes, err);
+}
+
+/* ---- JSON ---- */
+
+static void put_trial(tmi_json_out *out, const tamis_bounds_study *s, const tmi_bounds_column *c, size_t t)
+{
+    const tmi_bounds_trial *trial = &c->trials[t];
+    tmi_json_open(out, '{');
+    tmi_json_add_real(out, "from", trial->from);
+    tmi_json_add_real(out, "to", trial->to);
+    tmi_json_add_boolean(out, "possible", trial->possible);
+    if (trial->possible) tmi_json_add_real(out, "error_lower_by", gain_of(trial));
+    tmi_json_add_open(out, "statistics", '[');
+    for (size_t k = 0; trial->possible && k < c->statistic_count; k++) {
+        tmi_text title;
+        tmi_text_init(&title);
+        tmi_statistic_title(&title, s->plan, c->statistics[k]);
+        tmi_json_open(out, '{');
+        tmi_json_add_taken(out, "statistic", &title);
+        tmi_json_add_real(out, "noise_sd", trial->effects[k].noise_sd);
+        tmi_json_add_real(out, "bias", trial->effects[k].bias);
+        tmi_json_add_real(out, "error_lower_by", 1 - trial->effects[k].error_part);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+tamis_status tamis_bounds_study_json(char **text, const tamis_bounds_study *study, tamis_error *err)
+{
+    tamis_status status = check(text, study, "text", err);
+    tmi_text json;
+    tmi_json_out out;
+    if (status != TAMIS_OK) return status;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, true);
+    tmi_json_open(&out, '{');
+    tmi_json_add_integer(&out, "tamis", 1);
+    tmi_json_add_string(&out, "survey", study->plan->survey);
+    tmi_json_add_integer(&out, "population", study->population);
+    tmi_json_add_open(&out, "columns", '[');
+    for (size_t i = 0; i < study->column_count; i++) {
+        const tmi_bounds_column *c = &study->columns[i];
+        const tmi_bounds_trial *best = &c->trials[is_advised(c) ? c->best : 0];
+        tmi_json_open(&out, '{');
+        tmi_json_add_string(&out, "column", c->column->name);
+        tmi_json_add_real(&out, "outside", c->beyond);
+        tmi_json_add_open(&out, "advice", '{');
+        tmi_json_add_real(&out, "from", best->from);
+        tmi_json_add_real(&out, "to", best->to);
+        tmi_json_add_real(&out, "error_lower_by", gain_of(best));
+        tmi_json_close(&out, '}');
+        tmi_json_add_open(&out, "tried", '[');
+        for (size_t t = 0; t < c->trial_count; t++) put_trial(&out, study, c, t);
+        tmi_json_close(&out, ']');
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_close(&out, '}');
+    tmi_text_put(&json, "\n");
+    return tmi_text_take(text, &json, err);
+}
+
+/* ---- a picture ---- */
+
+/* The trials with the plan's own `from`, by width: their places. */
+static size_t sort_widths(size_t order[TMI_MAX_TRIALS], const tmi_bounds_column *c)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < c->trial_count; t++) {
+        if (!c->trials[t].possible || c->trials[t].from != c->trials[0].from) continue;
+        size_t k = count++;
+        for (; k > 0 && c->trials[order[k - 1]].to > c->trials[t].to; k--) order[k] = order[k - 1];
+        order[k] = t;
+    }
+    return count;
+}
+
+typedef double of_trial(const tmi_bounds_trial *trial);
+
+static double whole_of(const tmi_bounds_trial *t) { return t->error; }
+static double noise_of(const tmi_bounds_trial *t) { return t->noise; }
+static double bias_of(const tmi_bounds_trial *t) { return t->bias; }
+
+static tamis_plot_curve curve_of(double *x, double *y, const tmi_bounds_column *c, of_trial *of, const char *name)
+{
+    size_t order[TMI_MAX_TRIALS];
+    const size_t count = sort_widths(order, c);
+    const double width = c->trials[0].to - c->trials[0].from;
+    for (size_t k = 0; k < count; k++) {
+        const tmi_bounds_trial *t = &c->trials[order[k]];
+        x[k] = (t->to - t->from) / width;
+        y[k] = of(t);
+    }
+    return (tamis_plot_curve){.name = name, .x = x, .y = y, .count = count};
+}
+
+/* Of one column its noise, its bias and the whole error; of several the whole errors, of as many as can be told apart. */
+tamis_status tamis_bounds_study_svg(char **svg, const tamis_bounds_study *study, tamis_error *err)
+{
+    static of_trial *const parts[] = {whole_of, noise_of, bias_of};
+    static const char *const names[] = {"error", "noise", "bias"};
+    tamis_status status = check(svg, study, "svg", err);
+    tamis_plot_curve curves[TAMIS_PLOT_CURVES];
+    double points[2 * TAMIS_PLOT_CURVES][TMI_MAX_TRIALS];
+    char title[160];
+    if (status != TAMIS_OK) return status;
+    const bool one = study->column_count == 1;
+    size_t count = one ? 3 : study->column_count;
+    if (count > TAMIS_PLOT_CURVES) count = TAMIS_PLOT_CURVES;
+    for (size_t k = 0; k < count; k++) {
+        const tmi_bounds_column *c = &study->columns[one ? 0 : k];
+        curves[k] = curve_of(points[2 * k], points[2 * k + 1], c, one ? parts[k] : whole_of, one ? names[k] : c->column->name);
+    }
+    if (one) snprintf(title, sizeof title, "How wide should the range of %.60s be?", study->columns[0].column->name);
+    else snprintf(title, sizeof title, "How wide should the ranges be?");
+    const tamis_plot plot = {.title = title,
+                             .subtitle = one ? "noise and clamping bias, as parts of the present error"
+                                             : "noise, sampling error and clamping bias together",
+                             .x = {.label = "width of the range, now = 1", .log = true},
+                             .y = {.label = "error, now = 1", .from = 0, .to = 2},
+                             .curves = curves,
+                             .curve_count = count};
+    return tamis_plot_svg(svg, &plot, err);
+}
