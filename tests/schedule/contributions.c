@@ -269,6 +269,81 @@ static void values_stay_within_the_size_of_their_unit(void **state)
     survey_clear(&s);
 }
 
+/* ---- engines ---- */
+
+static const array_row sampled[] = {{.x = 55.5, .w = 0.3, .g = "a", .y = 3, .u = "A"},
+                                    {.x = 1.25, .w = 0.5, .g = "b", .y = 1, .u = "B"},
+                                    {.x = 1e7, .w = 0.02, .g = "a", .y = 7, .u = "C"},
+                                    {.x = NAN, .w = 0.25, .g = "b", .y = 2, .u = "D"},
+                                    {.x = -3, .w = 1, .g = NULL, .y = 5, .u = "E"},
+                                    {.x = 0.3, .w = 0.251, .g = "a", .y = 9, .u = "F"},
+                                    {.x = 7, .w = NAN, .g = "b", .y = 4, .u = "nobody"}};
+#define SAMPLED (sizeof sampled / sizeof *sampled)
+
+static void write_rows(const char *path)
+{
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fputs("x,y,w,g,u\n", out);
+    for (size_t i = 0; i < SAMPLED; i++) {
+        const array_row *r = &sampled[i];
+        if (isnan(r->x)) fputs(",", out);
+        else fprintf(out, "%.17g,", r->x);
+        fprintf(out, "%.17g,", r->y);
+        if (isnan(r->w)) fputs(",", out);
+        else fprintf(out, "%.17g,", r->w);
+        fprintf(out, "%s,%s\n", r->g ? r->g : "", r->u);
+    }
+    fclose(out);
+}
+
+/* All engines give the same integers, those of the definitions. */
+static void engines_agree(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design, *privacy, *x;
+    } cases[] = {{PPS, "id: u, epsilon: 1", BY_SIZE},
+                 {PPS, "id: u, epsilon: 1", "{from: -2, to: {times: 3, of: size}, step: 0.01}"},
+                 {"poisson: {probability: w}, max_weight: 50", "epsilon: 1",
+                  "{from: -2, to: 900, step: 0.01, contribution: 3000}"}};
+    static const tamis_engine kinds[] = {TAMIS_ENGINE_MEMORY, TAMIS_ENGINE_DUCKDB};
+    char folder[] = "/tmp/tamis-contributions-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.csv", folder);
+    write_rows(path);
+    const char *const files[] = {path};
+    const tmi_source source = {.files = files, .file_count = 1};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        survey s;
+        tamis_rng *rng;
+        survey_make(&s, frame, cases[c].design, cases[c].privacy, cases[c].x, "  - total: x\n  - {total: x, by: g}\n");
+        assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_draw(&s.asking, rng, NULL), TAMIS_OK);
+        tamis_rng_free(rng);
+        for (size_t k = 0; k < 2; k++) {
+            tmi_engine *engine;
+            tamis_error err = {0};
+            if (kinds[k] == TAMIS_ENGINE_DUCKDB && !tmi_duckdb_is_there()) continue;
+            assert_int_equal(tmi_engine_open(&engine, kinds[k], &source, 1, NULL), TAMIS_OK);
+            for (size_t i = 0; i < s.schedule.measurement_count; i++) {
+                double wanted[512];
+                assert_true(s.schedule.measurements[i].numbers <= 512);
+                add_up(wanted, &s, sampled, SAMPLED, i);
+                if (engine->aggregate(engine, s.asking.answers, &s.asking.request, NULL, &err) != TAMIS_OK)
+                    fail_msg("%s", err.message);
+                for (size_t n = 0; n < s.schedule.measurements[i].numbers; n++)
+                    if ((double)tmi_asking_truth(&s.asking, &s.schedule, i, n) != wanted[n])
+                        fail_msg("%s, case %zu: number %zu of table %zu differs", engine->name, c, n, i);
+            }
+            engine->free(engine);
+        }
+        survey_clear(&s);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 /* ---- what is refused ---- */
 
 static void what_is_not_proved_is_refused(void **state)
@@ -320,6 +395,7 @@ int main(void)
         cmocka_unit_test(a_row_adds_its_contribution),
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
+        cmocka_unit_test(engines_agree),
         cmocka_unit_test(what_is_not_proved_is_refused),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
