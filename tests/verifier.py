@@ -138,8 +138,7 @@ class Verifier(Account, Contributions, Files, Reading, Tables):
 
     def frame_file(self):
         """The same numbers from the file, if it is here or in the folder above."""
-        rows = self.beside(self.within["frame"], self.frame["sha256"], "frame")
-        self.sizes(rows)
+        rows = self.sizes(self.beside(self.within["frame"], self.frame["sha256"], "frame"))
         if rows is None:
             return
         by = self.c["plan"]["design"].get("stratified", {}).get("by")

@@ -79,3 +79,4 @@ class Contributions:
                 worth[pi == 1].append(size / pi)
             right = [None if e is None else Fraction(e) for e in (s["open"], s["certain"])] == [max(worth[k], default=None) for k in (False, True)]
             self.check(right, "frame.sizes", "are not those of the frame's file")
+        return rows
