@@ -35,7 +35,7 @@ static tamis_status find_units(size_t *places, const tmi_population *p, const tm
         const int64_t row = p->row_of[u];
         const unit *found = ids && ids[row] ? bsearch(&(unit){ids[row], 0}, units, f->count, sizeof *units, by_id) : NULL;
         if (!found) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "design.frame: a unit of the population is not in the frame"));
-        if (fabs(f->pi[found->place] - p->extras[TMI_INCLUSION].values[u]) > 1e-9)
+        if (p->drawn_by == &p->plan->design && fabs(f->pi[found->place] - p->extras[TMI_INCLUSION].values[u]) > 1e-9)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID,
                              "design.frame: its probabilities are not those with which samples are drawn from the population"));
         places[row] = found->place;
