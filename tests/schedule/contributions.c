@@ -134,7 +134,7 @@ static size_t records_with(array_row *list, const double *weights, size_t weight
 static void contributions_of_weights(void **state)
 {
     (void)state;
-    static const double weights[] = {-1, 0.001, 1, 7.3, 50, 1e6, NAN}, probabilities[] = {0, 1e-9, 0.02, 0.3, 1, NAN};
+    static const double weights[] = {-1, 0.001, 7.3, 1e6, NAN}, probabilities[] = {1e-9, 0.3, 1, NAN};
     static const char *const ranges[] = {"{from: 0, to: 30, step: 0.5, contribution: 200}",
                                          "{from: 10, to: 30, step: 0.5, contribution: 200}",
                                          "{from: -20, to: 30, step: 0.5, contribution: 77.7}",
@@ -143,12 +143,12 @@ static void contributions_of_weights(void **state)
     array_row list[MOST_RECORDS];
     survey s;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        size_t count = records_with(list, weights, 7);
+        size_t count = records_with(list, weights, 5);
         survey_make(&s, NULL, "weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1", ranges[i], TOTALS);
         assert_true(check_pairs(&s, list, count, true, true) > 0);
         survey_clear(&s);
         if (i > 2) continue; /* missing values are no other ones there */
-        count = records_with(list, probabilities, 6);
+        count = records_with(list, probabilities, 4);
         survey_make(&s, NULL, "poisson: {probability: w}, max_weight: 50", "epsilon: 1", ranges[i], TOTALS);
         assert_true(check_pairs(&s, list, count, true, true) > 0);
         survey_clear(&s);
