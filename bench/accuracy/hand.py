@@ -46,7 +46,8 @@ class Column:
             there = ~np.isnan(value)
             value = np.clip(np.where(there, value, spec["from"]), spec["from"], spec["to"])
             if isinstance(condition, list):
-                levels, x = [there & (np.searchsorted(condition, value, side="right") == k) for k in range(len(condition) + 1)], None
+                bins = np.searchsorted(condition, value, side="right")
+                levels, x = [there & (bins == k) for k in range(len(condition) + 1)], None
             elif condition is not None:
                 inside = (value >= condition.get("from", -np.inf)) & (value <= condition.get("to", np.inf))
                 levels, x = [there & ~inside, there & inside], [0, 1]
@@ -112,23 +113,26 @@ class Asked:
 
 
 def fit(tables, asked, levels):
-    """The mean logarithm of the variances, of all statistics, and each variance, for a budget and a largest weight of 1."""
-    out = []
+    """The mean logarithm of the variances, of all statistics; each variance, for a budget and a largest weight of 1; the table of each
+    statistic; and the squared norm of each number's combination in it."""
+    variances, chosen, norms = [], [], []
     for keys, squares, sums in asked:
         best = None
-        for t in tables:
+        for k, t in enumerate(tables):
             if not keys <= t:
                 continue
-            others, size = np.prod([levels[k] for k in t - keys]), np.prod([levels[k] for k in t])
-            variances = np.maximum(squares * others - (sums * others) ** 2 / size, 0)
-            if best is None or variances.sum() < best.sum():
-                best = variances
-        out.append(8 * len(tables) ** 2 * best)
-    return np.mean([np.log(v[v > 1e-20]).mean() for v in out if (v > 1e-20).any()]), out
+            others, size = np.prod([levels[a] for a in t - keys]), np.prod([levels[a] for a in t])
+            own = np.maximum(squares * others - (sums * others) ** 2 / size, 0)
+            if best is None or own.sum() < best[0].sum():
+                best = own, k, squares * others
+        variances.append(8 * len(tables) ** 2 * best[0])
+        chosen.append(best[1])
+        norms.append(best[2])
+    return np.mean([np.log(v[v > 1e-20]).mean() for v in variances if (v > 1e-20).any()]), variances, chosen, norms
 
 
-def noise(survey, path, epsilon, part=0.8):
-    """[(statistic, value, noise SD)] of each number, and the tables."""
+def strategy_of(survey, path):
+    """The tables of the careful hand, the values of all numbers, and what `fit` says."""
     data = read(path, sorted(set(survey["columns"]) | {survey["weight"]}))
     weight = np.clip(as_numbers(data[survey["weight"]]), 0, survey["max_weight"])
     asked, values, levels = [], [], {}
@@ -140,7 +144,7 @@ def noise(survey, path, epsilon, part=0.8):
         levels.update((c.key, c.matrix.shape[1]) for c in a.columns)
     supports = {keys for keys, _, _ in asked}
     tables = sorted((s for s in supports if not any(s < t for t in supports)), key=sorted)
-    least, variances = fit(tables, asked, levels)
+    best = fit(tables, asked, levels)
     while len(tables) > 1:
         tries = []
         for i in range(len(tables)):
@@ -148,8 +152,20 @@ def noise(survey, path, epsilon, part=0.8):
                 joined = [t for k, t in enumerate(tables) if k not in (i, j)] + [tables[i] | tables[j]]
                 if np.prod([levels[k] for k in joined[-1]]) <= LARGEST:
                     tries.append((fit(joined, asked, levels), joined))
-        if not tries or min(t[0][0] for t in tries) >= least:
+        if not tries or min(t[0][0] for t in tries) >= best[0]:
             break
-        (least, variances), tables = min(tries, key=lambda t: t[0][0])
+        best, tables = min(tries, key=lambda t: t[0][0])
+    return tables, values, best
+
+
+def noise(survey, path, epsilon, part=0.8):
+    """[(statistic, value, noise SD)] of each number."""
+    _, values, (_, variances, _, _) = strategy_of(survey, path)
     scale = survey["max_weight"] / (part * epsilon)
-    return [(i, values[i][k], scale * v ** 0.5) for i, of in enumerate(variances) for k, v in enumerate(of)], [sorted(t) for t in tables]
+    return [(i, values[i][k], scale * v ** 0.5) for i, of in enumerate(variances) for k, v in enumerate(of)]
+
+
+def strategy(survey, path):
+    """Noise SD of each number for a budget and a largest weight of 1, the table of each statistic, and the squared norms."""
+    _, _, (_, variances, chosen, norms) = strategy_of(survey, path)
+    return np.sqrt(np.concatenate(variances)), chosen, np.concatenate(norms)

@@ -256,7 +256,11 @@ bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 #define PRIOR 100
 #define OF_OTHERS 0.05
 
-double tmi_pool_prior(const tmi_schedule *s) { return tmi_variance_source_of(s) == TMI_SPREAD_TABLES ? PRIOR : OF_OTHERS; }
+double tmi_pool_prior(const tmi_schedule *s)
+{
+    if (tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return OF_OTHERS;
+    return s->sampling.weights == TMI_ROWS ? PRIOR : 0;
+}
 
 /* That of an earlier aim, or a new one. */
 static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)

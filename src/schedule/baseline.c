@@ -89,7 +89,7 @@ static tamis_status inform(tmi_problem *p, const tmi_schedule *s, const tmi_aims
         tables[made] = &list[made];
         parts[made] = tmi_number_nearest(s->measurements[made].part) / p->budget;
     }
-    tmi_budget_inform(p, &(tmi_strategy){.tables = tables, .parts = parts, .count = count});
+    tmi_budget_solve(p, &(tmi_strategy){.tables = tables, .parts = parts, .count = count});
 
 done:
     for (size_t k = 0; k < made; k++) tmi_table_information_clear(&list[k].information);

@@ -129,6 +129,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                      .gaussian = gaussian,
                                      .budget = budget,
                                      .prior = tmi_pool_prior(s),
+                                     .of_others = tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS,
                                      .pooled = aims->pools,
                                      .means = aims->pools + aims->pool_count,
                                      .pools = aims->pool_count,

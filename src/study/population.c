@@ -34,25 +34,6 @@ int64_t tmi_population_size(const tmi_population *p) { return p->rows; }
 
 const tamis_design *tmi_population_design(const tmi_population *p) { return p->design; }
 
-static const tmi_population_column *column_of(const tmi_population *p, const tmi_plan_column *number)
-{
-    for (size_t c = 0; c < p->column_count; c++)
-        if (p->columns[c].declared == number) return &p->columns[c];
-    return NULL;
-}
-
-const double *tmi_population_raw(const tmi_population *p, const tmi_plan_column *number)
-{
-    const tmi_population_column *k = column_of(p, number);
-    return k ? k->raw : NULL;
-}
-
-double *tmi_population_numbers(tmi_population *p, const tmi_plan_column *number)
-{
-    const tmi_population_column *k = column_of(p, number);
-    return k ? k->numbers : NULL;
-}
-
 /* ---- reading ---- */
 
 /* The value of a cell, or what counts instead of it; NaN: missing. */

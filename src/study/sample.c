@@ -2,6 +2,25 @@
 #include "base/memory.h"
 #include "study/population_parts.h"
 
+static const tmi_population_column *column_of(const tmi_population *p, const tmi_plan_column *number)
+{
+    for (size_t c = 0; c < p->column_count; c++)
+        if (p->columns[c].declared == number) return &p->columns[c];
+    return NULL;
+}
+
+const double *tmi_population_raw(const tmi_population *p, const tmi_plan_column *number)
+{
+    const tmi_population_column *k = column_of(p, number);
+    return k ? k->raw : NULL;
+}
+
+double *tmi_population_numbers(tmi_population *p, const tmi_plan_column *number)
+{
+    const tmi_population_column *k = column_of(p, number);
+    return k ? k->numbers : NULL;
+}
+
 struct tmi_sample_room {
     const tmi_population *population;
     double **numbers; /* by column, of the rows drawn last */

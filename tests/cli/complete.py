@@ -1,6 +1,9 @@
 """`missing: none`: columns that are declared complete."""
 from kit import *
 
+sys.path.insert(0, str(TOP / "tests"))
+import verifier  # noqa: E402
+
 PLAN = """tamis: 1
 survey: complete
 source: {file: data.csv}
@@ -69,6 +72,7 @@ def a_release_counts_them_too():
             bare = [r["estimate"] for r in json.loads(tamis("estimate", "plan.yaml", "--json", cwd=folder).stdout)["results"]]
             assert all(abs(a - b) < 0.05 for a, b in zip(released, bare)), (last, released, bare)
             assert tamis("verify", "out/certificate.json", cwd=folder).returncode == OK
+            assert verifier.verify(pathlib.Path(folder, "out")) == []
             certificate = json.loads(pathlib.Path(folder, "out", "certificate.json").read_text())
             assert certificate["plan"]["columns"]["x"]["missing"] == "none", certificate["plan"]["columns"]
 

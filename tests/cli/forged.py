@@ -314,7 +314,7 @@ def coin(m):
 
 def drop_axis(m, c):
     if len(m["axes"]) > 1:
-        m["axes"], m["table"]["axes"], m["cells"] = m["axes"][:-1], m["table"]["axes"][:-1], m["cells"] if "number" in m["axes"][-1] else m["cells"] // m["axes"][-1]["levels"]
+        m["axes"], m["table"]["axes"] = m["axes"][:-1], m["table"]["axes"][:-1]
         return True
 
 
@@ -323,7 +323,6 @@ def merge_classes(m, c):
         for k in a.get("crossed", []):
             if len(k.get("classes", [])) > 2:
                 k["classes"] = [k["classes"][0] + k["classes"][1]] + k["classes"][2:]
-                m["cells"] = m["cells"] // a["levels"] * (a["levels"] - 1)
                 a["levels"] -= 1
                 return True
 

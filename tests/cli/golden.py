@@ -19,7 +19,8 @@ A golden file has of the certificate all but the plan and what describes a measu
 the measurements the integers, of the release the numbers; and of each the SHA-256 of the rest as canonical JSON.
 
     tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise                 compares
-    tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --write         writes the golden files anew
+    tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --write         writes the golden files anew, each after the second
+                                                                               verifier (tests/verifier.py) has believed its release
     tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --full FOLDER   writes there all that is compared: with two builds,
                                                                                diff -r shows what has changed behind a hash
 For --write, and to include PostgreSQL, put tests/engine/with_postgres before it.
@@ -32,6 +33,10 @@ import math
 from kinds import KINDS, write as write_kind
 from kit import *
 
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
+
+WRITES = sys.argv[2:] == ["--write"]
 PLACE = HERE / "golden" / "releases"
 WORDS = {"domain", "multiverse", "divergence", "inequality", "statement", "declared_public", "not_covered", "warnings", "covers",
          "who"}
@@ -182,6 +187,8 @@ def released(put, *options, env={}):
             ledger.unlink()
         done = tamis("release", "plan.yaml", "--quiet", "--out", "out", *options, cwd=folder, env=env)
         assert done.returncode == OK and done.stderr == "", done.stderr
+        if WRITES:  # what nobody believes is no golden file
+            assert verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
         return {name: kept(json.loads((folder / "out" / f"{name}.json").read_text()))
                 for name in ("certificate", "measurements", "release")}
 
@@ -347,7 +354,7 @@ def a_changed_number_is_found():
 with tempfile.TemporaryDirectory() as services:
     if os.environ.get("TAMIS_TEST_POSTGRES"):
         SERVER.update(serve(services))
-    if sys.argv[2:] == ["--write"]:
+    if WRITES:
         assert SERVER, "all golden files are written together: put tests/engine/with_postgres before the command"
         shutil.rmtree(PLACE, ignore_errors=True)
         PLACE.mkdir()

@@ -84,6 +84,7 @@ void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_budget_solve(p, s);
+    bool any = !p->of_others;
     for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
     for (size_t i = 0; i < p->aim_count; i++) {
         tmi_aim *a = &p->aims[i];
@@ -92,7 +93,9 @@ void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
         if (!is_pooled(a)) continue;
         a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
         p->pooled[a->pool] += isfinite(a->relative) ? 1 / a->relative : 0;
+        any = any || isfinite(a->relative);
     }
+    for (size_t k = 0; !any && k < p->pools; k++) p->pooled[k] = 0; /* no other pool says anything */
 }
 
 double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)

@@ -48,6 +48,7 @@ typedef struct tmi_problem {
     bool gaussian;
     double budget;  /* epsilon or rho */
     double prior;   /* precision of a pool's mean that does not come from its aims */
+    bool of_others; /* but from other pools: there is none if nothing is known of any */
     double *pooled; /* all of it, of each pool, as tmi_budget_inform leaves it */
     double *means;  /* room for one number per pool */
     size_t pools;

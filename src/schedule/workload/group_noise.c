@@ -89,7 +89,8 @@ void tmi_group_noises_clear(tmi_group_noises *g)
     *g = (tmi_group_noises){0};
 }
 
-/* Classes of each value, and the stratum where it is apart. */
+/* Classes of each value, and the stratum where it is apart. Classes are exchangeable, but not those of an axis that counts as a
+ * number, yes and no, of which one may be measured by itself. */
 static void set_pattern(size_t pattern[TMI_MAX_BY + 1], const tmi_schedule *s, size_t i, size_t group)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
@@ -99,7 +100,9 @@ static void set_pattern(size_t pattern[TMI_MAX_BY + 1], const tmi_schedule *s, s
         size_t first, end, classes = s->workload.readings[i].by[k];
         if (classes == SIZE_MAX) continue;
         tmi_classes_of_value(&first, &end, &s->workload.classes[classes], t->by[k], tmi_group_code(t, group, k));
+        const size_t axis = s->workload.classes[classes].axis;
         pattern[k] = end - first;
+        if (axis != SIZE_MAX && s->workload.axes[axis].degree > 0) pattern[k] += (first + 1) << 32;
     }
 }
 

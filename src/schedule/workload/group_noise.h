@@ -1,6 +1,6 @@
 /* The noise of the moments that a statistic's groups are read from: their covariance, from all measurements together. It
- * depends on a group only through its stratum and through how many classes its values have, so that a few matrices serve all
- * groups. */
+ * depends on a group only through its stratum and through how many classes its values have, and of two classes which, so that
+ * a few matrices serve all groups. */
 #ifndef TMI_SCHEDULE_WORKLOAD_GROUP_NOISE_H
 #define TMI_SCHEDULE_WORKLOAD_GROUP_NOISE_H
 
