@@ -20,6 +20,7 @@ from math import erfc, exp, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
+from verifier_contributions import Contributions
 from verifier_files import Files
 from verifier_reading import Reading
 from verifier_tables import Tables
@@ -33,7 +34,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Files, Reading, Tables):
+class Verifier(Account, Contributions, Files, Reading, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -137,7 +138,7 @@ class Verifier(Account, Files, Reading, Tables):
 
     def frame_file(self):
         """The same numbers from the file, if it is here or in the folder above."""
-        rows = self.beside(self.within["frame"], self.frame["sha256"], "frame")
+        rows = self.sizes(self.beside(self.within["frame"], self.frame["sha256"], "frame"))
         if rows is None:
             return
         by = self.c["plan"]["design"].get("stratified", {}).get("by")

@@ -52,7 +52,7 @@ class Reading:
             groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
             sizes = [self.size(by) for by in groups]
             own, results = results[:prod(sizes)], results[prod(sizes):]
-            if kind not in SUMS or self.is_known(t):
+            if kind not in SUMS or self.is_known(t) or self.contributed(t):
                 continue
             tables = [m for m in numbers if m["weighed_by"] == self.main()]
             inside = [m for m in tables if m.get("where", {}).get("indicator") == t.get("where") and "where" in t]

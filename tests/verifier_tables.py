@@ -17,7 +17,9 @@ class Axis:
     def __init__(self, told, strata):
         self.told, self.number = told, told.get("number")
         if self.number:
-            grids = self.number["grid"] if isinstance(self.number["grid"], list) else [self.number["grid"]] * len(strata)
+            self.contributed = "contribution" in self.number
+            points = self.number.get("contribution")
+            grids = [{"from": points["low"], "to": points["high"], "step": 1}] * len(strata) if points else self.number["grid"] if isinstance(self.number["grid"], list) else [self.number["grid"]] * len(strata)
             self.widths = [floor(Fraction(g["to"]) / Fraction(g["step"])) - ceil(Fraction(g["from"]) / Fraction(g["step"])) for g in grids]
             self.degree, self.missing = self.number["degree"], self.number["missing"] == "level"
             self.levels = self.degree + 1 + self.missing
@@ -39,7 +41,7 @@ class Tables:
         """A column in a table is described as in the plan; those of an indicator or of cuts are."""
         for own in column["of"] if "of" in column else [column]:
             plan = self.c["plan"]["columns"].get(own["column"])
-            keys = {"from", "to", "step", "values", "missing", "missing_codes"}
+            keys = {"from", "to", "step", "values", "missing", "missing_codes", "contribution"}
             right = plan is not None and {k: v for k, v in own.items() if k != "column"} == {k: v for k, v in plan.items() if k in keys}
             self.check(right, field, "is not what the plan says of the column")
 
@@ -56,8 +58,12 @@ class Tables:
         a = Axis(told, self.strata)
         self.check(told["levels"] == a.levels >= 2, field + ".levels")
         if a.number:
-            column, grid = a.number["column"], a.number["grid"]
+            column = a.number["column"]
             self.column_is_the_plans(column, field + ".number.column")
+            if a.contributed:
+                self.contribution(a.number, field + ".number.contribution")
+                return a
+            grid = a.number["grid"]
             names = [n for n, _ in self.strata]
             wanted = [{k: column[k][n] if isinstance(column[k], dict) else column[k] for k in ("from", "to", "step")} for n in names]
             self.check(grid == (wanted if any(isinstance(column[k], dict) for k in ("from", "to", "step")) else wanted[0]), field + ".number.grid")
@@ -109,17 +115,20 @@ class Tables:
                 return None
             cells, levels = 1, len(FORMS[m["form"], axes[0].degree])
         self.check((m["cells"], m["levels"]) == (cells, levels), field + ".cells")
-        self.check(m["strata"] == (len(self.strata) if s["apart"] and not grouped else 1), field + ".strata")
+        contributed = m["weighed_by"] == "contribution"
+        self.check(all(a.contributed == contributed for a in axes if a.number), field + ".axes", "contributions are weighed already")
+        wanted = self.contribution_parts() if contributed else len(self.strata) if s["apart"] and not grouped else 1
+        self.check(m["strata"] == wanted, field + ".strata")
         self.check(m["groups"] == (s["groups"] if grouped else 1) >= 1, field + ".groups")
         self.check(m["weighed_by"] in self.weighings(), field + ".weighed_by", "nothing is read from such a table")
-        by_stratum = any(isinstance(a.number["grid"], list) for a in axes if a.number)
+        by_stratum = any(isinstance(a.number.get("grid"), list) for a in axes if a.number)
         self.check(s["apart"] or not by_stratum, field, "ranges by stratum are measured apart")
         return axes
 
     def weighings(self):
         """How rows may be weighed: for estimates; for suppression; for sampling variances."""
         s, main = self.c["sampling"], self.main()
-        used = {main} | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
+        used = {main} | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if self.clustered():
             return used | {"groups"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
         if "deff" in self.c["plan"]["design"].get("weights", {}):
@@ -146,7 +155,7 @@ class Tables:
     def weight(self, m, h):
         """The largest weight of a row of stratum h, in steps."""
         s, by = self.c["sampling"], m["weighed_by"]
-        if by == "none":
+        if by in ("none", "contribution"):
             return 1
         if by in ("spread", "clamped spread"):
             if s["weights"] is not None:
@@ -218,10 +227,12 @@ class Tables:
         axes = self.shape(m, field)
         if axes is None:
             return
-        each = [self.row(m, axes, h) for h in range(len(self.strata))]
+        contributed = m["weighed_by"] == "contribution"
+        each = [self.row(m, axes, 0)] * m["strata"] if contributed else [self.row(m, axes, h) for h in range(len(self.strata))]
         laws = m["noise"]
         self.check(len(laws) == m["strata"], field + ".noise")
-        self.check([law.get("stratum") for law in laws] == ([n for n, _ in self.strata] if m["strata"] > 1 else [None]), field + ".noise")
+        names = [None] if m["strata"] == 1 else ["open", "certain"] if contributed else [n for n, _ in self.strata]
+        self.check([law.get("units" if contributed else "stratum") for law in laws] == names, field + ".noise")
         self.grid_of_sums(m, field, axes, max(each))
         for h, law in enumerate(laws):
             here = f"{field}.noise[{h}]"
@@ -271,8 +282,9 @@ class Tables:
         """Every statistic is read from one table that has all of its columns, or from a number by itself."""
         if self.problems:  # a table that is none says nothing
             return
-        self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == self.main()]
         for i, t in enumerate(self.c["plan"]["statistics"]):
+            weighed = "contribution" if self.contributed(t) else self.main()
+            self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == weighed]
             right = self.is_known(t) or any(self.is_read_from(t, m, axes) for m, axes in self.read)
             self.check(right, "measurements", f"statistic {i + 1} of the plan does not follow from the tables")
 
@@ -310,14 +322,16 @@ class Tables:
         axis = axes[0]
         if m["form"] == "centred":  # rows that have a value, and sums
             return bool(about or groups) or not axis.missing
-        of_zero = axis.number and isinstance(axis.number["grid"], dict) and Fraction(axis.number["grid"]["from"]) == 0
+        low = axis.number["contribution"]["low"] if axis.number and axis.contributed else axis.number["grid"]["from"] if axis.number and isinstance(axis.number["grid"], dict) else 1
+        of_zero = axis.number and Fraction(low) == 0
         of_second = axis.number is None and self.holds_in(axis.told["crossed"][0], about[0])[1:2] == [True] if about else False
         return bool(about) and ((kind == "total" and bool(of_zero or of_second)) or (not axis.missing and self.rows_follow(m)))
 
     def rows_follow(self, m):
         """The number of rows, or their weight, is public or in another table."""
         s, where = self.c["sampling"], m.get("where")
-        if s["rows_fixed"] and where is None and s["weights"] is not None and not self.counts_rows() and self.kind not in ("cluster", "two_stage"):
+        fixed = s["weights"] is not None or m["weighed_by"] == "contribution"
+        if s["rows_fixed"] and where is None and fixed and not self.counts_rows() and self.kind not in ("cluster", "two_stage"):
             return True
         return any(x.get("where") == where and (x["form"] == "full" or (x["form"] == "centred" and not a[0].missing)) for x, a in self.read)
 

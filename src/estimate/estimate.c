@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/watch.h"
+#include "estimate/contributions.h"
 #include "estimate/estimate.h"
 #include "estimate/variance.h"
 #include "num/law/student.h"
@@ -133,6 +134,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
     if (status != TAMIS_OK) return status;
     result->sampling_se = sqrt(variance * tmi_relative_deff(&w->variance->sample->plan->design, s));
     set_interval(result, t);
+    tmi_clamping_of(result, w->sample, s, w->domain);
     tmi_result_bound(result);
     return TAMIS_OK;
 }

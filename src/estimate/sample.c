@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/watch.h"
+#include "estimate/contributions.h"
 #include "num/number.h"
 
 void tmi_sample_clear(tmi_sample *s)
@@ -15,6 +16,7 @@ void tmi_sample_clear(tmi_sample *s)
     tmi_free(s->made);
     tmi_free(s->weights);
     tmi_columns_clear(&s->columns);
+    tmi_frame_file_clear(&s->frame);
     *s = (tmi_sample){0};
 }
 
@@ -316,6 +318,14 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     const tmi_column *weight = add_number(&s->columns, d->weight);
     const tmi_column *population = add_number(&s->columns, d->second_population);
     const tmi_column *drawn = add_number(&s->columns, d->second_sample);
+    const tmi_column *in_frame = NULL;
+    if (tmi_needs_frame_units(plan)) {
+        TMI_TRY(tmi_frame_file_read(&s->frame, plan, err));
+        in_frame = tmi_columns_add(&s->columns, &(tmi_column){.name = plan->privacy.id,
+                                                              .kind = TMI_CATEGORY,
+                                                              .values = (const char *const *)s->frame.ids,
+                                                              .value_count = s->frame.count});
+    }
     s->lists = tmi_alloc(s->columns.file_count, sizeof *s->lists);
     s->made = tmi_alloc(plan->column_count, sizeof *s->made);
     if (!s->lists || !s->made) {
@@ -333,6 +343,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     s->probabilities = list_of(s, probability);
     s->second_population = list_of(s, population);
     s->second_sample = list_of(s, drawn);
+    s->frame_units = list_of(s, in_frame);
     TMI_TRY(check_labels(s, err));
     TMI_TRY(make_columns(s, facts, err));
     TMI_TRY(set_weights(s, list_of(s, weight), err));

@@ -4,6 +4,7 @@
 #define TMI_ESTIMATE_SAMPLE_H
 
 #include "schedule/request/columns.h"
+#include "schedule/request/frame_file.h"
 #include "schedule/result.h"
 
 typedef struct tmi_sample {
@@ -17,6 +18,9 @@ typedef struct tmi_sample {
     const int32_t *strata; /* codes; every row has one */
     const int64_t *units, *clusters, *labels; /* labels: strata of a finished survey */
     const double *probabilities, *second_population, *second_sample;
+
+    tmi_frame_file frame;       /* empty: no bound is relative to a size in it */
+    const int32_t *frame_units; /* of such a frame: the place of each row's unit in it, -1: none */
 
     double *weights;                    /* how many units a row represents */
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */

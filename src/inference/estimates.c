@@ -11,6 +11,7 @@
 #include "inference/inverted_counts.h"
 #include "inference/pool.h"
 #include "inference/range.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/regularised.h"
 
@@ -89,7 +90,7 @@ static double limited(tmi_result *result, const tmi_inference *r, double varianc
     double margin = tmi_variance_margin(confidence) * noise_sd;
     if (isnan(variance)) return variance;
     tmi_variance v = tmi_variance_limit(variance, margin, bound);
-    if (r->pools) return v.value; /* it is a limit already */
+    if (r->pools && !r->schedule->workload.readings[result->statistic].contributed) return v.value; /* it is a limit already */
     result->limited = v.from_range ? bound > 0 : margin > 0 && margin >= variance;
     if (result->limited) note(result, v.from_range ? from_range : from_limit);
     return v.value;
@@ -99,7 +100,10 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
                               tmi_range range)
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
-    double most = r->schedule->sampling.subtracts ? half : far; /* Popoviciu about the mean, which else is not taken off */
+    const tmi_sampling *p = &r->schedule->sampling;
+    const bool contributed = r->schedule->workload.readings[result->statistic].contributed;
+    double most = (contributed ? p->rows_fixed : p->subtracts) ? half
+                                                               : far; /* Popoviciu about the mean, which else is not taken off */
     double bound = z->spread * most * most;
     return limited(result, r, variance, tmi_form_noise_sd(&z->form_noise, 1, 0), bound);
 }
@@ -113,7 +117,7 @@ static tamis_status read_total(tmi_result *result, const tmi_inference *r, tmi_g
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     const size_t moment = t->column ? TMI_OF_X : TMI_OF_ROWS;
-    tmi_range range = t->column ? tmi_range_with_zero(tmi_range_of(t->column)) : (tmi_range){0, 1};
+    tmi_range range = t->column ? tmi_range_with_zero(tmi_summed_range(s, result->statistic)) : (tmi_range){0, 1};
     tamis_status status = TAMIS_OK;
     error e = {0};
     result->estimate = z->value[moment];
@@ -320,7 +324,7 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     const tmi_form_moments f = tmi_form_moments_of(t);
     double relative, at = f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
-    if (!r->pools || isnan(z->form.xx)) return;
+    if (!r->pools || isnan(z->form.xx) || r->schedule->workload.readings[result->statistic].contributed) return;
     const double b = tmi_pool_limit(&relative, z, r, result->statistic, at);
     const double squares = tmi_quadratic_at(z->proxy, at), least = tmi_form_noise_sd(&z->proxy_noise, 1, at);
     const double raised = squares > 0 && squares < least ? least / squares : squares > 0 ? 1 : TMI_NULL;

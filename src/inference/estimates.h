@@ -12,6 +12,7 @@ typedef struct tmi_inference {
     tmi_int128 *const *noisy;                      /* for each measurement one integer per number */
     const struct tmi_calibration *calibration;     /* NULL: the schedule has none */
     tmi_reconstruction main, spread, groups, rows; /* empty where nothing is read from the family */
+    tmi_reconstruction contributed;                /* the same */
     double clamping;                               /* what bounded weights take off a variance in groups of clusters: a factor */
     struct tmi_pools *pools;                       /* NULL: variances are not pooled */
 } tmi_inference;

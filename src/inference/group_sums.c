@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "inference/calibrated_sums.h"
 #include "num/number.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 
 /* ---- what groups have in common ---- */
@@ -148,8 +149,8 @@ static double covariance(const tmi_moment_noise *n, size_t x, size_t y)
 }
 
 /* Adds a stratum: a times the squares, less what its mean explains; and how the noise of its moments enters. */
-static void add_stratum(tmi_group_sums *z, const tmi_form_moments *f, tmi_stratum_part p, bool subtracts, const double *m,
-                        const tmi_moment_noise *n, bool gaussian)
+void tmi_sums_add_stratum(tmi_group_sums *z, const tmi_form_moments *f, tmi_stratum_part p, bool subtracts, const double *m,
+                          const tmi_moment_noise *n, bool gaussian)
 {
     const double each = subtracts ? p.a / p.rows : 0, x = at(m, f->x), y = at(m, f->y);
     const double vx = covariance(n, f->x, f->x), vy = covariance(n, f->y, f->y), vxy = covariance(n, f->x, f->y);
@@ -205,8 +206,8 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
             for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += weight * m[k];
             if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
             if (own_squares)
-                add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, apart ? copy : stratum), s->sampling.subtracts, m,
-                            &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
+                tmi_sums_add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, apart ? copy : stratum), s->sampling.subtracts,
+                                     m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
         }
     }
 
@@ -329,7 +330,7 @@ static void set_one_stratum(tmi_group_sums *z, const tmi_schedule *s, size_t i, 
     z->form = (tmi_quadratic){0};
     z->form_noise = (tmi_form_noise){0};
     z->spread = 0;
-    add_stratum(z, f, tmi_stratum_part_of(s, h), s->sampling.subtracts, m, &n, s->gaussian);
+    tmi_sums_add_stratum(z, f, tmi_stratum_part_of(s, h), s->sampling.subtracts, m, &n, s->gaussian);
     if (s->plan->statistics[i].kind != TMI_SHARE) z->ones = z->all = 0;
 }
 
@@ -338,7 +339,7 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
 {
     const tmi_schedule *s = r->schedule;
     const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
-    const tmi_variance_source source = tmi_variance_source_of(s);
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
     tamis_status status = TAMIS_OK;
     bool lonely = false;
     for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) lonely = lonely || isnan(s->sampling.spread[h]);
@@ -370,6 +371,7 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
     if (!z->groups) TMI_TRY(tmi_fail_memory(err));
     for (size_t g = 0; g < z->count; g++) z->groups[g].df = census ? -1 : s->sampling.df;
     if (tmi_is_calibrated(s, i)) TMI_TRY(tmi_calibrated_sums(z, r, i, err));
+    else if (s->workload.readings[i].contributed) TMI_TRY(tmi_contributed_sums(z, r, i, err));
     else TMI_TRY(tmi_main_family(s) == TMI_UNWEIGHED ? read_strata(z, r, i, err) : read_weighed(z, r, i, err));
     for (size_t g = 0; g < z->count && !tmi_is_calibrated(s, i); g++) {
         pattern *p;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "schedule/aims.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 
 void tmi_moment_parts_clear(tmi_moment_parts *p)
@@ -310,7 +311,7 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, 
                                 double weight, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_weighing family = tmi_main_family(s);
+    const tmi_weighing family = tmi_weighing_of(s, i);
     tmi_moment_sum sums[TMI_MOMENTS] = {0};
     tmi_read reads[TMI_MOMENTS];
     size_t count = 0;
@@ -349,6 +350,10 @@ tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedu
     const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_family(s) == TMI_UNWEIGHED;
     tamis_status status;
     *parts = (tmi_moment_parts){.gaussian = s->gaussian};
+    if (s->workload.readings[i].contributed) {
+        for (size_t part = 0; part < s->sampling.parts; part++) TMI_TRY(add_stratum(parts, s, i, group, part, 1, err));
+        return TAMIS_OK;
+    }
     const size_t first = own == SIZE_MAX ? 0 : own;
     TMI_TRY(add_stratum(parts, s, i, group, first, unweighed ? tmi_number_nearest(s->sampling.weight[first]) : 1, err));
     const size_t count = parts->count;

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "schedule/aims.h"
+#include "schedule/regularised.h"
 
 bool tmi_is_pooled(const tmi_schedule *s)
 {
@@ -62,7 +63,7 @@ static tamis_status collect(ratios *all, const tmi_inference *r, const double *m
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         tmi_statistic_sums z;
-        if (r->schedule->workload.readings[i].known) continue;
+        if (r->schedule->workload.readings[i].known || r->schedule->workload.readings[i].contributed) continue;
         TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
         for (size_t g = 0; g < z.count; g++)
@@ -145,8 +146,11 @@ static tmi_pool_entry prior_of(const tmi_inference *r)
     if (tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT) return public_prior(r);
     if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
     const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
-    const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[TMI_WEIGHED * e->worlds];
-    if (!(a->known || a->rest > 0) || !(w->known || w->rest > 0) || !(rows > 0)) return (tmi_pool_entry){NAN, NAN};
+    const bool weighed = w->known || w->rest > 0; /* tables of values that may be missing do not say how many rows there are */
+    const double sum = r->spread.centres[TMI_SPREAD * e->worlds],
+                 rows = weighed ? r->main.centres[TMI_WEIGHED * e->worlds]
+                                : (double)tmi_drawn_from(&s->plan->design, tmi_frame_of(s));
+    if (!(a->known || a->rest > 0) || !(rows > 0)) return (tmi_pool_entry){NAN, NAN};
     const double sd = a->known ? 0 : 1 / sqrt(a->rest);
     return (tmi_pool_entry){sum / rows, fmax(sd / rows, 0.05 * fabs(sum / rows))};
 }

@@ -2,12 +2,35 @@
 
 #include <math.h>
 
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 
 tmi_range tmi_range_of(const tmi_plan_column *column)
 {
     if (column->conditions) return (tmi_range){0, 1};
     return (tmi_range){column->grid.step * (double)column->grid.low, column->grid.step * (double)column->grid.high};
+}
+
+tmi_range tmi_summed_range(const tmi_schedule *s, size_t i)
+{
+    const tmi_reading_of *r = &s->workload.readings[i];
+    if (!r->contributed) return tmi_range_of(s->plan->statistics[i].column);
+    const tmi_grid grid = tmi_axis_grid(&s->workload, r->x.axis, 0);
+    return (tmi_range){grid.from, grid.to};
+}
+
+/* Of a total whose bounds are relative to sizes: what the units of a sample contribute at most. */
+static tmi_range contributed_range(const tmi_schedule *s, const tmi_result *result)
+{
+    const tmi_reading_of *r = &s->workload.readings[result->statistic];
+    tmi_range sum = {0, 0};
+    for (size_t part = 0; part < s->sampling.parts; part++) {
+        const tmi_grid grid = tmi_axis_grid(&s->workload, r->x.axis, part);
+        const int64_t rows = tmi_contribution_rows(&s->sampling, part);
+        sum.low += grid.low < 0 ? grid.from * (rows > 0 ? (double)rows : INFINITY) : 0;
+        sum.high += grid.to * (rows > 0 ? (double)rows : INFINITY);
+    }
+    return sum;
 }
 
 tmi_range tmi_range_with_zero(tmi_range e) { return (tmi_range){fmin(e.low, 0), fmax(e.high, 0)}; }
@@ -40,6 +63,10 @@ tmi_range tmi_result_range(const tmi_schedule *s, const tmi_result *result)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     double N = tmi_units_at_most(s, result);
+    if (t->column && t->column->times) { /* totals, and totals over N */
+        const tmi_range all = contributed_range(s, result);
+        return tmi_by_size(t) ? (tmi_range){all.low / N, all.high / N} : all;
+    }
     switch (t->kind) {
     case TMI_TOTAL: return times(tmi_range_with_zero(tmi_range_of(t->column)), N);
     case TMI_MEAN:

@@ -11,6 +11,9 @@ typedef struct tmi_range {
 /* Of the values of a column. */
 tmi_range tmi_range_of(const tmi_plan_column *column);
 
+/* Of what a statistic adds up: the values of its column, or their contributions. */
+tmi_range tmi_summed_range(const tmi_schedule *schedule, size_t statistic);
+
 /* Where A/B about the centre lies; infinite if a denominator may be 0. */
 tmi_range tmi_ratio_range(const tmi_plan_statistic *statistic, double centre);
 

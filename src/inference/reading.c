@@ -4,11 +4,13 @@
 #include "base/memory.h"
 #include "inference/pool.h"
 #include "num/number.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 
 void tmi_inference_clear(tmi_inference *r)
 {
     tmi_reconstruction_clear(&r->main);
+    tmi_reconstruction_clear(&r->contributed);
     tmi_reconstruction_clear(&r->spread);
     tmi_reconstruction_clear(&r->groups);
     tmi_reconstruction_clear(&r->rows);
@@ -44,6 +46,7 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
     tamis_status status;
     *r = (tmi_inference){.schedule = s, .noisy = noisy, .clamping = 1};
     TMI_TRY(tmi_reconstruct(&r->main, s, family, noisy, err));
+    if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
     if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));
     if (source == TMI_CLUSTER_GROUPS) {
         TMI_TRY(tmi_reconstruct(&r->groups, s, TMI_GROUPED, noisy, err));

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/contributions.h"
 
 void tmi_reconstruction_clear(tmi_reconstruction *r)
 {
@@ -203,6 +204,7 @@ static double known_rows(const tmi_reconstruction *r, size_t copy, size_t stratu
     const tmi_schedule *s = r->schedule;
     const tmi_sampling *p = &s->sampling;
     double sum = 0;
+    if (r->family == TMI_CONTRIBUTED) return (double)tmi_contribution_rows(p, copy);
     for (size_t h = 0; h < p->strata; h++) {
         if ((s->workload.apart && h != copy) || (stratum != SIZE_MAX && h != stratum)) continue;
         const double n = (double)s->plan->design.strata[h].sample;
@@ -256,7 +258,11 @@ tamis_status tmi_reconstruct(tmi_reconstruction *r, const tmi_schedule *s, tmi_w
 {
     const tmi_effects *e = &s->effects;
     tamis_status status;
-    *r = (tmi_reconstruction){.schedule = s, .family = family, .copies = s->workload.apart ? s->sampling.strata : 1};
+    *r = (tmi_reconstruction){.schedule = s,
+                              .family = family,
+                              .copies = family == TMI_CONTRIBUTED ? s->sampling.parts
+                                        : s->workload.apart       ? s->sampling.strata
+                                                                  : 1};
     for (size_t i = 0; i < s->measurement_count; i++)
         if (s->measurements[i].shape.family == family && s->measurements[i].groups > 1) r->copies = s->measurements[i].groups;
     TMI_TRY(make_room(r, err));

@@ -138,15 +138,11 @@ static void read_unit_of_measure(tmi_reader *reader, const tmi_value *value, voi
 }
 
 static const tmi_plan_key keys[] = {
-    {.name = "from", .read = tmi_read_later},
-    {.name = "to", .read = tmi_read_later},
-    {.name = "step", .read = tmi_read_later},
-    {.name = "typical", .read = tmi_read_later},
-    {.name = "values", .read = read_values},
-    {.name = "missing", .read = tmi_read_later},
-    {.name = "missing_codes", .read = tmi_read_later},
-    {.name = "label", .read = read_label},
-    {.name = "unit_of_measure", .read = read_unit_of_measure},
+    {.name = "from", .read = tmi_read_later},    {.name = "to", .read = tmi_read_later},
+    {.name = "step", .read = tmi_read_later},    {.name = "contribution", .read = tmi_read_later},
+    {.name = "typical", .read = tmi_read_later}, {.name = "values", .read = read_values},
+    {.name = "missing", .read = tmi_read_later}, {.name = "missing_codes", .read = tmi_read_later},
+    {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};
@@ -173,6 +169,8 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     }
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
     if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");
+    const tmi_value *contribution = tmi_value_get(value, "contribution");
+    if (contribution && category && !number) tmi_complain_key(reader, contribution, "is for numbers; this column is a category");
     if (column->is_number) return;
     const tmi_value *missing = tmi_value_get(value, "missing"), *codes = tmi_value_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);

@@ -54,12 +54,23 @@ static void put_missing(tmi_json_out *out, const tmi_plan_column *column)
     tmi_json_close(out, ']');
 }
 
+/* A bound that is a multiple of a size in the frame. */
+static void put_relative(tmi_json_out *out, const tmi_plan_column *column)
+{
+    tmi_json_add_open(out, "to", '{');
+    tmi_put_exact_field(out, "times", column->times);
+    tmi_put_text_field(out, "of", column->of);
+    tmi_json_close(out, '}');
+}
+
 static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column)
 {
     if (column->is_number) {
         put_bound(out, "from", column->from, plan, column);
-        put_bound(out, "to", column->to, plan, column);
+        if (column->times) put_relative(out, column);
+        else put_bound(out, "to", column->to, plan, column);
         put_bound(out, "step", column->step, plan, column);
+        tmi_put_exact_field(out, "contribution", column->contribution);
     } else {
         tmi_json_add_open(out, "values", '[');
         for (size_t i = 0; i + (column->missing == TMI_AS_CATEGORY) < column->value_count; i++)

@@ -86,6 +86,11 @@ struct tmi_plan_column {
     tamis_number *typical, *typical_sd; /* public guesses of mean and standard deviation; NULL if not given */
     double *missing_codes;
     size_t missing_code_count;
+    tamis_number
+        *contribution; /* in totals weight times value counts up to this size; NULL: as far as the range and weights go */
+    tamis_number
+        *times; /* `to` is this many times a size in the frame, `to` and `grid` only what a grid allows; NULL: it is not */
+    char *of;   /* with `times`: the column of the frame */
 
     /* a category */
     char **values;
@@ -297,6 +302,12 @@ static inline bool tmi_has_budget(const tamis_plan *plan) { return plan->budget.
 static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
 {
     return statistic->method && strcmp(statistic->method, "known_size") == 0;
+}
+
+/* Whether totals of a number add up contributions, weight times value, with a bound of their own. */
+static inline bool tmi_has_contributions(const tmi_plan_column *column)
+{
+    return column && (column->contribution || column->times);
 }
 
 /* Whether several rows of a unit are counted: then units of statistics are rows. With replacement a unit that is drawn twice has

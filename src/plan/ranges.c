@@ -201,7 +201,11 @@ static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_co
 
 static void read_range(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)
 {
-    const tmi_value *by = NULL;
+    const tmi_value *by = NULL, *to = tmi_value_get(value, "to");
+    if (tmi_is_relative_bound(to)) {
+        tmi_read_relative_bound(reader, value, design, column);
+        return;
+    }
     for (size_t i = 0; i < 3 && !by; i++) {
         const tmi_value *bound = tmi_value_get(value, bounds[i]);
         if (bound && bound->kind == TMI_VALUE_MAP) by = bound;
@@ -237,7 +241,8 @@ static void read_number(tmi_reader *reader, const tmi_value *value, const tmi_pl
 {
     read_range(reader, value, design, column);
     const tmi_value *typical = tmi_value_get(value, "typical"), *missing = tmi_value_get(value, "missing"),
-                    *codes = tmi_value_get(value, "missing_codes");
+                    *codes = tmi_value_get(value, "missing_codes"), *contribution = tmi_value_get(value, "contribution");
+    if (contribution) tmi_read_contribution(reader, contribution, column);
     if (typical) tmi_read_typical_number(reader, typical, column);
     if (missing) read_missing(reader, missing, column, design->stratum_count);
     if (codes) read_missing_codes(reader, codes, column);

@@ -48,6 +48,16 @@ const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_valu
 /* `by`: a category, cuts of a number, or a list of them, added to by[0..*count-1]. */
 void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count);
 
+/* ---- contributions ---- */
+
+/* `contribution`, and whether `to` is {times, of}; the range was read, but for such a `to`. */
+bool tmi_is_relative_bound(const tmi_value *to);
+void tmi_read_relative_bound(tmi_reader *reader, const tmi_value *to, const tmi_plan_design *design, tmi_plan_column *column);
+void tmi_read_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
+
+/* A number whose bound is another one for each unit is only added up. */
+void tmi_check_relative_bounds(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan);
+
 /* ---- public guesses ---- */
 
 /* Of a number, whose range was read: a mean, or {mean, sd}; of a category: shares by value. */

@@ -29,8 +29,19 @@ static void column_words(tmi_text *words, const tmi_plan_column *column, const t
         for (size_t i = 0; i < column->value_count && i < MOST_VALUES; i++)
             tmi_text_format(words, "%s%s", i ? ", " : "", column->values[i]);
         if (column->value_count > MOST_VALUES) tmi_text_format(words, " and %zu more", column->value_count - MOST_VALUES);
+    } else if (column->times) {
+        tmi_text_put(words, "from ");
+        tmi_text_number(words, column->from);
+        tmi_text_put(words, " to ");
+        tmi_text_number(words, column->times);
+        tmi_text_format(words, " times %s in the frame, in steps of ", column->of);
+        tmi_text_number(words, column->step);
     } else if (!column->by_stratum) {
         put_range(words, column->from, column->to, column->step);
+    }
+    if (column->contribution) {
+        tmi_text_put(words, "; in totals weight times value counts up to ");
+        tmi_text_number(words, column->contribution);
     }
     for (size_t h = 0; column->by_stratum && h < design->stratum_count; h++) {
         const tmi_plan_range *r = &column->by_stratum[h];

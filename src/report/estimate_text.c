@@ -1,4 +1,6 @@
 /* An estimate for people inside the agency. */
+#include <math.h>
+
 #include "base/table.h"
 #include "report/promise.h"
 #include "report/results.h"
@@ -44,6 +46,30 @@ static void write_facts(tmi_text *text, const tmi_results *results)
                    "weights are above max_weight; a release counts them as max_weight");
 }
 
+/* By how much the bounds of contributions would change totals, all groups of a statistic together. */
+static void write_clamping(tmi_text *text, const tmi_results *results)
+{
+    for (size_t i = 0; i < results->count;) {
+        const size_t statistic = results->list[i].statistic;
+        double change = 0, all = 0;
+        int64_t rows = 0;
+        for (; i < results->count && results->list[i].statistic == statistic; i++) {
+            if (isnan(results->list[i].clamped)) continue;
+            change += results->list[i].clamped;
+            all += fabs(results->list[i].estimate);
+            rows += results->list[i].clamped_rows;
+        }
+        if (rows == 0) continue;
+        tmi_text line;
+        tmi_text_init(&line);
+        tmi_statistic_title(&line, results->plan, statistic);
+        tmi_text_format(&line, ": %lld contribution%s beyond the plan's bounds; a release counts %s as the bound, which changes ",
+                        (long long)rows, rows == 1 ? " is" : "s are", rows == 1 ? "it" : "them");
+        tmi_text_format(&line, "the total by %+.3g (%+.2g %%)", change, all > 0 ? 100 * change / all : 0);
+        tmi_text_wrap_taken(text, "  ", "    ", &line);
+    }
+}
+
 tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err)
 {
     tmi_text t;
@@ -56,5 +82,6 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
         "Values as recorded: no clamping, no rounding, no noise. Standard errors by linearisation, intervals by Student's t.");
     if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
     write_facts(&t, results);
+    write_clamping(&t, results);
     return tmi_text_take(text, &t, err);
 }

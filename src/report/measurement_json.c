@@ -1,11 +1,12 @@
 /* What a measurement is, as JSON: everything that its sensitivity and its noise follow from, without its numbers. */
 #include "base/memory.h"
 #include "plan/json.h"
+#include "plan/json_fields.h"
 #include "report/promise.h"
 
 static const char *const weighings[] = {
-    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight",         [TMI_SPREAD] = "spread",
-    [TMI_GROUPED] = "groups", [TMI_CLAMPED] = "clamped spread",
+    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight", [TMI_CONTRIBUTED] = "contribution",
+    [TMI_SPREAD] = "spread",  [TMI_GROUPED] = "groups", [TMI_CLAMPED] = "clamped spread",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
@@ -43,6 +44,37 @@ static void put_classes(tmi_json_out *out, const tmi_schedule *s, const tmi_clas
     tmi_json_close(out, '}');
 }
 
+/* What a step of a contribution is worth. */
+static void put_step(tmi_json_out *out, double step)
+{
+    tamis_number *exact = NULL;
+    if (tmi_number_double(&exact, step, NULL) == TAMIS_OK) tmi_put_exact_value(out, exact);
+    else out->text->failed = true;
+    tamis_number_free(exact);
+}
+
+/* The points of a contribution, how they are made, and what a step is worth: of units that are not certain, and of certain ones. */
+static void put_contribution(tmi_json_out *out, const tmi_schedule *s, const tmi_origin *o)
+{
+    tmi_json_add_open(out, "contribution", '{');
+    tmi_json_add_integer(out, "low", o->grids[0].low);
+    tmi_json_add_integer(out, "high", o->grids[0].high);
+    tmi_json_add_integer(out, "shift", o->shift);
+    tmi_json_add_open(out, "step", '[');
+    for (size_t part = 0; part < s->sampling.parts; part++) put_step(out, o->grids[part].step);
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+static void put_grids(tmi_json_out *out, const tmi_schedule *s, const tmi_plan_column *column)
+{
+    tmi_json_key(out, "grid");
+    if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
+    else tmi_json_open(out, '[');
+    for (size_t h = 0; column->by_stratum && h < s->sampling.strata; h++) put_grid(out, &column->by_stratum[h]);
+    if (column->by_stratum) tmi_json_close(out, ']');
+}
+
 static void put_number(tmi_json_out *out, const tmi_schedule *s, size_t axis)
 {
     const tmi_origin *o = &s->workload.origins[axis];
@@ -50,11 +82,8 @@ static void put_number(tmi_json_out *out, const tmi_schedule *s, size_t axis)
     tmi_json_add_open(out, "number", '{');
     tmi_json_key(out, "column");
     tmi_put_column(out, s->plan, column);
-    tmi_json_key(out, "grid");
-    if (!column->by_stratum) put_grid(out, &(tmi_plan_range){column->from, column->to, column->step, column->grid});
-    else tmi_json_open(out, '[');
-    for (size_t h = 0; column->by_stratum && h < s->sampling.strata; h++) put_grid(out, &column->by_stratum[h]);
-    if (column->by_stratum) tmi_json_close(out, ']');
+    if (o->contributed) put_contribution(out, s, o);
+    else put_grids(out, s, column);
     tmi_json_add_integer(out, "degree", s->workload.axes[axis].degree);
     tmi_json_add_string(out, "missing", s->workload.axes[axis].missing ? "level" : o->zero ? "zero" : NULL);
     tmi_json_close(out, '}');
@@ -79,7 +108,8 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
 {
     const tmi_noise_law *law = &m->laws[h];
     tmi_json_open(out, '{');
-    if (m->law_count > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
+    if (m->law_count > 1 && m->shape.family == TMI_CONTRIBUTED) tmi_json_add_string(out, "units", h == 1 ? "certain" : "open");
+    else if (m->law_count > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
     tmi_add_exact(out, "row_adds_at_most", law->most);
     tmi_json_add_integer(out, "sensitivity", law->l1);
     tmi_add_exact(out, "sensitivity_l2_squared", law->l2_squared);

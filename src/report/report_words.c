@@ -144,6 +144,7 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
 {
     static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
                                           [TMI_WEIGHED] = ", weighted",
+                                          [TMI_CONTRIBUTED] = ", as contributions: weight times value",
                                           [TMI_SPREAD] = ", weighted for variances",
                                           [TMI_GROUPED] = ", in random groups of clusters",
                                           [TMI_CLAMPED] = ", weighted for variances in groups"};
@@ -160,7 +161,9 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
             else tmi_text_put(text, tmi_column_label(column));
         }
     }
-    if (m->strata > 1) tmi_text_format(text, "%s%s", first ? ", by " : ", ", tmi_column_label(w->plan->design.by));
+    if (m->strata > 1)
+        tmi_text_format(text, "%s%s", first ? ", by " : ", ",
+                        m->shape.family == TMI_CONTRIBUTED ? "certainty of being drawn" : tmi_column_label(w->plan->design.by));
     tmi_text_put(text, weighed[m->shape.family]);
 }
 

@@ -132,6 +132,10 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
     if (result->reason) tmi_json_add_string(out, "reason", result->reason);
     if (result->outside_range) tmi_json_add_boolean(out, "outside_range", true);
+    if (!isnan(result->clamped)) {
+        tmi_json_add_integer(out, "clamped_contributions", result->clamped_rows);
+        tmi_json_add_real(out, "clamping", result->clamped);
+    }
     put_notes(out, result);
     tmi_json_close(out, '}');
 }

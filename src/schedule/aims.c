@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
@@ -41,7 +42,7 @@ void tmi_known_rows(bool *known, const tmi_schedule *s)
     for (size_t family = 0; family < TMI_WEIGHINGS; family++)
         for (size_t world = 0; world < s->workload.world_count; world++)
             known[family * s->workload.world_count + world] = fixed && world == 0 &&
-                                                              (family == TMI_UNWEIGHED ||
+                                                              (family == TMI_UNWEIGHED || family == TMI_CONTRIBUTED ||
                                                                (family < TMI_GROUPED && p->weights != TMI_ROWS));
 }
 
@@ -176,11 +177,22 @@ done:
     return status;
 }
 
+/* Contributions have their weights: what is known of their parts adds up, and only the first one varies from sample to sample. */
+static tamis_status take_contributions(tmi_aims *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
+                                       tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t part = 0; part < (spread ? 1 : s->sampling.parts) && status == TAMIS_OK; part++)
+        status = take_moments(a, s, TMI_CONTRIBUTED, i, part, c, spread ? tmi_contribution_spread(&s->sampling, part) : 1, err);
+    return status;
+}
+
 static tamis_status take_all(tmi_aims *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
                              tamis_error *err)
 {
     tmi_weighing family = tmi_main_family(s);
-    const tmi_variance_source source = tmi_variance_source_of(s);
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
+    if (s->workload.readings[i].contributed) return take_contributions(a, s, i, c, spread, err);
     if (spread && source == TMI_CLUSTER_GROUPS) family = TMI_GROUPED;
     else if (s->workload.apart) return take_strata(a, s, i, c, spread, err);
     else if (spread && source == TMI_SPREAD_TABLES) family = TMI_SPREAD;
@@ -273,7 +285,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
     TMI_TRY(take_all(a, s, i, o.estimate, false, err));
     const size_t spread = a->part_count, support = a->last_support;
-    const tmi_variance_source source = tmi_variance_source_of(s);
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
     const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
     if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT)
         TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
@@ -309,7 +321,10 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     const tmi_sampling *p = &s->sampling;
     const tmi_variance_source source = tmi_variance_source_of(s);
     const bool clamped = source == TMI_CLUSTER_GROUPS && p->weights == TMI_ROWS && p->most_clamped < p->most;
-    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS;
+    bool weighed = false; /* contributions have variances of their own */
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        weighed = weighed || !(s->workload.readings[i].known || s->workload.readings[i].contributed);
+    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS && weighed;
     tmi_aims *a = m->aims;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
@@ -354,9 +369,10 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
                                           family == TMI_GROUPED && s->sampling.anywhere};
-        a->copies[family] = family == TMI_GROUPED ? 2 * (double)s->groups + 1
-                            : s->workload.apart   ? (double)s->sampling.strata
-                                                  : 1;
+        a->copies[family] = family == TMI_GROUPED       ? 2 * (double)s->groups + 1
+                            : family == TMI_CONTRIBUTED ? (double)s->sampling.parts
+                            : s->workload.apart         ? (double)s->sampling.strata
+                                                        : 1;
     }
 }
 

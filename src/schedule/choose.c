@@ -117,8 +117,12 @@ static void limit_variances(tmi_strategy *s)
 static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, bool rough,
                               tamis_error *err)
 {
-    static const bool forms[TMI_WEIGHINGS] = {
-        [TMI_UNWEIGHED] = true, [TMI_WEIGHED] = true, [TMI_SPREAD] = true, [TMI_CLAMPED] = true}; /* a group may be left */
+    static const bool forms[TMI_WEIGHINGS] = {[TMI_UNWEIGHED] = true,
+                                              [TMI_WEIGHED] = true,
+                                              [TMI_CONTRIBUTED] = true,
+                                              [TMI_SPREAD] = true,
+                                              [TMI_CLAMPED] = true}; /* a group
+                                                                                                      may be left */
     tmi_search search = {.problem = {.effects = &aims->effects,
                                      .aims = aims->list,
                                      .aim_count = aims->count,

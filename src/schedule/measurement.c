@@ -30,10 +30,11 @@ const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number)
     return &m->laws[m->law_count > 1 ? number / (m->numbers / m->strata) : 0];
 }
 
-tmi_grid tmi_grid_in(const tmi_plan_column *column, size_t stratum)
+tmi_grid tmi_axis_grid(const tmi_workload *w, size_t axis, size_t stratum)
 {
-    if (column->conditions) return (tmi_grid){.to = 1, .step = 1, .high = 1};
-    return column->by_stratum ? column->by_stratum[stratum].grid : column->grid;
+    const tmi_origin *o = &w->origins[axis];
+    if (o->contributed) return o->grids[stratum];
+    return o->number->by_stratum ? o->number->by_stratum[stratum].grid : o->number->grid;
 }
 
 /* Steps of a form in one level; of a table, one. */
@@ -50,7 +51,9 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 {
     const tmi_shape *shape = &m->shape;
     bool fits = true;
-    m->strata = w->apart && m->shape.family != TMI_GROUPED ? w->sampling->strata : 1;
+    m->strata = m->shape.family == TMI_CONTRIBUTED           ? w->sampling->parts
+                : w->apart && m->shape.family != TMI_GROUPED ? w->sampling->strata
+                                                             : 1;
     m->cells = m->levels = m->added = 1;
     for (size_t i = 0; i < shape->axis_count; i++) {
         size_t *const which = is_number(w, shape->axes[i]) ? &m->added : &m->cells;
@@ -82,7 +85,8 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
     const bool rows = s->weights == TMI_ROWS;
     const int64_t most = m->shape.family == TMI_GROUPED || m->shape.family == TMI_CLAMPED ? s->most_clamped : s->most;
     switch ((tmi_weighing)m->shape.family) {
-    case TMI_UNWEIGHED: return tmi_int(e, 1);
+    case TMI_UNWEIGHED:
+    case TMI_CONTRIBUTED: return tmi_int(e, 1);
     case TMI_WEIGHED: return tmi_int(e, rows ? most : s->points[h]);
     case TMI_GROUPED:
         return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, pair_of(s, h)));
@@ -100,7 +104,7 @@ static tmi_term whole_of(tmi_exact *e, const tmi_measurement *m, const tmi_workl
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const size_t axis = m->shape.axes[i];
         if (!is_number(w, axis)) continue;
-        const tmi_grid grid = tmi_grid_in(w->origins[axis].number, h);
+        const tmi_grid grid = tmi_axis_grid(w, axis, h);
         for (int d = 0; d < w->axes[axis].degree; d++) whole = tmi_mul(e, whole, tmi_int(e, grid.high - grid.low));
     }
     return whole;
@@ -119,7 +123,7 @@ static tamis_status set_most(tmi_noise_law *law, const tmi_measurement *m, const
 {
     tmi_exact e = TMI_EXACT(err);
     tmi_term most = whole_of(&e, m, w, h);
-    for (size_t k = 0; m->law_count == 1 && k < w->sampling->strata; k++) {
+    for (size_t k = 0; m->law_count == 1 && m->shape.family != TMI_CONTRIBUTED && k < w->sampling->strata; k++) {
         tmi_term other = whole_of(&e, m, w, k);
         most = most && other ? tmi_larger(most, other) : NULL;
     }
@@ -155,10 +159,10 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const size_t axis = m->shape.axes[i];
         if (!is_number(w, axis)) continue;
-        const tmi_grid grid = tmi_grid_in(w->origins[axis].number, stratum);
+        const tmi_grid grid = tmi_axis_grid(w, axis, stratum);
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
-    if (m->shape.family == TMI_UNWEIGHED) return unit;
+    if (m->shape.family == TMI_UNWEIGHED || m->shape.family == TMI_CONTRIBUTED) return unit;
     if (m->shape.family == TMI_GROUPED) unit *= tmi_number_nearest(s->pair_step);
     const double step = m->shape.family == TMI_GROUPED && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
     if (m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED) return unit * step;

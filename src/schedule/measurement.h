@@ -53,9 +53,6 @@ typedef struct tmi_measurement {
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *workload, tamis_error *err);
 void tmi_measurement_clear(tmi_measurement *m);
 
-/* The grid of a number or indicator in a stratum. An indicator has the points 0 and 1. */
-tmi_grid tmi_grid_in(const tmi_plan_column *column, size_t stratum);
-
 /* What one step of the noisy integers is worth, in rows or weights of a level. */
 double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *workload, size_t stratum);
 

@@ -34,6 +34,7 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
 {
     static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
                                           [TMI_WEIGHED] = "weighted ",
+                                          [TMI_CONTRIBUTED] = "contributions: ",
                                           [TMI_SPREAD] = "for the variance: ",
                                           [TMI_GROUPED] = "in groups of clusters: ",
                                           [TMI_CLAMPED] = "for the variance in groups: "};
@@ -49,7 +50,9 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
     }
     if (m->shape.form != TMI_FULL && !w->origins[m->shape.axes[0]].number)
         tmi_text_put(text, m->shape.form == TMI_RAW ? " (one number)" : " (two numbers)");
-    if (m->strata > 1) tmi_text_format(text, "%s%s", first ? " by " : ", ", w->plan->design.by->name);
+    if (m->strata > 1)
+        tmi_text_format(text, "%s%s", first ? " by " : ", ",
+                        m->shape.family == TMI_CONTRIBUTED ? "certainty of being drawn" : w->plan->design.by->name);
 }
 
 void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
@@ -69,5 +72,11 @@ void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const 
     if (privacy->design_protected && m->shape.family != TMI_UNWEIGHED)
         tmi_text_put(text, "; the weights of all others may move with it");
     if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
-    if (m->strata > 1) tmi_text_put(text, "; within its stratum");
+    if (m->shape.family == TMI_CONTRIBUTED)
+        tmi_text_put(text, "; w is 1: the numbers are weight times value, clamped to public bounds");
+    if (m->strata > 1)
+        tmi_text_put(text,
+                     m->shape.family == TMI_CONTRIBUTED
+                         ? "; units that are certain to be drawn are in every sample, so that it stays among them or the others"
+                         : "; within its stratum");
 }

@@ -1,5 +1,7 @@
 #include "schedule/refusals.h"
 
+#include "schedule/contributions.h"
+
 tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
@@ -20,7 +22,7 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                         "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "
                         "`calibrate` to public totals, or ask for a mean",
                         plan->name, t->line, t->place);
-    return TAMIS_OK;
+    return tmi_refuse_contributions(s, t, err);
 }
 
 /* The bound of the bias is that of one row of each unit, and of weights that are not cut. */

@@ -21,6 +21,8 @@ typedef struct tmi_result {
     double lower, upper;          /* the interval */
     double least, most;           /* bounds that certainly contain the true value; NaN: none are known */
     double bias;                  /* that weights bring at most; NaN: they bring none */
+    double clamped;               /* estimate only: what a release's bounds of contributions would change; NaN: there are none */
+    int64_t clamped_rows;         /* and of how many rows */
     int64_t df;                   /* -1: null */
     const char *reason;           /* why the estimate or the interval is null; NULL if they are not */
     const char *notes[TMI_NOTES]; /* what was done to it */
@@ -42,6 +44,7 @@ typedef struct tmi_result {
                   .least = TMI_NULL, \
                   .most = TMI_NULL, \
                   .bias = TMI_NULL, \
+                  .clamped = TMI_NULL, \
                   .df = -1})
 
 /* Rows in which a column is not what the plan says; reported inside the agency only. */

@@ -257,7 +257,12 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                                tamis_error *err)
 {
     const tmi_plan_design *d = &plan->design;
-    *s = (tmi_sampling){.design = d, .psus = psus, .strata = d->stratum_count, .stays = d->by && !plan->privacy.design_protected};
+    *s = (tmi_sampling){.design = d,
+                        .psus = psus,
+                        .frame = frame,
+                        .parts = 1,
+                        .strata = d->stratum_count,
+                        .stays = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
     tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
     if (status == TAMIS_OK && s->clustered) status = set_pairs(s, err);

@@ -59,7 +59,9 @@ typedef struct tmi_sampling {
     int64_t rows;            /* in the file at most, or a guess far above where that is not public */
     bool rows_bounded;       /* no guess */
     bool rows_fixed;         /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
-    bool of_units;           /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
+    size_t parts; /* of contributions: 2 where units that are certain to be drawn are measured apart (contributions.h) */
+    const tmi_frame_facts *frame; /* what the plan's frame says; NULL without one */
+    bool of_units;                /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
 } tmi_sampling;
 
 /* `frame`: what the plan's frame says, `psus`: what its list of clusters says, which must outlive the sampling; NULL without one.

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "schedule/aims.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
@@ -88,6 +89,7 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
     case TMI_UNWEIGHED:
         return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHED: return tmi_main_family(s) == family;
+    case TMI_CONTRIBUTED: return tmi_has_contributed(s);
     case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
     case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;
     case TMI_CLAMPED: return source == TMI_CLUSTER_GROUPS && of_rows;
@@ -153,10 +155,10 @@ done:
 /* ---- what is known of everything ---- */
 
 /* All families that the readings of a statistic are made of. */
-static bool is_read_from(const tmi_schedule *s, tmi_weighing family)
+static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
 {
-    const tmi_variance_source source = tmi_variance_source_of(s);
-    if (family == tmi_main_family(s)) return true;
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
+    if (family == tmi_weighing_of(s, i)) return true;
     if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
     if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS;
     return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
@@ -168,7 +170,7 @@ static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         const tmi_reading_of *r = &s->workload.readings[i];
         for (size_t family = 0; !r->known && family < TMI_WEIGHINGS; family++) {
-            if (!is_read_from(s, (tmi_weighing)family)) continue;
+            if (!is_read_from(s, i, (tmi_weighing)family)) continue;
             tmi_shape shape = {.family = family, .world = r->world, .axis_count = r->axis_count};
             memcpy(shape.axes, r->axes, sizeof shape.axes);
             TMI_TRY(tmi_effects_take_all(&s->effects, &shape, err));
@@ -252,6 +254,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(take_frame(s, chosen, err));
     TMI_TRY(take_psus(s, chosen, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), tmi_psus_of(s), err));
+    s->sampling.parts = tmi_contribution_parts(plan, &s->sampling);
     clamp_weights(s);
     TMI_TRY(tmi_refuse_wave(s, err));
     TMI_TRY(tmi_calibration_columns(s, err));

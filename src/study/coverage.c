@@ -12,6 +12,7 @@
 #include "base/watch.h"
 #include "engine/files/source.h"
 #include "release/release.h"
+#include "schedule/contributions.h"
 #include "study/population.h"
 
 #define USUAL_RUNS 2000
@@ -104,8 +105,14 @@ static int listen(void *context, double share, int64_t rows)
 
 /* ---- the truth ---- */
 
+static bool is_contributed(const tamis_coverage *study, size_t i)
+{
+    const tmi_plan_statistic *t = &study->plan->statistics[study->places.list[i].statistic];
+    return tmi_is_contributed(t);
+}
+
 /* The estimate of everybody; the plan's own design and calibration have no part in it. */
-static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, bool raw, watch *w, tamis_error *err)
+static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, tmi_values values, watch *w, tamis_error *err)
 {
     tmi_plan_stratum everybody = {.population = study->population, .sample = study->population};
     tamis_plan census = *study->plan;
@@ -118,13 +125,14 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, boo
                                       .population = study->population,
                                       .sample = study->population};
     census.control_count = 0;
-    TMI_TRY(tmi_sample_source(&source, room, NULL, 0, raw, err));
+    TMI_TRY(tmi_sample_source(&source, room, NULL, 0, values, err));
     const tamis_estimate_options options = {.rows = source, .threads = 1, .watch = {listen, w}};
     TMI_TRY(tamis_estimate_new(&estimate, &census, &options, err));
     const tmi_results *r = tmi_estimate_results(estimate);
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &study->cells[i];
-        *(raw ? &c->unclamped : &c->truth) = r->list[i].estimate;
+        if (values == TMI_SUMMED_VALUES && !is_contributed(study, i)) continue;
+        *(values == TMI_RAW_VALUES ? &c->unclamped : &c->truth) = r->list[i].estimate;
     }
 
 done:
@@ -175,6 +183,22 @@ static bool holds_weights(const tmi_schedule *s)
     return weighed;
 }
 
+/* The unprotected estimates of totals whose contributions are clamped, of the same sample. */
+static tamis_status estimate_sums(tamis_estimate **summed, worker *w, const tamis_drawn *drawn, const tamis_watch *watch,
+                                  tamis_error *err)
+{
+    tamis_estimate_options options = {.threads = 1, .watch = *watch};
+    tamis_source *source = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, TMI_SUMMED_VALUES, err));
+    options.rows = source;
+    TMI_TRY(tamis_estimate_new(summed, w->study->plan, &options, err));
+
+done:
+    tamis_source_free(source);
+    return status;
+}
+
 static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
 {
     const tamis_coverage *study = w->study;
@@ -182,31 +206,34 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
     tamis_source *source = NULL;
     tmi_engine *engine = NULL;
     tamis_release *release = NULL;
-    tamis_estimate *estimate = NULL;
+    tamis_estimate *estimate = NULL, *summed = NULL;
     tamis_status status;
     TMI_TRY(tmi_sample_respond(drawn->units, &drawn->count, w->population, w->rng, err));
-    TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, false, err));
+    TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, TMI_VALUES, err));
     TMI_TRY(tmi_engine_of_source(&engine, source, 1, err));
     TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.watch = watch}, err));
     TMI_TRY(
         tamis_estimate_new(&estimate, study->plan, &(tamis_estimate_options){.rows = source, .threads = 1, .watch = watch}, err));
-    const tmi_result *own = release->results.list, *bare = tmi_estimate_results(estimate)->list;
+    if (tmi_population_contributes(w->population)) TMI_TRY(estimate_sums(&summed, w, drawn, &watch, err));
+    const tmi_result *own = release->results.list, *values = tmi_estimate_results(estimate)->list,
+                     *sums = summed ? tmi_estimate_results(summed)->list : values;
     for (size_t i = 0; i < study->places.count; i++) {
         tmi_coverage_cell *c = &w->cells[i];
         const double truth = study->cells[i].truth;
+        const tmi_result *bare = is_contributed(study, i) ? &sums[i] : &values[i];
         c->known = own[i].known;
         c->exact = own[i].exact;
         c->limited += own[i].limited;
         c->outside += own[i].outside_range;
-        const double whole = hypot(own[i].noise_sd, bare[i].se);
-        if (whole > 0) c->part += bare[i].se / whole, c->parts++;
+        const double whole = hypot(own[i].noise_sd, bare->se);
+        if (whole > 0) c->part += bare->se / whole, c->parts++;
         const bool none = isnan(own[i].lower), held = count(&c->own, &own[i], truth);
-        const bool bare_held = count(&c->bare, &bare[i], truth);
+        const bool bare_held = count(&c->bare, bare, truth);
         const double wrong = own[i].estimate - truth;
         if (isfinite(wrong)) c->squares += wrong * wrong, c->fourths += pow(wrong, 4), c->estimates++;
         take(&c->error, own[i].se);
         take(&c->noise, own[i].noise_sd);
-        take(&c->bare_error, bare[i].se);
+        take(&c->bare_error, bare->se);
         c->withheld += none;
         c->se += none ? 0 : own[i].se;
         c->own_only += !none && held && !bare_held;
@@ -216,6 +243,7 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
 
 done:
     tamis_estimate_free(estimate);
+    tamis_estimate_free(summed);
     tamis_release_free(release);
     if (engine) engine->free(engine);
     tamis_source_free(source);
@@ -353,8 +381,9 @@ static tamis_status run_all(tamis_coverage *study, tmi_population *p, watch *w, 
         workers[i] = (worker){.study = study, .population = p, .sampler = sampler, .watch = w, .aloud = i == 0};
         TMI_TRY(worker_make(&workers[i], p, study->places.count, err));
     }
-    TMI_TRY(find_truth(study, workers[0].room, false, w, err));
-    TMI_TRY(find_truth(study, workers[0].room, true, w, err));
+    TMI_TRY(find_truth(study, workers[0].room, TMI_VALUES, w, err));
+    TMI_TRY(find_truth(study, workers[0].room, TMI_RAW_VALUES, w, err));
+    if (tmi_population_contributes(p)) TMI_TRY(find_truth(study, workers[0].room, TMI_SUMMED_VALUES, w, err));
     TMI_TRY(run_until(study, workers, count, o->runs > 0 ? o->runs : USUAL_RUNS, err));
     if (o->runs == 0 && some_are_doubtful(study)) TMI_TRY(run_until(study, workers, count, MORE_RUNS, err));
 

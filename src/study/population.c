@@ -18,6 +18,7 @@ void tmi_population_free(tmi_population *p)
         tmi_free(k->texts);
         tmi_free(k->numbers);
         tmi_free(k->raw);
+        tmi_free(k->contributed);
         tmi_free(k->name);
         tmi_codes_free(k->codes);
     }
@@ -107,7 +108,7 @@ static tamis_status check_named(const tmi_frame *frame, const char *size, const 
 static tamis_status read_file(tmi_population *p, const char *path, const char *size, const char *response, tamis_error *err)
 {
     const tmi_plan_design *d = &p->plan->design, *drawn = p->drawn_by;
-    const char *const handed[] = {d->cluster, d->strata_label};
+    const char *const handed[] = {d->cluster, d->strata_label, p->plan->privacy.id};
     const char *const needed[] = {size, response, drawn->second_sample, drawn->cluster, drawn->by ? drawn->by->name : NULL};
     tmi_frame *frame = NULL;
     size_t *numbers = NULL;
@@ -405,7 +406,10 @@ tamis_status tmi_population_read(tmi_population **population, const tamis_plan *
     TMI_TRY(set_numbers(p, err));
     TMI_TRY(set_response(p, response, err));
     TMI_TRY(make_design(p, size, err));
-    if (plan->design.probability || plan->design.weight) TMI_TRY(set_inclusion(p, err));
+    if (plan->design.probability || plan->design.weight) {
+        TMI_TRY(set_inclusion(p, err));
+        TMI_TRY(tmi_population_bound(p, err));
+    }
     *population = p;
     p = NULL;
 

@@ -11,6 +11,7 @@ typedef struct tmi_population_column {
     bool used;                       /* handed to the source */
     const tmi_plan_column *declared; /* a number; NULL: texts */
     double *numbers, *raw;           /* clamped to its grid; as they are in the file */
+    double *contributed;             /* clamped as totals count them, if the plan bounds contributions; else NULL */
     char **texts;
     const tmi_plan_column *category; /* of texts, if the plan lists them; with codes, and the form of the file's column */
     tmi_codes *codes;
@@ -34,6 +35,7 @@ struct tmi_population {
     size_t column_count;
     tamis_design *design;
     double *response; /* probability to respond, by row; NULL: all do */
+    bool contributed; /* some column has such numbers */
     int64_t *row_of;  /* by unit of the design: stratum by stratum, cluster by cluster */
     tmi_population_extra extras[TMI_EXTRAS];
 };
@@ -44,5 +46,8 @@ const tmi_plan_column *tmi_declared_column(const tamis_plan *plan, const char *n
 /* REFUSED or INVALID with the reason; `drawn_by` is the design that samples are drawn by. */
 tamis_status tmi_drawing_check(const tmi_drawing *drawing, const tamis_plan *plan, const tmi_plan_design *drawn_by,
                                tamis_error *err);
+
+/* Sets what bounds of contributions and bounds by size leave of values. Needs probabilities. Errors: INVALID, SYSTEM. */
+tamis_status tmi_population_bound(tmi_population *population, tamis_error *err);
 
 #endif

@@ -78,8 +78,10 @@ done:
     return status;
 }
 
-tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count, bool raw,
-                               tamis_error *err)
+bool tmi_population_contributes(const tmi_population *p) { return p->contributed; }
+
+tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count,
+                               tmi_values values, tamis_error *err)
 {
     const tmi_population *p = room->population;
     tamis_status status;
@@ -88,10 +90,11 @@ tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, con
     TMI_TRY(tamis_source_new(source, (int64_t)count, err));
     for (size_t c = 0; c < p->column_count; c++) {
         const tmi_population_column *k = &p->columns[c];
+        const bool summed = values == TMI_SUMMED_VALUES && k->contributed;
         if (!k->used) continue;
         for (size_t i = 0; i < count; i++) {
             const int64_t row = p->row_of[units ? units[i] : (int64_t)i];
-            if (k->numbers) room->numbers[c][i] = raw ? k->raw[row] : k->numbers[row];
+            if (k->numbers) room->numbers[c][i] = (values == TMI_RAW_VALUES ? k->raw : summed ? k->contributed : k->numbers)[row];
             else room->texts[c][i] = k->texts[row];
         }
         TMI_TRY(k->numbers ? tamis_source_numbers(*source, k->name, room->numbers[c], err)

@@ -19,9 +19,8 @@ static void chosen_clear(tmi_chosen *chosen)
 /* A table as the certificate describes it; false if it is none. */
 static bool read_shape(tmi_shape *shape, const tmi_value *measurement)
 {
-    static const char *const weighings[] = {"none", "weight", "spread", "groups", "clamped spread"}, *const forms[] = {"full",
-                                                                                                                       "raw",
-                                                                                                                       "centred"};
+    static const char *const weighings[] = {"none", "weight", "contribution", "spread", "groups", "clamped spread"};
+    static const char *const forms[] = {"full", "raw", "centred"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
     const char *weighed = tmi_value_field_text(measurement, "weighed_by"), *form = tmi_value_field_text(measurement, "form");

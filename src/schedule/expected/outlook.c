@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "schedule/aims.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
@@ -89,6 +90,20 @@ typedef struct subject {
     double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
 } subject;
 
+#define ALIKE 0.5 /* how much less contributions differ than values, relative to their mean: large units have small weights */
+
+/* Contributions of the sampled units, in the place of values of all units: their mean follows from that of the values. */
+static tmi_guessed_value contribution_of(const tmi_schedule *s, size_t i, const tmi_guessed_value *x, const tmi_sizes *z)
+{
+    const tmi_grid grid = tmi_axis_grid(&s->workload, s->workload.readings[i].x.axis, 0);
+    const double mean = x->typical ? x->mean * z->units / z->sample : (grid.from + grid.to) / 2;
+    tmi_guessed_value u = {.mean = fmin(fmax(mean, grid.from), grid.to), .present = 1, .low = grid.from, .high = grid.to};
+    u.sd = sqrt((u.mean - u.low) * (u.high - u.mean)) / 2;
+    if (s->plan->statistics[i].column->typical_sd && x->mean != 0) u.sd = fmin(u.sd, fabs(ALIKE * x->sd / x->mean * u.mean));
+    u.typical = x->typical;
+    return u;
+}
+
 static subject subject_of(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
@@ -99,6 +114,7 @@ static subject subject_of(const tmi_schedule *s, size_t i)
     }
     tmi_sizes_make(&about.sizes, s);
     if (t->column) about.x = tmi_value_of(t->column);
+    if (s->workload.readings[i].contributed) about.x = contribution_of(s, i, &about.x, &about.sizes);
     if (t->second) about.y = tmi_value_of(t->second);
     return about;
 }
@@ -115,6 +131,12 @@ static guess guess_of(const subject *about, size_t stratum, double part)
                .response = z->response};
     set_spread(&g, s, z, stratum,
                s->sampling.subtracts && (tmi_main_family(s) == TMI_UNWEIGHED || is_by_strata(s, about->statistic)));
+    if (s->workload.readings[about->statistic].contributed) {
+        g.units = z->sample;
+        g.spread = tmi_contribution_spread(&s->sampling, 0) * z->sample;
+        g.within = g.own = 1;
+        g.between = s->sampling.rows_fixed ? 0 : 1;
+    }
     g.spread *= tmi_relative_deff(&s->plan->design, &s->plan->statistics[about->statistic]);
     return g;
 }
@@ -163,15 +185,16 @@ static void expect_total(tmi_outlook *o, const subject *about, const guess *g)
 /* A total divided by the number of units. */
 static void expect_part(tmi_outlook *o, const subject *about, const guess *g)
 {
+    const double N = about->sizes.units;
     expect_total(o, about, g);
     for (size_t m = 0; m < TMI_MOMENTS; m++) {
-        o->estimate[m] /= g->units;
-        o->spread[m] /= g->units * g->units;
+        o->estimate[m] /= N;
+        o->spread[m] /= N * N;
     }
-    o->range /= g->units;
-    o->expected /= g->units;
-    o->size /= g->units;
-    o->sampling_sd /= g->units;
+    o->range /= N;
+    o->expected /= N;
+    o->size /= N;
+    o->sampling_sd /= N;
 }
 
 /* How far group means are from the typical one. */
@@ -252,7 +275,8 @@ static double farthest(const subject *about)
     const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
     const tmi_guessed_value *x = &about->x, *y = &about->y;
     const double width = x->high - x->low, far = fmax(fabs(x->low), fabs(x->high));
-    const bool half = about->schedule->sampling.subtracts;
+    const tmi_sampling *p = &about->schedule->sampling;
+    const bool half = about->schedule->workload.readings[about->statistic].contributed ? p->rows_fixed : p->subtracts;
     if (!t->column) return half ? 0.5 : 1;
     if (t->second) return y->low > 0 ? width + far / y->low * (y->high - y->low) : INFINITY;
     return half ? width / 2 : t->kind == TMI_TOTAL ? far : width;
@@ -266,7 +290,7 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
 {
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
-    const tmi_variance_source source = tmi_variance_source_of(s);
+    const tmi_variance_source source = tmi_variance_source_for(s, about->statistic);
     const double groups = (double)s->groups;
     if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
     if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;

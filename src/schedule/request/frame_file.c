@@ -24,40 +24,51 @@ void tmi_frame_file_clear(tmi_frame_file *f)
     for (size_t i = 0; f->ids && i < f->count; i++) tmi_free(f->ids[i]);
     tmi_free(f->ids);
     tmi_free(f->pi);
+    for (size_t k = 0; f->sizes && k < f->facts.size_count; k++) tmi_free(f->sizes[k]);
+    tmi_free(f->sizes);
     tmi_frame_facts_clear(&f->facts);
     *f = (tmi_frame_file){0};
 }
 
 /* ---- rows ---- */
 
-typedef enum place { ID, PROBABILITY, STRATUM, PLACES } place;
+#define MOST_SIZES 32 /* columns of sizes */
+
+/* Sizes come last. */
+typedef enum place { ID, PROBABILITY, STRATUM, SIZES, PLACES = SIZES + MOST_SIZES } place;
 
 typedef struct reader {
     tmi_frame_file *f;
     const tmi_plan_design *design;
     const char *names[PLACES];
-    tmi_codes *strata; /* NULL: one stratum */
-    tmi_form form;     /* of the column of strata */
-    double *sums;      /* of the probabilities of a stratum */
+    size_t columns[PLACES], count; /* which of these places are read, in this order */
+    tmi_codes *strata;             /* NULL: one stratum */
+    tmi_form form;                 /* of the column of strata */
+    double *sums;                  /* of the probabilities of a stratum */
 } reader;
 
-static tamis_status bad_cell(const reader *r, place p, int64_t row, const char *what, tamis_error *err)
+static tamis_status bad_cell(const reader *r, size_t p, int64_t row, const char *what, tamis_error *err)
 {
     return tmi_fail(err, TAMIS_INVALID, "design.frame: column %s, row %lld: %s", r->names[p], (long long)row + 1, what);
 }
 
-static tamis_status read_probability(tamis_number **pi, const reader *r, int64_t row, tmi_cell cell, tamis_error *err)
+static tamis_status read_number(tamis_number **number, const reader *r, size_t p, int64_t row, tmi_cell cell, tamis_error *err)
 {
     char text[LONGEST_NUMBER];
-    *pi = NULL;
-    if (cell.length == 0) return bad_cell(r, PROBABILITY, row, "empty", err);
-    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length))
-        return bad_cell(r, PROBABILITY, row, "not a number", err);
+    *number = NULL;
+    if (cell.length == 0) return bad_cell(r, p, row, "empty", err);
+    if (cell.length >= sizeof text || memchr(cell.bytes, '\0', cell.length)) return bad_cell(r, p, row, "not a number", err);
     memcpy(text, cell.bytes, cell.length);
     text[cell.length] = '\0';
-    tamis_status status = tamis_number_read(pi, text, NULL);
-    if (status == TAMIS_INVALID) return bad_cell(r, PROBABILITY, row, "not a number", err);
-    if (status != TAMIS_OK) return tmi_fail_memory(err);
+    tamis_status status = tamis_number_read(number, text, NULL);
+    if (status == TAMIS_INVALID) return bad_cell(r, p, row, "not a number", err);
+    return status == TAMIS_OK ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+static tamis_status read_probability(tamis_number **pi, const reader *r, int64_t row, tmi_cell cell, tamis_error *err)
+{
+    tamis_status status = read_number(pi, r, PROBABILITY, row, cell, err);
+    if (status != TAMIS_OK) return status;
     if (tmi_number_sign(*pi) > 0 && tmi_number_compare_int(*pi, 1) <= 0 && tmi_number_nearest(*pi) >= SMALLEST) return TAMIS_OK;
     tamis_number_free(*pi);
     *pi = NULL;
@@ -91,8 +102,28 @@ done:
     return status;
 }
 
-static tamis_status take_row(reader *r, int64_t row, tmi_cell id, tmi_cell probability, tmi_cell stratum, tamis_error *err)
+/* The largest size of certain units, or size over probability of the others. */
+static tamis_status take_size(reader *r, size_t k, int64_t row, tmi_cell cell, const tamis_number *pi, tamis_error *err)
 {
+    tmi_frame_bound *b = &r->f->facts.sizes[k];
+    tamis_number *size = NULL, *worth = NULL;
+    tamis_status status;
+    TMI_TRY(read_number(&size, r, SIZES + k, row, cell, err));
+    if (tmi_number_sign(size) < 0) TMI_TRY(bad_cell(r, SIZES + k, row, "expected a size of at least 0", err));
+    r->f->sizes[k][row] = tmi_number_nearest(size);
+    tamis_number **best = tmi_number_compare_int(pi, 1) == 0 ? &b->certain : &b->open;
+    TMI_TRY(tmi_number_div(&worth, size, pi, err));
+    keep(best, &worth, !*best || tmi_number_compare(worth, *best) > 0);
+
+done:
+    tamis_number_free(size);
+    tamis_number_free(worth);
+    return status;
+}
+
+static tamis_status take_row(reader *r, int64_t row, const tmi_cell *cells, tamis_error *err)
+{
+    const tmi_cell id = cells[ID], probability = cells[PROBABILITY], stratum = cells[STRATUM];
     tmi_frame_file *f = r->f;
     tamis_number *pi;
     int32_t h = 0;
@@ -105,6 +136,12 @@ static tamis_status take_row(reader *r, int64_t row, tmi_cell id, tmi_cell proba
     r->sums[h] += f->pi[row];
     f->ids[row] = tmi_copy_text(id.bytes, id.length);
     f->count = (size_t)row + 1;
+    for (size_t k = 0; k < f->facts.size_count && status == TAMIS_OK; k++)
+        status = take_size(r, k, row, cells[SIZES + k], pi, err);
+    if (status != TAMIS_OK) {
+        tamis_number_free(pi);
+        return status;
+    }
     status = add_probability(&f->facts.strata[h], pi, err);
     return f->ids[row] ? status : tmi_fail_memory(err);
 }
@@ -115,8 +152,8 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < rows && status == TAMIS_OK; i++) {
         tmi_cell row[PLACES] = {{0}};
-        for (size_t c = 0; c < (r->strata ? PLACES : STRATUM); c++) row[c] = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
-        status = take_row(r, first + (int64_t)i, row[ID], row[PROBABILITY], row[STRATUM], err);
+        for (size_t c = 0; c < r->count; c++) row[r->columns[c]] = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
+        status = take_row(r, first + (int64_t)i, row, err);
     }
     return status;
 }
@@ -205,20 +242,49 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
 
 /* ---- the file ---- */
 
-static tamis_status find_columns(size_t *columns, size_t count, const reader *r, const tmi_frame *frame, tamis_error *err)
+static tamis_status find_columns(size_t *columns, const reader *r, const tmi_frame *frame, tamis_error *err)
 {
+    const tmi_source_part part = {.name = "design.frame"};
+    tamis_status status = TAMIS_OK;
     tmi_error_reset(err);
-    for (size_t p = 0; p < count; p++) {
+    for (size_t k = 0; k < r->count; k++) {
+        const size_t p = r->columns[k];
         size_t c = 0;
         while (c < frame->column_count && strcmp(frame->names[c], r->names[p]) != 0) c++;
         if (c == frame->column_count)
             return tmi_fail_column(err, NULL, "design.frame: the frame has", r->names[p], tmi_word_of_list, frame->names,
                                    frame->column_count);
-        columns[p] = c;
+        columns[k] = c;
+        if (p == ID || p == STRATUM || tmi_ends_in(r->design->frame, ".csv")) continue; /* without types */
+        status = tmi_class_check(tmi_class_of(frame->forms[c]), &part, r->names[p], err);
+        if (status != TAMIS_OK) return status;
     }
-    if (tmi_ends_in(r->design->frame, ".csv")) return TAMIS_OK; /* without types */
-    const tmi_source_part part = {.name = "design.frame"};
-    return tmi_class_check(tmi_class_of(frame->forms[columns[PROBABILITY]]), &part, r->names[PROBABILITY], err);
+    return TAMIS_OK;
+}
+
+/* The places that are read, and the columns of sizes that bounds are relative to, each once. */
+static tamis_status set_places(reader *r, const tamis_plan *plan, tamis_error *err)
+{
+    tmi_frame_file *f = r->f;
+    tamis_status status = TAMIS_OK;
+    f->facts.sizes = tmi_alloc(MOST_SIZES, sizeof *f->facts.sizes);
+    f->sizes = tmi_alloc(MOST_SIZES, sizeof *f->sizes);
+    if (!f->facts.sizes || !f->sizes) TMI_TRY(tmi_fail_memory(err));
+    for (size_t p = 0; p < SIZES; p++)
+        if (r->names[p]) r->columns[r->count++] = p;
+    for (size_t i = 0; i < plan->declared_count; i++) {
+        const char *name = plan->columns[i].of;
+        size_t k = 0;
+        while (name && k < f->facts.size_count && strcmp(f->facts.sizes[k].name, name) != 0) k++;
+        if (!name || k < f->facts.size_count) continue;
+        if (k == MOST_SIZES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "columns: expected at most %d different sizes", MOST_SIZES));
+        TMI_TRY(tmi_copy_string(&f->facts.sizes[f->facts.size_count++].name, name, err));
+        r->names[SIZES + k] = name;
+        r->columns[r->count++] = SIZES + k;
+    }
+
+done:
+    return status;
 }
 
 static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *err)
@@ -232,21 +298,25 @@ static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *er
     f->facts.count = r->design->stratum_count;
     f->facts.strata = tmi_alloc(f->facts.count, sizeof *f->facts.strata);
     r->sums = tmi_alloc(f->facts.count, sizeof *r->sums);
-    return f->ids && f->pi && f->facts.strata && r->sums ? TAMIS_OK : tmi_fail_memory(err);
+    bool room = f->ids && f->pi && f->facts.strata && r->sums;
+    for (size_t k = 0; room && k < f->facts.size_count; k++)
+        room = (f->sizes[k] = tmi_alloc((size_t)frame->rows, sizeof **f->sizes)) != NULL;
+    return room ? TAMIS_OK : tmi_fail_memory(err);
 }
 
 tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tamis_error *err)
 {
     const tmi_plan_design *d = &plan->design;
     reader r = {.f = f, .design = d, .names = {plan->privacy.id, d->probability, d->by ? d->by->name : NULL}};
-    const size_t count = d->by ? PLACES : STRATUM;
-    static const bool labels[PLACES] = {[ID] = true, [STRATUM] = true};
+    bool labels[PLACES];
     size_t columns[PLACES];
     tmi_frame *frame = NULL;
     tamis_status status;
     *f = (tmi_frame_file){0};
+    TMI_TRY(set_places(&r, plan, err));
     TMI_TRY(tmi_frame_open(&frame, d->frame, NULL, err));
-    TMI_TRY(find_columns(columns, count, &r, frame, err));
+    TMI_TRY(find_columns(columns, &r, frame, err));
+    for (size_t k = 0; k < r.count; k++) labels[k] = r.columns[k] == ID || r.columns[k] == STRATUM;
     TMI_TRY(make_room(&r, frame, err));
     if (d->by) {
         const tmi_column strata = {.name = d->by->name,
@@ -254,11 +324,11 @@ tamis_status tmi_frame_file_read(tmi_frame_file *f, const tamis_plan *plan, tami
                                    .values = (const char *const *)d->by->values,
                                    .value_count = d->by->value_count};
         TMI_TRY(tmi_codes_new(&r.strata, &strata, err));
-        r.form = frame->forms[columns[STRATUM]];
+        r.form = frame->forms[columns[STRATUM]]; /* the third place that is read */
         tmi_error_reset(err);
         TMI_TRY(tmi_codes_check(r.strata, r.form, err));
     }
-    TMI_TRY(tmi_frame_read(frame, columns, labels, count, take_cells, &r, NULL, err));
+    TMI_TRY(tmi_frame_read(frame, columns, labels, r.count, take_cells, &r, NULL, err));
     TMI_TRY(check_ids(f, r.names[ID], err));
     TMI_TRY(check_strata(&r, err));
     TMI_TRY(tmi_sha256_file(f->facts.hash, d->frame, err));
@@ -269,4 +339,15 @@ done:
     tmi_free(r.sums);
     if (status != TAMIS_OK) tmi_frame_file_clear(f);
     return status;
+}
+
+tmi_grid tmi_unit_grid(const tmi_frame_file *f, const tmi_plan_column *x, size_t unit)
+{
+    tmi_grid grid = x->grid;
+    const tmi_frame_bound *b = tmi_frame_bound_by(&f->facts, x->of);
+    const double to = tmi_number_nearest(x->times) * f->sizes[b - f->facts.sizes][unit];
+    const double points = floor(to / grid.step * (1 + 0x1p-50));
+    grid.high = points < (double)grid.low ? grid.low : points < (double)grid.high ? (int64_t)points : grid.high;
+    grid.to = (double)grid.high * grid.step;
+    return grid;
 }

@@ -11,14 +11,18 @@
 
 typedef struct tmi_frame_file {
     tmi_frame_facts facts;
-    char **ids; /* trimmed, all different */
-    double *pi; /* nearest to what is written */
+    char **ids;     /* trimmed, all different */
+    double *pi;     /* nearest to what is written */
+    double **sizes; /* of each column in facts.sizes: nearest to what is written */
     size_t count;
 } tmi_frame_file;
 
 /* Errors   INVALID names the column and row, or what does not fit the design; SYSTEM; empty then. */
 tamis_status tmi_frame_file_read(tmi_frame_file *frame, const tamis_plan *plan, tamis_error *err);
 void tmi_frame_file_clear(tmi_frame_file *frame);
+
+/* The range of a unit's values, where its end is a multiple of a size in the frame. */
+tmi_grid tmi_unit_grid(const tmi_frame_file *frame, const tmi_plan_column *column, size_t unit);
 
 /* Whether a frame can have these facts: as many units as the plan declares and a frame may have, and where the sample is fixed,
  * probabilities that can add up to it: among the units that are not certain one has the smallest and one the largest.

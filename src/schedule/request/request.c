@@ -26,6 +26,7 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->frame_points);
     tmi_free(a->frame_rest);
     tmi_free(a->frame_clamped);
+    tmi_asked_contributions_clear(&a->contributions);
     tmi_columns_clear(&a->columns);
     tmi_variance_groups_clear(&a->groups);
     tmi_wipe(a->key, sizeof a->key);
@@ -55,6 +56,8 @@ static void add_frame_weights(tmi_asking *a, const tmi_schedule *s)
                                                                         .kind = TMI_CATEGORY,
                                                                         .values = (const char *const *)f->ids,
                                                                         .value_count = f->count});
+    a->frame_unit = unit;
+    a->part = tmi_asked_part(&a->contributions, &a->columns, s, unit);
     const tmi_plan_design *d = &s->plan->design;
     for (size_t i = 0; i < f->count; i++) {
         const double w = d->regularise ? tmi_regularised_weight(d, (int64_t)f->count, 1 / f->pi[i]) : 1 / f->pi[i];
@@ -166,13 +169,17 @@ static void set_strata(tmi_asking *a, const tmi_workload *w, tmi_axis_columns *x
     x->numbers[1] = 1;
 }
 
-static void add_number(tmi_asking *a, const tmi_workload *w, size_t axis, int64_t *ends)
+static void add_number(tmi_asking *a, const tmi_schedule *s, size_t axis, int64_t *ends)
 {
     static const int32_t present[] = {0};
+    const tmi_workload *w = &s->workload;
     const tmi_plan_column *column = w->origins[axis].number;
-    const tmi_column *points = tmi_columns_take(&a->columns, column);
+    const bool contributed = w->origins[axis].contributed;
+    const tmi_column *points = contributed
+                                   ? tmi_asked_contribution(&a->contributions, &a->columns, s, axis, a->weight, a->frame_unit)
+                                   : tmi_columns_take(&a->columns, column);
     tmi_axis_columns *x = &a->axes[axis];
-    if (w->origins[axis].zero) { /* a column of its own: missing values are 0 */
+    if (w->origins[axis].zero && !contributed) { /* a column of its own: missing values are 0 */
         tmi_column zero = *points;
         zero.has_instead = true;
         zero.instead = 0;
@@ -203,7 +210,7 @@ static void add_axes(tmi_asking *a, const tmi_schedule *s)
             for (size_t i = 0; i < s->measurements[k].shape.axis_count; i++)
                 used = used || s->measurements[k].shape.axes[i] == axis;
         if (!used) continue;
-        if (w->origins[axis].number) add_number(a, w, axis, a->ends + 3 * w->sampling->strata * strata++);
+        if (w->origins[axis].number) add_number(a, s, axis, a->ends + 3 * w->sampling->strata * strata++);
         for (size_t k = 0; k < w->origins[axis].classes_count; k++) {
             const size_t i = w->origins[axis].classes[k];
             const tmi_classes *c = &w->classes[i];
@@ -262,7 +269,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
-    } else if (m->shape.family != TMI_UNWEIGHED) {
+    } else if (m->shape.family != TMI_UNWEIGHED && m->shape.family != TMI_CONTRIBUTED) {
         if (a->weight) add(&measure, bounded ? a->clamped : a->weight, 0);
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
@@ -294,7 +301,11 @@ static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measureme
 {
     const tmi_column **by = a->by + *by_used;
     size_t t = 0, count = 0;
-    if (s->workload.apart && m->shape.family != TMI_GROUPED) by[count++] = a->stratum;
+    if (m->shape.family == TMI_CONTRIBUTED) {
+        if (a->part) by[count++] = a->part;
+    } else if (s->workload.apart && m->shape.family != TMI_GROUPED) {
+        by[count++] = a->stratum;
+    }
     if (m->shape.family == TMI_GROUPED) by[count++] = a->units;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const tmi_origin *o = &s->workload.origins[m->shape.axes[i]];
@@ -347,6 +358,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     tamis_status status;
     *a = (tmi_asking){0};
     TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count + TMI_CLUSTER_COLUMNS, err));
+    TMI_TRY(tmi_asked_contributions_make(&a->contributions, schedule, err));
     TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, schedule->groups, err));
     for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;
     for (size_t i = 0; i < w->classes_count; i++)

@@ -4,6 +4,7 @@
 #define TMI_SCHEDULE_REQUEST_REQUEST_H
 
 #include "schedule/request/columns.h"
+#include "schedule/request/contributions.h"
 #include "schedule/request/variance_groups.h"
 #include "schedule/schedule.h"
 
@@ -47,6 +48,9 @@ typedef struct tmi_asking {
     int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
     int64_t *frame_clamped;             /* and bounded weights */
     const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
+    const tmi_column *frame_unit;       /* the row's unit in the frame; NULL: there is none */
+    const tmi_column *part;             /* of contributions: whether that unit is certain; NULL: all are one part */
+    tmi_asked_contributions contributions;
     tmi_table *tables;
     size_t table_count;
     tmi_measure *measures;            /* of all tables */

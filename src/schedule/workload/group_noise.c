@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "schedule/aims.h"
+#include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/workload/classes.h"
 
@@ -132,10 +133,25 @@ done:
     return status;
 }
 
+/* Contributions have their weights. */
+static tamis_status add_contributions(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
+{
+    tmi_moment_noise n;
+    for (size_t part = 0; part < s->sampling.parts; part++) {
+        const double a = tmi_contribution_spread(&s->sampling, part);
+        tamis_status status = tmi_moment_noise_make(&n, s, TMI_CONTRIBUTED, i, group, part, err);
+        if (status != TAMIS_OK) return status;
+        add_scaled(&g->estimate, &n, 1);
+        if (a > 0) add_scaled(&g->spread, &n, a * a);
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (s->workload.readings[i].known) return TAMIS_OK;
+    if (s->workload.readings[i].contributed) return add_contributions(g, s, i, group, err);
     const tmi_variance_source source = tmi_variance_source_of(s);
     if (tmi_main_family(s) == TMI_UNWEIGHED) TMI_TRY(add_strata(g, s, i, group, err));
     else TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));

@@ -7,9 +7,18 @@
 
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
-/* How rows are weighed in a table: not at all (the weight comes after the noise), by w, by the a of variances, by w up to a
- * bound in signed groups of clusters, or by the a that such bounded weights would have. Each is a family of tables. */
-typedef enum tmi_weighing { TMI_UNWEIGHED, TMI_WEIGHED, TMI_SPREAD, TMI_GROUPED, TMI_CLAMPED, TMI_WEIGHINGS } tmi_weighing;
+/* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times values
+ * (contributions.h), by the a of variances, by w up to a bound in signed groups of clusters, or by the a that such bounded weights
+ * would have. Each is a family of tables. */
+typedef enum tmi_weighing {
+    TMI_UNWEIGHED,
+    TMI_WEIGHED,
+    TMI_CONTRIBUTED,
+    TMI_SPREAD,
+    TMI_GROUPED,
+    TMI_CLAMPED,
+    TMI_WEIGHINGS
+} tmi_weighing;
 
 /* The sum over the moments of coefficient times moment, in one group (SIZE_MAX: of all rows). Axes of calibration are left as
  * they are: `control`, one factor per level of theirs, or NULL for ones. `stratum` chooses the ranges of numbers. */

@@ -29,7 +29,7 @@ void tmi_variable_power(double *v, const tmi_workload *w, const tmi_variable *x,
         return;
     }
     const tmi_axis *axis = &w->axes[x->axis];
-    const tmi_grid grid = tmi_grid_in(x->column, stratum);
+    const tmi_grid grid = tmi_axis_grid(w, x->axis, stratum);
     const double low = grid.step * (double)grid.low, width = grid.step * (double)(grid.high - grid.low);
     const double c[3][3] = {{1, 0, 0}, {low, width, 0}, {low * low, 2 * low * width, width * width}};
     for (size_t level = 0; level < axis->levels; level++) {

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "plan/json.h"
+#include "schedule/contributions.h"
 #include "schedule/workload/classes.h"
 
 void tmi_workload_clear(tmi_workload *w)
@@ -321,10 +322,15 @@ static bool is_only_added_up(const tmi_workload *w, const tmi_plan_column *x)
 
 static bool contains_zero(const tmi_plan_column *x) { return !x->by_stratum && x->grid.low <= 0 && x->grid.high >= 0; }
 
-static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_column *x, tamis_error *err)
+static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_column *x, bool contributed, tamis_error *err)
 {
     for (*axis = 0; *axis < w->axis_count; ++*axis)
-        if (w->origins[*axis].number == x) return TAMIS_OK;
+        if (w->origins[*axis].number == x && w->origins[*axis].contributed == contributed) return TAMIS_OK;
+    if (contributed) {
+        tmi_origin origin = {.number = x, .zero = true, .contributed = true};
+        tamis_status status = tmi_contribution_grids(&origin, w->sampling, x, err);
+        return status == TAMIS_OK ? add_axis(w, (tmi_axis){.levels = 3, .degree = 2}, &origin, err) : status;
+    }
     bool squares = !w->plan->design.kind->takes_all;
     for (size_t i = 0; i < w->plan->statistic_count; i++)
         squares = squares || (w->plan->statistics[i].kind == TMI_VARIANCE && w->plan->statistics[i].column == x);
@@ -375,7 +381,7 @@ static tamis_status set_variable(tmi_variable *v, tmi_workload *w, size_t i, con
     *v = (tmi_variable){.column = x, .axis = SIZE_MAX, .classes = SIZE_MAX};
     if (!x) return TAMIS_OK;
     if (x->conditions) TMI_TRY(set_indicator(v, w, x, err));
-    else TMI_TRY(take_number(&v->axis, w, x, err));
+    else TMI_TRY(take_number(&v->axis, w, x, w->readings[i].contributed, err));
     TMI_TRY(take_axis(w, i, v->axis, err));
 
 done:
@@ -420,7 +426,10 @@ tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tm
                         .control_count = control_count};
     w->readings = tmi_alloc(plan->statistic_count, sizeof *w->readings);
     if (!w->readings) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < plan->statistic_count; i++) w->readings[i].known = known[i];
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        w->readings[i].known = known[i];
+        w->readings[i].contributed = tmi_is_contributed(&plan->statistics[i]);
+    }
     TMI_TRY(set_order(w, err));
     TMI_TRY(set_worlds(w, err));
     TMI_TRY(set_classes(w, err));

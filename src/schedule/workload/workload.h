@@ -41,6 +41,9 @@ typedef struct tmi_origin {
     size_t classes_count;
     const tmi_plan_column *number; /* NULL: classes */
     bool zero;                     /* missing values count as 0 */
+    bool contributed;              /* the number is weight times value (contributions.h) */
+    int shift;                     /* of a contribution, as an engine multiplies it */
+    tmi_grid grids[2];             /* of contributions: of each part, the same points with other steps */
 } tmi_origin;
 
 /* A column of a statistic: a number's axis, or an indicator of classes. */
@@ -53,7 +56,8 @@ typedef struct tmi_variable {
 
 /* What a statistic reads. Values of a `by` column are ranges of classes. */
 typedef struct tmi_reading_of {
-    bool known; /* follows from the design, or is a count that results are calibrated to: nothing is measured */
+    bool contributed; /* read from contributions */
+    bool known;       /* follows from the design, or is a count that results are calibrated to: nothing is measured */
     size_t world;
     size_t axes[TMI_MAX_AXES]; /* all of them, ascending */
     size_t axis_count;
@@ -93,6 +97,9 @@ tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, c
                                bool joined, const tmi_plan_column *const *controls, size_t control_count, const bool *known,
                                tamis_error *err);
 void tmi_workload_clear(tmi_workload *workload);
+
+/* The grid of a number's axis, in a stratum, or in a part of contributions. */
+tmi_grid tmi_axis_grid(const tmi_workload *workload, size_t axis, size_t stratum);
 
 /* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
 bool tmi_is_sum(const tmi_plan_statistic *statistic);

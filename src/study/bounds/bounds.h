@@ -1,6 +1,6 @@
 /* What other ranges of a plan's numbers would do, for the study and for its texts. */
-#ifndef TMI_STUDY_BOUNDS_H
-#define TMI_STUDY_BOUNDS_H
+#ifndef TMI_STUDY_BOUNDS_BOUNDS_H
+#define TMI_STUDY_BOUNDS_BOUNDS_H
 
 #include <tamis/study.h>
 

@@ -3,7 +3,7 @@
  * A narrower range lowers the noise of all that is read from a column, and moves the values beyond it to its end. The noise
  * follows from the schedule of a plan with that range; the bias from the population, clamped, by the code of every estimate. Both
  * are exact but for the guesses that a preview makes of sampling errors. */
-#include "study/bounds.h"
+#include "study/bounds/bounds.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static tamis_status evaluate(double **values, study *s, bool raw, tamis_error *e
     tamis_source *source = NULL;
     tamis_estimate *estimate = NULL;
     tamis_status status;
-    TMI_TRY(tmi_sample_source(&source, s->room, NULL, 0, raw, err));
+    TMI_TRY(tmi_sample_source(&source, s->room, NULL, 0, raw ? TMI_RAW_VALUES : TMI_VALUES, err));
     const tamis_estimate_options options = {.rows = source, .threads = 1, .watch = {listen, s}};
     TMI_TRY(tamis_estimate_new(&estimate, &census, &options, err));
     const tmi_results *r = tmi_estimate_results(estimate);
@@ -269,7 +269,7 @@ static tamis_status take_columns(study *s, tamis_error *err)
     for (size_t i = 0; i < plan->declared_count; i++) {
         const tmi_plan_column *column = &plan->columns[i];
         tmi_bounds_column *c = &made->columns[made->column_count];
-        if (!column->is_number || column->by_stratum || !tmi_population_raw(s->population, column)) continue;
+        if (!column->is_number || column->by_stratum || column->times || !tmi_population_raw(s->population, column)) continue;
         if (s->options->column && strcmp(s->options->column, column->name) != 0) continue;
         *c = (tmi_bounds_column){.column = column, .statistics = tmi_alloc(plan->statistic_count, sizeof *c->statistics)};
         if (!c->statistics) return tmi_fail_memory(err);

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "report/results.h"
-#include "study/bounds.h"
+#include "study/bounds/bounds.h"
 
 #define WORTH 0.01 /* lower by less is no advice */
 

@@ -1,0 +1,42 @@
+#include "estimate/contributions.h"
+
+#include <math.h>
+
+#include "num/number.h"
+#include "schedule/contributions.h"
+
+bool tmi_needs_frame_units(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->statistic_count && plan->design.frame; i++)
+        if (tmi_is_contributed(&plan->statistics[i]) && plan->statistics[i].column->times) return true;
+    return false;
+}
+
+/* Weight times value as it is, and as a release counts it. */
+static double clamped_contribution(const tmi_sample *s, const tmi_plan_column *x, double value, size_t row)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const double weight = d->max_weight ? fmin(s->weights[row], tmi_number_nearest(d->max_weight)) : s->weights[row];
+    if (x->times) {
+        const int32_t unit = s->frame_units ? s->frame_units[row] : -1;
+        if (unit < 0) return 0;
+        const tmi_grid grid = tmi_unit_grid(&s->frame, x, (size_t)unit);
+        return weight * fmin(fmax(value, grid.from), grid.to);
+    }
+    const double most = tmi_number_nearest(x->contribution), inside = fmin(fmax(value, x->grid.from), x->grid.to);
+    return fmin(fmax(weight * inside, -most), most);
+}
+
+void tmi_clamping_of(tmi_result *result, const tmi_sample *s, const tmi_plan_statistic *t, const uint8_t *domain)
+{
+    if (!tmi_is_contributed(t) || (t->column->times && !s->plan->design.frame)) return;
+    const double *values = tmi_sample_numbers(s, t->column), N = tmi_by_size(t) ? (double)s->plan->design.population : 1;
+    result->clamped = 0;
+    for (size_t row = 0; row < s->count; row++) {
+        if (!domain[row] || isnan(values[row])) continue;
+        const double plain = s->weights[row] * values[row], less = clamped_contribution(s, t->column, values[row], row) - plain;
+        if (fabs(less) <= 1e-9 * fabs(plain)) continue;
+        result->clamped += less / N;
+        result->clamped_rows++;
+    }
+}
