@@ -28,7 +28,7 @@ static double root_ratio(double mse, double other) { return other > 0 ? sqrt(mse
 static void put_error(tmi_text *text, const tmi_wrong *e)
 {
     tmi_text_about(text, sqrt(e->mse));
-    if (e->mse_error > 1e-6 * e->mse) { /* less is rounding */
+    if (e->mse_error > 2e-3 * e->mse) { /* less is not seen in three digits */
         tmi_text_put(text, "±");
         tmi_text_rounded(text, root_error(e), tmi_decimals_of(root_error(e)));
     }
@@ -120,7 +120,10 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_table_clear(&table);
     tmi_text_put(text, "\n");
     const bool simulated = a->question->statistic == TAMIS_STUDY_MEDIAN;
-    if (simulated) tmi_text_wrap(text, "", "  ", "± is the Monte Carlo standard error; numbers without it follow from formulas.");
+    if (simulated)
+        tmi_text_wrap(
+            text, "", "  ",
+            "± is the Monte Carlo standard error; numbers without it follow from formulas, or it is below a thousandth.");
     if (a->question->statistic != TAMIS_STUDY_MEDIAN)
         tmi_text_wrap(text, "", "  ",
                       "For a mean or a total with Laplace noise a sample never needs less noise than the census, whatever "
