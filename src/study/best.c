@@ -135,8 +135,8 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     if (fails)
         tmi_text_wrap(
             text, "", "  ",
-            "The paper's calibration of smooth sensitivity does not keep its promise at an epsilon this large: its numbers "
-            "are for comparison only.");
+            "The paper's calibration of smooth sensitivity does not keep its promise at this epsilon, or is not known to: its "
+            "numbers are for comparison only.");
     if (a->values.outside > 0) {
         tmi_text_format(&line, "%.2g %% of the values lie outside the range and were clamped.", 100 * a->values.outside);
         tmi_text_wrap_taken(text, "", "  ", &line);
