@@ -20,13 +20,17 @@ enum { CENSUS, KNOWN, SECRET, SETTINGS };
 
 static const char *const setting_names[SETTINGS] = {"census", "sample given frame", "secret sample"};
 
+/* The Monte Carlo error of the root of a mean squared error. */
+static double root_error(const tmi_wrong *e) { return e->mse > 0 ? e->mse_error / (2 * sqrt(e->mse)) : e->mse_error; }
+
+static double root_ratio(double mse, double other) { return other > 0 ? sqrt(mse / other) : NAN; }
+
 static void put_error(tmi_text *text, const tmi_wrong *e)
 {
-    const double rmse = sqrt(e->mse);
-    tmi_text_about(text, rmse);
-    if (e->mse_error > 1e-6 * e->mse) { /* less is rounding */
+    tmi_text_about(text, sqrt(e->mse));
+    if (e->mse_error > 2e-3 * e->mse) { /* less is not seen in three digits */
         tmi_text_put(text, "±");
-        tmi_text_rounded(text, e->mse_error / (2 * rmse), tmi_decimals_of(e->mse_error / (2 * rmse)));
+        tmi_text_rounded(text, root_error(e), tmi_decimals_of(root_error(e)));
     }
 }
 
@@ -45,7 +49,7 @@ static tmi_way best_way(const tmi_wrong errors[SETTINGS][TMI_WAYS], int setting,
 /* "falls by 40 %", "rises to 3.2 times" */
 static void put_change(tmi_text *text, double mse, double census)
 {
-    const double ratio = sqrt(mse / census);
+    const double ratio = root_ratio(mse, census);
     if (ratio < 0.995) tmi_text_format(text, "falls by %.0f %%", 100 * (1 - ratio));
     else if (ratio < 1.005) tmi_text_put(text, "stays the same");
     else if (ratio < 2) tmi_text_format(text, "rises by %.0f %%", 100 * (ratio - 1));
@@ -64,8 +68,9 @@ static tamis_status check_published(bool *fails, const tmi_spending *spent, tami
     tamis_status status;
     TMI_TRY(tmi_number_double(&eps, spent->eps, err));
     TMI_TRY(tmi_number_double(&delta, spent->delta, err));
-    TMI_TRY(tamis_smooth_published(&choice, eps, delta, err));
-    *fails = *fails || choice.delta.upper > spent->delta;
+    status = tamis_smooth_published(&choice, eps, delta, err);
+    *fails = *fails || status == TAMIS_UNABLE || choice.delta.upper > spent->delta;
+    if (status == TAMIS_UNABLE) status = TAMIS_OK;
 
 done:
     tmi_number_frees(&eps, &delta, NULL);
@@ -115,7 +120,10 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_table_clear(&table);
     tmi_text_put(text, "\n");
     const bool simulated = a->question->statistic == TAMIS_STUDY_MEDIAN;
-    if (simulated) tmi_text_wrap(text, "", "  ", "± is the Monte Carlo standard error; numbers without it follow from formulas.");
+    if (simulated)
+        tmi_text_wrap(
+            text, "", "  ",
+            "± is the Monte Carlo standard error; numbers without it follow from formulas, or it is below a thousandth.");
     if (a->question->statistic != TAMIS_STUDY_MEDIAN)
         tmi_text_wrap(text, "", "  ",
                       "For a mean or a total with Laplace noise a sample never needs less noise than the census, whatever "
@@ -127,8 +135,8 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     if (fails)
         tmi_text_wrap(
             text, "", "  ",
-            "The paper's calibration of smooth sensitivity does not keep its promise at an epsilon this large: its numbers "
-            "are for comparison only.");
+            "The paper's calibration of smooth sensitivity does not keep its promise at this epsilon, or is not known to: its "
+            "numbers are for comparison only.");
     if (a->values.outside > 0) {
         tmi_text_format(&line, "%.2g %% of the values lie outside the range and were clamped.", 100 * a->values.outside);
         tmi_text_wrap_taken(text, "", "  ", &line);
@@ -175,9 +183,9 @@ static void gain_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_wro
             tmi_sheet_number(sheet, spent[k].eps);
             tmi_sheet_number(sheet, spent[k].delta);
             tmi_sheet_number(sheet, sqrt(e->mse));
-            tmi_sheet_number(sheet, e->mse_error / (2 * sqrt(e->mse)));
+            tmi_sheet_number(sheet, root_error(e));
             tmi_sheet_number(sheet, sqrt(e->sampling));
-            tmi_sheet_number(sheet, sqrt(e->mse / errors[CENSUS][w].mse));
+            tmi_sheet_number(sheet, root_ratio(e->mse, errors[CENSUS][w].mse));
         }
 }
 
@@ -352,7 +360,7 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
     if (b.rate + 1 == count) snprintf(title, sizeof title, "Take everybody: no rate makes the error smaller");
     else
         snprintf(title, sizeof title, "Sample %.3g %%: the error falls by %.0f %%", 100 * x[b.rate],
-                 100 * (1 - sqrt(b.mse / b.census)));
+                 100 * (1 - root_ratio(b.mse, b.census)));
     tmi_study_asked_subtitle(subtitle, sizeof subtitle, a);
     const tamis_plot plot = {.title = title,
                              .subtitle = subtitle,
@@ -375,9 +383,8 @@ static void rate_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_wro
         for (size_t r = 0; is_asked(a, w) && r < count; r++) {
             const tmi_wrong *e = &errors[r * TMI_WAYS + w];
             tmi_sheet_words(sheet, tmi_way_key(w));
-            const double numbers[] = {sizes[r] / a->size, sizes[r],     spent[r].eps,
-                                      spent[r].delta,     sqrt(e->mse), e->mse_error / (2 * sqrt(e->mse)),
-                                      sqrt(e->sampling)};
+            const double numbers[] = {sizes[r] / a->size, sizes[r],      spent[r].eps,     spent[r].delta,
+                                      sqrt(e->mse),       root_error(e), sqrt(e->sampling)};
             for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) tmi_sheet_number(sheet, numbers[i]);
         }
 }

@@ -29,7 +29,10 @@ const char *tmi_way_key(tmi_way way) { return ways[way].key; }
 
 tmi_spending tmi_spending_amplified(double eps, double delta, double population, double sample)
 {
-    return (tmi_spending){log1p(expm1(eps) * population / sample), fmin(1, delta * population / sample)};
+    /* log(1 + (e^eps - 1) N/n), from whichever form neither cancels nor overflows */
+    const double odds = population / sample,
+                 spent = eps < 1 ? log1p(expm1(eps) * odds) : eps + log(odds + exp(-eps) * (1 - odds));
+    return (tmi_spending){spent, fmin(1, delta * odds)};
 }
 
 /* ---- samples ---- */
@@ -224,7 +227,7 @@ static void medians(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t s
     for (tmi_way w = TMI_WAY_INVERSE; w < TMI_WAYS; w++) {
         const bool smooth = w == TMI_WAY_SMOOTH || w == TMI_WAY_SMOOTH_PAPER;
         double sum = 0, squares = 0;
-        if (smooth && !(noise->paper.alpha > 0)) continue;
+        if (smooth && !((w == TMI_WAY_SMOOTH ? &noise->ours : &noise->paper)->alpha > 0)) continue;
         const double runs = census && !(s->ways & 1u << TMI_WAY_HISTOGRAM) ? 1 : (double)s->runs;
         for (size_t b = 0; b < p->blocks; b++) {
             const sums *some = &p->sums[((size * p->blocks + b) * s->spending_count + spending) * TMI_WAYS + w];

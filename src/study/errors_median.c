@@ -95,8 +95,10 @@ tamis_status tmi_calibrate(tmi_smooth_calibration *c, const tmi_values *v, uint3
     for (uint32_t i = 0; i < n; i++) x[i] = v->sorted[(uint32_t)((i + 0.5) * v->count / n)];
     TMI_TRY(tmi_number_double(&eps, spent->eps, err));
     TMI_TRY(tmi_number_double(&delta, spent->delta, err));
-    TMI_TRY(tamis_smooth_choose(&choice, eps, delta, x, n, tmi_median_rank(n), v->from, v->to, err));
-    *c = (tmi_smooth_calibration){choice.alpha, choice.beta};
+    *c = (tmi_smooth_calibration){0, 0};
+    status = tamis_smooth_choose(&choice, eps, delta, x, n, tmi_median_rank(n), v->from, v->to, err);
+    if (status == TAMIS_OK) *c = (tmi_smooth_calibration){choice.alpha, choice.beta};
+    if (status == TAMIS_UNABLE) status = TAMIS_OK; /* there is none for an epsilon so small: the mechanism does not apply */
 
 done:
     tmi_number_frees(&eps, &delta, NULL);

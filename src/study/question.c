@@ -57,8 +57,9 @@ static tamis_status set_spread(tmi_study_asked *a, tamis_error *err)
     if (!p->from || !p->to)
         return tmi_fail(err, TAMIS_INVALID, "range: is needed, with two finite ends: values are clamped to it");
     const double sd = tmi_number_nearest(p->sd), from = tmi_number_nearest(p->from), to = tmi_number_nearest(p->to);
-    if (!(fabs(from) <= TMI_FARTHEST && fabs(to) <= TMI_FARTHEST && from < to))
-        return tmi_fail(err, TAMIS_INVALID, "range: must have two finite ends, the first below the second, and at most 10^100");
+    if (!(fabs(from) <= TMI_FARTHEST && fabs(to) <= TMI_FARTHEST && to - from >= TMI_SHORTEST))
+        return tmi_fail(err, TAMIS_INVALID,
+                        "range: must have two finite ends, the first below the second, neither beyond 10^100 nor within 10^-100");
     if (!(sd > 0))
         return tmi_fail(err, TAMIS_INVALID, "sd: must be positive: of a constant population there is nothing to estimate");
     if (p->size < 2 || p->size > MOST_PEOPLE) return tmi_fail(err, TAMIS_INVALID, "population: must be between 2 and 4 * 10^9");

@@ -250,8 +250,9 @@ tamis_status tmi_values_new(tmi_values *v, const tamis_study_population *p, uint
     if (!p->from || !p->to)
         return tmi_fail(err, TAMIS_INVALID, "range: is needed, with two finite ends: values are clamped to it");
     const double from = tmi_number_nearest(p->from), to = tmi_number_nearest(p->to);
-    if (!(fabs(from) <= TMI_FARTHEST && fabs(to) <= TMI_FARTHEST && from < to))
-        return tmi_fail(err, TAMIS_INVALID, "range: must have two finite ends, the first below the second, and at most 10^100");
+    if (!(fabs(from) <= TMI_FARTHEST && fabs(to) <= TMI_FARTHEST && to - from >= TMI_SHORTEST))
+        return tmi_fail(err, TAMIS_INVALID,
+                        "range: must have two finite ends, the first below the second, neither beyond 10^100 nor within 10^-100");
     if (p->size < 0 || count > TMI_MOST_VALUES)
         return tmi_fail(err, TAMIS_INVALID, "population: must be between 1 and %d", TMI_MOST_VALUES);
     if (!p->values) return tmi_fail(err, TAMIS_INVALID, "values: a law, quantiles or a file is needed to simulate a population");

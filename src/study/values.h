@@ -9,7 +9,8 @@
 
 #define TMI_MOST_VALUES 10000000 /* a simulation copies samples of them; and a few more would change nothing */
 
-#define TMI_FARTHEST 1e100 /* ends of a range: squares of errors stay finite */
+#define TMI_FARTHEST 1e100  /* ends of a range: squares of errors stay finite */
+#define TMI_SHORTEST 1e-100 /* length of a range: and above 0 */
 
 typedef struct tmi_values {
     double *sorted;

@@ -70,6 +70,7 @@ def intervals_that_promise_little_hold_less():
             result, = json.loads(done.stdout)["results"]
             assert result["protected"]["intervals"] == result["unprotected"]["intervals"] == 60
             shares.append((result["protected"]["coverage"], result["unprotected"]["coverage"]))
+            assert 0.3 * result["protected"]["se"] < result["rmse"] < 3 * result["protected"]["se"] and 0 < result["rmse_error"] < result["rmse"]
     (much, much_bare), (little, little_bare) = shares
     assert much > 0.85 and much_bare > 0.85 and 0 < little < much and 0 < little_bare < much_bare, shares
 

@@ -130,6 +130,7 @@ static void bad_populations_are_named(void **state)
         {{.values = "beta:2,10", .from = "0"}, "range:"},
         {{.values = "beta:2,10", .from = "1", .to = "1"}, "range:"},
         {{.values = "beta:2,10", .from = "0", .to = "1e400"}, "range:"},
+        {{.values = "beta:2,10", .from = "0", .to = "1e-300"}, "range:"},
         {{.values = "beta:2,10", .from = "0", .to = "1", .size = -1}, "population:"},
         {{.values = "beta:2,10", .from = "0", .to = "1", .size = INT64_MAX}, "population:"},
         {{.values = "beta:2,10", .from = "5", .to = "6"}, "all values"},
@@ -243,6 +244,22 @@ static void a_promise_that_is_not_kept_is_said(void **state)
         assert_int_equal(ask(&study, tamis_study_gain, &incomes, TAMIS_STUDY_MEDIAN, eps[k], "1e-6", NULL, NULL, &o, NULL),
                          TAMIS_OK);
         assert_true(!!strstr(tamis_study_as(study, TAMIS_STUDY_TEXT), "does not keep its promise") == (k == 1));
+        tamis_study_free(study);
+    }
+}
+
+/* From 10^-12 to 1000: what does not apply is left out, and the rest is there. */
+static void absurd_epsilons_are_answered(void **state)
+{
+    static const char *const eps[] = {"1e-12", "0.001", "50", "1000"};
+    const tamis_study_options o = {.runs = 2};
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        tamis_study *study;
+        tamis_error err;
+        if (ask(&study, tamis_study_gain, &incomes, TAMIS_STUDY_MEDIAN, eps[k], "1e-9", NULL, NULL, &o, &err) != TAMIS_OK)
+            fail_msg("%s: %s", eps[k], err.message);
+        assert_non_null(strstr(tamis_study_as(study, TAMIS_STUDY_CSV), "inverse,secret sample,40,"));
         tamis_study_free(study);
     }
 }
@@ -371,6 +388,7 @@ int main(void)
         cmocka_unit_test(the_mean_never_gains),
         cmocka_unit_test(answers_repeat),
         cmocka_unit_test(a_promise_that_is_not_kept_is_said),
+        cmocka_unit_test(absurd_epsilons_are_answered),
         cmocka_unit_test(bad_questions_are_named),
         cmocka_unit_test(a_study_can_be_stopped),
         cmocka_unit_test(without_memory_it_fails),
