@@ -1,5 +1,5 @@
-/* Totals that are read from contributions (schedule/contributions.h). Weights are in them, so that a part is one stratum of rows that
- * weigh the same; its sampling variance is that of its own squares. */
+/* Totals that are read from contributions (schedule/contributions.h). Weights are in them, so that a part is one stratum of rows
+ * that weigh the same; its sampling variance is that of its own squares. */
 #include <math.h>
 
 #include "base/memory.h"

@@ -53,7 +53,8 @@ static void put_step(tmi_json_out *out, double step)
     tamis_number_free(exact);
 }
 
-/* The points of a contribution, how they are made, and what a step is worth: of units that are not certain, and of certain ones. */
+/* The points of a contribution, how they are made, and what a step is worth: of units that are not certain, and of certain ones.
+ */
 static void put_contribution(tmi_json_out *out, const tmi_schedule *s, const tmi_origin *o)
 {
     tmi_json_add_open(out, "contribution", '{');

@@ -83,8 +83,8 @@ int64_t tmi_contribution_rows(const tmi_sampling *s, size_t part)
     return part == 1 ? certain : s->design->sample - certain;
 }
 
-/* The mean of 1 - p over the units of a sample is at most 1 - n/N, of the stratum where that is largest: the p of all units add up
- * to n, and their squares to n^2/N at least. */
+/* The mean of 1 - p over the units of a sample is at most 1 - n/N, of the stratum where that is largest: the p of all units add
+ * up to n, and their squares to n^2/N at least. */
 static double not_drawn(const tmi_sampling *s)
 {
     const tmi_plan_design *d = s->design;

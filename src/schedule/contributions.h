@@ -1,20 +1,20 @@
-/* Totals whose rows bring weights add up contributions, weight times value, and what counts is their bound: a number that the plan
- * gives (`contribution`), or the largest weight times bound over the units of a frame (`to: {times, of}`), not the largest weight
- * times the end of the range.
+/* Totals whose rows bring weights add up contributions, weight times value, and what counts is their bound: a number that the
+ * plan gives (`contribution`), or the largest weight times bound over the units of a frame (`to: {times, of}`), not the largest
+ * weight times the end of the range.
  *
- * A contribution is put on a public grid of at most 2^24 steps, row by row, and clamped to its ends. From there on it is a number
- * like any other, and rows weigh nothing: a table of it has the sensitivity of a row, whatever the weights are. A row without a
- * weight or value contributes 0.
+ * A contribution is put on a public grid of at most 2^24 steps, row by row, and clamped to its ends. From there on it is a
+ * number like any other, and rows weigh nothing: a table of it has the sensitivity of a row, whatever the weights are. A row
+ * without a weight or value contributes 0.
  *
- * Where bounds are relative to a size, units that are certain to be drawn (weight 1, large sizes) would set the bound for
- * all. They are measured apart, on a grid of as many steps that are larger. A certain unit is in every sample, so that a replaced
+ * Where bounds are relative to a size, units that are certain to be drawn (weight 1, large sizes) would set the bound for all.
+ * They are measured apart, on a grid of as many steps that are larger. A certain unit is in every sample, so that a replaced
  * record stays among the certain units or among the others, and the loss of the two parts is that of one of them. They have no
  * sampling variance.
  *
- * The sampling variance of the others is n/(n-1) times their squares about the mean, times 1 - n/N: Hajek's formula, which weighs
- * each square with its own 1 - p, as if squares had nothing to do with probabilities. Large units, with small 1 - p, mostly have
- * the large squares, and then this is more than that formula says. Where the size of the sample is not fixed there is no mean to
- * take off, and no 1 - p. */
+ * The sampling variance of the others is n/(n-1) times their squares about the mean, times 1 - n/N: Hajek's formula, which
+ * weighs each square with its own 1 - p, as if squares had nothing to do with probabilities. Large units, with small 1 - p,
+ * mostly have the large squares, and then this is more than that formula says. Where the size of the sample is not fixed there
+ * is no mean to take off, and no 1 - p. */
 #ifndef TMI_SCHEDULE_CONTRIBUTIONS_H
 #define TMI_SCHEDULE_CONTRIBUTIONS_H
 

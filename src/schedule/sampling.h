@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "num/number.h"
-#include "plan/frame_facts.h"
+#include "plan/design/frame_facts.h"
 #include "plan/plan.h"
 #include "schedule/request/psu_file.h"
 

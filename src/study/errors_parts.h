@@ -23,7 +23,8 @@ const double *tmi_samples_draw(void *place, const tmi_values *population, uint32
 /* The squared error of one simulated release of the histogram's median. */
 double tmi_histogram_error(const tmi_ordered *sample, double eps, double truth, tmi_stream *stream);
 
-/* The best calibration for the sample that is expected: its values are quantiles of the public population. Zeros if there is none. */
+/* The best calibration for the sample that is expected: its values are quantiles of the public population. Zeros if there is
+ * none. */
 tamis_status tmi_calibrate(tmi_smooth_calibration *calibration, const tmi_values *population, uint32_t n,
                            const tmi_spending *spent, tamis_error *err);
 

@@ -1,7 +1,7 @@
 /* The sensitivity of totals whose contributions are bounded, against its definition: all pairs of neighbours of a tiny survey,
  * through an engine. A record is replaced by another one that the design could have drawn instead, with any answers and any
- * weight, however far beyond the bounds; or it is gone. The distance of the two tables, in units of their sensitivity, is never above
- * 1, and for some pair it is 1. */
+ * weight, however far beyond the bounds; or it is gone. The distance of the two tables, in units of their sensitivity, is never
+ * above 1, and for some pair it is 1. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -200,7 +200,8 @@ static void a_row_adds_its_contribution(void **state)
 
 /* ---- bounds by size ---- */
 
-/* Three of 1 + 1/2 + 1/2 + 1/4 * 4 are drawn; what 2 times the size makes of it is 2 * 2 / (1/2) at most, or 2 * 40 of the certain one. */
+/* Three of 1 + 1/2 + 1/2 + 1/4 * 4 are drawn; what 2 times the size makes of it is 2 * 2 / (1/2) at most, or 2 * 40 of the
+ * certain one. */
 static const char frame[] = "u,w,size\nA,1,40\nB,0.5,2\nC,0.5,1\nD,0.25,0.5\nE,0.25,0.75\nF,0.25,1\nG,0.25,0\n";
 #define PPS "pps: {method: sampford, probability: w, frame: frame.csv, sample: 3}"
 #define BY_SIZE "{from: 0, to: {times: 2, of: size}, step: 0.25}"
