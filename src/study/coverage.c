@@ -112,7 +112,7 @@ static bool is_contributed(const tamis_coverage *study, size_t i)
 }
 
 /* The estimate of everybody; the plan's own design and calibration have no part in it. */
-static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, tmi_values values, watch *w, tamis_error *err)
+static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, tmi_which_values values, watch *w, tamis_error *err)
 {
     tmi_plan_stratum everybody = {.population = study->population, .sample = study->population};
     tamis_plan census = *study->plan;

@@ -32,7 +32,7 @@ int64_t tmi_population_size(const tmi_population *population);
 const tamis_design *tmi_population_design(const tmi_population *population);
 
 /* Numbers clamped and on the plan's grid; as they are in the file; or as totals count them, contributions clamped too. */
-typedef enum tmi_values { TMI_VALUES, TMI_RAW_VALUES, TMI_SUMMED_VALUES } tmi_values;
+typedef enum tmi_which_values { TMI_VALUES, TMI_RAW_VALUES, TMI_SUMMED_VALUES } tmi_which_values;
 
 /* The values of a declared number by row of the file: as they are there, and those that clamped samples have, which a study may
  * change before it draws. NULL: the file has no such column. */
@@ -51,7 +51,7 @@ tamis_status tmi_sample_respond(int64_t *units, size_t *count, const tmi_populat
 /* These units of the design, or all of them if `units` is NULL, as the rows of a source that the caller frees before the room.
  * The next call ends the last source's rows. */
 tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count,
-                               tmi_values values, tamis_error *err);
+                               tmi_which_values values, tamis_error *err);
 
 /* Whether totals of some column count other values than other statistics do. */
 bool tmi_population_contributes(const tmi_population *population);

@@ -81,7 +81,7 @@ done:
 bool tmi_population_contributes(const tmi_population *p) { return p->contributed; }
 
 tamis_status tmi_sample_source(tamis_source **source, tmi_sample_room *room, const int64_t *units, size_t count,
-                               tmi_values values, tamis_error *err)
+                               tmi_which_values values, tamis_error *err)
 {
     const tmi_population *p = room->population;
     tamis_status status;
