@@ -220,7 +220,7 @@ static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *
 {
     *variance = p->variance + p->differ;
     if (isnan(e->ratio)) return p->mean;
-    const double w = p->differ / (p->differ + e->sd * e->sd);
+    const double both = p->differ + e->sd * e->sd, w = both > 0 ? p->differ / both : 1;
     *variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
     return fmax(w * e->ratio + (1 - w) * p->mean, floor);
 }

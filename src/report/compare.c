@@ -59,9 +59,9 @@ static double mean_ratio(const comparison *c, size_t k, bool error)
 {
     double logs = 0, count = 0;
     for (size_t i = 0; i < c->preview->schedule.plan->statistic_count; i++) {
-        const double ratio = number_of(c, k, i, error) / number_of(c, 0, i, error);
-        if (!is_measured(c, i) || !(ratio > 0) || isinf(ratio)) continue;
-        logs += log(ratio);
+        const double own = number_of(c, 0, i, error), other = number_of(c, k, i, error);
+        if (!is_measured(c, i) || !(own > 0) || !(other > 0) || isinf(own) || isinf(other)) continue;
+        logs += log(other / own);
         count++;
     }
     return count > 0 ? exp(logs / count) : NAN;

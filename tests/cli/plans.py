@@ -25,6 +25,8 @@ def read(plan):
     """tamis check refuses what it cannot release (4); errors of the plan are 3."""
     with tempfile.TemporaryDirectory() as folder:
         pathlib.Path(folder, "plan.yaml").write_text("".join(plan.values()))
+        pathlib.Path(folder, "frame.csv").write_text("business_id,inclusion_probability,turnover_last_year\n" +
+                                                     "".join(f"b{i},0.5,{100 + i}\n" for i in range(300)))
         return tamis("check", "plan.yaml", cwd=folder)
 
 

@@ -42,6 +42,7 @@ MAPS = {
     "properties/design/properties/stratified": f"design: {{stratified: {{{UNKNOWN}}}}}\n",
     "definitions/sizes": f"design: {{stratified: {{by: g, within: bernoulli, strata: {{a: {{{UNKNOWN}}}}}}}}}\n",
     **{f"definitions/{name}": f"design: {{{name}: {{{UNKNOWN}}}}}\n" for name in DESIGNS},
+    "definitions/weights/properties/deff/anyOf/1": f"design: {{weights: {{deff: {{{UNKNOWN}}}}}}}\n",
     "definitions/two_stage/properties/first": f"design: {{two_stage: {{first: {{{UNKNOWN}}}}}}}\n",
     "definitions/two_stage/properties/second": f"design: {{two_stage: {{second: {{{UNKNOWN}}}}}}}\n",
     "properties/design/properties/typical": f"design: {{typical: {{{UNKNOWN}}}}}\n",
@@ -59,7 +60,8 @@ MAPS = {
     "properties/postprocess/properties/suppress": f"postprocess: {{suppress: {{{UNKNOWN}}}}}\n",
 }
 # Keys that the reader takes in a stratum as the design within asks for them, and the list of one design has only some.
-APART = {"definitions/sizes": {"population", "sample", "rate"},
+APART = {"definitions/column/properties/to/anyOf/1": {"times", "of"}, # else it is a map by stratum
+         "definitions/sizes": {"population", "sample", "rate"},
          "properties/design/properties/stratified/properties/within/anyOf/1": set(DESIGNS) - {"weights"}}
 
 

@@ -91,7 +91,7 @@ static void check(const char *design, const char *privacy, const char *statistic
     size_t count = 0, answer = 0;
     secret_count = 0;
     for (size_t i = 0; i < r->schedule.measurement_count; i++)
-        for (size_t cell = 0; cell < r->schedule.measurements[i].cells; cell++) {
+        for (size_t cell = 0; cell < r->schedule.measurements[i].numbers; cell++) {
             assert_true(count < 256);
             noise[count] = (int64_t)(r->noisy[i][cell] - engine.answers[answer]); /* one measure per table: one order */
             if (llabs(noise[count]) > 1 << 20 && engine.answers[answer] != 0) keep_secret(&noise[count], sizeof *noise);
@@ -130,7 +130,7 @@ static void answers_are_wiped(void **state)
 static void noise_of_strata_is_wiped(void **state)
 {
     (void)state;
-    check(STRATA, "1e-7", "  - {count: units, by: [g, h]}\n");
+    check(STRATA, "1e-7", "  - {count: units, by: [s, g]}\n");
 }
 
 int main(void)
