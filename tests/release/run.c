@@ -447,7 +447,7 @@ static void every_allocation_may_fail(void **state)
     tamis_error err = {0};
     char folder[100];
     snprintf(folder, sizeof folder, "%s/out", place);
-    EVERY_ALLOCATION_FAILS(tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = folder}, &err), {
+    ALLOCATIONS_FAIL(k_ + 1 + k_ / 40, tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = folder}, &err), {
         assert_null(release);
         assert_int_equal(entries(place), 0);
     });
