@@ -91,8 +91,8 @@ static void weights_and_clusters(void **state)
         "poisson: {probability: p, frame: frame.csv}",
         "pps: {method: sampford, probability: p, sample: 120, frame: frame.csv}",
         "cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}",
-        "stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, strata: {p: {population: 40, sample: 8}, q: "
-        "{population: 30, sample: 12}}}",
+        ("stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, strata: {p: {population: 40, sample: 8}, q: "
+         "{population: 30, sample: 12}}}"),
     };
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         const char *privacy = strstr(designs[i], "frame") ? MUCH ", id: u, given: frame" : MUCH;

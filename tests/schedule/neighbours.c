@@ -484,7 +484,7 @@ static void strata_that_are_protected(void **state)
                 for (size_t s = 0; s < 2; s++) /* neighbours in the list differ in their stratum alone */
                     list[records++] = (array_row){.x = x[i % 3], .y = y[i / 3], .g = gs[g], .h = hs[h], .s = s ? "q" : "p"};
     tamis_plan *plan = plan_with(
-        "stratified: {by: s, within: srs, strata: {p: {population: 9, sample: 2}, q: {population: 7, sample: 2}}}",
+        "stratified: {by: s, within: srs, strata: {p: {population: 7, sample: 2}, q: {population: 9, sample: 2}}}",
         "protect: population, given: nothing, design_variables: protected, epsilon: 1", X,
         "  - {count: units, by: g}\n  - total: x\n  - {mean: y, by: g}\n  - {ratio: {of: x, to: y}}\n");
     tmi_schedule s;
