@@ -29,7 +29,7 @@ tamis_status tmi_count_test_make(tmi_count_test *test, const tmi_count_case *c, 
     *test = (tmi_count_test){.c = c,
                              .noisy = noisy,
                              .alpha = 1 - tmi_number_nearest(c->confidence),
-                             .noise = {1, scale, !c->scale}};
+                             .noise = {1, scale, !c->scale, 1}};
     test->rate = c->law == TMI_COUNT_RATE ? tmi_number_nearest(c->rate) : (double)c->sample / (double)c->population;
     double share = fmin(fmax((double)noisy / (c->law == TMI_COUNT_RATE ? INFINITY : (double)c->sample), 0), 1);
     double counts = c->law == TMI_COUNT_RATE ? fmax((double)noisy, 1) : (double)c->sample * share * (1 - share);
