@@ -23,7 +23,7 @@ void tmi_read_contribution(tmi_reader *reader, const tmi_value *value, tmi_plan_
         tmi_complain_key(reader, value, "expected either `contribution` or `to: {times, of}`, which bounds contributions too");
 }
 
-/* What a grid allows stands for the bound that only the frame knows. */
+/* Only the frame knows the bound; until it is read, what the grid allows is used. */
 #define FARTHEST (INT64_C(1) << 51)
 
 static void set_farthest(tmi_reader *reader, const tmi_value *to, tmi_plan_column *column)

@@ -52,13 +52,13 @@ typedef struct tmi_sampling {
     bool anywhere;             /* a replaced record may be in any cluster */
     int64_t pairs;             /* of clusters of the same stratum; 0: not public */
     size_t pair_strata;        /* strata of the design, or of the list */
-    int64_t *pair_points; /* one per such stratum: a pair stands for so many steps, more than 1 where one cluster is left over */
-    tamis_number *pair_step; /* 2^-10; where all strata have the same, what that is: its points are 1 */
-    bool lonely;             /* a stratum has only one cluster, which shows no variance */
-    int64_t df;              /* first-stage units minus strata; -1: not public */
-    int64_t rows;            /* in the file at most, or a guess far above where that is not public */
-    bool rows_bounded;       /* no guess */
-    bool rows_fixed;         /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
+    int64_t *pair_points;      /* one per such stratum: what a pair counts for, in steps; above 1 if a cluster is left over */
+    tamis_number *pair_step;   /* 2^-10; where all strata have the same, what that is: its points are 1 */
+    bool lonely;               /* a stratum has only one cluster, which shows no variance */
+    int64_t df;                /* first-stage units minus strata; -1: not public */
+    int64_t rows;              /* in the file at most, or a guess far above where that is not public */
+    bool rows_bounded;         /* no guess */
+    bool rows_fixed;           /* the design fixes the number of rows (distinct ids) in each stratum, and all may know it */
     size_t parts; /* of contributions: 2 where units that are certain to be drawn are measured apart (contributions.h) */
     const tmi_frame_facts *frame; /* what the plan's frame says; NULL without one */
     bool of_units;                /* rows are kept by id: the one that is kept may be in no stratum, and then has no weight */
