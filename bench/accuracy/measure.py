@@ -182,8 +182,8 @@ def pps(options):
         for r in study["results"]:
             if r["statistic"] == "total" and r["column"] == total:
                 rows.append([name, total, f"{next(v for k, v in r.items() if k.startswith('width')):.1f}"])
-    return ("Totals under probabilities proportional to size, epsilon 8: width beside that without protection (wanted: at most 2, which\n"
-            "needs bounds relative to the size: not there yet).\n\n" + table(["population", "total of", "width / unprotected"], rows))
+    return ("Totals under probabilities proportional to size, epsilon 8: width beside that without protection (wanted: at most\n"
+            "2). The plans bound contributions, weight times value, just above those of their populations.\n\n" + table(["population", "total of", "width / unprotected"], rows))
 
 
 # ---- time ----
