@@ -7,7 +7,7 @@
 
 bool tmi_needs_frame_units(const tamis_plan *plan)
 {
-    for (size_t i = 0; i < plan->statistic_count && plan->design.frame; i++)
+    for (size_t i = 0; i < plan->asked_count && plan->design.frame; i++)
         if (tmi_is_contributed(&plan->statistics[i]) && plan->statistics[i].column->times) return true;
     return false;
 }

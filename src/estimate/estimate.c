@@ -168,9 +168,9 @@ done:
 
 static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
 {
-    for (size_t i = 0; i < plan->statistic_count; i++) {
+    for (size_t i = 0; i < plan->asked_count; i++) {
         const tmi_plan_statistic *s = &plan->statistics[i];
-        if (s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN) continue;
+        if (!tmi_is_of_distribution(s->kind)) continue;
         return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s: not available in this version", plan->name, s->line, s->place,
                         tmi_statistic_kind_name(s->kind));
     }

@@ -89,14 +89,14 @@ tamis_status tmi_postprocess(tmi_results *r, const tmi_inference *reading, tamis
     const tamis_plan *plan = r->plan;
     tamis_status status = TAMIS_OK;
     tmi_result *list = r->list;
-    for (size_t i = 0; plan->postprocess.nonnegative && i < plan->statistic_count && status == TAMIS_OK; i++) {
+    for (size_t i = 0; plan->postprocess.nonnegative && i < plan->asked_count && status == TAMIS_OK; i++) {
         size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
         if (is_not_negative(&plan->statistics[i]) && !list->known) status = cut_negative(list, cells, err);
         list += cells;
     }
     bool rules = plan->postprocess.cv_above || plan->postprocess.units_below > 0;
     list = r->list;
-    for (size_t i = 0; rules && i < plan->statistic_count && status == TAMIS_OK; i++) {
+    for (size_t i = 0; rules && i < plan->asked_count && status == TAMIS_OK; i++) {
         size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
         status = suppress(list, cells, reading, err);
         list += cells;

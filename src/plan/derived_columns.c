@@ -285,6 +285,22 @@ const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *v
     return NULL;
 }
 
+const tmi_plan_column *tmi_add_below(tmi_reader *reader, tamis_plan *plan, const tmi_plan_column *number, int64_t cut)
+{
+    const tmi_plan_condition below = {.column = number, .least = number->grid.low, .most = cut - 1};
+    for (size_t i = plan->declared_count; i < plan->column_count; i++)
+        if (same_conditions(&plan->columns[i], &below, 1)) return &plan->columns[i];
+    tmi_plan_condition *list = tmi_alloc(1, sizeof *list);
+    if (!list) {
+        reader->no_memory = true;
+        return NULL;
+    }
+    *list = below;
+    if (plan->column_count < plan->column_room) return add_indicator(reader, plan, list, 1);
+    tmi_free(list);
+    return NULL;
+}
+
 /* ---- cuts ---- */
 
 /* The cuts inside the range, as points and numbers; a cut at an end of the range says nothing and is left out. */

@@ -91,6 +91,8 @@ static void clear_statistic(const tmi_plan_statistic *statistic)
     tmi_free(statistic->label);
     tamis_number_free(statistic->confidence);
     free_numbers(statistic->at, statistic->at_count);
+    tamis_number_free(statistic->limit);
+    tmi_free(statistic->own_cuts);
 }
 
 const tamis_plan *tmi_plan_hold(const tamis_plan *plan)
@@ -117,6 +119,8 @@ void tamis_plan_free(tamis_plan *plan)
     clear_loss(&plan->privacy.loss);
     for (size_t i = 0; i < plan->statistic_count; i++) clear_statistic(&plan->statistics[i]);
     tmi_free(plan->statistics);
+    for (size_t i = 0; i < plan->curve_count; i++) tmi_free(plan->curves[i].cuts);
+    tmi_free(plan->curves);
     tmi_free(plan->ledger);
     clear_loss(&plan->budget);
     for (size_t i = 0; i < plan->control_count; i++) free_numbers(plan->controls[i].totals, plan->controls[i].total_count);

@@ -142,12 +142,24 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *s)
         for (size_t i = 0; i < s->at_count; i++) tmi_put_exact_value(out, s->at[i]);
         tmi_json_close(out, ']');
     }
+    tmi_put_exact_field(out, "line", s->limit);
 }
 
-static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
+/* Those that a distribution function was made with, also where the plan leaves them to tamis: whatever a later version would
+ * choose, a certificate has them. */
+static void put_cuts(tmi_json_out *out, const tmi_plan_curve *curve)
+{
+    tmi_json_add_open(out, "cuts", '[');
+    for (size_t i = 0; i < curve->cut_count; i++) tmi_put_grid_point(out, curve->column, curve->cuts[i]);
+    tmi_json_close(out, ']');
+}
+
+static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_statistic *s)
 {
     tmi_json_open(out, '{');
     tmi_put_asked(out, s);
+    tmi_put_text_field(out, "interval", s->inverse);
+    if (tmi_is_of_distribution(s->kind)) put_cuts(out, &plan->curves[s->curve]);
     tmi_put_exact_field(out, "confidence", s->confidence);
     tmi_put_text_field(out, "label", s->label);
     tmi_json_close(out, '}');
@@ -254,7 +266,7 @@ tamis_status tmi_plan_json(tmi_value **json, const tamis_plan *plan, tamis_error
     for (size_t i = 0; i < plan->declared_count; i++) tmi_put_declared_column(out, plan, &plan->columns[i]);
     tmi_json_close(out, '}');
     tmi_json_add_open(out, "statistics", '[');
-    for (size_t i = 0; i < plan->statistic_count; i++) put_statistic(out, &plan->statistics[i]);
+    for (size_t i = 0; i < plan->asked_count; i++) put_statistic(out, plan, &plan->statistics[i]);
     tmi_json_close(out, ']');
     if (tmi_has_budget(plan)) {
         tmi_json_add_open(out, "budget", '{');

@@ -39,6 +39,7 @@ void tmi_put_asked(tmi_json_out *out, const tmi_plan_statistic *statistic);
 /* A declared column as a plan writes it; cuts of a number; what a statistic is about and its groups, with keys
  * (json_columns.c). */
 void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tmi_plan_column *column);
+void tmi_put_grid_point(tmi_json_out *out, const tmi_plan_column *column, int64_t point); /* its value */
 void tmi_put_cuts(tmi_json_out *out, const tmi_plan_column *column);
 void tmi_put_about(tmi_json_out *out, const char *key, const tmi_plan_column *column);
 void tmi_put_by(tmi_json_out *out, const char *key, const tmi_plan_column *const *by, size_t count);

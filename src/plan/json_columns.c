@@ -4,7 +4,7 @@
 #include "plan/json_fields.h"
 
 /* The value of a grid point. */
-static void put_point(tmi_json_out *out, const tmi_plan_column *column, int64_t point)
+void tmi_put_grid_point(tmi_json_out *out, const tmi_plan_column *column, int64_t point)
 {
     tamis_number *k = NULL, *value = NULL;
     if (tmi_number_ratio(&k, point, 1, NULL) == TAMIS_OK && tmi_number_mul(&value, k, column->step, NULL) == TAMIS_OK)
@@ -39,7 +39,7 @@ static void put_missing(tmi_json_out *out, const tmi_plan_column *column)
     if (column->missing == TMI_NEVER) tmi_put_text_field(out, "missing", "none");
     if (column->missing == TMI_AS_VALUE) {
         tmi_json_key(out, "missing");
-        if (column->is_number) put_point(out, column, column->instead);
+        if (column->is_number) tmi_put_grid_point(out, column, column->instead);
         else tmi_json_put_string(out, column->values[column->instead]);
     }
     if (column->missing_code_count + column->missing_text_count == 0) return;
@@ -118,9 +118,9 @@ static void put_indicator(tmi_json_out *out, const tmi_plan_column *column)
         for (size_t j = 0; j < c->code_count; j++) tmi_json_put_string(out, c->column->values[c->codes[j]]);
         if (c->code_count == 0) {
             tmi_json_key(out, "from");
-            put_point(out, c->column, c->least);
+            tmi_put_grid_point(out, c->column, c->least);
             tmi_json_key(out, "to");
-            put_point(out, c->column, c->most);
+            tmi_put_grid_point(out, c->column, c->most);
         }
         tmi_json_close(out, c->code_count > 0 ? ']' : '}');
     }

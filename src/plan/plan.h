@@ -40,6 +40,8 @@
 #define TMI_MAX_WAVE_GROUPS 1000 /* as many as a ledger takes */
 #define TMI_MAX_STRATA 10000
 #define TMI_MAX_AT 1000
+#define TMI_MAX_CURVE_CUTS 256 /* of one distribution function */
+#define TMI_MAX_ALL_CUTS 2048  /* of all distribution functions of a plan */
 #define TMI_MAX_CUTS 10000
 #define TMI_MAX_CONDITIONS 16
 #define TMI_MAX_ROWS_PER_UNIT 1000000
@@ -191,9 +193,15 @@ typedef enum tmi_statistic_kind {
     TMI_TABLE,     /* weighted counts; the columns of the table are the first of `by` */
     TMI_HISTOGRAM, /* weighted counts; the bins are the last of `by` */
     TMI_VARIANCE,
-    TMI_QUANTILE,
-    TMI_MEDIAN
+    TMI_QUANTILE, /* from here on: what is read from a distribution function */
+    TMI_MEDIAN,
+    TMI_SHARE_BELOW, /* of a line */
+    TMI_POVERTY,     /* the share below `line` times the median */
+    TMI_GINI,
+    TMI_S80S20 /* the total of the upper fifth divided by that of the lower one */
 } tmi_statistic_kind;
+
+static inline bool tmi_is_of_distribution(tmi_statistic_kind kind) { return kind >= TMI_QUANTILE; }
 
 typedef struct tmi_plan_statistic {
     tmi_statistic_kind kind;
@@ -207,10 +215,25 @@ typedef struct tmi_plan_statistic {
     tamis_number *confidence;
     tamis_number **at; /* quantile: ascending, in (0, 1); median: 1/2 */
     size_t at_count;
-    const char *method; /* of a mean or share: "ratio", "known_size"; NULL: the usual one */
-    char *label;        /* for the report only: its title there; NULL: made from its columns */
-    int line, place;    /* where it is in the file */
+    tamis_number *limit; /* the key `line`; share_below: a value; poverty: a part of the median */
+    int64_t *own_cuts;   /* of its distribution function, as the plan gives them: grid points; NULL: tamis chooses them */
+    size_t own_cut_count;
+    size_t curve;        /* the distribution function that it is read from; SIZE_MAX: none */
+    const char *method;  /* of a mean or share: "ratio", "known_size"; of a quantile its mechanism; NULL: the usual one */
+    const char *inverse; /* of a quantile without protection: how its interval is made (R's interval.type); NULL: "mean" */
+    char *label;         /* for the report only: its title there; NULL: made from its columns */
+    int line, place;     /* where it is in the file */
 } tmi_plan_statistic;
+
+/* A distribution function: the shares of the rows below each cut are statistics of their own, after those that were asked for,
+ * so that they are measured, and their errors known, like all others. Statistics of the same column, groups, condition and
+ * confidence share one. */
+typedef struct tmi_plan_curve {
+    const tmi_plan_column *column;
+    int64_t *cuts; /* ascending grid points; rows below a cut have points below it */
+    size_t cut_count;
+    size_t first; /* the statistic of the first cut; those of the others follow */
+} tmi_plan_curve;
 
 tmi_family_of tmi_statistic_family(const tmi_plan_statistic *statistic);
 
@@ -285,8 +308,10 @@ struct tamis_plan {
     tmi_plan_column *columns; /* declared ones, then those made from others */
     size_t declared_count;    /* declared under `columns`, and the category of the strata */
     size_t column_count, column_room;
-    tmi_plan_statistic *statistics;
-    size_t statistic_count;
+    tmi_plan_statistic *statistics; /* those that are asked for, then those that distribution functions are made of */
+    size_t asked_count, statistic_count;
+    tmi_plan_curve *curves;
+    size_t curve_count;
     char *ledger;         /* path; unless said, tamis.ledger beside the plan: plans of one folder share their accounts */
     bool ledger_exists;   /* the plan says so: none is created */
     tmi_plan_loss budget; /* what the survey may spend in all; all NULL: not given, and then the plan cannot be released */
@@ -302,6 +327,14 @@ static inline bool tmi_has_budget(const tamis_plan *plan) { return plan->budget.
 static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
 {
     return statistic->method && strcmp(statistic->method, "known_size") == 0;
+}
+
+/* Whether a mechanism chooses the answer of a quantile, and its distribution function serves the interval alone; else the answer
+ * is read from the distribution function. */
+static inline bool tmi_is_chosen(const tmi_plan_statistic *statistic)
+{
+    const bool is_quantile = statistic->kind == TMI_QUANTILE || statistic->kind == TMI_MEDIAN;
+    return is_quantile && !(statistic->method && strcmp(statistic->method, "histogram") == 0);
 }
 
 /* Whether totals of a number add up contributions, weight times value, with a bound of their own. */
@@ -327,7 +360,8 @@ void tmi_plan_drop(const tamis_plan *plan);
 
 void tmi_plan_wave_clear(tmi_plan_wave *wave);
 
-/* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile. */
+/* Cells of a statistic: the product of the numbers of values of its `by` columns, and of the `at` of a quantile, which runs
+ * fastest. */
 int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic);
 
 /* Whether a connection to PostgreSQL has a password in it: password=x, ?password=x, or user:x@ in an address. */

@@ -41,12 +41,25 @@ const tmi_plan_column *tmi_add_category(tamis_plan *plan, const char *name, cons
 const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *value, tamis_plan *plan);
 const tmi_plan_column *tmi_read_cuts(tmi_reader *reader, const tmi_value *list, tamis_plan *plan, const tmi_plan_column *number);
 
+/* The indicator of the points of a number below a cut; NULL without memory. */
+const tmi_plan_column *tmi_add_below(tmi_reader *reader, tamis_plan *plan, const tmi_plan_column *number, int64_t cut);
+
 /* A number of the file by its name; or, the second, an indicator too. NULL after a complaint. */
 const tmi_plan_column *tmi_read_number(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan);
 const tmi_plan_column *tmi_read_number_column(tmi_reader *reader, const tmi_value *value, tamis_plan *plan);
 
 /* `by`: a category, cuts of a number, or a list of them, added to by[0..*count-1]. */
 void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, const tmi_plan_column **by, size_t *count);
+
+/* ---- distribution functions ---- */
+
+/* What belongs to a statistic that is read from one: at, line, method, interval, cuts. `kind` is the key that names it. */
+void tmi_read_distribution(tmi_reader *reader, const tmi_value *value, const tmi_value *kind, tamis_plan *plan,
+                           tmi_plan_statistic *statistic);
+
+/* The distribution functions of all statistics, and the statistics that they are made of; how many columns these need. */
+void tmi_make_curves(tmi_reader *reader, const tmi_value *list, tamis_plan *plan);
+size_t tmi_count_curve_columns(const tmi_value *statistics);
 
 /* ---- contributions ---- */
 

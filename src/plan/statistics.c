@@ -84,20 +84,40 @@ static void read_share_of(tmi_reader *reader, const tmi_value *value, void *targ
     if (take_kind(reader, value, e, TMI_SHARE)) e->statistic->column = tmi_read_indicator(reader, value, e->plan);
 }
 
-/* Quantiles are of numbers of the file. */
-static void read_quantile_of(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
+/* Distribution functions are of numbers of the file. */
+static void read_of_distribution(tmi_reader *reader, const tmi_value *value, entry *e, tmi_statistic_kind kind)
 {
     if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number(reader, value, e->plan);
 }
 
 static void read_quantile(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    read_quantile_of(reader, value, target, TMI_QUANTILE);
+    read_of_distribution(reader, value, target, TMI_QUANTILE);
 }
 
 static void read_median(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    read_quantile_of(reader, value, target, TMI_MEDIAN);
+    read_of_distribution(reader, value, target, TMI_MEDIAN);
+}
+
+static void read_share_below(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_of_distribution(reader, value, target, TMI_SHARE_BELOW);
+}
+
+static void read_poverty(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_of_distribution(reader, value, target, TMI_POVERTY);
+}
+
+static void read_gini(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_of_distribution(reader, value, target, TMI_GINI);
+}
+
+static void read_s80s20(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_of_distribution(reader, value, target, TMI_S80S20);
 }
 
 static void read_of(tmi_reader *reader, const tmi_value *value, void *target)
@@ -262,30 +282,6 @@ static void read_confidence(tmi_reader *reader, const tmi_value *value, void *ta
     tamis_number_free(most);
 }
 
-/* A quantile's positions, ascending, between 0 and 1; one number is a list of one. */
-static void read_at(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
-{
-    bool list = value->kind == TMI_VALUE_LIST;
-    if (value->kind == TMI_VALUE_MAP || (list && (value->count == 0 || value->count > TMI_MAX_AT))) {
-        tmi_complain(reader, value, "expected 1 to %d numbers between 0 and 1, e.g. [0.25, 0.5, 0.75]", TMI_MAX_AT);
-        return;
-    }
-    s->at = tmi_alloc(list ? value->count : 1, sizeof *s->at);
-    if (!s->at) {
-        reader->no_memory = true;
-        return;
-    }
-    for (const tmi_value *item = list ? value->first : value; item; item = list ? item->next : NULL) {
-        tamis_number **at = &s->at[s->at_count];
-        if (!tmi_read_exact(reader, item, at, "0.5")) return;
-        s->at_count++;
-        if (tmi_number_sign(*at) <= 0 || tmi_number_compare_int(*at, 1) >= 0)
-            tmi_complain(reader, item, "expected a number between 0 and 1, e.g. 0.5");
-        else if (s->at_count > 1 && tmi_number_compare(*at, at[-1]) <= 0)
-            tmi_complain(reader, item, "expected numbers in ascending order, e.g. [0.25, 0.5, 0.75]");
-    }
-}
-
 /* Where the population is public, a mean may be the total divided by it. */
 static void read_method(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
 {
@@ -310,6 +306,10 @@ static const tmi_plan_key keys[] = {
     {.name = "histogram", .read = read_histogram},
     {.name = "quantile", .read = read_quantile},
     {.name = "median", .read = read_median},
+    {.name = "share_below", .read = read_share_below},
+    {.name = "poverty", .read = read_poverty},
+    {.name = "gini", .read = read_gini},
+    {.name = "s80s20", .read = read_s80s20},
     {.name = "variance", .read = read_variance},
     /* what may stand beside a statistic */
     {.name = "by", .read = tmi_read_later},
@@ -320,11 +320,10 @@ static const tmi_plan_key keys[] = {
     {.name = "where", .read = read_where},
     {.name = "method", .read = tmi_read_later},
     {.name = "at", .read = tmi_read_later},
+    {.name = "line", .read = tmi_read_later},
+    {.name = "interval", .read = tmi_read_later},
     {.name = "cuts", .read = tmi_read_later},
     /* what tamis does not do */
-    {.name = "gini", .not_offered = "the Gini index has no useful private form here"},
-    {.name = "s80_s20", .not_offered = "S80/S20 has no useful private form here"},
-    {.name = "poverty", .not_offered = "release the median first, then the share below a fixed line"},
     {.name = "regression", .not_offered = "release totals of products instead"},
     {.name = "change", .not_offered = "release both waves and add their standard errors"},
 };
@@ -343,20 +342,22 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
 {
     tmi_plan_statistic *s = e->statistic;
     const tmi_value *by = tmi_value_get(value, "by"), *at = tmi_value_get(value, "at"), *cuts = tmi_value_get(value, "cuts"),
-                    *method = tmi_value_get(value, "method");
+                    *method = tmi_value_get(value, "method"), *line = tmi_value_get(value, "line"),
+                    *interval = tmi_value_get(value, "interval");
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
-    else if (cuts) tmi_complain_key(reader, cuts, "is for histograms; to cut groups, write e.g. by: {age: [16, 65]}");
-    if (s->kind == TMI_QUANTILE && at) read_at(reader, at, s);
-    else if (s->kind == TMI_QUANTILE)
-        tmi_complain_key(reader, e->kind, "expected the key at with it, e.g. at: [0.25, 0.5, 0.75]");
-    else if (at) tmi_complain_key(reader, at, "is for quantiles");
+    if (tmi_is_of_distribution(s->kind)) {
+        tmi_read_distribution(reader, value, e->kind, e->plan, s);
+        return;
+    }
+    if (cuts && s->kind != TMI_HISTOGRAM)
+        tmi_complain_key(reader, cuts,
+                         "is for histograms and distribution functions; to cut groups, write e.g. by: {age: [16, 65]}");
+    if (at) tmi_complain_key(reader, at, "is for quantiles");
+    if (line) tmi_complain_key(reader, line, "is for share_below and poverty");
+    if (interval) tmi_complain_key(reader, interval, "is for quantiles");
     if (method) read_method(reader, method, s);
-    if (s->kind != TMI_MEDIAN) return;
-    s->at = tmi_alloc(1, sizeof *s->at);
-    if (!s->at || tmi_number_ratio(s->at, 1, 2, NULL) != TAMIS_OK) reader->no_memory = true;
-    else s->at_count = 1;
 }
 
 static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_plan *plan, tmi_plan_statistic *statistic)
@@ -368,8 +369,8 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
     if (value->kind == TMI_VALUE_MAP) read_rest(reader, value, &e);
     if (!e.kind && reader->count == before) {
         tmi_complain(reader, value,
-                     "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile or "
-                     "median, e.g. %s",
+                     "expected a statistic: count, total, mean, share, ratio, table, histogram, variance, quantile, median, "
+                     "share_below, poverty, gini or s80s20, e.g. %s",
                      example);
     }
     bool shared = statistic->share || tmi_number_ratio(&statistic->share, 1, 1, NULL) == TAMIS_OK;
@@ -385,6 +386,7 @@ static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
         return false;
     for (size_t i = 0; i < a->at_count; i++)
         if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
+    if (a->limit && tmi_number_compare(a->limit, b->limit) != 0) return false;
     for (size_t i = 0; i < a->by_count; i++) {
         bool found = false;
         for (size_t j = 0; j < b->by_count; j++) found = found || a->by[i] == b->by[j];
@@ -429,4 +431,6 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *targe
                      (long long)TMI_MAX_PLAN_CELLS);
         return;
     }
+    plan->asked_count = plan->statistic_count;
+    if (reader->count == 0 && !reader->no_memory) tmi_make_curves(reader, value, plan);
 }

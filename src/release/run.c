@@ -268,11 +268,11 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     r->results.promised = &r->promised;
-    for (size_t i = 0; i < r->results.count; i++) {
+    for (size_t i = 0; i < r->results.all; i++) {
         if (r->results.list[i].cell != 0) continue; /* the first group of a statistic */
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &reading, r->results.list[i].statistic, err));
     }
-    for (size_t i = 0; i < r->results.count; i++) tmi_result_bound(&r->results.list[i]);
+    for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &reading, err));
 
 done:

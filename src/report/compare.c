@@ -27,7 +27,7 @@ static void clear(comparison *c)
 static tamis_status make(comparison *c, const tmi_preview *p, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *c = (comparison){.preview = p, .now = tmi_outcomes_now(p->forecasts, p->schedule.plan->statistic_count)};
+    *c = (comparison){.preview = p, .now = tmi_outcomes_now(p->forecasts, p->schedule.plan->asked_count)};
     if (!c->now) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < KINDS; k++) TMI_TRY(tmi_alternative_make(&c->list[k], kinds[k], &p->schedule, p->forecasts, err));
 
@@ -58,7 +58,7 @@ static double number_of(const comparison *c, size_t k, size_t i, bool error)
 static double mean_ratio(const comparison *c, size_t k, bool error)
 {
     double logs = 0, count = 0;
-    for (size_t i = 0; i < c->preview->schedule.plan->statistic_count; i++) {
+    for (size_t i = 0; i < c->preview->schedule.plan->asked_count; i++) {
         const double own = number_of(c, 0, i, error), other = number_of(c, k, i, error);
         if (!is_measured(c, i) || !(own > 0) || !(other > 0) || isinf(own) || isinf(other)) continue;
         logs += log(other / own);
@@ -83,8 +83,8 @@ static void write_table(tmi_text *text, const comparison *c, bool error)
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
-    for (size_t i = 0; i <= s->plan->statistic_count; i++) {
-        const bool last = i == s->plan->statistic_count;
+    for (size_t i = 0; i <= s->plan->asked_count; i++) {
+        const bool last = i == s->plan->asked_count;
         if (!last && !is_measured(c, i)) continue;
         for (size_t k = 0; k < COLUMNS; k++) tmi_text_init(&cells[k]);
         if (last) tmi_text_put(&cells[0], "all, this plan = 1");
@@ -199,7 +199,7 @@ tamis_status tmi_compare_json(char **text, const tmi_preview *preview, tamis_err
                      (kinds[k] == TMI_OTHER_LAW) != s->gaussian);
     tmi_json_close(&out, ']');
     tmi_json_add_open(&out, "statistics", '[');
-    for (size_t i = 0; i < s->plan->statistic_count; i++) put_statistic(&out, &c, i);
+    for (size_t i = 0; i < s->plan->asked_count; i++) put_statistic(&out, &c, i);
     tmi_json_close(&out, ']');
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");

@@ -115,7 +115,7 @@ static void add_deff(tmi_lines *lines, const tamis_plan *plan)
         tmi_text_format(&words, ", of %s ", families[k]);
         tmi_text_number(&words, d->deff_of[k]);
     }
-    for (size_t i = 0; i < plan->statistic_count; i++) {
+    for (size_t i = 0; i < plan->asked_count; i++) {
         if (!plan->statistics[i].deff) continue;
         tmi_text_format(&words, ", of statistic %zu ", i + 1);
         tmi_text_number(&words, plan->statistics[i].deff);

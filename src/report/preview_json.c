@@ -140,7 +140,7 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     }
     tmi_json_close(&out, ']');
     tmi_json_add_open(&out, "statistics", '[');
-    for (size_t i = 0; i < s->plan->statistic_count; i++) put_statistic(&out, preview, i);
+    for (size_t i = 0; i < s->plan->asked_count; i++) put_statistic(&out, preview, i);
     tmi_json_close(&out, ']');
     tmi_json_add_open(&out, "assumed", '[');
     if (tmi_assumptions(s, put_assumption, &out, NULL) != TAMIS_OK) json.failed = true;

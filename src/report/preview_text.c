@@ -120,7 +120,7 @@ typedef struct summary {
 static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
 {
     summary all = {nothing, nothing, nothing, nothing, true, 0, 0};
-    const size_t count = p->schedule.plan->statistic_count;
+    const size_t count = p->schedule.plan->asked_count;
     for (size_t i = leader; i < count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
         for (size_t k = 0; c->leader[i] == leader && k < f->count; k++) all.expected = all.expected && f->groups[k].expected > 0;
@@ -176,7 +176,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
 {
     size_t first = SIZE_MAX, count = 0;
     double loss = 0, sample = 0;
-    for (size_t i = leader; i < p->schedule.plan->statistic_count; i++) {
+    for (size_t i = leader; i < p->schedule.plan->asked_count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
         if (c->leader[i] != leader || p->schedule.workload.readings[i].known || tmi_forecast_drowned(f) == 0) continue;
         if (count++ == 0) first = i;
@@ -202,7 +202,7 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
     static const char *const heading[COLUMNS] = {"", "noise ±", "sampling ±", "both ±", "CV", ""};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tmi_schedule *s = &p->schedule;
-    const size_t count = s->plan->statistic_count;
+    const size_t count = s->plan->asked_count;
     tmi_text_table table;
     classes c = {0};
     bool of_range = false;

@@ -81,7 +81,7 @@ static void put_basic(tmi_text *yaml, const tmi_results *r)
     tmi_text_put(&words, "Estimates from a sample survey, with confidence intervals. Design: ");
     tmi_describe_design(&words, &plan->design);
     tmi_text_put(&words, ". Statistics: ");
-    for (size_t i = 0; i < plan->statistic_count; i++) {
+    for (size_t i = 0; i < plan->asked_count; i++) {
         tmi_text_put(&words, i ? "; " : "");
         tmi_statistic_title(&words, plan, i);
     }

@@ -60,7 +60,7 @@ static void put_words(tmi_text *text, const tmi_preview *p, tmi_alternative_kind
 static double gain_of(const tmi_preview *p, tmi_alternative_kind kind, const size_t *leader, size_t i)
 {
     double logs = 0, count = 0;
-    for (size_t k = i; k < p->schedule.plan->statistic_count; k++) {
+    for (size_t k = i; k < p->schedule.plan->asked_count; k++) {
         if ((leader ? leader[k] : k) != i) continue;
         const double gain = tmi_alternative_gain(&p->remedies[kind], p->forecasts, k);
         if (!(gain < 1)) continue;
@@ -139,7 +139,7 @@ void tmi_write_remedies(tmi_text *text, const tmi_preview *p, const size_t *lead
     tmi_text_put(text, "\n");
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
-    for (size_t i = 0; i < p->schedule.plan->statistic_count; i++)
+    for (size_t i = 0; i < p->schedule.plan->asked_count; i++)
         if (leader[i] == i && !p->schedule.workload.readings[i].known) add_row(&table, p, leader, sizes, i);
     tmi_table_write(text, &table);
     if (table.failed) text->failed = true;

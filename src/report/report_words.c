@@ -93,6 +93,10 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_VARIANCE: tmi_text_put(text, "Variance of "); break;
     case TMI_QUANTILE: tmi_text_put(text, "Quantile of "); break;
     case TMI_MEDIAN: tmi_text_put(text, "Median of "); break;
+    case TMI_SHARE_BELOW: tmi_text_put(text, "Share below a line of "); break;
+    case TMI_POVERTY: tmi_text_put(text, "At-risk-of-poverty rate by "); break;
+    case TMI_GINI: tmi_text_put(text, "Gini index of "); break;
+    case TMI_S80S20: tmi_text_put(text, "S80/S20 of "); break;
     }
     put_column(text, s->column);
     if (!s->second) return;

@@ -257,7 +257,7 @@ static bool is_by(const tmi_plan_statistic *s, const tmi_plan_column *column, si
 static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan)
 {
     size_t count = 0;
-    for (size_t i = 0; i < plan->statistic_count; i++) {
+    for (size_t i = 0; i < plan->asked_count; i++) {
         for (size_t j = 0; j < plan->statistics[i].by_count; j++) {
             size_t c = 0;
             while (c < count && groups[c] != plan->statistics[i].by[j]) c++;

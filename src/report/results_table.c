@@ -118,7 +118,7 @@ void tmi_result_words(tmi_text cells[TMI_RESULT_CELLS], const tmi_results *resul
 /* The confidence of all statistics, or -1 if they differ. */
 static double common_confidence(const tamis_plan *plan)
 {
-    for (size_t i = 1; i < plan->statistic_count; i++) {
+    for (size_t i = 1; i < plan->asked_count; i++) {
         if (tmi_number_compare(plan->statistics[i].confidence, plan->statistics[0].confidence) != 0) return -1;
     }
     return tmi_number_nearest(plan->statistics[0].confidence);

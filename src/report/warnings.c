@@ -125,7 +125,7 @@ static const char complete[] = "Values outside a column's bounds count as the ne
 /* Whether a statistic has a column; `never`: that is declared complete. */
 static bool has_numbers(const tmi_schedule *schedule, bool never)
 {
-    for (size_t i = 0; i < schedule->plan->statistic_count; i++) {
+    for (size_t i = 0; i < schedule->plan->asked_count; i++) {
         const tmi_plan_column *c = schedule->plan->statistics[i].column;
         if (c && (c->missing == TMI_NEVER) == never) return true;
     }

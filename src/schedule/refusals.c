@@ -5,8 +5,8 @@
 tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
-    if (t->kind == TMI_QUANTILE || t->kind == TMI_MEDIAN)
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: quantiles and medians are not available in this version", plan->name,
+    if (tmi_is_of_distribution(t->kind))
+        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: distribution functions are not available in this version", plan->name,
                         t->line, t->place);
     bool by_stratum = tmi_find_strata(t->by, t->by_count, &plan->design) < t->by_count;
     for (size_t i = 0; i < plan->control_count; i++)

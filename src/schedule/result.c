@@ -18,11 +18,12 @@ tamis_status tmi_results_make(tmi_results *r, const tamis_plan *plan, const tmi_
     for (size_t i = 0; i < plan->statistic_count; i++) {
         size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
         for (size_t cell = 0; cell < cells; cell++) {
-            tmi_result *result = &r->list[r->count++];
+            tmi_result *result = &r->list[r->all++];
             *result = TMI_NO_RESULT;
             result->statistic = i;
             result->cell = cell;
         }
+        if (i < plan->asked_count) r->count = r->all;
     }
     return TAMIS_OK;
 }

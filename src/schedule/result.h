@@ -60,7 +60,7 @@ typedef struct tmi_results {
     const tmi_account *account;   /* of a release */
     const tmi_promised *promised; /* by all of that account */
     tmi_result *list;             /* statistic by statistic, cell by cell */
-    size_t count;
+    size_t count, all; /* those that were asked for; and with the shares that distribution functions are made of, after them */
     tmi_column_facts *facts;            /* estimate only: one per column of the plan */
     int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
 } tmi_results;

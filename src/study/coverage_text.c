@@ -263,7 +263,7 @@ tamis_status tamis_coverage_svg(char **svg, const tamis_coverage *study, tamis_e
     const double said = tmi_number_nearest(study->plan->statistics[0].confidence);
     const double ends[] = {0, (double)cells + 1}, nominal[] = {said, said};
     bool same = true; /* confidence */
-    for (size_t i = 0; i < study->plan->statistic_count; i++)
+    for (size_t i = 0; i < study->plan->asked_count; i++)
         same = same && tmi_number_nearest(study->plan->statistics[i].confidence) == said;
     char subtitle[120];
     snprintf(subtitle, sizeof subtitle, "%lld samples; bars are two Monte Carlo standard errors to each side",

@@ -177,6 +177,40 @@ static void quantiles_have_positions(void **state)
     tamis_plan_free(p);
 }
 
+/* Statistics of one distribution function share it; the shares below its cuts follow those that were asked for. */
+static void distribution_functions_are_shares(void **state)
+{
+    (void)state;
+    tamis_plan *p = read_good(HEAD "  - {quantile: age, at: 0.9, cuts: [30, 60]}\n  - {gini: age}\n"
+                                   "  - {share_below: age, line: 17.5}\n  - {share_below: age, line: 18, by: awards}\n"
+                                   "  - {median: age, by: awards, method: histogram, confidence: 0.9}\n");
+    const tmi_plan_statistic *s = p->statistics;
+    assert_int_equal(p->asked_count, 5);
+    assert_int_equal(p->curve_count, 3);
+    assert_int_equal(s[0].curve, 0);
+    assert_int_equal(s[1].curve, 0);
+    assert_int_equal(s[2].curve, 0);
+    assert_int_equal(s[3].curve, 1);
+    assert_int_equal(s[4].curve, 2);
+    const int64_t cuts[] = {18, 30, 60};
+    assert_int_equal(p->curves[0].cut_count, 3);
+    assert_memory_equal(p->curves[0].cuts, cuts, sizeof cuts);
+    assert_int_equal(p->curves[1].cut_count, 1);
+    assert_int_equal(p->curves[2].cut_count, 25); /* whole years, one of several cuts that fall on the same */
+    assert_int_equal(p->statistic_count, 5 + 3 + 1 + 25);
+    for (size_t k = 0; k < 3; k++) {
+        const tmi_plan_statistic *share = &s[p->curves[0].first + k];
+        assert_int_equal(share->kind, TMI_SHARE);
+        assert_int_equal(share->column->conditions[0].most, cuts[k] - 1);
+        assert_number(share->share, "5/6"); /* half of the quantile's, all of the others', in three parts */
+    }
+    assert_int_equal(s[p->curves[2].first].by[0] == s[4].by[0], 1);
+    assert_number(s[p->curves[2].first].confidence, "9/10");
+    assert_number(s[p->curves[2].first].share, "1/25");
+    for (size_t k = 1; k < 25; k++) assert_true(p->curves[2].cuts[k] > p->curves[2].cuts[k - 1]);
+    tamis_plan_free(p);
+}
+
 #define AROUND \
     "tamis: 1\nsurvey: s\ndesign: {srs: {population: 100, sample: 10}}\n" COLUMNS \
     "source: {postgres: {connections: [service=a, host=b], table: public.t}, sharded_by: hid}\n" \
@@ -269,6 +303,7 @@ int main(void)
         cmocka_unit_test(indicators_are_columns),
         cmocka_unit_test(cuts_are_categories),
         cmocka_unit_test(quantiles_have_positions),
+        cmocka_unit_test(distribution_functions_are_shares),
         cmocka_unit_test(the_other_sections_are_kept),
         cmocka_unit_test(totals_may_stand_in_a_file),
         cmocka_unit_test(every_allocation_may_fail),

@@ -226,7 +226,7 @@ static tamis_status try_range(study *s, tmi_bounds_column *c, const facts *f, in
     if (listen(s, 0, 0)) status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
 
 done:
-    tmi_forecasts_free(then, s->made->plan->statistic_count);
+    tmi_forecasts_free(then, s->made->plan->asked_count);
     return status;
 }
 
@@ -271,10 +271,10 @@ static tamis_status take_columns(study *s, tamis_error *err)
         tmi_bounds_column *c = &made->columns[made->column_count];
         if (!column->is_number || column->by_stratum || column->times || !tmi_population_raw(s->population, column)) continue;
         if (s->options->column && strcmp(s->options->column, column->name) != 0) continue;
-        *c = (tmi_bounds_column){.column = column, .statistics = tmi_alloc(plan->statistic_count, sizeof *c->statistics)};
+        *c = (tmi_bounds_column){.column = column, .statistics = tmi_alloc(plan->asked_count, sizeof *c->statistics)};
         if (!c->statistics) return tmi_fail_memory(err);
         made->column_count++;
-        for (size_t k = 0; k < plan->statistic_count; k++)
+        for (size_t k = 0; k < plan->asked_count; k++)
             if (is_of(&plan->statistics[k], column) && !s->schedule.workload.readings[k].known)
                 c->statistics[c->statistic_count++] = k;
         if (c->statistic_count > 0) continue;
