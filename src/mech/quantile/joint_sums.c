@@ -178,6 +178,18 @@ static void bound_others(tmi_joint_sums *s, int64_t end)
     tmi_ball_clears(&measure, &zero, NULL);
 }
 
+/* Only of gaps that some cut may be in: logarithms with many bits take long. */
+static void measure_gaps(tmi_joint_sums *s)
+{
+    const tmi_base_measure *m = &s->joint->measure;
+    size_t next = 0;
+    for (size_t j = 0; j < s->joint->count; j++) {
+        for (size_t i = next > s->low[j] ? next : s->low[j]; i <= s->high[j]; i++)
+            tmi_base_of(&s->measures[i], m, m->low + s->gaps[i].first, s->gaps[i].count, s->bits);
+        next = s->high[j] + 1;
+    }
+}
+
 tamis_status tmi_joint_sum(tmi_joint_sums *s, tmi_int128 within, long bits, tamis_error *err)
 {
     const size_t m = s->joint->count;
@@ -195,8 +207,7 @@ tamis_status tmi_joint_sum(tmi_joint_sums *s, tmi_int128 within, long bits, tami
     if (!make_balls(&s->measures, s->gap_count) || !make_balls(&s->reached, s->at[m]) || !make_balls(&s->ended, s->at[m]) ||
         !make_balls(&s->rising, s->at[m]) || !make_balls(&s->falling, s->at[m]))
         TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = s->low[0]; i <= s->high[m - 1]; i++)
-        tmi_base_of(&s->measures[i], &s->joint->measure, s->joint->measure.low + s->gaps[i].first, s->gaps[i].count, bits);
+    measure_gaps(s);
     for (size_t j = 0; j < m; j++) {
         size_t cross = j > 0 ? s->low[j - 1] : 0;
         for (size_t i = s->low[j]; i <= s->high[j]; i++) {

@@ -20,7 +20,7 @@ typedef struct tmi_joint_sums {
     size_t *low, *high, *at; /* at[j]: where cut j's sums begin in the lists */
     long bits;
     tmi_decays *down, *up;      /* exp(-rate n), exp(rate n) */
-    tmi_ball *measures;         /* of each gap */
+    tmi_ball *measures;         /* of each gap that some cut may be in; 0 of the others */
     tmi_ball *reached;          /* cut j is the first one in its gap: all ways to get there */
     tmi_ball *ended;            /* cut j is the last one in its gap, with the gap's measure */
     tmi_ball *rising, *falling; /* sums of `ended` times exp(rate a) and exp(-rate a) up to a gap */
