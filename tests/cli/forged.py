@@ -538,6 +538,41 @@ def a_frame_that_cannot_be_is_not_believed():
 
 
 @case
+def clusters_that_the_list_does_not_have():
+    listed = "s,c\n" + "".join(f"{'pq'[i % 2]},{i}\n" for i in range(4))
+    with place() as folder:
+        (folder / "psus.csv").write_text(listed)
+        (folder / "sample.csv").write_text("x,g,w,s,c\n" + "".join(f"{i % 7},{'ab'[i % 2]},4,{'pq'[i % 2]},{i % 4}\n" for i in range(24)))
+        plan = PLAN.replace("{{srs: {{population: 100, sample: 24}}}}",
+                            "{{weights: {{strata: s, cluster: c, psus: psus.csv}}, weight: w, max_weight: 5}}")
+        (folder / "plan.yaml").write_text(plan.format(epsilon="1", ledger="tamis.ledger"))
+        done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        out = folder / "out"
+        kept = read(out)
+        assert kept["psus"]["clusters"] == [2, 2], kept["psus"]
+
+        def found():
+            return json.loads(tamis("verify", out, "--json").stdout)["psus"]
+        assert problems(out) == [] == verifier.verify(out) and found() == "match"
+        assert "the list of clusters agrees" in tamis("verify", out).stdout
+        # numbers that are as good as these, but not those of the file
+        write(out, {**kept, "psus": {**kept["psus"], "clusters": [4, 4]}})
+        wrong = [p["field"] for p in problems(out / "certificate.json")]
+        assert "psus.clusters" in wrong and found() == "differ", wrong
+        assert any("psus" in p for p in verifier.verify(out))
+        # another file: in the folder above it may be that of another release, beside the certificate it is a problem
+        write(out, kept)
+        (folder / "psus.csv").write_text(listed + "p,4\n")
+        assert problems(out) == [] == verifier.verify(out) and found() == "missing"
+        (folder / "psus.csv").rename(out / "psus.csv")
+        assert [p["field"] for p in problems(out)] == ["psus.sha256"] and found() == "differ"
+        (out / "psus.csv").write_text(listed)
+        told = json.loads(tamis("verify", out, "--json").stdout)
+        assert told["ok"] and told["psus"] == "match" and told["others"] == [], told
+
+
+@case
 def facts_of_the_ledger_that_cannot_be_are_not_believed():
     lies = [(("ledger", "entry"), 1), (("ledger", "entry"), 0), (("ledger", "hash"), "ab"), (("ledger", "hash"), "X" * 64),
             (("ledger", "time"), "yesterday"), (("files", "report.html"), "ab"), (("signed_by",), "me"),
