@@ -170,7 +170,7 @@ def an_edited_file_is_found_by_its_hash_and_by_what_it_says():
     """An epsilon of 1 that becomes 0.01 wherever a file says it, first alone, then with the hashes made anew."""
     edits = {
         "release.json": (r'("epsilon": {\s*"lower": )1', r'\g<1>0.01'),
-        "release.csv": ("total,x,,", "total,x,,1"), "registry.yaml": ("epsilon: 1\n", "epsilon: 0.01\n"),
+        "release.csv": ("total,x,,,", "total,x,,,1"), "registry.yaml": ("epsilon: 1\n", "epsilon: 0.01\n"),
         "report.html": ("epsilon 1,", "epsilon 0.01,"), "measurements.json": (r'("values": \[\s*)-?(?=\d)', r'\g<1>7'),
     }
     with place() as folder:
