@@ -66,6 +66,16 @@ def counts_that_the_design_states_need_no_table():
 
 
 @case
+def comparisons_say_what_is_not_predicted():
+    plan = PLAN.replace("srs: {population: 6194, sample: 200}", "weights: {}\n  weight: pw\n  max_weight: 40")
+    done = check(plan, "--compare")
+    assert done.returncode == OK and re.search("total of enroll +- +- +- +-\n", done.stdout) and "inf" not in done.stdout, done
+    assert "no sampling error can be predicted" in " ".join(done.stdout.split()), done.stdout
+    guessed = check(plan.replace("max_weight: 40", "max_weight: 40\n  typical: {sample: 200, population: 6000}"), "--compare").stdout
+    assert "can be predicted" not in " ".join(guessed.split()), guessed
+
+
+@case
 def strata_without_sampling_errors_are_told():
     strata = "srs, strata: {E: {population: 4421, sample: 100}, M: {population: 1018, sample: 1}}}"
     plan = PLAN.replace("srs: {population: 6194, sample: 200}", "stratified: {by: stype, within: " + strata).replace("[E, M, H]", "[E, M]")
