@@ -4,7 +4,7 @@ import json
 from fractions import Fraction
 
 OWN = {"table", "limit"}  # of a measurement in a certificate
-OWN_COLUMNS = {"statistic", "column", "estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower", "upper", "confidence", "covers",
+OWN_COLUMNS = {"statistic", "column", "where", "estimate", "se", "sampling_se", "noise_sd", "cv", "df", "lower", "upper", "confidence", "covers",
                "reason", "outside_range", "notes"}
 
 
@@ -78,5 +78,6 @@ class Files:
                 right = row[key] == "" if told[key] is None else row[key] != "" and float(row[key]) == told[key]
                 self.check(right, f"release.csv.{key}", "is not the number of release.json")
             groups = [row.get(k) if k not in OWN_COLUMNS else row["by_" + k] for k in r["group"]]
+            self.check(row["where"].lstrip("'") == r.get("where", "").lstrip("'"), "release.csv.where")
             self.check(row["statistic"] == r["statistic"] and [g.lstrip("'") for g in groups] == [v.lstrip("'") for v in r["group"].values()],
                        "release.csv")

@@ -255,6 +255,7 @@ class Tables:
         groups = s["groups"]
         self.check(0 <= groups <= 64 and (groups == 0 or self.clustered()), "sampling.groups")
         self.check(not s["apart"] or (self.strata[0][0] is not None and not self.protected), "sampling.apart", "strata are not public")
+        self.check(not s["apart"] or s["weights"] is not None, "sampling.apart", "rows have weights of their own")
         self.check(not self.scattered() or groups & (groups - 1) == 0, "sampling.groups")
         self.check(("pair_points" in s) == (groups > 0), "sampling.pair_points")
         if groups == 0:

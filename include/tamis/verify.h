@@ -6,7 +6,7 @@
  * may be missing: they are computed. Each file beside the certificate must have the hash that the certificate names, and
  * says what follows: measurements.json the same tables and noise laws, release.json the numbers that are computed from these
  * measurements (to 1e-9 relative), release.csv, registry.yaml and report.html what is written from all that. A frame's
- * file, where it is at hand, must give the facts that the certificate has of it.
+ * file and a list of sampled clusters, where they are at hand, must give the facts that the certificate has of them.
  *
  * That proves arithmetic. Authorship is proved by a signature (`key`), and by the ledger (tamis_ledger_verify_text).       */
 #ifndef TAMIS_VERIFY_H
@@ -26,8 +26,8 @@ typedef struct tamis_verify_options {
  *          checked as far as they are there. options may be NULL.
  * Gives    *ok: no problem was found; and what was found: the guarantee as it follows, or the problems, one per line;
  *          as JSON {"ok", "problems": [{"field", "message"}], "files": {NAME: "match", "differ" or "missing"},
- *          "frame": the same, or null if there is none, "signature": "none", "missing", "not checked", "right" or "wrong",
- *          "signed_by", "others": the files of the folder that are no part of a release, "guarantee"}. The caller frees it
+ *          "frame" and "psus": the same, or null if there is none, "signature": "none", "missing", "not checked", "right" or
+ *          "wrong", "signed_by", "others": the files of the folder that are no part of a release, "guarantee"}. The caller frees it
  *          with tamis_free. 0 and NULL on failure.
  * Cost     as tamis_preview_new, and the files are read.
  * Errors   INVALID (no such file, no JSON object, not a public key), SYSTEM.                                          */

@@ -38,6 +38,22 @@ done:
 
 static bool is_measured(const comparison *c, size_t i) { return !c->preview->schedule.workload.readings[i].known; }
 
+/* Whether a sampling error is predicted for any group: not without a guess of the sample size, for instance. */
+static bool is_foreseen(const comparison *c, size_t i)
+{
+    const tmi_forecast *f = &c->preview->forecasts[i];
+    for (size_t g = 0; g < f->count; g++)
+        if (isfinite(tmi_prospect_sampling(&f->groups[g]))) return true;
+    return false;
+}
+
+static bool all_foreseen(const comparison *c)
+{
+    for (size_t i = 0; i < c->preview->schedule.plan->asked_count; i++)
+        if (is_measured(c, i) && !is_foreseen(c, i)) return false;
+    return true;
+}
+
 /* The law of strategy k; that of the plan has none of its own. */
 static const char *law_of(const comparison *c, size_t k)
 {
@@ -51,7 +67,8 @@ static const char *law_of(const comparison *c, size_t k)
 static double number_of(const comparison *c, size_t k, size_t i, bool error)
 {
     const tmi_expected_outcome *o = k == 0 ? &c->now[i] : c->list[k - 1].possible ? &c->list[k - 1].outcomes[i] : NULL;
-    return !o ? NAN : error ? o->error : o->noise;
+    if (!o || (error && !is_foreseen(c, i))) return NAN;
+    return error ? o->error : o->noise;
 }
 
 /* Over all statistics that are measured, in units of the plan's own. */
@@ -69,7 +86,7 @@ static double mean_ratio(const comparison *c, size_t k, bool error)
 
 static void put_number(tmi_text *text, double x)
 {
-    if (isnan(x)) tmi_text_put(text, "-");
+    if (!isfinite(x)) tmi_text_put(text, "-");
     else tmi_text_rounded(text, x, tmi_decimals_of(x));
 }
 
@@ -136,6 +153,7 @@ tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_err
         if (c.list[1].possible && c.list[1].loss.epsilon && s->plan->privacy.loss.rho)
             tmi_text_put(&note, " That epsilon implies at most the plan's rho.");
         put_strategy(&note, &c, 2, "Twice the budget");
+        if (!all_foreseen(&c)) tmi_text_put(&note, " -: no sampling error can be predicted; `tamis check` says what is missing.");
         tmi_text_wrap_taken(&t, "  ", "  ", &note);
     }
     clear(&c);
@@ -144,11 +162,11 @@ tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_err
 
 /* ---- JSON ---- */
 
-static void put_outcome(tmi_json_out *out, const char *name, const tmi_expected_outcome *o)
+static void put_outcome(tmi_json_out *out, const char *name, const tmi_expected_outcome *o, bool foreseen)
 {
     tmi_json_add_open(out, name, '{');
     tmi_json_add_real(out, "noise_sd", o->noise);
-    tmi_json_add_real(out, "se", o->error);
+    tmi_json_add_real(out, "se", foreseen ? o->error : TMI_NULL);
     tmi_json_close(out, '}');
 }
 
@@ -171,9 +189,10 @@ static void put_statistic(tmi_json_out *out, const comparison *c, size_t i)
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
     tmi_json_add_boolean(out, "known", !is_measured(c, i));
-    if (is_measured(c, i)) put_outcome(out, "this", &c->now[i]);
+    if (is_measured(c, i)) put_outcome(out, "this", &c->now[i], is_foreseen(c, i));
     for (size_t k = 0; k < KINDS; k++)
-        if (is_measured(c, i) && c->list[k].possible) put_outcome(out, tmi_alternative_name(kinds[k]), &c->list[k].outcomes[i]);
+        if (is_measured(c, i) && c->list[k].possible)
+            put_outcome(out, tmi_alternative_name(kinds[k]), &c->list[k].outcomes[i], is_foreseen(c, i));
     tmi_json_close(out, '}');
 }
 

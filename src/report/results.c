@@ -244,34 +244,36 @@ static void put_csv_real(tmi_text *csv, double x)
     if (isfinite(x)) tmi_text_real(csv, x);
 }
 
-static bool is_by(const tmi_plan_statistic *s, const tmi_plan_column *column, size_t *at)
+/* Two cuts of a number have one name, and no statistic has both. */
+static bool is_by(const tmi_plan_statistic *s, const char *name, size_t *at)
 {
     for (*at = 0; *at < s->by_count; (*at)++) {
-        if (s->by[*at] == column) return true;
+        if (strcmp(s->by[*at]->name, name) == 0) return true;
     }
     return false;
 }
 
-/* The columns by which any statistic is grouped, each a column of the file; their number. In the order in which statistics name
+/* The names by which any statistic is grouped, each a column of the file; their number. In the order in which statistics name
  * them: the plan of a certificate has its columns in another order than the agency's file. */
-static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan)
+static size_t find_groups(const char **groups, const tamis_plan *plan)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->asked_count; i++) {
         for (size_t j = 0; j < plan->statistics[i].by_count; j++) {
+            const char *name = plan->statistics[i].by[j]->name;
             size_t c = 0;
-            while (c < count && groups[c] != plan->statistics[i].by[j]) c++;
-            if (c == count) groups[count++] = plan->statistics[i].by[j];
+            while (c < count && strcmp(groups[c], name) != 0) c++;
+            if (c == count) groups[count++] = name;
         }
     }
     return count;
 }
 
-static const char *const own_columns[] = {"statistic",   "column",        "estimate",   "se",
-                                          "sampling_se", "noise_sd",      "cv",         "df",
-                                          "lower",       "upper",         "confidence", "covers",
-                                          "reason",      "outside_range", "notes"};
-#define OWN_BEFORE 2 /* the groups are between the first two and the others */
+static const char *const own_columns[] = {"statistic", "column",      "where",         "estimate",
+                                          "se",        "sampling_se", "noise_sd",      "cv",
+                                          "df",        "lower",       "upper",         "confidence",
+                                          "covers",    "reason",      "outside_range", "notes"};
+#define OWN_BEFORE 3 /* the groups are between these and the others */
 #define OWN_COLUMNS (sizeof own_columns / sizeof *own_columns)
 
 static bool is_own(const char *name)
@@ -281,18 +283,18 @@ static bool is_own(const char *name)
     return false;
 }
 
-static bool is_group(const char *name, const tmi_plan_column *const *groups, size_t group_count)
+static bool is_group(const char *name, const char *const *groups, size_t group_count)
 {
     for (size_t i = 0; i < group_count; i++)
-        if (strcmp(groups[i]->name, name) == 0) return true;
+        if (strcmp(groups[i], name) == 0) return true;
     return false;
 }
 
 /* A group column with the name of one of the file's own gets by_ before it, again while another group has that name. */
-static void put_group_name(tmi_text *csv, const tmi_plan_column *const *groups, size_t group_count, size_t which)
+static void put_group_name(tmi_text *csv, const char *const *groups, size_t group_count, size_t which)
 {
-    if (!is_own(groups[which]->name)) {
-        put_field(csv, groups[which]->name);
+    if (!is_own(groups[which])) {
+        put_field(csv, groups[which]);
         return;
     }
     bool free = false;
@@ -300,7 +302,7 @@ static void put_group_name(tmi_text *csv, const tmi_plan_column *const *groups, 
         tmi_text name;
         tmi_text_init(&name);
         for (size_t i = 0; i < times; i++) tmi_text_put(&name, "by_");
-        tmi_text_put(&name, groups[which]->name);
+        tmi_text_put(&name, groups[which]);
         if (name.failed) csv->failed = true;
         free = !name.failed && !is_group(name.bytes, groups, group_count);
         if (free) put_field(csv, name.bytes);
@@ -332,7 +334,7 @@ static void put_csv_notes(tmi_text *csv, const tmi_result *result)
 tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err)
 {
     const tamis_plan *plan = r->plan;
-    const tmi_plan_column *groups[TMI_MAX_COLUMNS];
+    const char *groups[TMI_MAX_COLUMNS];
     size_t group_count = find_groups(groups, plan);
     tmi_text csv;
     tmi_text_init(&csv);
@@ -349,6 +351,8 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         const tmi_plan_statistic *s = &plan->statistics[result->statistic];
         tmi_text_format(&csv, "%s,", tmi_statistic_name(s));
         put_csv_column(&csv, s);
+        tmi_text_put(&csv, ",");
+        if (s->where) put_field(&csv, s->where->name);
         for (size_t c = 0; c < group_count; c++) {
             size_t at;
             tmi_text_put(&csv, ",");

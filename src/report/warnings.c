@@ -55,6 +55,23 @@ static const char *idle_secret(const tmi_schedule *schedule)
                : NULL;
 }
 
+/* A stratum with one sampled unit or cluster, which shows no variance; NULL: there is none. */
+static const char *single_unit(const tmi_schedule *schedule)
+{
+    const tmi_sampling *p = &schedule->sampling;
+    bool single = p->clustered && p->lonely;
+    for (size_t h = 0; !p->clustered && p->spread && h < p->strata; h++) single = single || isnan(p->spread[h]);
+    if (!single) return NULL;
+    if (p->psus)
+        return "no sampling errors and no intervals: a stratum of `psus` has only one cluster. Join it with another stratum, or "
+               "give a "
+               "public `deff` instead of the clusters.";
+    return p->clustered
+               ? "no sampling errors and no intervals: a stratum has only one sampled cluster. Join it with another stratum."
+               : "no sampling errors and no intervals for statistics over all strata: a stratum has only one sampled unit. Join "
+                 "it with another stratum.";
+}
+
 /* The tables whose noise hides nothing. */
 static void list_bare(tmi_lines *lines, const tmi_schedule *schedule, name_measurement *name)
 {
@@ -79,6 +96,7 @@ void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi
         tmi_lines_take(lines, &notice);
     }
     if (idle_secret(schedule)) tmi_lines_add(lines, idle_secret(schedule));
+    if (single_unit(schedule)) tmi_lines_add(lines, single_unit(schedule));
     list_bare(lines, schedule, tmi_measurement_name);
     if (notice.failed) lines->failed = true;
     tmi_text_clear(&notice);
@@ -88,15 +106,16 @@ void tmi_list_warnings(tmi_lines *lines, const tmi_schedule *schedule, const tmi
 
 void tmi_write_warnings(tmi_text *text, const tmi_schedule *schedule)
 {
-    const bool idle = idle_secret(schedule) != NULL;
+    const bool idle = idle_secret(schedule) != NULL, single = single_unit(schedule) != NULL;
     tmi_lines bare = {0};
     list_bare(&bare, schedule, tmi_measurement_name);
     if (idle) tmi_text_wrap(text, "WARNING, ", "  ", idle_secret(schedule));
+    if (single) tmi_text_wrap(text, "WARNING, ", "  ", single_unit(schedule));
     for (size_t i = 0; i < bare.count && i < MOST_WARNINGS; i++) tmi_text_wrap(text, "WARNING, ", "  ", bare.list[i]);
     if (bare.count > MOST_WARNINGS)
         tmi_text_format(text, "WARNING, practically unprotected: %zu more tables, for the same reason\n",
                         bare.count - MOST_WARNINGS);
-    if (idle || bare.count > 0) tmi_text_put(text, "\n");
+    if (idle || single || bare.count > 0) tmi_text_put(text, "\n");
     if (bare.failed) text->failed = true;
     tmi_lines_clear(&bare);
 }

@@ -101,16 +101,17 @@ done:
 }
 
 /* Tables that serve sampling variances alone get at most this part of the budget: beyond it an interval gains nothing, and the
- * estimates lose. */
+ * estimates lose. Where a stratum has a single cluster no variance is read from them, and they get next to nothing. */
 #define FOR_VARIANCES 0.4
+#define FOR_NO_VARIANCES (1.0 / FINENESS)
 
-static void limit_variances(tmi_strategy *s)
+static void limit_variances(tmi_strategy *s, double most)
 {
     double all = 0;
     for (size_t k = 0; k < s->count; k++)
         if (s->tables[k]->shape.family >= TMI_SPREAD) all += s->parts[k];
-    for (size_t k = 0; k < s->count && all > FOR_VARIANCES && all < 1; k++)
-        s->parts[k] *= s->tables[k]->shape.family >= TMI_SPREAD ? FOR_VARIANCES / all : (1 - FOR_VARIANCES) / (1 - all);
+    for (size_t k = 0; k < s->count && all > most && all < 1; k++)
+        s->parts[k] *= s->tables[k]->shape.family >= TMI_SPREAD ? most / all : (1 - most) / (1 - all);
 }
 
 /* `rough`: only what a search starts with. */
@@ -151,7 +152,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
         TMI_TRY(tmi_baseline_noise(ceilings, s, &search.problem, aims, err));
         TMI_TRY(hold(&found, &search, aims, ceilings, err));
     }
-    limit_variances(&found.best);
+    limit_variances(&found.best, s->sampling.lonely ? FOR_NO_VARIANCES : FOR_VARIANCES);
     found.objective = objective_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
     if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, gaussian, err));

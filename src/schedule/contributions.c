@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/core/engine.h"
 #include "num/exact.h"
 #include "schedule/aims.h"
 #include "schedule/regularised.h"
@@ -181,7 +182,11 @@ tamis_status tmi_contribution_grids(tmi_origin *o, const tmi_sampling *s, const 
 {
     if (x->times && !tmi_frame_bound_by(s->frame, x->of))
         return tmi_fail(err, TAMIS_INVALID, "frame: what it says about the sizes in the column %.200s is missing", x->of);
-    return s->frame && s->from_frame ? frame_grids(o, s, x, err) : plain_grid(o, s, x, err);
+    const tamis_status status = s->frame && s->from_frame ? frame_grids(o, s, x, err) : plain_grid(o, s, x, err);
+    if (status != TAMIS_OK || o->shift <= TMI_ENGINE_MAX_SHIFT) return status;
+    return tmi_fail(err, TAMIS_INVALID,
+                    "columns.%s.%s: far beyond any weight times value: expected a smaller bound, or a larger `step`", x->name,
+                    x->times ? "to" : "contribution");
 }
 
 /* ---- units of the frame ---- */

@@ -17,6 +17,12 @@ tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statisti
                         "%s:%d:%d: a statistic by %s, or calibrated by it, reveals strata, which `design_variables: protected` "
                         "protects; nearest setting that works: {design_variables: public}",
                         plan->name, t->line, t->place, plan->design.by->name);
+    if (s->sampling.weights == TMI_ROWS && tmi_has_ranges_by_stratum(t))
+        return tmi_fail(
+            err, TAMIS_REFUSED,
+            "%s:%d:%d: ranges by stratum are available where all units of a stratum have the same weight; here each row "
+            "has its own; nearest setting that works: one range for all strata",
+            plan->name, t->line, t->place);
     if (plan->design.nonresponse && t->kind == TMI_TOTAL && plan->control_count == 0)
         return tmi_fail(err, TAMIS_REFUSED,
                         "%s:%d:%d: with `nonresponse: yes` a total is that of the respondents alone; "

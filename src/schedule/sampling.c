@@ -228,7 +228,8 @@ static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
         const double part = pairs > 0 ? (double)clusters / (2 * (double)pairs) : 1;
         s->pair_points[h] = (int64_t)ceil(ldexp(sqrt(part), TMI_PAIR_BITS));
         s->pairs += pairs;
-        s->lonely = s->lonely || clusters == 1;
+        const bool whole = !s->psus && !d->kind->staged && d->strata[h].population == clusters; /* nothing was left to chance */
+        s->lonely = s->lonely || (clusters == 1 && !whole);
     }
     bool same = true;
     for (size_t h = 0; h < s->pair_strata; h++) same = same && s->pair_points[h] == s->pair_points[0];

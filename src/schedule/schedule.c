@@ -131,6 +131,8 @@ static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const
     tamis_status status;
     if (chosen->apart && !s->sampling.stays)
         return tmi_fail(err, TAMIS_INVALID, "measurements: strata that are not public cannot be measured apart");
+    if (chosen->apart && s->sampling.weights == TMI_ROWS)
+        return tmi_fail(err, TAMIS_INVALID, "measurements: strata whose rows have weights of their own are not measured apart");
     for (size_t i = 0; i < s->plan->statistic_count && !chosen->apart; i++)
         if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");

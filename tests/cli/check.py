@@ -56,6 +56,39 @@ def budgets_beyond_all_bounds_are_told():
         assert done.returncode == INVALID and re.match(r"plan\.yaml:\d+:\d+: privacy\.(rho|epsilon): ", done.stderr), done
 
 
+@case
+def counts_that_the_design_states_need_no_table():
+    strata = "srs, strata: {E: {population: 4421, sample: 100}, M: {population: 1018, sample: 50}, H: {population: 755, sample: 50}}}"
+    plan = PLAN.replace("srs: {population: 6194, sample: 200}", "stratified: {by: stype, within: " + strata)
+    for statistics in ("  - {count: units, by: stype}\n", "  - {count: units, by: stype}\n  - {total: enroll, by: stype}\n"):
+        done = check(re.sub("statistics:\n.*budget", "statistics:\n" + statistics + "budget", plan, flags=re.S))
+        assert done.returncode == OK and re.search("count of units by stype +known", done.stdout), done
+
+
+@case
+def comparisons_say_what_is_not_predicted():
+    plan = PLAN.replace("srs: {population: 6194, sample: 200}", "weights: {}\n  weight: pw\n  max_weight: 40")
+    done = check(plan, "--compare")
+    assert done.returncode == OK and re.search("total of enroll +- +- +- +-\n", done.stdout) and "inf" not in done.stdout, done
+    assert "no sampling error can be predicted" in " ".join(done.stdout.split()), done.stdout
+    guessed = check(plan.replace("max_weight: 40", "max_weight: 40\n  typical: {sample: 200, population: 6000}"), "--compare").stdout
+    assert "can be predicted" not in " ".join(guessed.split()), guessed
+
+
+@case
+def strata_without_sampling_errors_are_told():
+    strata = "srs, strata: {E: {population: 4421, sample: 100}, M: {population: 1018, sample: 1}}}"
+    plan = PLAN.replace("srs: {population: 6194, sample: 200}", "stratified: {by: stype, within: " + strata).replace("[E, M, H]", "[E, M]")
+    clusters = plan.replace("within: srs", "within: {cluster: {by: dnum, smallest: 1, largest: 9}}")
+    for text, word in ((plan, "only one sampled unit"), (clusters, "only one sampled cluster")):
+        done = check(text)
+        assert done.returncode == OK and "WARNING, no sampling errors and no intervals" in done.stdout, done
+        assert word in " ".join(done.stdout.split()), done.stdout
+        assert any(word in told for told in json.loads(check(text, "--json").stdout)["warnings"])
+        assert "no sampling errors" not in check(text.replace("sample: 1}", "sample: 2}")).stdout
+        assert "no sampling errors" not in check(text.replace("population: 1018", "population: 1")).stdout
+
+
 def many_means(count):
     columns = "".join(f"  x{i}: {{from: 0, to: {100 if i % 2 else 50}, step: 1}}\n" for i in range(count))
     return ("tamis: 1\nsurvey: many\nsource: {file: a.csv}\ndesign: {srs: {population: 10000, sample: 1000}}\n"

@@ -170,7 +170,7 @@ def an_edited_file_is_found_by_its_hash_and_by_what_it_says():
     """An epsilon of 1 that becomes 0.01 wherever a file says it, first alone, then with the hashes made anew."""
     edits = {
         "release.json": (r'("epsilon": {\s*"lower": )1', r'\g<1>0.01'),
-        "release.csv": ("total,x,,", "total,x,,1"), "registry.yaml": ("epsilon: 1\n", "epsilon: 0.01\n"),
+        "release.csv": ("total,x,,,", "total,x,,,1"), "registry.yaml": ("epsilon: 1\n", "epsilon: 0.01\n"),
         "report.html": ("epsilon 1,", "epsilon 0.01,"), "measurements.json": (r'("values": \[\s*)-?(?=\d)', r'\g<1>7'),
     }
     with place() as folder:
@@ -535,6 +535,41 @@ def a_frame_that_cannot_be_is_not_believed():
         (out / "frame.csv").unlink()
         done = tamis("verify", out, "--frame", folder / "nowhere.csv")
         assert done.returncode == INVALID and "nowhere.csv" in done.stderr
+
+
+@case
+def clusters_that_the_list_does_not_have():
+    listed = "s,c\n" + "".join(f"{'pq'[i % 2]},{i}\n" for i in range(4))
+    with place() as folder:
+        (folder / "psus.csv").write_text(listed)
+        (folder / "sample.csv").write_text("x,g,w,s,c\n" + "".join(f"{i % 7},{'ab'[i % 2]},4,{'pq'[i % 2]},{i % 4}\n" for i in range(24)))
+        plan = PLAN.replace("{{srs: {{population: 100, sample: 24}}}}",
+                            "{{weights: {{strata: s, cluster: c, psus: psus.csv}}, weight: w, max_weight: 5}}")
+        (folder / "plan.yaml").write_text(plan.format(epsilon="1", ledger="tamis.ledger"))
+        done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        out = folder / "out"
+        kept = read(out)
+        assert kept["psus"]["clusters"] == [2, 2], kept["psus"]
+
+        def found():
+            return json.loads(tamis("verify", out, "--json").stdout)["psus"]
+        assert problems(out) == [] == verifier.verify(out) and found() == "match"
+        assert "the list of clusters agrees" in tamis("verify", out).stdout
+        # numbers that are as good as these, but not those of the file
+        write(out, {**kept, "psus": {**kept["psus"], "clusters": [4, 4]}})
+        wrong = [p["field"] for p in problems(out / "certificate.json")]
+        assert "psus.clusters" in wrong and found() == "differ", wrong
+        assert any("psus" in p for p in verifier.verify(out))
+        # another file: in the folder above it may be that of another release, beside the certificate it is a problem
+        write(out, kept)
+        (folder / "psus.csv").write_text(listed + "p,4\n")
+        assert problems(out) == [] == verifier.verify(out) and found() == "missing"
+        (folder / "psus.csv").rename(out / "psus.csv")
+        assert [p["field"] for p in problems(out)] == ["psus.sha256"] and found() == "differ"
+        (out / "psus.csv").write_text(listed)
+        told = json.loads(tamis("verify", out, "--json").stdout)
+        assert told["ok"] and told["psus"] == "match" and told["others"] == [], told
 
 
 @case

@@ -493,6 +493,28 @@ static void what_is_too_large_is_null_with_a_reason(void **state)
     tamis_plan_free(plan);
 }
 
+/* Two cuts of a number are one column, and rows with different conditions differ. */
+static void csv_that_tells_results_apart(void **state)
+{
+    (void)state;
+    tamis_plan *plan = odd_plan("  x: {from: 0, to: 9, step: 1}\n",
+                                "  - {count: units, by: {x: [5]}}\n  - {count: units, by: {x: [3]}}\n"
+                                "  - {mean: x, where: {x: {from: 2}}}\n  - {mean: x, where: {x: {from: 3}}}\n");
+    tamis_release r = {0};
+    char *text;
+    assert_int_equal(tmi_schedule_make(&r.schedule, plan, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tmi_results_make(&r.results, plan, &r.schedule, NULL), TAMIS_OK);
+    assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
+    static const char *const lines[] = {"statistic,column,where,x,estimate,", "\ncount,,,\"[0,5)\",", "\ncount,,,\"[3,9]\",",
+                                        "\nmean,x,x=2..,,", "\nmean,x,x=3..,,"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (!strstr(text, lines[i])) fail_msg("%s\n%s", lines[i], text);
+    tamis_free(text);
+    tmi_results_clear(&r.results);
+    tmi_schedule_clear(&r.schedule);
+    tamis_plan_free(plan);
+}
+
 /* No two columns of one name, no formula; the engine is not asked, so any names will do. */
 static void csv_for_spreadsheets(void **state)
 {
@@ -506,11 +528,11 @@ static void csv_for_spreadsheets(void **state)
     assert_int_equal(tmi_results_make(&r.results, plan, &r.schedule, NULL), TAMIS_OK);
     assert_int_equal(tamis_release_csv(&text, &r, NULL), TAMIS_OK);
     assert_string_equal(
-        text, "statistic,column,by_by_se,by_se,estimate,se,sampling_se,noise_sd,cv,df,lower,upper,confidence,covers,"
+        text, "statistic,column,where,by_by_se,by_se,estimate,se,sampling_se,noise_sd,cv,df,lower,upper,confidence,covers,"
               "reason,outside_range,notes\n"
-              "count,,'=1+1,,,,,,,,,,,,,,\ncount,,'@x,,,,,,,,,,,,,,\ncount,,'-1+2,,,,,,,,,,,,,,\n"
-              "count,,\"'+a,b\",,,,,,,,,,,,,,\ncount,,-1,,,,,,,,,,,,,,\ncount,,+2.5,,,,,,,,,,,,,,\ncount,,-,,,,,,,,,,,,,,\n"
-              "count,,,u,,,,,,,,,,,,,\n");
+              "count,,,'=1+1,,,,,,,,,,,,,,\ncount,,,'@x,,,,,,,,,,,,,,\ncount,,,'-1+2,,,,,,,,,,,,,,\n"
+              "count,,,\"'+a,b\",,,,,,,,,,,,,,\ncount,,,-1,,,,,,,,,,,,,,\ncount,,,+2.5,,,,,,,,,,,,,,\ncount,,,-,,,,,,,,,,,,,,\n"
+              "count,,,,u,,,,,,,,,,,,,\n");
     tamis_free(text);
     tmi_results_clear(&r.results);
     tmi_schedule_clear(&r.schedule);
@@ -583,6 +605,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_allocation_may_fail, make_place, remove_place),
         cmocka_unit_test(what_is_too_large_is_null_with_a_reason),
         cmocka_unit_test(csv_for_spreadsheets),
+        cmocka_unit_test(csv_that_tells_results_apart),
         cmocka_unit_test_setup_teardown(the_example_survey, make_place, remove_place),
         cmocka_unit_test(bad_arguments_are_named),
     };

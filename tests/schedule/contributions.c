@@ -238,6 +238,22 @@ static void bounds_by_size(void **state)
     survey_clear(&s);
 }
 
+/* A probability that a double cannot tell from 1 is below 1 all the same: such a unit may take the place of any other one that is
+ * not certain, so it has to be among these. */
+static void nearly_certain_units_are_not_certain(void **state)
+{
+    (void)state;
+    static const char nearly[] = "u,w,size\nA,1,40\nN,0.99999999999999999,30\nB,0.5,2\nC,0.5,1\nD,0.5,0.5\nE,0.5,0.75\n";
+    static const char *const open[] = {"N", "B", "C", "D", "E", "nobody", NULL};
+    array_row list[MOST_RECORDS];
+    survey s;
+    survey_make(&s, nearly, "pps: {method: sampford, probability: w, frame: frame.csv, sample: 4}", "id: u, epsilon: 1", BY_SIZE,
+                "  - total: x\n");
+    assert_int_equal(s.schedule.sampling.parts, 2);
+    assert_true(check_pairs(&s, list, records_of(list, open, 7), true, true) > 0);
+    survey_clear(&s);
+}
+
 /* Each value is clamped to the bound of its own unit, and steps of certain units are larger. */
 static void values_stay_within_the_size_of_their_unit(void **state)
 {
@@ -367,6 +383,10 @@ static void what_is_not_proved_is_refused(void **state)
         {PPS ", weight: y, max_weight: 9", "id: u, epsilon: 1", BY_SIZE, "", "not from the frame", TAMIS_REFUSED},
         {"weights: {}, weight: w, max_weight: 50", "epsilon: 1", "{from: 0, to: 30, step: 1, contribution: 0}", "", "above 0",
          TAMIS_INVALID},
+        {"weights: {}, weight: w, max_weight: 50", "epsilon: 1", "{from: 0, to: 30, step: 1, contribution: 1e300}", "",
+         "columns.x.contribution: far beyond", TAMIS_INVALID},
+        {PPS, "id: u, epsilon: 1", "{from: 0, to: {times: 1e300, of: size}, step: 1}", "", "columns.x.to: far beyond",
+         TAMIS_INVALID},
         {"weights: {}, weight: w, max_weight: 50", "epsilon: 1", BY_SIZE, "", "needs a frame", TAMIS_INVALID},
         {PPS, "id: u, epsilon: 1", "{from: 0, to: {times: 2, of: height}, step: 1}", "", "height", TAMIS_INVALID},
         {PPS, "id: u, epsilon: 1", "{from: 0, to: {times: 2}, step: 1}", "", "both keys", TAMIS_INVALID},
@@ -395,6 +415,7 @@ int main(void)
         cmocka_unit_test(contributions_of_weights),
         cmocka_unit_test(a_row_adds_its_contribution),
         cmocka_unit_test(bounds_by_size),
+        cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
         cmocka_unit_test(engines_agree),
         cmocka_unit_test(what_is_not_proved_is_refused),

@@ -1,4 +1,5 @@
-/* The facts of a frame, computed again from its file where that is at hand. */
+/* The facts of the public files that a plan names, a frame and a list of sampled clusters, computed again from the files where
+ * these are at hand. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,13 +45,34 @@ done:
     return status;
 }
 
-/* In the folder above, a file of that name may be the frame of another release. */
+/* ---- files ---- */
+
+/* The path of a file that the plan names: `given`, or of that name beside the certificate or in the folder above; NULL if there is
+ * none. *compared: whether another file would be a problem. In the folder above it may be that of another release. */
+static tamis_status find_file(char **found, bool *compared, const tmi_verification *v, const char *name, const char *given,
+                              tamis_error *err)
+{
+    static const char *const above[] = {"", "../"};
+    *found = NULL;
+    for (size_t where = 0; where < 2; where++) {
+        tmi_text t;
+        tmi_text_init(&t);
+        if (given) tmi_text_put(&t, given);
+        else tmi_text_format(&t, "%s%s%s", v->folder, above[where], tmi_last_name(name));
+        tamis_status status = tmi_text_take(found, &t, err);
+        *compared = given || where == 0;
+        if (status != TAMIS_OK || given || access(*found, F_OK) == 0) return status;
+        tmi_free(*found);
+        *found = NULL;
+    }
+    return TAMIS_OK;
+}
+
 tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_error *err)
 {
     const tmi_schedule *s = &v->schedule;
-    const char *const above[] = {"", "../"};
     char *found = NULL, hash[TMI_SHA256_TEXT];
-    size_t where = 0;
+    bool compared;
     tamis_status status = TAMIS_OK;
     v->has_frame = s->plan && tmi_frame_of(s);
     v->frame = TMI_MISSING;
@@ -59,22 +81,59 @@ tamis_status tmi_verify_frame(tmi_verification *v, const char *given, tamis_erro
         return v->check.status;
     }
     if (!v->has_frame) return TAMIS_OK;
-    for (; where < 2 && !found; where++) {
-        tmi_text t;
-        tmi_text_init(&t);
-        if (given) tmi_text_put(&t, given);
-        else tmi_text_format(&t, "%s%s%s", v->folder, above[where], tmi_last_name(s->plan->design.frame));
-        TMI_TRY(tmi_text_take(&found, &t, err));
-        if (given || access(found, F_OK) == 0) break;
-        tmi_free(found);
-        found = NULL;
-    }
+    TMI_TRY(find_file(&found, &compared, v, s->plan->design.frame, given, err));
     if (!found) goto done;
     TMI_TRY(tmi_sha256_file(hash, found, err));
     if (strcmp(hash, tmi_frame_of(s)->hash) == 0) TMI_TRY(compare_facts(v, found, err));
-    else if (given || where == 0) {
+    else if (compared) {
         v->frame = TMI_DIFFERS;
         tmi_check_note(&v->check, "frame.sha256", "the frame's file is not the one that the certificate names");
+        status = v->check.status;
+    }
+
+done:
+    tmi_free(found);
+    return status;
+}
+
+/* ---- clusters ---- */
+
+static tamis_status compare_clusters(tmi_verification *v, const char *path, tamis_error *err)
+{
+    const tmi_psu_facts *says = tmi_psus_of(&v->schedule);
+    tamis_plan plan = *v->schedule.plan; /* as with the frame */
+    char *place = tmi_copy_text(path, strlen(path));
+    tmi_psu_file list = {0};
+    tamis_error reason = {0};
+    if (!place) return tmi_fail_memory(err);
+    plan.design.psus = place;
+    tamis_status status = tmi_psu_file_read(&list, &plan, &reason);
+    bool same = status == TAMIS_OK && list.facts.strata == says->strata;
+    for (size_t h = 0; same && h < says->strata; h++) same = list.facts.clusters[h] == says->clusters[h];
+    v->psus = same ? TMI_MATCHES : TMI_DIFFERS;
+    if (status == TAMIS_OK && !same) tmi_check_note(&v->check, "psus.clusters", "are not those of the file");
+    status = tmi_check_noted(&v->check, "psus", status, &reason, err);
+    tmi_psu_file_clear(&list);
+    tmi_free(place);
+    return status == TAMIS_OK ? v->check.status : status;
+}
+
+tamis_status tmi_verify_psus(tmi_verification *v, tamis_error *err)
+{
+    const tmi_schedule *s = &v->schedule;
+    char *found = NULL, hash[TMI_SHA256_TEXT];
+    bool compared;
+    tamis_status status = TAMIS_OK;
+    v->has_psus = s->plan && tmi_psus_of(s);
+    v->psus = TMI_MISSING;
+    if (!v->has_psus) return TAMIS_OK;
+    TMI_TRY(find_file(&found, &compared, v, s->plan->design.psus, NULL, err));
+    if (!found) goto done;
+    TMI_TRY(tmi_sha256_file(hash, found, err));
+    if (strcmp(hash, tmi_psus_of(s)->hash) == 0) TMI_TRY(compare_clusters(v, found, err));
+    else if (compared) {
+        v->psus = TMI_DIFFERS;
+        tmi_check_note(&v->check, "psus.sha256", "the list of clusters is not the one that the certificate names");
         status = v->check.status;
     }
 

@@ -7,18 +7,18 @@
 #include "plan/json_fields.h"
 #include "release/verify/verification.h"
 
-/* The plan's frame may be kept with the release: it is compared by its facts. */
-static bool is_frame(const tmi_verification *v, const char *name)
+/* The plan's frame and its list of clusters may be kept with the release: they are compared by their facts. */
+static bool is_public_file(const tmi_verification *v, const char *name)
 {
     const tamis_plan *plan = v->schedule.plan;
-    const char *frame = plan ? tmi_last_name(plan->design.frame) : NULL;
-    return frame && strcmp(frame, name) == 0;
+    const char *frame = plan ? tmi_last_name(plan->design.frame) : NULL, *psus = plan ? tmi_last_name(plan->design.psus) : NULL;
+    return (frame && strcmp(frame, name) == 0) || (psus && strcmp(psus, name) == 0);
 }
 
 static bool is_known(const tmi_verification *v, const char *name)
 {
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) return true;
-    if (strcmp(name, TMI_CERTIFICATE) == 0 || strcmp(name, TMI_SIGNATURE) == 0 || is_frame(v, name)) return true;
+    if (strcmp(name, TMI_CERTIFICATE) == 0 || strcmp(name, TMI_SIGNATURE) == 0 || is_public_file(v, name)) return true;
     for (size_t i = 0; i < TMI_FILES; i++)
         if (strcmp(name, tmi_files[i].name) == 0) return true;
     return false;

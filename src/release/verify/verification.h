@@ -29,8 +29,8 @@ typedef struct tmi_verification {
     tmi_promised promised;       /* by its account */
     tmi_value *follows;          /* NULL: nothing does */
     tmi_found files[TMI_FILES];
-    bool has_frame; /* the plan names one */
-    tmi_found frame;
+    bool has_frame, has_psus; /* the plan names them */
+    tmi_found frame, psus;
     tmi_signed signature;
     char **others; /* files of the folder that do not belong to a release, in the order of their names */
     size_t other_count;
@@ -43,6 +43,9 @@ tamis_status tmi_verify_inputs(tmi_verification *v, tamis_error *err);
 /* The frame's file, if it is at `path` or, for NULL, beside the certificate or in the folder above. Errors: SYSTEM, and INVALID
  * if there is nothing at `path`. */
 tamis_status tmi_verify_frame(tmi_verification *v, const char *path, tamis_error *err);
+
+/* The same of the list of sampled clusters. Errors: SYSTEM. */
+tamis_status tmi_verify_psus(tmi_verification *v, tamis_error *err);
 
 /* Hashes and contents of the files beside the certificate. Errors: SYSTEM. */
 tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err);

@@ -1,5 +1,5 @@
 /* A certificate is written again from what it says of its inputs, and the two are compared leaf by leaf; then the frame, the
- * files and the signature beside it. */
+ * list of clusters, the files and the signature beside it. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -40,6 +40,7 @@ static void put_json(tmi_text *text, const tmi_verification *v)
     for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(&out, tmi_files[i].name, found_words[v->files[i]]);
     tmi_json_close(&out, '}');
     tmi_json_add_string(&out, "frame", v->has_frame ? found_words[v->frame] : NULL);
+    tmi_json_add_string(&out, "psus", v->has_psus ? found_words[v->psus] : NULL);
     tmi_json_add_string(&out, "signature", signed_words[v->signature]);
     tmi_json_add_string(&out, "signed_by", *signer ? signer : NULL);
     tmi_json_add_open(&out, "others", '[');
@@ -134,6 +135,8 @@ static void put_words(tmi_text *text, const tmi_verification *v)
     put_files(text, v, TMI_MISSING, "missing, and not compared:");
     if (v->has_frame && v->frame == TMI_MATCHES) tmi_text_put(text, "the frame's file agrees with the certificate\n");
     else if (v->has_frame) tmi_text_put(text, "the frame's file is missing, and was not compared (--frame FILE)\n");
+    if (v->has_psus && v->psus == TMI_MATCHES) tmi_text_put(text, "the list of clusters agrees with the certificate\n");
+    else if (v->has_psus) tmi_text_put(text, "the list of clusters is missing, and was not compared\n");
     put_signature(text, v);
     put_others(text, v);
     tmi_text_put(text, "\n");
@@ -221,6 +224,7 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     v.document = document;
     TMI_TRY(check_certificate(&v, err));
     TMI_TRY(tmi_verify_frame(&v, options ? options->frame : NULL, err));
+    TMI_TRY(tmi_verify_psus(&v, err));
     TMI_TRY(tmi_verify_files(&v, err));
     TMI_TRY(tmi_verify_signature(&v, options ? options->key : NULL, err));
     TMI_TRY(tmi_verify_others(&v, err));

@@ -6,20 +6,26 @@
 
 tamis_status tmi_columns_make(tmi_columns *c, const tamis_plan *plan, size_t others, tamis_error *err)
 {
-    size_t room = plan->column_count + TMI_DESIGN_COLUMNS + others, conditions = 0, grids = 0;
+    size_t room = plan->column_count + TMI_DESIGN_COLUMNS + others, conditions = 0, grids = 0, values = 0;
     for (size_t i = 0; i < plan->column_count; i++) {
         conditions += plan->columns[i].condition_count;
         if (plan->columns[i].by_stratum) grids += plan->design.stratum_count;
+        if (plan->columns[i].value_count > values) values = plan->columns[i].value_count;
     }
+    room += conditions;
     *c = (tmi_columns){.plan = plan};
     c->list = tmi_alloc(room, sizeof *c->list);
     c->origin = tmi_alloc(room, sizeof *c->origin);
     c->files = tmi_alloc(room, sizeof *c->files);
     c->conditions = tmi_alloc(conditions, sizeof *c->conditions);
     c->grids = tmi_alloc(grids, sizeof *c->grids);
-    if (c->list && c->origin && c->files && c->conditions && c->grids) return TAMIS_OK;
-    tmi_columns_clear(c);
-    return tmi_fail_memory(err);
+    c->same = tmi_alloc(values, sizeof *c->same);
+    if (!c->list || !c->origin || !c->files || !c->conditions || !c->grids || !c->same) {
+        tmi_columns_clear(c);
+        return tmi_fail_memory(err);
+    }
+    for (size_t v = 0; v < values; v++) c->same[v] = (int32_t)v;
+    return TAMIS_OK;
 }
 
 void tmi_columns_clear(tmi_columns *c)
@@ -29,6 +35,7 @@ void tmi_columns_clear(tmi_columns *c)
     tmi_free(c->files);
     tmi_free(c->conditions);
     tmi_free(c->grids);
+    tmi_free(c->same);
     *c = (tmi_columns){0};
 }
 
@@ -53,13 +60,29 @@ const tmi_column *tmi_columns_add_label(tmi_columns *c, const char *name)
     return name ? put(c, &(tmi_column){.name = name, .kind = TMI_LABEL}, NULL) : NULL;
 }
 
+/* Of a category that is declared complete, a text that is not among its values counts as the first one, as everywhere else. */
+static const tmi_column *take_tested(tmi_columns *c, const tmi_plan_column *column)
+{
+    const tmi_column *taken = tmi_columns_take(c, column);
+    if (taken->kind != TMI_CATEGORY || column->missing != TMI_NEVER) return taken;
+    return put(c,
+               &(tmi_column){.name = column->name,
+                             .kind = TMI_CLASSES,
+                             .of = taken,
+                             .classes = c->same,
+                             .value_count = taken->value_count,
+                             .has_instead = true,
+                             .instead = column->instead},
+               NULL);
+}
+
 static const tmi_column *take_indicator(tmi_columns *c, const tmi_plan_column *column)
 {
     tmi_condition *conditions = c->conditions + c->condition_count;
     c->condition_count += column->condition_count;
     for (size_t i = 0; i < column->condition_count; i++) {
         const tmi_plan_condition *p = &column->conditions[i];
-        conditions[i] = (tmi_condition){tmi_columns_take(c, p->column), p->least, p->most, p->codes, p->code_count};
+        conditions[i] = (tmi_condition){take_tested(c, p->column), p->least, p->most, p->codes, p->code_count};
     }
     return put(c,
                &(tmi_column){.name = column->name,

@@ -16,6 +16,7 @@ typedef struct tmi_columns {
     size_t count, file_count;
     tmi_condition *conditions; /* of all indicators */
     tmi_grid *grids;           /* of all numbers with one grid per stratum */
+    int32_t *same;             /* 0, 1, 2, ...: classes that are the values of a category */
     size_t condition_count, grid_count;
 } tmi_columns;
 

@@ -75,6 +75,13 @@ static tamis_status read_probability(tamis_number **pi, const reader *r, int64_t
     return bad_cell(r, PROBABILITY, row, "expected a probability, from 2^-40 to 1", err);
 }
 
+/* 1 is that of certain units alone, whose records are measured apart: another one that is rounded to 1 could come and go. */
+static double nearest_probability(const tamis_number *pi)
+{
+    const double nearest = tmi_number_nearest(pi);
+    return nearest == 1 && tmi_number_compare_int(pi, 1) < 0 ? nextafter(1, 0) : nearest;
+}
+
 static void keep(tamis_number **best, tamis_number **pi, bool better)
 {
     if (!better) return;
@@ -132,7 +139,7 @@ static tamis_status take_row(reader *r, int64_t row, const tmi_cell *cells, tami
     if (h < 0 || (size_t)h >= r->design->stratum_count) return bad_cell(r, STRATUM, row, "expected a stratum of the plan", err);
     tamis_status status = read_probability(&pi, r, row, probability, err);
     if (status != TAMIS_OK) return status;
-    f->pi[row] = tmi_number_nearest(pi);
+    f->pi[row] = nearest_probability(pi);
     r->sums[h] += f->pi[row];
     f->ids[row] = tmi_copy_text(id.bytes, id.length);
     f->count = (size_t)row + 1;

@@ -95,6 +95,7 @@ static void set_pattern(size_t pattern[TMI_MAX_BY + 1], const tmi_schedule *s, s
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     memset(pattern, 0, (TMI_MAX_BY + 1) * sizeof *pattern);
+    if (s->workload.readings[i].known) return; /* it has no classes, and no noise */
     pattern[TMI_MAX_BY] = s->workload.apart ? tmi_group_stratum(s, i, group) : SIZE_MAX;
     for (size_t k = 0; k < t->by_count; k++) {
         size_t first, end, classes = s->workload.readings[i].by[k];
