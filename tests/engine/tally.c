@@ -135,7 +135,36 @@ static void few_keys_have_counters(void **state)
         tally_in_parts(70000, -7, 5, 1, 0, parts); /* counters of one byte are full many times over */
         tally_in_parts(70000, 0, 3000, 2, 40, parts);
         tally_in_parts(40000, 0, 400000, 20, 0, parts); /* some of the tallies have counters */
+        tally_in_parts(40000, 0, 400000, 1, 0, parts);  /* and entries were common before they had */
     }
+}
+
+/* A number of rows that leaves its counter at zero, far from any other. */
+static void full_counters_are_not_lost(void **state)
+{
+    (void)state;
+    enum { ROWS = 2048, TIMES = 3 };
+    const tmi_column value = {.name = "value", .grid = {0, 0, 1, 0, 99999}};
+    const tmi_points_request asked = {.value = &value};
+    static int64_t points[ROWS];
+    const int64_t last = 99999;
+    const void *columns[] = {points};
+    tmi_points_plan plan;
+    tmi_layout layout;
+    tmi_point_list list = {0};
+    assert_int_equal(tmi_points_plan_make(&plan, &asked, NULL), TAMIS_OK);
+    assert_int_equal(tmi_layout_init(&layout, &plan.request, NULL), TAMIS_OK);
+    tmi_tally *tally = tmi_tally_new(&plan, &layout);
+    for (size_t i = 0; i < ROWS; i++) points[i] = 5000;
+    for (int k = 0; k < TIMES; k++) assert_int_equal(tmi_tally_add(tally, columns, ROWS, NULL), TAMIS_OK);
+    columns[0] = &last;
+    assert_int_equal(tmi_tally_add(tally, columns, 1, NULL), TAMIS_OK);
+    assert_int_equal(tmi_tally_take_list(&list, tally, NULL), TAMIS_OK);
+    assert_true(list.count == 2 && list.points[0] == 5000 && list.counts[0] == ROWS * TIMES);
+    assert_true(list.points[1] == last && list.counts[1] == 1 && !list.cells && !list.weights);
+    tmi_point_list_clear(&list);
+    tmi_tally_free(tally);
+    tmi_layout_clear(&layout);
 }
 
 static void many_keys_are_sorted(void **state)
@@ -228,7 +257,8 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(few_keys_have_counters), cmocka_unit_test(many_keys_are_sorted), cmocka_unit_test(wide_keys),
+        cmocka_unit_test(few_keys_have_counters), cmocka_unit_test(full_counters_are_not_lost),
+        cmocka_unit_test(many_keys_are_sorted),   cmocka_unit_test(wide_keys),
         cmocka_unit_test(entries_are_added),      cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
