@@ -125,11 +125,11 @@ static void ask(const char *road, const char *name, tmi_engine *engine, const tm
 
 /* ---- all roads ---- */
 
-/* Each session of DuckDB takes its time: with few rows every road takes each list with one number of threads. */
+/* Each session of DuckDB takes its time: every road takes each list with one number of threads, and half of them with many rows. */
 static bool is_due(size_t n, size_t list, size_t road, unsigned threads)
 {
     if (n <= 1) return (list + road) % 5 == 0;
-    return (list + road + threads) % 2 == 0;
+    return (list + road + threads) % (n > 300 ? 4 : 2) == 0;
 }
 
 /* The same engine as one that only has sums. */
@@ -182,7 +182,7 @@ static void all_roads(size_t n)
             engine->free(engine);
             shuffle(list, n);
         }
-    assert_true(n <= 1 || (answered >= 3 && full >= (n > 300 ? 6 : 12)));
+    assert_true(n <= 1 || (answered >= (n > 300 ? 1 : 3) && full >= (n > 300 ? 6 : 12)));
     for (size_t q = 0; q < COUNT(lists); q++) free(right[q]);
     forget_rows_in_memory();
     free(list);
