@@ -349,7 +349,7 @@ static void memory_may_fail(void **state)
     (void)state;
     row *list = random_rows(10, 3, 2);
     tmi_engine *engines[] = {duckdb_by_duckdb(list, 10, 1), parts_by_memory(list, 10, 1), parts_by_memory(list, 10, 1)};
-    const size_t asked[] = {4, 10, 1};
+    const size_t asked[] = {0, 10}; /* each session of DuckDB takes its time: there, a small request */
     tmi_point_list got;
     engines[2]->points = NULL;
     for (size_t i = 0; i < COUNT(engines); i++) {
