@@ -4,8 +4,8 @@
  *
  *     Gini       2 A / (N Y) - 1, where A is half the sum of w_i w_j max(x_i, x_j) over all pairs; the derivative of A is
  *                the sum of w_j max(x_k, x_j) over j.
- *     S20        the total T(q) of values up to the quintile q, which moves with the weights: x [x <= q] + q (1/5 - [x <= q]). The
- *                density at q cancels (Langel and Tille 2011), so none is estimated. S80 is the total minus such a T.
+ *     S20        the total T(q) of values up to the quintile q, which moves with the weights: x [x <= q] + q (1/5 - [x <= q]).
+ *                The density at q cancels (Langel and Tille 2011), so none is estimated. S80 is the total minus such a T.
  *     poverty    the share p below the line L = c m, m the median: ([x < L] - p + c f(L) (1/2 - [x <= m]) / f(m)) / N, where f
  *                is the density. */
 #include "base/memory.h"
