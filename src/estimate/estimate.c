@@ -18,6 +18,7 @@ typedef tmi_estimate_work work;
 /* The rows that a statistic is about, and their cells: a row that `where` leaves out is in none. */
 static void find_cells(work *w, const tmi_plan_statistic *s)
 {
+    tmi_distribution_clear(&w->whole);
     const tmi_sample *sample = w->sample;
     const double *x = tmi_sample_numbers(sample, s->column), *y = tmi_sample_numbers(sample, s->second);
     const double *where = tmi_sample_numbers(sample, s->where);
@@ -32,6 +33,7 @@ static void find_cells(work *w, const tmi_plan_statistic *s)
         }
         w->missing[row] = (x && isnan(x[row])) || (y && isnan(y[row]));
         w->cells[row] = inside ? cell : TMI_NO_CELL;
+        w->everybody[row] = (!where || where[row] == 1) && !w->missing[row];
         w->values[row] = !x ? 1 : w->missing[row] ? 0 : x[row];
         w->bases[row] = y && !w->missing[row] ? y[row] : 0;
     }
@@ -49,11 +51,13 @@ static void find_domain(work *w, size_t cell)
 
 /* ---- of a distribution ---- */
 
-static tamis_status make_distribution(work *w, tamis_error *err)
+/* Of the group at hand, or of all rows. */
+static tamis_status make_distribution(work *w, bool of_all, tamis_error *err)
 {
-    tmi_distribution_clear(&w->distribution);
-    return tmi_distribution_make(&w->distribution, w->values, tmi_sample_variance_weights(w->variance), w->domain,
-                                 w->sample->count, err);
+    const double *weights = tmi_sample_variance_weights(w->variance);
+    tmi_distribution *d = of_all ? &w->whole : &w->distribution;
+    tmi_distribution_clear(d);
+    return tmi_distribution_make(d, w->values, weights, of_all ? w->everybody : w->domain, w->sample->count, err);
 }
 
 static tamis_status fill_quantile(tmi_result *result, work *w, const tmi_plan_statistic *s, tamis_error *err)
@@ -61,7 +65,7 @@ static tamis_status fill_quantile(tmi_result *result, work *w, const tmi_plan_st
     const size_t at = result->cell % s->at_count;
     tamis_status status;
     if (at == 0) {
-        TMI_TRY(make_distribution(w, err));
+        TMI_TRY(make_distribution(w, false, err));
         TMI_TRY(tmi_sample_degrees(&w->df, w->variance, w->domain, err));
     }
     if (!(w->distribution.total > 0)) {
@@ -77,14 +81,21 @@ done:
 
 static tamis_status estimate_inequality(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
 {
-    const tmi_distribution *d = &w->distribution;
     const size_t count = w->sample->count;
-    tamis_status status = make_distribution(w, err);
-    if (status != TAMIS_OK) return status;
-    if (!(d->total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
-    if (s->kind == TMI_GINI) return tmi_gini(estimate, w->linear, d, w->values, w->domain, count, err);
-    if (s->kind == TMI_S80S20) return tmi_s80s20(estimate, w->linear, d, w->values, w->domain, count, err);
-    return tmi_poverty(estimate, w->linear, tmi_number_nearest(s->limit), d, w->values, w->domain, count, err);
+    tamis_status status;
+    TMI_TRY(make_distribution(w, false, err));
+    if (s->kind == TMI_POVERTY && !w->whole.values) TMI_TRY(make_distribution(w, true, err));
+    if (!(w->distribution.total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
+    switch (s->kind) {
+    case TMI_GINI: return tmi_gini(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
+    case TMI_S80S20: return tmi_s80s20(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
+    default:
+        return tmi_poverty(estimate, w->linear, tmi_number_nearest(s->limit), &w->distribution, &w->whole, w->values, w->domain,
+                           w->everybody, count, err);
+    }
+
+done:
+    return status;
 }
 
 static tamis_status estimate_share_below(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
@@ -186,7 +197,8 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
         result->reason = "the denominator is 0";
         return TAMIS_OK;
     }
-    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, w->domain, err);
+    const uint8_t *varying = s->kind == TMI_POVERTY ? w->everybody : w->domain;
+    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, varying, err);
     if (status != TAMIS_OK) return status;
     result->sampling_se = sqrt(variance * tmi_relative_deff(&w->variance->sample->plan->design, s));
     status = tmi_student_of(&t, w, s->confidence, w->variance->df, err);
@@ -237,7 +249,8 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     w.cells = tmi_alloc(sample.count, sizeof *w.cells);
     w.missing = tmi_alloc(sample.count, sizeof *w.missing);
     w.domain = tmi_alloc(sample.count, sizeof *w.domain);
-    if (!w.values || !w.bases || !w.linear || !w.cells || !w.missing || !w.domain) {
+    w.everybody = tmi_alloc(sample.count, sizeof *w.everybody);
+    if (!w.values || !w.bases || !w.linear || !w.cells || !w.missing || !w.domain || !w.everybody) {
         status = tmi_fail_memory(err);
         goto done;
     }
@@ -250,7 +263,9 @@ done:
     tmi_free(w.cells);
     tmi_free(w.missing);
     tmi_free(w.domain);
+    tmi_free(w.everybody);
     tmi_distribution_clear(&w.distribution);
+    tmi_distribution_clear(&w.whole);
     tmi_sample_variance_clear(&variance);
     tmi_sample_clear(&sample);
     if (status != TAMIS_OK) tmi_results_clear(results);

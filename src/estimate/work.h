@@ -11,10 +11,12 @@ typedef struct tmi_estimate_work {
     double *values, *bases, *linear; /* bases: of ratios */
     size_t *cells;                   /* the group of each row, of the statistic at hand; TMI_NO_CELL: in none */
     uint8_t *missing, *domain;
+    uint8_t *everybody;        /* the rows with a value of all groups, and of none: those of the poverty line */
     size_t rows, values_there; /* of the group at hand: all of them, and those with a value, which are the domain */
 
     /* of the group at hand, where a statistic is of a distribution */
     tmi_distribution distribution;
+    tmi_distribution whole; /* of everybody */
     int64_t df;
 
     /* Student's t, which many results share */

@@ -56,9 +56,11 @@ tamis_status tmi_gini(double *gini, double *linear, const tmi_distribution *dist
 tamis_status tmi_s80s20(double *ratio, double *linear, const tmi_distribution *distribution, const double *values,
                         const uint8_t *domain, size_t rows, tamis_error *err);
 
-/* The share below `part` times the median. laeken's arpr / 100. The densities in linear values are those of a Gaussian kernel
- * whose width is the standard deviation times the -1/5 power of the weight of all rows (Osier). */
-tamis_status tmi_poverty(double *rate, double *linear, double part, const tmi_distribution *distribution, const double *values,
-                         const uint8_t *domain, size_t rows, tamis_error *err);
+/* The share of the domain below `part` times the median of `whole`, the distribution of the rows of `everybody`, which contain
+ * the domain. laeken's arpr / 100. Linear values are those of all rows of `everybody`. The densities in them are those of a
+ * Gaussian kernel whose width is the standard deviation of the whole distribution times the -1/5 power of its weight (Osier). */
+tamis_status tmi_poverty(double *rate, double *linear, double part, const tmi_distribution *distribution,
+                         const tmi_distribution *whole, const double *values, const uint8_t *domain, const uint8_t *everybody,
+                         size_t rows, tamis_error *err);
 
 #endif

@@ -6,8 +6,9 @@
  *                the sum of w_j max(x_k, x_j) over j.
  *     S20        the total T(q) of values up to the quintile q, which moves with the weights: x [x <= q] + q (1/5 - [x <= q]).
  *                The density at q cancels (Langel and Tille 2011), so none is estimated. S80 is the total minus such a T.
- *     poverty    the share p below the line L = c m, m the median: ([x < L] - p + c f(L) (1/2 - [x <= m]) / f(m)) / N, where f
- *                is the density. */
+ *     poverty    the share p of a group below the line L = c m, m the median of everybody: ([x < L] - p) / N in the group, plus
+ *                c f(L) (1/2 - [x <= m]) / (M g(m)) for everybody, where f and g are the densities of the group and of everybody,
+ *                and N and M their weights. */
 #include "base/memory.h"
 #include "survey/distribution.h"
 #include "survey/estimator.h"
@@ -94,16 +95,19 @@ static double density(const tmi_distribution *d, double x, double width)
     return tmi_sum_value(sum) / (d->total * width * sqrt(2 * PI));
 }
 
-tamis_status tmi_poverty(double *rate, double *linear, double part, const tmi_distribution *d, const double *values,
-                         const uint8_t *domain, size_t rows, tamis_error *err)
+tamis_status tmi_poverty(double *rate, double *linear, double part, const tmi_distribution *d, const tmi_distribution *whole,
+                         const double *values, const uint8_t *domain, const uint8_t *everybody, size_t rows, tamis_error *err)
 {
     *rate = NAN;
-    if (!(d->total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
-    const double N = d->total, median = tmi_middle_quantile_of(d, 0.5), line = part * median;
-    const double width = standard_deviation(d) * pow(N, -0.2);
-    const double slope = width > 0 ? part * density(d, line, width) / density(d, median, width) : 0; /* all values are alike */
+    if (!(d->total > 0) || !(whole->total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
+    const double median = tmi_middle_quantile_of(whole, 0.5), line = part * median;
+    const double width = standard_deviation(whole) * pow(whole->total, -0.2);
+    const double slope = width > 0 ? part * density(d, line, width) / density(whole, median, width)
+                                   : 0; /* all values are alike */
     *rate = tmi_share_below(d, line);
-    for (size_t k = 0; k < rows; k++)
-        linear[k] = is_in(domain, k) ? ((values[k] < line) - *rate + slope * (0.5 - (values[k] <= median))) / N : 0;
+    for (size_t k = 0; k < rows; k++) {
+        linear[k] = is_in(domain, k) ? ((values[k] < line) - *rate) / d->total : 0;
+        if (is_in(everybody, k)) linear[k] += slope * (0.5 - (values[k] <= median)) / whole->total;
+    }
     return TAMIS_OK;
 }

@@ -205,6 +205,15 @@ def standard_errors_of_inequality_follow_osier():
         linear = [((a < part * median) - rate - slope * ((a <= median) - 0.5)) / N for a in x]
         assert near(poverty["estimate"], rate) and near(poverty["se"], total_se(rows, linear), 1e-8), poverty
 
+    for found in silc([{"poverty": "eqIncome", "by": "db040"}]):  # one line for all groups, and its error
+        inside = [r["db040"] == found["group"]["db040"] for r in rows]
+        own = sorted((a, b) for a, b, i in zip(x, w, inside) if i)
+        rate = math.fsum(b for a, b in own if a < 0.6 * median) / math.fsum(b for _, b in own)
+        slope = 0.6 * kernel(own, 0.6 * median, width) / kernel(pairs, median, width)
+        weight = math.fsum(b for _, b in own)
+        linear = [i * ((a < 0.6 * median) - rate) / weight - slope * ((a <= median) - 0.5) / N for a, i in zip(x, inside)]
+        assert near(found["estimate"], rate) and near(found["se"], total_se(rows, linear), 1e-8), found
+
     def partial(p):
         """The total up to a quantile, with the densities of values and of totals."""
         q = quantile(pairs, p)

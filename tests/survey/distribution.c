@@ -125,9 +125,9 @@ static void small_cases(void **state)
     tmi_distribution d = make(values, weights, NULL, 5);
     assert_int_equal(tmi_s80s20(&x, linear, &d, values, NULL, 5, NULL), TAMIS_OK);
     assert_near(x, 5, 1e-15); /* 50 / 10 */
-    assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, values, NULL, 5, NULL), TAMIS_OK);
+    assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, &d, values, NULL, NULL, 5, NULL), TAMIS_OK);
     assert_near(x, 0.2, 1e-15); /* the line is 18 */
-    assert_int_equal(tmi_poverty(&x, linear, 2.0 / 3, &d, values, NULL, 5, NULL), TAMIS_OK);
+    assert_int_equal(tmi_poverty(&x, linear, 2.0 / 3, &d, &d, values, NULL, NULL, 5, NULL), TAMIS_OK);
     assert_near(x, 0.2, 1e-15); /* the line is 20, and 20 is not below it */
     tmi_distribution_clear(&d);
     d = make(values, weights, NULL, 4);
@@ -138,12 +138,12 @@ static void small_cases(void **state)
     assert_true(isnan(x));
     assert_int_equal(tmi_s80s20(&x, linear, &d, zeros, NULL, 5, NULL), TAMIS_INVALID);
     assert_true(isnan(x));
-    assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, zeros, NULL, 5, NULL), TAMIS_OK);
+    assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, &d, zeros, NULL, NULL, 5, NULL), TAMIS_OK);
     assert_true(x == 0 && linear[0] == 0);
     tmi_distribution_clear(&d);
     d = make(values, zeros, NULL, 5);
     assert_true(d.count == 0 && d.total == 0);
-    assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, values, NULL, 5, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, &d, values, NULL, NULL, 5, NULL), TAMIS_INVALID);
     tmi_distribution_clear(&d);
 }
 
@@ -169,8 +169,8 @@ static void linear_values_give_the_variance(void **state)
             double x = 0, variance = 0;
             tamis_status status = kind == 0   ? tmi_gini(&x, linear, &d, values, NULL, ROWS, NULL)
                                   : kind == 1 ? tmi_s80s20(&x, linear, &d, values, NULL, ROWS, NULL)
-                                  : kind == 2 ? tmi_poverty(&x, linear, 0.6, &d, values, NULL, ROWS, NULL)
-                                              : tmi_poverty(&x, linear, 0.6, &some, values, part, ROWS, NULL);
+                                  : kind == 2 ? tmi_poverty(&x, linear, 0.6, &d, &d, values, NULL, NULL, ROWS, NULL)
+                                              : tmi_poverty(&x, linear, 0.6, &some, &d, values, part, NULL, ROWS, NULL);
             assert_int_equal(status, TAMIS_OK);
             double sum = 0;
             for (size_t i = 0; i < ROWS; i++) sum += linear[i];
