@@ -149,6 +149,7 @@ static void put_statistic(tmi_json_out *out, const tmi_plan_statistic *s)
     tmi_json_open(out, '{');
     tmi_put_asked(out, s);
     tmi_put_exact_field(out, "confidence", s->confidence);
+    if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
     tmi_put_text_field(out, "label", s->label);
     tmi_json_close(out, '}');
 }

@@ -33,6 +33,7 @@
 #define TMI_MAX_PLAN_CELLS (INT64_C(1) << 20)
 #define TMI_MAX_STATISTICS 2000 /* their tables are chosen within two seconds (docs/accuracy.md) */
 #define TMI_MAX_COLUMNS 1000
+#define TMI_FEWEST_SHRUNK 5 /* groups: the likelihood of how they differ has no maximum with three */
 #define TMI_MAX_FILES 1000
 #define TMI_MAX_BY 8
 #define TMI_MAX_MISSING_CODES 100
@@ -208,6 +209,7 @@ typedef struct tmi_plan_statistic {
     tamis_number **at; /* quantile: ascending, in (0, 1); median: 1/2 */
     size_t at_count;
     const char *method; /* of a mean or share: "ratio", "known_size"; NULL: the usual one */
+    bool shrink;        /* groups of a mean, share or ratio are moved towards their mean, after the noise */
     char *label;        /* for the report only: its title there; NULL: made from its columns */
     int line, place;    /* where it is in the file */
 } tmi_plan_statistic;
