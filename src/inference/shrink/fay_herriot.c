@@ -17,47 +17,49 @@ static double log_likelihood(const double *y, const double *v, size_t count, dou
 
 /* ---- its maximum ---- */
 
-#define DECADES 8 /* of A below and above what y and V are like */
 #define PER_DECADE 8
+#define BEYOND 100.0 /* times what A can be expected to be at most and at least */
+#define LEAST 1e-8   /* of the differences, where there are no errors */
 
-/* The likelihood may have two maxima: the best of a grid in log A, then golden sections between its neighbours. */
-static double maximise(const double *y, const double *v, size_t count, double mean, double scale)
-{
-    const double part = (sqrt(5) - 1) / 2;
-    int best = 0;
-    double highest = -INFINITY;
-    for (int k = -DECADES * PER_DECADE; k <= DECADES * PER_DECADE; k++) {
-        const double value = log_likelihood(y, v, count, mean, scale * pow(10, (double)k / PER_DECADE));
-        if (!(value > highest)) continue;
-        highest = value;
-        best = k;
-    }
-    double low = (double)(best - 1) / PER_DECADE, high = (double)(best + 1) / PER_DECADE;
-    for (int round = 0; round < 60; round++) {
-        const double left = high - part * (high - low), right = low + part * (high - low);
-        if (log_likelihood(y, v, count, mean, scale * pow(10, left)) > log_likelihood(y, v, count, mean, scale * pow(10, right)))
-            high = right;
-        else low = left;
-    }
-    return scale * pow(10, (low + high) / 2);
-}
-
-/* A is looked for around the least of the errors, and around the differences. */
-static double scale_of(const double *y, const double *v, size_t count, double mean)
+/* Where A is looked for. Errors far above the differences leave it at about twice their variance over the square of the number of
+ * groups, differences far above the errors at their mean square. */
+static void find_ends(double *low, double *high, const double *y, const double *v, size_t count, double mean)
 {
     double squares = 0, least = INFINITY;
     for (size_t i = 0; i < count; i++) {
         squares += (y[i] - mean) * (y[i] - mean) / (double)count;
         if (v[i] > 0) least = fmin(least, v[i]);
     }
-    return isinf(least) ? squares : squares > 0 ? sqrt(least) * sqrt(fmax(least, fmin(squares, 1e8 * least))) : least;
+    *high = log10(BEYOND * fmax(squares, isinf(least) ? 0 : least));
+    *low = isinf(least) ? log10(LEAST * squares) : log10(least / BEYOND) - 2 * log10((double)count);
+}
+
+/* The likelihood may have two maxima: the best of a grid in log A, then golden sections between its neighbours. */
+static double maximise(const double *y, const double *v, size_t count, double mean)
+{
+    const double part = (sqrt(5) - 1) / 2;
+    double from, to, best = 0, highest = -INFINITY;
+    find_ends(&from, &to, y, v, count, mean);
+    for (double at = from; at <= to; at += 1.0 / PER_DECADE) {
+        const double value = log_likelihood(y, v, count, mean, pow(10, at));
+        if (!(value > highest)) continue;
+        highest = value;
+        best = at;
+    }
+    double low = best - 1.0 / PER_DECADE, high = best + 1.0 / PER_DECADE;
+    for (int round = 0; round < 50; round++) {
+        const double left = high - part * (high - low), right = low + part * (high - low);
+        if (log_likelihood(y, v, count, mean, pow(10, left)) > log_likelihood(y, v, count, mean, pow(10, right))) high = right;
+        else low = left;
+    }
+    return pow(10, (low + high) / 2);
 }
 
 tmi_fay_herriot tmi_fay_herriot_fit(const double *y, const double *v, size_t count, double mean, double mean_variance)
 {
     double weights = 0;
     tmi_fay_herriot fit = {.mean = mean, .mean_variance = mean_variance};
-    fit.between = maximise(y, v, count, mean, scale_of(y, v, count, mean));
+    fit.between = maximise(y, v, count, mean);
     for (size_t i = 0; i < count; i++) weights += 1 / ((fit.between + v[i]) * (fit.between + v[i]));
     fit.between_variance = 2 / weights;
     return fit;
