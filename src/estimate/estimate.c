@@ -186,6 +186,7 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
     result->df = w->variance->df;
     result->noise_sd = 0;
     if (w->variance->note) result->notes[result->note_count++] = w->variance->note;
+    if (s->shrink) result->notes[result->note_count++] = "a direct estimate: groups are shrunk in releases only";
     if ((w->values_there == 0 && !is_total(s->kind)) || (w->values_there < 2 && s->kind == TMI_VARIANCE)) {
         result->reason = w->values_there == 0 ? "no row of this group has a value" : "a single row gives no variance";
         return TAMIS_OK;

@@ -11,6 +11,7 @@
 #include "inference/inverted_counts.h"
 #include "inference/pool.h"
 #include "inference/range.h"
+#include "inference/shrink/groups.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/regularised.h"
@@ -376,6 +377,7 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(read_group(&list[g], r, &z.groups[g], err));
     }
+    if (s->plan->statistics[i].shrink) TMI_TRY(tmi_shrink_groups(list, r, &z, i, err));
 
 done:
     tmi_statistic_sums_clear(&z);

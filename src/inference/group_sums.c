@@ -221,7 +221,13 @@ double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     double largest = (double)s->sampling.most * tmi_number_nearest(s->sampling.step), units = (double)s->plan->design.population;
     const bool has_units = !tmi_is_sum(t) || !t->column;
-    if (units == 0) units = has_units && t->kind != TMI_RATIO ? fmax(z->value[TMI_OF_ROWS], 1) : (double)s->sampling.rows;
+    if (units == 0 && has_units && t->kind != TMI_RATIO) { /* a noisy number: its upper limit, as that of a noisy variance is */
+        const double margin = tmi_variance_margin(tmi_number_nearest(t->confidence)),
+                     sd = z->noise ? sqrt(z->noise->covariance[TMI_OF_ROWS][TMI_OF_ROWS]) : 0;
+        units = fmax(fmax(z->value[TMI_OF_ROWS], 0) + margin * sd, 1);
+    } else if (units == 0) {
+        units = (double)s->sampling.rows;
+    }
     return largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 

@@ -20,7 +20,9 @@ void tmi_moment_parts_clear(tmi_moment_parts *p)
 /* What an estimate takes of the star: the coefficients of the centre and of all contrasts. */
 typedef struct star_solution {
     double centre;
-    double *leaves; /* TMI_CONTRASTS for each leaf of the effects */
+    double *leaves;  /* TMI_CONTRASTS for each leaf of the effects */
+    size_t *effects; /* that the read has a part in, and from `effect_count` on those of them that the table has too */
+    size_t effect_count, inside_count;
 } star_solution;
 
 typedef struct adding {
@@ -147,15 +149,39 @@ static double part_at(const adding *a, const tmi_combination *c, size_t term, co
     return product;
 }
 
-static bool is_inside(const tmi_effect *e, const tmi_combination *c, const tmi_shape *shape)
+static bool has_axes(const size_t *axes, size_t count, const tmi_effect *e)
 {
     for (size_t i = 0; i < e->on_count; i++) {
-        const size_t axis = e->on[i] / TMI_LEVELS;
         size_t at = 0;
-        while (at < shape->axis_count && shape->axes[at] != axis) at++;
-        if (at == shape->axis_count || place_of(c, axis) == c->axis_count) return false;
+        while (at < count && axes[at] != e->on[i] / TMI_LEVELS) at++;
+        if (at == count) return false;
     }
     return true;
+}
+
+/* The effects of a read: few of all that there are, and the same for every table and cell. */
+static bool find_effects(star_solution *star, const tmi_schedule *s, const tmi_combination *c)
+{
+    const tmi_effects *e = &s->effects;
+    const size_t own = c->family * e->worlds + c->world;
+    size_t room = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        const tmi_effect *effect = &e->list[i];
+        if (effect->star != own || effect->known || !has_axes(c->axes, c->axis_count, effect)) continue;
+        if (!tmi_grow(&star->effects, &room, star->effect_count, sizeof *star->effects)) return false;
+        star->effects[star->effect_count++] = i;
+    }
+    size_t *both = tmi_realloc(star->effects, 2 * star->effect_count, sizeof *both);
+    if (both) star->effects = both;
+    return both != NULL;
+}
+
+static void find_inside(star_solution *star, const tmi_effects *e, const tmi_shape *shape)
+{
+    star->inside_count = 0;
+    for (size_t i = 0; i < star->effect_count; i++)
+        if (has_axes(shape->axes, shape->axis_count, &e->list[star->effects[i]]))
+            star->effects[star->effect_count + star->inside_count++] = star->effects[i];
 }
 
 /* The factor of a number of the table in an estimate. */
@@ -167,9 +193,8 @@ static double factor_at(const adding *a, size_t read, const tmi_measurement *m, 
     const size_t star = m->shape.family * e->worlds + m->shape.world;
     double share = precision, sum = 0;
     for (size_t i = 0; i < m->shape.axis_count; i++) share /= (double)axes[m->shape.axes[i]].levels;
-    for (size_t i = 0; i < e->count; i++) {
-        const tmi_effect *effect = &e->list[i];
-        if (effect->star != star || effect->known || !is_inside(effect, c, &m->shape)) continue;
+    for (size_t i = 0; i < a->stars[read].inside_count; i++) {
+        const tmi_effect *effect = &e->list[a->stars[read].effects[a->stars[read].effect_count + i]];
         double own = share / effect->information, part = 0;
         for (size_t k = 0; k < effect->on_count; k++) own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
         for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->shape, levels);
@@ -225,6 +250,7 @@ static tamis_status add_full(adding *a, const tmi_measurement *m, tamis_error *e
     kinds list[TMI_MAX_AXES] = {0};
     size_t levels[TMI_MAX_AXES];
     tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < a->count; i++) find_inside(&a->stars[i], &a->s->effects, &m->shape);
     for (size_t i = 0; i < m->shape.axis_count; i++)
         if (!find_kinds(&list[i], a, m->shape.axes[i])) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(add_kinds(a, m, list, levels, 0, 1, tmi_measurement_precision(a->s, m), err));
@@ -293,7 +319,10 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
     if (count == 0) return TAMIS_OK;
     a.stars = tmi_alloc(count, sizeof *a.stars);
     if (!a.stars) return tmi_fail_memory(err);
-    for (size_t i = 0; i < count; i++) TMI_TRY(solve(&a.stars[i], s, reads[i].combination, err));
+    for (size_t i = 0; i < count; i++) {
+        TMI_TRY(solve(&a.stars[i], s, reads[i].combination, err));
+        if (!find_effects(&a.stars[i], s, reads[i].combination)) TMI_TRY(tmi_fail_memory(err));
+    }
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         if (m->shape.family != reads->combination->family || m->shape.world != reads->combination->world) continue;
@@ -302,7 +331,10 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
     clean(parts);
 
 done:
-    for (size_t i = 0; i < count; i++) tmi_free(a.stars[i].leaves);
+    for (size_t i = 0; i < count; i++) {
+        tmi_free(a.stars[i].leaves);
+        tmi_free(a.stars[i].effects);
+    }
     tmi_free(a.stars);
     return status;
 }

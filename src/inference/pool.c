@@ -168,6 +168,25 @@ static double floor_of(const tmi_inference *r)
     return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
 }
 
+/* No row's a is more than this times its weight, whatever the noise: V <= ceiling * s. Units of a cluster may be all alike, and
+ * then nothing bounds the ratio. */
+static double ceiling_of(const tmi_inference *r)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_sampling *p = &s->sampling;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    double most = 0;
+    if (source == TMI_CLUSTER_GROUPS) return INFINITY;
+    if (p->weights == TMI_ROWS) {
+        const int64_t less = source == TMI_SPREAD_TABLES ? tmi_weight_less(p) : 0;
+        const double largest = (double)(p->most - less) * tmi_number_nearest(p->step);
+        return source == TMI_SPREAD_TABLES ? largest * p->correction : largest * tmi_number_nearest(s->plan->design.deff);
+    }
+    for (size_t h = 0; h < p->strata; h++)
+        if (!isnan(p->spread[h])) most = fmax(most, p->spread[h] / tmi_number_nearest(p->weight[h]));
+    return most;
+}
+
 /* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
  * different groups are different. */
 static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i, double floor)
@@ -192,7 +211,7 @@ tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *e
     ratios all = {0};
     double *means = tmi_alloc(count, sizeof *means);
     tamis_status status = TAMIS_OK;
-    *p = (tmi_pools){.list = tmi_alloc(count, sizeof *p->list), .floor = floor_of(r)};
+    *p = (tmi_pools){.list = tmi_alloc(count, sizeof *p->list), .floor = floor_of(r), .ceiling = ceiling_of(r)};
     all.first = tmi_alloc(count + 1, sizeof *all.first);
     if (!p->list || !all.first || !means) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) all.first[i + 1] = all.first[i] + (size_t)tmi_statistic_cells(&plan->statistics[i]);
@@ -230,11 +249,17 @@ double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_infer
 {
     const tmi_pool *p = &r->pools->list[statistic];
     const bool measured = r->schedule->plan->statistics[statistic].kind != TMI_VARIANCE;
+    const double ceiling = r->pools->ceiling *
+                           tmi_relative_deff(&r->schedule->plan->design, &r->schedule->plan->statistics[statistic]);
     double b = p->mean, variance = 0;
+    if (isnan(b)) { /* noise left nothing that a ratio could be taken of */
+        *relative = INFINITY;
+        return isfinite(ceiling) ? ceiling : TMI_NULL;
+    }
     for (int round = 0; round < 2; round++) {
         const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, at, b) : (tmi_pool_entry){NAN, NAN};
         b = shrunk(&variance, p, &e, r->pools->floor);
     }
     *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
-    return b + TMI_POOLED_MARGIN * sqrt(variance);
+    return fmin(b + TMI_POOLED_MARGIN * sqrt(variance), ceiling);
 }

@@ -12,7 +12,8 @@
  * Numbers of the same kind by other groups have design effects that may be far from these, as regions have of which each
  * cluster is a part: what they have on average counts as one more ratio, whose variance is what ratios of the kind differ by.
  *
- * b_U s is what intervals use. A number whose V was not measured takes b_p and what ratios differ by. */
+ * b_U s is what intervals use. A number whose V was not measured takes b_p and what ratios differ by. Without clusters b_U is at
+ * most the largest a/w, which is public, and where noise leaves no ratio at all (its denominator is not above 0) it is that. */
 #ifndef TMI_INFERENCE_POOL_H
 #define TMI_INFERENCE_POOL_H
 
@@ -32,6 +33,7 @@ typedef struct tmi_pool {
 typedef struct tmi_pools {
     tmi_pool *list; /* one per statistic */
     double floor;   /* the least that a ratio can be; 0: not known */
+    double ceiling; /* the most that public weights allow; infinite: they allow any */
 } tmi_pools;
 
 /* Needs    a schedule whose variances are pooled (tmi_is_pooled).                                   Errors: SYSTEM. */

@@ -161,6 +161,7 @@ static void put_statistic(tmi_json_out *out, const tamis_plan *plan, const tmi_p
     tmi_put_text_field(out, "interval", s->inverse);
     if (tmi_is_of_distribution(s->kind)) put_cuts(out, &plan->curves[s->curve]);
     tmi_put_exact_field(out, "confidence", s->confidence);
+    if (s->shrink) tmi_json_add_string(out, "shrink", "yes");
     tmi_put_text_field(out, "label", s->label);
     tmi_json_close(out, '}');
 }

@@ -31,8 +31,9 @@
 /* Populations: 2^40 is a thousand billion. The engine's bound of int128 sums starts from the same number. */
 #define TMI_MAX_POPULATION (INT64_C(1) << 40)
 #define TMI_MAX_PLAN_CELLS (INT64_C(1) << 20)
-#define TMI_MAX_STATISTICS 1000
+#define TMI_MAX_STATISTICS 2000 /* their tables are chosen within two seconds (docs/accuracy.md) */
 #define TMI_MAX_COLUMNS 1000
+#define TMI_FEWEST_SHRUNK 5 /* groups: the likelihood of how they differ has no maximum with three */
 #define TMI_MAX_FILES 1000
 #define TMI_MAX_BY 8
 #define TMI_MAX_MISSING_CODES 100
@@ -221,6 +222,7 @@ typedef struct tmi_plan_statistic {
     size_t curve;        /* the distribution function that it is read from; SIZE_MAX: none */
     const char *method;  /* of a mean or share: "ratio", "known_size"; of a quantile its mechanism; NULL: the usual one */
     const char *inverse; /* of a quantile without protection: how its interval is made (R's interval.type); NULL: "mean" */
+    bool shrink;         /* groups of a mean, share or ratio are moved towards their mean, after the noise */
     char *label;         /* for the report only: its title there; NULL: made from its columns */
     int line, place;     /* where it is in the file */
 } tmi_plan_statistic;

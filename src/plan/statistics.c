@@ -291,6 +291,19 @@ static void read_method(tmi_reader *reader, const tmi_value *value, tmi_plan_sta
     else if (tmi_read_word(reader, value, &i, methods, 2)) s->method = methods[i];
 }
 
+/* Groups of other statistics differ in size, and their mean says nothing about one of them. */
+static void read_shrink(tmi_reader *reader, const tmi_value *value, tmi_plan_statistic *s)
+{
+    if (!tmi_read_yes_no(reader, value, &s->shrink) || !s->shrink) return;
+    if (s->kind != TMI_MEAN && s->kind != TMI_SHARE && s->kind != TMI_RATIO)
+        tmi_complain_key(reader, value,
+                         "is for means, shares and ratios: groups of counts and totals differ in size, and have no mean to be "
+                         "shrunk towards");
+    else if (tmi_statistic_cells(s) < TMI_FEWEST_SHRUNK)
+        tmi_complain_key(reader, value, "expected at least %d groups in `by`: fewer say too little about how groups differ",
+                         TMI_FEWEST_SHRUNK);
+}
+
 static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_read_label(reader, value, &((entry *)target)->statistic->label, "Pupils by type of school");
@@ -317,6 +330,7 @@ static const tmi_plan_key keys[] = {
     {.name = "deff", .read = read_own_deff},
     {.name = "confidence", .read = read_confidence},
     {.name = "label", .read = read_label},
+    {.name = "shrink", .read = tmi_read_later},
     {.name = "where", .read = read_where},
     {.name = "method", .read = tmi_read_later},
     {.name = "at", .read = tmi_read_later},
@@ -343,10 +357,11 @@ static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
     tmi_plan_statistic *s = e->statistic;
     const tmi_value *by = tmi_value_get(value, "by"), *at = tmi_value_get(value, "at"), *cuts = tmi_value_get(value, "cuts"),
                     *method = tmi_value_get(value, "method"), *line = tmi_value_get(value, "line"),
-                    *interval = tmi_value_get(value, "interval");
+                    *interval = tmi_value_get(value, "interval"), *shrink = tmi_value_get(value, "shrink");
     if (by) tmi_read_by_columns(reader, by, e->plan, s->by, &s->by_count);
     if (!e->kind) return;
     if (s->kind == TMI_HISTOGRAM) add_bins(reader, value, e);
+    if (shrink) read_shrink(reader, shrink, s);
     if (tmi_is_of_distribution(s->kind)) {
         tmi_read_distribution(reader, value, e->kind, e->plan, s);
         return;

@@ -221,6 +221,11 @@ static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
         "together. CV is that of both, relative to the size expected from the population and the plan's guesses. Ranges are over "
         "groups, "
         "and over statistics that share a line (--all gives each its own line).");
+    for (size_t i = 0, any = 0; i < count && !any; i++) {
+        if (!s->plan->statistics[i].shrink) continue;
+        any = 1;
+        tmi_text_put(text, "  Errors of groups that are shrunk are those of their direct estimates.\n");
+    }
     if (of_range) tmi_text_put(text, "  * of the range instead, since the plan gives no guess of the size\n");
     for (size_t i = 0; i < count; i++)
         if (c.leader[i] == i) write_advice(text, p, &c, i);

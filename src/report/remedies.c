@@ -8,6 +8,7 @@
 #include "report/preview.h"
 #include "report/promise.h"
 #include "report/results.h"
+#include "schedule/expected/change.h"
 
 #define LITTLE 0.03 /* lower by less is not worth a change: then the error is that of the sample */
 
@@ -116,7 +117,9 @@ static void write_note(tmi_text *text, const tmi_preview *p)
 {
     tmi_text note;
     tmi_text_init(&note);
-    tmi_text_put(&note, "Of these changes, each tried on the plan as a whole: twice the budget");
+    tmi_text_put(&note, "Of these changes, each tried on the plan as a whole");
+    if (p->schedule.plan->statistic_count > TMI_FEW_STATISTICS) tmi_text_put(&note, " with the tables that it has now");
+    tmi_text_put(&note, ": twice the budget");
     if (p->remedies[TMI_WITH_DELTA].possible) tmi_text_put(&note, "; a delta of " TMI_DELTA_TRIED);
     if (p->remedies[TMI_SECRET_SAMPLE].possible) {
         tmi_text_put(&note, "; a secret sample, with which ");

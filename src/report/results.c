@@ -139,6 +139,18 @@ static void put_notes(tmi_json_out *out, const tmi_result *result)
     tmi_json_close(out, ']');
 }
 
+static void put_shrinkage(tmi_json_out *out, const tmi_shrunk *s)
+{
+    if (isnan(s->weight)) return;
+    tmi_json_add_open(out, "shrinkage", '{');
+    tmi_json_add_real(out, "direct", s->direct);
+    tmi_json_add_real(out, "direct_se", s->direct_se);
+    tmi_json_add_real(out, "weight_of_direct", s->weight);
+    tmi_json_add_real(out, "towards", s->towards);
+    tmi_json_add_real(out, "bias_sd", s->bias);
+    tmi_json_close(out, '}');
+}
+
 static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
 {
     const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
@@ -161,6 +173,7 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     else tmi_json_put_integer(out, result->df);
     put_interval(out, r, result);
     if (!isnan(result->bias)) tmi_json_add_real(out, "bias_at_most", result->bias);
+    put_shrinkage(out, &result->shrunk);
     if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
     if (result->reason) tmi_json_add_string(out, "reason", result->reason);
     if (result->outside_range) tmi_json_add_boolean(out, "outside_range", true);

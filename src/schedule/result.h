@@ -12,15 +12,26 @@
 
 #define TMI_NOTES 4
 
+/* What a group was before it was shrunk towards the mean of its groups. */
+typedef struct tmi_shrunk {
+    double direct, direct_se; /* NaN: there was none */
+    double weight;            /* of the direct estimate; NaN: the number was not shrunk */
+    double towards;           /* the mean */
+    double bias;              /* that shrinkage brings: a standard deviation over groups like these */
+} tmi_shrunk;
+
+#define TMI_NOT_SHRUNK ((tmi_shrunk){TMI_NULL, TMI_NULL, TMI_NULL, TMI_NULL, TMI_NULL})
+
 typedef struct tmi_result {
     size_t statistic, cell;
     double estimate;
     double se, sampling_se, noise_sd;
     /* variance of that part of the noise which calibration gives to all numbers: it adds up as the sample does */
     double shared_noise;
-    double lower, upper;          /* the interval */
-    double least, most;           /* bounds that certainly contain the true value; NaN: none are known */
-    double bias;                  /* that weights bring at most; NaN: they bring none */
+    double lower, upper; /* the interval */
+    double least, most;  /* bounds that certainly contain the true value; NaN: none are known */
+    double bias;         /* that weights bring at most; NaN: they bring none */
+    tmi_shrunk shrunk;
     double clamped;               /* estimate only: what a release's bounds of contributions would change; NaN: there are none */
     int64_t clamped_rows;         /* and of how many rows */
     int64_t df;                   /* -1: null */
@@ -44,6 +55,7 @@ typedef struct tmi_result {
                   .least = TMI_NULL, \
                   .most = TMI_NULL, \
                   .bias = TMI_NULL, \
+                  .shrunk = TMI_NOT_SHRUNK, \
                   .clamped = TMI_NULL, \
                   .df = -1})
 

@@ -229,6 +229,22 @@ def the_change_that_helps_most_does():
 
 
 @case
+def changes_of_a_plan_of_many_statistics_keep_its_tables():
+    """Then twice the budget halves every noise (but for whole numbers), and the answer says on which tables it rests."""
+    columns = "".join(f"  c{k}: {{values: [a, b, c], missing: none}}\n" for k in range(7))
+    asked = "".join(f"  - {{table: [c{i}, c{k}]}}\n" for i in range(7) for k in range(i))
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 90000, sample: 900}}\n"
+            "privacy: {unit: person, epsilon: 1}\ncolumns:\n" + columns + "statistics:\n")
+    for statistics, many in ((asked, True), ("".join(asked.splitlines(True)[:20]), False)):
+        done = check(plan + statistics, "--json")
+        assert done.returncode == OK, done
+        gains = [next(c["noise_sd"] for c in s["changes"] if c["change"] == "twice_the_budget") / s["noise_sd"]
+                 for s in json.loads(done.stdout)["statistics"]]
+        assert not many or len(gains) == 21 and all(abs(g - 0.5) < 0.01 for g in gains), gains
+        assert ("with the tables that it has now" in " ".join(check(plan + statistics).stdout.split())) == many
+
+
+@case
 def where_the_noise_is_small_only_a_larger_sample_helps():
     told = json.loads(check(PLAN.replace("epsilon: 6", "epsilon: 600"), "--json").stdout)["statistics"]
     assert [s.get("helps_most") for s in told] == [None] + ["larger_sample"] * (len(told) - 1), told

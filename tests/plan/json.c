@@ -31,6 +31,7 @@ static const char *const plans[] = {
          "  - {mean: {status: [employed, missing]}, method: ratio}\n"
          "  - {share: {awards: \"Yes\"}, by: {age: [0]}}\n"
          "  - {ratio: {of: pay, to: {age: 18}}}\n"
+         "  - {mean: pay, by: {age: [10, 20, 30, 40]}, shrink: yes}\n"
          "  - {table: [status, awards], by: {pay: [0, 0.3]}}\n"
          "  - {histogram: pay, cuts: [0, 1/3], by: awards}\n"
          "  - {quantile: pay, at: [0.25, 0.5]}\n"

@@ -44,6 +44,9 @@ static const char units[] = WITH("srs: {population: 900, sample: 30}", UNITS);
 static const char usual[] = HEAD FILE_A
     "design: {srs: {population: 900, sample: 30}}\n" PERSON
     "columns:\n  x: {from: 0, to: 10, step: 1, typical: {mean: 7}}\nstatistics:\n  - {total: x}\n  - {mean: x}\n" BUDGET;
+static const char shrunk[] = HEAD FILE_A
+    "design: {srs: {population: 900, sample: 30}}\n" PERSON "columns:\n  x: {from: 0, to: 10, step: 1}\n"
+    "  k: {values: [a, b, c, d, e]}\nstatistics:\n  - {mean: x, by: k, shrink: yes}\n" BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"

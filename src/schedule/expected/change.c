@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "num/exact.h"
 #include "num/number.h"
 #include "schedule/expected/guess.h"
 
@@ -210,6 +211,70 @@ done:
     return status;
 }
 
+/* ---- the tables as they are ---- */
+
+/* Whether the tables of a plan serve the changed one: it has many statistics, and the same law of noise. */
+static bool keeps_tables(const tmi_schedule *s, const tmi_plan_loss *then)
+{
+    const tmi_plan_loss *now = &s->plan->privacy.loss;
+    const bool same = !now->rho == !then->rho && !now->delta == !then->delta;
+    return same && s->plan->statistic_count > TMI_FEW_STATISTICS && s->measurement_count > 0;
+}
+
+/* What the parts of the changed plan add up to. */
+static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, const tmi_plan_loss *then, tamis_error *err)
+{
+    double rho;
+    if (then->rho) return tmi_number_copy(whole, then->rho, err);
+    if (!s->gaussian) return tmi_number_copy(whole, then->epsilon, err);
+    tamis_status status = tmi_budget_rho(&rho, then, err);
+    return status == TAMIS_OK ? tmi_number_double(whole, rho, err) : status;
+}
+
+/* The same tables with the same shares of the budget. */
+static tamis_status keep_tables(tmi_schedule *made, const tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
+{
+    tmi_chosen chosen = {.rho = s->gaussian,
+                         .apart = s->workload.apart,
+                         .joined = s->workload.joined,
+                         .groups = s->groups,
+                         .clamped = s->sampling.most_clamped,
+                         .frame = tmi_frame_of(s),
+                         .psus = tmi_psus_of(s)};
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *whole = NULL;
+    tamis_status status;
+    chosen.shapes = tmi_alloc(s->measurement_count, sizeof *chosen.shapes);
+    chosen.parts = tmi_alloc(s->measurement_count, sizeof *chosen.parts);
+    if (!chosen.shapes || !chosen.parts) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(whole_of(&whole, s, &plan->privacy.loss, err));
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        const tmi_measurement *m = &s->measurements[k];
+        chosen.shapes[k] = m->shape;
+        TMI_TRY(tmi_exact_copy(&chosen.parts[k], &e, tmi_div(&e, tmi_mul(&e, m->part, whole), s->spent)));
+        chosen.count++;
+    }
+    TMI_TRY(tmi_schedule_make_watched(made, plan, &chosen, s->watch, err));
+
+done:
+    for (size_t k = 0; k < chosen.count; k++) tamis_number_free(chosen.parts[k]);
+    tmi_free(chosen.parts);
+    tmi_free(chosen.shapes);
+    tamis_number_free(whole);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* Tables that are chosen for the changed plan; those of the plan where they serve it and there are many statistics. */
+static tamis_status schedule_of(tmi_schedule *made, const tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
+{
+    if (keeps_tables(s, &plan->privacy.loss)) {
+        const tamis_status status = keep_tables(made, s, plan, err);
+        if (status == TAMIS_OK || status == TAMIS_SYSTEM) return status;
+    }
+    return tmi_schedule_make_watched(made, plan, NULL, s->watch, err);
+}
+
 tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
 {
     changed c = {.from = s->plan, .plan = {.holders = 1}};
@@ -218,7 +283,7 @@ tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, con
     tamis_status status;
     *list = NULL;
     TMI_TRY(make(&c, change, &reason));
-    TMI_TRY(tmi_schedule_make_watched(&schedule, &c.plan, NULL, s->watch, &reason));
+    TMI_TRY(schedule_of(&schedule, s, &c.plan, &reason));
     TMI_TRY(tmi_forecasts_make(list, &schedule, &reason));
 
 done:

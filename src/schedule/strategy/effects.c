@@ -1,6 +1,7 @@
 #include "schedule/strategy/effects.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -323,11 +324,78 @@ static double share_of(const tmi_effects *e, const tmi_shape *shape, const uint3
     return product;
 }
 
+/* The effects of a table that have been taken up: those of the sets of its axes, looked up one by one, or, where these are more
+ * than there are effects, picked from the list. */
+typedef struct finding {
+    const tmi_effects *effects;
+    const tmi_shape *shape;
+    tmi_table_information *table;
+    size_t room;
+} finding;
+
+static double sets_of(const tmi_effects *e, const tmi_shape *shape)
+{
+    double sets = 1;
+    for (size_t i = 0; i < shape->axis_count; i++) {
+        const tmi_axis *axis = &e->axes[shape->axes[i]];
+        sets *= 1 + (axis->degree > 0 ? (double)tmi_axis_contrasts(axis) : 1);
+    }
+    return sets;
+}
+
+static bool add_effect(finding *f, size_t i)
+{
+    const tmi_effect *effect = &f->effects->list[i];
+    tmi_table_information *t = f->table;
+    if (effect->known) return true;
+    if (!tmi_grow(&t->effects, &f->room, t->effect_count, sizeof *t->effects)) return false;
+    t->effects[t->effect_count++] = (tmi_part_of_effect){i, share_of(f->effects, f->shape, effect->on, effect->on_count)};
+    return true;
+}
+
+static bool find_sets(finding *f, size_t axis, uint32_t *on, size_t count)
+{
+    if (axis == f->shape->axis_count) {
+        const size_t found = count > 0 ? find_effect(f->effects, f->table->star, on, count) : SIZE_MAX;
+        return found == SIZE_MAX || add_effect(f, found);
+    }
+    const tmi_axis *a = &f->effects->axes[f->shape->axes[axis]];
+    const size_t ways = a->degree > 0 ? tmi_axis_contrasts(a) : 1;
+    bool fine = find_sets(f, axis + 1, on, count);
+    for (size_t way = 0; fine && way < ways; way++) {
+        on[count] = (uint32_t)(f->shape->axes[axis] * TMI_LEVELS + way);
+        fine = find_sets(f, axis + 1, on, count + 1);
+    }
+    return fine;
+}
+
 static bool contains(const tmi_shape *shape, const tmi_effect *effect)
 {
     for (size_t i = 0; i < effect->on_count; i++)
         if (!has_axis(shape, effect->on[i] / TMI_LEVELS)) return false;
     return true;
+}
+
+static int by_effect(const void *left, const void *right)
+{
+    const tmi_part_of_effect *a = left, *b = right;
+    return (a->effect > b->effect) - (a->effect < b->effect);
+}
+
+/* In the order of the list, so that sums over them are always added up alike. */
+static bool find_effects(finding *f)
+{
+    const tmi_effects *e = f->effects;
+    uint32_t on[TMI_MAX_AXES];
+    bool fine = true;
+    if (sets_of(e, f->shape) < (double)e->count) {
+        fine = find_sets(f, 0, on, 0);
+        if (f->table->effect_count > 1) qsort(f->table->effects, f->table->effect_count, sizeof *f->table->effects, by_effect);
+        return fine;
+    }
+    for (size_t i = 0; fine && i < e->count; i++)
+        if (e->list[i].star == f->table->star && contains(f->shape, &e->list[i])) fine = add_effect(f, i);
+    return fine;
 }
 
 /* A number by itself: each released number is a functional of the levels. */
@@ -351,18 +419,13 @@ static void set_single(tmi_leaf_information *leaf, const tmi_axis *axis, tmi_tab
 tamis_status tmi_table_information_make(tmi_table_information *t, const tmi_effects *e, const tmi_shape *shape, tamis_error *err)
 {
     *t = (tmi_table_information){.star = shape->family * e->worlds + shape->world};
-    t->effects = tmi_alloc(e->count, sizeof *t->effects);
-    t->leaves = tmi_alloc(e->leaf_count, sizeof *t->leaves);
-    if (!t->effects || !t->leaves) {
+    finding f = {e, shape, t, 0};
+    t->leaves = tmi_alloc(shape->axis_count, sizeof *t->leaves);
+    if (!t->leaves || (shape->form == TMI_FULL && !find_effects(&f))) {
         tmi_table_information_clear(t);
         return tmi_fail_memory(err);
     }
     if (shape->form == TMI_FULL) t->centre = share_of(e, shape, NULL, 0);
-    for (size_t i = 0; shape->form == TMI_FULL && i < e->count; i++) {
-        const tmi_effect *effect = &e->list[i];
-        if (effect->star != t->star || effect->known || !contains(shape, effect)) continue;
-        t->effects[t->effect_count++] = (tmi_part_of_effect){i, share_of(e, shape, effect->on, effect->on_count)};
-    }
     for (size_t i = 0; i < e->leaf_count; i++) {
         const tmi_leaf *leaf = &e->leaves[i];
         if (leaf->star != t->star || leaf->known || !has_axis(shape, leaf->axis)) continue;

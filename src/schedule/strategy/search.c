@@ -20,6 +20,7 @@ void tmi_found_tables_clear(tmi_found_tables *f)
         tmi_free(f->pool[i]);
     }
     tmi_free(f->pool);
+    tmi_free(f->index);
     tmi_free(f->best.tables);
     tmi_free(f->best.parts);
     *f = (tmi_found_tables){0};
@@ -34,11 +35,31 @@ static tmi_shape single_of(const tmi_walk *w, const tmi_shape *shape, tmi_table_
     return single;
 }
 
-static bool is_largest(const tmi_walk *w, size_t i)
+/* A bit for each axis, or for each of those that share it: no table is within another one that lacks one of its bits. */
+static uint64_t bits_of(const tmi_shape *shape)
 {
-    for (size_t j = 0; j < w->support_count; j++)
-        if (j != i && tmi_shape_is_within(&w->supports[i], &w->supports[j])) return false;
-    return true;
+    uint64_t bits = 0;
+    for (size_t i = 0; i < shape->axis_count; i++) bits |= UINT64_C(1) << shape->axes[i] % 64;
+    return bits;
+}
+
+/* Which supports are within no other one: once for all starts. */
+static tamis_status find_largest(tmi_walk *w, tamis_error *err)
+{
+    uint64_t *bits = tmi_alloc(w->support_count, sizeof *bits);
+    w->is_largest = tmi_alloc(w->support_count, sizeof *w->is_largest);
+    if (!bits || !w->is_largest) {
+        tmi_free(bits);
+        return tmi_fail_memory(err);
+    }
+    for (size_t i = 0; i < w->support_count; i++) bits[i] = bits_of(&w->supports[i]);
+    for (size_t i = 0; i < w->support_count; i++) {
+        w->is_largest[i] = true;
+        for (size_t j = 0; j < w->support_count && w->is_largest[i]; j++)
+            w->is_largest[i] = j == i || (bits[i] & ~bits[j]) != 0 || !tmi_shape_is_within(&w->supports[i], &w->supports[j]);
+    }
+    tmi_free(bits);
+    return TAMIS_OK;
 }
 
 /* Every support (or the largest alone), numbers by themselves in this form. */
@@ -47,7 +68,7 @@ static tamis_status start(tmi_walk *w, bool largest, tmi_table_form form, tamis_
     w->trial.count = 0;
     for (size_t i = 0; i < w->support_count; i++) {
         const tmi_shape shape = single_of(w, &w->supports[i], form);
-        if (largest && !is_largest(w, i)) continue;
+        if (largest && !w->is_largest[i]) continue;
         const tmi_candidate *c = tmi_walk_candidate(w, &shape, err);
         if (!c) return TAMIS_SYSTEM;
         if (!tmi_walk_add(w, c, 1)) w->trial.count = 0;
@@ -82,7 +103,7 @@ static tamis_status start_joined(tmi_walk *w, double most, tamis_error *err)
         const tmi_shape *support = &w->supports[i];
         size_t k = 0;
         tmi_shape joined = *support;
-        if (!is_largest(w, i)) continue;
+        if (!w->is_largest[i]) continue;
         for (; k < tables; k++) {
             const bool same = shapes[k].family == support->family && shapes[k].world == support->world;
             if (same && tmi_walk_join(&joined, w, &shapes[k], support) &&
@@ -123,7 +144,8 @@ static tamis_status try_start(tmi_walk *w, bool largest, tmi_table_form form, ta
 
 static tamis_status begin(tmi_walk *w, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
+    tamis_status status;
+    TMI_TRY(find_largest(w, err));
     for (double most = FEW_NUMBERS; most <= MANY_NUMBERS && !w->search->problem.gaussian; most *= 4) {
         TMI_TRY(start_joined(w, most, err));
         if (w->trial.count == 0) continue;

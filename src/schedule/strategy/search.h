@@ -26,6 +26,8 @@ typedef struct tmi_search {
 typedef struct tmi_found_tables {
     tmi_candidate **pool; /* all candidates that were looked at */
     size_t pool_count, pool_room;
+    size_t *index; /* hash table of `slots` places in the pool, SIZE_MAX: free */
+    size_t slots;
     tmi_strategy best;
     double objective;
     double work; /* parts of effects that were looked at */

@@ -58,6 +58,7 @@ void tmi_walk_clear(tmi_walk *w)
     clear_room(&w->now);
     clear_room(&w->trial);
     tmi_free(w->gains);
+    tmi_free(w->is_largest);
     *w = (tmi_walk){0};
 }
 
@@ -82,11 +83,43 @@ double tmi_walk_numbers(const tmi_walk *w, const tmi_shape *shape)
     return numbers;
 }
 
+static uint64_t hash_of(const tmi_shape *shape)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (shape->family << 16) ^ (shape->world << 2) ^ (uint64_t)shape->form;
+    for (size_t i = 0; i < shape->axis_count; i++) hash = (hash ^ shape->axes[i]) * UINT64_C(0x100000001b3) ^ (hash >> 29);
+    return hash ^ (hash >> 32);
+}
+
+/* The slot in which a candidate is, or would be. */
+static size_t slot_of(const tmi_found_tables *f, const tmi_shape *shape)
+{
+    size_t at = (size_t)hash_of(shape) & (f->slots - 1);
+    while (f->index[at] != SIZE_MAX && !is_same_shape(&f->pool[f->index[at]]->shape, shape)) at = (at + 1) & (f->slots - 1);
+    return at;
+}
+
+static bool rehash(tmi_found_tables *f)
+{
+    const size_t slots = f->slots ? 2 * f->slots : 64;
+    size_t *index = tmi_alloc(slots, sizeof *index);
+    if (!index) return false;
+    memset(index, 0xff, slots * sizeof *index);
+    tmi_free(f->index);
+    f->index = index;
+    f->slots = slots;
+    for (size_t i = 0; i < f->pool_count; i++) index[slot_of(f, &f->pool[i]->shape)] = i;
+    return true;
+}
+
 const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tamis_error *err)
 {
     tmi_found_tables *f = w->found;
-    for (size_t i = 0; i < f->pool_count; i++)
-        if (is_same_shape(&f->pool[i]->shape, shape)) return f->pool[i];
+    if (2 * f->pool_count >= f->slots && !rehash(f)) {
+        (void)tmi_fail_memory(err);
+        return NULL;
+    }
+    const size_t at = slot_of(f, shape);
+    if (f->index[at] != SIZE_MAX) return f->pool[f->index[at]];
     tmi_candidate *c = tmi_alloc(1, sizeof *c);
     if (!c || !tmi_grow(&f->pool, &f->pool_room, f->pool_count, sizeof *f->pool) ||
         tmi_table_information_make(&c->information, w->search->problem.effects, shape, err) != TAMIS_OK) {
@@ -97,6 +130,7 @@ const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tam
     c->shape = *shape;
     c->numbers = tmi_walk_numbers(w, shape);
     tmi_candidate_set_sensitivity(c, w->search->motions[shape->family]);
+    f->index[at] = f->pool_count;
     f->pool[f->pool_count++] = c;
     f->work += (double)w->search->problem.effects->count;
     return c;

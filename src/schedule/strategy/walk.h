@@ -9,6 +9,7 @@ typedef struct tmi_walk {
     tmi_found_tables *found;
     const tmi_shape *supports;
     size_t support_count;
+    bool *is_largest; /* of each support: it is within no other one; NULL: nobody asked yet */
     tmi_strategy now, trial;
     double *gains;
     size_t room;     /* tables of a strategy */
