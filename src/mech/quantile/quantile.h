@@ -62,6 +62,17 @@ tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *a
 tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, size_t number, const tmi_records *records,
                               tamis_error *err);
 
+/* Records of which equal ones are one entry. */
+typedef struct tmi_entries {
+    const int64_t *points, *weights; /* weights: NULL without */
+    const int64_t *counts;           /* of records with this point and weight; at least 1 */
+    size_t count;
+} tmi_entries;
+
+/* As tamis_quantile_points of these records: the same law. Errors: as there. */
+tamis_status tmi_quantile_entries(int64_t *points, tamis_quantile *quantile, const tmi_entries *entries, tamis_rng *rng,
+                                  tamis_error *err);
+
 /* The records of a call. INVALID. */
 tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *quantile, const double *values,
                                   const int64_t *points, const int64_t *weights, size_t count, tamis_error *err);
