@@ -63,6 +63,32 @@ static void set_tail(piece *list, const tmi_curve *c)
 
 /* ---- pieces ---- */
 
+static double secant(const tmi_curve *c, size_t bin)
+{
+    const tmi_curve_point *from = &c->points[bin], *to = from + 1;
+    return (to->share - from->share) / (to->place - from->place);
+}
+
+/* The slope of the distribution function at a point: the weighted harmonic mean of those of the bins beside it, so that the cubic
+ * between two points ascends; at the first point that of its bin. */
+static double slope_at(const tmi_curve *c, size_t point)
+{
+    if (point == 0) return secant(c, 0);
+    const double before = secant(c, point - 1), after = secant(c, point), h = c->points[point].place - c->points[point - 1].place,
+                 k = c->points[point + 1].place - c->points[point].place;
+    if (!(before > 0) || !(after > 0)) return 0;
+    return 3 * (h + k) / ((2 * k + h) / before + (k + 2 * h) / after);
+}
+
+/* The part of a bin's rows in the first part u of its width. */
+static double part_below(const tmi_curve *c, size_t bin, double u)
+{
+    const double width = c->points[bin + 1].place - c->points[bin].place, all = c->points[bin + 1].share - c->points[bin].share;
+    if (bin + 2 == c->count || !(all > 0)) return u;
+    const double s0 = slope_at(c, bin) * width / all, s1 = slope_at(c, bin + 1) * width / all;
+    return u * u * (3 - 2 * u) + s0 * u * (1 - u) * (1 - u) - s1 * u * u * (1 - u);
+}
+
 static tamis_status pieces_make(pieces *p, const tmi_curve *c, tamis_error *err)
 {
     *p = (pieces){.curve = c, .count = (c->count - 1) * PIECES};
@@ -71,7 +97,8 @@ static tamis_status pieces_make(pieces *p, const tmi_curve *c, tamis_error *err)
     for (size_t i = 0; i < p->count; i++) {
         const tmi_curve_point *from = &c->points[i / PIECES], *to = from + 1;
         p->list[i].place = from->place + (to->place - from->place) * ((double)(i % PIECES) + 0.5) / PIECES;
-        p->list[i].mass = (to->share - from->share) / PIECES;
+        p->list[i].mass = (to->share - from->share) * (part_below(c, i / PIECES, (double)(i % PIECES + 1) / PIECES) -
+                                                       part_below(c, i / PIECES, (double)(i % PIECES) / PIECES));
     }
     set_tail(p->list + p->count - PIECES, c);
     for (size_t i = 0; i < p->count; i++) { /* point j covers [j, j + 1), with its value in the middle */
@@ -154,10 +181,16 @@ static void set_influence(tmi_inequality *m, const pieces *p)
     double all = 0, between = 0, mean = 0;
     for (size_t b = 0; b < p->count / PIECES; b++) {
         const piece *x = &p->list[b * PIECES];
-        for (size_t j = 0; j < PIECES; j++) m->influence[b] += x[j].influence / PIECES;
-        for (size_t j = 0; j < PIECES; j++) all += x[j].mass * x[j].influence * x[j].influence;
-        between += PIECES * x->mass * m->influence[b] * m->influence[b];
-        mean += PIECES * x->mass * m->influence[b];
+        double mass = 0, sum = 0, plain = 0;
+        for (size_t j = 0; j < PIECES; j++) {
+            mass += x[j].mass;
+            sum += x[j].mass * x[j].influence;
+            plain += x[j].influence / PIECES;
+            all += x[j].mass * x[j].influence * x[j].influence;
+        }
+        m->influence[b] = mass > 0 ? sum / mass : plain;
+        between += mass * m->influence[b] * m->influence[b];
+        mean += mass * m->influence[b];
     }
     all -= mean * mean;
     between -= mean * mean;

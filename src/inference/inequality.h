@@ -1,8 +1,9 @@
 /* Inequality measures of a distribution function: Gini's coefficient, S80/S20, and the poverty rate, with their influence
  * functions.
  *
- * Within a bin values are taken as uniform. In the last one, which holds the few largest values, their density is a power of
- * the value that joins it to the bins before (uniform is one of these powers, Pareto's law another). */
+ * Within a bin the distribution function is the monotone cubic of Fritsch and Carlson, which follows a density that rises or
+ * falls through the bins. In the last one, which holds the few largest values, their density is a power of the value that joins it
+ * to the bins before (uniform is one of these powers, Pareto's law another). */
 #ifndef TMI_INFERENCE_INEQUALITY_H
 #define TMI_INFERENCE_INEQUALITY_H
 
