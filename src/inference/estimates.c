@@ -367,6 +367,7 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
     const size_t count = (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
     tmi_statistic_sums z = {0};
     tamis_status status = TAMIS_OK;
+    if (tmi_is_of_distribution(s->plan->statistics[i].kind)) return TAMIS_OK; /* read from others (distribution.h) */
     if (s->workload.readings[i].known) {
         for (size_t g = 0; g < count; g++) read_known(&list[g], s);
         return TAMIS_OK;

@@ -16,6 +16,8 @@ typedef struct tmi_inference {
     tmi_reconstruction contributed;                /* the same */
     double clamping;                               /* what bounded weights take off a variance in groups of clusters: a factor */
     struct tmi_pools *pools;                       /* NULL: variances are not pooled */
+    /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
+    const int64_t *const *chosen;
 } tmi_inference;
 
 /* What all results are read from. Errors: SYSTEM. */

@@ -28,6 +28,7 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
+#include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
 #include "release/choosing.h"
@@ -282,6 +283,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
         if (r->results.list[i].cell != 0) continue; /* the first group of a statistic */
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &reading, r->results.list[i].statistic, err));
     }
+    TMI_TRY(tmi_read_distributions(&r->results, &reading, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &reading, err));
 

@@ -263,7 +263,8 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(tmi_refuse_statistic(s, t, err));
-        known[i] = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_public_count(plan, i, 0);
+        known[i] = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) ||
+                   tmi_public_count(plan, i, 0);
     }
     if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));
     else TMI_TRY(tmi_schedule_choose(s, known, err));

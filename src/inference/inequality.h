@@ -1,0 +1,26 @@
+/* Inequality measures of a distribution function: Gini's coefficient, S80/S20, and the poverty rate, with their influence
+ * functions.
+ *
+ * Within a bin the distribution function is the monotone cubic of Fritsch and Carlson, which follows a density that rises or
+ * falls through the bins. In the last one, which holds the few largest values, their density is a power of the value that joins it
+ * to the bins before (uniform is one of these powers, Pareto's law another). */
+#ifndef TMI_INFERENCE_INEQUALITY_H
+#define TMI_INFERENCE_INEQUALITY_H
+
+#include "inference/curve.h"
+
+/* A measure, and its influence function as a mean over rows: the measure errs, to first order, as the mean of `influence` does. */
+typedef struct tmi_inequality {
+    double value;
+    double *influence;  /* one number per bin */
+    double within;      /* by which factor the values inside bins make the variance of the influence larger; at least 1 */
+    const char *reason; /* why there is none; NULL: there is one */
+} tmi_inequality;
+
+/* `kind` is TMI_POVERTY, with its line as a part of the median, TMI_GINI or TMI_S80S20. The curve has a function.
+ * Errors: SYSTEM. */
+tamis_status tmi_inequality_make(tmi_inequality *measure, const tmi_curve *curve, tmi_statistic_kind kind, double line,
+                                 tamis_error *err);
+void tmi_inequality_clear(tmi_inequality *measure);
+
+#endif
