@@ -10,7 +10,6 @@
 typedef struct tmi_inference {
     const tmi_schedule *schedule;
     tmi_int128 *const *noisy;     /* for each measurement one integer per number */
-    const int64_t *const *chosen; /* for each choice of the schedule its grid points, group by group; NULL: there are none */
     const struct tmi_calibration *calibration;     /* NULL: the schedule has none */
     tmi_reconstruction main, spread, groups, rows; /* empty where nothing is read from the family */
     tmi_reconstruction contributed;                /* the same */

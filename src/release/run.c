@@ -270,11 +270,14 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
 {
     tmi_inference reading = {0};
     tmi_calibration calibration = {0};
+    const int64_t **chosen = tmi_alloc(r->schedule.plan->asked_count, sizeof *chosen); /* of each statistic */
     tamis_status status;
+    if (!chosen) return tmi_fail_memory(err);
+    for (size_t i = 0; i < r->schedule.choice_count; i++) chosen[r->schedule.choices[i].statistic] = r->chosen[i];
     TMI_TRY(tmi_inference_make(&reading, &r->schedule, r->noisy, err));
     TMI_TRY(tmi_calibration_make(&calibration, &reading, err));
     reading.calibration = &calibration;
-    reading.chosen = (const int64_t *const *)r->chosen;
+    reading.chosen = chosen;
     TMI_TRY(tmi_inference_pool(&reading, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
@@ -290,6 +293,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
 done:
     tmi_calibration_clear(&calibration);
     tmi_inference_clear(&reading);
+    tmi_free(chosen);
     return status;
 }
 

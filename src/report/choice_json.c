@@ -28,10 +28,9 @@ void tmi_put_choice(tmi_json_out *out, const tmi_schedule *s, const tmi_choice *
     tmi_json_add_open(out, "by", '[');
     for (size_t i = 0; i < t->by_count; i++) tmi_put_column(out, s->plan, t->by[i]);
     tmi_json_close(out, ']');
-    if (t->where) {
-        tmi_json_key(out, "where");
-        tmi_put_column(out, s->plan, t->where);
-    }
+    tmi_json_key(out, "where");
+    if (t->where) tmi_put_column(out, s->plan, t->where);
+    else tmi_json_put_null(out);
     put_grid(out, t->column);
     tmi_add_exact(out, "log_unit", c->log_unit);
     tmi_json_add_string(out, "method", tamis_quantile_method_name(c->method));
