@@ -5,7 +5,7 @@
 #define TMI_SCHEDULE_EXPECTED_DISTRIBUTION_H
 
 #include "schedule/expected/forecast.h"
-#include "survey/inequality.h"
+#include "survey/curve_inequality.h"
 
 /* Which measure a statistic is: poverty, gini, s80s20. */
 tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind);

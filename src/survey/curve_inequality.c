@@ -1,4 +1,4 @@
-#include "survey/inequality.h"
+#include "survey/curve_inequality.h"
 
 #include <math.h>
 

@@ -4,8 +4,8 @@
  * Within a bin the distribution function is the monotone cubic of Fritsch and Carlson, which follows a density that rises or
  * falls through the bins. In the last one, which holds the few largest values, their density is a power of the value that joins it
  * to the bins before (uniform is one of these powers, Pareto's law another). */
-#ifndef TMI_SURVEY_INEQUALITY_H
-#define TMI_SURVEY_INEQUALITY_H
+#ifndef TMI_SURVEY_CURVE_INEQUALITY_H
+#define TMI_SURVEY_CURVE_INEQUALITY_H
 
 #include "survey/curve.h"
 
