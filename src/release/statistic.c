@@ -154,14 +154,20 @@ done:
     return status;
 }
 
-/* The columns are there, and how many rows there are. */
+static tmi_points_request points_of(const tamis_statistic *s, const columns *c)
+{
+    return (tmi_points_request){.value = &c->value, .weight = s->weight ? &c->weight : NULL, .max_weight = TMI_WEIGHT_STEPS};
+}
+
+/* The columns are there and can be read, and how many rows there are. */
 static tamis_status look(tamis_statistic *s, tmi_engine *engine, const columns *c, const tamis_watch *watch, tamis_error *err)
 {
     const tmi_column *const list[] = {&c->value, &c->weight};
     tmi_inventory inventory = {.columns = list, .column_count = s->weight ? 2 : 1};
+    const tmi_points_request asked = points_of(s, c);
     tamis_status status = engine->describe(engine, &inventory, watch, err);
     s->rows = s->add_remove ? -1 : inventory.rows;
-    return status;
+    return status == TAMIS_OK ? tmi_engine_points_check(engine, &asked, watch, err) : status;
 }
 
 /* ---- the ledger ---- */
@@ -221,17 +227,51 @@ done:
 
 /* ---- with the data ---- */
 
-static tamis_status answer(tamis_statistic *s, tmi_engine *engine, const columns *c, tamis_error *err)
+/* One record per row. */
+typedef struct records {
+    int64_t *points, *weights;
+    size_t count;
+} records;
+
+static void clear_records(records *r)
 {
+    if (r->points) tmi_wipe(r->points, r->count * sizeof *r->points);
+    if (r->weights) tmi_wipe(r->weights, r->count * sizeof *r->weights);
+    tmi_free(r->points);
+    tmi_free(r->weights);
+}
+
+static tamis_status make_records(records *r, const tmi_point_list *list, tamis_error *err)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < list->count; i++) r->count += (size_t)list->counts[i];
+    r->points = tmi_alloc(r->count, sizeof *r->points);
+    if (list->weights) r->weights = tmi_alloc(r->count, sizeof *r->weights);
+    if (!r->points || (list->weights && !r->weights)) return tmi_fail_memory(err);
+    for (size_t i = 0; i < list->count; i++)
+        for (int64_t k = 0; k < list->counts[i]; k++, at++) {
+            r->points[at] = list->points[i];
+            if (r->weights) r->weights[at] = list->weights[i];
+        }
+    return TAMIS_OK;
+}
+
+static tamis_status answer(tamis_statistic *s, tmi_engine *engine, const columns *c, const tamis_watch *watch, tamis_error *err)
+{
+    const tmi_points_request asked = points_of(s, c);
     tamis_rng *rng = NULL;
     tmi_point_list list = {0};
+    records r = {0};
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
     TMI_TRY(tamis_quantile_prepare(s->quantile, rng, err));
-    TMI_TRY(tmi_engine_points(&list, engine, &(tmi_points_request){&c->value, s->weight ? &c->weight : NULL}, err));
-    TMI_TRY(tamis_quantile_points(s->points, s->quantile, list.points, list.weights, list.count, rng, err));
+    TMI_TRY(tmi_engine_points(&list, engine, &asked, watch, err));
+    TMI_TRY(make_records(&r, &list, err));
+    tmi_point_list_clear(&list);
+    TMI_TRY(tamis_quantile_points(s->points, s->quantile, r.points, r.weights, r.count, rng, err));
 done:
     tmi_point_list_clear(&list);
+    clear_records(&r);
     tamis_rng_free(rng);
     return status;
 }
@@ -325,7 +365,7 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     TMI_TRY(charge(s, asked, err));
     if (s->account.charged.measurements) TMI_TRY(recall(s, err));
     else {
-        TMI_TRY(answer(s, engine, &c, err));
+        TMI_TRY(answer(s, engine, &c, &asked->watch, err));
         TMI_TRY(keep(s, err));
     }
     TMI_TRY(judge(s, err));

@@ -17,6 +17,8 @@ void tmi_schedule_clear(tmi_schedule *s)
 {
     for (size_t i = 0; i < s->measurement_count; i++) tmi_measurement_clear(&s->measurements[i]);
     tmi_free(s->measurements);
+    for (size_t i = 0; i < s->choice_count; i++) tmi_choice_clear(&s->choices[i]);
+    tmi_free(s->choices);
     tmi_effects_clear(&s->effects);
     tmi_workload_clear(&s->workload);
     tmi_sampling_clear(&s->sampling);
@@ -266,6 +268,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     }
     if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));
     else TMI_TRY(tmi_schedule_choose(s, known, err));
+    TMI_TRY(tmi_choices_make(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
         s->measurements[k].groups = s->measurements[k].shape.family == TMI_GROUPED ? s->groups : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));

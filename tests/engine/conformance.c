@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "engine/core/cells.h"
-#include "engine/core/points.h"
 #include "engine/postgres/sql.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/conformance_requests.h"
@@ -215,63 +214,6 @@ static void rows_come_as_they_stand(void **state)
     free(list);
 }
 
-/* ---- points ---- */
-
-static int compare_pairs(const void *one, const void *other)
-{
-    const int64_t *a = one, *b = other;
-    for (size_t i = 0; i < 2; i++)
-        if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
-/* Point and weight of every row that has both, in an order of their own. */
-static size_t expected_points(int64_t (*pairs)[2], const row *list, size_t n, const tmi_points_request *request)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        int64_t point, own = 1;
-        tmi_grid_points(&point, &list[i].number[X], 1, request->value);
-        if (request->weight) tmi_grid_points(&own, &list[i].number[P], 1, request->weight);
-        if (point == TMI_NO_POINT || own == TMI_NO_POINT) continue;
-        pairs[count][0] = point;
-        pairs[count++][1] = own;
-    }
-    qsort(pairs, count, sizeof *pairs, compare_pairs);
-    return count;
-}
-
-static void points_are_the_same_on_every_road(void **state)
-{
-    (void)state;
-    enum { ROWS = 3000 };
-    static int64_t right[ROWS][2], got[ROWS][2];
-    const tmi_points_request requests[] = {{&x, NULL}, {&x_coarse, &weight}};
-    row *list = random_rows(ROWS, 50, 1);
-    for (size_t q = 0; q < COUNT(requests); q++) {
-        const size_t count = expected_points(right, list, ROWS, &requests[q]);
-        assert_true(count > ROWS / 4 && count < ROWS);
-        for (size_t r = 0; r < COUNT(roads); r++) {
-            tmi_engine *engine = roads[r].open(list, ROWS, 2);
-            tmi_point_list points;
-            assert_int_equal(tmi_engine_points(&points, engine, &requests[q], NULL), TAMIS_OK);
-            assert_int_equal(points.count, count);
-            for (size_t i = 0; i < count; i++) {
-                got[i][0] = points.points[i];
-                got[i][1] = points.weights ? points.weights[i] : 1;
-            }
-            qsort(got, count, sizeof *got, compare_pairs);
-            if (memcmp(got, right, count * sizeof *got) != 0) fail_msg("%s: other points", roads[r].name);
-            tmi_point_list_clear(&points);
-            assert_int_equal(tmi_engine_points(&points, engine, &(tmi_points_request){&g, NULL}, NULL), TAMIS_INVALID);
-            assert_int_equal(tmi_engine_points(&points, engine, &(tmi_points_request){&x, &y}, NULL), TAMIS_INVALID);
-            assert_null(points.points);
-            engine->free(engine);
-        }
-    }
-    free(list);
-}
-
 /* ---- stopping ---- */
 
 typedef struct stopper {
@@ -411,7 +353,6 @@ int main(void)
         cmocka_unit_test(some_rows),
         cmocka_unit_test(many_rows),
         cmocka_unit_test(rows_come_as_they_stand),
-        cmocka_unit_test(points_are_the_same_on_every_road),
         cmocka_unit_test(every_road_can_be_stopped),
         cmocka_unit_test(memory_may_fail),
     };

@@ -1,8 +1,8 @@
 /* Where the rows are. An engine answers a request: integers by public group, in one pass over the rows.
  *
  * Only integers leave an engine for a release. Each record is clamped and put on its grid by itself, so the order of the rows,
- * threads, shards and the kind of engine cannot change a bit. The second call, `rows`, is for estimate/ only; release/ may not
- * use it (scripts/arrows checks this).
+ * threads, shards and the kind of engine cannot change a bit. Mechanisms that choose a value ask for `points`. The call `rows` is
+ * for estimate/ only; release/ may not use it (scripts/arrows checks this).
  *
  * Everything in a request is public: it is written from the plan before any row is read. */
 #ifndef TMI_ENGINE_CORE_ENGINE_H
@@ -242,6 +242,8 @@ typedef tamis_status tmi_take_rows(void *context, const tmi_piece *piece, tamis_
 /* ---- engines ---- */
 
 typedef struct tmi_engine tmi_engine;
+typedef struct tmi_points_request tmi_points_request; /* engine/core/points.h */
+typedef struct tmi_point_list tmi_point_list;
 
 struct tmi_engine {
     const char *name; /* "duckdb" */
@@ -262,6 +264,13 @@ struct tmi_engine {
      * message reveals no value. */
     tamis_status (*aggregate)(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               const tamis_watch *watch, tamis_error *err);
+
+    /* The same two for a list of points (engine/core/points.h), which are called through the functions there: these check the
+     * request, give an empty list and clear it after a failure. points NULL: it is made from sums. */
+    tamis_status (*check_points)(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
+                                 tamis_error *err);
+    tamis_status (*points)(tmi_engine *engine, tmi_point_list *list, const tmi_points_request *request, const tamis_watch *watch,
+                           tamis_error *err);
 
     tamis_status (*rows)(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
                          void *context, tamis_error *err);

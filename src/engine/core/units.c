@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
-#include "engine/core/adding/addends.h"
+#include "engine/core/adding/blocks.h"
 #include "engine/core/labels.h"
 
 #define NONE SIZE_MAX
@@ -158,7 +158,8 @@ static void arrange(candidate *list, size_t count, char *text, const tmi_units *
 /* ---- giving ---- */
 
 typedef struct block {
-    tmi_cells *cells;
+    tmi_take_block *take;
+    void *context;
     int64_t *room;
     const void **columns;
     size_t count;
@@ -168,7 +169,7 @@ static tamis_status give_block(block *b, tamis_error *err)
 {
     const size_t n = b->count;
     b->count = 0;
-    return n > 0 ? tmi_cells_add(b->cells, b->columns, n, err) : TAMIS_OK;
+    return n > 0 ? b->take(b->context, b->columns, n, err) : TAMIS_OK;
 }
 
 static tamis_status give_row(block *b, const int64_t *row, const tmi_units *units, tamis_error *err)
@@ -195,12 +196,13 @@ static tamis_status give_unit(block *b, size_t u, candidate *list, char *text, c
     return status;
 }
 
-tamis_status tmi_units_give(const tmi_units *units, tmi_cells *cells, tamis_error *err)
+tamis_status tmi_units_give(const tmi_units *units, tmi_take_block *take, void *context, tamis_error *err)
 {
     const size_t text_size = 2 * TMI_KEY_BYTES + TMI_SHA256_TEXT + (units->width + 1) * DIGITS;
     size_t most = 0;
     for (size_t u = 0; u < units->unit_count; u++) most = units->counts[u] > most ? units->counts[u] : most;
-    block b = {.cells = cells,
+    block b = {.take = take,
+               .context = context,
                .room = tmi_alloc(units->width * TMI_BLOCK, sizeof *b.room),
                .columns = tmi_alloc(units->layout->column_count, sizeof *b.columns)};
     candidate *list = tmi_alloc(most, sizeof *list);

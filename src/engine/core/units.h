@@ -12,7 +12,8 @@ void tmi_units_free(tmi_units *units); /* wipes */
 /* Adds row i of the columns, given as for tmi_cells_add, to this unit; a row without a unit is left out. */
 tamis_status tmi_units_add(tmi_units *units, tmi_cell unit, const void *const *columns, size_t i, tamis_error *err);
 
-/* Adds all rows that count to the cells. */
-tamis_status tmi_units_give(const tmi_units *units, tmi_cells *cells, tamis_error *err);
+/* Hands out all rows that count, as tmi_cells_add takes them. A status other than OK ends it. */
+typedef tamis_status tmi_take_block(void *context, const void *const *columns, size_t n, tamis_error *err);
+tamis_status tmi_units_give(const tmi_units *units, tmi_take_block *take, void *context, tamis_error *err);
 
 #endif

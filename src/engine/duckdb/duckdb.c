@@ -104,9 +104,10 @@ static void write_kept_rows(tmi_text *sql, const tmi_layout *layout, const tmi_t
     tmi_text_format(sql, ") <= %lld", (long long)layout->request->rows_per_unit);
 }
 
-static void write_query(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
+static void write_query(tmi_text *sql, const tmi_duckdb_functions *functions, const tmi_text *source)
 {
-    tmi_text_put(sql, "SELECT tamis_cells(");
+    const tmi_layout *layout = &functions->layout;
+    tmi_text_put(sql, functions->points ? "SELECT tamis_points(" : "SELECT tamis_cells(");
     if (!layout->request->unit) {
         write_values(sql, layout, false);
         tmi_text_put(sql, ") FROM (");
@@ -125,12 +126,14 @@ static void write_query(tmi_text *sql, const tmi_layout *layout, const tmi_text 
     tmi_text_put(sql, ")");
 }
 
-static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *request, duckdb_result *result,
-                                const tmi_duckdb_api *api, tamis_error *err)
+/* Where the answers of the queries of a pass are added up: sums or points. */
+typedef struct taking {
+    tmi_int128 *const *answers;
+    tmi_tally *tally;
+} taking;
+
+static void add_answers(tmi_int128 *const *answers, const tmi_request *request, duckdb_vector list, const tmi_duckdb_api *api)
 {
-    duckdb_data_chunk chunk = api->fetch_chunk(*result);
-    if (!chunk) return tmi_fail_memory(err);
-    duckdb_vector list = api->data_chunk_get_vector(chunk, 0);
     duckdb_hugeint *answer = api->vector_get_data(api->list_vector_get_child(list));
     answer += ((const duckdb_list_entry *)api->vector_get_data(list))->offset;
     for (size_t t = 0; t < request->table_count; t++) {
@@ -140,8 +143,19 @@ static tamis_status add_answers(tmi_int128 *const *answers, const tmi_request *r
         tmi_wipe(answer, count * sizeof *answer); /* the copy of DuckDB's that we can reach */
         answer += count;
     }
+}
+
+static tamis_status take_result(const taking *to, tmi_duckdb_functions *functions, duckdb_result *result,
+                                const tmi_duckdb_api *api, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    duckdb_data_chunk chunk = api->fetch_chunk(*result);
+    if (!chunk) return tmi_fail_memory(err);
+    duckdb_vector vector = api->data_chunk_get_vector(chunk, 0);
+    if (to->tally) status = tmi_duckdb_take_points(to->tally, functions, *(const int64_t *)api->vector_get_data(vector), err);
+    else add_answers(to->answers, functions->layout.request, vector, api);
     api->destroy_data_chunk(&chunk);
-    return TAMIS_OK;
+    return status;
 }
 
 /* Progress over all files while one query reads some of them. */
@@ -157,8 +171,8 @@ static int tell(void *context, double share, int64_t rows)
     return tmi_stopped(w->whole, share, rows);
 }
 
-static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_state *state, tmi_duckdb_functions *functions,
-                                    tmi_duckdb_session *session, const files_watch *watch, tamis_error *err)
+static tamis_status read_files(const taking *to, const engine_state *state, tmi_duckdb_functions *functions,
+                               tmi_duckdb_session *session, const files_watch *watch, tamis_error *err)
 {
     duckdb_result result = {0};
     tmi_text source, sql;
@@ -167,9 +181,9 @@ static tamis_status aggregate_files(tmi_int128 *const *answers, const engine_sta
     tmi_text_init(&sql);
     TMI_TRY(
         after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session, functions, err), err));
-    write_query(&sql, &functions->layout, &source);
+    write_query(&sql, functions, &source);
     TMI_TRY(tmi_duckdb_run(&result, session, &sql, &(tamis_watch){tell, (void *)(uintptr_t)watch}, err));
-    TMI_TRY(add_answers(answers, functions->layout.request, &result, session->api, err));
+    TMI_TRY(take_result(to, functions, &result, session->api, err));
 done:
     session->api->destroy_result(&result);
     tmi_duckdb_functions_forget(functions);
@@ -179,59 +193,105 @@ done:
 }
 
 /* Plans the query over the first files without running it. The queries over the others differ only in the file names. */
-static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
+static tamis_status plan(engine_state *state, tmi_duckdb_functions *functions, tamis_error *err)
 {
-    engine_state *state = engine->state;
-    tmi_duckdb_functions functions;
     tmi_duckdb_session session = {0};
     tmi_text source, sql;
     const size_t files = state->source.file_count;
-    (void)watch;
+    tamis_status status;
     tmi_text_init(&source);
     tmi_text_init(&sql);
-    tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
-    if (status != TAMIS_OK) return status;
     state->source.may_spill = false;
     TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
-    TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
+    TMI_TRY(tmi_duckdb_functions_register(functions, &session, err));
     TMI_TRY(tmi_duckdb_write_source(&source, &state->source, 0, files < TMI_DUCKDB_FILES ? files : TMI_DUCKDB_FILES, &session,
-                                    &functions, err));
+                                    functions, err));
     if (source.failed) TMI_TRY(tmi_fail_memory(err));
-    write_query(&sql, &functions.layout, &source);
+    write_query(&sql, functions, &source);
     TMI_TRY(tmi_duckdb_plan(&session, &sql, err));
 done:
     tmi_duckdb_close(&session);
-    tmi_duckdb_functions_clear(&functions);
     tmi_text_clear(&source);
     tmi_text_clear(&sql);
+    return status;
+}
+
+static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
+{
+    tmi_duckdb_functions functions;
+    (void)watch;
+    tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
+    if (status != TAMIS_OK) return status;
+    status = plan(engine->state, &functions, err);
+    tmi_duckdb_functions_clear(&functions);
+    return status;
+}
+
+static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
+                                 tamis_error *err)
+{
+    tmi_duckdb_functions functions;
+    tmi_points_plan points;
+    tamis_status status = tmi_points_plan_make(&points, request, err);
+    (void)watch;
+    if (status == TAMIS_OK) status = tmi_duckdb_functions_init_points(&functions, &points, err);
+    if (status != TAMIS_OK) return status;
+    status = plan(engine->state, &functions, err);
+    tmi_duckdb_functions_clear(&functions);
+    return status;
+}
+
+static tamis_status pass(const taking *to, engine_state *state, tmi_duckdb_functions *functions, const tamis_watch *watch,
+                         tamis_error *err)
+{
+    const tmi_request *request = functions->layout.request;
+    tmi_duckdb_session session = {0};
+    const size_t files = state->source.file_count;
+    tamis_status status;
+    /* A unit may have rows in all files, unless the plan rules it out. */
+    const size_t step = request->unit && !state->sharded_by_unit ? files : TMI_DUCKDB_FILES;
+    state->source.may_spill = request->unit != NULL;
+    for (size_t c = 0; c < functions->layout.column_count; c++)
+        state->source.may_spill = state->source.may_spill || functions->columns[c].clusters;
+    TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
+    TMI_TRY(tmi_duckdb_functions_register(functions, &session, err));
+    TMI_TRY(after_charge(tmi_duckdb_see_clusters(functions, &state->source, &session, watch, err), err));
+    for (size_t f = 0; f < files; f += step) {
+        const files_watch some = {watch, f, files - f < step ? files - f : step, files};
+        TMI_TRY(read_files(to, state, functions, &session, &some, err));
+    }
+done:
+    tmi_duckdb_close(&session);
     return status;
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               const tamis_watch *watch, tamis_error *err)
 {
-    engine_state *state = engine->state;
     tmi_duckdb_functions functions;
-    tmi_duckdb_session session = {0};
-    const size_t files = state->source.file_count;
     tmi_answers_clear(answers, request);
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
     if (status != TAMIS_OK) return status;
-    /* A unit may have rows in all files, unless the plan rules it out. */
-    const size_t step = request->unit && !state->sharded_by_unit ? files : TMI_DUCKDB_FILES;
-    state->source.may_spill = request->unit != NULL;
-    for (size_t c = 0; c < functions.layout.column_count; c++)
-        state->source.may_spill = state->source.may_spill || functions.columns[c].clusters;
-    TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
-    TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
-    TMI_TRY(after_charge(tmi_duckdb_see_clusters(&functions, &state->source, &session, watch, err), err));
-    for (size_t f = 0; f < files; f += step) {
-        const files_watch some = {watch, f, files - f < step ? files - f : step, files};
-        TMI_TRY(aggregate_files(answers, state, &functions, &session, &some, err));
-    }
-done:
+    status = pass(&(taking){.answers = answers}, engine->state, &functions, watch, err);
     if (status != TAMIS_OK) tmi_answers_clear(answers, request);
-    tmi_duckdb_close(&session);
+    tmi_duckdb_functions_clear(&functions);
+    return status;
+}
+
+static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_points_request *request, const tamis_watch *watch,
+                           tamis_error *err)
+{
+    tmi_duckdb_functions functions = {0};
+    tmi_points_plan made;
+    tmi_tally *tally = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_points_plan_make(&made, request, err));
+    TMI_TRY(tmi_duckdb_functions_init_points(&functions, &made, err));
+    if (!(tally = tmi_tally_new(&made, &functions.layout))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(pass(&(taking){.tally = tally}, engine->state, &functions, watch, err));
+    TMI_TRY(tmi_tally_take_list(list, tally, err));
+done:
+    tmi_tally_free(tally);
     tmi_duckdb_functions_clear(&functions);
     return status;
 }
@@ -267,7 +327,15 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
     }
     state->threads = threads;
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){"duckdb", state, describe, check, aggregate, read_rows, free_engine};
+    state->engine = (tmi_engine){.name = "duckdb",
+                                 .state = state,
+                                 .describe = describe,
+                                 .check = check,
+                                 .aggregate = aggregate,
+                                 .check_points = check_points,
+                                 .points = points,
+                                 .rows = read_rows,
+                                 .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

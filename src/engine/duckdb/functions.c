@@ -313,7 +313,9 @@ static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection co
 tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session, tamis_error *err)
 {
     functions->rows = &session->rows;
-    bool done = !functions->layout.request || register_cells(functions, session->connection);
+    const bool counts_points = functions->points;
+    bool done = !functions->layout.request || counts_points || register_cells(functions, session->connection);
+    if (counts_points) done = tmi_duckdb_register_points(functions, session->connection);
     for (size_t c = 0; done && c < functions->layout.column_count; c++) {
         const tmi_duckdb_column *column = &functions->columns[c];
         if (tmi_is_given(column->column) && column->column->kind != TMI_CATEGORY)
@@ -356,6 +358,13 @@ done:
     return status;
 }
 
+tamis_status tmi_duckdb_functions_init_points(tmi_duckdb_functions *functions, const tmi_points_plan *plan, tamis_error *err)
+{
+    tamis_status status = tmi_duckdb_functions_init(functions, &plan->request, err);
+    if (status == TAMIS_OK) functions->points = plan;
+    return status;
+}
+
 tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,
                                                  tamis_error *err)
 {
@@ -389,6 +398,7 @@ void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions)
         free_owned(owned);
         owned = next;
     }
+    tmi_duckdb_forget_points(functions);
 }
 
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions)

@@ -6,15 +6,16 @@
  *     tamis_group_C(label VARCHAR [, code INTEGER]) -> INTEGER the same of a TMI_GROUPS column
  *     tamis_group_C(label VARCHAR [, label VARCHAR]) -> INTEGER of a TMI_SCATTER column
  *     tamis_cells(x, …) -> HUGEINT[]                           an aggregate: all answers, from the points and codes
+ *     tamis_points(x, …) -> BIGINT                             instead of it, for a list of points: the number of rows
  *
- * All but the last depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead of
- * once per row. The aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
+ * All but the last two depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead of
+ * once per row. An aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
  * (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of these steps is
  * a pass over the vector, and each grouping another sum: several times slower. */
 #ifndef TMI_ENGINE_DUCKDB_FUNCTIONS_H
 #define TMI_ENGINE_DUCKDB_FUNCTIONS_H
 
-#include "engine/core/cells.h"
+#include "engine/core/adding/tally.h"
 #include "engine/core/labels.h"
 #include "engine/duckdb/session.h"
 
@@ -33,25 +34,36 @@ typedef struct tmi_duckdb_column {
     tmi_clusters *clusters;                        /* of TMI_GROUPS */
 } tmi_duckdb_column;
 
-/* What the functions need; it lives until the connection is closed. It owns the cells of all states, because DuckDB drops
- * states without calling their destructor when a query fails. */
+/* What the functions need; it lives until the connection is closed. It owns the cells and tallies of all states, because DuckDB
+ * drops states without calling their destructor when a query fails. */
 typedef struct tmi_duckdb_functions {
     tmi_layout layout;
-    tmi_duckdb_column *columns; /* as layout.columns */
+    tmi_duckdb_column *columns;    /* as layout.columns */
+    const tmi_points_plan *points; /* NULL: tamis_cells is registered, not tamis_points */
     struct tmi_duckdb_cells *_Atomic cells;
+    struct tmi_duckdb_tally *_Atomic tallies;
     _Atomic int64_t *rows; /* where rows are counted */
 } tmi_duckdb_functions;
 
-/* The functions of a request, of an inventory, or of columns that are read unchanged; the last two have no aggregate. */
+/* The functions of a request, of a list of points, of an inventory, or of columns that are read unchanged; the last two have no
+ * aggregate. The plan is not copied. */
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
+tamis_status tmi_duckdb_functions_init_points(tmi_duckdb_functions *functions, const tmi_points_plan *plan, tamis_error *err);
 tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,
                                                  tamis_error *err);
 tamis_status tmi_duckdb_functions_init_rows(tmi_duckdb_functions *functions, const tmi_column *const *columns, size_t count,
                                             tamis_error *err);
 void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
-/* Frees the cells of the states. Call only between queries. */
+/* Frees the cells and tallies of the states. Call only between queries. */
 void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
+
+/* The parts of these two that concern points. */
+bool tmi_duckdb_register_points(tmi_duckdb_functions *functions, duckdb_connection connection);
+void tmi_duckdb_forget_points(tmi_duckdb_functions *functions);
+
+/* Moves the tallies of a query to `all`. `rows` is what the query returned: SYSTEM if the tallies do not have that many. */
+tamis_status tmi_duckdb_take_points(tmi_tally *all, tmi_duckdb_functions *functions, int64_t rows, tamis_error *err);
 
 tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_duckdb_session *session, tamis_error *err);
 

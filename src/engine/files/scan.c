@@ -1,6 +1,5 @@
 #include "engine/files/scan.h"
 
-#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <threads.h>
@@ -9,6 +8,7 @@
 #include "base/memory.h"
 #include "base/secret.h"
 #include "base/watch.h"
+#include "engine/core/adding/tally.h"
 #include "engine/core/units.h"
 #include "engine/files/decoder.h"
 
@@ -143,14 +143,23 @@ typedef struct worker {
     engine_state *state;
     const tmi_decoder *reading;
     size_t part, parts;
-    tmi_cells *cells;
-    tmi_units *units; /* if the rows of a unit are limited; then there is one worker */
+    const tmi_points_plan *points; /* NULL: sums are wanted */
+    tmi_cells *cells;              /* sums */
+    tmi_tally *tally;              /* points */
+    tmi_units *units;              /* if the rows of a unit are limited; then there is one worker */
     tmi_raw_piece piece;
     const double **numbers; /* of a piece, one per column of the layout */
     work_watch *watch;
     tamis_status status;
     tamis_error error;
 } worker;
+
+/* A tmi_take_block. */
+static tamis_status add_rows(void *context, const void *const *columns, size_t n, tamis_error *err)
+{
+    worker *w = context;
+    return w->tally ? tmi_tally_add(w->tally, columns, n, err) : tmi_cells_add(w->cells, columns, n, err);
+}
 
 static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis_error *err)
 {
@@ -165,7 +174,7 @@ static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis
 static bool take_numbers(worker *w, const tmi_raw *raw)
 {
     const tmi_decoder *r = w->reading;
-    if (!tmi_cells_take_numbers(w->cells)) return false;
+    if (!w->cells || !tmi_cells_take_numbers(w->cells)) return false;
     for (size_t c = 0; c < r->layout.column_count; c++)
         if (!(w->numbers[c] = raw[r->place[c]].numbers)) return false;
     return true;
@@ -183,7 +192,7 @@ static tamis_status add_piece(void *context, const tmi_raw *raw, size_t n, doubl
     }
     tmi_raw_values(&w->piece, raw, n);
     if (w->units) TMI_TRY(add_units(w, raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts, n, err));
-    else TMI_TRY(tmi_cells_add(w->cells, w->piece.columns, n, err));
+    else TMI_TRY(add_rows(w, w->piece.columns, n, err));
     TMI_TRY(tell(w->watch, w->part == 0, share, n, err));
 done:
     return status;
@@ -202,16 +211,18 @@ static int work(void *context)
 static tamis_status make_worker(worker *w, tamis_error *err)
 {
     const tmi_layout *layout = &w->reading->layout;
-    w->cells = tmi_cells_new(layout);
+    if (w->points) w->tally = tmi_tally_new(w->points, layout);
+    else w->cells = tmi_cells_new(layout);
     if (layout->request->unit) w->units = tmi_units_new(layout);
     w->numbers = tmi_alloc(layout->column_count, sizeof *w->numbers);
-    if (!w->cells || !w->numbers || (layout->request->unit && !w->units)) return tmi_fail_memory(err);
+    if ((!w->cells && !w->tally) || !w->numbers || (layout->request->unit && !w->units)) return tmi_fail_memory(err);
     return tmi_raw_piece_make(&w->piece, w->reading, err);
 }
 
 static void clear_worker(worker *w)
 {
     tmi_cells_free(w->cells);
+    tmi_tally_free(w->tally);
     tmi_units_free(w->units);
     tmi_free(w->numbers);
     if (w->piece.reading) tmi_raw_piece_clear(&w->piece);
@@ -270,131 +281,108 @@ static size_t worker_count(const engine_state *state, const tmi_request *request
     return request->unit || !state->scanner->in_parts ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
 }
 
-static tamis_status add_up(tmi_int128 *const *answers, worker *workers, size_t count, tamis_error *err)
+/* Reports what stopped the others. */
+static tamis_status trouble(const worker *workers, size_t count, tamis_error *err)
 {
-    const tmi_request *request = workers[0].reading->layout.request;
-    const size_t answer_count = workers[0].reading->layout.answer_count;
     tamis_status status = TAMIS_OK;
-    tmi_int128 *all = NULL;
     for (size_t i = 0; i < count; i++) {
-        /* Report what stopped the others. */
         if (workers[i].status == TAMIS_OK) continue;
         status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0 ? tmi_fail_as(err, &workers[i].error)
                                                                                           : status;
     }
-    if (status != TAMIS_OK) return status;
-    if (workers[0].units) TMI_TRY(tmi_units_give(workers[0].units, workers[0].cells, err));
-    for (size_t i = 1; i < count; i++) TMI_TRY(tmi_cells_add_cells(workers[0].cells, workers[i].cells, err));
-    if (!(all = tmi_secret_alloc(answer_count, sizeof *all))) TMI_TRY(tmi_fail_memory(err));
-    tmi_cells_answers(all, workers[0].cells);
+    return status;
+}
+
+/* Everything goes to the first worker. */
+static tamis_status add_up(worker *workers, size_t count, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(trouble(workers, count, err));
+    if (workers[0].units) TMI_TRY(tmi_units_give(workers[0].units, add_rows, &workers[0], err));
+    for (size_t i = 1; i < count; i++)
+        TMI_TRY(workers[0].tally ? tmi_tally_take(workers[0].tally, workers[i].tally, err)
+                                 : tmi_cells_add_cells(workers[0].cells, workers[i].cells, err));
+done:
+    return status;
+}
+
+static tamis_status give_answers(tmi_int128 *const *answers, worker *first, tamis_error *err)
+{
+    const tmi_request *request = first->reading->layout.request;
+    const size_t answer_count = first->reading->layout.answer_count;
+    tmi_int128 *all = tmi_secret_alloc(answer_count, sizeof *all);
+    if (!all) return tmi_fail_memory(err);
+    tmi_cells_answers(all, first->cells);
     const tmi_int128 *at = all;
     for (size_t t = 0; t < request->table_count; t++) {
         const size_t n = tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
         memcpy(answers[t], at, n * sizeof *at);
         at += n;
     }
-done:
     tmi_secret_free(all);
-    return status;
+    return TAMIS_OK;
 }
 
-static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
-                              const tamis_watch *watch, tamis_error *err)
+/* Sums, or the points of a plan with this request. */
+static tamis_status pass(tmi_int128 *const *answers, tmi_point_list *list, const tmi_points_plan *points, engine_state *state,
+                         const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
-    engine_state *state = engine->state;
     work_watch inner = {.whole = watch};
     tmi_decoder r = {0};
     worker *workers = NULL;
     const size_t count = worker_count(state, request);
     tamis_status status;
     tamis_error own = {0};
-    tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&r.layout, request, err));
     TMI_TRY(tmi_decoder_make(&r, err));
     if (!(workers = tmi_alloc(count, sizeof *workers))) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (worker){.state = state, .reading = &r, .part = i, .parts = count, .watch = &inner};
+        workers[i] = (worker){.state = state, .reading = &r, .points = points, .part = i, .parts = count, .watch = &inner};
         TMI_TRY(make_worker(&workers[i], err));
     }
     status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, &(tamis_watch){go_on, &inner}, &own);
     if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
     if (status == TAMIS_OK) {
         work_together(workers, count);
-        status = add_up(answers, workers, count, &own);
+        status = add_up(workers, count, &own);
     }
+    if (status == TAMIS_OK)
+        status = points ? tmi_tally_take_list(list, workers[0].tally, &own) : give_answers(answers, &workers[0], &own);
     /* After the charge, a source that cannot be read is no longer the caller's mistake, and the place of the damage is not
      * reported. */
     if (status == TAMIS_INVALID) status = tmi_fail(err, TAMIS_SYSTEM, "the source could not be read to its end");
     else if (status != TAMIS_OK) tmi_fail_as(err, &own);
 done:
-    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     for (size_t i = 0; workers && i < count; i++) clear_worker(&workers[i]);
     tmi_free(workers);
     tmi_decoder_clear(&r);
     return status;
 }
 
-/* ---- rows, for estimate ---- */
-
-typedef struct row_context {
-    const tmi_decoder *reading;
-    tmi_raw_piece piece;
-    tmi_labels **labels; /* of each column, if it is one */
-    tmi_take_rows *take;
-    void *context;
-} row_context;
-
-static tamis_status hand_out(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
+static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
+                              const tamis_watch *watch, tamis_error *err)
 {
-    const row_context *k = context;
-    const tmi_decoder *r = k->reading;
-    tamis_status status = TAMIS_OK;
-    (void)share;
-    for (size_t c = 0; c < r->layout.column_count; c++) {
-        const tmi_column *column = r->layout.columns[c];
-        void *room = k->piece.room[c];
-        if (column->kind == TMI_NUMBER) {
-            const double *numbers = tmi_raw_numbers(&k->piece, &raw[r->place[c]], n);
-            for (size_t i = 0; i < n; i++) ((double *)room)[i] = tmi_is_missing(numbers[i], column) ? (double)NAN : numbers[i];
-        } else if (column->kind == TMI_CATEGORY) {
-            int32_t *codes = room;
-            tmi_raw_codes(codes, r->codes[c], &raw[r->place[c]], n);
-            for (size_t i = 0; i < n; i++) codes[i] = codes[i] == (int32_t)column->value_count ? -1 : codes[i];
-        } else {
-            for (size_t i = 0; i < n; i++)
-                TMI_TRY(tmi_labels_add((int64_t *)room + i, k->labels[c], 0, raw[r->place[c]].texts[i], err));
-        }
-    }
-    const tmi_piece piece = {.rows = n, .columns = k->piece.columns};
-    if (n > 0) TMI_TRY(k->take(k->context, &piece, err));
-done:
+    tmi_answers_clear(answers, request);
+    const tamis_status status = pass(answers, NULL, NULL, engine->state, request, watch, err);
+    if (status != TAMIS_OK) tmi_answers_clear(answers, request);
     return status;
 }
+
+static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_points_request *request, const tamis_watch *watch,
+                           tamis_error *err)
+{
+    tmi_points_plan plan;
+    tamis_status status = tmi_points_plan_make(&plan, request, err);
+    return status == TAMIS_OK ? pass(NULL, list, &plan, engine->state, &plan.request, watch, err) : status;
+}
+
+/* ---- the engine ---- */
 
 static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
                               void *context, tamis_error *err)
 {
-    tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
-    tmi_decoder r = {0};
-    row_context k = {.reading = &r, .take = take, .context = context};
-    tamis_status status;
-    TMI_TRY(tmi_layout_of_rows(&r.layout, columns, column_count, err));
-    TMI_TRY(tmi_decoder_make(&r, err));
-    TMI_TRY(tmi_raw_piece_make(&k.piece, &r, err));
-    if (!(k.labels = tmi_alloc(column_count, sizeof *k.labels))) TMI_TRY(tmi_fail_memory(err));
-    for (size_t c = 0; c < column_count; c++)
-        if (columns[c]->kind == TMI_LABEL && !(k.labels[c] = tmi_labels_new())) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, NULL, err));
-    TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, hand_out, &k, err));
-done:
-    for (size_t c = 0; k.labels && c < column_count; c++) tmi_labels_free(k.labels[c]);
-    tmi_free(k.labels);
-    if (k.piece.reading) tmi_raw_piece_clear(&k.piece);
-    tmi_decoder_clear(&r);
-    return status;
+    return tmi_scan_rows(((engine_state *)engine->state)->scanner, columns, column_count, take, context, err);
 }
-
-/* ---- the engine ---- */
 
 static void free_engine(tmi_engine *engine)
 {
@@ -414,7 +402,13 @@ tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, 
     }
     state->scanner = scanner;
     state->threads = threads;
-    state->engine = (tmi_engine){scanner->name, state, describe, NULL, aggregate, read_rows, free_engine};
+    state->engine = (tmi_engine){.name = scanner->name,
+                                 .state = state,
+                                 .describe = describe,
+                                 .aggregate = aggregate,
+                                 .points = points,
+                                 .rows = read_rows,
+                                 .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

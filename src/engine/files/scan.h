@@ -44,6 +44,10 @@ struct tmi_scanner {
 /* Takes ownership of the scanner, also on failure. threads 0: as many as the machine has. */
 tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, unsigned threads, tamis_error *err);
 
+/* The engine's `rows`. */
+tamis_status tmi_scan_rows(tmi_scanner *scanner, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
+                           void *context, tamis_error *err);
+
 /* A scanner of files. */
 typedef struct tmi_file_scanner {
     tmi_scanner scanner;

@@ -6,94 +6,14 @@
 #include "base/memory.h"
 #include "base/secret.h"
 #include "engine/core/split.h"
+#include "engine/postgres/parts.h"
 #include "engine/postgres/rows.h"
-#include "engine/postgres/session.h"
 
 typedef struct engine_state {
     tmi_engine engine;
     tmi_postgres session;
     bool sharded_by_unit;
 } engine_state;
-
-/* ---- one query for each part ---- */
-
-static void free_queries(char **queries, size_t count)
-{
-    for (size_t p = 0; queries && p < count; p++) tmi_free(queries[p]);
-    tmi_free(queries);
-}
-
-/* Parts may have columns of different types, so each has its own query. */
-typedef struct parts {
-    tmi_sql_source *sources; /* one per part */
-    tmi_sql_type *types;     /* column_count of each part */
-    size_t count;
-} parts;
-
-static void clear_parts(parts *made)
-{
-    tmi_free(made->sources);
-    tmi_free(made->types);
-}
-
-/* Checks that the labels and categories of part p can be compared with those of the parts before it. */
-static bool join_forms(tmi_form *seen, const tmi_sql_type *types, size_t p, const tmi_layout *layout, tamis_error *err)
-{
-    char part[TMI_POSTGRES_PART];
-    bool joined = true;
-    tmi_postgres_part_name(part, p);
-    const tmi_source_part here = {.name = part};
-    for (size_t c = 0; c < layout->column_count; c++) {
-        const tmi_column *column = layout->columns[c];
-        if (!tmi_is_read(column) || column->kind == TMI_NUMBER) continue;
-        joined = tmi_form_join(&seen[c], tmi_sql_form(types[c]), &here, column->name, err) == TAMIS_OK && joined;
-    }
-    return joined;
-}
-
-static tamis_status make_parts(parts *made, tmi_postgres *session, const tmi_layout *layout, const tamis_watch *watch,
-                               tamis_error *err)
-{
-    tamis_status status;
-    tmi_form *seen = tmi_alloc(layout->column_count, sizeof *seen);
-    *made = (parts){.count = session->count};
-    if (!seen) return tmi_fail_memory(err);
-    for (size_t c = 0; c < layout->column_count; c++) seen[c] = TMI_FORM_ANY;
-    TMI_TRY(tmi_postgres_open(session, watch, err));
-    made->sources = tmi_alloc(session->count, sizeof *made->sources);
-    made->types = tmi_alloc(session->count * (layout->column_count + 1), sizeof *made->types);
-    if (!made->sources || !made->types) TMI_TRY(tmi_fail_memory(err));
-    tmi_error_reset(err);
-    for (size_t p = 0; p < session->count; p++) {
-        tmi_sql_type *types = made->types + p * layout->column_count;
-        const tamis_status one = tmi_postgres_types(types, session, p, layout, err);
-        if (one != TAMIS_OK) status = one;
-        if (one == TAMIS_SYSTEM) goto done;
-        if (one == TAMIS_OK && !join_forms(seen, types, p, layout, err)) status = TAMIS_INVALID;
-        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types};
-    }
-done:
-    tmi_free(seen);
-    if (status == TAMIS_SYSTEM) tmi_postgres_close(session);
-    return status;
-}
-
-/* The same parts with only some of the columns of `whole`. The types of each part are copied. */
-static tamis_status narrow_parts(parts *made, const parts *all, const tmi_layout *whole, const tmi_layout *layout,
-                                 tamis_error *err)
-{
-    *made = (parts){.count = all->count};
-    made->sources = tmi_alloc(all->count, sizeof *made->sources);
-    made->types = tmi_alloc(all->count * (layout->column_count + 1), sizeof *made->types);
-    if (!made->sources || !made->types) return tmi_fail_memory(err);
-    for (size_t p = 0; p < all->count; p++) {
-        tmi_sql_type *types = made->types + p * layout->column_count;
-        for (size_t c = 0; c < layout->column_count; c++)
-            types[c] = all->sources[p].types[tmi_layout_index(whole, layout->columns[c])];
-        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types};
-    }
-    return TAMIS_OK;
-}
 
 /* The integer in a field; 0 if it is NULL. False if it is not an integer. */
 static bool field_integer(tmi_int128 *value, PGresult *result, int row, int field)
@@ -131,18 +51,18 @@ static tamis_status take_count(void *context, size_t p, PGresult *result, int ro
 
 /* counts[s]: rows of stratum s, or the distinct labels in it. */
 static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *stratum, const tmi_column *label,
-                             tmi_postgres *session, const parts *all, const tamis_watch *watch, tamis_error *err)
+                             tmi_postgres *session, const tmi_postgres_parts *all, const tamis_watch *watch, tamis_error *err)
 {
     const tmi_inventory asked = {.stratum = stratum, .unit = label};
     counting k = {counts, count};
     tmi_layout columns = {0}, *layout = &columns; /* only the columns that are counted by */
-    parts narrow = {0}, *parts = &narrow;
+    tmi_postgres_parts narrow = {0}, *parts = &narrow;
     tamis_status status;
     char **queries = tmi_alloc(all->count, sizeof *queries);
     memset(counts, 0, count * sizeof *counts);
     if (!queries) return tmi_fail_memory(err);
     TMI_TRY(tmi_layout_of_inventory(&columns, &asked, err));
-    TMI_TRY(narrow_parts(&narrow, all, all->sources[0].layout, &columns, err));
+    TMI_TRY(tmi_postgres_parts_narrow(&narrow, all, all->sources[0].layout, &columns, err));
     for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
         tmi_text sql;
         size_t step;
@@ -161,8 +81,8 @@ static tamis_status count_by(int64_t *counts, size_t count, const tmi_column *st
     }
     if (status == TAMIS_OK) status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_count, &k, watch, err);
 done:
-    free_queries(queries, all->count);
-    clear_parts(&narrow);
+    tmi_postgres_free_queries(queries, all->count);
+    tmi_postgres_parts_clear(&narrow);
     tmi_layout_clear(&columns);
     return status;
 }
@@ -181,7 +101,7 @@ static tamis_status refuse_parts(const engine_state *state, bool unit, bool clus
 }
 
 /* Checks that the codes of all categories can be written; the counts use only those that they are by. */
-static tamis_status check_codes(const parts *all, tamis_error *err)
+static tamis_status check_codes(const tmi_postgres_parts *all, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     for (size_t p = 0; p < all->count && status == TAMIS_OK; p++) {
@@ -202,12 +122,12 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     const tmi_column *stratum = inventory->stratum, *unit = inventory->unit, *cluster = inventory->cluster;
     const size_t strata = stratum ? stratum->value_count : 1;
     tmi_layout layout = {0};
-    parts parts = {0};
+    tmi_postgres_parts parts = {0};
     tamis_status status;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_layout_of_inventory(&layout, inventory, err));
     TMI_TRY(refuse_parts(state, unit, cluster, err));
-    TMI_TRY(make_parts(&parts, session, &layout, watch, err));
+    TMI_TRY(tmi_postgres_parts_make(&parts, session, &layout, watch, err));
     TMI_TRY(check_codes(&parts, err));
     TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, watch, err));
     if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, watch, err));
@@ -217,7 +137,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
         TMI_TRY(count_by(inventory->clusters_in, strata, stratum, cluster, session, &parts, watch, err));
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
-    clear_parts(&parts);
+    tmi_postgres_parts_clear(&parts);
     tmi_layout_clear(&layout);
     return status;
 }
@@ -245,51 +165,34 @@ static tamis_status take_sums(void *context, size_t p, PGresult *result, int row
     return tmi_sql_pass_add(a->answers, a->pass, (int64_t)key, a->sums) ? TAMIS_OK : fail_integer(err);
 }
 
-/* EXPLAIN fits as well. A server reads at most 1 GB in one query; a longer one ends the connection. */
-#define EXPLAIN "EXPLAIN "
-#define LONGEST_QUESTION (((size_t)1 << 30) - 64)
-
 /* The query of a pass for each part. With `planned` the server only plans it, which reads no row. */
-static tamis_status write_pass(char **queries, const tmi_sql_pass *pass, const parts *parts, bool planned, tamis_error *err)
+static tamis_status write_pass(char **queries, const tmi_sql_pass *pass, const tmi_postgres_parts *parts, bool planned,
+                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
         tmi_text sql;
         tmi_text_init(&sql);
-        tmi_text_put(&sql, planned ? EXPLAIN : "");
+        tmi_text_put(&sql, planned ? TMI_POSTGRES_EXPLAIN : "");
         status = tmi_sql_pass_write(&sql, pass, &parts->sources[p], err);
-        if (status == TAMIS_OK && sql.length > LONGEST_QUESTION)
-            status = tmi_fail(err, TAMIS_INVALID,
-                              "PostgreSQL: the values of the columns make the query longer than 1 GB: use "
-                              "fewer or shorter values");
-        const tamis_status written = tmi_text_take(&queries[p], &sql, status == TAMIS_OK ? err : NULL);
-        if (status == TAMIS_OK) status = written;
+        status = tmi_postgres_take_query(&queries[p], &sql, status, err);
     }
     return status;
 }
 
-static tamis_status take_plan(void *context, size_t p, PGresult *result, int row, tamis_error *err)
-{
-    (void)context;
-    (void)p;
-    (void)result;
-    (void)row;
-    (void)err;
-    return TAMIS_OK;
-}
-
 /* answers NULL: the servers only plan the query, and nothing is read. */
-static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session, const parts *parts,
-                             const tamis_watch *watch, tamis_error *err)
+static tamis_status run_pass(tmi_int128 *const *answers, const tmi_sql_pass *pass, tmi_postgres *session,
+                             const tmi_postgres_parts *parts, const tamis_watch *watch, tamis_error *err)
 {
     char **queries = tmi_alloc(parts->count, sizeof *queries);
     adding a = {.answers = answers, .pass = pass, .sums = tmi_secret_alloc(pass->sum_count, sizeof *a.sums)};
     tamis_status status = queries && a.sums ? TAMIS_OK : tmi_fail_memory(err);
     if (status == TAMIS_OK) status = write_pass(queries, pass, parts, !answers, err);
     if (status == TAMIS_OK)
-        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : take_plan, &a, watch, err);
+        status = tmi_postgres_ask(session, 0, parts->count, queries, false, answers ? take_sums : tmi_postgres_take_plan, &a,
+                                  watch, err);
     tmi_secret_free(a.sums);
-    free_queries(queries, parts->count);
+    tmi_postgres_free_queries(queries, parts->count);
     return status;
 }
 
@@ -316,15 +219,15 @@ static void free_answers(tmi_int128 **answers, const tmi_request *request)
 }
 
 /* The queries of a part of a request; answers NULL: they are only planned. */
-static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part *part, const tmi_layout *whole, const parts *all,
-                             tmi_postgres *session, const tamis_watch *watch, tamis_error *err)
+static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part *part, const tmi_layout *whole,
+                             const tmi_postgres_parts *all, tmi_postgres *session, const tamis_watch *watch, tamis_error *err)
 {
     tmi_sql_passes passes = {0};
-    parts narrow = {0};
+    tmi_postgres_parts narrow = {0};
     tmi_int128 **own = NULL;
     tamis_status status;
     TMI_TRY(tmi_sql_passes_init(&passes, &part->layout, err));
-    TMI_TRY(narrow_parts(&narrow, all, whole, &part->layout, err));
+    TMI_TRY(tmi_postgres_parts_narrow(&narrow, all, whole, &part->layout, err));
     if (answers && !(own = make_answers(&part->request))) TMI_TRY(tmi_fail_memory(err));
     for (size_t t = 0; own && t < part->request.table_count; t++)
         if (!own[t]) TMI_TRY(tmi_fail_memory(err));
@@ -332,7 +235,7 @@ static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part 
     if (answers) tmi_split_give(answers, whole->request, part, own);
 done:
     free_answers(own, &part->request);
-    clear_parts(&narrow);
+    tmi_postgres_parts_clear(&narrow);
     tmi_sql_passes_clear(&passes);
     return status;
 }
@@ -343,16 +246,16 @@ static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, con
 {
     tmi_layout layout = {0};
     tmi_split split = {0};
-    parts parts = {0};
+    tmi_postgres_parts parts = {0};
     tamis_status status;
     TMI_TRY(tmi_layout_init(&layout, request, err));
     TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
     TMI_TRY(tmi_split_make(&split, &layout, TMI_SQL_ENTRIES, TMI_SQL_ENTRIES, err));
-    TMI_TRY(make_parts(&parts, &state->session, &layout, watch, err));
+    TMI_TRY(tmi_postgres_parts_make(&parts, &state->session, &layout, watch, err));
     for (size_t i = 0; i < split.count; i++)
         TMI_TRY(ask_part(answers, &split.list[i], &layout, &parts, &state->session, watch, err));
 done:
-    clear_parts(&parts);
+    tmi_postgres_parts_clear(&parts);
     tmi_split_clear(&split);
     tmi_layout_clear(&layout);
     return status;
@@ -376,6 +279,36 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     return status;
 }
 
+/* ---- points ---- */
+
+/* list NULL: the queries are only planned. */
+static tamis_status ask_points(tmi_point_list *list, engine_state *state, const tmi_points_request *request,
+                               const tamis_watch *watch, tamis_error *err)
+{
+    tmi_points_plan plan;
+    tmi_layout layout = {0};
+    tamis_status status;
+    TMI_TRY(tmi_points_plan_make(&plan, request, err));
+    TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
+    TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
+    TMI_TRY(tmi_postgres_points(list, &state->session, &plan, &layout, watch, err));
+done:
+    tmi_layout_clear(&layout);
+    return status;
+}
+
+static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
+                                 tamis_error *err)
+{
+    return ask_points(NULL, engine->state, request, watch, err);
+}
+
+static tamis_status points(tmi_engine *engine, tmi_point_list *list, const tmi_points_request *request, const tamis_watch *watch,
+                           tamis_error *err)
+{
+    return ask_points(list, engine->state, request, watch, err);
+}
+
 /* ---- the engine ---- */
 
 static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
@@ -383,13 +316,13 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
 {
     tmi_postgres *session = &((engine_state *)engine->state)->session;
     tmi_layout layout = {0};
-    parts parts = {0};
+    tmi_postgres_parts parts = {0};
     tamis_status status;
     TMI_TRY(tmi_layout_of_rows(&layout, columns, column_count, err));
-    TMI_TRY(make_parts(&parts, session, &layout, NULL, err));
+    TMI_TRY(tmi_postgres_parts_make(&parts, session, &layout, NULL, err));
     TMI_TRY(tmi_postgres_rows(session, parts.sources, take, context, err));
 done:
-    clear_parts(&parts);
+    tmi_postgres_parts_clear(&parts);
     tmi_layout_clear(&layout);
     return status;
 }
@@ -413,7 +346,15 @@ tamis_status tmi_engine_postgres(tmi_engine **engine, const tmi_source *source, 
         return status;
     }
     state->sharded_by_unit = source->sharded_by_unit;
-    state->engine = (tmi_engine){"postgres", state, describe, check, aggregate, read_rows, free_engine};
+    state->engine = (tmi_engine){.name = "postgres",
+                                 .state = state,
+                                 .describe = describe,
+                                 .check = check,
+                                 .aggregate = aggregate,
+                                 .check_points = check_points,
+                                 .points = points,
+                                 .rows = read_rows,
+                                 .free = free_engine};
     *engine = &state->engine;
     return TAMIS_OK;
 }

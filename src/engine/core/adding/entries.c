@@ -1,0 +1,216 @@
+#include "engine/core/adding/entries.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+/* Keys of the buffer, at least: two megabytes, which stay in the cache while they are sorted. */
+#define LEAST_NEW ((size_t)1 << 18)
+#define NEW_PART 4 /* the buffer has at most a fourth of the keys of the list, or the least number */
+
+static void free_words(void *words, size_t count)
+{
+    if (words) tmi_wipe(words, count * sizeof(uint64_t));
+    tmi_free(words);
+}
+
+static void free_keys(tmi_keys *keys, size_t written)
+{
+    free_words(keys->low, written);
+    free_words(keys->high, written);
+    free_words(keys->counts, written);
+    *keys = (tmi_keys){0};
+}
+
+static void free_new(tmi_entries *entries)
+{
+    free_keys(&entries->new, entries->new_room);
+    free_keys(&entries->spare, entries->new_room);
+    entries->new_count = entries->new_room = 0;
+}
+
+void tmi_entries_clear(tmi_entries *entries)
+{
+    free_keys(&entries->list, entries->count);
+    free_new(entries);
+    entries->count = entries->room = 0;
+}
+
+/* ---- room ---- */
+
+static bool regrow(void *words, size_t old, size_t count)
+{
+    void *was, *now;
+    memcpy(&was, words, sizeof was);
+    if (!(now = tmi_regrow(was, old * sizeof(uint64_t), count, sizeof(uint64_t)))) return false;
+    memcpy(words, &now, sizeof now);
+    return true;
+}
+
+bool tmi_entries_make_room(tmi_entries *entries, size_t n)
+{
+    if (n <= entries->room) return true;
+    const size_t count = entries->count;
+    if (!regrow(&entries->list.low, count, n) || !regrow(&entries->list.counts, count, n) ||
+        (entries->is_wide && !regrow(&entries->list.high, count, n)))
+        return false;
+    entries->room = n;
+    return true;
+}
+
+/* An empty buffer. */
+static bool make_new(tmi_entries *entries, size_t room)
+{
+    tmi_keys *new = &entries->new, *spare = &entries->spare;
+    free_new(entries);
+    entries->new_room = room;
+    new->low = tmi_alloc(room, sizeof *new->low);
+    spare->low = tmi_alloc(room, sizeof *spare->low);
+    spare->counts = tmi_alloc(room, sizeof *spare->counts);
+    bool made = new->low && spare->low && spare->counts;
+    if (made && entries->is_wide) {
+        new->high = tmi_alloc(room, sizeof *new->high);
+        spare->high = tmi_alloc(room, sizeof *spare->high);
+        made = new->high && spare->high;
+    }
+    if (made && entries->is_counted) made = (new->counts = tmi_alloc(room, sizeof *new->counts));
+    return made;
+}
+
+/* A buffer begins small: most lists are. */
+#define FIRST_NEW 4096
+
+bool tmi_entries_reserve(tmi_entries *entries, size_t n)
+{
+    if (entries->new_room - entries->new_count >= n) return true;
+    const size_t most = entries->count / NEW_PART > LEAST_NEW ? entries->count / NEW_PART : LEAST_NEW;
+    if (!tmi_entries_settle(entries)) return false;
+    const size_t wanted = entries->new_room == 0 ? FIRST_NEW : 4 * entries->new_room;
+    const size_t room = wanted < most ? wanted : most;
+    return entries->new_room >= room || make_new(entries, room);
+}
+
+/* ---- sorting ---- */
+
+#define DIGITS 256
+
+/* One pass by the byte of `word` at `shift`, from `from` into `to`. */
+static void distribute(tmi_keys *to, const tmi_keys *from, const uint64_t *word, int shift, size_t n, size_t *place)
+{
+    const bool plain = !from->high && !from->counts;
+    for (size_t i = 0; plain && i < n; i++) to->low[place[word[i] >> shift & (DIGITS - 1)]++] = from->low[i];
+    for (size_t i = 0; !plain && i < n; i++) {
+        const size_t at = place[word[i] >> shift & (DIGITS - 1)]++;
+        to->low[at] = from->low[i];
+        if (from->high) to->high[at] = from->high[i];
+        if (from->counts) to->counts[at] = from->counts[i];
+    }
+}
+
+static uint64_t differing_bits(const uint64_t *words, size_t n)
+{
+    uint64_t differ = 0;
+    for (size_t i = 0; i < n; i++) differ |= words[i] ^ words[0];
+    return differ;
+}
+
+/* Sorts the new keys. Bytes in which they all agree are passed over. */
+static void sort_new(tmi_entries *entries)
+{
+    tmi_keys from = entries->new, to = entries->spare;
+    const size_t n = entries->new_count;
+    if (!from.counts) to.counts = NULL;
+    for (int w = 0; w < (entries->is_wide ? 2 : 1); w++) {
+        const uint64_t differ = differing_bits(w == 0 ? from.low : from.high, n);
+        for (int shift = 0; shift < 64; shift += 8) {
+            const uint64_t *word = w == 0 ? from.low : from.high;
+            size_t place[DIGITS] = {0}, sum = 0;
+            if ((differ >> shift & (DIGITS - 1)) == 0) continue;
+            for (size_t i = 0; i < n; i++) place[word[i] >> shift & (DIGITS - 1)]++;
+            for (size_t d = 0; d < DIGITS; d++) {
+                const size_t here = place[d];
+                place[d] = sum;
+                sum += here;
+            }
+            distribute(&to, &from, word, shift, n, place);
+            const tmi_keys swapped = from;
+            from = to;
+            to = swapped;
+            tmi_wipe(place, sizeof place);
+        }
+    }
+    if (!from.counts) to.counts = entries->spare.counts;
+    entries->new = from;
+    entries->spare = to;
+}
+
+/* ---- merging ---- */
+
+static int compare(const tmi_keys *a, size_t i, const tmi_keys *b, size_t j)
+{
+    if (a->high && a->high[i] != b->high[j]) return a->high[i] < b->high[j] ? -1 : 1;
+    return (a->low[i] > b->low[j]) - (a->low[i] < b->low[j]);
+}
+
+static void copy(tmi_keys *to, size_t i, const tmi_keys *from, size_t j)
+{
+    to->low[i] = from->low[j];
+    if (to->high) to->high[i] = from->high[j];
+    to->counts[i] = from->counts[j];
+}
+
+/* Equal sorted keys become one entry, with its count; returns how many there are. */
+static size_t combine(tmi_keys *keys, size_t n)
+{
+    size_t last = 0;
+    for (size_t i = 1; i < n; i++) {
+        if (compare(keys, last, keys, i) == 0) keys->counts[last] += keys->counts[i];
+        else copy(keys, ++last, keys, i);
+    }
+    return last + 1;
+}
+
+bool tmi_entries_merge(tmi_entries *entries, const tmi_keys *others, size_t n)
+{
+    tmi_keys *list = &entries->list;
+    size_t i = 0, j = 0, both = 0;
+    while (i < entries->count && j < n) {
+        const int sign = compare(list, i, others, j);
+        both += sign == 0;
+        i += sign <= 0;
+        j += sign >= 0;
+    }
+    const size_t count = entries->count + n - both;
+    if (count > entries->room) { /* an empty list gets what it needs: it may be the only time */
+        const size_t room = entries->count > 0 ? count + count / 4 : count;
+        if (!tmi_entries_make_room(entries, room)) return false;
+    }
+    /* From the end, so that nothing is overwritten before it was moved. */
+    i = entries->count;
+    j = n;
+    for (size_t to = count; j > 0;) {
+        const int sign = i > 0 ? compare(list, i - 1, others, j - 1) : -1;
+        const int64_t own = sign == 0 ? list->counts[i - 1] : 0;
+        if (sign <= 0) copy(list, --to, others, j - 1);
+        else copy(list, --to, list, i - 1);
+        list->counts[to] += own;
+        i -= sign >= 0;
+        j -= sign <= 0;
+    }
+    entries->count = count;
+    return true;
+}
+
+bool tmi_entries_settle(tmi_entries *entries)
+{
+    const size_t n = entries->new_count;
+    if (n == 0) return true;
+    sort_new(entries);
+    tmi_keys sorted = entries->new;
+    if (!sorted.counts) {
+        sorted.counts = entries->spare.counts;
+        for (size_t i = 0; i < n; i++) sorted.counts[i] = 1;
+    }
+    entries->new_count = 0;
+    return tmi_entries_merge(entries, &sorted, combine(&sorted, n));
+}
