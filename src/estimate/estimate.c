@@ -1,34 +1,24 @@
 /* The ordinary design-based estimates, unprotected: what R's package survey computes from the same file.
  *
  * The rows are read once, as they are. A statistic gives its estimate and a linear value for each row; the design turns linear
- * values into a variance (estimate_variance.h). */
+ * values into a variance (variance.h). Quantiles have intervals of their own (quantile.h). */
 #include <math.h>
 
 #include "base/memory.h"
 #include "base/watch.h"
 #include "estimate/contributions.h"
 #include "estimate/estimate.h"
-#include "estimate/variance.h"
+#include "estimate/quantile.h"
 #include "num/law/student.h"
-#include "plan/names.h"
 
 /* ---- one statistic ---- */
 
-/* Lists of one entry a row. */
-typedef struct work {
-    const tmi_sample *sample;
-    tmi_sample_variance *variance;
-    double *values, *bases, *linear; /* bases: of ratios */
-    size_t *cells;                   /* of the statistic at hand; NO_CELL: in none */
-    uint8_t *missing, *domain;
-    size_t rows, values_there; /* of the cell at hand: all of them, and those with a value, which are the domain */
-} work;
-
-#define NO_CELL SIZE_MAX
+typedef tmi_estimate_work work;
 
 /* The rows that a statistic is about, and their cells: a row that `where` leaves out is in none. */
 static void find_cells(work *w, const tmi_plan_statistic *s)
 {
+    tmi_distribution_clear(&w->whole);
     const tmi_sample *sample = w->sample;
     const double *x = tmi_sample_numbers(sample, s->column), *y = tmi_sample_numbers(sample, s->second);
     const double *where = tmi_sample_numbers(sample, s->where);
@@ -42,7 +32,8 @@ static void find_cells(work *w, const tmi_plan_statistic *s)
             cell = cell * s->by[j]->value_count + (inside ? (size_t)codes[j][row] : 0);
         }
         w->missing[row] = (x && isnan(x[row])) || (y && isnan(y[row]));
-        w->cells[row] = inside ? cell : NO_CELL;
+        w->cells[row] = inside ? cell : TMI_NO_CELL;
+        w->everybody[row] = (!where || where[row] == 1) && !w->missing[row];
         w->values[row] = !x ? 1 : w->missing[row] ? 0 : x[row];
         w->bases[row] = y && !w->missing[row] ? y[row] : 0;
     }
@@ -57,6 +48,64 @@ static void find_domain(work *w, size_t cell)
         w->values_there += w->domain[row] = here && !w->missing[row];
     }
 }
+
+/* ---- of a distribution ---- */
+
+/* Of the group at hand, or of all rows. */
+static tamis_status make_distribution(work *w, bool of_all, tamis_error *err)
+{
+    const double *weights = tmi_sample_variance_weights(w->variance);
+    tmi_distribution *d = of_all ? &w->whole : &w->distribution;
+    tmi_distribution_clear(d);
+    return tmi_distribution_make(d, w->values, weights, of_all ? w->everybody : w->domain, w->sample->count, err);
+}
+
+static tamis_status fill_quantile(tmi_result *result, work *w, const tmi_plan_statistic *s, tamis_error *err)
+{
+    const size_t at = result->cell % s->at_count;
+    tamis_status status;
+    if (at == 0) {
+        TMI_TRY(make_distribution(w, false, err));
+        TMI_TRY(tmi_sample_degrees(&w->df, w->variance, w->domain, err));
+    }
+    if (!(w->distribution.total > 0)) {
+        result->reason = "the denominator is 0";
+        return TAMIS_OK;
+    }
+    TMI_TRY(tmi_estimate_quantile(result, w, s, tmi_number_nearest(s->at[at]), err));
+    tmi_result_bound(result);
+
+done:
+    return status;
+}
+
+static tamis_status estimate_inequality(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
+{
+    const size_t count = w->sample->count;
+    tamis_status status;
+    TMI_TRY(make_distribution(w, false, err));
+    if (s->kind == TMI_POVERTY && !w->whole.values) TMI_TRY(make_distribution(w, true, err));
+    if (!(w->distribution.total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
+    switch (s->kind) {
+    case TMI_GINI: return tmi_gini(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
+    case TMI_S80S20: return tmi_s80s20(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
+    default:
+        return tmi_poverty(estimate, w->linear, tmi_number_nearest(s->limit), &w->distribution, &w->whole, w->values, w->domain,
+                           w->everybody, count, err);
+    }
+
+done:
+    return status;
+}
+
+static tamis_status estimate_share_below(double *estimate, work *w, const tmi_plan_statistic *s, tamis_error *err)
+{
+    const double line = tmi_number_nearest(s->limit);
+    for (size_t row = 0; row < w->sample->count; row++) w->bases[row] = w->values[row] < line;
+    return tamis_mean(estimate, w->linear, w->bases, tmi_sample_variance_weights(w->variance), w->domain, w->sample->count, err);
+}
+
+/* ---- of moments ---- */
 
 /* n/(n-1) times the mean of (x - mean)^2, whose mean is taken as given; n counts the rows without a value too: as svyvar
  * does. */
@@ -90,6 +139,10 @@ static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statis
     case TMI_SHARE: return tamis_mean(estimate, w->linear, w->values, weights, w->domain, count, err);
     case TMI_RATIO: return tamis_ratio(estimate, w->linear, w->values, w->bases, weights, w->domain, count, err);
     case TMI_VARIANCE: return estimate_variance(estimate, w, err);
+    case TMI_SHARE_BELOW: return estimate_share_below(estimate, w, s, err);
+    case TMI_POVERTY:
+    case TMI_GINI:
+    case TMI_S80S20: return estimate_inequality(estimate, w, s, err);
     default: return tamis_total(estimate, w->linear, w->values, weights, w->domain, count, err);
     }
 }
@@ -98,6 +151,19 @@ static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statis
 static bool is_total(tmi_statistic_kind kind)
 {
     return kind == TMI_COUNT || kind == TMI_TOTAL || kind == TMI_TABLE || kind == TMI_HISTOGRAM;
+}
+
+tamis_status tmi_student_of(double *t, tmi_estimate_work *w, const tamis_number *confidence, int64_t df, tamis_error *err)
+{
+    const bool known = w->confidence && w->t_df == df && tmi_number_compare(w->confidence, confidence) == 0;
+    *t = known ? w->t : INFINITY;
+    if (known || df < 1) return TAMIS_OK;
+    tamis_status status = tmi_student_quantile(t, confidence, df, err);
+    if (status != TAMIS_OK) return status;
+    w->confidence = confidence;
+    w->t_df = df;
+    w->t = *t;
+    return TAMIS_OK;
 }
 
 static void set_interval(tmi_result *result, double t)
@@ -113,10 +179,10 @@ static void set_interval(tmi_result *result, double t)
     result->upper = result->estimate + reach;
 }
 
-static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *s, double t, tamis_error *err)
+static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *s, tamis_error *err)
 {
-    double variance;
-    find_domain(w, result->cell);
+    double variance, t;
+    find_domain(w, s->at_count > 0 ? result->cell / s->at_count : result->cell);
     result->df = w->variance->df;
     result->noise_sd = 0;
     if (w->variance->note) result->notes[result->note_count++] = w->variance->note;
@@ -124,15 +190,19 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
         result->reason = w->values_there == 0 ? "no row of this group has a value" : "a single row gives no variance";
         return TAMIS_OK;
     }
+    if (s->at_count > 0) return fill_quantile(result, w, s, err);
     tamis_status status = estimate_of(&result->estimate, w, s, err);
     if (status == TAMIS_INVALID) { /* weights or a denominator that sum to 0 */
         result->estimate = TMI_NULL;
         result->reason = "the denominator is 0";
         return TAMIS_OK;
     }
-    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, w->domain, err);
+    const uint8_t *varying = s->kind == TMI_POVERTY ? w->everybody : w->domain;
+    if (status == TAMIS_OK) status = tmi_sample_variance_of(&variance, &result->reason, w->variance, w->linear, varying, err);
     if (status != TAMIS_OK) return status;
     result->sampling_se = sqrt(variance * tmi_relative_deff(&w->variance->sample->plan->design, s));
+    status = tmi_student_of(&t, w, s->confidence, w->variance->df, err);
+    if (status != TAMIS_OK) return status;
     set_interval(result, t);
     tmi_clamping_of(result, w->sample, s, w->domain);
     tmi_result_bound(result);
@@ -144,18 +214,11 @@ static tamis_status fill(tmi_result *result, work *w, const tmi_plan_statistic *
 static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *watch, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    double t = INFINITY;
-    const tamis_number *confidence = NULL; /* of t; the degrees of freedom are those of the design */
     for (size_t i = 0; i < r->count; i++) {
         tmi_result *result = &r->list[i];
         const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
-        if (result->cell == 0) {
-            find_cells(w, s);
-            const bool same = confidence && tmi_number_compare(confidence, s->confidence) == 0;
-            if (w->variance->df >= 1 && !same) TMI_TRY(tmi_student_quantile(&t, s->confidence, w->variance->df, err));
-        }
-        confidence = s->confidence;
-        TMI_TRY(fill(result, w, s, t, err));
+        if (result->cell == 0) find_cells(w, s);
+        TMI_TRY(fill(result, w, s, err));
         if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
             status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
             goto done;
@@ -166,17 +229,6 @@ done:
     return status;
 }
 
-static tamis_status check_available(const tamis_plan *plan, tamis_error *err)
-{
-    for (size_t i = 0; i < plan->asked_count; i++) {
-        const tmi_plan_statistic *s = &plan->statistics[i];
-        if (!tmi_is_of_distribution(s->kind)) continue;
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s: not available in this version", plan->name, s->line, s->place,
-                        tmi_statistic_kind_name(s->kind));
-    }
-    return TAMIS_OK;
-}
-
 tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine,
                           const tamis_watch *watch, tamis_error *err)
 {
@@ -185,7 +237,6 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     work w = {.sample = &sample, .variance = &variance};
     tamis_status status;
     *results = (tmi_results){0};
-    TMI_TRY(check_available(plan, err));
     TMI_TRY(tmi_results_make(results, plan, NULL, err));
     TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, watch, err));
     TMI_TRY(tmi_sample_variance_make(&variance, &sample, watch, err));
@@ -198,7 +249,8 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     w.cells = tmi_alloc(sample.count, sizeof *w.cells);
     w.missing = tmi_alloc(sample.count, sizeof *w.missing);
     w.domain = tmi_alloc(sample.count, sizeof *w.domain);
-    if (!w.values || !w.bases || !w.linear || !w.cells || !w.missing || !w.domain) {
+    w.everybody = tmi_alloc(sample.count, sizeof *w.everybody);
+    if (!w.values || !w.bases || !w.linear || !w.cells || !w.missing || !w.domain || !w.everybody) {
         status = tmi_fail_memory(err);
         goto done;
     }
@@ -211,6 +263,9 @@ done:
     tmi_free(w.cells);
     tmi_free(w.missing);
     tmi_free(w.domain);
+    tmi_free(w.everybody);
+    tmi_distribution_clear(&w.distribution);
+    tmi_distribution_clear(&w.whole);
     tmi_sample_variance_clear(&variance);
     tmi_sample_clear(&sample);
     if (status != TAMIS_OK) tmi_results_clear(results);

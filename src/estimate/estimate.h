@@ -6,7 +6,7 @@
 #include "schedule/result.h"
 
 /* Gives    the results, which the caller clears; `note` says how variances were approximated, NULL: they were not.
- * Errors   REFUSED (quantiles), INVALID, SYSTEM; the results are then empty.                                         */
+ * Errors   INVALID, SYSTEM; the results are then empty.                                                              */
 tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_plan *plan, tmi_engine *engine,
                           const tamis_watch *watch, tamis_error *err);
 

@@ -63,6 +63,31 @@ static tamis_status count_degrees(tmi_sample_variance *v, tamis_error *err)
     return status;
 }
 
+tamis_status tmi_sample_degrees(int64_t *df, const tmi_sample_variance *v, const uint8_t *domain, tamis_error *err)
+{
+    const tmi_sample *s = v->sample;
+    const int64_t *units = v->stage_count > 0 ? v->stages[0].clusters : s->units;
+    const double *weights = tmi_sample_variance_weights(v);
+    int64_t *strata = tmi_alloc(s->count, sizeof *strata), *clusters = tmi_alloc(s->count, sizeof *clusters);
+    double *zero = tmi_alloc(s->count, sizeof *zero), nothing;
+    tamis_status status = strata && clusters && zero ? TAMIS_OK : tmi_fail_memory(err);
+    size_t n = 0;
+    *df = 0;
+    for (size_t row = 0; status == TAMIS_OK && row < s->count; row++) {
+        if (!domain[row] || weights[row] == 0) continue;
+        strata[n] = v->stage_count > 0 ? v->strata[row] : (int64_t)tmi_sample_stratum(s, row);
+        clusters[n++] = units ? units[row] : (int64_t)row;
+    }
+    if (n > 0) {
+        const tamis_stage stage = {.strata = strata, .clusters = clusters};
+        status = tamis_variance_stages(&nothing, df, zero, zero, n, &stage, 1, TAMIS_LONELY_CERTAINTY, err);
+    }
+    tmi_free(strata);
+    tmi_free(clusters);
+    tmi_free(zero);
+    return status;
+}
+
 /* ---- unequal probabilities ---- */
 
 /* Rows stratum by stratum, in their order. */

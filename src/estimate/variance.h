@@ -45,6 +45,10 @@ void tmi_sample_variance_clear(tmi_sample_variance *variance);
 /* The weights that estimates use: calibrated ones, or the sample's. */
 const double *tmi_sample_variance_weights(const tmi_sample_variance *variance);
 
+/* Degrees of freedom of a domain: first-stage units minus strata, of those that have rows of it with a weight, as R's degf of a
+ * subset. Errors: SYSTEM. */
+tamis_status tmi_sample_degrees(int64_t *df, const tmi_sample_variance *variance, const uint8_t *domain, tamis_error *err);
+
 /* The variance of the sum of weight * linear, linear being 0 outside the domain. NaN with a reason where the sample cannot tell.
  * A stratum without rows of the domain adds nothing, also if one unit of it was sampled: as R's subset has it, where strata
  * without rows are no strata; but of calibrated weights all rows count. Errors: SYSTEM. */

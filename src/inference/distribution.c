@@ -7,12 +7,11 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "inference/curve.h"
-#include "inference/inequality.h"
 #include "inference/range.h"
 #include "inference/step_mean.h"
 #include "num/law/student.h"
 #include "num/number.h"
+#include "schedule/expected/distribution.h"
 #include "schedule/noise_law.h"
 
 static const char to_the_end[] = "the interval goes to the end of the range: no cut there can be ruled out";
@@ -55,6 +54,33 @@ static void take_facts(tmi_result *result, const tmi_result *share)
     result->df = share->df;
     result->limited = share->limited;
     for (size_t i = 0; i < share->note_count; i++) note(result, share->notes[i]);
+}
+
+/* ---- the curve of a group ---- */
+
+static tmi_curve_point point_of(const tmi_result *share, int64_t cut)
+{
+    const bool bounded = !isnan(share->lower) && !isnan(share->upper);
+    return (tmi_curve_point){.place = (double)cut,
+                             .share = share->estimate,
+                             .lower = bounded ? share->lower : 0,
+                             .upper = bounded ? share->upper : 1,
+                             .sampling = isnan(share->sampling_se) ? 0 : share->sampling_se * share->sampling_se,
+                             .noise = isnan(share->noise_sd) ? 0 : share->noise_sd * share->noise_sd};
+}
+
+tamis_status tmi_read_curve(tmi_curve *curve, const char **reason, const tmi_plan_curve *cuts, const tmi_result *shares,
+                            size_t groups, size_t group, tamis_error *err)
+{
+    const tmi_grid *grid = &cuts->column->grid;
+    tamis_status status = tmi_curve_make(curve, cuts->cut_count, (double)grid->low, (double)grid->high, grid->step, err);
+    *reason = NULL;
+    for (size_t k = 0; k < cuts->cut_count && status == TAMIS_OK; k++) {
+        const tmi_result *share = &shares[k * groups + group];
+        if (isnan(share->estimate)) *reason = share->reason ? share->reason : "a share below a cut is not known";
+        curve->points[k + 1] = point_of(share, cuts->cuts[k]);
+    }
+    return status == TAMIS_OK && !*reason ? tmi_curve_ascend(curve, err) : status;
 }
 
 /* ---- quantiles ---- */
@@ -169,7 +195,8 @@ static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *er
     const size_t bins = r->cuts->cut_count + 1, last = r->curve.count - 2;
     tmi_inequality measure;
     tmi_result mean = TMI_NO_RESULT;
-    tamis_status status = tmi_inequality_make(&measure, &r->curve, t->kind, t->limit ? tmi_number_nearest(t->limit) : 0, err);
+    tamis_status status = tmi_inequality_make(&measure, &r->curve, tmi_measure_of(t->kind),
+                                              t->limit ? tmi_number_nearest(t->limit) : 0, err);
     if (status != TAMIS_OK) return status;
     set_limits(result, t->kind);
     result->reason = measure.reason;
@@ -197,11 +224,12 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
 {
     const tmi_plan_statistic *t = r->statistic;
     const size_t cells = t->at_count > 0 ? t->at_count : 1;
-    tamis_status status = tmi_curve_make(&r->curve, r->cuts, r->shares + r->group, r->groups, err);
+    const char *reason;
+    tamis_status status = tmi_read_curve(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
     if (status != TAMIS_OK) return status;
     if (t->kind == TMI_SHARE_BELOW) status = read_share(&list[r->group], r, err);
-    else if (r->curve.reason)
-        for (size_t k = 0; k < cells; k++) list[r->group * cells + k].reason = r->curve.reason;
+    else if (reason)
+        for (size_t k = 0; k < cells; k++) list[r->group * cells + k].reason = reason;
     else if (t->at_count > 0) status = read_quantiles(list, r, chosen, err);
     else status = read_measure(&list[r->group], r, err);
     tmi_curve_clear(&r->curve);

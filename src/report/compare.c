@@ -36,7 +36,7 @@ done:
     return status;
 }
 
-static bool is_measured(const comparison *c, size_t i) { return !c->preview->schedule.workload.readings[i].known; }
+static bool is_measured(const comparison *c, size_t i) { return !tmi_is_known(&c->preview->schedule, i); }
 
 /* The law of strategy k; that of the plan has none of its own. */
 static const char *law_of(const comparison *c, size_t k)

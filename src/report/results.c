@@ -18,15 +18,45 @@ static void put_column_name(tmi_text *text, const tmi_plan_statistic *s, const c
     if (s->second) tmi_text_format(text, "/%s", s->second->name);
 }
 
-void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic)
+size_t tmi_group_of(const tmi_plan_statistic *s, size_t cell) { return s->at_count > 0 ? cell / s->at_count : cell; }
+
+double tmi_at_of(const tmi_plan_statistic *s, size_t cell)
 {
-    const tmi_plan_statistic *s = &plan->statistics[statistic];
-    const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
+    return s->at_count > 0 ? tmi_number_nearest(s->at[cell % s->at_count]) : TMI_NULL;
+}
+
+static double line_of(const tmi_plan_statistic *s) { return s->limit ? tmi_number_nearest(s->limit) : TMI_NULL; }
+
+/* "quantile 0.25", "share_below 12000", "poverty 0.6"; of several quantiles the name alone, unless one of them is meant. */
+static void put_name(tmi_text *text, const tmi_plan_statistic *s, double at)
+{
     tmi_text_put(text, tmi_statistic_name(s));
+    const double number = s->kind == TMI_QUANTILE ? at : line_of(s);
+    if (isnan(number)) return;
+    tmi_text_put(text, " ");
+    tmi_text_real(text, number);
+}
+
+static void put_title(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
+{
+    const char *counted = tmi_counts_rows(plan) ? "rows" : "units";
+    put_name(text, s, at);
     if (s->kind == TMI_TABLE || s->kind == TMI_HISTOGRAM) tmi_text_format(text, " of %s", counted);
     else put_column_name(text, s, " of ", counted);
     if (s->where) tmi_text_format(text, " where %s", s->where->name);
     for (size_t i = 0; i < s->by_count; i++) tmi_text_format(text, "%s%s", i ? ", " : " by ", s->by[i]->name);
+}
+
+void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic)
+{
+    const tmi_plan_statistic *s = &plan->statistics[statistic];
+    put_title(text, plan, s, s->at_count == 1 ? tmi_at_of(s, 0) : TMI_NULL);
+}
+
+void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *result)
+{
+    const tmi_plan_statistic *s = &plan->statistics[result->statistic];
+    put_title(text, plan, s, tmi_at_of(s, result->cell));
 }
 
 /* ---- JSON ---- */
@@ -116,7 +146,9 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     put_column(out, s);
     tmi_json_key(out, "group");
-    tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), result->cell / bins_of(s));
+    tmi_put_group(out, s->by, s->by_count - (s->kind == TMI_HISTOGRAM), tmi_group_of(s, result->cell) / bins_of(s));
+    if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_at_of(s, result->cell));
+    if (s->limit) tmi_json_add_real(out, "line", line_of(s));
     if (s->kind == TMI_HISTOGRAM) put_bin(out, s->by[s->by_count - 1], result->cell % bins_of(s));
     if (s->where) tmi_json_add_string(out, "where", s->where->name);
     tmi_json_add_real(out, "estimate", result->estimate);
@@ -267,6 +299,21 @@ static size_t find_groups(const tmi_plan_column **groups, const tamis_plan *plan
     return count;
 }
 
+/* Columns of statistics of a distribution, where the plan asks for some. */
+static bool has_at(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].at_count > 0) return true;
+    return false;
+}
+
+static bool has_line(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].limit) return true;
+    return false;
+}
+
 static const char *const own_columns[] = {"statistic",   "column",        "estimate",   "se",
                                           "sampling_se", "noise_sd",      "cv",         "df",
                                           "lower",       "upper",         "confidence", "covers",
@@ -278,7 +325,7 @@ static bool is_own(const char *name)
 {
     for (size_t i = 0; i < OWN_COLUMNS; i++)
         if (strcmp(own_columns[i], name) == 0) return true;
-    return false;
+    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0;
 }
 
 static bool is_group(const char *name, const tmi_plan_column *const *groups, size_t group_count)
@@ -342,6 +389,8 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         tmi_text_put(&csv, ",");
         put_group_name(&csv, groups, group_count, c);
     }
+    if (has_at(plan)) tmi_text_put(&csv, ",at");
+    if (has_line(plan)) tmi_text_put(&csv, ",line");
     for (size_t i = OWN_BEFORE; i < OWN_COLUMNS; i++) tmi_text_format(&csv, ",%s", own_columns[i]);
     tmi_text_put(&csv, "\n");
     for (size_t i = 0; i < r->count && !csv.failed; i++) {
@@ -352,8 +401,10 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
         for (size_t c = 0; c < group_count; c++) {
             size_t at;
             tmi_text_put(&csv, ",");
-            if (is_by(s, groups[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, result->cell, at));
+            if (is_by(s, groups[c], &at)) put_field(&csv, tmi_cell_value(s->by, s->by_count, tmi_group_of(s, result->cell), at));
         }
+        if (has_at(plan)) put_csv_real(&csv, tmi_at_of(s, result->cell));
+        if (has_line(plan)) put_csv_real(&csv, line_of(s));
         put_csv_real(&csv, result->estimate);
         put_csv_real(&csv, result->se);
         put_csv_real(&csv, result->sampling_se);

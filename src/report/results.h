@@ -23,8 +23,15 @@ int tmi_unit_decimals(double unit);
 /* "count", "total", ... */
 const char *tmi_statistic_name(const tmi_plan_statistic *statistic);
 
-/* "total of enroll by stype", of one of the plan's statistics */
+/* "total of enroll by stype", of one of the plan's statistics; "quantile of income" of several quantiles */
 void tmi_statistic_title(tmi_text *text, const tamis_plan *plan, size_t statistic);
+
+/* The same of one result: "quantile 0.25 of income". */
+void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *result);
+
+/* The group of a cell, and the position of its quantile; NaN: it is none. */
+size_t tmi_group_of(const tmi_plan_statistic *statistic, size_t cell);
+double tmi_at_of(const tmi_plan_statistic *statistic, size_t cell);
 
 /* {"stype": "E"} */
 void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell);

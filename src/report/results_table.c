@@ -23,13 +23,16 @@ static void put_label(tmi_text *text, const tamis_plan *plan, const tmi_result *
 {
     const tmi_plan_statistic *s = &plan->statistics[result->statistic];
     if (s->by_count == 0) {
-        tmi_statistic_title(text, plan, result->statistic);
+        tmi_result_title(text, plan, result);
         return;
     }
     tmi_text_put(text, "  ");
     for (size_t i = 0; i < s->by_count; i++) {
-        tmi_text_format(text, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, result->cell, i));
+        tmi_text_format(text, "%s%s", i ? ", " : "", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, result->cell), i));
     }
+    if (s->at_count < 2) return;
+    tmi_text_put(text, ", quantile ");
+    tmi_text_real(text, tmi_at_of(s, result->cell));
 }
 
 /* ---- how many decimals ---- */

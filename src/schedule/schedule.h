@@ -108,6 +108,12 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
 /* One over the variance of the noise of a measurement's numbers, in rows or weights of a level. */
 double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measurement *m);
 
+/* Whether nothing has to be measured for a statistic, nor for others that it is read from. */
+static inline bool tmi_is_known(const tmi_schedule *schedule, size_t statistic)
+{
+    return schedule->workload.readings[statistic].known && !tmi_is_of_distribution(schedule->plan->statistics[statistic].kind);
+}
+
 /* Whether a statistic is calibrated: not if it is known. */
 static inline bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic)
 {

@@ -1,7 +1,8 @@
-#include "inference/curve.h"
+#include "survey/curve.h"
 
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 void tmi_curve_clear(tmi_curve *c)
@@ -14,7 +15,7 @@ void tmi_curve_clear(tmi_curve *c)
 
 #define LEAST_VARIANCE 1e-12 /* of a share, as a weight: nothing is known better */
 
-/* Pools neighbours that descend, each share counting as its precision. `weights` and `sizes` are room. */
+/* Pools neighbours that descend, each share counting as its precision. The last three are room. */
 static void make_ascending(tmi_curve_point *points, size_t count, double *weights, size_t *sizes, double *means)
 {
     size_t blocks = 0;
@@ -34,41 +35,26 @@ static void make_ascending(tmi_curve_point *points, size_t count, double *weight
         for (size_t i = 0; i < sizes[b]; i++) points[k++].share = fmin(fmax(means[b], 0), 1);
 }
 
-static tmi_curve_point point_of(const tmi_result *share, int64_t cut)
+tamis_status tmi_curve_make(tmi_curve *c, size_t cuts, double low, double high, double step, tamis_error *err)
 {
-    const bool bounded = !isnan(share->lower) && !isnan(share->upper);
-    return (tmi_curve_point){.place = (double)cut,
-                             .share = share->estimate,
-                             .lower = bounded ? share->lower : 0,
-                             .upper = bounded ? share->upper : 1,
-                             .sampling = isnan(share->sampling_se) ? 0 : share->sampling_se * share->sampling_se,
-                             .noise = isnan(share->noise_sd) ? 0 : share->noise_sd * share->noise_sd};
+    *c = (tmi_curve){.points = tmi_alloc(cuts + 2, sizeof *c->points), .count = cuts + 2, .step = step};
+    if (!c->points) return tmi_fail_memory(err);
+    c->points[0] = (tmi_curve_point){.place = low};
+    c->points[cuts + 1] = (tmi_curve_point){.place = high + 1, .share = 1, .lower = 1, .upper = 1};
+    return TAMIS_OK;
 }
 
-tamis_status tmi_curve_make(tmi_curve *c, const tmi_plan_curve *cuts, const tmi_result *shares, size_t stride, tamis_error *err)
+tamis_status tmi_curve_ascend(tmi_curve *c, tamis_error *err)
 {
-    const tmi_grid *grid = &cuts->column->grid;
-    const size_t count = cuts->cut_count;
+    const size_t count = c->count - 2;
     double *weights = tmi_alloc(count, sizeof *weights), *means = tmi_alloc(count, sizeof *means);
     size_t *sizes = tmi_alloc(count, sizeof *sizes);
-    tamis_status status = TAMIS_OK;
-    *c = (tmi_curve){.points = tmi_alloc(count + 2, sizeof *c->points), .count = count + 2, .step = grid->step};
-    if (!c->points || !weights || !means || !sizes) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < count; k++) {
-        const tmi_result *share = &shares[k * stride];
-        if (isnan(share->estimate) && !c->reason) c->reason = share->reason ? share->reason : "a share below a cut is not known";
-        c->points[k + 1] = point_of(share, cuts->cuts[k]);
-    }
-    c->points[0] = (tmi_curve_point){.place = (double)grid->low};
-    c->points[count + 1] = (tmi_curve_point){.place = (double)grid->high + 1, .share = 1, .lower = 1, .upper = 1};
-    if (!c->reason) make_ascending(c->points + 1, count, weights, sizes, means);
-
-done:
+    const bool room = weights && means && sizes;
+    if (room) make_ascending(c->points + 1, count, weights, sizes, means);
     tmi_free(weights);
     tmi_free(means);
     tmi_free(sizes);
-    if (status != TAMIS_OK) tmi_curve_clear(c);
-    return status;
+    return room ? TAMIS_OK : tmi_fail_memory(err);
 }
 
 /* ---- its values ---- */

@@ -1,7 +1,8 @@
-#include "inference/inequality.h"
+#include "survey/curve_inequality.h"
 
 #include <math.h>
 
+#include "base/error.h"
 #include "base/memory.h"
 
 #define PIECES 16 /* of a bin */
@@ -197,7 +198,7 @@ static void set_influence(tmi_inequality *m, const pieces *p)
     m->within = between > 0 ? fmax(all / between, 1) : 1;
 }
 
-tamis_status tmi_inequality_make(tmi_inequality *m, const tmi_curve *c, tmi_statistic_kind kind, double line, tamis_error *err)
+tamis_status tmi_inequality_make(tmi_inequality *m, const tmi_curve *c, tmi_measure_kind kind, double line, tamis_error *err)
 {
     pieces p = {0};
     double end;
@@ -205,10 +206,11 @@ tamis_status tmi_inequality_make(tmi_inequality *m, const tmi_curve *c, tmi_stat
     *m = (tmi_inequality){.influence = tmi_alloc(c->count - 1, sizeof *m->influence)};
     if (!m->influence) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(pieces_make(&p, c, err));
-    if (kind == TMI_GINI && !(p.mean > 0)) m->reason = "the mean is not above 0";
-    else if (kind == TMI_S80S20 && !(lowest(&end, &p, 0.2) > 0)) m->reason = "the total of the lower fifth is not above 0";
+    if (kind == TMI_MEASURE_GINI && !(p.mean > 0)) m->reason = "the mean is not above 0";
+    else if (kind == TMI_MEASURE_S80S20 && !(lowest(&end, &p, 0.2) > 0))
+        m->reason = "the total of the lower fifth is not above 0";
     if (m->reason) goto done;
-    m->value = kind == TMI_GINI ? gini(&p) : kind == TMI_S80S20 ? s80s20(&p) : poverty(&p, line);
+    m->value = kind == TMI_MEASURE_GINI ? gini(&p) : kind == TMI_MEASURE_S80S20 ? s80s20(&p) : poverty(&p, line);
     set_influence(m, &p);
 
 done:

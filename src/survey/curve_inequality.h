@@ -4,22 +4,23 @@
  * Within a bin the distribution function is the monotone cubic of Fritsch and Carlson, which follows a density that rises or
  * falls through the bins. In the last one, which holds the few largest values, their density is a power of the value that joins it
  * to the bins before (uniform is one of these powers, Pareto's law another). */
-#ifndef TMI_INFERENCE_INEQUALITY_H
-#define TMI_INFERENCE_INEQUALITY_H
+#ifndef TMI_SURVEY_CURVE_INEQUALITY_H
+#define TMI_SURVEY_CURVE_INEQUALITY_H
 
-#include "inference/curve.h"
+#include "survey/curve.h"
+
+typedef enum tmi_measure_kind { TMI_MEASURE_POVERTY, TMI_MEASURE_GINI, TMI_MEASURE_S80S20 } tmi_measure_kind;
 
 /* A measure, and its influence function as a mean over rows: the measure errs, to first order, as the mean of `influence` does. */
 typedef struct tmi_inequality {
     double value;
-    double *influence;  /* one number per bin */
+    double *influence;  /* one number per bin, with mean 0 */
     double within;      /* by which factor the values inside bins make the variance of the influence larger; at least 1 */
     const char *reason; /* why there is none; NULL: there is one */
 } tmi_inequality;
 
-/* `kind` is TMI_POVERTY, with its line as a part of the median, TMI_GINI or TMI_S80S20. The curve has a function.
- * Errors: SYSTEM. */
-tamis_status tmi_inequality_make(tmi_inequality *measure, const tmi_curve *curve, tmi_statistic_kind kind, double line,
+/* `line` is that of TMI_MEASURE_POVERTY, as a part of the median. Errors: SYSTEM. */
+tamis_status tmi_inequality_make(tmi_inequality *measure, const tmi_curve *curve, tmi_measure_kind kind, double line,
                                  tamis_error *err);
 void tmi_inequality_clear(tmi_inequality *measure);
 

@@ -1,12 +1,14 @@
-/* A distribution function of one group, from the released shares below public cuts.
+/* A distribution function, from estimated shares of the rows below cuts.
  *
  * Places are in grid points: point j of the column covers [j, j + 1), so that the share of the rows below cut c is the function
- * at c; it is 0 at the lowest point and 1 behind the highest. Noisy shares need not ascend: the function is their weighted
- * isotonic regression, linear between cuts. */
-#ifndef TMI_INFERENCE_CURVE_H
-#define TMI_INFERENCE_CURVE_H
+ * at c; it is 0 at the lowest point and 1 behind the highest. Shares with errors need not ascend: the function is their
+ * weighted isotonic regression, linear between cuts. */
+#ifndef TMI_SURVEY_CURVE_H
+#define TMI_SURVEY_CURVE_H
 
-#include "schedule/result.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <tamis/base.h>
 
 typedef struct tmi_curve_point {
     double place;
@@ -19,12 +21,12 @@ typedef struct tmi_curve {
     tmi_curve_point *points; /* the ends of the range included */
     size_t count;            /* of points: two more than cuts */
     double step;             /* of the grid */
-    const char *reason;      /* why there is no function; NULL: there is one */
 } tmi_curve;
 
-/* From the results of all shares: that of cut k is shares[k * stride]. Errors: SYSTEM. */
-tamis_status tmi_curve_make(tmi_curve *curve, const tmi_plan_curve *cuts, const tmi_result *shares, size_t stride,
-                            tamis_error *err);
+/* Room for points between the ends of a grid from low to high; the caller fills in points[1] to points[cuts], whose shares
+ * tmi_curve_ascend then makes ascending. Errors: SYSTEM. */
+tamis_status tmi_curve_make(tmi_curve *curve, size_t cuts, double low, double high, double step, tamis_error *err);
+tamis_status tmi_curve_ascend(tmi_curve *curve, tamis_error *err);
 void tmi_curve_clear(tmi_curve *curve);
 
 /* The function at a place, and the first place where it reaches q, 0 < q < 1. */
