@@ -39,23 +39,24 @@ static void put_short(tmi_text *text, const tamis_number *x) { tmi_text_format(t
 
 void tmi_write_choices(tmi_text *text, const tmi_schedule *s)
 {
-    const char *heading[] = {"chosen by a mechanism", "method", "groups", s->gaussian ? "rho" : "epsilon", "found with"};
-    static const tmi_align align[] = {TMI_LEFT, TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    const char *heading[] = {"chosen by a mechanism",         "method",    "rows are", "groups",
+                             s->gaussian ? "rho" : "epsilon", "found with"};
+    static const tmi_align align[] = {TMI_LEFT, TMI_LEFT, TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     bool moves = false;
     tmi_text_table table;
     if (s->choice_count == 0) return;
-    tmi_table_init(&table, 5, align);
+    tmi_table_init(&table, 6, align);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < s->choice_count; i++) {
         const tmi_choice *c = &s->choices[i];
-        tmi_text cells[5];
-        for (size_t k = 0; k < 5; k++) tmi_text_init(&cells[k]);
+        tmi_text cells[6];
+        for (size_t k = 0; k < 6; k++) tmi_text_init(&cells[k]);
         tmi_choice_name(&cells[0], c, s->plan);
         tmi_text_put(&cells[1], tamis_quantile_method_name(c->method));
-        tmi_text_format(&cells[2], "%zu", c->groups);
-        put_short(&cells[3], c->part);
-        put_short(&cells[4], c->epsilon);
-        tmi_text_put(&cells[4], c->add_remove ? " *" : "  ");
+        tmi_text_put(&cells[2], c->add_remove ? "moved" : "replaced");
+        tmi_text_format(&cells[3], "%zu", c->groups);
+        put_short(&cells[4], c->part);
+        put_short(&cells[5], c->epsilon);
         tmi_table_row_taken(&table, cells);
         moves = moves || c->add_remove;
     }
@@ -67,7 +68,8 @@ void tmi_write_choices(tmi_text *text, const tmi_schedule *s)
                   "from which its interval is read. Found with: the epsilon of the mechanism in each group.");
     if (moves)
         tmi_text_wrap(text, "  ", "  ",
-                      "* half of what a record may lose, because it may leave one group and enter another: docs/quantiles.md");
+                      "Where a record may move, it leaves one group and enters another, and loses half of what it may lose in "
+                      "each.");
 }
 
 void tmi_choices_page(tmi_text *html, const tmi_schedule *s)
