@@ -11,6 +11,7 @@
 #include "inference/step_mean.h"
 #include "num/law/student.h"
 #include "num/number.h"
+#include "schedule/curve_results.h"
 #include "schedule/expected/distribution.h"
 #include "schedule/noise_law.h"
 
@@ -56,33 +57,6 @@ static void take_facts(tmi_result *result, const tmi_result *share)
     result->df = share->df;
     result->limited = share->limited;
     for (size_t i = 0; i < share->note_count; i++) note(result, share->notes[i]);
-}
-
-/* ---- the curve of a group ---- */
-
-static tmi_curve_point point_of(const tmi_result *share, int64_t cut)
-{
-    const bool bounded = !isnan(share->lower) && !isnan(share->upper);
-    return (tmi_curve_point){.place = (double)cut,
-                             .share = share->estimate,
-                             .lower = bounded ? share->lower : 0,
-                             .upper = bounded ? share->upper : 1,
-                             .sampling = isnan(share->sampling_se) ? 0 : share->sampling_se * share->sampling_se,
-                             .noise = isnan(share->noise_sd) ? 0 : share->noise_sd * share->noise_sd};
-}
-
-tamis_status tmi_read_curve(tmi_curve *curve, const char **reason, const tmi_plan_curve *cuts, const tmi_result *shares,
-                            size_t groups, size_t group, tamis_error *err)
-{
-    const tmi_grid *grid = &cuts->column->grid;
-    tamis_status status = tmi_curve_make(curve, cuts->cut_count, (double)grid->low, (double)grid->high, grid->step, err);
-    *reason = NULL;
-    for (size_t k = 0; k < cuts->cut_count && status == TAMIS_OK; k++) {
-        const tmi_result *share = &shares[k * groups + group];
-        if (isnan(share->estimate)) *reason = share->reason ? share->reason : "a share below a cut is not known";
-        curve->points[k + 1] = point_of(share, cuts->cuts[k]);
-    }
-    return status == TAMIS_OK && !*reason ? tmi_curve_ascend(curve, err) : status;
 }
 
 /* ---- quantiles ---- */
@@ -209,7 +183,7 @@ static tamis_status read_everybody(reading *r, tamis_error *err)
         below[k] = 1;
         TMI_TRY(read_mean(&shares[k], r, below, SIZE_MAX, err));
     }
-    TMI_TRY(tmi_read_curve(&r->everybody, &r->no_everybody, r->cuts, shares, 1, 0, err));
+    TMI_TRY(tmi_curve_of_results(&r->everybody, &r->no_everybody, r->cuts, shares, 1, 0, err));
 
 done:
     tmi_free(shares);
@@ -287,7 +261,7 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
     const tmi_plan_statistic *t = r->statistic;
     const size_t cells = t->at_count > 0 ? t->at_count : 1;
     const char *reason;
-    tamis_status status = tmi_read_curve(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
+    tamis_status status = tmi_curve_of_results(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
     if (status != TAMIS_OK) return status;
     if (t->kind == TMI_SHARE_BELOW) status = read_share(&list[r->group], r, err);
     else if (reason)
