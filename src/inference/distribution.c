@@ -11,6 +11,7 @@
 #include "inference/step_mean.h"
 #include "num/law/student.h"
 #include "num/number.h"
+#include "schedule/curve_results.h"
 #include "schedule/expected/distribution.h"
 #include "schedule/noise_law.h"
 
@@ -36,7 +37,9 @@ typedef struct reading {
     const tmi_result *shares; /* of the first cut and the first group; those of the other cuts are `groups` further */
     size_t groups, group;
     tmi_curve curve;
-    tmi_step_means *means; /* NULL: not needed so far */
+    tmi_step_means *means;    /* NULL: not needed so far */
+    tmi_curve everybody;      /* without points: the same */
+    const char *no_everybody; /* why there is none; NULL: there is one */
 } reading;
 
 /* The share at the cut that is nearest to a place. */
@@ -54,33 +57,6 @@ static void take_facts(tmi_result *result, const tmi_result *share)
     result->df = share->df;
     result->limited = share->limited;
     for (size_t i = 0; i < share->note_count; i++) note(result, share->notes[i]);
-}
-
-/* ---- the curve of a group ---- */
-
-static tmi_curve_point point_of(const tmi_result *share, int64_t cut)
-{
-    const bool bounded = !isnan(share->lower) && !isnan(share->upper);
-    return (tmi_curve_point){.place = (double)cut,
-                             .share = share->estimate,
-                             .lower = bounded ? share->lower : 0,
-                             .upper = bounded ? share->upper : 1,
-                             .sampling = isnan(share->sampling_se) ? 0 : share->sampling_se * share->sampling_se,
-                             .noise = isnan(share->noise_sd) ? 0 : share->noise_sd * share->noise_sd};
-}
-
-tamis_status tmi_read_curve(tmi_curve *curve, const char **reason, const tmi_plan_curve *cuts, const tmi_result *shares,
-                            size_t groups, size_t group, tamis_error *err)
-{
-    const tmi_grid *grid = &cuts->column->grid;
-    tamis_status status = tmi_curve_make(curve, cuts->cut_count, (double)grid->low, (double)grid->high, grid->step, err);
-    *reason = NULL;
-    for (size_t k = 0; k < cuts->cut_count && status == TAMIS_OK; k++) {
-        const tmi_result *share = &shares[k * groups + group];
-        if (isnan(share->estimate)) *reason = share->reason ? share->reason : "a share below a cut is not known";
-        curve->points[k + 1] = point_of(share, cuts->cuts[k]);
-    }
-    return status == TAMIS_OK && !*reason ? tmi_curve_ascend(curve, err) : status;
 }
 
 /* ---- quantiles ---- */
@@ -189,6 +165,68 @@ static void take_errors(tmi_result *result, const tmi_result *mean, const tmi_in
     result->upper = fmax(result->upper, result->estimate);
 }
 
+static tamis_status read_mean(tmi_result *mean, reading *r, const double *values, size_t group, tamis_error *err)
+{
+    tamis_status status = r->means ? TAMIS_OK : tmi_step_means_make(&r->means, r->inference, r->statistic->curve, err);
+    return status == TAMIS_OK ? tmi_step_mean_read(mean, r->means, values, group, err) : status;
+}
+
+/* The distribution function of the rows of all groups. */
+static tamis_status read_everybody(reading *r, tamis_error *err)
+{
+    const size_t count = r->cuts->cut_count;
+    tmi_result *shares = tmi_alloc(count, sizeof *shares);
+    double *below = tmi_alloc(count + 1, sizeof *below);
+    tamis_status status = TAMIS_OK;
+    if (!shares || !below) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < count; k++) {
+        below[k] = 1;
+        TMI_TRY(read_mean(&shares[k], r, below, SIZE_MAX, err));
+    }
+    TMI_TRY(tmi_curve_of_results(&r->everybody, &r->no_everybody, r->cuts, shares, 1, 0, err));
+
+done:
+    tmi_free(shares);
+    tmi_free(below);
+    return status;
+}
+
+/* Of a group, with the line of everybody: the error of the share below the line, and that of the share below the median, of which
+ * the rows of the group are a part. Both noises are taken as independent, though a part of them is the same, and lowers the sum. */
+static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *err)
+{
+    const size_t bins = r->cuts->cut_count + 1;
+    double *below = tmi_alloc(bins, sizeof *below), sampling, noise, margin;
+    tmi_result mean = TMI_NO_RESULT;
+    tamis_status status = TAMIS_OK;
+    if (!below) return tmi_fail_memory(err);
+    if (!r->everybody.points) TMI_TRY(read_everybody(r, err));
+    result->reason = r->no_everybody;
+    if (result->reason) goto done;
+    const tmi_group_poverty found = tmi_curve_poverty(&r->curve, &r->everybody, tmi_number_nearest(r->statistic->limit));
+    for (size_t b = 0; b < bins; b++) {
+        const double from = r->curve.points[b].place, to = r->curve.points[b + 1].place;
+        below[b] = fmin(fmax((found.place - from) / (to - from), 0), 1);
+    }
+    TMI_TRY(read_mean(&mean, r, below, r->group, err));
+    take_facts(result, &mean);
+    tmi_curve_errors(&sampling, &noise, &r->everybody, tmi_curve_inverse(&r->everybody, 0.5));
+    const double own = found.value * (1 - found.value), inside = own > 0 ? mean.sampling_se * mean.sampling_se : 0,
+                 both = inside + found.slope * found.slope * sampling - 8 * found.slope * sampling * found.covaries;
+    result->estimate = found.value;
+    result->sampling_se = sqrt(fmax(both, inside / 4));
+    result->noise_sd = hypot(mean.noise_sd, found.slope * sqrt(noise));
+    result->se = hypot(result->sampling_se, result->noise_sd);
+    TMI_TRY(margin_of(&margin, r->statistic, result->df, err));
+    if (isnan(result->se)) result->reason = mean.reason;
+    result->lower = fmax(result->estimate - margin * result->se, 0);
+    result->upper = fmin(result->estimate + margin * result->se, 1);
+
+done:
+    tmi_free(below);
+    return status;
+}
+
 static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *err)
 {
     const tmi_plan_statistic *t = r->statistic;
@@ -198,7 +236,6 @@ static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *er
     tamis_status status = tmi_inequality_make(&measure, &r->curve, tmi_measure_of(t->kind),
                                               t->limit ? tmi_number_nearest(t->limit) : 0, err);
     if (status != TAMIS_OK) return status;
-    set_limits(result, t->kind);
     result->reason = measure.reason;
     if (measure.reason) goto done;
     result->estimate = measure.value;
@@ -208,8 +245,7 @@ static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *er
         high = fmax(high, measure.influence[b]);
     }
     for (size_t b = 0; b < bins; b++) measure.influence[b] = high > low ? (measure.influence[b] - low) / (high - low) : 0;
-    if (!r->means) TMI_TRY(tmi_step_means_make(&r->means, r->inference, t->curve, err));
-    TMI_TRY(tmi_step_mean_read(&mean, r->means, measure.influence, r->group, err));
+    TMI_TRY(read_mean(&mean, r, measure.influence, r->group, err));
     take_errors(result, &mean, &measure, high - low);
     if (t->kind != TMI_POVERTY && 1 - r->curve.points[last].share > LONG) note(result, long_tail);
 
@@ -225,13 +261,17 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
     const tmi_plan_statistic *t = r->statistic;
     const size_t cells = t->at_count > 0 ? t->at_count : 1;
     const char *reason;
-    tamis_status status = tmi_read_curve(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
+    tamis_status status = tmi_curve_of_results(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
     if (status != TAMIS_OK) return status;
     if (t->kind == TMI_SHARE_BELOW) status = read_share(&list[r->group], r, err);
     else if (reason)
         for (size_t k = 0; k < cells; k++) list[r->group * cells + k].reason = reason;
     else if (t->at_count > 0) status = read_quantiles(list, r, chosen, err);
-    else status = read_measure(&list[r->group], r, err);
+    else {
+        set_limits(&list[r->group], t->kind);
+        const bool of_others = t->kind == TMI_POVERTY && r->groups > 1;
+        status = of_others ? read_poverty(&list[r->group], r, err) : read_measure(&list[r->group], r, err);
+    }
     tmi_curve_clear(&r->curve);
     return status;
 }
@@ -257,6 +297,7 @@ tamis_status tmi_read_distributions(tmi_results *results, const tmi_inference *i
             if (status == TAMIS_OK) status = read_group(first[i], &r, inference->chosen ? inference->chosen[i] : NULL, err);
         }
         tmi_step_means_free(r.means);
+        tmi_curve_clear(&r.everybody);
         if (status != TAMIS_OK) break;
     }
     tmi_free(first);

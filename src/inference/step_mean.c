@@ -14,6 +14,8 @@ struct tmi_step_means {
     tmi_plan_statistic *statistics;
     tmi_reading_of *readings;
     tmi_only_group only;
+    const tmi_plan_statistic *share; /* as it is */
+    const tmi_reading_of *share_reading;
     const tmi_plan_curve *curve;
     size_t statistic;
     size_t strata;  /* the place of the strata among the `by` of the share; none: by_count */
@@ -36,22 +38,25 @@ static void point_to_schedule(tmi_reconstruction *r, const tmi_schedule *s)
     if (r->schedule) r->schedule = s;
 }
 
-/* Strata stay groups, as they may have tables of their own; all other columns of a group become a restriction. */
-static void set_statistic(tmi_step_means *m, const tmi_plan_statistic *share)
+/* Of one group: strata stay groups, as they may have tables of their own; all other columns become a restriction. */
+static void set_group(tmi_step_means *m, size_t group)
 {
+    const tmi_plan_statistic *share = m->share;
+    const tmi_reading_of *reading = m->share_reading;
     tmi_plan_statistic *t = &m->statistics[m->statistic];
     tmi_reading_of *r = &m->readings[m->statistic];
-    const bool by_strata = m->strata < share->by_count;
-    t->kind = TMI_MEAN;
+    const bool by_strata = m->strata < share->by_count && group != SIZE_MAX;
+    memcpy(m->only.by, reading->by, sizeof m->only.by);
+    m->only.group = group;
     t->by_count = by_strata ? 1 : 0;
     if (by_strata) {
         t->by[0] = share->by[m->strata];
-        r->by[0] = m->only.by[m->strata];
+        r->by[0] = reading->by[m->strata];
         m->only.by[m->strata] = SIZE_MAX;
     }
-    if (share->by_count > t->by_count && !t->where) t->where = share->column; /* no size of such a group is public */
-    r->x.one = m->values;
-    r->only = share->by_count > t->by_count ? &m->only : NULL;
+    const bool restricted = group != SIZE_MAX && share->by_count > t->by_count;
+    t->where = restricted && !share->where ? share->column : share->where; /* no size of such a group is public */
+    r->only = restricted ? &m->only : NULL;
 }
 
 tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *reading, size_t curve, tamis_error *err)
@@ -84,9 +89,10 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *re
     tmi_reconstruction *const parts[] = {&m->reading.main, &m->reading.spread, &m->reading.groups, &m->reading.rows,
                                          &m->reading.contributed};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) point_to_schedule(parts[i], &m->schedule);
-    m->only.statistic = share;
-    memcpy(m->only.by, r->by, sizeof m->only.by);
-    set_statistic(m, share);
+    m->share = m->only.statistic = share;
+    m->share_reading = r;
+    m->statistics[m->statistic].kind = TMI_MEAN;
+    m->readings[m->statistic].x.one = m->values;
 
 done:
     if (status != TAMIS_OK) {
@@ -109,16 +115,16 @@ static void set_values(tmi_step_means *m, const double *values)
 
 tamis_status tmi_step_mean_read(tmi_result *result, tmi_step_means *m, const double *values, size_t group, tamis_error *err)
 {
-    const tmi_plan_statistic *share = m->only.statistic, *own = &m->statistics[m->statistic];
-    const size_t cells = own->by_count > 0 ? own->by[0]->value_count : 1;
+    const tmi_plan_statistic *own = &m->statistics[m->statistic];
     set_values(m, values);
-    m->only.group = group;
+    set_group(m, group);
+    const size_t cells = own->by_count > 0 ? own->by[0]->value_count : 1;
     for (size_t i = 0; i < cells; i++) {
         m->results[i] = TMI_NO_RESULT;
         m->results[i].statistic = m->statistic;
         m->results[i].cell = i;
     }
     tamis_status status = tmi_read_statistic(m->results, &m->reading, m->statistic, err);
-    *result = m->results[cells > 1 ? tmi_group_code(share, group, m->strata) : 0];
+    *result = m->results[own->by_count > 0 ? tmi_group_code(m->share, group, m->strata) : 0];
     return status;
 }

@@ -11,7 +11,8 @@ typedef struct tmi_step_means tmi_step_means;
 tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *reading, size_t curve, tamis_error *err);
 void tmi_step_means_free(tmi_step_means *means);
 
-/* `values`: one per bin, all of them in [0, 1]. Errors: as tmi_read_statistic. */
+/* `values`: one per bin, all of them in [0, 1]; `group` SIZE_MAX: of all rows that the condition of the curve holds for, whatever
+ * group they are in. Errors: as tmi_read_statistic. */
 tamis_status tmi_step_mean_read(tmi_result *result, tmi_step_means *means, const double *values, size_t group, tamis_error *err);
 
 #endif

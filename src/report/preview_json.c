@@ -54,7 +54,7 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
         tmi_json_open(out, '{');
         if (!alike) tmi_json_key(out, "group");
         if (!alike) tmi_put_group(out, s->by, s->by_count, k / levels);
-        if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
+        if (s->at_count > 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
         tmi_json_add_real(out, "noise_sd", tmi_prospect_noise(p));
         tmi_json_add_real(out, "sampling_se", tmi_prospect_sampling(p));
         tmi_json_add_real(out, "se", tmi_prospect_error(p));
@@ -72,6 +72,8 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->at_count == 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[0]));
+    if (s->limit) tmi_json_add_real(out, "line", tmi_number_nearest(s->limit));
     tmi_json_add_open(out, "by", '[');
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');

@@ -161,18 +161,27 @@ static double s80s20(pieces *p)
 
 #define FAR 0.005 /* densities are not taken nearer to the ends */
 
-/* The share below a part of the median: with more rows below the median, the line is lower. */
+/* With more rows below the median, the line is lower. */
+tmi_group_poverty tmi_curve_poverty(const tmi_curve *group, const tmi_curve *everybody, double line)
+{
+    const double median = tmi_curve_inverse(everybody, 0.5), place = line * (median - 0.5) + 0.5,
+                 poor = tmi_curve_share(group, place);
+    const double at_line = tmi_curve_density(group, fmin(fmax(poor, FAR), 1 - FAR)),
+                 at_median = tmi_curve_density(everybody, 0.5);
+    const double slope = isfinite(at_median) && isfinite(at_line) ? line * at_line / at_median : line;
+    const double below = tmi_curve_share(group, fmin(place, median));
+    return (tmi_group_poverty){poor, slope, place, below - poor * tmi_curve_share(group, median)};
+}
+
 static double poverty(pieces *p, double line)
 {
-    const tmi_curve *c = p->curve;
-    const double median = tmi_curve_inverse(c, 0.5), place = line * (median - 0.5) + 0.5, poor = tmi_curve_share(c, place);
-    const double at_line = tmi_curve_density(c, fmin(fmax(poor, FAR), 1 - FAR)), at_median = tmi_curve_density(c, 0.5);
-    const double slope = isfinite(at_median) && isfinite(at_line) ? line * at_line / at_median : line;
+    const tmi_group_poverty found = tmi_curve_poverty(p->curve, p->curve, line);
+    const double median = tmi_curve_inverse(p->curve, 0.5);
     for (size_t i = 0; i < p->count; i++) {
         piece *x = &p->list[i];
-        x->influence = (x->place < place) - poor - slope * ((x->place < median) - 0.5);
+        x->influence = (x->place < found.place) - found.value - found.slope * ((x->place < median) - 0.5);
     }
-    return poor;
+    return found.value;
 }
 
 /* ---- influence by bin ---- */

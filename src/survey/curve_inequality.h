@@ -19,6 +19,18 @@ typedef struct tmi_inequality {
     const char *reason; /* why there is none; NULL: there is one */
 } tmi_inequality;
 
+/* The poverty rate of a group, by the line of everybody: the value, and the share of everybody below the median, whose error moves
+ * the line, times -`slope`. */
+typedef struct tmi_group_poverty {
+    double value, slope;
+    double place; /* of the line */
+    double
+        covaries; /* the mean of the products of the two over the rows of the group: 1 below the line less the rate, and 1 below
+                        the median less a half */
+} tmi_group_poverty;
+
+tmi_group_poverty tmi_curve_poverty(const tmi_curve *group, const tmi_curve *everybody, double line);
+
 /* `line` is that of TMI_MEASURE_POVERTY, as a part of the median. Errors: SYSTEM. */
 tamis_status tmi_inequality_make(tmi_inequality *measure, const tmi_curve *curve, tmi_measure_kind kind, double line,
                                  tamis_error *err);
