@@ -1,5 +1,7 @@
 #include "report/choice_words.h"
 
+#include <math.h>
+
 #include "base/table.h"
 #include "num/number.h"
 #include "report/report.h"
@@ -85,7 +87,7 @@ void tmi_choices_page(tmi_text *html, const tmi_schedule *s)
         s->gaussian ? "Rho" : "Epsilon");
     for (size_t i = 0; i < s->choice_count; i++) {
         const tmi_choice *c = &s->choices[i];
-        tmi_statistic_words(&words, s->plan, c->statistic);
+        tmi_statistic_words(&words, s->plan, c->statistic, NAN);
         tmi_html_words(html, "<tr><th scope=row>", &words, "");
         tmi_text_format(html, "<td>%s<td class=n>%zu<td class=n>%.3g\n", tamis_quantile_method_name(c->method), c->groups,
                         tmi_number_nearest(c->part));
