@@ -125,11 +125,11 @@ static void ask(const char *road, const char *name, tmi_engine *engine, const tm
 
 /* ---- all roads ---- */
 
-/* Each session of DuckDB takes its time: with few rows every road takes each list with one number of threads. */
+/* Each session of DuckDB takes its time: every road takes each list with one number of threads, and half of them with many rows. */
 static bool is_due(size_t n, size_t list, size_t road, unsigned threads)
 {
     if (n <= 1) return (list + road) % 5 == 0;
-    return (list + road + threads) % 2 == 0;
+    return (list + road + threads) % (n > 300 ? 4 : 2) == 0;
 }
 
 /* The same engine as one that only has sums. */
@@ -182,7 +182,7 @@ static void all_roads(size_t n)
             engine->free(engine);
             shuffle(list, n);
         }
-    assert_true(n <= 1 || (answered >= 3 && full >= (n > 300 ? 6 : 12)));
+    assert_true(n <= 1 || (answered >= (n > 300 ? 1 : 3) && full >= (n > 300 ? 6 : 12)));
     for (size_t q = 0; q < COUNT(lists); q++) free(right[q]);
     forget_rows_in_memory();
     free(list);
@@ -349,7 +349,7 @@ static void memory_may_fail(void **state)
     (void)state;
     row *list = random_rows(10, 3, 2);
     tmi_engine *engines[] = {duckdb_by_duckdb(list, 10, 1), parts_by_memory(list, 10, 1), parts_by_memory(list, 10, 1)};
-    const size_t asked[] = {4, 10, 1};
+    const size_t asked[] = {0, 10}; /* each session of DuckDB takes its time: there, a small request */
     tmi_point_list got;
     engines[2]->points = NULL;
     for (size_t i = 0; i < COUNT(engines); i++) {

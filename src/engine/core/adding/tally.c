@@ -78,7 +78,7 @@ tmi_tally *tmi_tally_new(const tmi_points_plan *plan, const tmi_layout *layout)
 void tmi_tally_free(tmi_tally *tally)
 {
     if (!tally) return;
-    if (tally->blocks.list) tmi_blocks_clear(&tally->blocks);
+    tmi_blocks_clear(&tally->blocks);
     tmi_entries_clear(&tally->entries);
     tmi_secret_free(tally->counters);
     tmi_free(tally->by);
