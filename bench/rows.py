@@ -122,6 +122,13 @@ def quantile_rows():
     for method, bar, ratio in (("joint", 500, None), ("split", None, 1 / 2), ("inverse", None, None)):
         yield Row("quantile", f"nine deciles of 10^6 doubles, {method}", f"nine deciles of 10^6: {method}", milliseconds_in_all, "ms", bar,
                   False, "numpy's sort, not private", "numpy: sort of 10^6", least_ratio=ratio, ratio_bar="at most 2 times")
+    title, what = "nine deciles in 20 groups, 10^8 rows of Parquet, threads: 2", "quantile parquet tamis"
+    yield Row("quantile", title, what, seconds, "s", None, False, "DuckDB's quantile_cont, not private", "quantile parquet quantile_cont",
+              least_ratio=1, ratio_bar="no slower")
+    yield Row("quantile", title, what, seconds, "s", None, False, "DuckDB's approx_quantile, not private",
+              "quantile parquet approx_quantile")
+    yield Row("quantile", f"{title}, peak memory", what, megabytes, "MB", 1000, False, "DuckDB's quantile_cont, not private",
+              "quantile parquet quantile_cont")
 
 
 def draw_rows(method, size, bar, peer):

@@ -144,6 +144,12 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
+    tmi_json_add_open(&out, "choices", '[');
+    for (size_t i = 0; i < s->choice_count; i++) {
+        tmi_put_choice(&out, s, &s->choices[i]);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
     tmi_json_add_open(&out, "statistics", '[');
     for (size_t i = 0; i < s->plan->asked_count; i++) put_statistic(&out, preview, i);
     tmi_json_close(&out, ']');

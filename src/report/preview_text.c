@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
+#include "report/choice_words.h"
 #include "report/preview.h"
 #include "report/promise.h"
 #include "report/results.h"
@@ -399,6 +400,8 @@ tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all,
     if (s->measurement_count > 0) {
         write_measurements(&t, s, all);
         tmi_text_put(&t, "\n");
+        tmi_write_choices(&t, s);
+        if (s->choice_count > 0) tmi_text_put(&t, "\n");
     }
     tmi_write_promise(&t, s, &preview->promised.outsider, false);
     tmi_list_declared(&lines, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);

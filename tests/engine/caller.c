@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/value/json.h"
+#include "engine/core/points.h"
 #include "engine/files/source.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"
@@ -107,6 +108,47 @@ static void sums(void **state)
     engine->free(engine);
     tamis_source_free(source);
     free(s.question);
+}
+
+/* Points are asked for as numbers of rows: by type, point and weight, each a class of its own. */
+static void points(void **state)
+{
+    (void)state;
+    static const tmi_column size = {.name = "size", .grid = {1, 3, 1, 1, 3}},
+                            share = {.name = "share", .grid = {-1, 9, 1, -1, 9}};
+    static const tmi_points_request asked = {.value = &size, .weight = &share, .max_weight = 1, .by = by, .by_count = 1},
+                                    fine = {.value = &x, .weight = &share, .max_weight = 100, .by = by, .by_count = 1};
+    script s = {.reply = "{\"sums\": [[0, 5, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1099511627776]]}"};
+    tamis_source *source;
+    tmi_engine *engine = engine_of(&s, &source);
+    tmi_point_list list;
+    tamis_error err = {0};
+    assert_int_equal(tmi_engine_points_check(engine, &asked, NULL, NULL), TAMIS_OK);
+    assert_null(s.question);
+    assert_int_equal(tmi_engine_points(&list, engine, &asked, NULL, NULL), TAMIS_OK);
+    static const int64_t right[3][4] = {{0, 1, 1, 5}, {0, 3, 0, 2}, {1, 3, 1, INT64_C(1) << 40}};
+    assert_int_equal(list.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(list.cells[i] == right[i][0] && list.points[i] == right[i][1] && list.weights[i] == right[i][2] &&
+                    list.counts[i] == right[i][3]);
+    tmi_point_list_clear(&list);
+    assert_non_null(strstr(s.question, "\"ask\": \"sums\""));
+    assert_non_null(strstr(s.question, "\"kind\": \"cuts\", \"of\": 1, \"cuts\": [2, 3]"));
+    assert_non_null(strstr(s.question, "\"kind\": \"cuts\", \"of\": 3, \"cuts\": [1]"));
+    assert_non_null(strstr(s.question, "\"by\": [0, 2, 4]"));
+    s.reply = "{\"sums\": [[0, 5, 0, 0, 2, 0, 0, 0, 0, 0, 0, -1]]}"; /* not a number of rows */
+    assert_int_equal(tmi_engine_points(&list, engine, &asked, NULL, &err), TAMIS_SYSTEM);
+    assert_null(list.points);
+    s.reply = "{\"sums\": [[0]]}";
+    assert_int_equal(tmi_engine_points(&list, engine, &asked, NULL, &err), TAMIS_SYSTEM);
+    free(s.question);
+    s.question = NULL;
+    assert_int_equal(tmi_engine_points_check(engine, &fine, NULL, &err), TAMIS_REFUSED); /* 2 * 8001 * 101 */
+    assert_non_null(strstr(err.message, "column enroll"));
+    assert_non_null(strstr(err.message, "larger step"));
+    assert_null(s.question);
+    engine->free(engine);
+    tamis_source_free(source);
 }
 
 /* Every kind of column is written as JSON that can be read again. */
@@ -239,7 +281,7 @@ static void contracts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(sums), cmocka_unit_test(kinds), cmocka_unit_test(inventories),
-                                     cmocka_unit_test(contracts)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(sums), cmocka_unit_test(points), cmocka_unit_test(kinds),
+                                     cmocka_unit_test(inventories), cmocka_unit_test(contracts)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -4,9 +4,8 @@
 
 #include "base/memory.h"
 
-/* Keys of the buffer, at least: two megabytes, which stay in the cache while they are sorted. */
+/* A buffer may have as many keys as the list, or this many: two megabytes, which stay in the cache while they are sorted. */
 #define LEAST_NEW ((size_t)1 << 18)
-#define NEW_PART 4 /* the buffer has at most a fourth of the keys of the list, or the least number */
 
 static void free_words(void *words, size_t count)
 {
@@ -38,24 +37,13 @@ void tmi_entries_clear(tmi_entries *entries)
 
 /* ---- room ---- */
 
-static bool regrow(void *words, size_t old, size_t count)
-{
-    void *was, *now;
-    memcpy(&was, words, sizeof was);
-    if (!(now = tmi_regrow(was, old * sizeof(uint64_t), count, sizeof(uint64_t)))) return false;
-    memcpy(words, &now, sizeof now);
-    return true;
-}
-
 bool tmi_entries_make_room(tmi_entries *entries, size_t n)
 {
-    if (n <= entries->room) return true;
-    const size_t count = entries->count;
-    if (!regrow(&entries->list.low, count, n) || !regrow(&entries->list.counts, count, n) ||
-        (entries->is_wide && !regrow(&entries->list.high, count, n)))
-        return false;
+    entries->list.low = tmi_alloc(n, sizeof *entries->list.low);
+    entries->list.counts = tmi_alloc(n, sizeof *entries->list.counts);
+    if (entries->is_wide) entries->list.high = tmi_alloc(n, sizeof *entries->list.high);
     entries->room = n;
-    return true;
+    return entries->list.low && entries->list.counts && (!entries->is_wide || entries->list.high);
 }
 
 /* An empty buffer. */
@@ -83,7 +71,7 @@ static bool make_new(tmi_entries *entries, size_t room)
 bool tmi_entries_reserve(tmi_entries *entries, size_t n)
 {
     if (entries->new_room - entries->new_count >= n) return true;
-    const size_t most = entries->count / NEW_PART > LEAST_NEW ? entries->count / NEW_PART : LEAST_NEW;
+    const size_t most = entries->count > LEAST_NEW ? entries->count : LEAST_NEW;
     if (!tmi_entries_settle(entries)) return false;
     const size_t wanted = entries->new_room == 0 ? FIRST_NEW : 4 * entries->new_room;
     const size_t room = wanted < most ? wanted : most;
@@ -152,52 +140,58 @@ static int compare(const tmi_keys *a, size_t i, const tmi_keys *b, size_t j)
     return (a->low[i] > b->low[j]) - (a->low[i] < b->low[j]);
 }
 
-static void copy(tmi_keys *to, size_t i, const tmi_keys *from, size_t j)
-{
-    to->low[i] = from->low[j];
-    if (to->high) to->high[i] = from->high[j];
-    to->counts[i] = from->counts[j];
-}
-
-/* Equal sorted keys become one entry, with its count; returns how many there are. */
+/* Equal sorted keys become one entry, with its count; returns how many there are. Keys that were added once have the counts 1. */
 static size_t combine(tmi_keys *keys, size_t n)
 {
     size_t last = 0;
     for (size_t i = 1; i < n; i++) {
-        if (compare(keys, last, keys, i) == 0) keys->counts[last] += keys->counts[i];
-        else copy(keys, ++last, keys, i);
+        const bool differs = compare(keys, last, keys, i) != 0;
+        const int64_t count = keys->counts[i];
+        last += differs;
+        keys->low[last] = keys->low[i];
+        if (keys->high) keys->high[last] = keys->high[i];
+        keys->counts[last] = count + (differs ? 0 : keys->counts[last]);
     }
     return last + 1;
 }
 
+/* Merges a and b into `to`; returns the number of entries. Which of two keys is the smaller one cannot be predicted, so that the
+ * loops choose without branches. */
+static size_t merge(tmi_keys *to, const tmi_keys *a, size_t m, const tmi_keys *b, size_t n)
+{
+    size_t i = 0, j = 0, k = 0;
+    for (; i < m && j < n; k++) {
+        const int sign = a->high ? compare(a, i, b, j) : (a->low[i] > b->low[j]) - (a->low[i] < b->low[j]);
+        const bool left = sign <= 0, right = sign >= 0;
+        to->low[k] = left ? a->low[i] : b->low[j];
+        if (to->high) to->high[k] = left ? a->high[i] : b->high[j];
+        to->counts[k] = (a->counts[i] & -(int64_t)left) + (b->counts[j] & -(int64_t)right);
+        i += left;
+        j += right;
+    }
+    const tmi_keys *rest = i < m ? a : b;
+    const size_t from = i < m ? i : j, more = i < m ? m - i : n - j;
+    if (more > 0) {
+        memcpy(to->low + k, rest->low + from, more * sizeof *to->low);
+        if (to->high) memcpy(to->high + k, rest->high + from, more * sizeof *to->high);
+        memcpy(to->counts + k, rest->counts + from, more * sizeof *to->counts);
+    }
+    return k + more;
+}
+
 bool tmi_entries_merge(tmi_entries *entries, const tmi_keys *others, size_t n)
 {
-    tmi_keys *list = &entries->list;
-    size_t i = 0, j = 0, both = 0;
-    while (i < entries->count && j < n) {
-        const int sign = compare(list, i, others, j);
-        both += sign == 0;
-        i += sign <= 0;
-        j += sign >= 0;
+    tmi_entries merged = {.is_wide = entries->is_wide};
+    if (n == 0) return true;
+    if (!tmi_entries_make_room(&merged, entries->count + n)) {
+        tmi_entries_clear(&merged);
+        return false;
     }
-    const size_t count = entries->count + n - both;
-    if (count > entries->room) { /* an empty list gets what it needs: it may be the only time */
-        const size_t room = entries->count > 0 ? count + count / 4 : count;
-        if (!tmi_entries_make_room(entries, room)) return false;
-    }
-    /* From the end, so that nothing is overwritten before it was moved. */
-    i = entries->count;
-    j = n;
-    for (size_t to = count; j > 0;) {
-        const int sign = i > 0 ? compare(list, i - 1, others, j - 1) : -1;
-        const int64_t own = sign == 0 ? list->counts[i - 1] : 0;
-        if (sign <= 0) copy(list, --to, others, j - 1);
-        else copy(list, --to, list, i - 1);
-        list->counts[to] += own;
-        i -= sign >= 0;
-        j -= sign <= 0;
-    }
-    entries->count = count;
+    merged.count = merge(&merged.list, &entries->list, entries->count, others, n);
+    free_keys(&entries->list, entries->count);
+    entries->list = merged.list;
+    entries->count = merged.count;
+    entries->room = merged.room;
     return true;
 }
 

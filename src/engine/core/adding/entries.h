@@ -1,7 +1,7 @@
 /* Distinct keys in ascending order, and how often each was added.
  *
  * New keys are collected in a buffer. When it is full it is sorted, byte by byte, and merged into the list. The buffer grows with
- * the list, so that a key is merged a few times on the average and the buffer stays a small part of the memory.
+ * the list, so that a key is moved a few times on the average.
  *
  * Invariants
  *   1. low (and high) are strictly ascending up to `count`, counts are positive, and nothing beyond `count` was ever written.
@@ -39,7 +39,7 @@ bool tmi_entries_settle(tmi_entries *entries);
 /* Merges n entries that fit the invariants into the list, whose new keys are settled. False as above. */
 bool tmi_entries_merge(tmi_entries *entries, const tmi_keys *others, size_t n);
 
-/* Room for n entries, at least, in the list. False if memory runs out. */
+/* Room for n entries in a list that has none yet. False if memory runs out; clear it then too. */
 bool tmi_entries_make_room(tmi_entries *entries, size_t n);
 
 #endif

@@ -8,10 +8,10 @@
 #include "engine/core/adding/entries.h"
 #include "engine/core/adding/products.h"
 
-/* Invariants
- *   1. While there are counters, the entries are empty but for what was moved there when the counters were full, and no rows are
- *      pending but those in the counters.
- *   2. The counters add up to `counted`, which is at most UINT32_MAX: no counter overflows. */
+/* A counter is a byte, because most keys are rare where there are many: what a counter cannot hold goes to the entries.
+ *
+ * Invariant: without counters the entries are the keys and how often each was added. With counters that number is the counter of
+ * the key plus 256 times its count among the entries. */
 struct tmi_tally {
     const tmi_points_plan *plan;
     const tmi_layout *layout;
@@ -22,15 +22,15 @@ struct tmi_tally {
     int64_t lowest;
     int64_t rows;
     tmi_entries entries;
-    size_t counter_count; /* 0: too many keys */
-    uint32_t *counters;   /* NULL: none yet */
-    int64_t counted;
+    size_t counter_count;                                       /* 0: too many keys */
+    uint8_t *counters;                                          /* NULL: none yet */
     uint64_t cell[TMI_BLOCK], point[TMI_BLOCK], own[TMI_BLOCK]; /* of a block */
     bool out[TMI_BLOCK];                                        /* rows that are left out */
 };
 
-/* Rows that a thread sees before it has counters: then they take at most 32 bytes a row. */
-#define ROWS_FIRST 8
+/* Counters per row that a thread has seen, at most: few rows need no large block. */
+#define COUNTERS_PER_ROW 128
+#define CARRY 256
 
 /* ---- making ---- */
 
@@ -91,50 +91,96 @@ int64_t tmi_tally_rows(const tmi_tally *tally) { return tally->rows; }
 
 /* ---- counters ---- */
 
-/* Adds entries to the counters, for which they have room. */
-static void count_entries(tmi_tally *tally, const tmi_entries *entries)
+/* Adds entries, in numbers of rows, to the counters; what these cannot hold remains in the entries. */
+static void count_entries(tmi_tally *tally, tmi_entries *entries)
 {
+    size_t kept = 0;
     for (size_t i = 0; i < entries->count; i++) {
-        tally->counters[entries->list.low[i]] += (uint32_t)entries->list.counts[i];
-        tally->counted += entries->list.counts[i];
+        const uint64_t key = entries->list.low[i];
+        const int64_t count = entries->list.counts[i] + tally->counters[key];
+        tally->counters[key] = (uint8_t)(count % CARRY);
+        if (count < CARRY) continue;
+        entries->list.low[kept] = key;
+        entries->list.counts[kept++] = count / CARRY;
     }
+    tmi_wipe(entries->list.low + kept, (entries->count - kept) * sizeof *entries->list.low);
+    tmi_wipe(entries->list.counts + kept, (entries->count - kept) * sizeof *entries->list.counts);
+    entries->count = kept;
 }
 
 /* Turns to counters, if there may be any and it is time. */
 static bool make_counters(tmi_tally *tally)
 {
-    if (tally->counters || tally->counter_count == 0 || tally->rows < (int64_t)(tally->counter_count / ROWS_FIRST)) return true;
+    if (tally->counters || tally->counter_count == 0 || tally->rows < (int64_t)(tally->counter_count / COUNTERS_PER_ROW))
+        return true;
     if (!tmi_entries_settle(&tally->entries)) return false;
     tally->counters = tmi_secret_alloc(tally->counter_count, sizeof *tally->counters);
     if (!tally->counters) return false;
-    count_entries(tally, &tally->entries); /* they are fewer than 2^25 rows */
-    tmi_entries_clear(&tally->entries);
+    if (tally->entries.count > 0) count_entries(tally, &tally->entries);
     return true;
 }
 
-/* Moves the counters to the entries. */
+/* Adds keys. For each counter that is full there is a new key among the entries, for which there is room. */
+static void count_keys(tmi_tally *tally, const uint64_t *keys, size_t n)
+{
+    tmi_entries *entries = &tally->entries;
+    for (size_t i = 0; i < n; i++)
+        if (++tally->counters[keys[i]] == 0) entries->new.low[entries->new_count++] = keys[i];
+}
+
+/* Adds the counters of another tally, most of which are zero. */
+static bool add_counters(tmi_tally *tally, const uint8_t *others)
+{
+    tmi_entries *entries = &tally->entries;
+    for (size_t start = 0; start < tally->counter_count; start += sizeof(uint64_t)) {
+        const size_t n = tally->counter_count - start < sizeof(uint64_t) ? tally->counter_count - start : sizeof(uint64_t);
+        uint64_t word = 0;
+        memcpy(&word, others + start, n);
+        if (word == 0) continue;
+        if (!tmi_entries_reserve(entries, n)) return false;
+        for (size_t i = start; i < start + n; i++) {
+            const int sum = tally->counters[i] + others[i];
+            tally->counters[i] = (uint8_t)sum;
+            if (sum >= CARRY) entries->new.low[entries->new_count++] = i;
+        }
+    }
+    return true;
+}
+
+/* How many keys were added: those with a counter that is not zero, and those with entries alone. */
+static size_t count_distinct(const tmi_tally *tally)
+{
+    const tmi_entries *entries = &tally->entries;
+    size_t count = 0;
+    for (size_t i = 0; i < tally->counter_count; i++) count += tally->counters[i] > 0;
+    for (size_t i = 0; i < entries->count; i++) count += tally->counters[entries->list.low[i]] == 0;
+    return count;
+}
+
+/* Moves the counters to the entries, which are then all. */
 static bool empty_counters(tmi_tally *tally)
 {
-    tmi_entries found = {0};
-    size_t count = 0;
-    if (tally->counted == 0) return true;
-    for (size_t i = 0; i < tally->counter_count; i++) count += tally->counters[i] > 0;
-    bool done = tmi_entries_make_room(&found, count);
-    for (size_t i = 0; done && i < tally->counter_count; i++) {
-        if (tally->counters[i] == 0) continue;
-        found.list.low[found.count] = i;
-        found.list.counts[found.count++] = tally->counters[i];
+    tmi_entries *entries = &tally->entries, found = {0};
+    if (!tmi_entries_settle(entries)) return false;
+    const bool made = tmi_entries_make_room(&found, count_distinct(tally));
+    for (size_t start = 0, at = 0; made && start < tally->counter_count; start += sizeof(uint64_t)) {
+        const size_t n = tally->counter_count - start < sizeof(uint64_t) ? tally->counter_count - start : sizeof(uint64_t);
+        uint64_t word = 0;
+        memcpy(&word, tally->counters + start, n);
+        if (word == 0 && (at == entries->count || entries->list.low[at] >= start + n)) continue;
+        for (size_t i = start; i < start + n; i++) {
+            int64_t rows = tally->counters[i];
+            if (at < entries->count && entries->list.low[at] == i) rows += CARRY * entries->list.counts[at++];
+            if (rows == 0) continue;
+            found.list.low[found.count] = i;
+            found.list.counts[found.count++] = rows;
+        }
     }
-    if (done && tally->entries.count == 0) {
-        tmi_entries_clear(&tally->entries);
-        tally->entries = found;
-        found = (tmi_entries){0};
-    } else if (done) {
-        done = tmi_entries_merge(&tally->entries, &found.list, found.count);
-    }
-    tmi_entries_clear(&found);
-    tally->counted = 0;
-    return done;
+    tmi_entries_clear(made ? entries : &found);
+    if (made) tally->entries = found;
+    tmi_secret_free(tally->counters);
+    tally->counters = NULL;
+    return made;
 }
 
 /* ---- rows ---- */
@@ -208,19 +254,13 @@ static bool add_block(tmi_tally *tally, const void *const *columns, size_t n)
     if (asked->where) select_rows(tally, n);
     if (!make_counters(tally)) return false;
     tally->rows += (int64_t)n;
+    if (!tmi_entries_reserve(entries, n)) return false;
     if (!tally->counters) {
-        if (!tmi_entries_reserve(entries, n)) return false;
         entries->new_count += make_keys(entries->new.low + entries->new_count,
                                         entries->is_wide ? entries->new.high + entries->new_count : NULL, tally, n);
         return true;
     }
-    if (tally->counted > (int64_t)UINT32_MAX - (int64_t)n) {
-        if (!empty_counters(tally)) return false;
-        memset(tally->counters, 0, tally->counter_count * sizeof *tally->counters);
-    }
-    const size_t kept = make_keys(tally->cell, NULL, tally, n); /* a key is never ahead of its own row */
-    for (size_t i = 0; i < kept; i++) tally->counters[tally->cell[i]]++;
-    tally->counted += (int64_t)kept;
+    count_keys(tally, tally->cell, make_keys(tally->cell, NULL, tally, n)); /* a key is never ahead of its own row */
     return true;
 }
 
@@ -269,28 +309,20 @@ tamis_status tmi_tally_add_entry(tmi_tally *tally, int64_t cell, int64_t point, 
 static void swap_contents(tmi_tally *a, tmi_tally *b)
 {
     const tmi_entries entries = a->entries;
-    uint32_t *counters = a->counters;
-    const int64_t counted = a->counted;
+    uint8_t *counters = a->counters;
     a->entries = b->entries;
     a->counters = b->counters;
-    a->counted = b->counted;
     b->entries = entries;
     b->counters = counters;
-    b->counted = counted;
 }
 
 static bool take_all(tmi_tally *tally, tmi_tally *other)
 {
     if (!tmi_entries_settle(&tally->entries) || !tmi_entries_settle(&other->entries)) return false;
     if (!tally->counters && (other->counters || other->entries.count > tally->entries.count)) swap_contents(tally, other);
-    if (tally->counters && tally->rows <= (int64_t)UINT32_MAX) { /* all rows together: there is room for them */
-        count_entries(tally, &other->entries);
-        for (size_t i = 0; other->counted > 0 && i < tally->counter_count; i++) tally->counters[i] += other->counters[i];
-        tally->counted += other->counted;
-        return true;
-    }
-    return empty_counters(tally) && empty_counters(other) &&
-           tmi_entries_merge(&tally->entries, &other->entries.list, other->entries.count);
+    if (tally->counters && other->counters && !add_counters(tally, other->counters)) return false;
+    if (tally->counters && !other->counters && other->entries.count > 0) count_entries(tally, &other->entries);
+    return tmi_entries_settle(&tally->entries) && tmi_entries_merge(&tally->entries, &other->entries.list, other->entries.count);
 }
 
 static void forget(tmi_tally *tally)
@@ -298,7 +330,6 @@ static void forget(tmi_tally *tally)
     tmi_entries_clear(&tally->entries);
     tmi_secret_free(tally->counters);
     tally->counters = NULL;
-    tally->counted = 0;
     tally->rows = 0;
 }
 
@@ -337,13 +368,11 @@ tamis_status tmi_tally_take_list(tmi_point_list *list, tmi_tally *tally, tamis_e
 {
     const tmi_points_request *asked = tally->plan->asked;
     tmi_entries *entries = &tally->entries;
-    bool made = tmi_entries_settle(entries) && (!tally->counters || empty_counters(tally));
-    tmi_secret_free(tally->counters);
-    tally->counters = NULL;
+    bool made = tally->counters ? empty_counters(tally) : tmi_entries_settle(entries);
     const size_t count = entries->count;
     if (made && asked->by_count > 0) made = (list->cells = tmi_alloc(count, sizeof *list->cells));
     if (made && asked->weight) made = (list->weights = tmi_alloc(count, sizeof *list->weights));
-    if (made && count == 0) made = tmi_entries_make_room(entries, 1);
+    if (made && !entries->list.low) made = tmi_entries_make_room(entries, 1);
     if (!made) {
         tmi_free(list->cells);
         tmi_free(list->weights);

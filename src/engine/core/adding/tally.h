@@ -3,7 +3,7 @@
  *     key = (cell * points + point - lowest point) * weights + weight
  *
  * Keys are sorted and merged (entries.h). Once a thread has seen many rows, and if there are few possible keys, it has a counter
- * for each of them instead, which is faster and takes less memory than that many entries. */
+ * for each of them, which is faster and takes less memory than that many entries. */
 #ifndef TMI_ENGINE_CORE_ADDING_TALLY_H
 #define TMI_ENGINE_CORE_ADDING_TALLY_H
 
@@ -11,7 +11,7 @@
 #include "engine/core/points.h"
 
 /* Counters of one thread, at most: 128 megabytes. */
-#define TMI_MAX_COUNTERS ((size_t)1 << 25)
+#define TMI_MAX_COUNTERS ((size_t)1 << 27)
 
 /* The plan, and the layout of its request, outlive it. layout NULL: entries are added, not rows. NULL if memory runs out. */
 typedef struct tmi_tally tmi_tally;
