@@ -116,9 +116,9 @@ static tamis_status first_with(size_t *place, int least, const char **reason, tm
     return TAMIS_OK;
 }
 
-/* Between two values the share is that of the lower one. So the values that are not rejected begin with the first value that is not
- * too low, and end before the first one that is too high. At the least value nothing below is rejected, and at the largest all
- * rows are counted: there the test says nothing. */
+/* Between two values the share is that of the lower one. So the values that are not rejected begin with the first value that is
+ * not too low, and end before the first one that is too high. Below the least value no row is counted, and up to the largest all
+ * are: there the test says nothing. */
 static tamis_status invert_test(tmi_result *result, tmi_estimate_work *w, const tmi_plan_statistic *s, double p, double t,
                                 tamis_error *err)
 {

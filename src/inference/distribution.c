@@ -115,6 +115,29 @@ static tamis_status read_quantiles(tmi_result *list, const reading *r, const int
     return TAMIS_OK;
 }
 
+#define FAR 3     /* times what an interval reaches */
+#define NEAR 0.01 /* at least: a share may have hardly any error */
+
+static bool is_near(const tmi_result *share, double level, double margin)
+{
+    return fabs(share->estimate - level) <= FAR * margin * share->se + NEAR;
+}
+
+bool tmi_decides_quantile(const tamis_plan *plan, const tmi_result *share)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        if (!tmi_is_of_distribution(t->kind)) continue;
+        const tmi_plan_curve *c = &plan->curves[t->curve];
+        if (share->statistic < c->first || share->statistic >= c->first + c->cut_count) continue;
+        const double margin = tmi_normal_margin(tmi_number_nearest(t->confidence));
+        if (t->kind == TMI_SHARE_BELOW) return true;
+        for (size_t k = 0; k < t->at_count; k++)
+            if (is_near(share, tmi_number_nearest(t->at[k]), margin)) return true;
+    }
+    return false;
+}
+
 /* ---- shares below a line ---- */
 
 static tamis_status read_share(tmi_result *result, const reading *r, tamis_error *err)

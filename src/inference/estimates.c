@@ -6,6 +6,7 @@
 #include "inference/adjust.h"
 #include "inference/bias.h"
 #include "inference/calibration.h"
+#include "inference/distribution.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"
@@ -13,6 +14,7 @@
 #include "inference/range.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
+#include "schedule/noise_law.h"
 #include "schedule/regularised.h"
 
 static const char from_range[] =
@@ -81,6 +83,14 @@ static tamis_status set_interval(tmi_result *result, const tmi_inference *r, con
     result->lower = interval.lower;
     result->upper = interval.upper;
     return TAMIS_OK;
+}
+
+/* As if all errors were normal. */
+static void set_plain_interval(tmi_result *result, const tmi_plan_statistic *t)
+{
+    const double half = tmi_normal_margin(tmi_number_nearest(t->confidence)) * result->se;
+    result->lower = fmin(fmax(result->estimate - half, result->least), result->most);
+    result->upper = fmax(fmin(result->estimate + half, result->most), result->least);
 }
 
 /* An upper limit of a variance that was estimated with noise, at most the bound. */
@@ -232,7 +242,10 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, ratio);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, largest) / (B * B);
     bool has_interval = set_errors(result, z, &e);
-    if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
+    if (has_interval && result->statistic >= s->plan->asked_count && t->kind == TMI_SHARE &&
+        !tmi_decides_quantile(s->plan, result))
+        set_plain_interval(result, t);
+    else if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
     else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
         TMI_TRY(fieller(result, r, z, &f, range, err));
     else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));

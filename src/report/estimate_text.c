@@ -70,6 +70,13 @@ static void write_clamping(tmi_text *text, const tmi_results *results)
     }
 }
 
+static bool asks_for_quantiles(const tamis_plan *plan)
+{
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (plan->statistics[i].at_count > 0) return true;
+    return false;
+}
+
 tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err)
 {
     tmi_text t;
@@ -80,6 +87,10 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
     tmi_text_wrap(
         &t, "  ", "  ",
         "Values as recorded: no clamping, no rounding, no noise. Standard errors by linearisation, intervals by Student's t.");
+    if (asks_for_quantiles(results->plan))
+        tmi_text_wrap(&t, "  ", "  ",
+                      "Intervals of quantiles are those of the share of rows up to them, inverted; their standard errors are the "
+                      "width of the interval divided by 2 t.");
     if (note) tmi_text_wrap(&t, "  Variances: ", "  ", note);
     write_facts(&t, results);
     write_clamping(&t, results);

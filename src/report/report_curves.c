@@ -11,7 +11,7 @@
 #define MOST_CURVES 24                         /* of a page */
 #define MOST_BANDS (TAMIS_PLOT_CURVES / 2)     /* groups of one figure; with more, lines alone */
 #define MOST_LINES ((size_t)TAMIS_PLOT_CURVES) /* with still more groups there is no figure */
-#define SEEN 0.995                             /* of the rows: the long upper end is left out */
+#define SEEN 0.99                              /* of the rows: the long upper end is left out */
 
 typedef struct figure {
     const tmi_results *r;

@@ -82,12 +82,14 @@ double tmi_curve_share(const tmi_curve *c, double place)
 /* Where a line from (x0, y0) to (x1, y1) crosses q, y0 < q <= y1. */
 static double crossing(double x0, double y0, double x1, double y1, double q) { return x0 + (q - y0) / (y1 - y0) * (x1 - x0); }
 
+#define SAME 1e-12 /* shares that differ by less are equal: sums of weights are rounded */
+
 double tmi_curve_inverse(const tmi_curve *c, double q)
 {
     size_t i = 1;
-    while (i + 1 < c->count && c->points[i].share < q) i++;
+    while (i + 1 < c->count && c->points[i].share < q - SAME) i++;
     const tmi_curve_point *a = &c->points[i - 1], *b = &c->points[i];
-    return crossing(a->place, a->share, b->place, b->share, q);
+    return fmin(crossing(a->place, a->share, b->place, b->share, q), b->place);
 }
 
 void tmi_curve_invert(double *lower, double *upper, const tmi_curve *c, double q)

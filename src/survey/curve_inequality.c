@@ -54,7 +54,7 @@ static void set_tail(piece *list, const tmi_curve *c)
     size_t k = last;
     while (k > 1 && (k == last || 1 - c->points[k].share < fmax(TAIL, 2 * above))) k--;
     const double x0 = c->points[k].place, all = 1 - c->points[k].share;
-    if (!(x0 > 0) || k == last || !(all > 0)) return; /* they stay uniform */
+    if (!(x0 > 0) || k == last || !(all > 0) || b - x1 <= 1) return; /* they stay uniform, or are one point */
     const double a = power_of_tail(x0, x1, b, above / all);
     for (size_t j = 0; j < PIECES; j++) { /* the middles of parts with equal numbers of rows */
         const double part = ((double)j + 0.5) / PIECES;
@@ -97,7 +97,8 @@ static tamis_status pieces_make(pieces *p, const tmi_curve *c, tamis_error *err)
     if (!p->list) return tmi_fail_memory(err);
     for (size_t i = 0; i < p->count; i++) {
         const tmi_curve_point *from = &c->points[i / PIECES], *to = from + 1;
-        p->list[i].place = from->place + (to->place - from->place) * ((double)(i % PIECES) + 0.5) / PIECES;
+        const double part = to->place - from->place > 1 ? ((double)(i % PIECES) + 0.5) / PIECES : 0.5; /* a bin of one point */
+        p->list[i].place = from->place + (to->place - from->place) * part;
         p->list[i].mass = (to->share - from->share) * (part_below(c, i / PIECES, (double)(i % PIECES + 1) / PIECES) -
                                                        part_below(c, i / PIECES, (double)(i % PIECES) / PIECES));
     }
@@ -159,12 +160,13 @@ static double s80s20(pieces *p)
     return ratio;
 }
 
-#define FAR 0.005 /* densities are not taken nearer to the ends */
+#define FAR 0.005     /* densities are not taken nearer to the ends */
+#define ROUNDING 1e-9 /* of a product of grid points: a line on a point is not above it */
 
 /* With more rows below the median, the line is lower. */
 tmi_group_poverty tmi_curve_poverty(const tmi_curve *group, const tmi_curve *everybody, double line)
 {
-    const double median = tmi_curve_inverse(everybody, 0.5), place = line * (median - 0.5) + 0.5,
+    const double median = tmi_curve_inverse(everybody, 0.5), place = ceil(line * (ceil(median) - 1) - ROUNDING),
                  poor = tmi_curve_share(group, place);
     const double at_line = tmi_curve_density(group, fmin(fmax(poor, FAR), 1 - FAR)),
                  at_median = tmi_curve_density(everybody, 0.5);

@@ -1,8 +1,8 @@
 /* The weighted distribution of a sampled variable, and the statistics that are read from it: quantiles, Gini, S80/S20, poverty.
  *
- * As in <tamis/estimator.h>, an estimate comes with linear values: to first order it varies as the weighted total of them, so that
- * every variance of a total serves it (Deville 1999; Osier 2009). A quantile has none: its interval is found by inverting that of
- * a share (src/estimate/quantile.c).
+ * As in <tamis/estimator.h>, an estimate comes with linear values: to first order it varies as the weighted total of them, so
+ * that every variance of a total serves it (Deville 1999; Osier 2009). A quantile has none: its interval is found by inverting
+ * that of a share (src/estimate/quantile.c).
  *
  * Doubles throughout: nothing here is protected.                                                                     */
 #ifndef TMI_SURVEY_DISTRIBUTION_H
@@ -28,8 +28,8 @@ tamis_status tmi_distribution_make(tmi_distribution *distribution, const double 
                                    const uint8_t *domain, size_t rows, tamis_error *err);
 void tmi_distribution_clear(tmi_distribution *distribution);
 
-/* The least value up to which there is a share p of the weight, 0 <= p <= 1: the left-continuous inverse of the distribution function
- * (R's qrule "math", type 1 of Hyndman and Fan). Needs count >= 1 and a positive total.
+/* The least value up to which there is a share p of the weight, 0 <= p <= 1: the left-continuous inverse of the distribution
+ * function (R's qrule "math", type 1 of Hyndman and Fan). Needs count >= 1 and a positive total.
  *
  * Shares that differ by less than 1e-12 count as equal: n p may be a whole number where the sum of n weights, each rounded to a
  * double, misses it. */

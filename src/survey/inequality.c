@@ -4,10 +4,11 @@
  *
  *     Gini       2 A / (N Y) - 1, where A is half the sum of w_i w_j max(x_i, x_j) over all pairs; the derivative of A is
  *                the sum of w_j max(x_k, x_j) over j.
- *     S20        the total T(q) of values up to the quintile q, which moves with the weights: x [x <= q] + q (1/5 - [x <= q]). The
- *                density at q cancels (Langel and Tille 2011), so none is estimated. S80 is the total minus such a T.
- *     poverty    the share p below the line L = c m, m the median: ([x < L] - p) / N + f(L) c (1/2 - [x <= m]) / (N f(m)), where
- *                f are densities. */
+ *     S20        the total T(q) of values up to the quintile q, which moves with the weights: x [x <= q] + q (1/5 - [x <= q]).
+ *                The density at q cancels (Langel and Tille 2011), so none is estimated. S80 is the total minus such a T.
+ *     poverty    the share p of a group below the line L = c m, m the median of everybody: ([x < L] - p) / N in the group, plus
+ *                c f(L) (1/2 - [x <= m]) / (M g(m)) for everybody, where f and g are the densities of the group and of everybody,
+ *                and N and M their weights. */
 #include "base/memory.h"
 #include "survey/distribution.h"
 #include "survey/estimator.h"

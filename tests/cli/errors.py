@@ -52,7 +52,6 @@ TABLE = [
     (["release", "plan.yaml", "--again", "--out", "new", "--sign", "key.pub"], INVALID, "key.pub", None, None, ""),
     (["estimate", "gone.yaml"], INVALID, "gone.csv", None, None, "No such file or directory"),
     (["estimate", "ragged.yaml", "--engine", "memory"], INVALID, "ragged.csv", 3, None, "fields"),
-    (["estimate", "median.yaml"], REFUSED, *at("median.yaml", "median"), "not available in this version"),
     (["demo", "--out", "good"], USAGE, None, None, None, "--out good already exists"),
     (["verify", "nowhere"], INVALID, "nowhere", None, None, "cannot be read: No such file"),
     (["verify", "cut.json"], INVALID, "cut.json", 2, 13, "not valid JSON"),

@@ -143,6 +143,29 @@ static void a_census_has_no_sampling_error(void **state)
     tamis_free(csv);
 }
 
+/* One column says which quantile, one which line; without such statistics neither is there. */
+static void tables_have_positions_and_lines(void **state)
+{
+    (void)state;
+    static const char srs[] = "srs: {population: 6194, sample: 200}";
+    char *csv = estimate_as(
+        tamis_estimate_csv, srs,
+        "  - {quantile: api00, at: [0.25, 0.5], by: stype}\n  - {share_below: api00, line: 600.5}\n  - mean: api00\n");
+    char line[1024];
+    const char *fields[16];
+    static const char head[] = "statistic,column,stype,at,line,estimate,se,";
+    assert_memory_equal(csv, head, sizeof head - 1);
+    assert_true(find(csv, "quantile,api00,E,0.25,,", fields, line));
+    assert_true(find(csv, "quantile,api00,E,0.5,,", fields, line));
+    assert_true(find(csv, "quantile,api00,H,0.5,,", fields, line));
+    assert_true(find(csv, "share_below,api00,,,600.5,", fields, line));
+    assert_true(find(csv, "mean,api00,,,,656.58", fields, line));
+    tamis_free(csv);
+    csv = estimate_as(tamis_estimate_csv, srs, "  - {mean: api00, by: stype}\n");
+    assert_memory_equal(csv, "statistic,column,stype,estimate,", 32);
+    tamis_free(csv);
+}
+
 static void json_tells_that_nothing_is_protected(void **state)
 {
     (void)state;
@@ -187,6 +210,7 @@ int main(void)
         cmocka_unit_test(agrees_with_r),
         cmocka_unit_test(records_outside_the_bounds_are_told),
         cmocka_unit_test(a_census_has_no_sampling_error),
+        cmocka_unit_test(tables_have_positions_and_lines),
         cmocka_unit_test(json_tells_that_nothing_is_protected),
         cmocka_unit_test(bad_arguments_are_named),
     };

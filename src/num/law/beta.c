@@ -1,7 +1,7 @@
-/* The distribution function is x^a (1-x)^b / (a B(a, b)) times a continued fraction (DLMF 8.17.22), which converges fast for x below
- * the mean; above it the law of 1 - X is used. The factor in front is computed from deviances and Stirling's error terms (Loader
- * 2000), because the logarithm of a gamma function of a large number has lost the digits that matter here. The quantile is found
- * by bisection. */
+/* The distribution function is x^a (1-x)^b / (a B(a, b)) times a continued fraction (DLMF 8.17.22), which converges fast for x
+ * below the mean; above it the law of 1 - X is used. The factor in front is computed from deviances and Stirling's error terms
+ * (Loader 2000), because the logarithm of a gamma function of a large number has lost the digits that matter here. The quantile
+ * is found by bisection. */
 #include "num/law/beta.h"
 
 #include <math.h>
