@@ -20,6 +20,7 @@ from math import erfc, exp, sqrt
 
 from ed25519 import ed25519
 from verifier_account import Account
+from verifier_choices import Choices
 from verifier_contributions import Contributions
 from verifier_files import Files
 from verifier_reading import Reading
@@ -34,7 +35,7 @@ def dec(x):
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
-class Verifier(Account, Contributions, Files, Reading, Tables):
+class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
     def __init__(self, path, key=None):
         self.path, self.key = pathlib.Path(path), key
         self.whole = self.path.is_dir()
@@ -212,7 +213,7 @@ class Verifier(Account, Contributions, Files, Reading, Tables):
         self.rho = "rho" in c
         coin = "rho" if self.rho else "epsilon"
         self.spent = Fraction(c[coin])
-        self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"]), "composition", "is not the sum of the parts")
+        self.check(self.spent == sum(Fraction(m[coin]) for m in self.c["measurements"] + self.c.get("choices", [])), "composition", "is not the sum of the parts")
         loss = self.c["plan"]["privacy"]
         self.check(c["noise"] == ("discrete_gaussian" if self.rho else "discrete_laplace"), "composition.noise")
         if self.rho and "rho" not in loss:
@@ -379,6 +380,7 @@ class Verifier(Account, Contributions, Files, Reading, Tables):
         self.places, self.worlds = {}, {}
         for i, m in enumerate(self.c["measurements"]):
             self.noisy_table(m, f"measurements[{i}]", self.rho)
+        self.choices()
         self.enough()
         self.account()
         self.amplification()

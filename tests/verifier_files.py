@@ -20,7 +20,7 @@ class Files:
         told, s = self.load("measurements.json"), self.c["sampling"]
         if told is None:
             return
-        self.check(set(told) == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
+        self.check(set(told) - {"choices"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
         self.check(told["tamis"] == 1 and told["survey"] == self.c["plan"]["survey"], "measurements.json.survey")
         self.check(told["weights"] == s["weights"], "measurements.json.weights")
         design = self.c["plan"]["design"]
@@ -43,6 +43,7 @@ class Files:
             right = len(t["values"]) == m["strata"] * m["groups"] * m["cells"] * m["levels"]
             right = right and all(isinstance(v, int) and abs(v) <= m["limit"] for v in t["values"])
             self.check(right, f"measurements.json.measurements[{i}].values")
+        self.chosen_points(told)
 
     def release(self):
         """release.json has the promise of the certificate and, where that is a plain sum, the numbers of measurements.json;
@@ -62,7 +63,7 @@ class Files:
         self.check(told["guarantee"]["setting"] == self.c["setting"], "release.json.guarantee.setting")
         numbers = self.load("measurements.json")
         if numbers and not plan.get("calibrate") and not plan.get("postprocess"):
-            self.readings(told["results"], numbers["measurements"])
+            self.readings(told["results"], numbers["measurements"], numbers.get("choices", []))
         self.table(told["results"])
 
     def table(self, results):

@@ -8,6 +8,7 @@ import itertools
 from fractions import Fraction
 from math import ceil, prod, sinh
 
+from verifier_choices import OF_DISTRIBUTION
 from verifier_tables import FORMS, SUMS, Axis
 
 LARGEST = 100  # cells
@@ -45,13 +46,15 @@ def variance(law):
 class Reading:
     """A verifier has `c`, `strata`, `check`, `main`, `holds_in`, `answers`; see verifier.py and verifier_tables.py."""
 
-    def readings(self, results, numbers):
+    def readings(self, results, numbers, choices):
         results, solutions = list(results), {}
-        for t in self.c["plan"]["statistics"]:
-            kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"})
+        for i, t in enumerate(self.c["plan"]["statistics"]):
+            kind = next(k for k in t if k in SUMS | {"mean", "share", "ratio", "variance"} | OF_DISTRIBUTION)
             groups = t.get("by", []) + (t["table"] if kind == "table" else [{t["histogram"]: t["cuts"]}] if kind == "histogram" else [])
             sizes = [self.size(by) for by in groups]
-            own, results = results[:prod(sizes)], results[prod(sizes):]
+            count = prod(sizes) * (len(t["at"]) if kind == "quantile" else 1)
+            own, results = results[:count], results[count:]
+            self.check_chosen(i, own, choices)
             if kind not in SUMS or self.is_known(t) or self.contributed(t):
                 continue
             tables = [m for m in numbers if m["weighed_by"] == self.main()]

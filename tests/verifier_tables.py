@@ -3,6 +3,8 @@ the statistics of the plan. A part of verifier.py, apart because of its length; 
 from fractions import Fraction
 from math import ceil, floor, prod
 
+from verifier_choices import OF_DISTRIBUTION
+
 FORMS = {  # coefficients of the levels in each released number, in steps of 1/2 (RAW of degree 1: of 1)
     ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
@@ -286,7 +288,8 @@ class Tables:
         for i, t in enumerate(self.c["plan"]["statistics"]):
             weighed = "contribution" if self.contributed(t) else self.main()
             self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == weighed]
-            right = self.is_known(t) or any(self.is_read_from(t, m, axes) for m, axes in self.read)
+            read = self.shares_of(t) if OF_DISTRIBUTION & set(t) else [t]
+            right = self.is_known(t) or all(any(self.is_read_from(x, m, axes) for m, axes in self.read) for x in read)
             self.check(right, "measurements", f"statistic {i + 1} of the plan does not follow from the tables")
 
     def controls(self):

@@ -6,6 +6,7 @@
 #include "inference/adjust.h"
 #include "inference/bias.h"
 #include "inference/calibration.h"
+#include "inference/distribution.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"
@@ -14,6 +15,7 @@
 #include "inference/shrink/groups.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
+#include "schedule/noise_law.h"
 #include "schedule/regularised.h"
 
 static const char from_range[] =
@@ -82,6 +84,14 @@ static tamis_status set_interval(tmi_result *result, const tmi_inference *r, con
     result->lower = interval.lower;
     result->upper = interval.upper;
     return TAMIS_OK;
+}
+
+/* As if all errors were normal. */
+static void set_plain_interval(tmi_result *result, const tmi_plan_statistic *t)
+{
+    const double half = tmi_normal_margin(tmi_number_nearest(t->confidence)) * result->se;
+    result->lower = fmin(fmax(result->estimate - half, result->least), result->most);
+    result->upper = fmax(fmin(result->estimate + half, result->most), result->least);
 }
 
 /* An upper limit of a variance that was estimated with noise, at most the bound. */
@@ -233,7 +243,10 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, ratio);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, largest) / (B * B);
     bool has_interval = set_errors(result, z, &e);
-    if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
+    if (has_interval && result->statistic >= s->plan->asked_count && t->kind == TMI_SHARE &&
+        !tmi_decides_quantile(s->plan, result))
+        set_plain_interval(result, t);
+    else if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
     else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
         TMI_TRY(fieller(result, r, z, &f, range, err));
     else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
@@ -368,6 +381,7 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
     const size_t count = (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
     tmi_statistic_sums z = {0};
     tamis_status status = TAMIS_OK;
+    if (tmi_is_of_distribution(s->plan->statistics[i].kind)) return TAMIS_OK; /* read from others (distribution.h) */
     if (s->workload.readings[i].known) {
         for (size_t g = 0; g < count; g++) read_known(&list[g], s);
         return TAMIS_OK;

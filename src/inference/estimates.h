@@ -9,12 +9,14 @@
 
 typedef struct tmi_inference {
     const tmi_schedule *schedule;
-    tmi_int128 *const *noisy;                      /* for each measurement one integer per number */
+    tmi_int128 *const *noisy;     /* for each measurement one integer per number */
     const struct tmi_calibration *calibration;     /* NULL: the schedule has none */
     tmi_reconstruction main, spread, groups, rows; /* empty where nothing is read from the family */
     tmi_reconstruction contributed;                /* the same */
     double clamping;                               /* what bounded weights take off a variance in groups of clusters: a factor */
     struct tmi_pools *pools;                       /* NULL: variances are not pooled */
+    /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
+    const int64_t *const *chosen;
 } tmi_inference;
 
 /* What all results are read from. Errors: SYSTEM. */

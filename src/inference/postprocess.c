@@ -67,6 +67,17 @@ static void withhold(tmi_result *result, tmi_adjustment rule)
     result->outside_range = false;
 }
 
+/* Rows of each cell. Those of a distribution function are the rows of its shares; all quantiles of a group have the same. */
+static tamis_status read_units(double *units, const tmi_inference *r, size_t statistic, tamis_error *err)
+{
+    const tamis_plan *plan = r->schedule->plan;
+    const tmi_plan_statistic *t = &plan->statistics[statistic];
+    const bool of_curve = tmi_is_of_distribution(t->kind);
+    tamis_status status = tmi_read_units(units, r, of_curve ? plan->curves[t->curve].first : statistic, err);
+    for (size_t cell = (size_t)tmi_statistic_cells(t); t->at_count > 1 && cell-- > 0;) units[cell] = units[cell / t->at_count];
+    return status;
+}
+
 /* The numbers of one statistic. What is public stays. */
 static tamis_status suppress(tmi_result *list, size_t cells, const tmi_inference *r, tamis_error *err)
 {
@@ -75,7 +86,7 @@ static tamis_status suppress(tmi_result *list, size_t cells, const tmi_inference
                                    p->units_below > 0 ? (double)p->units_below : TMI_NULL};
     double *units = tmi_alloc(cells, sizeof *units);
     if (!units) return tmi_fail_memory(err);
-    tamis_status status = p->units_below > 0 && !list->known ? tmi_read_units(units, r, list->statistic, err) : TAMIS_OK;
+    tamis_status status = p->units_below > 0 && !list->known ? read_units(units, r, list->statistic, err) : TAMIS_OK;
     for (size_t i = 0; i < cells && status == TAMIS_OK; i++) {
         tmi_adjustment rule;
         if (list[i].known || isnan(list[i].estimate)) continue;

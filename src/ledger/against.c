@@ -200,8 +200,8 @@ static tamis_status sorted_texts(char ***texts, const tmi_value *list, const tmi
     return status;
 }
 
-/* Two lists of measurements, in any order: those of the certificate have a few fields more. */
-static tamis_status same_measurements(bool *same, const tmi_value *charged, const tmi_value *says, tamis_error *err)
+/* Two lists of measurements or choices, in any order: those of the certificate have a few fields more. */
+static tamis_status same_lists(bool *same, const tmi_value *charged, const tmi_value *says, tamis_error *err)
 {
     const size_t count = charged ? tmi_value_size(charged) : 0;
     char **ours = NULL, **theirs = NULL;
@@ -238,11 +238,13 @@ static tamis_status check_measures(claim *c, tamis_error *err)
     if (!tmi_clock_says(entry, object_of(c, "ledger")))
         note(c, "ledger.clock_behind", "differs from the certificate about the computer's clock");
     const bool list = measures && tmi_value_kind_of(measures) == TMI_VALUE_LIST;
-    TMI_TRY(same_measurements(&same, list ? measures : tmi_value_field(measures, "measurements", TMI_VALUE_LIST),
-                              tmi_value_field(c->document, "measurements", TMI_VALUE_LIST), err));
+    TMI_TRY(same_lists(&same, list ? measures : tmi_value_field(measures, "measurements", TMI_VALUE_LIST),
+                       tmi_value_field(c->document, "measurements", TMI_VALUE_LIST), err));
     if (!list)
         same = same && same_regularise(tmi_value_field(measures, "design", TMI_VALUE_MAP),
                                        tmi_value_field(object_of(c, "plan"), "design", TMI_VALUE_MAP));
+    const tmi_value *charged = list ? NULL : tmi_value_get(measures, "choices"), *says = tmi_value_get(c->document, "choices");
+    if (same && (charged || says)) TMI_TRY(same_lists(&same, charged, says, err));
     if (!same) note(c, "measurements", "measures something other than what the certificate says");
 
 done:

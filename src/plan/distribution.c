@@ -214,14 +214,19 @@ static int by_point(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The first grid point that is not below the line: rows below the line are below this point. */
-static bool add_line(tmi_plan_curve *curve, const tamis_number *line)
+bool tmi_line_cut(int64_t *point, const tmi_plan_statistic *s)
 {
     tamis_number *steps = NULL;
-    int64_t point;
-    const bool right = tmi_number_div(&steps, line, curve->column->step, NULL) == TAMIS_OK && tmi_number_ceil(&point, steps);
-    if (right && point > curve->column->grid.low && point <= curve->column->grid.high) curve->cuts[curve->cut_count++] = point;
+    const bool right = tmi_number_div(&steps, s->limit, s->column->step, NULL) == TAMIS_OK && tmi_number_ceil(point, steps);
     tamis_number_free(steps);
+    return right;
+}
+
+static bool add_line(tmi_plan_curve *curve, const tmi_plan_statistic *s)
+{
+    int64_t point;
+    const bool right = tmi_line_cut(&point, s);
+    if (right && point > curve->column->grid.low && point <= curve->column->grid.high) curve->cuts[curve->cut_count++] = point;
     return right;
 }
 
@@ -239,7 +244,7 @@ static bool make_cuts(tamis_plan *plan, size_t number)
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (s->curve != number) continue;
         for (size_t k = 0; k < s->own_cut_count; k++) curve->cuts[curve->cut_count++] = s->own_cuts[k];
-        if (s->kind == TMI_SHARE_BELOW) right = right && add_line(curve, s->limit);
+        if (s->kind == TMI_SHARE_BELOW) right = right && add_line(curve, s);
         given = given || s->own_cuts;
         only_lines = only_lines && s->kind == TMI_SHARE_BELOW;
     }

@@ -237,6 +237,10 @@ typedef struct tmi_plan_curve {
     size_t first; /* the statistic of the first cut; those of the others follow */
 } tmi_plan_curve;
 
+/* Of share_below: the first grid point that is not below the line, so that rows below the line are below this point; it may lie
+ * outside the grid. False: no memory. */
+bool tmi_line_cut(int64_t *point, const tmi_plan_statistic *statistic);
+
 tmi_family_of tmi_statistic_family(const tmi_plan_statistic *statistic);
 
 /* Its public design effect over that of the design's weights (tmi_plan_design's deff); 1 where there is none. */

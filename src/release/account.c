@@ -11,6 +11,7 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "release/identity.h"
+#include "release/kept_choices.h"
 #include "release/source_parts.h"
 #include "report/promise.h"
 
@@ -287,9 +288,26 @@ static tamis_status find_kept(const tmi_value **values, const tmi_value *list, c
     return TAMIS_OK;
 }
 
-tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, const tmi_schedule *s, tamis_error *err)
+static const char damaged[] = "ledger: the numbers kept for this release do not match the plan; --again makes new ones";
+
+static tamis_status recall_choices(int64_t *const *chosen, const tmi_value *list, const tmi_schedule *s, tamis_error *err)
 {
-    static const char damaged[] = "ledger: the numbers kept for this release do not match the plan; --again makes new ones";
+    size_t *places = tmi_alloc(s->choice_count, sizeof *places);
+    tamis_status status = TAMIS_OK;
+    if (!places) return tmi_fail_memory(err);
+    TMI_TRY(tmi_find_choices(places, list, s, err));
+    for (size_t i = 0; i < s->choice_count; i++)
+        if (places[i] == SIZE_MAX || !tmi_take_points(chosen[i], s, &s->choices[i], tmi_value_at(list, places[i])))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
+
+done:
+    tmi_free(places);
+    return status;
+}
+
+tamis_status tmi_account_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const tmi_account *a, const tmi_schedule *s,
+                                tamis_error *err)
+{
     tmi_value *json = NULL;
     tamis_status status;
     TMI_TRY(tmi_json_read_watched(&json, a->charged.measurements, strlen(a->charged.measurements), s->watch, err));
@@ -306,6 +324,7 @@ tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *a, 
             noisy[i][k] = tmi_value_integer(value);
         }
     }
+    TMI_TRY(recall_choices(chosen, tmi_value_get(json, "choices"), s, err));
 
 done:
     tmi_value_free(json);

@@ -54,8 +54,8 @@ tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *sched
 /* The wave of a plan as a ledger has it: lent. */
 tmi_wave tmi_wave_of(const tamis_plan *plan);
 
-/* The numbers that were kept of the same release, into the schedule's order; INVALID if they are not its. */
-tamis_status tmi_account_recall(tmi_int128 *const *noisy, const tmi_account *account, const tmi_schedule *schedule,
-                                tamis_error *err);
+/* The numbers and points that were kept of the same release, into the schedule's order; INVALID if they are not its. */
+tamis_status tmi_account_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const tmi_account *account,
+                                const tmi_schedule *schedule, tamis_error *err);
 
 #endif

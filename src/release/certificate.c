@@ -120,6 +120,17 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, ']');
 }
 
+static void put_choices(tmi_json_out *out, const tmi_schedule *s)
+{
+    tmi_json_open(out, '[');
+    for (size_t i = 0; i < s->choice_count; i++) {
+        tmi_put_choice(out, s, &s->choices[i]);
+        tmi_json_add_integer(out, "statistic", (int64_t)s->choices[i].statistic); /* its place in the plan */
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
 static void put_composition(tmi_json_out *out, const tmi_schedule *s)
 {
     tmi_json_open(out, '{');
@@ -201,6 +212,10 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     }
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
+    if (s->choice_count > 0) {
+        tmi_json_key(out, "choices");
+        put_choices(out, s);
+    }
     tmi_json_key(out, "composition");
     put_composition(out, s);
     put_account(out, c->account);

@@ -24,14 +24,20 @@ static void path_to(char path[TMI_FAULT_FIELD], const char *outer, const char *k
     snprintf(path, TMI_FAULT_FIELD, "%.80s%s%.40s", outer, *outer ? "." : "", key);
 }
 
-static void compare_keys(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path, const char *except,
-                         bool may_miss)
+static bool is_among(const char *key, const char *const *list)
+{
+    while (*list && strcmp(*list, key) != 0) list++;
+    return *list != NULL;
+}
+
+static void compare_keys(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path,
+                         const char *const *except, bool may_miss)
 {
     char inner[TMI_FAULT_FIELD];
     for (const char *key = tmi_value_next_key(follows, NULL); key; key = tmi_value_next_key(follows, key)) {
         const tmi_value *there = tmi_value_get(says, key);
         bool guarantee = may_miss || (!*path && strcmp(key, "guarantee") == 0);
-        if (except && strcmp(key, except) == 0) continue;
+        if (is_among(key, except)) continue;
         path_to(inner, path, key);
         if (there) tmi_check_same(c, tmi_value_get(follows, key), there, inner, guarantee);
         else if (!guarantee) tmi_check_note(c, inner, "is missing");
@@ -42,7 +48,8 @@ static void compare_keys(tmi_checking *c, const tmi_value *follows, const tmi_va
     }
 }
 
-void tmi_check_fields(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path, const char *except)
+void tmi_check_fields(tmi_checking *c, const tmi_value *follows, const tmi_value *says, const char *path,
+                      const char *const *except)
 {
     compare_keys(c, follows, says, path, except, false);
 }
@@ -81,7 +88,8 @@ void tmi_check_same(tmi_checking *c, const tmi_value *follows, const tmi_value *
 {
     tmi_value_kind kind = tmi_value_kind_of(follows);
     if (c->status != TAMIS_OK || c->faults->count >= MOST_PROBLEMS) return;
-    if (kind == TMI_VALUE_MAP && tmi_value_kind_of(says) == kind) compare_keys(c, follows, says, path, NULL, may_miss);
+    if (kind == TMI_VALUE_MAP && tmi_value_kind_of(says) == kind)
+        compare_keys(c, follows, says, path, (const char *const[]){NULL}, may_miss);
     else if (kind == TMI_VALUE_LIST && tmi_value_kind_of(says) == kind) compare_lists(c, follows, says, path, may_miss);
     else compare_leaves(c, follows, says, path);
 }

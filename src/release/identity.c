@@ -30,8 +30,11 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
     tmi_json_close(out, '}');
 }
 
-static tamis_status measurement_text(char **text, const tmi_schedule *s, const tmi_measurement *m, tamis_error *err)
+typedef tamis_status text_of(char **text, const tmi_schedule *s, size_t i, tamis_error *err);
+
+static tamis_status measurement_text(char **text, const tmi_schedule *s, size_t i, tamis_error *err)
 {
+    const tmi_measurement *m = &s->measurements[i];
     tmi_text json;
     tmi_json_out out;
     tmi_text_init(&json);
@@ -42,20 +45,31 @@ static tamis_status measurement_text(char **text, const tmi_schedule *s, const t
     return tmi_text_take(text, &json, err);
 }
 
-/* In an order of their own: that of the statistics in the plan does not matter. */
-static tamis_status put_measurements(tmi_json_out *out, const tmi_schedule *s, tamis_error *err)
+static tamis_status choice_text(char **text, const tmi_schedule *s, size_t i, tamis_error *err)
 {
-    char **list = tmi_alloc(s->measurement_count, sizeof *list);
+    tmi_text json;
+    tmi_json_out out;
+    tmi_text_init(&json);
+    tmi_json_out_init(&out, &json, false);
+    tmi_put_choice(&out, s, &s->choices[i]);
+    tmi_json_close(&out, '}');
+    return tmi_text_take(text, &json, err);
+}
+
+/* In an order of their own: that of the statistics in the plan does not matter. */
+static tamis_status put_sorted(tmi_json_out *out, const tmi_schedule *s, text_of *text, size_t count, tamis_error *err)
+{
+    char **list = tmi_alloc(count, sizeof *list);
     tamis_status status = TAMIS_OK;
     if (!list) return tmi_fail_memory(err);
-    for (size_t i = 0; i < s->measurement_count; i++) TMI_TRY(measurement_text(&list[i], s, &s->measurements[i], err));
-    qsort(list, s->measurement_count, sizeof *list, tmi_compare_strings);
+    for (size_t i = 0; i < count; i++) TMI_TRY(text(&list[i], s, i, err));
+    qsort(list, count, sizeof *list, tmi_compare_strings);
     tmi_json_open(out, '[');
-    for (size_t i = 0; i < s->measurement_count; i++) tmi_json_put_number(out, list[i]); /* JSON already */
+    for (size_t i = 0; i < count; i++) tmi_json_put_number(out, list[i]); /* JSON already */
     tmi_json_close(out, ']');
 
 done:
-    for (size_t i = 0; i < s->measurement_count; i++) tmi_free(list[i]);
+    for (size_t i = 0; i < count; i++) tmi_free(list[i]);
     tmi_free(list);
     return status;
 }
@@ -81,7 +95,11 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     tmi_json_key(&out, "sampling");
     put_sampling(&out, &s->sampling);
     tmi_json_key(&out, "measurements");
-    TMI_TRY(put_measurements(&out, s, err));
+    TMI_TRY(put_sorted(&out, s, measurement_text, s->measurement_count, err));
+    if (s->choice_count > 0) {
+        tmi_json_key(&out, "choices");
+        TMI_TRY(put_sorted(&out, s, choice_text, s->choice_count, err));
+    }
     tmi_json_close(&out, '}');
     status = tmi_text_take(text, &json, err);
 

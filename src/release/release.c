@@ -64,8 +64,30 @@ static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_in
     tmi_json_close(out, ']');
 }
 
-/* measurements.json; noisy NULL: the longest that there can be. */
-static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy)
+/* Group by group, in each the `at`; NULL: the longest, all at the end of the grid that has more digits. */
+static void put_points(tmi_json_out *out, const tmi_schedule *s, const tmi_choice *c, const int64_t *chosen)
+{
+    const tmi_grid *grid = &s->plan->statistics[c->statistic].column->grid;
+    const int64_t longest = -grid->low > grid->high / 10 ? grid->low : grid->high;
+    tmi_json_add_open(out, "points", '[');
+    for (size_t k = 0; k < c->numbers && !out->text->failed; k++) tmi_json_put_integer(out, chosen ? chosen[k] : longest);
+    tmi_json_close(out, ']');
+}
+
+static void put_choices(tmi_json_out *out, const tmi_schedule *s, int64_t *const *chosen)
+{
+    if (s->choice_count == 0) return;
+    tmi_json_add_open(out, "choices", '[');
+    for (size_t i = 0; i < s->choice_count; i++) {
+        tmi_put_choice(out, s, &s->choices[i]);
+        put_points(out, s, &s->choices[i], chosen ? chosen[i] : NULL);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+}
+
+/* measurements.json; noisy and chosen NULL: the longest that there can be. */
+static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *chosen)
 {
     tmi_json_open(out, '{');
     tmi_json_add_integer(out, "tamis", 1);
@@ -80,23 +102,25 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int12
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
+    put_choices(out, s, chosen);
     tmi_json_close(out, '}');
 }
 
-static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128 *const *noisy)
+static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *chosen)
 {
     tmi_json_out out;
     json->watch = s->watch;
     tmi_json_out_init(&out, json, true);
-    put_measurements(&out, s, noisy);
+    put_measurements(&out, s, noisy, chosen);
     tmi_text_put(json, "\n");
 }
 
-tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *chosen,
+                                   tamis_error *err)
 {
     tmi_json_tree made;
     tmi_json_tree_begin(&made, s->watch);
-    put_measurements(&made.out, s, noisy);
+    put_measurements(&made.out, s, noisy, chosen);
     return tmi_json_tree_end(tree, &made, err);
 }
 
@@ -105,7 +129,7 @@ tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedu
     tmi_text json;
     tmi_text_init(&json);
     json.counted = true;
-    write_measurements(&json, schedule, NULL);
+    write_measurements(&json, schedule, NULL, NULL);
     *length = json.length;
     if (!json.failed) return TAMIS_OK;
     return json.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
@@ -121,7 +145,7 @@ tamis_status tamis_release_measurements_json(char **text, const tamis_release *r
     tmi_text json;
     tmi_text_init(&json);
     if (kept) tmi_text_put(&json, kept);
-    else write_measurements(&json, &release->schedule, release->noisy);
+    else write_measurements(&json, &release->schedule, release->noisy, release->chosen);
     return tmi_text_take(text, &json, err);
 }
 

@@ -17,6 +17,7 @@ struct tamis_release {
     tmi_watch watch; /* of its schedule, while it is made */
     tmi_schedule schedule;
     tmi_int128 **noisy; /* for each measurement one integer per cell: truth + noise */
+    int64_t **chosen;   /* for each choice its grid points: group by group, ascending in each */
     tmi_results results;
     tmi_account account;
     tmi_promised promised; /* by all of that account */
@@ -43,8 +44,9 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
 /* The results, from the noisy numbers. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_release_read(tamis_release *release, tamis_error *err);
 
-/* measurements.json of any numbers, in the order of the schedule; the caller frees the tree. SYSTEM. */
-tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);
+/* measurements.json of any numbers and points, in the order of the schedule; the caller frees the tree. SYSTEM. */
+tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *schedule, tmi_int128 *const *noisy,
+                                   int64_t *const *chosen, tamis_error *err);
 
 /* The text of the certificate, which names the hashes of all other files; they are written into the folder on the way, if there
  * is one. Each file is made once; measurements.json, the last of them, is handed over with it. The caller frees both texts. */

@@ -8,8 +8,8 @@
  *     feasibility  that everything can be asked, kept, promised and written
  *     inventory    that the source is the one that the plan describes
  *     charge       durable; from here on a failure has cost something
- *     noise        all of it, before the first value is read
- *     aggregate    one pass over the data
+ *     noise        all of it, and all random bits of choices, before the first value is read
+ *     aggregate    one pass over the data, and one for each list of points
  *     inference    from noisy integers to estimates and intervals
  *     report       all files, the certificate last
  *     keep         the noisy integers, in the ledger
@@ -19,8 +19,8 @@
  * (INVALID, REFUSED, UNABLE). After it a failure is the system's (SYSTEM), and says what was charged and how to go on. A release
  * that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and aggregate.
  *
- * Between the answers of the engine and the noisy integers there is one addition; everything after it sees only noisy
- * integers and the plan.                                                                                            */
+ * Between the answers of the engine and the noisy integers there is one addition, between points and chosen ones the mechanisms
+ * of choosing.h; everything after it sees only noisy integers, chosen points and the plan.                                                                                            */
 #include <string.h>
 
 #include "base/leftover.h"
@@ -28,8 +28,10 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
+#include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
+#include "release/choosing.h"
 #include "release/feasible.h"
 #include "release/noise.h"
 #include "release/release.h"
@@ -43,6 +45,7 @@ void tamis_release_free(tamis_release *release)
     if (!release) return;
     for (size_t i = 0; release->noisy && i < release->schedule.measurement_count; i++) tmi_free(release->noisy[i]);
     tmi_free(release->noisy);
+    tmi_chosen_free(release->chosen);
     tmi_results_clear(&release->results);
     tmi_account_clear(&release->account);
     if (release->certificate) tmi_certificate_clear(release->certificate);
@@ -60,6 +63,7 @@ typedef struct job {
     tmi_engine *engine;
     tamis_release *r;
     tmi_asking asking;
+    tmi_choosing choosing;
     tmi_folder folder;
     tmi_key *key;   /* NULL: nobody signs */
     char *leftover; /* where the ledger notes the temporary folder */
@@ -73,6 +77,7 @@ typedef struct job {
 static void job_clear(job *j)
 {
     tmi_noise_wipe(j->noise);
+    tmi_choosing_clear(&j->choosing);
     tmi_asking_clear(&j->asking);
     tmi_folder_clear(&j->folder);
     tmi_key_free(j->key);
@@ -117,7 +122,7 @@ done:
     return status;
 }
 
-/* The question, and room for the noisy integers. */
+/* The question, the mechanisms of choices, and room for the noisy integers and for what is chosen. */
 static tamis_status make_question(job *j, tamis_error *err)
 {
     tamis_release *r = j->r;
@@ -125,7 +130,9 @@ static tamis_status make_question(job *j, tamis_error *err)
     tamis_status status;
     TMI_TRY(tmi_asking_make(&j->asking, s, err));
     r->noisy = tmi_alloc(s->measurement_count, sizeof *r->noisy);
-    if (!r->noisy) TMI_TRY(tmi_fail_memory(err));
+    r->chosen = tmi_chosen_new(s);
+    if (!r->noisy || !r->chosen) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_choosing_make(&j->choosing, s, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         r->noisy[i] = tmi_alloc(s->measurements[i].numbers, sizeof **r->noisy);
         if (!r->noisy[i]) TMI_TRY(tmi_fail_memory(err));
@@ -180,6 +187,7 @@ static tamis_status check_inventory(job *j, tamis_error *err)
     if (j->repeated) return TAMIS_OK;
     TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->asking, &run->watch, err));
     if (j->engine->check && j->asking.table_count > 0) TMI_TRY(j->engine->check(j->engine, &j->asking.request, &run->watch, err));
+    TMI_TRY(tmi_choosing_check(&j->asking, &j->r->schedule, j->engine, &run->watch, err));
 
 done:
     return status;
@@ -226,6 +234,7 @@ static tamis_status draw_noise(job *j, tamis_error *err)
     tamis_status status;
     TMI_TRY(tmi_asking_make_room(&j->asking, err));
     TMI_TRY(tmi_noise_draw(&j->noise, &j->asking, &j->r->schedule, err));
+    TMI_TRY(tmi_choosing_draw(&j->choosing, err));
     TMI_TRY(go_on(j->r, -1, err));
 
 done:
@@ -251,6 +260,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     if (j->asking.table_count > 0)
         status = j->engine->aggregate(j->engine, j->asking.answers, &j->asking.request, &run->watch, err);
     if (status == TAMIS_OK) add_noise(j);
+    if (status == TAMIS_OK) status = tmi_choosing_run(j->r->chosen, &j->choosing, &j->asking, j->engine, &run->watch, err);
     return status;
 }
 
@@ -260,10 +270,14 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
 {
     tmi_inference reading = {0};
     tmi_calibration calibration = {0};
+    const int64_t **chosen = tmi_alloc(r->schedule.plan->asked_count, sizeof *chosen); /* of each statistic */
     tamis_status status;
+    if (!chosen) return tmi_fail_memory(err);
+    for (size_t i = 0; i < r->schedule.choice_count; i++) chosen[r->schedule.choices[i].statistic] = r->chosen[i];
     TMI_TRY(tmi_inference_make(&reading, &r->schedule, r->noisy, err));
     TMI_TRY(tmi_calibration_make(&calibration, &reading, err));
     reading.calibration = &calibration;
+    reading.chosen = chosen;
     TMI_TRY(tmi_inference_pool(&reading, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
@@ -272,12 +286,14 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
         if (r->results.list[i].cell != 0) continue; /* the first group of a statistic */
         TMI_TRY(tmi_read_statistic(&r->results.list[i], &reading, r->results.list[i].statistic, err));
     }
+    TMI_TRY(tmi_read_distributions(&r->results, &reading, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
     TMI_TRY(tmi_postprocess(&r->results, &reading, err));
 
 done:
     tmi_calibration_clear(&calibration);
     tmi_inference_clear(&reading);
+    tmi_free(chosen);
     return status;
 }
 
@@ -381,7 +397,7 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     TMI_TRY(check_inventory(&j, err));
     TMI_TRY(charge(&j, err));
     if (j.repeated) {
-        TMI_TRY(tmi_account_recall(j.r->noisy, &j.r->account, &j.r->schedule, err));
+        TMI_TRY(tmi_account_recall(j.r->noisy, j.r->chosen, &j.r->account, &j.r->schedule, err));
     } else {
         TMI_TRY(draw_noise(&j, err));
         TMI_TRY(aggregate(&j, err));

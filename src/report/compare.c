@@ -36,7 +36,7 @@ done:
     return status;
 }
 
-static bool is_measured(const comparison *c, size_t i) { return !c->preview->schedule.workload.readings[i].known; }
+static bool is_measured(const comparison *c, size_t i) { return !tmi_is_known(&c->preview->schedule, i); }
 
 /* Whether a sampling error is predicted for any group: not without a guess of the sample size, for instance. */
 static bool is_foreseen(const comparison *c, size_t i)

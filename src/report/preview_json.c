@@ -46,12 +46,15 @@ static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
 
 static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_forecast *f)
 {
+    const size_t levels = s->at_count > 0 ? s->at_count : 1;
+    const bool alike = f->count == levels; /* all groups */
     tmi_json_add_open(out, "groups", '[');
     for (size_t k = 0; k < f->count && !out->text->failed; k++) {
         const tmi_prospect *p = &f->groups[k];
         tmi_json_open(out, '{');
-        tmi_json_key(out, "group");
-        tmi_put_group(out, s->by, s->by_count, k);
+        if (!alike) tmi_json_key(out, "group");
+        if (!alike) tmi_put_group(out, s->by, s->by_count, k / levels);
+        if (s->at_count > 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
         tmi_json_add_real(out, "noise_sd", tmi_prospect_noise(p));
         tmi_json_add_real(out, "sampling_se", tmi_prospect_sampling(p));
         tmi_json_add_real(out, "se", tmi_prospect_error(p));
@@ -69,10 +72,12 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    if (s->at_count == 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[0]));
+    if (s->limit) tmi_json_add_real(out, "line", tmi_number_nearest(s->limit));
     tmi_json_add_open(out, "by", '[');
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
-    tmi_json_add_boolean(out, "known", p->schedule.workload.readings[i].known);
+    tmi_json_add_boolean(out, "known", tmi_is_known(&p->schedule, i));
     tmi_json_add_real(out, "noise_sd", middle(f, tmi_prospect_noise));
     tmi_json_add_real(out, "share_of_range", middle(f, part_of_range));
     tmi_json_add_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
@@ -136,6 +141,12 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     tmi_json_add_open(&out, "measurements", '[');
     for (size_t i = 0; i < s->measurement_count; i++) {
         tmi_put_measurement(&out, s, &s->measurements[i]);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
+    tmi_json_add_open(&out, "choices", '[');
+    for (size_t i = 0; i < s->choice_count; i++) {
+        tmi_put_choice(&out, s, &s->choices[i]);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
+#include "report/choice_words.h"
 #include "report/preview.h"
 #include "report/promise.h"
 #include "report/results.h"
@@ -67,8 +68,7 @@ static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t 
 {
     (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
-    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count ||
-        s->workload.readings[i].known != s->workload.readings[j].known)
+    if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || tmi_is_known(s, i) != tmi_is_known(s, j))
         return false;
     for (size_t k = 0; k < a->by_count; k++)
         if (a->by[k] != b->by[k] && a->kind != TMI_HISTOGRAM && a->kind != TMI_TABLE) return false;
@@ -155,7 +155,7 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
     for (size_t k = 0; k < COLUMNS; k++) tmi_text_init(&cells[k]);
     tmi_statistic_title(&cells[0], p->schedule.plan, i);
     put_more(&cells[0], c->sizes[i]);
-    if (p->schedule.workload.readings[i].known) {
+    if (tmi_is_known(&p->schedule, i)) {
         tmi_text_put(&cells[1], "known");
     } else {
         put_span(&cells[1], all.noise, put_error);
@@ -178,7 +178,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
     double loss = 0, sample = 0;
     for (size_t i = leader; i < p->schedule.plan->asked_count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
-        if (c->leader[i] != leader || p->schedule.workload.readings[i].known || tmi_forecast_drowned(f) == 0) continue;
+        if (c->leader[i] != leader || tmi_is_known(&p->schedule, i) || tmi_forecast_drowned(f) == 0) continue;
         if (count++ == 0) first = i;
         loss = isnan(loss) || isnan(f->loss) ? TMI_NULL : fmax(loss, f->loss);
         sample = isnan(sample) || isnan(f->sample) ? TMI_NULL : fmax(sample, f->sample);
@@ -405,6 +405,8 @@ tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all,
     if (s->measurement_count > 0) {
         write_measurements(&t, s, all);
         tmi_text_put(&t, "\n");
+        tmi_write_choices(&t, s);
+        if (s->choice_count > 0) tmi_text_put(&t, "\n");
     }
     tmi_write_promise(&t, s, &preview->promised.outsider, false);
     tmi_list_declared(&lines, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);

@@ -8,6 +8,7 @@
 #include "base/table.h"
 #include "num/bound.h"
 #include "num/number.h"
+#include "report/choice_words.h"
 #include "report/report_words.h"
 #include "report/specification.h"
 #include "schedule/noise_law.h"
@@ -256,6 +257,7 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
                     "integers.",
                     is_census(schedule) ? "" : " and even if it is known who was sampled",
                     schedule->gaussian ? "Gaussian" : "Laplace");
+    tmi_choices_words(p, schedule);
 }
 
 void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)

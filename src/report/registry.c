@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/value/json.h"
 #include "num/number.h"
+#include "report/choice_words.h"
 #include "report/promise.h"
 #include "report/report.h"
 
@@ -157,8 +158,10 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     tmi_text_format(&words,
                     "tamis %s. Exact discrete %s noise on exact integer sums, drawn with random bits from the operating system "
                     "before the first value is read: no floating point between a record and the release, and no timing that "
-                    "depends on the data before the query. The guarantee can be recomputed from certificate.json (tamis verify).",
+                    "depends on the data before the query.",
                     version, s->gaussian ? "Gaussian" : "Laplace");
+    tmi_choices_words(&words, s);
+    tmi_text_put(&words, " The guarantee can be recomputed from certificate.json (tamis verify).");
     put_words(yaml, 2, "mechanisms", &words);
     put_string(yaml, 2, "justification", "To be filled in: why this unit, this setting and this budget");
     put_group(yaml, 1, "administrative");

@@ -143,7 +143,7 @@ void tmi_write_remedies(tmi_text *text, const tmi_preview *p, const size_t *lead
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < p->schedule.plan->asked_count; i++)
-        if (leader[i] == i && !p->schedule.workload.readings[i].known) add_row(&table, p, leader, sizes, i);
+        if (leader[i] == i && !tmi_is_known(&p->schedule, i)) add_row(&table, p, leader, sizes, i);
     tmi_table_write(text, &table);
     if (table.failed) text->failed = true;
     tmi_table_clear(&table);
@@ -168,7 +168,7 @@ void tmi_put_loss(tmi_json_out *out, const tmi_plan_loss *loss)
 void tmi_put_remedies(tmi_json_out *out, const tmi_preview *p, size_t i)
 {
     double gain;
-    if (p->schedule.workload.readings[i].known) return;
+    if (tmi_is_known(&p->schedule, i)) return;
     const tmi_alternative_kind best = best_of(&gain, p, 0, NULL, i);
     tmi_json_add_string(out, "helps_most", best < TMI_REMEDIES ? names[best] : "larger_sample");
     tmi_json_add_open(out, "changes", '[');

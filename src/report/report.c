@@ -6,6 +6,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
+#include "report/choice_words.h"
 #include "report/report.h"
 #include "report/report_words.h"
 
@@ -150,6 +151,7 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         tmi_text_format(html, "<td class=n>%.3g\n", tmi_number_nearest(m->part));
     }
     tmi_text_put(html, "</table></div></section>\n");
+    tmi_choices_page(html, s);
 }
 
 static void put_account(tmi_text *html, const tmi_schedule *s, const tmi_account *a)

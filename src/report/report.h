@@ -28,6 +28,9 @@ void tmi_html_words(tmi_text *html, const char *before, tmi_text *words, const c
 /* The tables of results. */
 void tmi_report_results(tmi_text *html, const tmi_results *results);
 
+/* The distribution functions that results were read from, as figures; those of many groups are left out. */
+void tmi_report_curves(tmi_text *html, const tmi_results *results);
+
 /* What an attacker can learn at most: the nosy neighbour, the journalist, the outsider. */
 void tmi_report_meaning(tmi_text *html, const tmi_schedule *schedule, const tmi_outsider *outsider);
 

@@ -47,12 +47,21 @@ static void put_groups(tmi_text *words, const tmi_plan_statistic *s, size_t cell
     }
 }
 
+/* Of several quantiles of a group: which one. */
+static void put_level(tmi_text *words, const tmi_plan_statistic *s, size_t cell)
+{
+    if (s->at_count < 2) return;
+    tmi_text_put(words, ", ");
+    tmi_level_words(words, tmi_at_of(s, cell));
+}
+
 /* The row in a note. */
 static void put_row_name(tmi_text *words, const table *t, const tmi_result *x)
 {
     const tmi_plan_statistic *s = statistic_of(t, x);
-    if (t->single) tmi_statistic_words(words, t->r->plan, x->statistic);
-    else put_groups(words, s, x->cell, 0, s->by_count, " ");
+    if (t->single) tmi_statistic_words(words, t->r->plan, x->statistic, tmi_at_of(s, x->cell));
+    else put_groups(words, s, tmi_group_of(s, x->cell), 0, s->by_count, " ");
+    if (!t->single) put_level(words, s, x->cell);
 }
 
 /* ---- plots ---- */
@@ -148,7 +157,7 @@ static void put_rows_heading(tmi_text *html, const table *t, const tmi_result *x
     const tmi_plan_statistic *s = statistic_of(t, x);
     tmi_text words;
     tmi_text_init(&words);
-    put_groups(&words, s, x->cell, 0, s->by_count - 1, ": ");
+    put_groups(&words, s, tmi_group_of(s, x->cell), 0, s->by_count - 1, ": ");
     tmi_text_format(html, "<tbody><tr><th scope=rowgroup colspan=%d>", 4 + t->flagged + (t->to > t->from));
     tmi_html_words(html, "", &words, "\n");
 }
@@ -158,10 +167,13 @@ static void put_row(tmi_text *html, const table *t, const tmi_result *x)
     const tmi_plan_statistic *s = statistic_of(t, x);
     tmi_text words;
     tmi_text_init(&words);
-    if (t->single) tmi_statistic_words(&words, t->r->plan, x->statistic);
-    else put_groups(&words, s, x->cell, s->by_count - 1, s->by_count, NULL);
+    const size_t group = tmi_group_of(s, x->cell), levels = s->at_count > 0 ? s->at_count : 1;
+    if (t->single) tmi_statistic_words(&words, t->r->plan, x->statistic, tmi_at_of(s, x->cell));
+    else put_groups(&words, s, group, s->by_count - 1, s->by_count, NULL);
     if (t->single) tmi_statistic_unit(&words, s);
-    if (s->by_count > 1 && x->cell % s->by[s->by_count - 1]->value_count == 0) put_rows_heading(html, t, x);
+    else put_level(&words, s, x->cell);
+    if (s->by_count > 1 && group % s->by[s->by_count - 1]->value_count == 0 && x->cell % levels == 0)
+        put_rows_heading(html, t, x);
     tmi_html_words(html, "<tr><th scope=row>", &words, "");
     put_numbers(html, t, x);
     tmi_text_put(html, "\n");
@@ -197,7 +209,7 @@ static void put_heading(tmi_text *html, const table *t)
     if (t->single) {
         tmi_text_put(&words, "Single numbers");
     } else {
-        tmi_statistic_words(&words, t->r->plan, x->statistic);
+        tmi_statistic_words(&words, t->r->plan, x->statistic, TMI_NULL);
         tmi_statistic_unit(&words, s);
     }
     tmi_text_format(html, "<div class=wide tabindex=0><table%s>", t->compact ? " class=c" : "");
@@ -348,5 +360,6 @@ void tmi_report_results(tmi_text *html, const tmi_results *r)
         put_table(html, &t);
         t.count = 0;
     }
+    if (!t.compact) tmi_report_curves(html, r);
     tmi_free(t.rows);
 }

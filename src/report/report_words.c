@@ -76,7 +76,26 @@ void tmi_value_words(tmi_text *text, const tmi_plan_column *category, size_t val
 
 /* ---- statistics ---- */
 
-static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s)
+void tmi_level_words(tmi_text *text, double at) { tmi_text_format(text, "%.4g %%", 100 * at); }
+
+static void put_quantile(tmi_text *text, double at)
+{
+    if (isnan(at)) tmi_text_put(text, "Quantiles of ");
+    else tmi_level_words(text, at);
+    if (!isnan(at)) tmi_text_put(text, " quantile of ");
+}
+
+/* What follows the column: the line. */
+static void put_line(tmi_text *text, const tmi_plan_statistic *s)
+{
+    if (s->kind == TMI_POVERTY) tmi_text_format(text, " (below %.4g %% of the median)", 100 * tmi_number_nearest(s->limit));
+    if (s->kind != TMI_SHARE_BELOW) return;
+    tmi_text_put(text, " below ");
+    put_number(text, tmi_number_nearest(s->limit), s->column->grid.step);
+    if (s->column->measured_in) tmi_text_format(text, " %s", s->column->measured_in);
+}
+
+static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_statistic *s, double at)
 {
     const char *counted = tmi_counts_rows(plan) ? "records" : "units";
     const bool indicator = s->column && s->column->conditions;
@@ -91,27 +110,30 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
         break;
     case TMI_RATIO: tmi_text_put(text, "Ratio of "); break;
     case TMI_VARIANCE: tmi_text_put(text, "Variance of "); break;
-    case TMI_QUANTILE: tmi_text_put(text, "Quantile of "); break;
+    case TMI_QUANTILE: put_quantile(text, at); break;
     case TMI_MEDIAN: tmi_text_put(text, "Median of "); break;
-    case TMI_SHARE_BELOW: tmi_text_put(text, "Share below a line of "); break;
+    case TMI_SHARE_BELOW: tmi_text_put(text, tmi_counts_rows(plan) ? "Share of records with " : "Share with "); break;
     case TMI_POVERTY: tmi_text_put(text, "At-risk-of-poverty rate by "); break;
-    case TMI_GINI: tmi_text_put(text, "Gini index of "); break;
-    case TMI_S80S20: tmi_text_put(text, "S80/S20 of "); break;
+    case TMI_GINI: tmi_text_put(text, "Gini coefficient of "); break;
+    case TMI_S80S20: tmi_text_put(text, "S80/S20 ratio of "); break;
     }
     put_column(text, s->column);
+    put_line(text, s);
     if (!s->second) return;
     tmi_text_put(text, " to ");
     put_column(text, s->second);
 }
 
-void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic)
+void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic, double at)
 {
     const tmi_plan_statistic *s = &plan->statistics[statistic];
     if (s->label) {
         tmi_text_put(text, s->label);
+        if (s->at_count > 1 && !isnan(at)) tmi_text_put(text, ", ");
+        if (s->at_count > 1 && !isnan(at)) tmi_level_words(text, at);
         return;
     }
-    put_about(text, plan, s);
+    put_about(text, plan, s, s->at_count == 1 ? tmi_number_nearest(s->at[0]) : at);
     if (s->where) tmi_text_put(text, ", among those with ");
     if (s->where) put_column(text, s->where);
     for (size_t i = 0; i < s->by_count; i++)
@@ -121,7 +143,7 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
 {
     const char *of = s->column ? s->column->measured_in : NULL, *to = s->second ? s->second->measured_in : NULL;
-    if (!of || (s->second && !to)) return;
+    if (!of || (s->second && !to) || s->kind > TMI_MEDIAN) return; /* shares and ratios have none */
     if (s->second) tmi_text_format(text, " (%s per %s)", of, to);
     else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
 }
@@ -184,7 +206,8 @@ char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
 {
     if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
     if (x->outside_range) return 'F';
-    const bool share = (s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions;
+    const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
+                       s->kind == TMI_POVERTY;
     if (!share) {
         const double size = fabs(x->estimate);
         return x->se > UNRELIABLE * size ? 'F' : x->se > CAUTION * size ? 'E' : '\0';

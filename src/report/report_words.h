@@ -11,8 +11,11 @@ const char *tmi_column_label(const tmi_plan_column *column);
 /* A value of a category, or a bin: "16 to under 65". */
 void tmi_value_words(tmi_text *text, const tmi_plan_column *category, size_t value);
 
-/* "Total of Pupils enrolled, by School type", or the label of the statistic. */
-void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic);
+/* "Total of Pupils enrolled, by School type", or the label of the statistic. `at`: of one of several quantiles; NaN: of all. */
+void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statistic, double at);
+
+/* "25 %", "33.3 %": a level of a quantile. */
+void tmi_level_words(tmi_text *text, double at);
 
 /* " (euro)", " (euro per person)"; nothing if the plan does not say or it would be misleading. */
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *statistic);

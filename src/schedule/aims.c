@@ -13,6 +13,7 @@
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
 #define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
+#define OF_CURVE 0.5    /* what an error of a share of a distribution function is relative to: all of them matter alike */
 #define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
 
 void tmi_aims_clear(tmi_aims *a)
@@ -294,7 +295,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
             spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
     if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
-    a->sizes[a->count - 1] = o.size;
+    a->sizes[a->count - 1] = i < s->plan->asked_count ? o.size : OF_CURVE;
     a->own_support[a->count - 1] = support;
 
 done:

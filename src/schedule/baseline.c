@@ -49,9 +49,20 @@ done:
     return status;
 }
 
+/* Where the demand of a statistic is added up: its own place, or that of its distribution function, whose shares are read from one
+ * table. */
+static size_t place_of(const tamis_plan *plan, size_t statistic)
+{
+    for (size_t c = 0; c < plan->curve_count; c++)
+        if (statistic >= plan->curves[c].first && statistic < plan->curves[c].first + plan->curves[c].cut_count)
+            return plan->curves[c].first;
+    return statistic;
+}
+
 tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *s, tmi_problem *p, const tmi_aims *a, tamis_error *err)
 {
-    double *roots = tmi_alloc(a->count, sizeof *roots), all = 0;
+    const size_t count = s->plan->statistic_count;
+    double *roots = tmi_alloc(count, sizeof *roots), all = 0;
     const bool squares = !s->plan->design.kind->takes_all && !s->sampling.clustered;
     tamis_status status = TAMIS_OK;
     if (!roots) return tmi_fail_memory(err);
@@ -60,12 +71,16 @@ tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *s, tmi_pr
         if (a->statistics[i] == SIZE_MAX) continue;
         TMI_TRY(alone(&variances[i], p, a, i, err));
         const double demand = a->list[i].share * variances[i] / (a->sizes[i] * a->sizes[i]);
-        roots[i] = !isfinite(demand) ? 0 : p->gaussian ? sqrt(demand) : cbrt(demand);
-        all += roots[i];
+        if (isfinite(demand)) roots[place_of(s->plan, a->statistics[i])] += demand;
+    }
+    for (size_t k = 0; k < count; k++) {
+        roots[k] = p->gaussian ? sqrt(roots[k]) : cbrt(roots[k]);
+        all += roots[k];
     }
     for (size_t i = 0; i < a->count; i++) {
         if (a->statistics[i] == SIZE_MAX) continue;
-        const double part = roots[i] > 0 ? (squares ? FOR_SUMS : 1) * roots[i] / all : 0;
+        const double root = roots[place_of(s->plan, a->statistics[i])],
+                     part = root > 0 ? (squares ? FOR_SUMS : 1) * root / all : 0;
         variances[i] = part > 0 ? variances[i] / (p->gaussian ? part : part * part) : INFINITY;
     }
 
@@ -119,6 +134,12 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
     TMI_TRY(inform(&p, s, &a, err));
     for (size_t k = 0; k < a.count; k++)
         if (a.statistics[k] != SIZE_MAX) ratios[a.statistics[k]] = sqrt(alone[k] / tmi_aim_noise(&p, &a.list[k]));
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &s->plan->statistics[i];
+        if (!tmi_is_of_distribution(t->kind)) continue;
+        const tmi_plan_curve *curve = &s->plan->curves[t->curve];
+        ratios[i] = ratios[curve->first + curve->cut_count / 2]; /* those of its shares hardly differ */
+    }
 
 done:
     tmi_free(alone);

@@ -150,7 +150,7 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     return TAMIS_OK;
 }
 
-/* Positive parts, one per measurement, and their sum, which must be what the plan asks for; rhos must fit its epsilon and
+/* Positive parts, one per measurement and choice, and their sum, which must be what the plan asks for; rhos must fit its epsilon and
  * delta. */
 static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
 {
@@ -162,6 +162,7 @@ static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
         right = tmi_number_sign(s->measurements[j].part) > 0;
         sum = tmi_add(&e, sum, s->measurements[j].part);
     }
+    for (size_t i = 0; i < s->choice_count; i++) sum = tmi_add(&e, sum, s->choices[i].part);
     TMI_TRY(tmi_exact_copy(&s->spent, &e, sum));
     if (right && s->measurement_count > 0) TMI_TRY(is_allowed(&right, s, s->spent, err));
     if (!right) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the split of the budget is not one that the plan allows"));

@@ -177,18 +177,22 @@ static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, boo
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_aims aims = {0};
     double rho = 0;
+    tamis_number *choices = NULL;
     tamis_status status;
     s->groups = groups;
+    TMI_TRY(tmi_choices_share(&choices, s->plan, err));
+    const double rest = 1 - tmi_number_nearest(choices);
     TMI_TRY(tmi_aims_make(&aims, s, err));
     if (loss->rho) {
-        TMI_TRY(try_noise(best, s, &aims, true, tmi_number_nearest(loss->rho), rough, err));
+        TMI_TRY(try_noise(best, s, &aims, true, rest * tmi_number_nearest(loss->rho), rough, err));
     } else {
-        TMI_TRY(try_noise(best, s, &aims, false, tmi_number_nearest(loss->epsilon), rough, err));
+        TMI_TRY(try_noise(best, s, &aims, false, rest * tmi_number_nearest(loss->epsilon), rough, err));
         if (loss->delta) TMI_TRY(tmi_budget_rho(&rho, loss, err));
-        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rho, rough, err));
+        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rest * rho, rough, err));
     }
 
 done:
+    tamis_number_free(choices);
     tmi_aims_clear(&aims);
     return status;
 }
@@ -235,11 +239,13 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_
 static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
-    tamis_number *whole = NULL;
+    tamis_number *whole = NULL, *choices = NULL;
     double largest = 0;
     int64_t all = 0;
     tamis_status status;
     TMI_TRY(whole_of(&whole, s, err));
+    TMI_TRY(tmi_choices_share(&choices, s->plan, err));
+    tmi_term rest = tmi_mul(&e, whole, tmi_sub(&e, tmi_int(&e, 1), choices)); /* what quantiles that are chosen leave */
     for (size_t k = 0; k < c->count; k++) largest = fmax(largest, c->parts[k]);
     for (size_t k = 0; k < c->count; k++) {
         c->parts[k] = fmax(round(FINENESS * c->parts[k] / largest), 1);
@@ -247,11 +253,12 @@ static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err
     }
     for (size_t k = 0; k < c->count; k++) {
         tmi_term share = tmi_div(&e, tmi_int(&e, (int64_t)c->parts[k]), tmi_int(&e, all));
-        TMI_TRY(tmi_exact_copy(&s->measurements[k].part, &e, tmi_mul(&e, whole, share)));
+        TMI_TRY(tmi_exact_copy(&s->measurements[k].part, &e, tmi_mul(&e, rest, share)));
     }
 
 done:
     tamis_number_free(whole);
+    tamis_number_free(choices);
     tmi_exact_clear(&e);
     return status;
 }

@@ -71,7 +71,7 @@ double tmi_noise_at_least(tmi_noise_part part, double k)
 }
 
 /* ---- the noise in an estimated variance ---- */
-double tmi_variance_margin(double confidence)
+double tmi_normal_margin(double confidence)
 {
     double low = 0, high = 10; /* erfc(10 / sqrt 2) is below 1e-22 */
     for (int i = 0; i < 60; i++) {
@@ -79,5 +79,7 @@ double tmi_variance_margin(double confidence)
         if (erfc(z * M_SQRT1_2) > 1 - confidence) low = z;
         else high = z;
     }
-    return low / 3;
+    return low;
 }
+
+double tmi_variance_margin(double confidence) { return tmi_normal_margin(confidence) / 3; }

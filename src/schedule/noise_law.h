@@ -38,6 +38,9 @@ double tmi_noise_at_least(tmi_noise_part part, double k);
 /* The variance of the sum of all parts, without the sampling error. */
 double tmi_noise_variance(const tmi_noise_part *parts, size_t count);
 
+/* The z with P(|Z| <= z) = confidence for a standard normal Z. */
+double tmi_normal_margin(double confidence);
+
 /* What an interval of the given confidence adds to a variance that was estimated with noise: a third of the normal quantile,
  * times the noise's standard deviation. With less the interval would cover too little where the variance is small beside
  * its noise; with this it covers what it says whatever the variance is (tests/inference/variance.c computes the worst). */

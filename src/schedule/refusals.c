@@ -5,9 +5,6 @@
 tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
-    if (tmi_is_of_distribution(t->kind))
-        return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: distribution functions are not available in this version", plan->name,
-                        t->line, t->place);
     bool by_stratum = tmi_find_strata(t->by, t->by_count, &plan->design) < t->by_count;
     for (size_t i = 0; i < plan->control_count; i++)
         by_stratum = by_stratum || tmi_find_strata(plan->controls[i].by, plan->controls[i].by_count, &plan->design) <

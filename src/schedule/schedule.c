@@ -17,6 +17,8 @@ void tmi_schedule_clear(tmi_schedule *s)
 {
     for (size_t i = 0; i < s->measurement_count; i++) tmi_measurement_clear(&s->measurements[i]);
     tmi_free(s->measurements);
+    for (size_t i = 0; i < s->choice_count; i++) tmi_choice_clear(&s->choices[i]);
+    tmi_free(s->choices);
     tmi_effects_clear(&s->effects);
     tmi_workload_clear(&s->workload);
     tmi_sampling_clear(&s->sampling);
@@ -263,10 +265,12 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(tmi_refuse_statistic(s, t, err));
-        known[i] = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_public_count(plan, i, 0);
+        known[i] = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) ||
+                   tmi_public_count(plan, i, 0);
     }
     if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));
     else TMI_TRY(tmi_schedule_choose(s, known, err));
+    TMI_TRY(tmi_choices_make(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
         s->measurements[k].groups = s->measurements[k].shape.family == TMI_GROUPED ? s->groups : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));

@@ -3,11 +3,13 @@
  *
  * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with which
  * parts of the budget (choose.c). The parts are exact and add up to the plan's epsilon or rho, and by composition that is the
- * guarantee: nothing else depends on how the tables were chosen. A certificate lists them, and the schedule of a certificate is
+ * guarantee: nothing else depends on how the tables were chosen. Quantiles that a mechanism chooses have parts of their own
+ * (choice.h). A certificate lists them, and the schedule of a certificate is
  * made from its list. A statistic that is known without looking at the data needs no table. */
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 
+#include "schedule/choice.h"
 #include "schedule/measurement.h"
 #include "schedule/request/frame_file.h"
 #include "schedule/strategy/effects.h"
@@ -21,6 +23,8 @@ typedef struct tmi_schedule {
     tmi_workload workload;
     tmi_measurement *measurements;
     size_t measurement_count;
+    tmi_choice *choices; /* quantiles that a mechanism chooses, in the order of their statistics */
+    size_t choice_count;
     tmi_effects effects; /* all that the readings of the workload need, with the information of the measurements */
 
     bool calibrated;                             /* after the noise, to public counts */
@@ -65,7 +69,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan 
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* The invariants of a schedule that was made (base/check.h): every table has cells, a part of the budget and laws with scales;
- * every statistic is known or read from tables of the list; the parts add up to what is spent. */
+ * every statistic is known or read from tables of the list; the parts, with those of the choices, add up to what is spent. */
 bool tmi_schedule_is_sound(const tmi_schedule *schedule);
 
 /* Chooses the tables: `measurements` with their shapes and parts of the budget, `workload`, `gaussian` (choose.c). Errors: as
@@ -103,6 +107,12 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
 
 /* One over the variance of the noise of a measurement's numbers, in rows or weights of a level. */
 double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measurement *m);
+
+/* Whether nothing has to be measured for a statistic, nor for others that it is read from. */
+static inline bool tmi_is_known(const tmi_schedule *schedule, size_t statistic)
+{
+    return schedule->workload.readings[statistic].known && !tmi_is_of_distribution(schedule->plan->statistics[statistic].kind);
+}
 
 /* Whether a statistic is calibrated: not if it is known. */
 static inline bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic)

@@ -24,11 +24,16 @@ bool tmi_schedule_is_sound(const tmi_schedule *s)
         sound = measurement_is_sound(&s->measurements[i]);
         if (sound) parts += tmi_number_nearest(s->measurements[i].part);
     }
+    for (size_t i = 0; sound && i < s->choice_count; i++) {
+        const tmi_choice *c = &s->choices[i];
+        sound = c->part && c->epsilon && tmi_number_sign(c->epsilon) > 0 && c->groups > 0 && c->statistic < s->plan->asked_count;
+        if (sound) parts += tmi_number_nearest(c->part);
+    }
     for (size_t i = 0; sound && i < s->plan->statistic_count; i++) {
         const tmi_reading_of *r = &s->workload.readings[i];
         sound = r->known || (r->world < s->workload.world_count && r->axis_count <= TMI_MAX_AXES);
     }
     if (!sound) return false;
     const double spent = tmi_number_nearest(s->spent);
-    return fabs(parts - spent) <= NEAR * spent * (double)(s->measurement_count + 1);
+    return fabs(parts - spent) <= NEAR * spent * (double)(s->measurement_count + s->choice_count + 1);
 }

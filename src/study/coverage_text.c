@@ -129,7 +129,8 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         tmi_json_add_string(&out, "statistic", tmi_statistic_name(s));
         tmi_json_add_string(&out, "column", s->column ? s->column->name : NULL);
         tmi_json_key(&out, "group");
-        tmi_put_group(&out, s->by, s->by_count, r->cell);
+        tmi_put_group(&out, s->by, s->by_count, tmi_group_of(s, r->cell));
+        if (s->at_count > 0) tmi_json_add_real(&out, "at", tmi_at_of(s, r->cell));
         tmi_json_add_real(&out, "truth", c->truth);
         tmi_json_add_open(&out, "clamping_bias", '{');
         put_ratio(&out, "value", clamping(c));
@@ -167,9 +168,9 @@ static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i
     tmi_text texts[COLUMNS - 1];
     const char *cells[COLUMNS] = {0};
     for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_init(&texts[k]);
-    tmi_statistic_title(&texts[0], study->plan, r->statistic);
+    tmi_result_title(&texts[0], study->plan, r);
     for (size_t k = 0; k < s->by_count; k++)
-        tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, r->cell, k));
+        tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
     put_share(&texts[1], &c->own);
     put_share(&texts[2], &c->bare);
     if (isnan(width_ratio(c))) tmi_text_put(&texts[3], "–");

@@ -27,12 +27,14 @@ static double real_of(const tmi_value *map, const char *key)
     return kind == TMI_VALUE_REAL || kind == TMI_VALUE_INTEGER ? tmi_value_real(v) : NAN;
 }
 
-/* "mean api00 by stype where ..." */
-static void put_title(tmi_text *text, const tmi_value *statistic)
+/* "mean api00 by stype where ...", "quantile 0.25 api00" */
+static void put_title(tmi_text *text, const tmi_value *statistic, const tmi_value *cell)
 {
+    const double own = real_of(cell, "at"), at = isnan(own) ? real_of(statistic, "at") : own;
     const char *column = tmi_value_field_text(statistic, "column"), *where = tmi_value_field_text(statistic, "where");
     const tmi_value *by = tmi_value_get(statistic, "by");
     tmi_text_put(text, tmi_value_field_text(statistic, "statistic"));
+    if (!isnan(at) && strcmp(tmi_value_field_text(statistic, "statistic"), "quantile") == 0) tmi_text_format(text, " %.6g", at);
     if (*column) tmi_text_format(text, " %s", column);
     for (size_t i = 0; i < tmi_value_size(by); i++)
         tmi_text_format(text, "%s%s", i == 0 ? " by " : ", ", tmi_value_string(tmi_value_at(by, i)));
@@ -58,7 +60,7 @@ static tamis_status add_row(tmi_expected *e, const tmi_value *statistic, const t
     tamis_status status;
     if (isnan(row.size) && share > 0) row.size = (isnan(row.both) ? row.noise : row.both) / share;
     tmi_text_init(&text);
-    put_title(&text, statistic);
+    put_title(&text, statistic, cell);
     TMI_TRY(tmi_text_take(&row.statistic, &text, err));
     put_group(&text, tmi_value_get(cell, "group"));
     TMI_TRY(tmi_text_take(&row.group, &text, err));

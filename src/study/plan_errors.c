@@ -143,11 +143,13 @@ static void put_names(tmi_text *statistic, tmi_text *group, const tamis_coverage
     const tmi_result *r = &study->places.list[i];
     const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_text_put(statistic, tmi_statistic_name(s));
+    if (s->kind == TMI_QUANTILE) tmi_text_format(statistic, " %.6g", tmi_at_of(s, r->cell));
     if (s->column) tmi_text_format(statistic, " %s", s->column->name);
     for (size_t k = 0; k < s->by_count; k++) tmi_text_format(statistic, "%s%s", k == 0 ? " by " : ", ", s->by[k]->name);
     tmi_text_put(group, "");
     for (size_t k = 0; k < s->by_count; k++)
-        tmi_text_format(group, "%s%s=%s", k ? ", " : "", s->by[k]->name, tmi_cell_value(s->by, s->by_count, r->cell, k));
+        tmi_text_format(group, "%s%s=%s", k ? ", " : "", s->by[k]->name,
+                        tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
 }
 
 static const char *const columns[] = {"statistic", "group",     "noise",           "sampling_error",

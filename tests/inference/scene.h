@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "inference/calibration.h"
+#include "inference/distribution.h"
 #include "inference/pool.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
@@ -57,7 +58,7 @@ static inline void scene_read(scene *c)
 {
     tamis_error err = {0};
     scene_prepare(c);
-    for (size_t i = 0; i < c->results.count; i++) {
+    for (size_t i = 0; i < c->results.all; i++) {
         const size_t statistic = c->results.list[i].statistic, cell = c->results.list[i].cell;
         c->results.list[i] = TMI_NO_RESULT;
         c->results.list[i].statistic = statistic;
@@ -66,7 +67,8 @@ static inline void scene_read(scene *c)
     for (size_t i = 0; i < c->plan->statistic_count; i++)
         if (tmi_read_statistic(&c->results.list[scene_first(c, i)], &c->reading, i, &err) != TAMIS_OK)
             fail_msg("%s", err.message);
-    for (size_t i = 0; i < c->results.count; i++) tmi_result_bound(&c->results.list[i]);
+    if (tmi_read_distributions(&c->results, &c->reading, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    for (size_t i = 0; i < c->results.all; i++) tmi_result_bound(&c->results.list[i]);
 }
 
 static inline void scene_postprocess(scene *c)

@@ -84,24 +84,72 @@ static tamis_status find_each(int64_t *points, tamis_quantile *q, const tmi_reco
 
 /* ---- all ---- */
 
+static tamis_status find_all(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
+{
+    tamis_status status;
+    if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
+    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_find_jointly(points, q, records, rng, err));
+    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_find_by_splitting(points, q, records, rng, err));
+    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_find_above(points, q, records, err));
+    else TMI_TRY(find_each(points, q, records, rng, err));
+done:
+    tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */
+    for (size_t i = 0; status != TAMIS_OK && i < q->count; i++) points[i] = 0;
+    return status;
+}
+
 static tamis_status answer(int64_t *points, tamis_quantile *q, const double *values, const int64_t *values_as_points,
                            const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err)
 {
     tmi_records records;
-    tamis_status status;
     if (!points) return tmi_fail(err, TAMIS_INVALID, "points: NULL");
     if (!q) return tmi_fail(err, TAMIS_INVALID, "quantile: NULL");
     for (size_t i = 0; i < q->count; i++) points[i] = 0;
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
-    TMI_TRY(tmi_quantile_records(&records, q, values, values_as_points, weights, count, err));
-    if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
-    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_find_jointly(points, q, &records, rng, err));
-    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_find_by_splitting(points, q, &records, rng, err));
-    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_find_above(points, q, &records, err));
-    else TMI_TRY(find_each(points, q, &records, rng, err));
+    const tamis_status status = tmi_quantile_records(&records, q, values, values_as_points, weights, count, err);
+    if (status == TAMIS_OK) return find_all(points, q, &records, rng, err);
+    tmi_wipe(q->bits, q->bit_count * sizeof *q->bits);
+    return status;
+}
+
+/* ---- records that are counted ---- */
+
+/* Whether records of one point may be taken as one with the weight of all of them: not where each has a place of its own, and not
+ * beyond what weights can add up to. */
+static bool may_be_one(int64_t *most, const tamis_quantile *q, const tmi_entries *e)
+{
+    *most = 1;
+    for (size_t i = 0; i < e->count; i++) *most = e->counts[i] > *most ? e->counts[i] : *most;
+    const bool by_point = q->method == TAMIS_QUANTILE_INVERSE || q->method == TAMIS_QUANTILE_THRESHOLD;
+    return by_point && !e->weights && e->count <= (size_t)(TMI_WEIGHT_SUM / *most);
+}
+
+tamis_status tmi_quantile_entries(int64_t *points, tamis_quantile *q, const tmi_entries *e, tamis_rng *rng, tamis_error *err)
+{
+    int64_t most, *expanded = NULL, *weights = NULL;
+    size_t count = 0;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < q->count; i++) points[i] = 0;
+    if (may_be_one(&most, q, e)) {
+        const tmi_records records = {
+            .points = e->points, .weights = e->counts, .count = e->count, .most_weight = most, .grid = &q->grid};
+        return find_all(points, q, &records, rng, err);
+    }
+    for (size_t i = 0; i < e->count; i++) count += (size_t)e->counts[i];
+    expanded = tmi_alloc(count, sizeof *expanded);
+    if (e->weights) weights = tmi_alloc(count, sizeof *weights);
+    if (!expanded || (e->weights && !weights)) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0, at = 0; i < e->count; i++)
+        for (int64_t k = 0; k < e->counts[i]; k++, at++) {
+            expanded[at] = e->points[i];
+            if (weights) weights[at] = e->weights[i];
+        }
+    status = answer(points, q, NULL, expanded, weights, count, rng, err);
 done:
-    tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */
-    for (size_t i = 0; status != TAMIS_OK && i < q->count; i++) points[i] = 0;
+    if (expanded) tmi_wipe(expanded, count * sizeof *expanded);
+    if (weights) tmi_wipe(weights, count * sizeof *weights);
+    tmi_free(expanded);
+    tmi_free(weights);
     return status;
 }
 

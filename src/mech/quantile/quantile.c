@@ -16,7 +16,6 @@
 #define TAIL 0.75
 #define LEAST_TAIL 0.9
 #define MOST_TAIL 25
-#define SKEWED_STEPS 1000
 
 #define LEAST_LOG_UNIT "1/1000000" /* of a step */
 
@@ -130,6 +129,16 @@ static tamis_status set_inverse(tamis_quantile *q, tamis_error *err)
     return status;
 }
 
+int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count)
+{
+    switch (method) {
+    case TAMIS_QUANTILE_INVERSE: return 8 * (int64_t)count;
+    case TAMIS_QUANTILE_JOINT: return 8;
+    case TAMIS_QUANTILE_SPLIT: return 8 * (int64_t)tmi_split_levels(count);
+    default: return 2 * (int64_t)count;
+    }
+}
+
 /* The rule of docs/quantiles.md, from public numbers alone. */
 static tamis_quantile_method choose(const tamis_quantile_setup *s)
 {
@@ -145,7 +154,7 @@ static tamis_quantile_method choose(const tamis_quantile_setup *s)
 static const tamis_number *choose_log_unit(const tamis_quantile_setup *s, const tmi_grid *grid)
 {
     if (s->log_unit || s->method != TAMIS_QUANTILE_AUTO) return s->log_unit;
-    return grid->low >= 0 && grid->high - grid->low >= SKEWED_STEPS ? s->step : NULL;
+    return grid->low >= 0 && grid->high - grid->low >= TMI_SKEWED_STEPS ? s->step : NULL;
 }
 
 tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *s, tamis_error *err)

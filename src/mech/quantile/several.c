@@ -61,7 +61,7 @@ done:
 
 /* ---- by splitting ---- */
 
-static size_t levels_of(size_t count) { return count == 0 ? 0 : 1 + levels_of(count / 2); }
+size_t tmi_split_levels(size_t count) { return count == 0 ? 0 : 1 + tmi_split_levels(count / 2); }
 
 /* Quantiles from ... to - 1, in the part of the data between the ranks low and high. */
 static tamis_status set_part(tamis_quantile *q, const tamis_number *const *at, size_t from, size_t to, const tamis_number *low,
@@ -86,7 +86,7 @@ done:
 tamis_status tmi_splitting_set(tamis_quantile *q, const tamis_number *const *at, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
-    const int64_t parts = (int64_t)levels_of(q->count) * (q->add_remove ? 1 : 2);
+    const int64_t parts = (int64_t)tmi_split_levels(q->count) * (q->add_remove ? 1 : 2);
     tmi_term epsilon = tmi_div(&e, q->epsilon, tmi_int(&e, parts)), zero = tmi_int(&e, 0), one = tmi_int(&e, 1);
     tamis_status status = e.status;
     if (status == TAMIS_OK) status = set_part(q, at, 0, q->count, zero, one, epsilon, err);

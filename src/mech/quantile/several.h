@@ -64,6 +64,9 @@ tamis_status tmi_joint_find(int64_t *cuts, const tmi_keys *keys, const tmi_joint
 /* The same by splitting, for a quantile of that method. */
 tamis_status tmi_split_find(int64_t *cuts, tamis_quantile *q, const tmi_keys *keys, tamis_rng *rng, tamis_error *err);
 
+/* Levels of splitting. */
+size_t tmi_split_levels(size_t count);
+
 /* Both ways to find the quantiles of a setup. Errors: SYSTEM, INVALID, UNABLE. */
 tamis_status tmi_find_jointly(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err);
 tamis_status tmi_find_by_splitting(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng,

@@ -175,7 +175,7 @@ static tamis_status check_certificate(tmi_verification *v, tamis_error *err)
     status = tmi_certificate_tree(&v->follows, &v->certificate, &v->promised, &reason);
     TMI_TRY(tmi_check_noted(&v->check, "account", status, &reason, err));
     if (!v->follows) goto done;
-    tmi_check_fields(&v->check, v->follows, v->document, "", "hash");
+    tmi_check_fields(&v->check, v->follows, v->document, "", (const char *const[]){"hash", NULL});
     check_hash(v);
     status = v->check.status;
 

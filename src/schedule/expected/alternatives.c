@@ -78,7 +78,8 @@ static tmi_expected_outcome compare(tmi_alternative_kind kind, const tmi_schedul
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     tmi_expected_outcome o = outcome_of(then);
-    if (kind == TMI_HALF_THE_RANGE) return has_range_cut(t) ? with_noise(now, o.noise) : nothing;
+    if (kind == TMI_HALF_THE_RANGE)
+        return has_range_cut(t) && !tmi_is_of_distribution(t->kind) ? with_noise(now, o.noise) : nothing;
     if (kind != TMI_HALF_THE_GROUPS) return o;
     if (!has_groups_joined(t, s->plan)) return nothing;
     const double part = tmi_is_sum(t) && !tmi_by_size(t) ? groups_left(t, s->plan) : 1;

@@ -90,7 +90,7 @@ done:
 
 #define SHARES_OR_LAW "of a category: columns: {NAME: {typical: {\"Yes\": 0.3}}}; of a number: {typical: {mean: 600, sd: 120}}"
 
-typedef enum kind { MEANS, SPREADS, SHARES, CONDITIONS, KINDS } kind;
+typedef enum kind { MEANS, SPREADS, SHARES, CURVES, CONDITIONS, KINDS } kind;
 
 static const struct {
     const char *assumed, *declare;
@@ -99,6 +99,7 @@ static const struct {
     [SPREADS] = {"the standard deviation is half the largest that bounds and mean allow",
                  "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
     [SHARES] = {"groups are of equal size", SHARES_OR_LAW},
+    [CURVES] = {"values are spread evenly over the range", "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
     [CONDITIONS] = {"a condition holds for half of the units", SHARES_OR_LAW},
 };
 
@@ -125,6 +126,7 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const bool about = t->column == c || t->second == c, certain = s->plan->design.kind->takes_all;
+    const bool of_curve = i >= s->plan->asked_count; /* a share of a distribution function */
     if (s->workload.readings[i].known) return false;
     switch (k) {
     case MEANS: return about && !c->typical;
@@ -136,9 +138,10 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
             if ((by == c || by->cut_of == c) && !strata && by->value_count > 1 && !has_all_shares(by)) return true;
         }
         return false;
+    case CURVES: return of_curve && !conditions_are_said(t->column, c);
     default: break;
     }
-    const tmi_plan_column *const indicators[] = {t->column, t->second, t->where};
+    const tmi_plan_column *const indicators[] = {of_curve ? NULL : t->column, t->second, t->where};
     for (size_t j = 0; j < 3; j++)
         if (indicators[j] && indicators[j]->conditions && !conditions_are_said(indicators[j], c)) return true;
     return false;

@@ -157,7 +157,8 @@ static const tmi_plan_column *other(const changed *c, const tmi_plan_column *col
     return column ? &c->columns[column - c->from->columns] : NULL;
 }
 
-/* Numbers that are added up, and columns that results are by, become other columns. Conditions keep theirs. */
+/* Numbers that are added up, and columns that results are by, become other columns. Conditions and distribution functions keep
+ * theirs. */
 static tamis_status change_columns(changed *c, const tmi_change *change, tamis_error *err)
 {
     const tamis_plan *from = c->from;

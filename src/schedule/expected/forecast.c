@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "num/number.h"
 #include "schedule/expected/change.h"
+#include "schedule/expected/distribution.h"
 #include "schedule/result.h"
 
 /* An estimate whose error is above a third of its size is not published by most agencies. */
@@ -27,8 +28,10 @@ tamis_status tmi_forecasts_make(tmi_forecast **list, const tmi_schedule *s, tami
     for (size_t i = 0; i < count; i++) {
         tmi_forecast *f = &(*list)[i];
         f->loss = f->sample = TMI_NULL;
-        TMI_TRY(tmi_prospects_make(&f->groups, &f->count, s, i, err));
+        if (!tmi_is_of_distribution(s->plan->statistics[i].kind)) TMI_TRY(tmi_prospects_make(&f->groups, &f->count, s, i, err));
     }
+    for (size_t i = 0; i < s->plan->asked_count; i++)
+        if (tmi_is_of_distribution(s->plan->statistics[i].kind)) TMI_TRY(tmi_forecast_distribution(*list, s, i, err));
 
 done:
     if (status != TAMIS_OK) {
@@ -183,9 +186,9 @@ tamis_status tmi_forecasts_advise(tmi_forecast *list, const tmi_schedule *s, tam
     trials budgets = {.schedule = s, .most = TAMIS_MAX_LOSS},
            samples = {.schedule = s, .of_sample = true, .most = (double)s->plan->design.population};
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < s->plan->statistic_count; i++) {
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
         const double excess = excess_of(&list[i]);
-        if (s->workload.readings[i].known || excess == 0) continue;
+        if (tmi_is_known(s, i) || excess == 0) continue;
         TMI_TRY(find_enough(&list[i].loss, &budgets, i, now, excess, err));
         if (sample > 0 && sample * excess <= samples.most)
             TMI_TRY(find_enough(&list[i].sample, &samples, i, sample, excess, err));

@@ -19,6 +19,8 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->measures);
     tmi_free(a->by);
     tmi_free(a->slots);
+    tmi_free(a->lists);
+    tmi_free(a->lists_by);
     tmi_free(a->axes);
     tmi_free(a->classes);
     tmi_free(a->class_numbers);
@@ -367,6 +369,8 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     a->measures = tmi_alloc(measures, sizeof *a->measures);
     a->by = tmi_alloc((TMI_MAX_AXES + TMI_MAX_BY + 2) * (count + 1), sizeof *a->by);
     a->slots = tmi_alloc(count, sizeof *a->slots);
+    a->lists = tmi_alloc(schedule->choice_count, sizeof *a->lists);
+    a->lists_by = tmi_alloc(schedule->choice_count * TMI_MAX_BY, sizeof *a->lists_by);
     a->axes = tmi_alloc(w->axis_count, sizeof *a->axes);
     a->classes = tmi_alloc(w->classes_count, sizeof *a->classes);
     a->class_numbers = tmi_alloc(codes, sizeof *a->class_numbers);
@@ -374,13 +378,14 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     a->frame_points = tmi_alloc(schedule->frame.count, sizeof *a->frame_points);
     a->frame_rest = tmi_alloc(schedule->frame.count, sizeof *a->frame_rest);
     a->frame_clamped = tmi_alloc(schedule->frame.count, sizeof *a->frame_clamped);
-    if (!a->tables || !a->measures || !a->by || !a->slots || !a->axes || !a->classes || !a->class_numbers || !a->ends ||
-        !a->frame_points || !a->frame_rest || !a->frame_clamped)
+    if (!a->tables || !a->measures || !a->by || !a->slots || !a->lists || !a->lists_by || !a->axes || !a->classes ||
+        !a->class_numbers || !a->ends || !a->frame_points || !a->frame_rest || !a->frame_clamped)
         TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_asking_make_clusters(a, schedule, err));
     add_design(a, schedule);
     add_axes(a, schedule);
     fill_tables(a, schedule);
+    tmi_asking_add_lists(a, schedule);
     TMI_TRY(check_size(a, err));
 
 done:

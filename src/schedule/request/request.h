@@ -1,8 +1,9 @@
 /* What the engine is asked for, written from the schedule before any row is read: one table for each set of dimensions,
- * each integer in it once; and what may be counted before the charge.                                               */
+ * each integer in it once; a list of points for each choice; and what may be counted before the charge.                                               */
 #ifndef TMI_SCHEDULE_REQUEST_REQUEST_H
 #define TMI_SCHEDULE_REQUEST_REQUEST_H
 
+#include "engine/core/points.h"
 #include "schedule/request/columns.h"
 #include "schedule/request/contributions.h"
 #include "schedule/request/variance_groups.h"
@@ -56,6 +57,8 @@ typedef struct tmi_asking {
     tmi_measure *measures;            /* of all tables */
     const tmi_column **by;            /* of all tables */
     tmi_slot *slots;                  /* one per measurement */
+    tmi_points_request *lists;        /* one per choice */
+    const tmi_column **lists_by;      /* of all of them */
     unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
     tmi_request request;
     tmi_int128 *truth;    /* all answers, in secret memory; NULL before tmi_asking_make_room */
@@ -70,6 +73,9 @@ tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, t
 tamis_status tmi_asking_make_clusters(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 void tmi_asking_add_clusters(tmi_asking *asking, const tmi_schedule *schedule);
 void tmi_asking_place_clusters(tmi_asking *asking);
+
+/* The lists of points of all choices (lists.c); their columns are taken up. */
+void tmi_asking_add_lists(tmi_asking *asking, const tmi_schedule *schedule);
 
 /* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
 tamis_status tmi_asking_draw(tmi_asking *asking, tamis_rng *rng, tamis_error *err);

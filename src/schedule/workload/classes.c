@@ -11,6 +11,8 @@ tmi_question tmi_question_by(const tmi_plan_column *by)
     return by->cut_of ? (tmi_question){.column = by->cut_of, .bins = by} : (tmi_question){.column = by};
 }
 
+tmi_question tmi_question_curve(const tmi_plan_curve *c) { return (tmi_question){.column = c->column, .curve = c}; }
+
 tmi_question tmi_question_if(const tmi_plan_condition *c) { return (tmi_question){.column = c->column, .condition = c}; }
 
 tmi_question tmi_question_whole(const tmi_plan_column *indicator, bool is_where)
@@ -21,6 +23,7 @@ tmi_question tmi_question_whole(const tmi_plan_column *indicator, bool is_where)
 size_t tmi_question_size(const tmi_question *q)
 {
     if (q->bins) return q->bins->value_count;
+    if (q->curve) return q->curve->cut_count + 1;
     return q->condition || q->column->conditions ? 2 : q->column->value_count;
 }
 
@@ -103,6 +106,11 @@ static bool next_cut(int64_t *cut, const tmi_question *q, size_t i)
     if (q->bins) {
         if (i + 1 >= q->bins->value_count) return false;
         *cut = q->bins->cuts[i];
+        return true;
+    }
+    if (q->curve) {
+        if (i >= q->curve->cut_count) return false;
+        *cut = q->curve->cuts[i];
         return true;
     }
     int64_t ends[2];

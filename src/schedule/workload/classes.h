@@ -4,17 +4,19 @@
 
 #include "schedule/workload/workload.h"
 
-/* Something that is asked about a column: its values one by one, its bins, or whether a condition holds; or about an indicator
- * of several columns, whether it is 1. */
+/* Something that is asked about a column: its values one by one, its bins, how many are below each cut, or whether a condition
+ * holds; or about an indicator of several columns, whether it is 1. */
 typedef struct tmi_question {
     const tmi_plan_column *column;       /* a category or number of the file, or that indicator */
     const tmi_plan_column *bins;         /* cuts of it; NULL: none */
+    const tmi_plan_curve *curve;         /* those of a distribution function; NULL: none */
     const tmi_plan_condition *condition; /* NULL: none */
     bool is_where;                       /* of an indicator: missing values are "no" */
 } tmi_question;
 
-/* The values of a `by` column, a condition, an indicator as a whole. */
+/* The values of a `by` column, a distribution function, a condition, an indicator as a whole. */
 tmi_question tmi_question_by(const tmi_plan_column *by);
+tmi_question tmi_question_curve(const tmi_plan_curve *curve);
 tmi_question tmi_question_if(const tmi_plan_condition *condition);
 tmi_question tmi_question_whole(const tmi_plan_column *indicator, bool is_where);
 

@@ -56,17 +56,17 @@ static tamis_status with_room(const making *m, size_t classes, double **factor, 
     return *factor ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-static tamis_status restrict_group(const making *m, const tmi_plan_statistic *t, size_t group, tamis_error *err)
+static tamis_status restrict_group(const making *m, const tmi_plan_statistic *t, const size_t *by, size_t group, tamis_error *err)
 {
     for (size_t k = 0; k < t->by_count; k++) {
         double *factor;
         size_t first, end;
-        if (m->r->by[k] == SIZE_MAX) continue;
-        tamis_status status = with_room(m, m->r->by[k], &factor, err);
+        if (by[k] == SIZE_MAX) continue;
+        tamis_status status = with_room(m, by[k], &factor, err);
         if (status != TAMIS_OK) return status;
-        tmi_classes_of_value(&first, &end, &m->w->classes[m->r->by[k]], t->by[k], tmi_group_code(t, group, k));
+        tmi_classes_of_value(&first, &end, &m->w->classes[by[k]], t->by[k], tmi_group_code(t, group, k));
         for (size_t c = first; c < end; c++) factor[c] = 1;
-        restrict_all(m, m->r->by[k], factor);
+        restrict_all(m, by[k], factor);
         tmi_free(factor);
     }
     return TAMIS_OK;
@@ -151,7 +151,8 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi
     for (size_t k = 0; k < numbers; k++) sum->block[k] = 1;
     for (size_t a = 0; a < c->axis_count; a++)
         for (size_t k = 0; k < m.terms; k++) c->vectors[a][k] = vector_of(&m, c->axes[a], k);
-    if (group != SIZE_MAX) TMI_TRY(restrict_group(&m, t, group, err));
+    if (group != SIZE_MAX) TMI_TRY(restrict_group(&m, t, r->by, group, err));
+    if (r->only) TMI_TRY(restrict_group(&m, r->only->statistic, r->only->by, r->only->group, err));
     TMI_TRY(restrict_where(&m, err));
     for (size_t k = 0; control && w->control_axis != SIZE_MAX && k < m.terms; k++) {
         double *v = vector_of(&m, w->control_axis, k);

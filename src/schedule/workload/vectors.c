@@ -26,6 +26,7 @@ void tmi_variable_power(double *v, const tmi_workload *w, const tmi_variable *x,
     if (!x->column || x->axis == SIZE_MAX) return; /* all rows are in one class */
     if (x->classes != SIZE_MAX) {
         tmi_axis_restrict(v, w, x->axis, x->classes, power == 0 ? x->present : x->one);
+        if (power == 2) tmi_axis_restrict(v, w, x->axis, x->classes, x->one);
         return;
     }
     const tmi_axis *axis = &w->axes[x->axis];

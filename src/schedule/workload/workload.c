@@ -230,6 +230,10 @@ static tamis_status set_classes(tmi_workload *w, tamis_error *err)
             const tmi_question q = tmi_question_by(w->controls[i]);
             if (!divide(&d, 0, &q, false)) return tmi_fail_memory(err);
         }
+        for (size_t i = 0; i < w->plan->curve_count; i++) { /* its shares together, so that one table has all of its bins */
+            const tmi_question q = tmi_question_curve(&w->plan->curves[i]);
+            if (!divide(&d, 0, &q, false)) return tmi_fail_memory(err);
+        }
         for (size_t k = 0; k < w->plan->statistic_count; k++) {
             const size_t i = w->order[k];
             const tmi_plan_column *where = w->readings[i].where;

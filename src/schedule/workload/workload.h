@@ -51,19 +51,28 @@ typedef struct tmi_variable {
     const tmi_plan_column *column; /* NULL: there is none */
     size_t axis;
     size_t classes;        /* of an indicator; SIZE_MAX: the axis is a number's */
-    double *present, *one; /* of an indicator: whether a class has a value, and whether that is 1 */
+    double *present, *one; /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
 } tmi_variable;
+
+/* One group of a statistic, which another one is about that is not by these columns (inference/step_mean.c). */
+typedef struct tmi_only_group {
+    const tmi_plan_statistic *statistic;
+    size_t by[TMI_MAX_BY]; /* classes of its columns; SIZE_MAX: a column that does not matter */
+    size_t group;
+} tmi_only_group;
 
 /* What a statistic reads. Values of a `by` column are ranges of classes. */
 typedef struct tmi_reading_of {
     bool contributed; /* read from contributions */
-    bool known;       /* follows from the design, or is a count that results are calibrated to: nothing is measured */
+    bool known;       /* follows from the design, or from a distribution function, whose shares are statistics of their own, or is
+                         a count that results are calibrated to: nothing is measured */
     size_t world;
     size_t axes[TMI_MAX_AXES]; /* all of them, ascending */
     size_t axis_count;
     size_t by[TMI_MAX_BY];        /* classes of each `by` column; SIZE_MAX: strata that are measured apart */
     const tmi_plan_column *where; /* NULL: there is none, or it is the world */
     bool whole;                   /* its conditions are taken together, as classes of their own */
+    const tmi_only_group *only;   /* NULL: all groups */
     tmi_variable x, y;
 } tmi_reading_of;
 

@@ -1,0 +1,328 @@
+/* A quantile is where the distribution function crosses its level, and its interval Woodruff's: the values at which the interval
+ * of the share below, with sampling error and noise, contains the level. Inequality measures are functions of the distribution
+ * function; to first order they err as the mean of their influence function does, and that mean is read from the tables like any
+ * other, with its errors. */
+#include "inference/distribution.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "inference/range.h"
+#include "inference/step_mean.h"
+#include "num/law/student.h"
+#include "num/number.h"
+#include "schedule/curve_results.h"
+#include "schedule/expected/distribution.h"
+#include "schedule/noise_law.h"
+
+static const char to_the_end[] = "the interval goes to the end of the range: no cut there can be ruled out";
+static const char wide_bin[] =
+    "more than a tenth of the rows are between two cuts, where the distribution function is taken as a straight line";
+static const char long_tail[] = "more than a fiftieth of the rows are above the last cut: their values are inferred";
+static const char no_line[] = "the line is outside the points of the grid: the share is known";
+
+#define WIDE 0.1
+#define LONG 0.02
+
+static void note(tmi_result *result, const char *words)
+{
+    if (result->note_count < TMI_NOTES) result->notes[result->note_count++] = words;
+}
+
+/* One curve of a group, with what its statistics need. */
+typedef struct reading {
+    const tmi_inference *inference;
+    const tmi_plan_statistic *statistic;
+    const tmi_plan_curve *cuts;
+    const tmi_result *shares; /* of the first cut and the first group; those of the other cuts are `groups` further */
+    size_t groups, group;
+    tmi_curve curve;
+    tmi_step_means *means;    /* NULL: not needed so far */
+    tmi_curve everybody;      /* without points: the same */
+    const char *no_everybody; /* why there is none; NULL: there is one */
+} reading;
+
+/* The share at the cut that is nearest to a place. */
+static const tmi_result *share_near(const reading *r, double place)
+{
+    size_t best = 0;
+    for (size_t k = 1; k < r->cuts->cut_count; k++)
+        if (fabs((double)r->cuts->cuts[k] - place) < fabs((double)r->cuts->cuts[best] - place)) best = k;
+    return &r->shares[best * r->groups + r->group];
+}
+
+/* What was done to the shares was done to what is read from them. */
+static void take_facts(tmi_result *result, const tmi_result *share)
+{
+    result->df = share->df;
+    result->limited = share->limited;
+    for (size_t i = 0; i < share->note_count; i++) note(result, share->notes[i]);
+}
+
+/* ---- quantiles ---- */
+
+/* How many standard errors an interval reaches on either side. */
+static tamis_status margin_of(double *margin, const tmi_plan_statistic *t, int64_t df, tamis_error *err)
+{
+    if (df > 0) return tmi_student_quantile(margin, t->confidence, df, err);
+    *margin = tmi_normal_margin(tmi_number_nearest(t->confidence));
+    return TAMIS_OK;
+}
+
+/* The standard error is that of which the interval is the usual multiple; sampling and noise have their parts of the share's
+ * variance there. */
+static tamis_status set_errors(tmi_result *result, const reading *r, double place, tamis_error *err)
+{
+    double margin, sampling, noise;
+    tamis_status status = margin_of(&margin, r->statistic, result->df, err);
+    if (status != TAMIS_OK) return status;
+    tmi_curve_errors(&sampling, &noise, &r->curve, place);
+    result->se = (result->upper - result->lower) / (2 * margin);
+    result->sampling_se = sampling > 0 ? result->se * sqrt(sampling / (sampling + noise)) : 0;
+    result->noise_sd = noise > 0 ? result->se * sqrt(noise / (sampling + noise)) : 0;
+    return TAMIS_OK;
+}
+
+static tamis_status read_quantile(tmi_result *result, const reading *r, double q, const int64_t *chosen, tamis_error *err)
+{
+    const tmi_curve *c = &r->curve;
+    const tmi_range range = tmi_range_of(r->cuts->column);
+    double lower, upper;
+    const double own = tmi_curve_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
+    tmi_curve_invert(&lower, &upper, c, q);
+    take_facts(result, share_near(r, own));
+    result->least = range.low;
+    result->most = range.high;
+    result->estimate = tmi_curve_value(c, place);
+    result->lower = fmin(tmi_curve_value(c, lower), result->estimate);
+    result->upper = fmax(tmi_curve_value(c, upper), result->estimate);
+    if (lower <= c->points[0].place || upper >= c->points[c->count - 1].place) note(result, to_the_end);
+    size_t bin = 0;
+    while (bin + 2 < c->count && c->points[bin + 1].place < own) bin++;
+    const bool wide = c->points[bin + 1].share - c->points[bin].share > WIDE;
+    if (wide && c->points[bin + 1].place - c->points[bin].place > 1) note(result, wide_bin);
+    return set_errors(result, r, own, err);
+}
+
+static tamis_status read_quantiles(tmi_result *list, const reading *r, const int64_t *chosen, tamis_error *err)
+{
+    const tmi_plan_statistic *t = r->statistic;
+    for (size_t k = 0; k < t->at_count; k++) {
+        const size_t cell = r->group * t->at_count + k;
+        tamis_status status = read_quantile(&list[cell], r, tmi_number_nearest(t->at[k]), chosen ? &chosen[cell] : NULL, err);
+        if (status != TAMIS_OK) return status;
+    }
+    return TAMIS_OK;
+}
+
+#define FAR 3     /* times what an interval reaches */
+#define NEAR 0.01 /* at least: a share may have hardly any error */
+
+static bool is_near(const tmi_result *share, double level, double margin)
+{
+    return fabs(share->estimate - level) <= FAR * margin * share->se + NEAR;
+}
+
+bool tmi_decides_quantile(const tamis_plan *plan, const tmi_result *share)
+{
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        if (!tmi_is_of_distribution(t->kind)) continue;
+        const tmi_plan_curve *c = &plan->curves[t->curve];
+        if (share->statistic < c->first || share->statistic >= c->first + c->cut_count) continue;
+        const double margin = tmi_normal_margin(tmi_number_nearest(t->confidence));
+        if (t->kind == TMI_SHARE_BELOW) return true;
+        for (size_t k = 0; k < t->at_count; k++)
+            if (is_near(share, tmi_number_nearest(t->at[k]), margin)) return true;
+    }
+    return false;
+}
+
+/* ---- shares below a line ---- */
+
+static tamis_status read_share(tmi_result *result, const reading *r, tamis_error *err)
+{
+    const tmi_grid *grid = &r->cuts->column->grid;
+    int64_t cut;
+    if (!tmi_line_cut(&cut, r->statistic)) return tmi_fail_memory(err);
+    for (size_t k = 0; k < r->cuts->cut_count; k++) {
+        if (r->cuts->cuts[k] != cut) continue;
+        const size_t statistic = result->statistic, cell = result->cell;
+        *result = r->shares[k * r->groups + r->group];
+        result->statistic = statistic;
+        result->cell = cell;
+        return TAMIS_OK;
+    }
+    result->estimate = result->lower = result->upper = result->least = result->most = cut > grid->high ? 1 : 0;
+    result->se = result->sampling_se = result->noise_sd = 0;
+    result->known = true;
+    note(result, no_line);
+    return TAMIS_OK;
+}
+
+/* ---- inequality ---- */
+
+static void set_limits(tmi_result *result, tmi_statistic_kind kind)
+{
+    result->least = kind == TMI_S80S20 ? 1 : 0;
+    result->most = kind == TMI_S80S20 ? INFINITY : 1;
+}
+
+/* The mean of the influence function, whose values were put into [0, 1], has the errors of the measure in another unit. */
+static void take_errors(tmi_result *result, const tmi_result *mean, const tmi_inequality *measure, double unit)
+{
+    const double wider = sqrt(measure->within);
+    result->sampling_se = unit * wider * mean->sampling_se;
+    result->noise_sd = unit * mean->noise_sd;
+    result->se = hypot(result->sampling_se, result->noise_sd);
+    result->bias = unit * mean->bias;
+    take_facts(result, mean);
+    if (isnan(mean->lower)) {
+        result->reason = mean->reason;
+        return;
+    }
+    const double more = unit * mean->se > 0 ? result->se / (unit * mean->se) : 1;
+    result->lower = fmax(result->estimate - more * unit * (mean->estimate - mean->lower), result->least);
+    result->upper = fmin(result->estimate + more * unit * (mean->upper - mean->estimate), result->most);
+    result->lower = fmin(result->lower, result->estimate);
+    result->upper = fmax(result->upper, result->estimate);
+}
+
+static tamis_status read_mean(tmi_result *mean, reading *r, const double *values, size_t group, tamis_error *err)
+{
+    tamis_status status = r->means ? TAMIS_OK : tmi_step_means_make(&r->means, r->inference, r->statistic->curve, err);
+    return status == TAMIS_OK ? tmi_step_mean_read(mean, r->means, values, group, err) : status;
+}
+
+/* The distribution function of the rows of all groups. */
+static tamis_status read_everybody(reading *r, tamis_error *err)
+{
+    const size_t count = r->cuts->cut_count;
+    tmi_result *shares = tmi_alloc(count, sizeof *shares);
+    double *below = tmi_alloc(count + 1, sizeof *below);
+    tamis_status status = TAMIS_OK;
+    if (!shares || !below) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < count; k++) {
+        below[k] = 1;
+        TMI_TRY(read_mean(&shares[k], r, below, SIZE_MAX, err));
+    }
+    TMI_TRY(tmi_curve_of_results(&r->everybody, &r->no_everybody, r->cuts, shares, 1, 0, err));
+
+done:
+    tmi_free(shares);
+    tmi_free(below);
+    return status;
+}
+
+/* Of a group, with the line of everybody: the error of the share below the line, and that of the share below the median, of which
+ * the rows of the group are a part. Both noises are taken as independent, though a part of them is the same, and lowers the sum. */
+static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *err)
+{
+    const size_t bins = r->cuts->cut_count + 1;
+    double *below = tmi_alloc(bins, sizeof *below), sampling, noise, margin;
+    tmi_result mean = TMI_NO_RESULT;
+    tamis_status status = TAMIS_OK;
+    if (!below) return tmi_fail_memory(err);
+    if (!r->everybody.points) TMI_TRY(read_everybody(r, err));
+    result->reason = r->no_everybody;
+    if (result->reason) goto done;
+    const tmi_group_poverty found = tmi_curve_poverty(&r->curve, &r->everybody, tmi_number_nearest(r->statistic->limit));
+    for (size_t b = 0; b < bins; b++) {
+        const double from = r->curve.points[b].place, to = r->curve.points[b + 1].place;
+        below[b] = fmin(fmax((found.place - from) / (to - from), 0), 1);
+    }
+    TMI_TRY(read_mean(&mean, r, below, r->group, err));
+    take_facts(result, &mean);
+    tmi_curve_errors(&sampling, &noise, &r->everybody, tmi_curve_inverse(&r->everybody, 0.5));
+    const double own = found.value * (1 - found.value), inside = own > 0 ? mean.sampling_se * mean.sampling_se : 0,
+                 both = inside + found.slope * found.slope * sampling - 8 * found.slope * sampling * found.covaries;
+    result->estimate = found.value;
+    result->sampling_se = sqrt(fmax(both, inside / 4));
+    result->noise_sd = hypot(mean.noise_sd, found.slope * sqrt(noise));
+    result->se = hypot(result->sampling_se, result->noise_sd);
+    TMI_TRY(margin_of(&margin, r->statistic, result->df, err));
+    if (isnan(result->se)) result->reason = mean.reason;
+    result->lower = fmax(result->estimate - margin * result->se, 0);
+    result->upper = fmin(result->estimate + margin * result->se, 1);
+
+done:
+    tmi_free(below);
+    return status;
+}
+
+static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *err)
+{
+    const tmi_plan_statistic *t = r->statistic;
+    const size_t bins = r->cuts->cut_count + 1, last = r->curve.count - 2;
+    tmi_inequality measure;
+    tmi_result mean = TMI_NO_RESULT;
+    tamis_status status = tmi_inequality_make(&measure, &r->curve, tmi_measure_of(t->kind),
+                                              t->limit ? tmi_number_nearest(t->limit) : 0, err);
+    if (status != TAMIS_OK) return status;
+    result->reason = measure.reason;
+    if (measure.reason) goto done;
+    result->estimate = measure.value;
+    double low = INFINITY, high = -INFINITY;
+    for (size_t b = 0; b < bins; b++) {
+        low = fmin(low, measure.influence[b]);
+        high = fmax(high, measure.influence[b]);
+    }
+    for (size_t b = 0; b < bins; b++) measure.influence[b] = high > low ? (measure.influence[b] - low) / (high - low) : 0;
+    TMI_TRY(read_mean(&mean, r, measure.influence, r->group, err));
+    take_errors(result, &mean, &measure, high - low);
+    if (t->kind != TMI_POVERTY && 1 - r->curve.points[last].share > LONG) note(result, long_tail);
+
+done:
+    tmi_inequality_clear(&measure);
+    return status;
+}
+
+/* ---- together ---- */
+
+static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chosen, tamis_error *err)
+{
+    const tmi_plan_statistic *t = r->statistic;
+    const size_t cells = t->at_count > 0 ? t->at_count : 1;
+    const char *reason;
+    tamis_status status = tmi_curve_of_results(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
+    if (status != TAMIS_OK) return status;
+    if (t->kind == TMI_SHARE_BELOW) status = read_share(&list[r->group], r, err);
+    else if (reason)
+        for (size_t k = 0; k < cells; k++) list[r->group * cells + k].reason = reason;
+    else if (t->at_count > 0) status = read_quantiles(list, r, chosen, err);
+    else {
+        set_limits(&list[r->group], t->kind);
+        const bool of_others = t->kind == TMI_POVERTY && r->groups > 1;
+        status = of_others ? read_poverty(&list[r->group], r, err) : read_measure(&list[r->group], r, err);
+    }
+    tmi_curve_clear(&r->curve);
+    return status;
+}
+
+tamis_status tmi_read_distributions(tmi_results *results, const tmi_inference *inference, tamis_error *err)
+{
+    const tamis_plan *plan = results->plan;
+    tmi_result **first = tmi_alloc(plan->statistic_count, sizeof *first), *next = results->list;
+    tamis_status status = TAMIS_OK;
+    if (!first) return tmi_fail_memory(err);
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        first[i] = next;
+        next += tmi_statistic_cells(&plan->statistics[i]);
+    }
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &plan->statistics[i];
+        if (!tmi_is_of_distribution(t->kind)) continue;
+        const tmi_plan_curve *curve = &plan->curves[t->curve];
+        reading r = {.inference = inference, .statistic = t, .cuts = curve, .shares = first[curve->first]};
+        r.groups = (size_t)tmi_statistic_cells(&plan->statistics[curve->first]);
+        for (; r.group < r.groups && status == TAMIS_OK; r.group++) {
+            status = tmi_watch_beat(inference->schedule->watch, err);
+            if (status == TAMIS_OK) status = read_group(first[i], &r, inference->chosen ? inference->chosen[i] : NULL, err);
+        }
+        tmi_step_means_free(r.means);
+        tmi_curve_clear(&r.everybody);
+        if (status != TAMIS_OK) break;
+    }
+    tmi_free(first);
+    return status;
+}

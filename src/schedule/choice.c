@@ -1,0 +1,277 @@
+#include "schedule/choice.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "mech/quantile/quantile.h"
+#include "mech/quantile/records.h"
+#include "num/exact.h"
+#include "schedule/schedule.h"
+
+void tmi_choice_clear(tmi_choice *c)
+{
+    tmi_number_frees(&c->part, &c->epsilon, &c->log_unit, NULL);
+    *c = (tmi_choice){0};
+}
+
+/* ---- the budget ---- */
+
+static tmi_term all_shares(tmi_exact *e, const tamis_plan *plan)
+{
+    tmi_term sum = tmi_int(e, 0);
+    for (size_t i = 0; i < plan->asked_count; i++) sum = tmi_add(e, sum, plan->statistics[i].share);
+    return sum;
+}
+
+/* Of what is spent, half of a statistic's share. */
+static tmi_term share_of(tmi_exact *e, const tamis_plan *plan, size_t i)
+{
+    return tmi_div(e, plan->statistics[i].share, tmi_mul(e, tmi_int(e, 2), all_shares(e, plan)));
+}
+
+tamis_status tmi_choices_share(tamis_number **share, const tamis_plan *plan, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term sum = tmi_int(&e, 0);
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (tmi_is_chosen(&plan->statistics[i])) sum = tmi_add(&e, sum, share_of(&e, plan, i));
+    tamis_status status = tmi_exact_copy(share, &e, sum);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* What is spent in all: the tables have what the choices leave. */
+static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term tables = tmi_int(&e, 0);
+    tamis_number *share = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_choices_share(&share, s->plan, err));
+    for (size_t k = 0; k < s->measurement_count; k++) tables = tmi_add(&e, tables, s->measurements[k].part);
+    TMI_TRY(tmi_exact_copy(whole, &e, tmi_div(&e, tables, tmi_sub(&e, tmi_int(&e, 1), share))));
+
+done:
+    tamis_number_free(share);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* The largest number of 20 bits whose square is at most x > 0. */
+static tamis_status root_down(tamis_number **root, const tamis_number *x, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *found = NULL;
+    tamis_status status = TAMIS_OK;
+    int exponent;
+    double mantissa = floor(ldexp(frexp(sqrt(tmi_number_up(x)), &exponent), 20));
+    for (bool fits = false; !fits; mantissa -= 1) {
+        tamis_number_free(found);
+        found = NULL;
+        TMI_TRY(tmi_number_double(&found, ldexp(mantissa, exponent - 20), err));
+        tmi_term square = tmi_mul(&e, found, found);
+        TMI_TRY(e.status);
+        fits = tmi_number_compare(square, x) <= 0;
+    }
+    *root = found;
+    found = NULL;
+
+done:
+    tamis_number_free(found);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+static tamis_status set_epsilon(tmi_choice *c, bool rho, size_t at_count, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *root = NULL;
+    tamis_status status = TAMIS_OK;
+    tmi_term square = tmi_mul(&e, c->part, tmi_int(&e, tmi_quantile_concentration(c->method, at_count)));
+    TMI_TRY(e.status);
+    if (rho) TMI_TRY(root_down(&root, square, err));
+    tmi_term whole = rho ? root : c->part;
+    TMI_TRY(tmi_exact_copy(&c->epsilon, &e, tmi_div(&e, whole, tmi_int(&e, c->add_remove ? 2 : 1))));
+
+done:
+    tamis_number_free(root);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+/* ---- what is public ---- */
+
+/* Whether no record can leave its group for another: there is one group, or groups are public strata. */
+static bool stays_in_group(const tmi_schedule *s, const tmi_plan_statistic *t)
+{
+    return t->by_count == 0 || (t->by_count == 1 && s->sampling.stays && t->by[0] == s->plan->design.by);
+}
+
+/* Whether rows of a group differ in weight. */
+static bool is_weighed(const tmi_schedule *s, const tmi_plan_statistic *t)
+{
+    const tmi_sampling *p = &s->sampling;
+    const bool in_strata = p->weights == TMI_STRATA && tmi_find_strata(t->by, t->by_count, p->design) < t->by_count;
+    return p->weights != TMI_ALIKE && !in_strata;
+}
+
+/* Ranks among all rows, where their number is public and no value is missing. */
+static int64_t complete_rows(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const bool complete = t->by_count == 0 && !t->where && t->column->missing == TMI_NEVER && !is_weighed(s, t) &&
+                          s->plan->privacy.rows_per_unit <= 1;
+    return complete ? tmi_public_rows(s, i, 0) : 0;
+}
+
+static tamis_status check_weights(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+{
+    const tmi_sampling *p = &s->sampling;
+    tmi_int128 all = (tmi_int128)p->most * p->rows;
+    if (!is_weighed(s, t)) return TAMIS_OK;
+    if (s->plan->privacy.design_protected)
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "%s:%d:%d: with `design_variables: protected` one record may change the weights of all others, and no "
+                        "mechanism that chooses a quantile covers that; nearest setting that works: {method: histogram}",
+                        s->plan->name, t->line, t->place);
+    if (p->most > TMI_WEIGHT_MOST || all > TMI_WEIGHT_SUM)
+        return tmi_fail(
+            err, TAMIS_INVALID,
+            "%s:%d:%d: design.weight_step: too fine for a quantile that a mechanism chooses: the largest weight times "
+            "the number of rows must be below 2^62 steps",
+            s->plan->name, t->line, t->place);
+    return TAMIS_OK;
+}
+
+static tamis_status set_method(tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+{
+    const char *name = t->method ? t->method : "auto";
+    if (tamis_quantile_method_of_name(&c->method, name, NULL) == TAMIS_OK) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "%s:%d:%d: `method: %s` is not available in plans in this version; methods that work: auto, inverse, joint, "
+                    "split, threshold, histogram",
+                    s->plan->name, t->line, t->place, name);
+}
+
+/* ---- one choice ---- */
+
+tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *plan)
+{
+    const tmi_plan_statistic *t = &plan->statistics[c->statistic];
+    return (tamis_quantile_setup){.from = t->column->from,
+                                  .to = t->column->to,
+                                  .step = t->column->step,
+                                  .at = (const tamis_number *const *)t->at,
+                                  .at_count = t->at_count,
+                                  .epsilon = c->epsilon,
+                                  .method = c->method,
+                                  .add_remove = c->add_remove,
+                                  .rows_per_unit = c->rows_per_unit,
+                                  .max_weight = c->max_weight,
+                                  .log_unit = c->log_unit,
+                                  .complete = c->rows > 0,
+                                  .rows = c->rows};
+}
+
+/* The mechanism is made once, so that what is wrong with it is known before anything is charged; `auto` becomes what its rule
+ * says. */
+static tamis_status try_mechanism(tmi_choice *c, const tmi_schedule *s, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[c->statistic];
+    const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan);
+    tamis_quantile *quantile = NULL;
+    tamis_error reason = {0};
+    tamis_status status = tamis_quantile_new(&quantile, &setup, &reason);
+    if (status != TAMIS_OK)
+        status = status == TAMIS_INVALID
+                     ? tmi_fail(err, status, "%s:%d:%d: %.900s", s->plan->name, t->line, t->place, reason.message)
+                     : tmi_fail_as(err, &reason);
+    else c->method = tamis_quantile_method_of(quantile);
+    tamis_quantile_free(quantile);
+    return status;
+}
+
+static tamis_status make(tmi_choice *c, const tmi_schedule *s, size_t i, const tamis_number *whole, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_grid *grid = &t->column->grid;
+    tmi_exact e = TMI_EXACT(err);
+    tamis_status status;
+    TMI_TRY(check_weights(s, t, err));
+    *c = (tmi_choice){.statistic = i,
+                      .add_remove = !stays_in_group(s, t),
+                      .rows_per_unit = s->plan->privacy.rows_per_unit > 1 ? s->plan->privacy.rows_per_unit : 1,
+                      .max_weight = is_weighed(s, t) ? s->sampling.most : 0,
+                      .rows = complete_rows(s, i),
+                      .numbers = (size_t)tmi_statistic_cells(t)};
+    c->groups = c->numbers / t->at_count;
+    TMI_TRY(set_method(c, s, t, err));
+    TMI_TRY(tmi_exact_copy(&c->part, &e, tmi_mul(&e, whole, share_of(&e, s->plan, i))));
+    if (grid->low >= 0 && grid->high - grid->low >= TMI_SKEWED_STEPS)
+        TMI_TRY(tmi_number_copy(&c->log_unit, t->column->step, err));
+    if (c->method == TAMIS_QUANTILE_AUTO) { /* its rule needs an epsilon: that of THRESHOLD */
+        TMI_TRY(set_epsilon(c, s->gaussian, 1, err));
+        TMI_TRY(try_mechanism(c, s, err));
+        tamis_number_free(c->epsilon);
+        c->epsilon = NULL;
+    }
+    TMI_TRY(set_epsilon(c, s->gaussian, t->at_count, err));
+    TMI_TRY(try_mechanism(c, s, err));
+
+done:
+    tmi_exact_clear(&e);
+    return status;
+}
+
+tamis_status tmi_choices_make(tmi_schedule *s, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    size_t count = 0;
+    int64_t numbers = 0;
+    tamis_number *whole = NULL;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        if (!tmi_is_chosen(&plan->statistics[i])) continue;
+        count++;
+        numbers += tmi_statistic_cells(&plan->statistics[i]); /* in all at most TMI_MAX_PLAN_CELLS */
+    }
+    if (count == 0) return TAMIS_OK;
+    if (numbers > TMI_MAX_CHOSEN)
+        return tmi_fail(err, TAMIS_INVALID,
+                        "statistics: mechanisms choose at most %lld quantiles, groups and `at` together: use fewer groups, or "
+                        "`method: histogram`",
+                        (long long)TMI_MAX_CHOSEN);
+    s->choices = tmi_alloc(count, sizeof *s->choices);
+    if (!s->choices) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(whole_of(&whole, s, err));
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (tmi_is_chosen(&plan->statistics[i])) TMI_TRY(make(&s->choices[s->choice_count++], s, i, whole, err));
+
+done:
+    tamis_number_free(whole);
+    return status;
+}
+
+/* ---- words ---- */
+
+void tmi_choice_name(tmi_text *text, const tmi_choice *c, const tamis_plan *plan)
+{
+    const tmi_plan_statistic *t = &plan->statistics[c->statistic];
+    if (t->kind == TMI_MEDIAN) tmi_text_format(text, "median of %s", t->column->name);
+    else tmi_text_format(text, "%zu %s of %s", t->at_count, t->at_count == 1 ? "quantile" : "quantiles", t->column->name);
+    for (size_t i = 0; i < t->by_count; i++) tmi_text_format(text, "%s%s", i == 0 ? " by " : ", ", t->by[i]->name);
+    if (t->where) tmi_text_format(text, " where %s", t->where->name);
+}
+
+void tmi_choice_inequality(tmi_text *text, const tmi_choice *c, bool rho)
+{
+    const char *groups = c->groups == 1 ? "" : c->add_remove ? " in each group" : " in each group, which no record can leave";
+    if (c->add_remove)
+        tmi_text_format(text, "a record leaves one group and enters another: e/2 and e/2, e = 2 epsilon, rows added or removed%s",
+                        groups);
+    else tmi_text_format(text, "a record is replaced or left out: e = epsilon%s", groups);
+    if (rho)
+        tmi_text_put(text, c->method == TAMIS_QUANTILE_THRESHOLD
+                               ? "; pure privacy with e in all has rho = e^2 / 2 for one draw"
+                               : "; a loss in a range of length e has rho = e^2 / 8 for one draw");
+}

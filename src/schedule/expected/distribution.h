@@ -1,0 +1,17 @@
+/* What can be expected of quantiles and inequality measures before any row is read: the expected errors of the shares of their
+ * distribution function, and the public guess of the column's distribution, which says how steep that function is. Without a
+ * guess of mean and standard deviation values are taken as uniform over the range. */
+#ifndef TMI_SCHEDULE_EXPECTED_DISTRIBUTION_H
+#define TMI_SCHEDULE_EXPECTED_DISTRIBUTION_H
+
+#include "schedule/expected/forecast.h"
+#include "survey/curve_inequality.h"
+
+/* Which measure a statistic is: poverty, gini, s80s20. */
+tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind);
+
+/* Fills the forecast of statistic i from those of its shares: one for each of its cells, or, where groups are alike, one for each
+ * of its levels `at`. Errors: SYSTEM. */
+tamis_status tmi_forecast_distribution(tmi_forecast *list, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+
+#endif

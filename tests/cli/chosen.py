@@ -1,0 +1,224 @@
+#!/usr/bin/python3
+"""Quantiles that a mechanism chooses, in releases: every design, both verifiers, the ledger, the same release again, forged
+certificates, and the exact quantiles where the budget leaves no noise."""
+import copy
+import hashlib
+import json
+import pathlib
+import sys
+import tempfile
+from fractions import Fraction
+
+from kinds import KINDS, write
+from kit import ENGINES, HERE, INVALID, OK, REFUSED, case, main, tamis, with_memory
+
+sys.path.insert(0, str(HERE.parent))
+import verifier  # noqa: E402
+
+CHOSEN = """  - median: x
+  - {quantile: x, at: [0.25, 0.75], by: h}
+  - {quantile: x, at: [0.4], where: {g: a}, method: inverse, budget_share: 3}
+  - {quantile: x, at: [0.1, 0.5, 0.9], method: split}
+"""
+
+
+PLENTY = (KINDS["srs"][0], KINDS["srs"][1], ("epsilon: 1000", "{epsilon: 4000}"))  # so much that nothing is left to chance
+
+
+class place(tempfile.TemporaryDirectory):
+    def __enter__(self):
+        return pathlib.Path(super().__enter__())
+
+
+def plan(folder, kind, statistics=CHOSEN):
+    """The plan of a kind with other statistics."""
+    write(folder, *kind)
+    text = (folder / "plan.yaml").read_text()
+    head, rest = text.split("statistics:\n")
+    (folder / "plan.yaml").write_text(head + "statistics:\n" + statistics + rest[rest.index("budget:"):])
+
+
+def read(folder, name="certificate.json"):
+    return json.loads((folder / name).read_text())
+
+
+def problems(folder):
+    done = tamis("verify", folder, "--json")
+    assert done.returncode in (OK, INVALID), done.stderr
+    return [p["field"] for p in json.loads(done.stdout)["problems"]]
+
+
+def resigned(folder, certificate):
+    body = {k: v for k, v in certificate.items() if k not in ("guarantee", "hash")}
+    certificate["hash"] = hashlib.sha256(json.dumps(body, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    (folder / "certificate.json").write_text(json.dumps(certificate))
+
+
+def spent(certificate):
+    coin = "rho" if "rho" in certificate["composition"] else "epsilon"
+    parts = [Fraction(m[coin]) for m in certificate["measurements"] + certificate["choices"]]
+    assert sum(parts) == Fraction(certificate["composition"][coin])
+    return [Fraction(c[coin]) / sum(parts) for c in certificate["choices"]]
+
+
+def of_kind(name, kind):
+    def a_release_of_this_design_follows():
+        with place() as folder:
+            plan(folder, kind)
+            done = with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
+            if name.startswith("protected strata"):  # of different weights
+                assert done.returncode == REFUSED and "method: histogram" in done.stderr, done.stderr
+                return
+            assert done.returncode == OK, done.stderr
+            certificate = read(folder / "out")
+            assert spent(certificate) == [Fraction(1, 12), Fraction(1, 12), Fraction(3, 12), Fraction(1, 12)]
+            assert problems(folder / "out") == [] == verifier.verify(folder / "out"), (problems(folder / "out"), verifier.verify(folder / "out"))
+            done = tamis("ledger", "verify", *folder.glob("*.ledger"), "--against", folder / "out")
+            assert done.returncode == OK, done.stdout + done.stderr
+            assert [c["neighbours"] for c in certificate["choices"]] == ["replace", "add_remove", "replace", "replace"]
+            again = with_memory("release", "plan.yaml", "--quiet", "--out", "again", cwd=folder)
+            assert again.returncode == OK, again.stderr
+            assert (folder / "out/measurements.json").read_bytes() == (folder / "again/measurements.json").read_bytes()
+            assert read(folder / "out", "release.json")["results"] == read(folder / "again", "release.json")["results"]
+            assert problems(folder / "again") == [] == verifier.verify(folder / "again")
+    a_release_of_this_design_follows.__name__ = f"a release of {name} follows"
+    case(a_release_of_this_design_follows)
+
+
+for name, kind in KINDS.items():
+    of_kind(name, kind)
+
+
+@case
+def another_order_of_statistics_is_the_same_release():
+    """Of two statistics that differ in nothing that is measured, each has its own draw, and both are found again."""
+    own = ["  - {median: x, method: inverse}\n", "  - mean: x\n", "  - {quantile: x, at: [1/2], method: inverse}\n", "  - {quantile: x, at: [1/4]}\n"]
+    with place() as folder:
+        plan(folder, PLENTY, "".join(own))
+        assert with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
+        plan(folder, PLENTY, "".join(own[::-1]))
+        done = with_memory("release", "plan.yaml", "--quiet", "--out", "again", cwd=folder)
+        assert done.returncode == OK and read(folder / "again")["ledger"]["repeated"], done.stderr
+        first, second = (read(folder / f, "release.json")["results"] for f in ("out", "again"))
+        assert [r["estimate"] for r in first] == [r["estimate"] for r in second[::-1]], (first, second)
+        assert problems(folder / "again") == [] == verifier.verify(folder / "again")
+
+
+FORGERIES = {
+    "a choice is left out": lambda c: c["choices"].pop(1),
+    "all are left out": lambda c: c.pop("choices"),
+    "a part is halved": lambda c: c["choices"][0].update(epsilon=str(Fraction(c["choices"][0]["epsilon"]) / 2)),
+    "an epsilon is halved": lambda c: c["choices"][0].update(found_with_epsilon=str(Fraction(c["choices"][0]["found_with_epsilon"]) / 2)),
+    "an epsilon is doubled": lambda c: c["choices"][1].update(found_with_epsilon=str(Fraction(c["choices"][1]["found_with_epsilon"]) * 2)),
+    "moved becomes replaced": lambda c: c["choices"][1].update(neighbours="replace"),
+    "moved becomes replaced, with its epsilon": lambda c: c["choices"][1].update(
+        neighbours="replace", found_with_epsilon=str(Fraction(c["choices"][1]["found_with_epsilon"]) * 2)),
+    "replaced becomes moved": lambda c: c["choices"][0].update(neighbours="add_remove"),
+    "a largest weight is lower": lambda c: c["choices"][0].update(max_weight=c["choices"][0]["max_weight"] - 1),
+    "there are no weights": lambda c: c["choices"][0].update(max_weight=None),
+    "rows of a unit": lambda c: c["choices"][0].update(rows_per_unit=2),
+    "another position": lambda c: c["choices"][0].update(at=["2/5"]),
+    "another position of several": lambda c: c["choices"][1]["at"].reverse(),
+    "another method": lambda c: c["choices"][1].update(method="inverse"),
+    "an unknown method": lambda c: c["choices"][1].update(method="exact"),
+    "another column": lambda c: c["choices"][0]["column"].update({"from": "-1"}),
+    "another grid": lambda c: c["choices"][0]["grid"].update(step="2"),
+    "fewer groups": lambda c: c["choices"][1].update(groups=2),
+    "no groups": lambda c: c["choices"][1].update(by=[]),
+    "no condition": lambda c: c["choices"][2].update(where=None),
+    "a public number of rows": lambda c: c["choices"][0].update(rows=24),
+    "a log unit": lambda c: c["choices"][0].update(log_unit="1"),
+    "another statistic": lambda c: c["choices"][0].update(statistic=1),
+    "an extra field": lambda c: c["choices"][0].update(more=1),
+}
+SENTENCES = {"an extra field"}  # found by tamis alone
+
+
+@case
+def forged_choices_are_found():
+    with place() as folder:
+        plan(folder, KINDS["strata of which one is taken whole"])
+        assert with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
+        out, genuine = folder / "out", read(folder / "out")
+        assert problems(out) == [] == verifier.verify(out)
+        for name, forge in FORGERIES.items():
+            forged = copy.deepcopy(genuine)
+            forge(forged)
+            assert forged != genuine, name
+            resigned(out, forged)
+            assert any(p.startswith(("choices", "composition", "plan", "hash")) for p in problems(out)), (name, problems(out))
+            if name not in SENTENCES:
+                assert verifier.verify(out / "certificate.json") != [], name
+
+
+@case
+def forged_points_are_found():
+    """Points that were not chosen: the estimates do not follow; nor do points that no mechanism chooses."""
+    with place() as folder:
+        plan(folder, PLENTY)
+        assert with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
+        out, genuine, numbers = folder / "out", read(folder / "out"), read(folder / "out", "measurements.json")
+        for change in (lambda c: c[0]["points"].__setitem__(0, c[0]["points"][0] + (1 if c[0]["points"][0] < 6 else -1)),
+                       lambda c: c[0]["points"].__setitem__(0, 7), lambda c: c[0]["points"].append(1), lambda c: c[0]["points"].clear(),
+                       lambda c: c[1]["points"].__setitem__(slice(0, 2), [6, -2]), lambda c: c[0].update(points=["1"]),
+                       lambda c: c.pop(), lambda c: c.append(c[0]), lambda c: c[0].update(epsilon="1/1000"), lambda c: c[0].pop("points")):
+            forged = copy.deepcopy(numbers)
+            change(forged["choices"])
+            (out / "measurements.json").write_text(json.dumps(forged))
+            certificate = copy.deepcopy(genuine)
+            certificate["files"]["measurements.json"] = hashlib.sha256((out / "measurements.json").read_bytes()).hexdigest()
+            resigned(out, certificate)
+            assert problems(out) != [] and verifier.verify(out) != [], forged["choices"]
+
+
+def quantile(values, q):
+    """The points that are a quantile, or one record away from it, as a cut between two records may be: at most q of the rows and one
+    more below, at most 1 - q and one more above."""
+    n = len(values)
+    return {x for x in range(-2, 7) if sum(v < x for v in values) <= q * n + 1 and sum(v > x for v in values) <= (1 - q) * n + 1}
+
+
+@case
+def with_a_huge_budget_the_quantiles_are_exact():
+    """On every engine, with groups and a condition. A wrong point has probability below e^-60."""
+    rows = [(i % 7 - (i % 3 == 0), "uvw"[i % 3 if i % 5 else 0], "ab"[i % 2]) for i in range(24)]
+    with place() as folder:
+        plan(folder, PLENTY,
+             "  - {median: x, method: inverse}\n  - {quantile: x, at: [1/4, 3/4], by: h}\n  - {quantile: x, at: [3/10], where: {g: a}}\n"
+             "  - {quantile: x, at: [1/10, 1/2], by: h, method: split}\n")
+        (folder / "sample.csv").write_text("x,h,g\n" + "".join(f"{x},{h},{g}\n" for x, h, g in rows))
+        for engine in ENGINES:
+            done = tamis("release", "plan.yaml", "--quiet", "--again", "--engine", engine, "--out", engine, cwd=folder)
+            assert done.returncode == OK, done.stderr
+            points = [c["points"] for c in read(folder / engine, "measurements.json")["choices"]]
+            wanted = [[quantile([r[0] for r in rows], 0.5)],
+                      [quantile([r[0] for r in rows if r[1] == h], q) for h in "uvw" for q in (0.25, 0.75)],
+                      [quantile([r[0] for r in rows if r[2] == "a"], 0.3)],
+                      [quantile([r[0] for r in rows if r[1] == h], q) for h in "uvw" for q in (0.1, 0.5)]]
+            for got, sets in zip(points, wanted):
+                assert len(got) == len(sets) and all(p in s for p, s in zip(got, sets)), (engine, points, wanted)
+
+
+@case
+def check_lists_choices():
+    with place() as folder:
+        plan(folder, KINDS["srs, outsider, rho"])
+        told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
+        assert [c["method"] for c in told["choices"]] == ["inverse", "joint", "inverse", "split"]
+        assert all("points" not in c and "rho" in c for c in told["choices"])
+        done = tamis("check", "plan.yaml", cwd=folder)
+        assert "chosen by a mechanism" in done.stdout and "moved" in done.stdout, done.stdout
+
+
+@case
+def methods_that_plans_do_not_have_are_refused():
+    for method in ("smooth", "prefix"):
+        with place() as folder:
+            plan(folder, KINDS["srs"], f"  - {{median: x, method: {method}}}\n")
+            for command in ("check", "release"):
+                done = tamis(command, "plan.yaml", cwd=folder)
+                assert done.returncode == REFUSED and f"`method: {method}` is not available in plans" in done.stderr, done.stderr
+            assert not list(folder.glob("*.ledger"))
+
+
+main()
