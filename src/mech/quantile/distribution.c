@@ -112,6 +112,7 @@ tamis_status tamis_distribution_new(tamis_distribution **distribution, const tam
     TMI_TRY(check(s, &d->grid, err));
     d->bins = (size_t)s->bins;
     d->most_weight = s->max_weight > 0 ? s->max_weight : 1;
+    d->most_sum = INT64_C(1) << (s->rho ? 40 : 60); /* the entries of F are at most 2^20 */
     d->weighted = s->max_weight > 0;
     d->plain = tmi_alloc(d->bins, sizeof *d->plain);
     d->smooth = tmi_alloc(d->bins, sizeof *d->smooth);
@@ -145,7 +146,7 @@ static tamis_status check_records(const tamis_distribution *d, const tmi_records
     if (r->count > 0 && d->weighted && !r->weights)
         return tmi_fail(err, TAMIS_INVALID, "weights: NULL, and there is a max_weight");
     if (!d->weighted && r->weights) return tmi_fail(err, TAMIS_INVALID, "max_weight: weights need one");
-    if (r->count > (size_t)(TMI_DISTRIBUTION_SUM / d->most_weight))
+    if (r->count > (size_t)(d->most_sum / d->most_weight))
         return tmi_fail(err, TAMIS_INVALID, "there are more records than weights of this size can be added up for");
     if (!d->prepared) return tmi_fail(err, TAMIS_INVALID, "distribution: call tamis_distribution_prepare before each call");
     return TAMIS_OK;
@@ -204,6 +205,14 @@ tamis_status tamis_distribution_at(int64_t *last, double *smooth, double *plain,
     return there ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "distribution: nothing was measured, or there is no such bin");
 }
 
+int64_t tmi_distribution_point(const tamis_distribution *d, double at)
+{
+    const double target = at * d->smooth[d->bins - 1];
+    size_t bin = 0;
+    while (bin + 1 < d->bins && d->smooth[bin] < target) bin++;
+    return tmi_bin_last(d, bin);
+}
+
 tamis_status tamis_distribution_quantile(int64_t *point, const tamis_distribution *d, const tamis_number *at, tamis_error *err)
 {
     if (!point) return tmi_fail(err, TAMIS_INVALID, "point: NULL");
@@ -211,9 +220,6 @@ tamis_status tamis_distribution_quantile(int64_t *point, const tamis_distributio
     if (!d || !d->measured) return tmi_fail(err, TAMIS_INVALID, "distribution: nothing was measured");
     if (!at || tmi_number_sign(at) <= 0 || tmi_number_compare_int(at, 1) >= 0)
         return tmi_fail(err, TAMIS_INVALID, "at must be above 0 and below 1");
-    const double target = tmi_number_nearest(at) * d->smooth[d->bins - 1];
-    size_t bin = 0;
-    while (bin + 1 < d->bins && d->smooth[bin] < target) bin++;
-    *point = tmi_bin_last(d, bin);
+    *point = tmi_distribution_point(d, tmi_number_nearest(at));
     return TAMIS_OK;
 }

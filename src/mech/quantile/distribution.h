@@ -11,9 +11,9 @@
 struct tamis_distribution {
     tmi_grid grid;
     size_t bins;
-    int64_t *ends;        /* last points of the bins */
-    double bins_per_step; /* about */
-    int64_t most_weight;
+    int64_t *ends;                 /* last points of the bins */
+    double bins_per_step;          /* about */
+    int64_t most_weight, most_sum; /* of one record, of all: sums stay below 2^60 */
     bool weighted, prepared, measured;
     int64_t *entries; /* prefix sums: a_k */
     tamis_number *variance;
@@ -24,15 +24,15 @@ struct tamis_distribution {
     double *plain, *smooth, *sd; /* by bin */
 };
 
-/* The largest total weight of all records: sums stay below 2^60. */
-#define TMI_DISTRIBUTION_SUM (INT64_C(1) << 40)
-
 /* The bin of a grid point, and a bin's last point. */
 size_t tmi_bin_of(const tamis_distribution *distribution, int64_t point);
 int64_t tmi_bin_last(const tamis_distribution *distribution, size_t bin);
 
 /* As tamis_distribution_points, from records of any kind. */
 tamis_status tmi_distribution_records(tamis_distribution *distribution, const tmi_records *records, tamis_error *err);
+
+/* As tamis_distribution_quantile, of what was measured. */
+int64_t tmi_distribution_point(const tamis_distribution *distribution, double at);
 
 /* An exact sum with its noise, as a double: what follows uses no data. */
 double tmi_noisy(__int128 exact, int64_t noise);

@@ -2,6 +2,7 @@
 #ifndef TMI_MECH_QUANTILE_QUANTILE_H
 #define TMI_MECH_QUANTILE_QUANTILE_H
 
+#include <tamis/distribution.h>
 #include <tamis/quantile.h>
 
 #include "mech/quantile/inverse.h"
@@ -16,7 +17,7 @@ struct tamis_quantile {
     tamis_quantile_method method; /* not AUTO */
     tmi_grid grid;
     tamis_number *log_unit; /* in steps; NULL: uniform */
-    tamis_number *epsilon;
+    tamis_number *epsilon;  /* NULL: PREFIX */
     int64_t rows_per_unit, most_weight;
     bool add_remove, weighted;
     int64_t rows;        /* public number of rows; 0: not known */
@@ -25,10 +26,12 @@ struct tamis_quantile {
     int64_t *ranks, common;   /* JOINT: P_j and d */
     tamis_number *joint_rate; /* JOINT */
     tamis_number *key_unit;   /* JOINT, SPLIT: log_unit in places of keys */
-    struct tmi_above *above;  /* THRESHOLD: the noise of each */
-    int64_t *candidates;      /* THRESHOLD */
+    struct tmi_above *above;  /* THRESHOLD, HISTOGRAM: the noise of each */
+    int64_t *candidates;      /* THRESHOLD, HISTOGRAM */
     size_t candidate_count;
-    tmi_uniform_bits *bits; /* of the next call */
+    struct tmi_smooth *smooth;        /* SMOOTH: the noise of each */
+    tamis_distribution *distribution; /* TREE, PREFIX */
+    tmi_uniform_bits *bits;           /* of the next call */
     size_t bit_count;
 };
 
