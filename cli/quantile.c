@@ -41,7 +41,12 @@ static int print(const cli_call *call, const tamis_statistic *statistic)
 static int check(const cli_call *call, const tamis_file_quantile *asked)
 {
     static const char *const names[][2] = {{"max_weight", "max-weight"}, {"log_unit", "log-unit"}};
+    if (!asked->what.epsilon && !asked->what.rho)
+        return cli_wrong_usage(call->command, "--epsilon E is missing, or --rho R for the method prefix");
+    if (asked->budget_delta && !asked->what.delta)
+        return cli_wrong_usage(call->command, "--budget-delta is for a ledger whose first call has a --delta");
     tamis_quantile_setup what = asked->what;
+    what.max_weight = asked->weight != NULL; /* whether there are weights */
     tamis_quantile *quantile;
     tamis_error err = {0};
     const char *message = err.message, *option = NULL;
@@ -74,12 +79,14 @@ static int answer(const cli_call *call, tamis_file_quantile *asked)
     return code;
 }
 
-enum { FROM, TO, STEP, EPSILON, MAX_WEIGHT, LOG_UNIT, BUDGET, NUMBERS };
+enum { FROM, TO, STEP, EPSILON, DELTA, RHO, MAX_WEIGHT, LOG_UNIT, BUDGET, BUDGET_DELTA, NUMBERS };
 
 static int run(const cli_call *call)
 {
-    static const char *const options[NUMBERS] = {"from", "to", "step", "epsilon", "max-weight", "log-unit", "budget"};
-    const char *at = cli_value(call, "at"), *method = cli_value(call, "method"), *relation = cli_value(call, "neighbours");
+    static const char *const options[NUMBERS] = {"from", "to",         "step",     "epsilon", "delta",
+                                                 "rho",  "max-weight", "log-unit", "budget",  "budget-delta"};
+    const char *at = cli_value(call, "at"), *method = cli_value(call, "method"), *relation = cli_value(call, "neighbours"),
+               *bins = cli_value(call, "bins");
     tamis_number *numbers[NUMBERS] = {0}, **list = NULL;
     size_t count = 0;
     int code = 0;
@@ -96,13 +103,18 @@ static int run(const cli_call *call)
                                           .at = (const tamis_number *const *)list,
                                           .at_count = count,
                                           .epsilon = numbers[EPSILON],
+                                          .delta = numbers[DELTA],
+                                          .rho = numbers[RHO],
                                           .log_unit = numbers[LOG_UNIT],
                                           .complete = cli_value(call, "complete") != NULL,
                                           .add_remove = relation && strcmp(relation, "add_remove") == 0},
                                  .budget = numbers[BUDGET],
+                                 .budget_delta = numbers[BUDGET_DELTA],
                                  .again = cli_value(call, "again") != NULL};
     if (code == 0 && method && tamis_quantile_method_of_name(&asked.what.method, method, NULL) != TAMIS_OK)
         code = cli_wrong_usage(call->command, "--method: there is none of this name");
+    if (code == 0 && bins && !cli_whole(&asked.what.bins, bins, 1, TAMIS_BINS))
+        code = cli_wrong_usage(call->command, "--bins must be a whole number from 1 to %d", TAMIS_BINS);
     if (code == 0 && cli_value(call, "engine") &&
         tamis_engine_of_name(&asked.engine, cli_value(call, "engine"), NULL) != TAMIS_OK)
         code = cli_wrong_usage(call->command, "--engine: there is none of this name");
@@ -122,6 +134,11 @@ const cli_command cli_command_quantile = {
         "--to; values outside count as the nearer of the two, so bounds may be chosen without looking at the data, and should "
         "be: the tighter they are, the better the estimates. Missing values are left out. Values that many rows share are "
         "found exactly with high probability.\n\n"
+        "The method is chosen from public numbers unless --method names one: inverse, joint, split and threshold choose among "
+        "the "
+        "multiples of --step; smooth adds noise for the smooth sensitivity; histogram looks at equally spaced cuts until enough "
+        "rows are below; tree and prefix read the quantiles from a noisy distribution function. `tamis study quantile` compares "
+        "them.\n\n"
         "The call is charged to FILE.ledger, which the first one creates with --budget, or with its own epsilon, as the limit "
         "for all. 'tamis ledger raise' raises it. The same call again returns the same numbers and costs nothing. The "
         "guarantee is for one row; all quantiles of a call share epsilon.\n\n"
@@ -135,18 +152,23 @@ const cli_command cli_command_quantile = {
          {"from", "X", .needed = true, .help = "the smallest estimate"},
          {"to", "X", .needed = true, .help = "the largest estimate"},
          {"step", "X", .help = "estimates are multiples of it; default: 1"},
-         {"epsilon", "E", .needed = true, .help = "the privacy loss of all quantiles together"},
+         {"epsilon", "E", .help = "the privacy loss of all quantiles together"},
+         {"delta", "D", .help = "method smooth: with a delta its noise is smaller; default: 0"},
+         {"rho", "R", .help = "method prefix: zero-concentrated privacy, in place of epsilon"},
          {"weight", "NAME", .help = "a column of weights; needs --max-weight"},
          {"max-weight", "W", .help = "larger weights count as this one"},
-         {"method", "NAME", .choices = "auto inverse joint split threshold",
-          .help = "auto, inverse, joint, split or threshold; default: auto"},
+         {"method", "NAME", .choices = "auto inverse joint split threshold smooth histogram tree prefix",
+          .help = "auto, inverse, joint, split, threshold, smooth, histogram, tree or prefix; default: auto"},
+         {"bins", "N",
+          .help = "methods histogram, tree and prefix: into how many parts the range is cut; default: 256 cuts, or 4096 bins"},
          {"complete", .help = "hardly any value is missing: then high quantiles of few rows can be found with less noise"},
          {"log-unit", "X",
           .help = "for skewed data such as incomes: spread the noise evenly over the logarithm of the value, above this unit"},
          {"neighbours", "NAME", .choices = "replace add_remove",
           .help = "what is protected: that a row is replaced (the number of rows is public), or that it is there at all; "
                   "default: replace"},
-         {"budget", "E", .help = "the limit of a new ledger; default: the epsilon of this call"},
+         {"budget", "E", .help = "the limit of a new ledger: epsilon, or with --rho a rho; default: that of this call"},
+         {"budget-delta", "D", .help = "with --delta: the delta of that limit; default: the delta of this call"},
          {"again", .help = "pay for fresh estimates although the same was asked before"},
          CLI_ENGINE_OPTION},
     .examples = {{"tamis quantile apisrs.csv --column api00 --from 200 --to 1000 --epsilon 1", "the median of a column"}},

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "mech/quantile/above.h"
+#include "mech/quantile/distribution.h"
 #include "mech/quantile/several.h"
 #include "mech/quantile/smooth.h"
 #include "num/exact.h"
@@ -268,6 +269,18 @@ tamis_status tamis_quantile_method_of_name(tamis_quantile_method *method, const 
 tamis_quantile_method tamis_quantile_method_of(const tamis_quantile *quantile)
 {
     return quantile ? quantile->method : TAMIS_QUANTILE_AUTO;
+}
+
+int64_t tmi_quantile_bins(const tamis_quantile *q)
+{
+    return q->distribution ? (int64_t)q->distribution->bins : (int64_t)q->candidate_count;
+}
+
+double tmi_quantile_deviation(const tamis_quantile *q)
+{
+    double most = 0;
+    for (size_t i = 0; q->distribution && i < q->distribution->bins; i++) most = fmax(most, q->distribution->sd[i]);
+    return most / (double)q->most_weight;
 }
 
 void tamis_quantile_grid(int64_t *low, int64_t *high, const tamis_quantile *quantile)

@@ -52,6 +52,12 @@ tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *a
 tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, size_t number, const tmi_records *records,
                               tamis_error *err);
 
+/* The number of candidates or bins of a method that has any; else 0. */
+int64_t tmi_quantile_bins(const tamis_quantile *quantile);
+
+/* TREE, PREFIX: the largest standard deviation of the noise of a prefix sum, in records of the largest weight; else 0. */
+double tmi_quantile_deviation(const tamis_quantile *quantile);
+
 /* The records of a call. INVALID. */
 tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *quantile, const double *values,
                                   const int64_t *points, const int64_t *weights, size_t count, tamis_error *err);

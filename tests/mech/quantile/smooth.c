@@ -101,8 +101,12 @@ static void windows_are_wide_enough(void **state)
     static double values[N];
     uint64_t stream = 11;
     (void)state;
-    for (int kind = 0; kind < 4; kind++) {
-        tamis_quantile *q = quantile_of("1000000", "1/4", kind % 2 ? "1/20" : "1", kind == 3 ? "1/1000000" : NULL, N);
+    for (int kind = 0; kind < 5; kind++) {
+        tamis_quantile *q = quantile_of("1000000", "1/4",
+                                        kind == 4  ? "1/1000"
+                                        : kind % 2 ? "1/20"
+                                                   : "1",
+                                        kind == 3 ? "1/1000000" : NULL, N);
         for (size_t i = 0; i < N; i++) {
             const uint64_t draw = next_number(&stream);
             points[i] = kind == 2 ? 7000 + (int64_t)(draw % 3) * 1000 : (int64_t)(draw % 100000); /* heaps, or spread out */
