@@ -4,30 +4,6 @@
 
 #include "cli.h"
 
-/* "0.1,0.5,0.9" */
-static int read_list(tamis_number ***list, size_t *count, const cli_call *call, const char *text)
-{
-    size_t most = 1;
-    int code = 0;
-    for (const char *c = text; *c; c++) most += *c == ',';
-    char *copy = malloc(strlen(text) + 1);
-    *count = 0;
-    *list = calloc(most, sizeof **list);
-    if (!copy || !*list) {
-        free(copy);
-        return cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
-    }
-    strcpy(copy, text);
-    for (char *part = copy, *next; code == 0 && part; part = next) {
-        next = strchr(part, ',');
-        if (next) *next++ = '\0';
-        if (tamis_number_read(&(*list)[*count], part, NULL) == TAMIS_OK) ++*count;
-        else code = cli_wrong_usage(call->command, "--at must be numbers between 0 and 1, such as 0.1,0.5,0.9");
-    }
-    free(copy);
-    return code;
-}
-
 static int print(const cli_call *call, const tamis_statistic *statistic)
 {
     tamis_error err = {0};
@@ -92,7 +68,7 @@ static int run(const cli_call *call)
     int code = 0;
     for (size_t i = 0; i < NUMBERS && code == 0; i++) code = cli_number(&numbers[i], call, options[i]);
     if (code == 0 && !numbers[STEP] && tamis_number_read(&numbers[STEP], "1", NULL) != TAMIS_OK) code = TAMIS_SYSTEM;
-    if (code == 0) code = read_list(&list, &count, call, at ? at : "0.5");
+    if (code == 0) code = cli_shares(&list, &count, call, at ? at : "0.5");
     tamis_file_quantile asked = {.file = call->operands[0],
                                  .column = cli_value(call, "column"),
                                  .weight = cli_value(call, "weight"),

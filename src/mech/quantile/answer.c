@@ -95,11 +95,11 @@ static tamis_status read_from_distribution(int64_t *points, tamis_quantile *q, c
     return status;
 }
 
-static tamis_status find_all(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
+tamis_status tmi_quantile_find(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
 {
     switch (q->method) {
-    case TAMIS_QUANTILE_JOINT: return tmi_find_jointly(points, q, records, rng, err);
-    case TAMIS_QUANTILE_SPLIT: return tmi_find_by_splitting(points, q, records, rng, err);
+    case TAMIS_QUANTILE_JOINT:
+    case TAMIS_QUANTILE_SPLIT: return tmi_find_several(points, q, records, rng, err);
     case TAMIS_QUANTILE_THRESHOLD:
     case TAMIS_QUANTILE_HISTOGRAM: return tmi_find_above(points, q, records, err);
     case TAMIS_QUANTILE_SMOOTH: return tmi_find_smooth(points, q, records, rng, err);
@@ -120,7 +120,7 @@ static tamis_status answer(int64_t *points, tamis_quantile *q, const double *val
     if (!rng) return tmi_fail(err, TAMIS_INVALID, "rng: NULL");
     TMI_TRY(tmi_quantile_records(&records, q, values, values_as_points, weights, count, err));
     if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
-    TMI_TRY(find_all(points, q, &records, rng, err));
+    TMI_TRY(tmi_quantile_find(points, q, &records, rng, err));
 done:
     tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */
     for (size_t i = 0; status != TAMIS_OK && i < q->count; i++) points[i] = 0;

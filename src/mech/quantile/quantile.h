@@ -58,6 +58,10 @@ int64_t tmi_quantile_bins(const tamis_quantile *quantile);
 /* TREE, PREFIX: the largest standard deviation of the noise of a prefix sum, in records of the largest weight; else 0. */
 double tmi_quantile_deviation(const tamis_quantile *quantile);
 
+/* The answers with what has been drawn. Errors: SYSTEM, INVALID, UNABLE. */
+tamis_status tmi_quantile_find(int64_t *points, tamis_quantile *quantile, const tmi_records *records, tamis_rng *rng,
+                               tamis_error *err);
+
 /* The records of a call. INVALID. */
 tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *quantile, const double *values,
                                   const int64_t *points, const int64_t *weights, size_t count, tamis_error *err);
