@@ -13,32 +13,36 @@ static int print(const cli_call *call, const tamis_statistic *statistic)
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, NULL);
 }
 
-/* What the library says about its parameters is said about the options: these are known before any file is opened. */
-static int check(const cli_call *call, const tamis_file_quantile *asked)
+int cli_quantile_wrong(const cli_call *call, const tamis_error *err)
 {
     static const char *const names[][2] = {{"max_weight", "max-weight"}, {"log_unit", "log-unit"}};
-    if (!asked->what.epsilon && !asked->what.rho)
-        return cli_wrong_usage(call->command, "--epsilon E is missing, or --rho R for the method prefix");
-    if (asked->budget_delta && !asked->what.delta)
-        return cli_wrong_usage(call->command, "--budget-delta is for a ledger whose first call has a --delta");
-    tamis_quantile_setup what = asked->what;
-    what.max_weight = asked->weight != NULL; /* whether there are weights */
-    tamis_quantile *quantile;
-    tamis_error err = {0};
-    const char *message = err.message, *option = NULL;
-    if ((asked->weight != NULL) != (asked->max_weight != NULL))
-        return cli_wrong_usage(call->command, "--weight and --max-weight need each other");
-    if (tamis_quantile_new(&quantile, &what, &err) == TAMIS_OK) {
-        tamis_quantile_free(quantile);
-        return 0;
-    }
-    if (err.status != TAMIS_INVALID) return cli_failed(&err, NULL);
+    const char *message = err->message, *option = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(message, names[i][0], strlen(names[i][0])) == 0) {
             option = names[i][1];
             message += strlen(names[i][0]);
         }
     return cli_wrong_usage(call->command, "--%s%s", option ? option : "", message);
+}
+
+/* What is known before any file is opened. */
+static int check(const cli_call *call, const tamis_file_quantile *asked)
+{
+    tamis_quantile_setup what = asked->what;
+    what.max_weight = asked->weight != NULL; /* whether there are weights */
+    tamis_quantile *quantile;
+    tamis_error err = {0};
+    if (!asked->what.epsilon && !asked->what.rho)
+        return cli_wrong_usage(call->command, "--epsilon E is missing, or --rho R for the method prefix");
+    if (asked->budget_delta && !asked->what.delta)
+        return cli_wrong_usage(call->command, "--budget-delta is for a ledger whose first call has a --delta");
+    if ((asked->weight != NULL) != (asked->max_weight != NULL))
+        return cli_wrong_usage(call->command, "--weight and --max-weight need each other");
+    if (tamis_quantile_new(&quantile, &what, &err) == TAMIS_OK) {
+        tamis_quantile_free(quantile);
+        return 0;
+    }
+    return err.status == TAMIS_INVALID ? cli_quantile_wrong(call, &err) : cli_failed(&err, NULL);
 }
 
 static int answer(const cli_call *call, tamis_file_quantile *asked)

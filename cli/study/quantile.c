@@ -4,6 +4,26 @@
 
 #include "study.h"
 
+/* Grid, quantiles and loss as one method sees them, before a population is read; delta and bins where they belong. */
+static int check(const cli_call *call, const tamis_quantile_setup *asked)
+{
+    static const tamis_quantile_method methods[] = {TAMIS_QUANTILE_INVERSE, TAMIS_QUANTILE_SMOOTH, TAMIS_QUANTILE_HISTOGRAM,
+                                                    TAMIS_QUANTILE_TREE};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        tamis_quantile_setup what = *asked;
+        tamis_quantile *quantile;
+        tamis_error err = {0};
+        what.method = methods[i];
+        if (what.method == TAMIS_QUANTILE_SMOOTH && (!what.delta || what.add_remove)) continue;
+        if (what.method != TAMIS_QUANTILE_SMOOTH) what.delta = NULL;
+        if (what.method == TAMIS_QUANTILE_INVERSE || what.method == TAMIS_QUANTILE_SMOOTH) what.bins = 0;
+        if (tamis_quantile_new(&quantile, &what, &err) != TAMIS_OK)
+            return err.status == TAMIS_INVALID ? cli_quantile_wrong(call, &err) : cli_failed(&err, NULL);
+        tamis_quantile_free(quantile);
+    }
+    return 0;
+}
+
 enum { FROM, TO, STEP, EPSILON, DELTA, LOG_UNIT, NUMBERS };
 
 static int run_quantile(const cli_call *call)
@@ -42,6 +62,7 @@ static int run_quantile(const cli_call *call)
         code = cli_wrong_usage(call->command, "--rows must be a whole number from 1 to 1000000");
     if (code == 0 && bins && !cli_whole(&asked.what.bins, bins, 1, TAMIS_BINS))
         code = cli_wrong_usage(call->command, "--bins must be a whole number from 1 to %d", TAMIS_BINS);
+    if (code == 0) code = check(call, &asked.what);
     if (code == 0) {
         cli_progress_begin(&progress, call);
         const tamis_status status = tamis_study_quantile(&study, &asked, &how, &err);
