@@ -53,11 +53,11 @@ typedef struct tamis_quantile_setup {
     const tamis_number
         *log_unit; /* NULL: all grid points have the same measure. Else the measure is that of log(x - from + unit):
                                      for skewed data, with a unit, such as 1 euro, below which differences do not matter */
-    int64_t
-        bins; /* HISTOGRAM, TREE, PREFIX: how many; 0: 256, or with a distribution function 4096, or as many as the grid has */
-    int complete; /* THRESHOLD, HISTOGRAM, replaced rows without weights, and `rows`: values are hardly ever missing, so ranks are among
-                     all rows, their number is a public threshold and the noise is smaller; a missing value counts as large */
-    int64_t rows; /* how many rows there are, missing values included, if neighbours have as many; 0: not known. For AUTO,
+    int64_t bins;  /* HISTOGRAM, TREE, PREFIX: how many; 0: 256 cuts, or 4096 bins, or as many as the grid has */
+    int complete;  /* THRESHOLD, HISTOGRAM, replaced rows without weights, and `rows`: values are hardly ever missing, so ranks
+                     are among all rows, their number is a public threshold and the noise is smaller; a missing value counts as
+                     large */
+    int64_t rows;  /* how many rows there are, missing values included, if neighbours have as many; 0: not known. For AUTO,
                      SMOOTH (0: as many as records) and `complete` */
 } tamis_quantile_setup;
 
@@ -68,8 +68,8 @@ typedef struct tamis_quantile tamis_quantile;
  *          rows_per_unit <= 2^20, max_weight <= 2^40 (TREE, PREFIX: 2^20); log_unit at least a millionth of the step; bins from 1
  *          to TAMIS_BINS, fewer than grid points.
  * Gives    a quantile that the caller frees with tamis_quantile_free; NULL on failure. The numbers are copied. All answers of
- *          one call are together epsilon-private, or (epsilon, delta)-private, or rho-zCDP, for a unit, its values, its weights and
- *          which of its values are missing.
+ *          one call are together epsilon-private, or (epsilon, delta)-private, or rho-zCDP, for a unit, its values, its weights
+ *          and which of its values are missing.
  * Errors   INVALID, UNABLE (no noise for this delta), SYSTEM (memory).
  * Paper    quantile, 2.2 and 3.1, on a grid with ties (docs/papers.md#quantile-3-1).                                           */
 TAMIS_USE tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *setup, tamis_error *err);

@@ -165,12 +165,13 @@ typedef struct tamis_study_quantiles {
     tamis_quantile_setup what; /* grid, at, epsilon, delta, bins ...; its method, rho, rows, max_weight are not looked at */
 } tamis_study_quantiles;
 
-/* Every method on the same files, all with epsilon together: how far their answers are from the file's quantiles. A method that counts
- * in rho gets epsilon^2 / 2, which is what epsilon counts in an account of rho. The answers are made by the code of
+/* Every method on the same files, all with epsilon together: how far their answers are from the file's quantiles. A method that
+ * counts in rho gets epsilon^2 / 2, which is what epsilon counts in an account of rho. The answers are made by the code of
  * <tamis/quantile.h>, with repeatable noise.
  *
- * Needs    what.at of at most TAMIS_STUDY_QUANTILES; from 1 to 10^6 rows, no more than the population has. 200 runs unless the options
- *          say otherwise, 100000 at most. A law is drawn once, as a population of 100,001 people, unless population.size says otherwise.
+ * Needs    what.at of at most TAMIS_STUDY_QUANTILES; from 1 to 10^6 rows, no more than the population has. 200 runs unless the
+ *          options say otherwise, 100000 at most. A law is drawn once, as a population of 100,001 people, unless
+ *          population.size says otherwise.
  * Gives    a study that the caller frees; NULL on failure. Medians, 95th percentiles and root mean squares of |error|.
  * Cost     runs * (all methods): some milliseconds each; method joint takes longer for a small epsilon.
  * Errors   INVALID (the population, what is asked), SYSTEM (cancelled, memory), UNABLE.                               */

@@ -49,8 +49,9 @@ static void studies_are_repeatable(void **state)
     for (size_t i = 0; i < 3; i++) tamis_study_free(studies[i]);
 }
 
-/* Each method draws what the study puts in its place, with the same law: the share of answers up to each quartile of the real ones
- * differs by less than seven standard errors, sqrt(2 / (4 DRAWS)) at most: false alarms below 10^-11 each. Seeds 21 and 6. */
+/* Each method draws what the study puts in its place, with the same law: the share of answers up to each quartile of the real
+ * ones differs by less than seven standard errors, sqrt(2 / (4 DRAWS)) at most: false alarms below 10^-11 each. Seeds 21 and 6.
+ * */
 static void imagined_answers_have_the_law(void **state)
 {
     enum { DRAWS = 1000, N = 60 };

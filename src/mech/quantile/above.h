@@ -25,16 +25,17 @@
  *
  * The noise of each quantile is its own, threshold included.
  *
- * HistogramMethod. The paper's method, as repaired in <tamis/mech.h>, is the same with equally spaced cuts and two-sided noise: discrete
- * Laplace, P(k) proportional to exp(-|k| / scale), which also loses at most exp(-S / scale) when it is shifted by S, so both conditions
- * are sufficient as they are. There is no shift of the threshold, and every quantile has its part of epsilon. */
+ * HistogramMethod. The paper's method, as repaired in <tamis/mech.h>, is the same with equally spaced cuts and two-sided noise:
+ * discrete Laplace, P(k) proportional to exp(-|k| / scale), which also loses at most exp(-S / scale) when it is shifted by S,
+ * so both conditions are sufficient as they are. There is no shift of the threshold, and every quantile has its part of
+ * epsilon. */
 #ifndef TMI_MECH_QUANTILE_ABOVE_H
 #define TMI_MECH_QUANTILE_ABOVE_H
 
 #include "mech/quantile/quantile.h"
 
-/* The candidates of a grid: `list` NULL counts them; and `count` equally spaced cuts, of which the last is the highest point. Needs 1
- * <= count <= high - low, or count = 1. */
+/* The candidates of a grid: `list` NULL counts them; and `count` equally spaced cuts, of which the last is the highest point.
+ * Needs 1 <= count <= high - low, or count = 1. */
 size_t tmi_candidates(int64_t *list, const tmi_grid *grid);
 void tmi_cuts(int64_t *list, size_t count, const tmi_grid *grid);
 

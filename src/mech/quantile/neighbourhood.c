@@ -1,9 +1,10 @@
 /* The values around a rank, and the smooth sensitivity that follows from them.
  *
- * The search is that of mech/smooth_exact.c: row i has the distance u_i below the centre, column j the distance v_j above, and the
- * best column does not grow with the row, so divide and conquer finds all rows' maxima. A column replaces the best one of a row
- * only if it is certainly larger. Each term is known to a share of 2^-(bits - 10), so a level of the recursion costs at most a share
- * of 2^-(bits - 12) of the range, and there are fewer than 64 levels: the maximum is too small by at most range * 2^-(bits - 20). */
+ * The search is that of mech/smooth_exact.c: row i has the distance u_i below the centre, column j the distance v_j above, and
+ * the best column does not grow with the row, so divide and conquer finds all rows' maxima. A column replaces the best one of a
+ * row only if it is certainly larger. Each term is known to a share of 2^-(bits - 10), so a level of the recursion costs at
+ * most a share of 2^-(bits - 12) of the range, and there are fewer than 64 levels: the maximum is too small by at most range *
+ * 2^-(bits - 20). */
 #include <math.h>
 
 #include "base/memory.h"

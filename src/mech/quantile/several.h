@@ -44,8 +44,8 @@ int64_t tmi_places(const tmi_grid *grid);
 /* Draws the places, then reads the records. Errors: SYSTEM, INVALID (too many records). */
 tamis_status tmi_keys_make(tmi_keys *keys, const tmi_records *records, tamis_rng *rng, tamis_error *err);
 
-/* Its two steps: room for the keys; and, when keys->keys has a place from 0 to places - 1 for each record, the keys themselves, sorted.
- * After a failure there is nothing to clear. */
+/* Its two steps: room for the keys; and, when keys->keys has a place from 0 to places - 1 for each record, the keys themselves,
+ * sorted. After a failure there is nothing to clear. */
 tamis_status tmi_keys_begin(tmi_keys *keys, const tmi_records *records, tamis_error *err);
 tamis_status tmi_keys_read(tmi_keys *keys, const tmi_records *records, tamis_error *err);
 void tmi_keys_clear(tmi_keys *keys); /* wipes */

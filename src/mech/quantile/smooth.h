@@ -1,25 +1,26 @@
 /* One quantile by smooth sensitivity, rounded to the public grid exactly.
  *
- * The quantile of n rows is the value x_(m), m = q n rounded up. The answer is the grid point nearest to x_(m) + N, moved into the
- * grid, with the noise
+ * The quantile of n rows is the value x_(m), m = q n rounded up. The answer is the grid point nearest to x_(m) + N, moved into
+ * the grid, with the noise
  *
  *     N = (S / beta) Z,    Z PolyPlace of p = epsilon / beta: epsilon-private;
  *     N = (S / alpha) L,   L standard Laplace: (epsilon, delta)-private, delta computed for this alpha and beta,
  *
  * S the smooth sensitivity of <tamis/smooth.h>, which has both arguments. What is rounded is the ideal answer of real numbers:
- * S, and the noise as a function of a uniform number u, are enclosed by balls, and bits are added until one grid point is certain.
- * Rounding and moving do not look at the data. So the law of the answer is that of the theorem, although S itself is no double.
+ * S, and the noise as a function of a uniform number u, are enclosed by balls, and bits are added until one grid point is
+ * certain. Rounding and moving do not look at the data. So the law of the answer is that of the theorem, although S itself is
+ * no double.
  *
- * The theorem is about n replaced records in a range. So there are no weights, n is the public number of rows, and a missing value
- * counts as the largest one. A unit of g rows gets g steps of epsilon / g each (without delta).
+ * The theorem is about n replaced records in a range. So there are no weights, n is the public number of rows, and a missing
+ * value counts as the largest one. A unit of g rows gets g steps of epsilon / g each (without delta).
  *
- * Why S is the maximum over distinct values. S is the largest (x_(m+b) - x_(m-a)) e^(-beta (a + b - 1)) over a, b >= 0, a + b >= 1.
- * Of the a with the same x_(m-a) the smallest has the largest term, and likewise for b: a pile of records costs one entry. The
- * entries within a reach of K ranks are enough as soon as (high - low) e^(-beta K), which bounds all others, is not above the largest
- * of their terms.
+ * Why S is the maximum over distinct values. S is the largest (x_(m+b) - x_(m-a)) e^(-beta (a + b - 1)) over a, b >= 0, a + b
+ * >= 1. Of the a with the same x_(m-a) the smallest has the largest term, and likewise for b: a pile of records costs one
+ * entry. The entries within a reach of K ranks are enough as soon as (high - low) e^(-beta K), which bounds all others, is not
+ * above the largest of their terms.
  *
- * alpha and beta are chosen before the data is read, from epsilon, delta, the rank and the number of rows: as if the rows were spread
- * evenly over a tenth of the range around the quantile. Whatever the data is, the promise is the same. */
+ * alpha and beta are chosen before the data is read, from epsilon, delta, the rank and the number of rows: as if the rows were
+ * spread evenly over a tenth of the range around the quantile. Whatever the data is, the promise is the same. */
 #ifndef TMI_MECH_QUANTILE_SMOOTH_H
 #define TMI_MECH_QUANTILE_SMOOTH_H
 

@@ -1,12 +1,13 @@
 /* The distribution function from a tree of noisy sums, with pure epsilon.
  *
  * The bins are the leaves of a tree in which every node has up to b children. The weight of the records below each node, the root
- * excepted, is measured with discrete Laplace noise. A prefix sum is the sum of a few nodes of each level instead of up to B bins.
+ * excepted, is measured with discrete Laplace noise. A prefix sum is the sum of a few nodes of each level instead of up to B
+ * bins.
  *
  * Privacy. A record adds its weight to one node of each level. So a unit of g records of weight at most W changes the sums of a
- * level by at most c g W together: c = 1 if it is added or removed, c = 2 if it is replaced, because its records may leave one node
- * and enter another. Integer noise with P(k) proportional to exp(-|k| / s) on numbers that change by D together loses at most
- * D / s. Level l gets a part e_l of epsilon and the scale
+ * level by at most c g W together: c = 1 if it is added or removed, c = 2 if it is replaced, because its records may leave one
+ * node and enter another. Integer noise with P(k) proportional to exp(-|k| / s) on numbers that change by D together loses at
+ * most D / s. Level l gets a part e_l of epsilon and the scale
  *
  *     s_l = c g W / e_l,        sum of all e_l = epsilon,
  *

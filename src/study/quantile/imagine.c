@@ -1,5 +1,5 @@
-/* Randomness of a study in the places where a quantile keeps what it has drawn. Noise is from doubles here: its law is that of the
- * exact one to fifteen digits, which is enough to imagine errors, and never enough to protect anybody. */
+/* Randomness of a study in the places where a quantile keeps what it has drawn. Noise is from doubles here: its law is that of
+ * the exact one to fifteen digits, which is enough to imagine errors, and never enough to protect anybody. */
 #include <math.h>
 
 #include "base/memory.h"

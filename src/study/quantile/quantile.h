@@ -1,8 +1,8 @@
 /* The methods of tamis quantile on imagined files, compared.
  *
- * The answers are made by the code that answers `tamis quantile`. What that code draws before it looks at a record, uniform numbers,
- * integer noise and places of records, is put there by the study, from its own stream: so that a study is repeatable, and nothing
- * below this room knows a generator with a seed. */
+ * The answers are made by the code that answers `tamis quantile`. What that code draws before it looks at a record, uniform
+ * numbers, integer noise and places of records, is put there by the study, from its own stream: so that a study is repeatable,
+ * and nothing below this room knows a generator with a seed. */
 #ifndef TMI_STUDY_QUANTILE_QUANTILE_H
 #define TMI_STUDY_QUANTILE_QUANTILE_H
 

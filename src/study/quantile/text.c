@@ -84,7 +84,8 @@ static void put_table(tmi_text *text, const tmi_quantile_simulation *s)
     tmi_table_clear(&table);
 }
 
-/* Per cent: between 98 and 144, for half-normal and for exponential errors: 100 / (2 f m sqrt R), f their density at the median m. */
+/* Per cent: between 98 and 144, for half-normal and for exponential errors: 100 / (2 f m sqrt R), f their density at the median
+ * m. */
 #define MEDIAN_ERROR 130
 
 static void put_advice(tmi_text *text, const tmi_quantile_simulation *s)

@@ -1,5 +1,5 @@
-/* HistogramMethod as repaired: privacy by enumeration of all neighbours, the paper's law, draws. And what tamis_quantile makes of a
- * distribution function. */
+/* HistogramMethod as repaired: privacy by enumeration of all neighbours, the paper's law, draws. And what tamis_quantile makes
+ * of a distribution function. */
 #include "tests/test.h"
 
 #include <string.h>

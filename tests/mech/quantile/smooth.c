@@ -157,7 +157,8 @@ static void data_of(int64_t *points, int code)
     for (size_t i = 0; i < RECORDS; i++, code /= KINDS) points[i] = code % KINDS == 0 ? INT64_MIN : code % KINDS - 1;
 }
 
-/* Over all data sets, missing values included, and all that differ in one record: the largest log ratio, and the largest delta. */
+/* Over all data sets, missing values included, and all that differ in one record: the largest log ratio, and the largest delta.
+ * */
 static void worst(double *loss, double *delta, const tamis_quantile *q, double epsilon)
 {
     enum { ALL = KINDS * KINDS * KINDS * KINDS };

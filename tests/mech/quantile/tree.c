@@ -1,4 +1,5 @@
-/* The distribution function from a tree: the loss by brute force over neighbours, least squares by definition, the noise by its law.
+/* The distribution function from a tree: the loss by brute force over neighbours, least squares by definition, the noise by its
+ * law.
  */
 #include "tests/test.h"
 
@@ -245,8 +246,9 @@ static void answers_have_the_stated_error(void **state)
         assert_int_equal(tamis_distribution_quantile(&median, d, half, NULL), TAMIS_OK);
         assert_true(median > 4000 && median < 6400);
     }
-    /* A sum of a dozen Laplace variables has a kurtosis below 3.6: the mean of 400 squares has a relative standard deviation below
-     * 0.081, and 0.55 and 1.6 are more than 5.5 and 7 of them away: probability below 10^-9, as squares are skewed upwards. */
+    /* A sum of a dozen Laplace variables has a kurtosis below 3.6: the mean of 400 squares has a relative standard deviation
+     * below 0.081, and 0.55 and 1.6 are more than 5.5 and 7 of them away: probability below 10^-9, as squares are skewed
+     * upwards. */
     assert_true(squares / RUNS / expected > 0.55 && squares / RUNS / expected < 1.6);
     assert_true(smooth_squares <= squares * 1.2);
     tamis_distribution_free(d);
