@@ -106,7 +106,6 @@ const cli_command cli_command_study_quantile = {
                 {"neighbours", "NAME", .choices = "replace add_remove", .help = "what is protected; default: replace"},
                 CLI_SIMULATION_OPTIONS,
                 CLI_PICTURE_OPTIONS},
-    .examples = {{"tamis study quantile --values lognormal:10.5,0.8 --from 0 --to 1e6 --epsilon 1 --runs 20",
-                  "quartiles of incomes"}},
+    .examples = {{"tamis study quantile --values normal:500,90 --from 0 --to 1e3 --epsilon 1", "quartiles of test scores"}},
     .run = run_quantile,
 };
