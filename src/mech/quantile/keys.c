@@ -48,12 +48,13 @@ tamis_status tmi_keys_begin(tmi_keys *k, const tmi_records *r, tamis_error *err)
 
 tamis_status tmi_keys_read(tmi_keys *k, const tmi_records *r, tamis_error *err)
 {
+    const int64_t places = k->places;
     for (size_t i = 0; i < r->count; i++) {
         int64_t point = TMI_MISSING_POINT;
         if (r->points) point = tmi_clamped_point(r->points[i], r->grid);
         else if (!tmi_grid_point(&point, r->grid, r->values[i])) point = TMI_MISSING_POINT;
         const int64_t place = k->keys[i];
-        k->keys[k->count] = point == TMI_MISSING_POINT ? 0 : (point - r->grid->low) * k->places + place;
+        k->keys[k->count] = point == TMI_MISSING_POINT ? 0 : (point - r->grid->low) * places + place;
         if (k->weights) k->weights[k->count] = tmi_clamped_weight(r->weights[i], r->most_weight);
         k->count += point != TMI_MISSING_POINT;
     }
