@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     measure("one quantile of 10^3: median", values, 1000, "1/2", "1", TAMIS_QUANTILE_AUTO, rng);
     measure("nine deciles of 10^6: joint", values, 1000000, NULL, "1", TAMIS_QUANTILE_JOINT, rng);
     measure("nine deciles of 10^6: split", values, 1000000, NULL, "1", TAMIS_QUANTILE_SPLIT, rng);
+    measure("nine deciles of 10^6: tree", values, 1000000, NULL, "1", TAMIS_QUANTILE_TREE, rng);
     measure("nine deciles of 10^6: inverse", values, 1000000, NULL, "1", TAMIS_QUANTILE_INVERSE, rng);
     tamis_rng_free(rng);
     free(values);

@@ -119,7 +119,7 @@ def quantile_rows():
     yield Row("quantile", title, what, milliseconds_in_all, "ms", None, False, "opendp, 1001 candidates", "opendp: median, 1001 candidates",
               least_ratio=15)
     yield Row("quantile", title, what, milliseconds_in_all, "ms", None, False, "diffprivlib", "diffprivlib: median", least_ratio=300)
-    for method, bar, ratio in (("joint", 500, None), ("split", None, 1 / 2), ("inverse", None, None)):
+    for method, bar, ratio in (("joint", 500, None), ("split", None, None), ("tree", None, 1 / 2), ("inverse", None, None)):
         yield Row("quantile", f"nine deciles of 10^6 doubles, {method}", f"nine deciles of 10^6: {method}", milliseconds_in_all, "ms", bar,
                   False, "numpy's sort, not private", "numpy: sort of 10^6", least_ratio=ratio, ratio_bar="at most 2 times")
     title, what = "nine deciles in 20 groups, 10^8 rows of Parquet, threads: 2", "quantile parquet tamis"

@@ -91,6 +91,12 @@ bool cli_whole(int64_t *value, const char *text, int64_t least, int64_t most);
 /* The exact number given for an option; NULL if the option was not given. Gives 0, or CLI_USAGE after saying what is wrong. */
 int cli_number(tamis_number **value, const cli_call *call, const char *option);
 
+/* The numbers of --at, "0.1,0.5,0.9". The caller frees them and the list, also after a failure. Gives 0 or the exit code. */
+int cli_shares(tamis_number ***list, size_t *count, const cli_call *call, const char *text);
+
+/* What the library says is wrong with a tamis_quantile_setup, said about the options of the same names. Gives CLI_USAGE. */
+int cli_quantile_wrong(const cli_call *call, const tamis_error *err);
+
 /* --population and --sample of a simple random sample, both needed, checked against each other. Gives 0 or CLI_USAGE. */
 int cli_sizes(int64_t *population, int64_t *sample, const cli_call *call);
 

@@ -256,3 +256,26 @@ int cli_main(int argc, char **argv)
     if (check_call(&code, &call, argv + at + optind, argc - at - optind) == STOP) return code;
     return call.command->run(&call);
 }
+
+int cli_shares(tamis_number ***list, size_t *count, const cli_call *call, const char *text)
+{
+    size_t most = 1;
+    int code = 0;
+    for (const char *c = text; *c; c++) most += *c == ',';
+    char *copy = malloc(strlen(text) + 1);
+    *count = 0;
+    *list = calloc(most, sizeof **list);
+    if (!copy || !*list) {
+        free(copy);
+        return cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
+    }
+    strcpy(copy, text);
+    for (char *part = copy, *next; code == 0 && part; part = next) {
+        next = strchr(part, ',');
+        if (next) *next++ = '\0';
+        if (tamis_number_read(&(*list)[*count], part, NULL) == TAMIS_OK) ++*count;
+        else code = cli_wrong_usage(call->command, "--at must be numbers between 0 and 1, such as 0.1,0.5,0.9");
+    }
+    free(copy);
+    return code;
+}

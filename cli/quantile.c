@@ -4,30 +4,6 @@
 
 #include "cli.h"
 
-/* "0.1,0.5,0.9" */
-static int read_list(tamis_number ***list, size_t *count, const cli_call *call, const char *text)
-{
-    size_t most = 1;
-    int code = 0;
-    for (const char *c = text; *c; c++) most += *c == ',';
-    char *copy = malloc(strlen(text) + 1);
-    *count = 0;
-    *list = calloc(most, sizeof **list);
-    if (!copy || !*list) {
-        free(copy);
-        return cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
-    }
-    strcpy(copy, text);
-    for (char *part = copy, *next; code == 0 && part; part = next) {
-        next = strchr(part, ',');
-        if (next) *next++ = '\0';
-        if (tamis_number_read(&(*list)[*count], part, NULL) == TAMIS_OK) ++*count;
-        else code = cli_wrong_usage(call->command, "--at must be numbers between 0 and 1, such as 0.1,0.5,0.9");
-    }
-    free(copy);
-    return code;
-}
-
 static int print(const cli_call *call, const tamis_statistic *statistic)
 {
     tamis_error err = {0};
@@ -37,27 +13,36 @@ static int print(const cli_call *call, const tamis_statistic *statistic)
     return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, NULL);
 }
 
-/* What the library says about its parameters is said about the options: these are known before any file is opened. */
-static int check(const cli_call *call, const tamis_file_quantile *asked)
+int cli_quantile_wrong(const cli_call *call, const tamis_error *err)
 {
     static const char *const names[][2] = {{"max_weight", "max-weight"}, {"log_unit", "log-unit"}};
-    tamis_quantile_setup what = asked->what;
-    tamis_quantile *quantile;
-    tamis_error err = {0};
-    const char *message = err.message, *option = NULL;
-    if ((asked->weight != NULL) != (asked->max_weight != NULL))
-        return cli_wrong_usage(call->command, "--weight and --max-weight need each other");
-    if (tamis_quantile_new(&quantile, &what, &err) == TAMIS_OK) {
-        tamis_quantile_free(quantile);
-        return 0;
-    }
-    if (err.status != TAMIS_INVALID) return cli_failed(&err, NULL);
+    const char *message = err->message, *option = NULL;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(message, names[i][0], strlen(names[i][0])) == 0) {
             option = names[i][1];
             message += strlen(names[i][0]);
         }
     return cli_wrong_usage(call->command, "--%s%s", option ? option : "", message);
+}
+
+/* What is known before any file is opened. */
+static int check(const cli_call *call, const tamis_file_quantile *asked)
+{
+    tamis_quantile_setup what = asked->what;
+    what.max_weight = asked->weight != NULL; /* whether there are weights */
+    tamis_quantile *quantile;
+    tamis_error err = {0};
+    if (!asked->what.epsilon && !asked->what.rho)
+        return cli_wrong_usage(call->command, "--epsilon E is missing, or --rho R for the method prefix");
+    if (asked->budget_delta && !asked->what.delta)
+        return cli_wrong_usage(call->command, "--budget-delta is for a ledger whose first call has a --delta");
+    if ((asked->weight != NULL) != (asked->max_weight != NULL))
+        return cli_wrong_usage(call->command, "--weight and --max-weight need each other");
+    if (tamis_quantile_new(&quantile, &what, &err) == TAMIS_OK) {
+        tamis_quantile_free(quantile);
+        return 0;
+    }
+    return err.status == TAMIS_INVALID ? cli_quantile_wrong(call, &err) : cli_failed(&err, NULL);
 }
 
 static int answer(const cli_call *call, tamis_file_quantile *asked)
@@ -74,18 +59,20 @@ static int answer(const cli_call *call, tamis_file_quantile *asked)
     return code;
 }
 
-enum { FROM, TO, STEP, EPSILON, MAX_WEIGHT, LOG_UNIT, BUDGET, NUMBERS };
+enum { FROM, TO, STEP, EPSILON, DELTA, RHO, MAX_WEIGHT, LOG_UNIT, BUDGET, BUDGET_DELTA, NUMBERS };
 
 static int run(const cli_call *call)
 {
-    static const char *const options[NUMBERS] = {"from", "to", "step", "epsilon", "max-weight", "log-unit", "budget"};
-    const char *at = cli_value(call, "at"), *method = cli_value(call, "method"), *relation = cli_value(call, "neighbours");
+    static const char *const options[NUMBERS] = {"from", "to",         "step",     "epsilon", "delta",
+                                                 "rho",  "max-weight", "log-unit", "budget",  "budget-delta"};
+    const char *at = cli_value(call, "at"), *method = cli_value(call, "method"), *relation = cli_value(call, "neighbours"),
+               *bins = cli_value(call, "bins");
     tamis_number *numbers[NUMBERS] = {0}, **list = NULL;
     size_t count = 0;
     int code = 0;
     for (size_t i = 0; i < NUMBERS && code == 0; i++) code = cli_number(&numbers[i], call, options[i]);
     if (code == 0 && !numbers[STEP] && tamis_number_read(&numbers[STEP], "1", NULL) != TAMIS_OK) code = TAMIS_SYSTEM;
-    if (code == 0) code = read_list(&list, &count, call, at ? at : "0.5");
+    if (code == 0) code = cli_shares(&list, &count, call, at ? at : "0.5");
     tamis_file_quantile asked = {.file = call->operands[0],
                                  .column = cli_value(call, "column"),
                                  .weight = cli_value(call, "weight"),
@@ -96,13 +83,18 @@ static int run(const cli_call *call)
                                           .at = (const tamis_number *const *)list,
                                           .at_count = count,
                                           .epsilon = numbers[EPSILON],
+                                          .delta = numbers[DELTA],
+                                          .rho = numbers[RHO],
                                           .log_unit = numbers[LOG_UNIT],
                                           .complete = cli_value(call, "complete") != NULL,
                                           .add_remove = relation && strcmp(relation, "add_remove") == 0},
                                  .budget = numbers[BUDGET],
+                                 .budget_delta = numbers[BUDGET_DELTA],
                                  .again = cli_value(call, "again") != NULL};
     if (code == 0 && method && tamis_quantile_method_of_name(&asked.what.method, method, NULL) != TAMIS_OK)
         code = cli_wrong_usage(call->command, "--method: there is none of this name");
+    if (code == 0 && bins && !cli_whole(&asked.what.bins, bins, 1, TAMIS_BINS))
+        code = cli_wrong_usage(call->command, "--bins must be a whole number from 1 to %d", TAMIS_BINS);
     if (code == 0 && cli_value(call, "engine") &&
         tamis_engine_of_name(&asked.engine, cli_value(call, "engine"), NULL) != TAMIS_OK)
         code = cli_wrong_usage(call->command, "--engine: there is none of this name");
@@ -122,6 +114,11 @@ const cli_command cli_command_quantile = {
         "--to; values outside count as the nearer of the two, so bounds may be chosen without looking at the data, and should "
         "be: the tighter they are, the better the estimates. Missing values are left out. Values that many rows share are "
         "found exactly with high probability.\n\n"
+        "The method is chosen from public numbers unless --method names one: inverse, joint, split and threshold choose among "
+        "the "
+        "multiples of --step; smooth adds noise for the smooth sensitivity; histogram looks at equally spaced cuts until enough "
+        "rows are below; tree and prefix read the quantiles from a noisy distribution function. `tamis study quantile` compares "
+        "them.\n\n"
         "The call is charged to FILE.ledger, which the first one creates with --budget, or with its own epsilon, as the limit "
         "for all. 'tamis ledger raise' raises it. The same call again returns the same numbers and costs nothing. The "
         "guarantee is for one row; all quantiles of a call share epsilon.\n\n"
@@ -135,18 +132,23 @@ const cli_command cli_command_quantile = {
          {"from", "X", .needed = true, .help = "the smallest estimate"},
          {"to", "X", .needed = true, .help = "the largest estimate"},
          {"step", "X", .help = "estimates are multiples of it; default: 1"},
-         {"epsilon", "E", .needed = true, .help = "the privacy loss of all quantiles together"},
+         {"epsilon", "E", .help = "the privacy loss of all quantiles together"},
+         {"delta", "D", .help = "method smooth: with a delta its noise is smaller; default: 0"},
+         {"rho", "R", .help = "method prefix: zero-concentrated privacy, in place of epsilon"},
          {"weight", "NAME", .help = "a column of weights; needs --max-weight"},
          {"max-weight", "W", .help = "larger weights count as this one"},
-         {"method", "NAME", .choices = "auto inverse joint split threshold",
-          .help = "auto, inverse, joint, split or threshold; default: auto"},
+         {"method", "NAME", .choices = "auto inverse joint split threshold smooth histogram tree prefix",
+          .help = "auto, inverse, joint, split, threshold, smooth, histogram, tree or prefix; default: auto"},
+         {"bins", "N",
+          .help = "methods histogram, tree and prefix: into how many parts the range is cut; default: 256 cuts, or 4096 bins"},
          {"complete", .help = "hardly any value is missing: then high quantiles of few rows can be found with less noise"},
          {"log-unit", "X",
           .help = "for skewed data such as incomes: spread the noise evenly over the logarithm of the value, above this unit"},
          {"neighbours", "NAME", .choices = "replace add_remove",
           .help = "what is protected: that a row is replaced (the number of rows is public), or that it is there at all; "
                   "default: replace"},
-         {"budget", "E", .help = "the limit of a new ledger; default: the epsilon of this call"},
+         {"budget", "E", .help = "the limit of a new ledger: epsilon, or with --rho a rho; default: that of this call"},
+         {"budget-delta", "D", .help = "with --delta: the delta of that limit; default: the delta of this call"},
          {"again", .help = "pay for fresh estimates although the same was asked before"},
          CLI_ENGINE_OPTION},
     .examples = {{"tamis quantile apisrs.csv --column api00 --from 200 --to 1000 --epsilon 1", "the median of a column"}},

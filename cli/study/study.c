@@ -6,7 +6,7 @@
 
 extern const cli_command cli_command_study_gain, cli_command_study_rate, cli_command_study_coverage, cli_command_study_bounds,
     cli_command_study_figure, cli_command_study_table, cli_command_study_allocation, cli_command_study_epsilon,
-    cli_command_study_plan;
+    cli_command_study_plan, cli_command_study_quantile;
 
 int cli_study_options(tamis_study_options *options, cli_progress *progress, const cli_call *call)
 {
@@ -69,11 +69,17 @@ int cli_study_show(const cli_call *call, tamis_study *study, tamis_status status
     return code;
 }
 
-static const cli_command *const members[] = {&cli_command_study_gain,       &cli_command_study_rate,
-                                             &cli_command_study_allocation, &cli_command_study_epsilon,
-                                             &cli_command_study_plan,       &cli_command_study_coverage,
-                                             &cli_command_study_bounds,     &cli_command_study_figure,
-                                             &cli_command_study_table,      NULL};
+static const cli_command *const members[] = {&cli_command_study_gain,
+                                             &cli_command_study_rate,
+                                             &cli_command_study_allocation,
+                                             &cli_command_study_epsilon,
+                                             &cli_command_study_plan,
+                                             &cli_command_study_coverage,
+                                             &cli_command_study_bounds,
+                                             &cli_command_study_quantile,
+                                             &cli_command_study_figure,
+                                             &cli_command_study_table,
+                                             NULL};
 
 const cli_command cli_command_study = {
     .name = "study",

@@ -1,17 +1,23 @@
-/* The whole distribution function of one number column at once, with zero-concentrated privacy.
+/* The whole distribution function of one number column at once.
  *
  * The grid is cut into bins, and the weight below each cut is released: as many numbers as there are bins, for not much more
- * noise than one of them. The matrix A of prefix sums is written as F F; what is measured is F x plus integer noise, with F
- * rounded to integers, and F applied once more turns it into prefix sums. A record then changes each measured number a little
- * instead of all prefix sums by its weight: with 1024 bins the standard deviation is a tenth of that of an added-up noisy
- * histogram.
+ * noise than one of them. There are two ways, by what is promised:
+ *
+ *     rho        zero-concentrated privacy: factorised prefix sums. The matrix A of prefix sums is written as F F; what is
+ *                measured is F x plus discrete Gaussian noise, with F rounded to integers, and F applied once more turns it into
+ *                prefix sums. A record then changes each measured number a little instead of all prefix sums by its weight:
+ *                with 1024 bins the standard deviation is a tenth of that of an added-up noisy histogram.
+ *     epsilon    pure privacy: a tree of sums with discrete Laplace noise, made consistent by least squares. The branching, and
+ *                the part of epsilon that each level gets, are the best for the number of bins.
+ *
+ * The calls are the same:
  *
  *     tamis_distribution_new        checks what is public, and computes the noise
  *     tamis_distribution_prepare    draws the noise: before the data is read
  *     tamis_distribution_points     one pass over the records
  *     tamis_distribution_at, _quantile
  *
- * The noise is discrete Gaussian, on integers; its variance follows from exact integers. docs/quantiles.md has the argument. */
+ * The noise is on integers, and its scale follows from exact integers. docs/quantiles.md has the argument. */
 #ifndef TAMIS_DISTRIBUTION_H
 #define TAMIS_DISTRIBUTION_H
 
@@ -26,7 +32,8 @@ TAMIS_BEGIN
 typedef struct tamis_distribution_setup {
     const tamis_number *from, *to, *step; /* the grid */
     int64_t bins;                         /* nearly equal ones, of grid points */
-    const tamis_number *rho;              /* zero-concentrated privacy of everything together */
+    const tamis_number *rho;              /* zero-concentrated privacy of everything together; or NULL and */
+    const tamis_number *epsilon;          /* pure privacy of everything together */
     int add_remove;                       /* neighbours differ by a unit added or removed; else by one replaced */
     int64_t rows_per_unit;                /* records of one unit, at most; 0: 1 */
     int64_t max_weight;                   /* weights are integers from 0 to this; 0: there are none */
@@ -34,13 +41,12 @@ typedef struct tamis_distribution_setup {
 
 typedef struct tamis_distribution tamis_distribution;
 
-/* Needs    a grid as in tamis_quantile_new; 2 <= bins <= TAMIS_BINS, and no more than grid points; 0 < rho <= 1000;
- * rows_per_unit
- *          <= 2^20, max_weight <= 2^20.
+/* Needs    a grid as in tamis_quantile_new; 2 <= bins <= TAMIS_BINS, and no more than grid points; either rho or epsilon, above 0
+ *          and at most 1000; rows_per_unit <= 2^20, max_weight <= 2^20.
  * Gives    a distribution that the caller frees with tamis_distribution_free; NULL on failure. What one call measures is
- * rho-zCDP for
- *          a unit, its values, its weights and which of its values are missing.
- * Errors   INVALID, SYSTEM (memory). Paper    beyond the papers (docs/papers.md#quantile-prefix). */
+ *          rho-zCDP, or epsilon-private, for a unit, its values, its weights and which of its values are missing.
+ * Errors   INVALID, SYSTEM (memory).
+ * Paper    beyond the papers (docs/papers.md#quantile-prefix, #quantile-tree). */
 TAMIS_USE tamis_status tamis_distribution_new(tamis_distribution **distribution, const tamis_distribution_setup *setup,
                                               tamis_error *err);
 TAMIS_API void tamis_distribution_free(tamis_distribution *distribution); /* NULL is fine; wipes the noise */
@@ -51,9 +57,9 @@ TAMIS_USE tamis_status tamis_distribution_prepare(tamis_distribution *distributi
 /* Measures the records: grid points k, worth k * step, INT64_MIN is missing and left out; others are clamped to the grid.
  *
  * Needs    tamis_distribution_prepare before each call; weights if and only if there is a max_weight; count times max_weight at
- * most
- *          2^40.
- * Cost     one pass over the records, and O(bins^2). Errors   INVALID, SYSTEM (memory). Then there is nothing to ask for. */
+ *          most 2^40, with epsilon 2^60.
+ * Cost     one pass over the records, and O(bins^2) with rho, O(bins) with epsilon.
+ * Errors   INVALID, SYSTEM (memory). Then there is nothing to ask for. */
 TAMIS_USE tamis_status tamis_distribution_points(tamis_distribution *distribution, const int64_t *points, const int64_t *weights,
                                                  size_t count, tamis_error *err);
 

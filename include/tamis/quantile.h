@@ -22,13 +22,17 @@
 
 TAMIS_BEGIN
 
-/* How several quantiles are found together. */
+/* How quantiles are found: docs/quantiles.md compares them. */
 typedef enum tamis_quantile_method {
     TAMIS_QUANTILE_AUTO,      /* the rule of docs/quantiles.md chooses it from the setup alone, and a log_unit if there is none */
     TAMIS_QUANTILE_INVERSE,   /* each by itself, with its part of epsilon */
     TAMIS_QUANTILE_JOINT,     /* all at once, by the weight between one and the next: best for up to about ten */
     TAMIS_QUANTILE_SPLIT,     /* the middle one first, then those in the halves of the data */
     TAMIS_QUANTILE_THRESHOLD, /* AboveThreshold on candidates that grow by a hundredth: tails, and unknown upper bounds */
+    TAMIS_QUANTILE_SMOOTH,    /* each by itself: noise for the smooth sensitivity; replaced rows without weights */
+    TAMIS_QUANTILE_HISTOGRAM, /* AboveThreshold with Laplace noise on equally spaced cuts */
+    TAMIS_QUANTILE_TREE,      /* read from a distribution function measured with epsilon (<tamis/distribution.h>) */
+    TAMIS_QUANTILE_PREFIX,    /* the same, measured with rho */
 } tamis_quantile_method;
 
 /* Quantiles of one call. */
@@ -39,7 +43,9 @@ typedef struct tamis_quantile_setup {
     const tamis_number *from, *to, *step; /* the grid */
     const tamis_number *const *at;        /* ascending; 1/2: the median */
     size_t at_count;
-    const tamis_number *epsilon; /* of all together */
+    const tamis_number *epsilon; /* of all together; NULL with rho */
+    const tamis_number *delta;   /* SMOOTH alone: of all together; NULL: 0 */
+    const tamis_number *rho;     /* PREFIX alone: zero-concentrated privacy of all together, in place of epsilon */
     tamis_quantile_method method;
     int add_remove;        /* neighbours differ by a unit added or removed; else by one replaced */
     int64_t rows_per_unit; /* records of one unit, at most; 0: 1 */
@@ -47,21 +53,25 @@ typedef struct tamis_quantile_setup {
     const tamis_number
         *log_unit; /* NULL: all grid points have the same measure. Else the measure is that of log(x - from + unit):
                                      for skewed data, with a unit, such as 1 euro, below which differences do not matter */
-    int complete;  /* THRESHOLD, replaced rows without weights, and `rows`: values are hardly ever missing, so ranks are among
-                     all rows, their number is a public threshold and the noise is smaller; a missing value counts as large */
-    int64_t rows;  /* how many rows there are, missing values included, if neighbours have as many; 0: not known. For AUTO and
-                     `complete` */
+    int64_t bins;  /* HISTOGRAM, TREE, PREFIX: how many; 0: 256 cuts, or 4096 bins, or as many as the grid has */
+    int complete;  /* THRESHOLD, HISTOGRAM, replaced rows without weights, and `rows`: values are hardly ever missing, so ranks
+                     are among all rows, their number is a public threshold and the noise is smaller; a missing value counts as
+                     large */
+    int64_t rows;  /* how many rows there are, missing values included, if neighbours have as many; 0: not known. For AUTO,
+                     SMOOTH (0: as many as records) and `complete` */
 } tamis_quantile_setup;
 
 typedef struct tamis_quantile tamis_quantile;
 
 /* Needs    from < to, step > 0, less than 2^52 steps from zero; 1 to TAMIS_QUANTILES of `at`, ascending, 0 < at < 1 with
- *          denominators of at most 2^30; 0 < epsilon <= 1000;
- *          rows_per_unit <= 2^20, max_weight <= 2^40; log_unit at least a millionth of the step.
+ *          denominators of at most 2^30; 0 < epsilon <= 1000, or for PREFIX 0 < rho <= 1000;
+ *          rows_per_unit <= 2^20, max_weight <= 2^40 (TREE, PREFIX: 2^20); log_unit at least a millionth of the step; bins from 1
+ *          to TAMIS_BINS, fewer than grid points.
  * Gives    a quantile that the caller frees with tamis_quantile_free; NULL on failure. The numbers are copied. All answers of
- *          one call are together epsilon-private for a unit, its values, its weights and which of its values are missing.
- * Errors   INVALID, SYSTEM (memory).
- * Paper    quantile, 3.1, on a grid with ties (docs/papers.md#quantile-3-1).                                            */
+ *          one call are together epsilon-private, or (epsilon, delta)-private, or rho-zCDP, for a unit, its values, its weights
+ *          and which of its values are missing.
+ * Errors   INVALID, UNABLE (no noise for this delta), SYSTEM (memory).
+ * Paper    quantile, 2.2 and 3.1, on a grid with ties (docs/papers.md#quantile-3-1).                                           */
 TAMIS_USE tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *setup, tamis_error *err);
 TAMIS_API void tamis_quantile_free(tamis_quantile *quantile); /* NULL is fine; wipes the bits */
 
@@ -79,7 +89,7 @@ TAMIS_USE tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rn
  * Cost     INVERSE: one pass over the records for each quantile, and O(K log K) for those that an answer can reach: K is about
  *          100 / epsilon ranks. 10^7 values take some twenty milliseconds. With probability below 2^-40 all records are sorted.
  *          JOINT, SPLIT: the records are sorted, byte by byte, once. JOINT then takes O(m^2 K) steps for m quantiles, K about
- *          30 m / epsilon.
+ *          30 m / epsilon. SMOOTH: as INVERSE. TREE, PREFIX: one pass, with count times max_weight at most 2^60, 2^40.
  * Errors   INVALID, SYSTEM (memory, random bits).                                                                    */
 TAMIS_USE tamis_status tamis_quantile_values(int64_t *points, tamis_quantile *quantile, const double *values,
                                              const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err);

@@ -18,8 +18,10 @@ typedef struct tamis_file_quantile {
     const char *weight;             /* a column of weights; NULL: every row counts 1 */
     const tamis_number *max_weight; /* with `weight`: larger ones count as this, and they are rounded to a 65536th of it */
     tamis_quantile_setup what;      /* its max_weight, rows_per_unit and rows are not looked at */
-    const tamis_number *budget;     /* of the ledger, when it is created; NULL: the epsilon of this call */
-    int again;                      /* pay for fresh numbers although the same was asked before */
+    const tamis_number *budget;     /* of the ledger, when it is created: epsilon, or rho if the call has one; NULL: that of this
+                                         call */
+    const tamis_number *budget_delta; /* its delta, if it counts one; NULL: the delta of this call */
+    int again;                        /* pay for fresh numbers although the same was asked before */
     tamis_engine engine;
     tamis_watch watch;
 } tamis_file_quantile;
@@ -27,7 +29,8 @@ typedef struct tamis_file_quantile {
 typedef struct tamis_statistic tamis_statistic;
 
 /* Needs    a file with the columns, numbers; a folder in which FILE.ledger can be written.
- * Gives    a statistic that the caller frees with tamis_statistic_free; NULL on failure. It is epsilon-private for one row.
+ * Gives    a statistic that the caller frees with tamis_statistic_free; NULL on failure. It is private for one row as `what`
+ *          promises.
  * Errors   INVALID (what is asked, a missing file or column), REFUSED (the budget), UNABLE, SYSTEM. Until the charge nothing was
  *          read and nothing is spent; after it a failure is SYSTEM, says so, and the same call takes the charge over. No message
  *          depends on a value.

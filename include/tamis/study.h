@@ -8,6 +8,7 @@
 
 #include <tamis/num.h>
 #include <tamis/plan.h>
+#include <tamis/quantile.h>
 
 TAMIS_BEGIN
 
@@ -152,6 +153,30 @@ TAMIS_USE tamis_status tamis_study_gain(tamis_study **study, const tamis_study_q
  * than chance. Needs, gives, costs and errors as above.                                                              */
 TAMIS_USE tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_question *question,
                                              const tamis_study_options *options, tamis_error *err);
+
+/* ---- which method for quantiles ---- */
+
+#define TAMIS_STUDY_QUANTILES 100 /* of one study */
+
+/* Quantiles of imagined files. */
+typedef struct tamis_study_quantiles {
+    tamis_study_population population; /* files are simple random samples of it; its from, to and sd are not looked at */
+    int64_t rows;                      /* of each file; 0: 1000, or all of a population's file */
+    tamis_quantile_setup what; /* grid, at, epsilon, delta, bins ...; its method, rho, rows, max_weight are not looked at */
+} tamis_study_quantiles;
+
+/* Every method on the same files, all with epsilon together: how far their answers are from the file's quantiles. A method that
+ * counts in rho gets epsilon^2 / 2, which is what epsilon counts in an account of rho. The answers are made by the code of
+ * <tamis/quantile.h>, with repeatable noise.
+ *
+ * Needs    what.at of at most TAMIS_STUDY_QUANTILES; from 1 to 10^6 rows, no more than the population has. 200 runs unless the
+ *          options say otherwise, 100000 at most. A law is drawn once, as a population of 100,001 people, unless
+ *          population.size says otherwise.
+ * Gives    a study that the caller frees; NULL on failure. Medians, 95th percentiles and root mean squares of |error|.
+ * Cost     runs * (all methods): some milliseconds each; method joint takes longer for a small epsilon.
+ * Errors   INVALID (the population, what is asked), SYSTEM (cancelled, memory), UNABLE.                               */
+TAMIS_USE tamis_status tamis_study_quantile(tamis_study **study, const tamis_study_quantiles *asked,
+                                            const tamis_study_options *options, tamis_error *err);
 
 /* Sizes of strata: the integers with the smallest error of the mean, sampling and noise, beside Neyman's, which look at sampling
  * alone. Each stratum's mean has Laplace noise; it may spend eps if it is known who was sampled, and more if the sample is

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <tamis/smooth.h>
 
-#include "num/ball.h"
+#include "mech/smooth_polyplace.h"
 #include "num/exact.h"
 
 typedef struct law {
@@ -160,49 +160,72 @@ static tamis_status tail(tmi_ball *value, const void *context, long bits, tamis_
     return TAMIS_OK;
 }
 
-/* The quantile of a level >= 1/2: with u = (2 level - 1) H, z = 1 - (1 - p u)^(1/p) up to the inner mass, and
- * z = q (2 (1 - level) H/outer)^(-1/p) - 1 beyond. Where the bits do not decide which, both. */
-static tamis_status quantile(tmi_ball *value, const void *context, long bits, tamis_error *err)
+/* |Z| with a share u of all sizes below, rest = 1 - u: z = 1 - (1 - p u H)^(1/p) up to the inner mass, and z = q (rest
+ * H/outer)^(-1/p) - 1 beyond. Where the bits do not decide which, both. */
+static void size_at(tmi_ball *value, const parts *l, const tmi_ball *u, const tmi_ball *rest, long bits)
 {
-    const law *w = context;
-    parts l;
-    tmi_ball u, x, inverse, other;
-    (void)err;
-    parts_init(&l, w, bits);
-    tmi_ball_inits(&u, &x, &inverse, &other, NULL);
+    tmi_ball below, x, inverse, other;
+    tmi_ball_inits(&below, &x, &inverse, &other, NULL);
     tmi_ball_set_int(&x, 1);
-    tmi_ball_div(&inverse, &x, &l.p, bits);
-    tmi_ball_set_number(&x, w->z, bits);
-    tmi_ball_mul_int(&u, &x, 2, bits);
-    tmi_ball_add_int(&u, &u, -1, bits);
-    tmi_ball_mul(&u, &u, &l.half, bits);
-    const bool inside = tmi_ball_is_less(&u, &l.inner), outside = tmi_ball_is_less(&l.inner, &u);
+    tmi_ball_div(&inverse, &x, &l->p, bits);
+    tmi_ball_mul(&below, u, &l->half, bits);
+    const bool inside = tmi_ball_is_less(&below, &l->inner), outside = tmi_ball_is_less(&l->inner, &below);
     if (!outside) {
-        tmi_ball_mul(&u, &u, &l.p, bits);
-        tmi_ball_neg(&u, &u);
-        tmi_ball_log1p(value, &u, bits);
+        tmi_ball_mul(&below, &below, &l->p, bits);
+        tmi_ball_neg(&below, &below);
+        tmi_ball_log1p(value, &below, bits);
         tmi_ball_mul(value, value, &inverse, bits);
         tmi_ball_expm1(value, value, bits);
         tmi_ball_neg(value, value);
     }
     if (!inside) {
-        tmi_ball_neg(&x, &x);
-        tmi_ball_add_int(&x, &x, 1, bits);
-        tmi_ball_mul_int(&x, &x, 2, bits);
-        tmi_ball_mul(&x, &x, &l.half, bits);
-        tmi_ball_div(&x, &x, &l.outer, bits);
+        tmi_ball_mul(&x, rest, &l->half, bits);
+        tmi_ball_div(&x, &x, &l->outer, bits);
         tmi_ball_neg(&inverse, &inverse);
         power(&other, &x, &inverse, bits);
-        tmi_ball_mul(&other, &other, &l.q, bits);
+        tmi_ball_mul(&other, &other, &l->q, bits);
         tmi_ball_add_int(&other, &other, -1, bits);
         if (outside) tmi_ball_set(value, &other);
         else tmi_ball_union(value, value, &other, bits);
     }
-    tmi_ball_set_number(&x, w->beta, bits);
-    tmi_ball_div(value, value, &x, bits);
+    tmi_ball_clears(&below, &x, &inverse, &other, NULL);
+}
+
+/* The quantile of a level >= 1/2: a share 2 level - 1 of all sizes is below it. */
+static tamis_status quantile(tmi_ball *value, const void *context, long bits, tamis_error *err)
+{
+    const law *w = context;
+    parts l;
+    tmi_ball u, rest, beta;
+    (void)err;
+    parts_init(&l, w, bits);
+    tmi_ball_inits(&u, &rest, &beta, NULL);
+    tmi_ball_set_number(&u, w->z, bits);
+    tmi_ball_mul_int(&u, &u, 2, bits);
+    tmi_ball_neg(&rest, &u);
+    tmi_ball_add_int(&rest, &rest, 2, bits);
+    tmi_ball_add_int(&u, &u, -1, bits);
+    size_at(value, &l, &u, &rest, bits);
+    tmi_ball_set_number(&beta, w->beta, bits);
+    tmi_ball_div(value, value, &beta, bits);
     parts_clear(&l);
-    tmi_ball_clears(&u, &x, &inverse, &other, NULL);
+    tmi_ball_clears(&u, &rest, &beta, NULL);
     return TAMIS_OK;
+}
+
+void tmi_polyplace_size(tmi_ball *z, const tmi_ball *u, const tamis_number *p, long bits)
+{
+    const law w = {.p = p};
+    parts l;
+    tmi_ball rest;
+    parts_init(&l, &w, bits);
+    tmi_ball_init(&rest);
+    tmi_ball_neg(&rest, u);
+    tmi_ball_add_int(&rest, &rest, 1, bits);
+    if (tmi_ball_is_positive(&rest)) size_at(z, &l, u, &rest, bits);
+    else tmi_ball_set_unknown(z);
+    parts_clear(&l);
+    tmi_ball_clear(&rest);
 }
 
 static tamis_status student_sd(tmi_ball *value, const void *context, long bits, tamis_error *err)

@@ -14,10 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <tamis/profile.h>
 
 #include "base/memory.h"
 #include "base/text.h"
 #include "engine/core/points.h"
+#include "num/bound.h"
 #include "num/exact.h"
 #include "plan/json_fields.h"
 #include "release/source_parts.h"
@@ -27,7 +29,7 @@ void tamis_statistic_free(tamis_statistic *s)
 {
     if (!s) return;
     for (size_t i = 0; s->at && i < s->count; i++) tamis_number_free(s->at[i]);
-    tmi_number_frees(&s->step, &s->epsilon, NULL);
+    tmi_number_frees(&s->step, &s->epsilon, &s->delta, &s->rho, NULL);
     tamis_quantile_free(s->quantile);
     tamis_ledger_free(s->account.ledger);
     tamis_charged_clear(&s->account.charged);
@@ -79,7 +81,11 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     tmi_json_add_string(&out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
     tmi_json_add_boolean(&out, "complete", asked->what.complete != 0);
     tmi_json_add_string(&out, "neighbours", s->add_remove ? "add_remove" : "replace");
-    tmi_add_exact(&out, "epsilon", s->epsilon);
+    if (s->quantile->method != TAMIS_QUANTILE_THRESHOLD && tmi_quantile_bins(s->quantile) > 0)
+        tmi_json_add_integer(&out, "bins", tmi_quantile_bins(s->quantile));
+    if (s->epsilon) tmi_add_exact(&out, "epsilon", s->epsilon);
+    if (s->delta) tmi_add_exact(&out, "delta", s->delta);
+    if (s->rho) tmi_add_exact(&out, "rho", s->rho);
     tmi_json_close(&out, '}');
     return tmi_text_take(&s->identity, &json, err);
 }
@@ -108,6 +114,32 @@ static tamis_status make_quantile(tamis_statistic *s, const tamis_file_quantile 
     return tamis_quantile_new(&s->quantile, &what, err);
 }
 
+static tamis_status copy_if(tamis_number **copy, const tamis_number *x, tamis_error *err)
+{
+    return x ? tmi_number_copy(copy, x, err) : TAMIS_OK;
+}
+
+/* What is promised, as epsilon and delta. */
+static tamis_status set_loss(tamis_statistic *s, tamis_error *err)
+{
+    tamis_profile *profile = NULL;
+    tamis_number *delta = NULL;
+    tamis_status status = TAMIS_OK;
+    if (s->rho) {
+        TMI_TRY(tamis_number_read(&delta, TMI_STATISTIC_DELTA, err));
+        TMI_TRY(tamis_profile_zcdp(&profile, s->rho, err));
+        TMI_TRY(tamis_profile_epsilon(&s->loss[0], profile, delta, err));
+        s->loss[1] = tmi_number_bound(delta);
+    } else {
+        s->loss[0] = tmi_number_bound(s->epsilon);
+        if (s->delta) s->loss[1] = tmi_number_bound(s->delta);
+    }
+done:
+    tamis_profile_free(profile);
+    tamis_number_free(delta);
+    return status;
+}
+
 static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
 {
     const tamis_quantile_setup what = asked->what;
@@ -123,7 +155,10 @@ static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked,
     if (!s->at || !s->points || !s->errors || !s->priors) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < s->count; i++) TMI_TRY(tmi_number_copy(&s->at[i], what.at[i], err));
     TMI_TRY(tmi_number_copy(&s->step, what.step, err));
-    TMI_TRY(tmi_number_copy(&s->epsilon, what.epsilon, err));
+    TMI_TRY(copy_if(&s->epsilon, what.epsilon, err));
+    TMI_TRY(copy_if(&s->delta, what.delta, err));
+    TMI_TRY(copy_if(&s->rho, what.rho, err));
+    TMI_TRY(set_loss(s, err));
     TMI_TRY(tmi_copy_string(&s->file, asked->file, err));
     TMI_TRY(tmi_copy_string(&s->column, asked->column, err));
     TMI_TRY(tmi_copy_string(&s->weight, asked->weight, err));
@@ -198,6 +233,14 @@ static tamis_status look_at_spending(tamis_statistic *s, const char *survey, tam
     return tamis_ledger_spending(NULL, &s->account.spent, &s->account.left, s->account.ledger, (size_t)number, err);
 }
 
+/* Of the same kind as what this call spends. */
+static tamis_coin budget_of(const tamis_statistic *s, const tamis_file_quantile *asked)
+{
+    if (s->rho) return (tamis_coin){.rho = asked->budget ? asked->budget : s->rho};
+    return (tamis_coin){.epsilon = asked->budget ? asked->budget : s->epsilon,
+                        .delta = asked->budget_delta ? asked->budget_delta : s->delta};
+}
+
 static tamis_status charge(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
 {
     const char *name = tmi_last_name(s->ledger);
@@ -205,7 +248,7 @@ static tamis_status charge(tamis_statistic *s, const tamis_file_quantile *asked,
     if (!survey) return tmi_fail_memory(err);
     tamis_charge charge = {.survey = survey,
                            .release = "quantile",
-                           .amount = {.epsilon = s->epsilon},
+                           .amount = {.epsilon = s->epsilon, .delta = s->delta, .rho = s->rho},
                            .frozen = frozen_of(s),
                            .measures = s->identity,
                            .again = asked->again,
@@ -216,7 +259,7 @@ static tamis_status charge(tamis_statistic *s, const tamis_file_quantile *asked,
     TMI_TRY(tamis_ledger_open(&s->account.ledger, s->ledger, err));
     s->account.kept = true;
     const bool is_new = tamis_ledger_find(s->account.ledger, survey) < 0;
-    if (asked->budget || is_new) charge.budget.epsilon = asked->budget ? asked->budget : s->epsilon;
+    if (asked->budget || is_new) charge.budget = budget_of(s, asked);
     TMI_TRY(tamis_ledger_charge(&s->account.charged, s->account.ledger, &charge, err));
     TMI_TRY(look_at_spending(s, survey, err));
 done:

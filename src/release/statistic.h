@@ -10,6 +10,8 @@
 
 #define TMI_WEIGHT_STEPS 65536 /* of a weight, between 0 and the largest */
 
+#define TMI_STATISTIC_DELTA "1e-9" /* at which a rho is converted to epsilon, for people */
+
 /* With probability at least this, an answer's rank error is below the one that is stated. */
 #define TMI_STATISTIC_CONFIDENCE "0.95"
 
@@ -17,7 +19,9 @@ struct tamis_statistic {
     char *file, *column, *weight;
     char *ledger;   /* path */
     char *identity; /* what was asked, as JSON: the identity of the release */
-    tamis_number *step, *epsilon, **at;
+    tamis_number *step, **at;
+    tamis_number *epsilon, *delta, *rho; /* what is charged: epsilon, epsilon and delta, or rho; the others NULL */
+    tamis_bound loss[2];                 /* that as epsilon and delta */
     tamis_quantile *quantile;
     bool add_remove;
     int64_t *points; /* the answers */

@@ -51,9 +51,15 @@ static void put_result(tmi_json_out *out, const tamis_statistic *s, size_t i)
     tmi_json_close(out, '}');
 }
 
+static const char *divergence(const tamis_statistic *s)
+{
+    if (s->rho) return "largest Renyi divergence of order a of P from Q, divided by a, over all a above 1";
+    if (s->delta) return "largest P(S) - exp(epsilon) Q(S) over all sets S of outputs, at most delta";
+    return "largest |log(P(S) / Q(S))| over all sets S of outputs";
+}
+
 static void put_guarantee(tmi_json_out *out, const tamis_statistic *s)
 {
-    const tamis_bound epsilon = tmi_number_bound(s->epsilon), zero = {0, 0};
     tmi_json_open(out, '{');
     tmi_json_add_open(out, "specification", '{');
     tmi_json_add_string(out, "domain", "every file with these columns");
@@ -62,18 +68,22 @@ static void put_guarantee(tmi_json_out *out, const tamis_statistic *s)
     tmi_json_add_string(out, "counts", "steps from one dataset to the other");
     tmi_json_add_string(out, "step", step_words(s));
     tmi_json_close(out, '}');
-    tmi_json_add_string(out, "divergence", "largest |log(P(S) / Q(S))| over all sets S of outputs");
+    tmi_json_add_string(out, "divergence", divergence(s));
     tmi_json_add_open(out, "budget", '{');
-    tmi_add_exact(out, "epsilon", s->epsilon);
-    tmi_json_add_string(out, "delta", "0");
+    if (s->rho) tmi_add_exact(out, "rho", s->rho);
+    else {
+        tmi_add_exact(out, "epsilon", s->epsilon);
+        if (s->delta) tmi_add_exact(out, "delta", s->delta);
+        else tmi_json_add_string(out, "delta", "0");
+    }
     tmi_json_close(out, '}');
     tmi_json_add_open(out, "invariants", '{');
     if (s->rows >= 0) tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_close(out, '}');
     tmi_json_close(out, '}');
     tmi_json_add_open(out, "sample", '{');
-    tmi_json_add_bound(out, "epsilon", epsilon);
-    tmi_json_add_bound(out, "delta", zero);
+    tmi_json_add_bound(out, "epsilon", s->loss[0]);
+    tmi_json_add_bound(out, "delta", s->loss[1]);
     tmi_json_close(out, '}');
     tmi_json_add_null(out, "outsider");
     tmi_json_add_string(out, "outsider_reason", no_outsider);
@@ -129,12 +139,32 @@ static void put_table(tmi_text *text, const tamis_statistic *s)
     tmi_table_clear(&table);
 }
 
+/* Of methods without a bound: what is known about them. */
+static void put_no_error(tmi_text *text, const tamis_statistic *s)
+{
+    tmi_text p;
+    tmi_text_init(&p);
+    tmi_text_format(&p, "No bound of the rank error is proved for method %s: `tamis study quantile` shows what to expect.",
+                    tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    const double sd = tmi_quantile_deviation(s->quantile);
+    if (sd > 0)
+        tmi_text_format(
+            &p, " The noise of a count of the distribution function has a standard deviation of %.3g %s at most, in %lld bins.",
+            sd, s->weight ? "records of the largest weight" : "records", (long long)tmi_quantile_bins(s->quantile));
+    tmi_text_put(&p, " The error of sampling comes on top of that.");
+    tmi_text_wrap_taken(text, "", "", &p);
+}
+
 /* What the rank error means, and whether it says that the data hardly matter. */
 static void put_quality(tmi_text *text, const tamis_statistic *s)
 {
     tmi_text p;
     double prior = 0;
     bool vague = false;
+    if (!isfinite(s->errors[0])) {
+        put_no_error(text, s);
+        return;
+    }
     tmi_text_init(&p);
     for (size_t i = 0; i < s->count; i++) {
         const double q = tmi_number_nearest(s->at[i]);
@@ -158,25 +188,38 @@ static void put_quality(tmi_text *text, const tamis_statistic *s)
     }
 }
 
+/* "Guarantee: epsilon 1, delta 0" */
+static void put_promise(tmi_text *p, const tamis_statistic *s)
+{
+    tmi_text_put(p, "Guarantee: ");
+    if (s->rho) {
+        tmi_text_put(p, "rho ");
+        tmi_text_number_up(p, s->rho);
+        tmi_text_format(p, " (zero-concentrated; epsilon %.4g at delta " TMI_STATISTIC_DELTA ")", s->loss[0].upper * (1 + 5e-4));
+        return;
+    }
+    tmi_text_put(p, "epsilon ");
+    tmi_text_number_up(p, s->epsilon);
+    tmi_text_put(p, ", delta ");
+    if (s->delta) tmi_text_number_up(p, s->delta);
+    else tmi_text_put(p, "0");
+}
+
 tamis_status tamis_statistic_text(char **result, const tamis_statistic *s, tamis_error *err)
 {
     tmi_text text, p;
-    char epsilon[TMI_DECIMAL];
     if (!result) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *result = NULL;
     if (!s) return tmi_fail(err, TAMIS_INVALID, "statistic: NULL");
-    tamis_status status = tmi_number_decimal_up(epsilon, s->epsilon, err);
-    if (status != TAMIS_OK) return status;
     tmi_text_init(&text);
     tmi_text_format(&text, "quantiles of %s%s%s\n\n", s->column, s->weight ? ", weighted by " : "", s->weight ? s->weight : "");
     put_table(&text, s);
     tmi_text_put(&text, "\n");
     put_quality(&text, s);
     tmi_text_init(&p);
-    tmi_text_format(&p,
-                    "Guarantee: epsilon %s, delta 0, for datasets in which %s. It covers one row: a person with several rows "
-                    "loses as many times that.",
-                    epsilon, step_words(s));
+    put_promise(&p, s);
+    tmi_text_format(&p, ", for datasets in which %s. It covers one row: a person with several rows loses %s.", step_words(s),
+                    s->rho || s->delta ? "more" : "as many times that");
     tmi_text_put(&text, "\n");
     tmi_text_wrap_taken(&text, "", "", &p);
     tmi_text_init(&p);

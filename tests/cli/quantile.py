@@ -18,7 +18,8 @@ def write(values, name="data.csv", weights=None):
 
 
 def quantile(path, *arguments, at="0.5", bounds=(0, 1000), epsilon="1", **options):
-    return tamis("quantile", path, "--column", "income", "--at", at, "--from", bounds[0], "--to", bounds[1], "--epsilon", epsilon,
+    promise = [] if epsilon is None else ["--epsilon", epsilon]
+    return tamis("quantile", path, "--column", "income", "--at", at, "--from", bounds[0], "--to", bounds[1], *promise,
                  "--engine", "memory", *arguments, **options)
 
 
@@ -140,8 +141,96 @@ def tails_are_found():
 
 
 @case
+def every_method_finds_quantiles():
+    heaps = [100, 300, 500, 700, 900]  # 200 rows each: with this epsilon a miss has a probability below e^-50
+    for method in ("smooth", "histogram", "tree", "prefix"):
+        promise = ("--rho", "100") if method == "prefix" else ("--epsilon", "60")
+        told = result(write(heaps * 200), "--method", method, *promise, at="0.1,0.5,0.9", epsilon=None)
+        for r in told["results"]:
+            assert r["method"] == method and r["rank_error"] is None and r["prior_share"] is None
+            assert 0 <= r["estimate"] - 1000 * r["at"] < (5 if method == "histogram" else 1), (method, r)
+
+
+@case
+def bins_are_the_users_choice():
+    for method in ("histogram", "tree"):
+        told = result(write(range(1000)), "--method", method, "--bins", "5", bounds=(0, 1000), epsilon="20")
+        assert told["results"][0]["estimate"] == 600, (method, told["results"])  # the first cut with half of the rows below
+    path = write(range(10))
+    for arguments in (("--method", "tree", "--bins", "1"), ("--method", "tree", "--bins", "0"), ("--method", "tree", "--bins", "5000"),
+                      ("--method", "tree", "--bins", "x"), ("--bins", "5"), ("--method", "histogram", "--bins", "1001")):
+        is_usage_error(quantile(path, *arguments), "bins")
+    assert not path.with_name("data.csv.ledger").exists()
+
+
+@case
+def smooth_takes_a_delta():
+    path = write(range(1000))
+    told = result(path, "--method", "smooth", "--delta", "1e-6", "--budget", "2", "--budget-delta", "3e-6")
+    budget = told["guarantee"]["specification"]["budget"]
+    assert budget == {"epsilon": "1", "delta": "1/1000000"} and told["guarantee"]["sample"]["delta"]["upper"] >= 1e-6
+    assert told["spent"]["delta"]["upper"] >= 1e-6 and 1.9e-6 < told["left"]["delta"]["lower"] <= 2e-6
+    assert "delta" in told["guarantee"]["specification"]["divergence"]
+    again = result(path, "--method", "smooth", "--delta", "1e-6")
+    assert again["ledger"]["repeated"] is True and again["results"] == told["results"]
+    assert quantile(path, at="0.25").returncode == OK  # a pure epsilon fits an account with delta
+    text = quantile(write(range(1000)), "--method", "smooth", "--delta", "1e-6").stdout
+    assert "Guarantee: epsilon 1, delta 0.000001" in " ".join(text.split())
+    path = write(range(10))
+    for delta in ("0", "1", "-1", "x"):
+        is_usage_error(quantile(path, "--method", "smooth", "--delta", delta), "delta")
+    is_usage_error(quantile(path, "--delta", "0.1"), "only method smooth")
+    is_usage_error(quantile(path, "--method", "smooth", "--budget-delta", "0.1"), "--budget-delta")
+    assert not path.with_name("data.csv.ledger").exists()
+
+
+@case
+def smooth_is_for_replaced_rows_without_weights():
+    path = write(range(10))
+    is_usage_error(quantile(path, "--method", "smooth", "--neighbours", "add_remove"), "rows that are replaced")
+    is_usage_error(quantile(path, "--method", "smooth", "--weight", "w", "--max-weight", "1"), "--max-weight")
+    assert not path.with_name("data.csv.ledger").exists()
+
+
+@case
+def prefix_counts_in_rho():
+    path = write(range(1000))
+    told = result(path, "--rho", "1/2", "--budget", "1", epsilon=None)
+    assert told["results"][0]["method"] == "prefix"
+    assert told["guarantee"]["specification"]["budget"] == {"rho": "1/2"}
+    sample = told["guarantee"]["sample"]
+    assert 6 < sample["epsilon"]["upper"] < 7 and sample["delta"]["upper"] >= 1e-9
+    assert told["spent"] == {"rho": {"lower": 0.5, "upper": 0.5}} and told["left"] == {"rho": {"lower": 0.5, "upper": 0.5}}
+    assert result(path, at="0.25", epsilon="1")["left"]["rho"]["lower"] == 0  # an epsilon of 1 counts as a rho of 1/2
+    assert quantile(path, at="0.75", epsilon="0.1").returncode == REFUSED
+    text = " ".join(quantile(write(range(1000)), "--rho", "1/2", epsilon=None).stdout.split())
+    assert "Guarantee: rho 0.5 (zero-concentrated; epsilon 6.4" in text and "standard deviation" in text
+    path = write(range(10))
+    for arguments, words in (((), "--epsilon"), (("--rho", "1", "--epsilon", "1"), "not both"), (("--rho", "0"), "rho must be"),
+                             (("--rho", "1", "--method", "joint"), "--rho"), (("--rho", "1", "--delta", "0.1"), "--delta")):
+        is_usage_error(quantile(path, *arguments, epsilon=None), words)
+    is_usage_error(quantile(path, "--method", "prefix"), "--rho")
+    assert not path.with_name("data.csv.ledger").exists()
+
+
+@case
+def what_does_not_compose_is_refused():
+    path = write(range(100))
+    assert quantile(path, "--budget", "5").returncode == OK
+    for arguments, epsilon in ((("--rho", "1/2"), None), (("--method", "smooth", "--delta", "1e-6"), "1")):
+        refused = quantile(path, *arguments, at="0.25", epsilon=epsilon)
+        assert refused.returncode == REFUSED and "nothing was spent" in refused.stderr
+    account = json.loads(tamis("ledger", "show", path.with_name("data.csv.ledger"), "--json").stdout)["accounts"][0]
+    assert account["spent"]["epsilon"]["upper"] == 1
+
+
+@case
 def odd_data_are_fine():
     assert 0 <= result(write([]))["results"][0]["estimate"] <= 1000  # the bounds alone
+    for method in ("smooth", "histogram", "tree"):
+        for values in ([], [7], ["NA"] * 5, [333] * 500 + [""] * 200):
+            assert 0 <= result(write(values), "--method", method)["results"][0]["estimate"] <= 1000
+    assert result(write([333] * 500 + [""] * 100), "--method", "smooth", epsilon="20")["results"][0]["estimate"] == 333
     one = result(write([7]))
     assert one["results"][0]["prior_share"] > 0.5
     assert result(write([333] * 500))["results"][0]["estimate"] == 333

@@ -18,6 +18,13 @@ size_t tmi_candidates(int64_t *list, const tmi_grid *grid)
     }
 }
 
+/* low + (high - low) i / count, rounded up: i = 1 ... count. */
+void tmi_cuts(int64_t *list, size_t count, const tmi_grid *grid)
+{
+    const tmi_int128 range = grid->high - grid->low, steps = (tmi_int128)count;
+    for (size_t i = 0; i < count; i++) list[i] = grid->low + (int64_t)((range * ((tmi_int128)i + 1) + steps - 1) / steps);
+}
+
 void tmi_above_clear(tamis_quantile *q)
 {
     for (size_t i = 0; q->above && i < q->count; i++) {
@@ -53,17 +60,31 @@ done:
     return status;
 }
 
-tamis_status tmi_above_set(tamis_quantile *q, bool complete, tamis_error *err)
+#define CUTS 256 /* of HistogramMethod, unless somebody asks for others */
+
+/* How many candidates there are. */
+static tamis_status count_candidates(tamis_quantile *q, int64_t bins, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    q->candidate_count = tmi_candidates(NULL, &q->grid);
+    const int64_t most = q->grid.high > q->grid.low ? q->grid.high - q->grid.low : 1;
+    if (q->method == TAMIS_QUANTILE_THRESHOLD) q->candidate_count = tmi_candidates(NULL, &q->grid);
+    else if (bins > most) return tmi_fail(err, TAMIS_INVALID, "bins: more than the grid has steps");
+    else q->candidate_count = (size_t)(bins > 0 ? bins : most < CUTS ? most : CUTS);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_above_set(tamis_quantile *q, bool complete, int64_t bins, tamis_error *err)
+{
+    tamis_status status = count_candidates(q, bins, err);
+    if (status != TAMIS_OK) return status;
     q->candidates = tmi_alloc(q->candidate_count, sizeof *q->candidates);
     q->above = tmi_alloc(q->count, sizeof *q->above);
     if (!q->candidates || !q->above) return tmi_fail_memory(err);
-    tmi_candidates(q->candidates, &q->grid);
+    if (q->method == TAMIS_QUANTILE_THRESHOLD) tmi_candidates(q->candidates, &q->grid);
+    else tmi_cuts(q->candidates, q->candidate_count, &q->grid);
     for (size_t i = 0; i < q->count && status == TAMIS_OK; i++) {
         q->above[i].noise = tmi_alloc(q->candidate_count + 1, sizeof *q->above[i].noise);
         if (!q->above[i].noise) return tmi_fail_memory(err);
+        q->above[i].two_sided = q->method == TAMIS_QUANTILE_HISTOGRAM;
         status = set_scales(&q->above[i], q, &q->targets[i].rank, complete, err);
     }
     return status;
@@ -88,8 +109,9 @@ tamis_status tmi_above_prepare(tamis_quantile *q, tamis_rng *rng, tamis_error *e
 {
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < q->count; i++) {
-        TMI_TRY(draw_geometric(q->above[i].noise, 1, q->above[i].rho, rng, err));
-        TMI_TRY(draw_geometric(q->above[i].noise + 1, q->candidate_count, q->above[i].nu, rng, err));
+        const tmi_above *a = &q->above[i];
+        TMI_TRY((a->two_sided ? tamis_noise_draw : draw_geometric)(a->noise, 1, a->rho, rng, err));
+        TMI_TRY((a->two_sided ? tamis_noise_draw : draw_geometric)(a->noise + 1, q->candidate_count, a->nu, rng, err));
     }
 done:
     return status;
@@ -104,7 +126,7 @@ int64_t tmi_above_shift(const tmi_above *a, const tmi_rank *rank, int64_t n)
     const double d = (double)rank->d, q = (double)rank->p / d, nu = tmi_number_nearest(a->nu_scale) / d;
     const double delta = fmin(q, 1 - q) * (double)n * 2 / GROWTH;
     const double shift = nu * log(fmax(1, nu / fmax(delta, 1e-9))) - tmi_number_nearest(a->rho_scale) / d;
-    return a->monotone ? (int64_t)llround(fmin(shift, 0x1p30) * d) : 0;
+    return a->monotone && !a->two_sided ? (int64_t)llround(fmin(shift, 0x1p30) * d) : 0;
 }
 
 tamis_status tmi_find_above(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_error *err)

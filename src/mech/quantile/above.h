@@ -23,31 +23,39 @@
  * caller asks for that by `complete` and gives n as `rows`: not the number of records at hand, from which missing ones may have
  * been left out already. The promise holds whether or not values are missing, only the quantile would be another one.
  *
- * The noise of each quantile is its own, threshold included. */
+ * The noise of each quantile is its own, threshold included.
+ *
+ * HistogramMethod. The paper's method, as repaired in <tamis/mech.h>, is the same with equally spaced cuts and two-sided noise:
+ * discrete Laplace, P(k) proportional to exp(-|k| / scale), which also loses at most exp(-S / scale) when it is shifted by S,
+ * so both conditions are sufficient as they are. There is no shift of the threshold, and every quantile has its part of
+ * epsilon. */
 #ifndef TMI_MECH_QUANTILE_ABOVE_H
 #define TMI_MECH_QUANTILE_ABOVE_H
 
 #include "mech/quantile/quantile.h"
 
-/* The candidates of a grid: `list` NULL counts them. */
+/* The candidates of a grid: `list` NULL counts them; and `count` equally spaced cuts, of which the last is the highest point.
+ * Needs 1 <= count <= high - low, or count = 1. */
 size_t tmi_candidates(int64_t *list, const tmi_grid *grid);
+void tmi_cuts(int64_t *list, size_t count, const tmi_grid *grid);
 
 /* Noise of one quantile: rho first, then one nu per candidate. */
 typedef struct tmi_above {
-    bool monotone;
+    bool monotone, two_sided;
     tamis_number *rho_scale, *nu_scale;
     tamis_noise *rho, *nu;
     int64_t *noise; /* of the next call, candidate_count + 1 of them */
 } tmi_above;
 
-tamis_status tmi_above_set(tamis_quantile *quantile, bool complete, tamis_error *err);
+/* bins: of HistogramMethod, 0: chosen. Errors: INVALID, SYSTEM. */
+tamis_status tmi_above_set(tamis_quantile *quantile, bool complete, int64_t bins, tamis_error *err);
 void tmi_above_clear(tamis_quantile *quantile);
 tamis_status tmi_above_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err);
 
 /* The answers with the noise at hand. Errors: SYSTEM, INVALID. */
 tamis_status tmi_find_above(int64_t *points, tamis_quantile *quantile, const tmi_records *records, tamis_error *err);
 
-/* The public shift of the threshold for n rows. */
+/* The public shift of the threshold for n rows; 0 with two-sided noise. */
 int64_t tmi_above_shift(const tmi_above *above, const tmi_rank *rank, int64_t n);
 
 #endif

@@ -1,7 +1,9 @@
 /* From records to answers. */
 #include "base/memory.h"
 #include "mech/quantile/above.h"
+#include "mech/quantile/distribution.h"
 #include "mech/quantile/several.h"
+#include "mech/quantile/smooth.h"
 
 tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, tamis_error *err)
 {
@@ -11,6 +13,7 @@ tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rng *rng, ta
     for (size_t i = 0; i < quantile->bit_count && status == TAMIS_OK; i++)
         status = tmi_uniform_begin(&quantile->bits[i], rng, err);
     if (status == TAMIS_OK && quantile->above) status = tmi_above_prepare(quantile, rng, err);
+    if (status == TAMIS_OK && quantile->distribution) status = tamis_distribution_prepare(quantile->distribution, rng, err);
     if (status != TAMIS_OK) tmi_wipe(quantile->bits, quantile->bit_count * sizeof *quantile->bits);
     return status;
 }
@@ -84,14 +87,33 @@ static tamis_status find_each(int64_t *points, tamis_quantile *q, const tmi_reco
 
 /* ---- all ---- */
 
+static tamis_status read_from_distribution(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_error *err)
+{
+    tamis_status status = tmi_distribution_records(q->distribution, records, err);
+    for (size_t i = 0; i < q->count && status == TAMIS_OK; i++)
+        points[i] = tmi_distribution_point(q->distribution, (double)q->targets[i].rank.p / (double)q->targets[i].rank.d);
+    return status;
+}
+
+tamis_status tmi_quantile_find(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
+{
+    switch (q->method) {
+    case TAMIS_QUANTILE_JOINT:
+    case TAMIS_QUANTILE_SPLIT: return tmi_find_several(points, q, records, rng, err);
+    case TAMIS_QUANTILE_THRESHOLD:
+    case TAMIS_QUANTILE_HISTOGRAM: return tmi_find_above(points, q, records, err);
+    case TAMIS_QUANTILE_SMOOTH: return tmi_find_smooth(points, q, records, rng, err);
+    case TAMIS_QUANTILE_TREE:
+    case TAMIS_QUANTILE_PREFIX: return read_from_distribution(points, q, records, err);
+    default: return find_each(points, q, records, rng, err);
+    }
+}
+
 static tamis_status find_all(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
 {
     tamis_status status;
     if (q->bits[0].count == 0) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "quantile: call tamis_quantile_prepare before each answer"));
-    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_find_jointly(points, q, records, rng, err));
-    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_find_by_splitting(points, q, records, rng, err));
-    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_find_above(points, q, records, err));
-    else TMI_TRY(find_each(points, q, records, rng, err));
+    TMI_TRY(tmi_quantile_find(points, q, records, rng, err));
 done:
     tmi_wipe(q->bits, q->bit_count * sizeof *q->bits); /* one draw, one answer */
     for (size_t i = 0; status != TAMIS_OK && i < q->count; i++) points[i] = 0;

@@ -33,17 +33,22 @@ static tamis_status draw_places(int64_t *keys, size_t count, int64_t places, tam
     return TAMIS_OK;
 }
 
-tamis_status tmi_keys_make(tmi_keys *k, const tmi_records *r, tamis_rng *rng, tamis_error *err)
+tamis_status tmi_keys_begin(tmi_keys *k, const tmi_records *r, tamis_error *err)
 {
     const int64_t places = tmi_places(r->grid);
-    tamis_status status;
     *k = (tmi_keys){.places = places, .end = (r->grid->high - r->grid->low + 1) * places, .room = r->count};
     if (r->count > (size_t)(TMI_WEIGHT_SUM / r->most_weight))
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "there are more records than weights of this size can be added up for"));
+        return tmi_fail(err, TAMIS_INVALID, "there are more records than weights of this size can be added up for");
     k->keys = tmi_alloc(r->count, sizeof *k->keys);
     if (r->weights) k->weights = tmi_alloc(r->count, sizeof *k->weights);
-    if (!k->keys || (r->weights && !k->weights)) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(draw_places(k->keys, r->count, places, rng, err));
+    if (k->keys && (!r->weights || k->weights)) return TAMIS_OK;
+    tmi_keys_clear(k);
+    return tmi_fail_memory(err);
+}
+
+tamis_status tmi_keys_read(tmi_keys *k, const tmi_records *r, tamis_error *err)
+{
+    const int64_t places = k->places;
     for (size_t i = 0; i < r->count; i++) {
         int64_t point = TMI_MISSING_POINT;
         if (r->points) point = tmi_clamped_point(r->points[i], r->grid);
@@ -53,7 +58,17 @@ tamis_status tmi_keys_make(tmi_keys *k, const tmi_records *r, tamis_rng *rng, ta
         if (k->weights) k->weights[k->count] = tmi_clamped_weight(r->weights[i], r->most_weight);
         k->count += point != TMI_MISSING_POINT;
     }
-    if (!tmi_sort_points(k->keys, k->weights, k->count)) TMI_TRY(tmi_fail_memory(err));
+    if (tmi_sort_points(k->keys, k->weights, k->count)) return TAMIS_OK;
+    tmi_keys_clear(k);
+    return tmi_fail_memory(err);
+}
+
+tamis_status tmi_keys_make(tmi_keys *k, const tmi_records *r, tamis_rng *rng, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(tmi_keys_begin(k, r, err));
+    TMI_TRY(draw_places(k->keys, r->count, k->places, rng, err));
+    TMI_TRY(tmi_keys_read(k, r, err));
 done:
     if (status != TAMIS_OK) tmi_keys_clear(k);
     return status;

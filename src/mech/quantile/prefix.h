@@ -12,34 +12,18 @@
 #ifndef TMI_MECH_QUANTILE_PREFIX_H
 #define TMI_MECH_QUANTILE_PREFIX_H
 
-#include <stdbool.h>
-#include <tamis/distribution.h>
+#include "mech/quantile/distribution.h"
 
-#include "num/grid.h"
+/* The noise and standard deviations of a distribution whose bins and weights are set. Errors: SYSTEM, INVALID. */
+tamis_status tmi_prefix_set(tamis_distribution *distribution, const tamis_distribution_setup *setup, tamis_error *err);
 
-struct tamis_distribution {
-    tmi_grid grid;
-    size_t bins;
-    int64_t *entries; /* a_k */
-    tamis_number *variance;
-    tamis_noise *noise;
-    int64_t most_weight;
-    bool weighted, prepared, measured;
-    int64_t *drawn;              /* the noise of the next call */
-    double *plain, *smooth, *sd; /* by bin */
-};
-
-/* The bin of a grid point, and a bin's last point. */
-size_t tmi_bin_of(const tamis_distribution *distribution, int64_t point);
-int64_t tmi_bin_last(const tamis_distribution *distribution, size_t bin);
+/* distribution->plain from the weights of the bins and the noise at hand. Errors: SYSTEM. */
+tamis_status tmi_prefix_estimate(tamis_distribution *distribution, const int64_t *x, tamis_error *err);
 
 /* F x, exactly. */
 void tmi_prefix_measure(__int128 *y, const int64_t *x, const int64_t *entries, size_t bins);
 
 /* A F^-1 y. */
 void tmi_prefix_solve(double *sums, const double *y, const int64_t *entries, size_t bins);
-
-/* The nearest list that never falls, by pooling neighbours. `lengths` has room for `count`. */
-void tmi_isotonic(double *list, size_t *lengths, size_t count);
 
 #endif

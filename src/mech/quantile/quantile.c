@@ -5,7 +5,9 @@
 
 #include "base/memory.h"
 #include "mech/quantile/above.h"
+#include "mech/quantile/distribution.h"
 #include "mech/quantile/several.h"
+#include "mech/quantile/smooth.h"
 #include "num/exact.h"
 
 #define MOST_ROWS (INT64_C(1) << 20)
@@ -29,6 +31,8 @@ void tamis_quantile_free(tamis_quantile *q)
     for (size_t i = 0; q->targets && i < q->count; i++) tamis_number_free(q->targets[i].rate);
     tmi_number_frees(&q->epsilon, &q->log_unit, &q->joint_rate, &q->key_unit, NULL);
     tmi_above_clear(q);
+    tmi_smooth_clear(q);
+    tamis_distribution_free(q->distribution);
     tmi_free(q->ranks);
     if (q->bits) tmi_wipe(q->bits, q->bit_count * sizeof *q->bits);
     tmi_free(q->bits);
@@ -60,11 +64,36 @@ done:
     return status;
 }
 
-static tamis_status check(const tamis_quantile_setup *s, tamis_error *err)
+/* What is promised: epsilon, epsilon and delta, or rho. */
+static tamis_status check_promise(const tamis_quantile_setup *s, tamis_error *err)
 {
+    if (s->rho && s->epsilon) return tmi_fail(err, TAMIS_INVALID, "rho: either epsilon or rho, not both");
+    if (s->rho && s->method != TAMIS_QUANTILE_PREFIX && s->method != TAMIS_QUANTILE_AUTO)
+        return tmi_fail(err, TAMIS_INVALID, "rho: this method needs epsilon; prefix counts in rho");
+    if (s->method == TAMIS_QUANTILE_PREFIX && !s->rho)
+        return tmi_fail(err, TAMIS_INVALID, "rho: method prefix needs it, in place of epsilon");
+    if (s->delta && s->method != TAMIS_QUANTILE_SMOOTH)
+        return tmi_fail(err, TAMIS_INVALID, "delta: only method smooth takes one");
+    if (s->rho) return TAMIS_OK; /* looked at with the distribution */
     if (!s->epsilon) return tmi_fail(err, TAMIS_INVALID, "epsilon: NULL");
     if (tmi_number_sign(s->epsilon) <= 0 || tmi_number_compare_int(s->epsilon, MOST_EPSILON) > 0)
         return tmi_fail(err, TAMIS_INVALID, "epsilon must be above 0 and at most %d", MOST_EPSILON);
+    return TAMIS_OK;
+}
+
+static bool has_bins(tamis_quantile_method method)
+{
+    return method == TAMIS_QUANTILE_HISTOGRAM || method == TAMIS_QUANTILE_TREE || method == TAMIS_QUANTILE_PREFIX;
+}
+
+static tamis_status check(const tamis_quantile_setup *s, tamis_error *err)
+{
+    const tamis_status status = check_promise(s, err);
+    if (status != TAMIS_OK) return status;
+    if (s->bins != 0 && !has_bins(s->method) && !s->rho)
+        return tmi_fail(err, TAMIS_INVALID, "bins: only the methods histogram, tree and prefix have any");
+    if (s->bins < 0 || s->bins > TAMIS_BINS)
+        return tmi_fail(err, TAMIS_INVALID, "bins must be at least 1, at most %d", TAMIS_BINS);
     if (!s->at || s->at_count == 0) return tmi_fail(err, TAMIS_INVALID, "at: there is no quantile to find");
     if (s->at_count > TAMIS_QUANTILES) return tmi_fail(err, TAMIS_INVALID, "at: more than %d quantiles", TAMIS_QUANTILES);
     if (!tamis_quantile_method_name(s->method)) return tmi_fail(err, TAMIS_INVALID, "method: there is none of this number");
@@ -139,9 +168,28 @@ int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count)
     }
 }
 
+/* A distribution function of bins, from which quantiles are read. */
+static tamis_status set_distribution(tamis_quantile *q, const tamis_quantile_setup *s, tamis_error *err)
+{
+    const int64_t points = q->grid.high - q->grid.low + 1;
+    const tamis_distribution_setup setup = {.from = s->from,
+                                            .to = s->to,
+                                            .step = s->step,
+                                            .bins = s->bins > 0           ? s->bins
+                                                    : points < TAMIS_BINS ? points
+                                                                          : TAMIS_BINS,
+                                            .rho = s->rho,
+                                            .epsilon = s->epsilon,
+                                            .add_remove = s->add_remove,
+                                            .rows_per_unit = s->rows_per_unit,
+                                            .max_weight = s->max_weight};
+    return tamis_distribution_new(&q->distribution, &setup, err);
+}
+
 /* The rule of docs/quantiles.md, from public numbers alone. */
 static tamis_quantile_method choose(const tamis_quantile_setup *s)
 {
+    if (s->rho) return TAMIS_QUANTILE_PREFIX;
     if (s->at_count > 1) return s->at_count <= JOINT_QUANTILES ? TAMIS_QUANTILE_JOINT : TAMIS_QUANTILE_SPLIT;
     const bool monotone = s->complete && !s->add_remove && s->max_weight == 0;
     const double q = s->at[0] ? tmi_number_nearest(s->at[0]) : 0;
@@ -155,6 +203,20 @@ static const tamis_number *choose_log_unit(const tamis_quantile_setup *s, const 
 {
     if (s->log_unit || s->method != TAMIS_QUANTILE_AUTO) return s->log_unit;
     return grid->low >= 0 && grid->high - grid->low >= TMI_SKEWED_STEPS ? s->step : NULL;
+}
+
+static tamis_status set_method(tamis_quantile *q, const tamis_quantile_setup *s, tamis_error *err)
+{
+    switch (q->method) {
+    case TAMIS_QUANTILE_JOINT: return tmi_joint_set(q, err);
+    case TAMIS_QUANTILE_SPLIT: return tmi_splitting_set(q, s->at, err);
+    case TAMIS_QUANTILE_THRESHOLD:
+    case TAMIS_QUANTILE_HISTOGRAM: return tmi_above_set(q, s->complete != 0, s->bins, err);
+    case TAMIS_QUANTILE_SMOOTH: return tmi_smooth_set(q, s->delta, err);
+    case TAMIS_QUANTILE_TREE:
+    case TAMIS_QUANTILE_PREFIX: return set_distribution(q, s, err);
+    default: return set_inverse(q, err);
+    }
 }
 
 tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *s, tamis_error *err)
@@ -179,12 +241,9 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     if (!q->targets || !q->bits) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_grid_set(&q->grid, s->from, s->to, s->step, err));
     TMI_TRY(set_ranks(q, s, err));
-    TMI_TRY(tmi_number_copy(&q->epsilon, s->epsilon, err));
+    if (s->epsilon) TMI_TRY(tmi_number_copy(&q->epsilon, s->epsilon, err));
     TMI_TRY(set_log_unit(q, choose_log_unit(s, &q->grid), s->step, err));
-    if (q->method == TAMIS_QUANTILE_JOINT) TMI_TRY(tmi_joint_set(q, err));
-    else if (q->method == TAMIS_QUANTILE_SPLIT) TMI_TRY(tmi_splitting_set(q, s->at, err));
-    else if (q->method == TAMIS_QUANTILE_THRESHOLD) TMI_TRY(tmi_above_set(q, s->complete != 0, err));
-    else TMI_TRY(set_inverse(q, err));
+    TMI_TRY(set_method(q, s, err));
     *quantile = q;
     q = NULL;
 done:
@@ -194,11 +253,10 @@ done:
 
 /* ---- methods ---- */
 
-static const char *const methods[] = {[TAMIS_QUANTILE_AUTO] = "auto",
-                                      [TAMIS_QUANTILE_INVERSE] = "inverse",
-                                      [TAMIS_QUANTILE_JOINT] = "joint",
-                                      [TAMIS_QUANTILE_SPLIT] = "split",
-                                      [TAMIS_QUANTILE_THRESHOLD] = "threshold"};
+static const char *const methods[] = {
+    [TAMIS_QUANTILE_AUTO] = "auto",           [TAMIS_QUANTILE_INVERSE] = "inverse",     [TAMIS_QUANTILE_JOINT] = "joint",
+    [TAMIS_QUANTILE_SPLIT] = "split",         [TAMIS_QUANTILE_THRESHOLD] = "threshold", [TAMIS_QUANTILE_SMOOTH] = "smooth",
+    [TAMIS_QUANTILE_HISTOGRAM] = "histogram", [TAMIS_QUANTILE_TREE] = "tree",           [TAMIS_QUANTILE_PREFIX] = "prefix"};
 
 const char *tamis_quantile_method_name(tamis_quantile_method method)
 {
@@ -220,6 +278,18 @@ tamis_status tamis_quantile_method_of_name(tamis_quantile_method *method, const 
 tamis_quantile_method tamis_quantile_method_of(const tamis_quantile *quantile)
 {
     return quantile ? quantile->method : TAMIS_QUANTILE_AUTO;
+}
+
+int64_t tmi_quantile_bins(const tamis_quantile *q)
+{
+    return q->distribution ? (int64_t)q->distribution->bins : (int64_t)q->candidate_count;
+}
+
+double tmi_quantile_deviation(const tamis_quantile *q)
+{
+    double most = 0;
+    for (size_t i = 0; q->distribution && i < q->distribution->bins; i++) most = fmax(most, q->distribution->sd[i]);
+    return most / (double)q->most_weight;
 }
 
 void tamis_quantile_grid(int64_t *low, int64_t *high, const tamis_quantile *quantile)

@@ -2,6 +2,7 @@
 #ifndef TMI_MECH_QUANTILE_QUANTILE_H
 #define TMI_MECH_QUANTILE_QUANTILE_H
 
+#include <tamis/distribution.h>
 #include <tamis/quantile.h>
 
 #include "mech/quantile/inverse.h"
@@ -19,7 +20,7 @@ struct tamis_quantile {
     tamis_quantile_method method; /* not AUTO */
     tmi_grid grid;
     tamis_number *log_unit; /* in steps; NULL: uniform */
-    tamis_number *epsilon;
+    tamis_number *epsilon;  /* NULL: PREFIX */
     int64_t rows_per_unit, most_weight;
     bool add_remove, weighted;
     int64_t rows;        /* public number of rows; 0: not known */
@@ -28,10 +29,12 @@ struct tamis_quantile {
     int64_t *ranks, common;   /* JOINT: P_j and d */
     tamis_number *joint_rate; /* JOINT */
     tamis_number *key_unit;   /* JOINT, SPLIT: log_unit in places of keys */
-    struct tmi_above *above;  /* THRESHOLD: the noise of each */
-    int64_t *candidates;      /* THRESHOLD */
+    struct tmi_above *above;  /* THRESHOLD, HISTOGRAM: the noise of each */
+    int64_t *candidates;      /* THRESHOLD, HISTOGRAM */
     size_t candidate_count;
-    tmi_uniform_bits *bits; /* of the next call */
+    struct tmi_smooth *smooth;        /* SMOOTH: the noise of each */
+    tamis_distribution *distribution; /* TREE, PREFIX */
+    tmi_uniform_bits *bits;           /* of the next call */
     size_t bit_count;
 };
 
@@ -72,6 +75,16 @@ typedef struct tmi_entries {
 /* As tamis_quantile_points of these records: the same law. Errors: as there. */
 tamis_status tmi_quantile_entries(int64_t *points, tamis_quantile *quantile, const tmi_entries *entries, tamis_rng *rng,
                                   tamis_error *err);
+
+/* The number of candidates or bins of a method that has any; else 0. */
+int64_t tmi_quantile_bins(const tamis_quantile *quantile);
+
+/* TREE, PREFIX: the largest standard deviation of the noise of a prefix sum, in records of the largest weight; else 0. */
+double tmi_quantile_deviation(const tamis_quantile *quantile);
+
+/* The answers with what has been drawn. Errors: SYSTEM, INVALID, UNABLE. */
+tamis_status tmi_quantile_find(int64_t *points, tamis_quantile *quantile, const tmi_records *records, tamis_rng *rng,
+                               tamis_error *err);
 
 /* The records of a call. INVALID. */
 tamis_status tmi_quantile_records(tmi_records *records, const tamis_quantile *quantile, const double *values,

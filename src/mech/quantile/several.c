@@ -45,20 +45,6 @@ done:
     return status;
 }
 
-tamis_status tmi_find_jointly(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
-{
-    const tmi_joint joint = {
-        .ranks = q->ranks, .d = q->common, .count = q->count, .rate = q->joint_rate, .measure = {.log_unit = q->key_unit}};
-    tmi_keys keys = {0};
-    tamis_status status;
-    TMI_TRY(tmi_keys_make(&keys, records, rng, err));
-    TMI_TRY(tmi_joint_find(points, &keys, &joint, q->bits, rng, err));
-    for (size_t i = 0; i < q->count; i++) points[i] = q->grid.low + points[i] / keys.places;
-done:
-    tmi_keys_clear(&keys);
-    return status;
-}
-
 /* ---- by splitting ---- */
 
 size_t tmi_split_levels(size_t count) { return count == 0 ? 0 : 1 + tmi_split_levels(count / 2); }
@@ -210,15 +196,23 @@ tamis_status tmi_split_find(int64_t *cuts, tamis_quantile *q, const tmi_keys *ke
     return status;
 }
 
-tamis_status tmi_find_by_splitting(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng,
-                                   tamis_error *err)
+/* ---- both ---- */
+
+tamis_status tmi_find_among_keys(int64_t *points, tamis_quantile *q, const tmi_keys *keys, tamis_rng *rng, tamis_error *err)
+{
+    const tmi_joint joint = {
+        .ranks = q->ranks, .d = q->common, .count = q->count, .rate = q->joint_rate, .measure = {.log_unit = q->key_unit}};
+    const tamis_status status = q->method == TAMIS_QUANTILE_JOINT ? tmi_joint_find(points, keys, &joint, q->bits, rng, err)
+                                                                  : tmi_split_find(points, q, keys, rng, err);
+    for (size_t i = 0; i < q->count; i++) points[i] = q->grid.low + points[i] / keys->places;
+    return status;
+}
+
+tamis_status tmi_find_several(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err)
 {
     tmi_keys keys = {0};
-    tamis_status status;
-    TMI_TRY(tmi_keys_make(&keys, records, rng, err));
-    TMI_TRY(tmi_split_find(points, q, &keys, rng, err));
-    for (size_t i = 0; i < q->count; i++) points[i] = q->grid.low + points[i] / keys.places;
-done:
+    tamis_status status = tmi_keys_make(&keys, records, rng, err);
+    if (status == TAMIS_OK) status = tmi_find_among_keys(points, q, &keys, rng, err);
     tmi_keys_clear(&keys);
     return status;
 }

@@ -43,6 +43,11 @@ int64_t tmi_places(const tmi_grid *grid);
 
 /* Draws the places, then reads the records. Errors: SYSTEM, INVALID (too many records). */
 tamis_status tmi_keys_make(tmi_keys *keys, const tmi_records *records, tamis_rng *rng, tamis_error *err);
+
+/* Its two steps: room for the keys; and, when keys->keys has a place from 0 to places - 1 for each record, the keys themselves,
+ * sorted. After a failure there is nothing to clear. */
+tamis_status tmi_keys_begin(tmi_keys *keys, const tmi_records *records, tamis_error *err);
+tamis_status tmi_keys_read(tmi_keys *keys, const tmi_records *records, tamis_error *err);
 void tmi_keys_clear(tmi_keys *keys); /* wipes */
 
 /* What is public about m cuts. */
@@ -67,9 +72,10 @@ tamis_status tmi_split_find(int64_t *cuts, tamis_quantile *q, const tmi_keys *ke
 /* Levels of splitting. */
 size_t tmi_split_levels(size_t count);
 
-/* Both ways to find the quantiles of a setup. Errors: SYSTEM, INVALID, UNABLE. */
-tamis_status tmi_find_jointly(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err);
-tamis_status tmi_find_by_splitting(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng,
-                                   tamis_error *err);
+/* The quantiles of a setup by its method, JOINT or SPLIT, from keys. Errors: SYSTEM, UNABLE. */
+tamis_status tmi_find_among_keys(int64_t *points, tamis_quantile *q, const tmi_keys *keys, tamis_rng *rng, tamis_error *err);
+
+/* The same from records. Errors: also INVALID. */
+tamis_status tmi_find_several(int64_t *points, tamis_quantile *q, const tmi_records *records, tamis_rng *rng, tamis_error *err);
 
 #endif
