@@ -140,7 +140,7 @@ def all_surveys(options):
         for epsilon in options.epsilon:
             base = hand.noise(survey, path, epsilon)
             places = [b[0] for b in base]
-            by_recipe = by_statistic(places, recipe.widths(survey, path, epsilon)[0])
+            by_recipe = by_statistic(places, recipe.widths(survey, path, epsilon))
             for how in ("psus", "clusters", "deff"):
                 with tempfile.TemporaryDirectory() as folder:
                     folder = pathlib.Path(folder)
