@@ -34,7 +34,7 @@ LARGE = 20  # records of a unit that are drawn again
 
 
 def ask(*words):
-    done = subprocess.run([str(TAMIS), *map(str, words), "--json", "--quiet"], capture_output=True, text=True)
+    done = subprocess.run([str(TAMIS), *map(str, words), "--engine", "memory", "--json", "--quiet"], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(map(str, words))}: {done.stderr or done.stdout}")
     return json.loads(done.stdout)["results"]
@@ -142,7 +142,7 @@ HEAD = ["survey", "epsilon", "intervals", "width / unprotected", "coverage, mean
 
 def simulate(survey, options):
     path = pathlib.Path(options.data) / survey["file"]
-    population, stream = Population(survey, path), np.random.default_rng(options.seed)
+    population = Population(survey, path)
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         population.write_units(folder / "psus.csv")
@@ -159,6 +159,7 @@ def simulate(survey, options):
         tallies = {k: Tally(truth) for k in kinds}
         only = {k: [np.zeros(len(truth), int), np.zeros(len(truth), int)] for k in kinds}
         for run in range(options.samples):
+            stream = np.random.default_rng([options.seed, run])
             data = population.sample(stream)
             population.write(folder / "sample.csv", data)
             plain = ask("estimate", folder / f"{options.epsilon[0]}.yaml")

@@ -27,6 +27,7 @@ typedef struct tmi_aim {
     double margin, groups;
     double degrees; /* with groups: as many squares as vary with the sample */
     double allowed; /* with groups: the relative variance that Student's quantile allows for already, 2/df; 0: none */
+    double numbers; /* of the statistic: each is one more in its pool */
     size_t pool;    /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
     /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
      * variance */
