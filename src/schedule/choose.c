@@ -13,7 +13,7 @@
 #include "schedule/baseline.h"
 
 #define FINENESS 4096
-#define FEWEST_GROUPS 4    /* of clusters: with fewer, the variance is known too poorly even without noise */
+#define FEWEST_GROUPS 8    /* of clusters: squares of fewer say too little, even without noise */
 #define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
 
 typedef struct choice {

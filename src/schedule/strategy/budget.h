@@ -6,9 +6,9 @@
  *
  * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and 2
  * budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
- * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
- * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
- * some power, and scale. */
+ * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). What pooled
+ * variances add is not convex: with them the distance is no bound. At the optimum x is in proportion to what
+ * the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to some power, and scale. */
 #ifndef TMI_SCHEDULE_STRATEGY_BUDGET_H
 #define TMI_SCHEDULE_STRATEGY_BUDGET_H
 
@@ -81,7 +81,7 @@ double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, do
  * less that noise. The totals of only `degrees` groups differ from 0 but for the noise, where a statistic is about few clusters. */
 double tmi_signed_variance(double groups, double degrees, double v, double noise);
 
-/* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
+/* Ratios of a pool differ by about 0.7 of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
  * of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. An infinite r is a ratio
  * that was not measured. */
 double tmi_pooled_variance(double relative, double precision);
