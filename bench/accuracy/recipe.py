@@ -1,11 +1,16 @@
 """Intervals of clustered surveys by a recipe that was simulated before tamis had them, for comparison.
 
-A part f of epsilon is for variances. Pairs of primary sampling units within strata, each difference with a random sign, are added up
-in G groups; the weights in them are at most 1.5 times the mean. With q the noisy signed totals of a statistic's numbers c, the
-sum of (q c)^2, less what the noise adds, estimates the sampling variance V. Its ratio b to the weighted squares s is shrunk to the
-mean of the numbers of the same table and family, and raised by 0.84 standard deviations. The recipe is given what costs it
-something: s, the ratio of the squared weights with and without their bound, and the best f and G are known to it.
+A part f of epsilon is for variances. Primary sampling units are paired within strata; the weights in the differences of pairs are at
+most 1.5 times the mean. With fewer than 100 pairs the differences, each with a random sign, are added up in G groups: with q the
+noisy signed totals of a statistic's numbers c, the sum of (q c)^2, less what the noise adds, estimates the sampling variance V. With
+more pairs the squared differences D are added up themselves, beyond a bound B only linearly (Huber), in two stages for each table and
+family: a fifth of its budget for the typical size of |D|, which B is a multiple of, the rest for the sums. Either way the ratio b of V to
+the weighted squares s is shrunk to the mean of the numbers of the same table and family, and raised by 0.84 standard deviations. The
+recipe is given what costs it something: s, the ratio of the squared weights with and without their bound, and the best f and G are
+known to it.
 """
+import math
+
 import numpy as np
 
 import hand
@@ -121,16 +126,8 @@ class Tables:
         return out if groups else out[:, 0]
 
 
-def limits(stream, x, tables, scale, groups):
-    """b_U s of every number: the variance that an interval uses, in one run. `scale`: of the noise of the groups' cells."""
-    place, sign, factor, count = pair(stream, x.strata)
-    groups = min(groups, count)
-    of = stream.integers(0, groups, count)
-    signed = np.zeros((len(x.strata), groups))
-    signed[np.arange(len(x.strata)), of[place]] = sign * factor ** 0.5
-    noise = 2 * scale ** 2 * tables.norms
-    q = x.clusters @ signed + tables.draw(stream, scale, groups)
-    b = x.phi * ((q ** 2).sum(axis=1) - groups * noise) / np.where(x.squares > 0, x.squares, np.nan)
+def shrunk(x, tables, b, spread):
+    """b_U s of every number from the ratios b, whose standard deviation is spread(mean, numbers)."""
     out, kinds = np.zeros(len(b)), np.array(x.kinds)
     for k in tables.cells:
         for kind in set(x.kinds):
@@ -139,7 +136,7 @@ def limits(stream, x, tables, scale, groups):
                 continue
             mean = max(b[own].mean(), x.mean_weight)
             for _ in range(2):
-                sd = (2 / groups) ** 0.5 * (mean + x.phi * groups * noise[own] / x.squares[own])
+                sd = spread(mean, own)
                 mean = max((b[own] / sd ** 2).sum() / (1 / sd ** 2).sum(), x.mean_weight)
             variance = 1 / (1 / sd ** 2).sum()
             differ = np.clip(np.mean((b[own] - mean) ** 2 - sd ** 2), mean ** 2 / 4, mean ** 2)
@@ -149,6 +146,66 @@ def limits(stream, x, tables, scale, groups):
     return out
 
 
+def squares_of(x):
+    return np.where(x.squares > 0, x.squares, np.nan)
+
+
+def by_groups(stream, x, tables, epsilon, groups):
+    """b_U s of every number, the variance that an interval uses, in one run: signed groups."""
+    scale = 2 * x.bound * 1.5 ** 0.5 * tables.count / epsilon
+    place, sign, factor, count = pair(stream, x.strata)
+    groups = min(groups, count)
+    of = stream.integers(0, groups, count)
+    signed = np.zeros((len(x.strata), groups))
+    signed[np.arange(len(x.strata)), of[place]] = sign * factor ** 0.5
+    noise = 2 * scale ** 2 * tables.norms
+    q = x.clusters @ signed + tables.draw(stream, scale, groups)
+    b = x.phi * ((q ** 2).sum(axis=1) - groups * noise) / squares_of(x)
+    return shrunk(x, tables, b, lambda mean, own: (2 / groups) ** 0.5 * (mean + x.phi * groups * noise[own] / x.squares[own]))
+
+
+def huber(k):
+    """The mean of Huber's square of a normal number with standard deviation k, the bound being 1."""
+    inside = math.erf(1 / k / 2 ** 0.5)
+    return k * k * inside + 2 * k * math.exp(-0.5 / k ** 2) / (2 * math.pi) ** 0.5 - (1 - inside)
+
+
+SIZES = np.geomspace(1e-3, 50, 400)
+MEANS = np.array([huber(k) for k in SIZES])
+
+
+def by_pairs(stream, x, tables, epsilon, _):
+    """The same by Huber's squares of the differences of pairs."""
+    place, sign, factor, count = pair(stream, x.strata)
+    d = np.zeros((len(x.squares), count))
+    for side in (1, -1):
+        own = sign == side
+        d[:, place[own]] += side * factor[own] ** 0.5 * x.clusters[:, own]
+    d, kinds = np.abs(d), np.array(x.kinds)
+    most = x.bound * factor.max() ** 0.5  # what a record adds to a difference, times its part in the number
+    pools = [(k, kind) for k in tables.cells for kind in sorted(set(kinds[tables.of == k]))]
+    b, noise = np.full(len(x.squares), np.nan), np.zeros(len(x.squares))
+    for k, kind in pools:
+        own = (tables.of == k) & (kinds == kind) & (x.squares > 0)
+        if not own.any():
+            continue
+        part, s = np.abs(tables.cells[k][own[tables.of == k]]), x.squares[own]
+        first = 2 * most * (part / s[:, None] ** 0.5).sum(axis=0).max() / (0.2 * epsilon / len(pools))
+        size = (d[own] / s[:, None] ** 0.5).sum() + stream.laplace(scale=first) + first / 2 ** 0.5
+        ratio = max(1.5 * math.pi / 2 * count * (max(size, 0) / (own.sum() * count)) ** 2, x.mean_weight / 2)
+        tau, largest = (ratio * s / count) ** 0.5, part.max(axis=1)
+        together = (part / largest[:, None]).sum(axis=0).max()  # numbers that one record is in
+        scale = 4 * tau * most * largest * together / (0.8 * epsilon / len(pools))
+        relative = ((ratio / 1.5 * s / (2 ** 0.5 * scale)) ** 2).sum() ** -0.5
+        bound = np.clip(0.15 / relative, 2.5, 12) * tau
+        sums = np.where(d[own] < bound[:, None], d[own] ** 2, 2 * bound[:, None] * d[own] - bound[:, None] ** 2).sum(axis=1)
+        scale = scale * bound / tau
+        sums += stream.laplace(size=len(s)) * scale
+        found = count * (bound * np.interp(np.maximum(sums, 0) / count / bound ** 2, MEANS, SIZES)) ** 2
+        b[own], noise[own] = x.phi * np.where(sums > 0, found, sums) / s, x.phi * 2 ** 0.5 * scale / s
+    return shrunk(x, tables, b, lambda mean, own: (4 / count * mean ** 2 + noise[own] ** 2) ** 0.5)
+
+
 class Chosen:
     """The recipe for a survey, with the f and G that have the smallest widths, in the geometric mean."""
 
@@ -156,23 +213,24 @@ class Chosen:
         stream, self.tables = np.random.default_rng(1), Tables(survey, path)
         x = Numbers(survey, hand.read(path, columns_of(survey)))
         plain, best = x.variances(), None
+        many = pair(stream, x.strata)[3] >= 100
+        self.limits = by_pairs if many else by_groups
         for f in PARTS:
             own = 2 * survey["max_weight"] * self.tables.count / ((1 - f) * epsilon)
-            scale = 2 * x.bound * 1.5 ** 0.5 * self.tables.count / (0.95 * f * epsilon)
-            for groups in GROUPS:
-                v = np.mean([limits(stream, x, self.tables, scale, groups) for _ in range(runs)], axis=0)
+            for groups in (None,) if many else GROUPS:
+                v = np.mean([self.limits(stream, x, self.tables, 0.95 * f * epsilon, groups) for _ in range(runs)], axis=0)
                 ratio = self.half(v, own) / (T * np.sqrt(np.where(plain > 0, plain, np.nan)))
                 fit = np.nanmean(np.log(ratio))
                 if best is None or fit < best[0]:
-                    best = fit, f, groups, ratio, own, scale
-        _, self.part, self.groups, self.ratio, self.own, self.scale = best
+                    best = fit, ratio, own, (0.95 * f * epsilon, groups)
+        _, self.ratio, self.own, self.chosen = best
 
     def half(self, variance, scale):
         return np.sqrt(T ** 2 * variance + 2.118 ** 2 * 2 * scale ** 2 * self.tables.centred)
 
     def intervals(self, stream, numbers, estimates):
         """Of a sample whose estimates without protection are given."""
-        half = self.half(limits(stream, numbers, self.tables, self.scale, self.groups), self.own)
+        half = self.half(self.limits(stream, numbers, self.tables, *self.chosen), self.own)
         middle = np.array(estimates) + self.tables.draw(stream, self.own)
         return np.stack([middle - half, middle + half], axis=1)
 
