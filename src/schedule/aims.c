@@ -234,7 +234,6 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                     .noise_count = spread - noise,
                                     .spread_count = a->part_count - spread,
                                     .margin = margin,
-                                    .numbers = 1,
                                     .pool = TMI_NO_POOL};
 }
 
@@ -272,7 +271,6 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     a->list[a->count - 1].degrees = grouped ? tmi_group_degrees(s, i) : 0;
     a->list[a->count - 1].allowed = tmi_allowed_by_degrees(s);
     if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
-    a->list[a->count - 1].numbers = (double)tmi_statistic_cells(t);
     a->sizes[a->count - 1] = o.size;
     a->own_support[a->count - 1] = support;
 

@@ -222,7 +222,6 @@ static void make_case(case_of *c, uint64_t *stream, bool known, bool pooled)
             c->aims[i].groups = pooled && next_number(stream) % 2 ? 8 : 0;
             c->aims[i].degrees = next_number(stream) % 2 ? 8 : 2;
             c->aims[i].allowed = next_number(stream) % 2 ? 0.1 : 0;
-            c->aims[i].numbers = (double)(1 + next_number(stream) % 5);
             if (pooled) c->aims[i].pool = next_number(stream) % 3;
         }
         c->supports[i] = (tmi_shape){.axis_count = combination.axis_count};

@@ -42,14 +42,10 @@ static double relative_of(const tmi_aim *a, double spread)
     return spread / (a->sampling * a->sampling);
 }
 
-#define DIFFER 0.5
+#define DIFFER 0.25
 #define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
 
 static double own_part(double relative) { return isfinite(relative) ? DIFFER / (DIFFER + relative) : 0; }
-
-/* What the numbers of a statistic say about the mean of their pool: they are of different groups. Those of another statistic are
- * about the same clusters and have the same noise, and add little: the most precise counts. */
-static double own_precision(const tmi_aim *a) { return isfinite(a->relative) ? a->numbers / a->relative : 0; }
 
 double tmi_pooled_variance(double relative, double precision)
 {
@@ -123,7 +119,7 @@ void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
         a->spread_variance = sum_of(p, a->spread, a->spread_count);
         if (!is_pooled(a)) continue;
         a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
-        p->pooled[a->pool] = fmax(p->pooled[a->pool], p->prior + own_precision(a));
+        p->pooled[a->pool] += isfinite(a->relative) ? 1 / a->relative : 0;
         any = any || isfinite(a->relative);
     }
     for (size_t k = 0; !any && k < p->pools; k++) p->pooled[k] = 0; /* no other pool says anything */
@@ -167,8 +163,7 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
         const double P = p->pooled[a->pool], w = own_part(a->relative), rest = 1 - w;
         const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
-        const bool best = p->prior + own_precision(a) >= P;
-        const double by_relative = slope * own + (best ? a->numbers * means[a->pool] / (a->relative * a->relative) : 0);
+        const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
         for (size_t k = 0; k < a->spread_count; k++)
             tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, a->spread_variance));
     }

@@ -27,7 +27,6 @@ typedef struct tmi_aim {
     double margin, groups;
     double degrees; /* with groups: as many squares as vary with the sample */
     double allowed; /* with groups: the relative variance that Student's quantile allows for already, 2/df; 0: none */
-    double numbers; /* of the statistic: each is one more in its pool */
     size_t pool;    /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
     /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
      * variance */
@@ -81,7 +80,7 @@ double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, do
  * less that noise. The totals of only `degrees` groups differ from 0 but for the noise, where a statistic is about few clusters. */
 double tmi_signed_variance(double groups, double degrees, double v, double noise);
 
-/* Ratios of a pool differ by about 0.7 of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
+/* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
  * of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. An infinite r is a ratio
  * that was not measured. */
 double tmi_pooled_variance(double relative, double precision);
