@@ -163,9 +163,3 @@ def noise(survey, path, epsilon, part=0.8):
     _, values, (_, variances, _, _) = strategy_of(survey, path)
     scale = survey["max_weight"] / (part * epsilon)
     return [(i, values[i][k], scale * v ** 0.5) for i, of in enumerate(variances) for k, v in enumerate(of)]
-
-
-def strategy(survey, path):
-    """Noise SD of each number for a budget and a largest weight of 1, the table of each statistic, and the squared norms."""
-    _, _, (_, variances, chosen, norms) = strategy_of(survey, path)
-    return np.sqrt(np.concatenate(variances)), chosen, np.concatenate(norms)

@@ -140,7 +140,7 @@ def all_surveys(options):
         for epsilon in options.epsilon:
             base = hand.noise(survey, path, epsilon)
             places = [b[0] for b in base]
-            by_recipe = by_statistic(places, recipe.widths(survey, path, epsilon)[0])
+            by_recipe = by_statistic(places, recipe.widths(survey, path, epsilon))
             for how in ("psus", "clusters", "deff"):
                 with tempfile.TemporaryDirectory() as folder:
                     folder = pathlib.Path(folder)
@@ -164,8 +164,8 @@ SURVEYS_ARE = """\
 Finished surveys with weights, strata and clusters. Noise is compared with that of a careful hand (bench/accuracy/hand.py), which has 80 %
 of epsilon: wanted at most 1.6 times, 1.1 times with a public design effect. Widths of intervals are compared with those without
 protection. Clusters are compared in pairs (psus), fall into groups by a hash (clusters), or there is a public design effect
-(deff). The recipe (bench/accuracy/recipe.py) is the one of signed groups of pairs, which is not meant for thousands of clusters as
-in eusilc. All are geometric means over statistics.
+(deff). The recipe (bench/accuracy/recipe.py) has signed groups of pairs too, or, in eusilc with its thousands of clusters, squared
+differences of pairs. All are geometric means over statistics.
 
 """
 

@@ -22,13 +22,18 @@ void tmi_pools_clear(tmi_pools *p)
 
 /* ---- one ratio ---- */
 
-/* s, not below what its noise may hide. */
+/* s, not below what its noise may hide. 0 where only rounding is left of it: a share of all that there are does not vary, and what it
+ * says about variances, with hardly any noise, would outweigh all others. */
+#define ROUNDING 1e-6
+
 static double squares_at(const tmi_group_sums *z, double r)
 {
-    return fmax(tmi_quadratic_at(z->proxy, r), tmi_form_noise_sd(&z->proxy_noise, 1, r));
+    const tmi_quadratic *q = &z->proxy;
+    const double s = fmax(tmi_quadratic_at(*q, r), tmi_form_noise_sd(&z->proxy_noise, 1, r));
+    return s > ROUNDING * (fabs(q->xx) + 2 * fabs(r * q->xy) + r * r * fabs(q->yy)) ? s : 0;
 }
 
-tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at, double mean)
+tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at, double mean)
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
     if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
@@ -36,8 +41,9 @@ tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r
     const double ratio = tmi_quadratic_at(z->form, at) / s;
     double sd = noise / s;
     if (r->groups.schedule) { /* of a sum of `groups` squares, each with the noise `own` */
-        const double groups = (double)r->groups.copies, own = tmi_quadratic_at(z->group_noise, at);
-        sd = sqrt(2 / groups) * ((isnan(mean) ? fmax(ratio, 0) : mean) * s + groups * own) / s;
+        const double own = tmi_quadratic_at(z->group_noise, at);
+        sd = sqrt(tmi_signed_variance((double)r->groups.copies, tmi_group_degrees(r->schedule, statistic),
+                                      isnan(mean) ? fmax(ratio, 0) : mean, own / s));
     }
     return isfinite(ratio) && isfinite(sd) ? (tmi_pool_entry){ratio, sd} : (tmi_pool_entry){NAN, NAN};
 }
@@ -68,7 +74,7 @@ static tamis_status collect(ratios *all, const tmi_inference *r, const double *m
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
         for (size_t g = 0; g < z.count; g++)
             all->list[all->first[i] + g] = t->kind == TMI_VARIANCE ? (tmi_pool_entry){NAN, NAN}
-                                                                   : tmi_pool_entry_of(&z.groups[g], r, at_of(t, &z.groups[g]),
+                                                                   : tmi_pool_entry_of(&z.groups[g], r, i, at_of(t, &z.groups[g]),
                                                                                        means ? means[i] : NAN);
         tmi_statistic_sums_clear(&z);
     }
@@ -244,6 +250,15 @@ static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *
     return fmax(w * e->ratio + (1 - w) * p->mean, floor);
 }
 
+/* What is added to b, relative to it. A public design effect and sums weighted for variances have no sampling error of their own that
+ * degrees of freedom could allow for. */
+static double margin_of(const tmi_inference *r, size_t statistic, double relative)
+{
+    const double z = 3 * tmi_variance_margin(tmi_number_nearest(r->schedule->plan->statistics[statistic].confidence));
+    if (!r->groups.schedule) return TMI_POOLED_MARGIN * sqrt(relative);
+    return tmi_pooled_widening(relative, tmi_allowed_by_degrees(r->schedule), z);
+}
+
 /* The standard deviation of a ratio depends on what it is: on the mean of the pool first, then on what that makes of it. */
 double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at)
 {
@@ -257,9 +272,9 @@ double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_infer
         return isfinite(ceiling) ? ceiling : TMI_NULL;
     }
     for (int round = 0; round < 2; round++) {
-        const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, at, b) : (tmi_pool_entry){NAN, NAN};
+        const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, statistic, at, b) : (tmi_pool_entry){NAN, NAN};
         b = shrunk(&variance, p, &e, r->pools->floor);
     }
-    *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
-    return fmin(b + TMI_POOLED_MARGIN * sqrt(variance), ceiling);
+    *relative = b > 0 ? margin_of(r, statistic, variance / (b * b)) : INFINITY;
+    return fmin(b > 0 ? b * (1 + *relative) : TMI_POOLED_MARGIN * sqrt(variance), ceiling);
 }

@@ -3,13 +3,14 @@
  * Where weights are in the tables or rows come in clusters, the sampling variance V of a number is estimated from tables of its
  * own, with noise that may exceed it. What is known well is the weighted sum of squares s of the number's residuals, from the
  * tables that the number itself is read from. Their ratio b = V/s, the mean weight times a design effect, is much alike for
- * numbers of the same kind: totals, shares, means, by the same groups. So it is pooled:
+ * numbers of the same kind, totals, shares or means, about the same column. So it is pooled:
  *
  *     b_p   the mean of a pool, each ratio weighted by its precision, and v_p its variance;
- *     b_U   w b + (1-w) b_p, never below the floor, plus 0.84 standard deviations of that,
- *           w = t^2/(t^2 + sd^2), t^2 how much ratios of the pool differ, between (b_p/2)^2 and b_p^2.
+ *     b_U   w b + (1-w) b_p, never below the floor, and a margin for the standard deviation of that (tmi_pooled_widening; 0.84 of
+ *           them where no clusters are compared), w = t^2/(t^2 + sd^2), t^2 how much ratios of the pool differ, between (b_p/2)^2
+ *           and b_p^2.
  *
- * Numbers of the same kind by other groups have design effects that may be far from these, as regions have of which each
+ * Numbers of the same kind about other columns have design effects that may be far from these, as regions have of which each
  * cluster is a part: what they have on average counts as one more ratio, whose variance is what ratios of the kind differ by.
  *
  * b_U s is what intervals use. A number whose V was not measured takes b_p and what ratios differ by. Without clusters b_U is at
@@ -23,7 +24,7 @@ typedef struct tmi_pool_entry {
     double ratio, sd; /* b and its standard deviation; NaN: not measured */
 } tmi_pool_entry;
 
-/* One pool: statistics of one kind with the same groups. */
+/* One pool: statistics of one kind about one column (tmi_are_pooled). */
 typedef struct tmi_pool {
     double mean, variance; /* b_p, v_p */
     double differ;         /* t^2 */
@@ -42,8 +43,9 @@ void tmi_pools_clear(tmi_pools *pools);
 
 bool tmi_is_pooled(const tmi_schedule *schedule);
 
-/* The ratio of one number: V and s at its value r. */
-tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *sums, const tmi_inference *reading, double r, double mean);
+/* The ratio of one number of a statistic: V and s at its value r. */
+tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, double r,
+                                 double mean);
 
 /* b_U of one number of a statistic. *relative: what was added, relative to the rest. Needs pools. */
 double tmi_pool_limit(double *relative, const tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, double r);

@@ -238,31 +238,6 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                     .pool = TMI_NO_POOL};
 }
 
-tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *t)
-{
-    if (tmi_is_sum(t)) return TMI_POOLED_TOTALS;
-    return t->kind == TMI_SHARE ? TMI_POOLED_SHARES : TMI_POOLED_MEANS;
-}
-
-bool tmi_are_pooled(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
-{
-    if (tmi_pooled_kind_of(a) != tmi_pooled_kind_of(b) || a->by_count != b->by_count) return false;
-    for (size_t k = 0; k < a->by_count; k++)
-        if (a->by[k] != b->by[k]) return false;
-    return true;
-}
-
-/* Where the sum of a over all rows is measured; and of what other tables say about clusters, whose design effects may be far from
- * those of this one. */
-#define PRIOR 100
-#define OF_OTHERS 0.05
-
-double tmi_pool_prior(const tmi_schedule *s)
-{
-    if (tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return OF_OTHERS;
-    return s->sampling.weights == TMI_ROWS ? PRIOR : 0;
-}
-
 /* That of an earlier aim, or a new one. */
 static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
 {
@@ -294,6 +269,8 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
     a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
+    a->list[a->count - 1].degrees = grouped ? tmi_group_degrees(s, i) : 0;
+    a->list[a->count - 1].allowed = tmi_allowed_by_degrees(s);
     if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
     a->sizes[a->count - 1] = i < s->plan->asked_count ? o.size : OF_CURVE;
     a->own_support[a->count - 1] = support;
@@ -316,6 +293,11 @@ static tamis_status add_counts(making *m, const tmi_combination *c, double share
  * weights are bounded in groups, what that takes off. A few per cent of it are enough. */
 #define ENOUGH 0.1
 
+/* What bounded weights take off is a factor of all variances. An error e of it changes how often intervals cover by as much as e^2 of
+ * the variance would: to first order it widens one and narrows the other. So share * log(1 + (e/ROUGHLY)^2) is about e^2/2 of all. */
+#define ROUGHLY 0.3
+#define FOR_BOUNDS 0.05
+
 static tamis_status add_spreads(making *m, double shares, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -335,14 +317,14 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
         return add_counts(m, &c, FOR_COUNTS * shares, z.sample > 0 ? ENOUGH * ENOUGH * z.sample * z.sample : 0, err);
     }
     if (!clamped && !pooled) return TAMIS_OK;
-    const double w = z.units / z.sample, all = isnan(w) ? 0 : ENOUGH * z.sample * w * w;
+    const double w = z.units / z.sample, all = isnan(w) ? 0 : (clamped ? ROUGHLY : ENOUGH) * z.sample * w * w;
     for (size_t family = TMI_SPREAD; family <= (clamped ? TMI_CLAMPED : TMI_SPREAD); family += TMI_CLAMPED - TMI_SPREAD) {
         const double step = tmi_number_nearest(p->step),
                      most = step * (double)(family == TMI_CLAMPED ? p->most_clamped : p->most);
         const tmi_combination c = {.family = family, .term_count = 1, .scale = {most * most}};
         const size_t noise = a->part_count;
         TMI_TRY(take(a, s, &c, err));
-        add_aim(m, SIZE_MAX, FOR_COUNTS * shares, all * all, 0, noise, a->part_count);
+        add_aim(m, SIZE_MAX, (clamped ? FOR_BOUNDS : FOR_COUNTS) * shares, all * all, 0, noise, a->part_count);
     }
 
 done:

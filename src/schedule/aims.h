@@ -3,11 +3,9 @@
 #ifndef TMI_SCHEDULE_AIMS_H
 #define TMI_SCHEDULE_AIMS_H
 
+#include "schedule/pooled.h"
 #include "schedule/schedule.h"
 #include "schedule/strategy/search.h"
-
-/* Standard deviations by which a pooled variance is raised (inference/pool.h): four in five are below. */
-#define TMI_POOLED_MARGIN 0.84
 
 typedef struct tmi_aims {
     tmi_effects effects;
@@ -30,16 +28,6 @@ typedef struct tmi_aims {
 /* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */
 tamis_status tmi_aims_make(tmi_aims *aims, const tmi_schedule *schedule, tamis_error *err);
 void tmi_aims_clear(tmi_aims *aims);
-
-/* Sampling variances of statistics of one kind serve each other where they are not known well: totals, shares, means. Of one
- * pool are those of one kind by the same groups. */
-typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_MEANS } tmi_pooled_kind;
-
-tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);
-bool tmi_are_pooled(const tmi_plan_statistic *one, const tmi_plan_statistic *other);
-
-/* The relative precision of a pool's mean that does not come from its own numbers. */
-double tmi_pool_prior(const tmi_schedule *schedule);
 
 /* Which family estimates are read from. */
 tmi_weighing tmi_main_family(const tmi_schedule *schedule);

@@ -13,6 +13,7 @@
 #include "schedule/baseline.h"
 
 #define FINENESS 4096
+#define FEWEST_GROUPS 8    /* of clusters: squares of fewer say too little, even without noise */
 #define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
 
 typedef struct choice {
@@ -206,7 +207,7 @@ static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool
     TMI_TRY(make_workload(s, apart, joined, known, err));
     if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, false, err);
     const size_t pairs = s->sampling.pairs > 0 ? (size_t)s->sampling.pairs : s->sampling.scattered ? SIZE_MAX : 1;
-    for (size_t groups = 8; groups <= TMI_MAX_CLUSTER_GROUPS; groups *= 2) {
+    for (size_t groups = FEWEST_GROUPS; groups <= TMI_MAX_CLUSTER_GROUPS; groups *= 2) {
         TMI_TRY(try_groups(many ? &rough : best, s, groups < pairs ? groups : pairs, many, err));
         if (groups >= pairs) break;
     }

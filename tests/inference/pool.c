@@ -1,84 +1,70 @@
-/* Sampling errors that rest on pooled ratios: noise that leaves a sum of weights at or below 0 does not take them away. */
+/* Which statistics share a pool, and what a number that cannot vary says in one. */
 #include "tests/test.h"
 
-#include <math.h>
+#include "tests/inference/survey_file.h"
 
-#include "tests/inference/scene.h"
+static const char clusters[] =
+    "weights: {strata: s, cluster: c, population: 600}, weight: w, max_weight: 9, typical: {sample: 120}";
 
-static const char *const designs[] = {
-    "pps: {method: sampford, probability: p, sample: 8}, max_weight: 20",
-    "pps: {method: sampford, probability: p, sample: 8, population: 80}, max_weight: 20",
-    "poisson: {probability: p}, max_weight: 20",
-    "poisson: {probability: p, population: 80}, max_weight: 20",
-    "weights: {}, weight: w, max_weight: 20",
-    "weights: {deff: 2}, weight: w, max_weight: 20",
-};
-
-#define SUMS "  - {count: units, by: g}\n  - {table: [g, h]}\n  - {total: x}\n  - {total: x, by: h}\n"
-
-/* Every integer is `times` standard deviations of its noise. */
-static void fill(scene *c, double times)
+/* Statistics of one kind about one column, by whatever groups; counts by the same groups. */
+static void pools_are_of_one_column(void **state)
 {
-    for (size_t i = 0; i < c->s.measurement_count; i++) {
-        const tmi_measurement *m = &c->s.measurements[i];
-        const double sd = 1 / sqrt(tmi_measurement_precision(&c->s, m)) / tmi_measurement_unit(m, &c->s.workload, 0);
-        for (size_t k = 0; k < m->numbers; k++) c->noisy[i][k] = (tmi_int128)(times * sd);
-    }
+    (void)state;
+    scene c;
+    scene_begin(&c,
+                survey_plan(clusters, "epsilon: 2", SURVEY_X,
+                            "  - {count: units, by: g}\n  - {table: [g, h]}\n  - {count: units, by: h}\n  - {share: {h: u}}\n"
+                            "  - {share: {h: [u, v]}, by: g}\n  - {share: {g: a}, by: h}\n  - {mean: x}\n  - {mean: x, by: g}\n"
+                            "  - {mean: z, by: g}\n  - {total: x, by: g}\n  - {count: units, by: g, where: {h: u}}\n"));
+    static const int pool[] = {0, 1, 2, 3, 3, 4, 5, 5, 6, 7, 0};
+    assert_int_equal(c.plan->statistic_count, sizeof pool / sizeof *pool);
+    for (size_t i = 0; i < c.plan->statistic_count; i++)
+        for (size_t k = 0; k < c.plan->statistic_count; k++)
+            if (tmi_are_pooled(&c.plan->statistics[i], &c.plan->statistics[k]) != (pool[i] == pool[k]))
+                fail_msg("statistics %zu and %zu", i, k);
+    scene_end(&c);
 }
 
-/* The largest that V/s can be, with the n/(n-1) of eight units and a design effect of 2, and so the largest variance that a noise
- * s of the squares can hide. */
-static void sums_have_errors_whatever_the_noise(void **state)
+/* The share of all values of a column is 1 in every sample. Its squares are rounding errors, and so is their noise. */
+static void what_cannot_vary_says_nothing(void **state)
 {
-    static const double times[] = {-100, -3, -1, -0.01, 0, 0.01, 1};
     (void)state;
-    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++)
-        for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
-            scene c;
-            scene_begin(&c, plan_of(designs[d], "1", SUMS));
-            fill(&c, times[k]);
-            scene_read(&c);
-            for (size_t i = 0; i < c.results.count; i++) {
-                const tmi_result *r = &c.results.list[i];
-                if (r->reason || !(r->sampling_se > 0) || !(r->lower < r->upper))
-                    fail_msg("%s, noise %g, statistic %zu, cell %zu: %g to %g, sampling error %g, %s", designs[d], times[k],
-                             r->statistic, r->cell, r->lower, r->upper, r->sampling_se, r->reason ? r->reason : "no reason");
-            }
-            scene_end(&c);
-        }
+    scene c;
+    tmi_statistic_sums sums;
+    scene_begin(&c, survey_plan(clusters, "epsilon: 2", SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
+    survey_count(&c);
+    scene_prepare(&c);
+    assert_int_equal(tmi_statistic_sums_make(&sums, &c.reading, 0, NULL), TAMIS_OK);
+    assert_true(isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0, 1 + 1e-9, 1).ratio));
+    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0, 0.5, 1).ratio));
+    tmi_statistic_sums_clear(&sums);
+    assert_int_equal(tmi_statistic_sums_make(&sums, &c.reading, 1, NULL), TAMIS_OK);
+    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 1, 0.6, 1).ratio));
+    tmi_statistic_sums_clear(&sums);
+    scene_end(&c);
 }
 
-/* b_U s is never above the largest a/w times s. */
-static void no_ratio_is_above_the_largest_weight(void **state)
+/* Of a statistic by strata only the pairs of one stratum vary: its variance is known less well than with all groups. */
+static void strata_have_fewer_degrees(void **state)
 {
-    static const double most[] = {19 * 8 / 7.0, 19 * 8 / 7.0, 19, 19, 19, 40};
     (void)state;
-    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
-        scene c;
-        scene_begin(&c, plan_of(designs[d], "1", SUMS));
-        for (double times = -2; times <= 2; times += 0.25) {
-            fill(&c, times);
-            scene_prepare(&c);
-            for (size_t i = 0; i < c.plan->statistic_count; i++) {
-                tmi_statistic_sums z;
-                assert_int_equal(tmi_statistic_sums_make(&z, &c.reading, i, NULL), TAMIS_OK);
-                for (size_t g = 0; g < z.count; g++) {
-                    double relative, b = tmi_pool_limit(&relative, &z.groups[g], &c.reading, i, 0);
-                    if (!(b > 0) || !(b <= most[d] * (1 + 1e-6)))
-                        fail_msg("%s, noise %g, statistic %zu, cell %zu: %g, above %g", designs[d], times, i, g, b, most[d]);
-                }
-                tmi_statistic_sums_clear(&z);
-            }
-        }
-        scene_end(&c);
-    }
+    scene c;
+    scene_begin(&c, survey_plan("stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, strata: {p: "
+                                "{population: 40, sample: 8}, q: "
+                                "{population: 60, sample: 12}}}",
+                                "epsilon: 2", SURVEY_X, "  - {count: units, by: s}\n  - {count: units, by: g}\n"));
+    assert_int_equal(c.s.sampling.pairs, 10);
+    c.s.groups = 10;
+    assert_true(tmi_group_degrees(&c.s, 0) == 5 && tmi_group_degrees(&c.s, 1) == 10);
+    scene_end(&c);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_have_errors_whatever_the_noise),
-        cmocka_unit_test(no_ratio_is_above_the_largest_weight),
+        cmocka_unit_test(pools_are_of_one_column),
+        cmocka_unit_test(what_cannot_vary_says_nothing),
+        cmocka_unit_test(strata_have_fewer_degrees),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

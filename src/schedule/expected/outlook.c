@@ -298,11 +298,15 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
     if (source != TMI_CLUSTER_GROUPS && source != TMI_SPREAD_TABLES)
         return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
     if (!(least > 0)) return 0;
-    const double cells = (double)tmi_statistic_cells(t), relative = source == TMI_CLUSTER_GROUPS
-                                                                        ? 2 / groups * pow(1 + groups * spread / least, 2)
-                                                                        : spread / (least * least);
+    const double cells = (double)tmi_statistic_cells(t),
+                 relative = source == TMI_CLUSTER_GROUPS
+                                ? tmi_signed_variance(groups, tmi_group_degrees(s, about->statistic), 1, spread / least)
+                                : spread / (least * least);
     const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);
-    return TMI_POOLED_MARGIN * least * sqrt(tmi_pooled_variance(relative, precision));
+    const double pooled = tmi_pooled_variance(relative, precision),
+                 z = 3 * tmi_variance_margin(tmi_number_nearest(t->confidence));
+    if (source == TMI_CLUSTER_GROUPS) return least * tmi_pooled_widening(pooled, tmi_allowed_by_degrees(s), z);
+    return TMI_POOLED_MARGIN * least * sqrt(pooled);
 }
 
 static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const tmi_group_noise *noise)

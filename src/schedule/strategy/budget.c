@@ -29,10 +29,16 @@ double tmi_aim_noise(const tmi_problem *p, const tmi_aim *a) { return sum_of(p, 
 
 static bool is_pooled(const tmi_aim *a) { return a->pool != TMI_NO_POOL && a->spread_count > 0 && a->sampling > 0; }
 
+/* Of a square of a normal number of variance t, 2 t^2, with t = v/degrees + noise in `degrees` groups, and noise in the others. */
+double tmi_signed_variance(double groups, double degrees, double v, double noise)
+{
+    return 2 * v * v / degrees + 4 * v * noise + 2 * groups * noise * noise;
+}
+
 /* The relative variance of the estimated sampling variance. */
 static double relative_of(const tmi_aim *a, double spread)
 {
-    if (a->groups > 0) return 2 / a->groups * pow(1 + a->groups * spread / a->sampling, 2);
+    if (a->groups > 0) return tmi_signed_variance(a->groups, a->degrees, 1, spread / a->sampling);
     return spread / (a->sampling * a->sampling);
 }
 
@@ -49,6 +55,27 @@ double tmi_pooled_variance(double relative, double precision)
     return w * relative + (rest > 0 ? rest * rest * mean : 0);
 }
 
+double tmi_pooled_widening(double v, double allowed, double z)
+{
+    const double e = fmax(v - allowed, 0);
+    return fmin(TMI_POOLED_MARGIN * sqrt(v), (z * z + 1) / 4 * e * (1 + e));
+}
+
+#define QUANTILE 1.96 /* of the intervals that are looked at, whatever a plan asks for */
+
+static double pooled_widening(const tmi_aim *a, double v)
+{
+    return a->groups > 0 ? tmi_pooled_widening(v, a->allowed, QUANTILE) : a->margin * sqrt(v);
+}
+
+static double pooled_slope(const tmi_aim *a, double v)
+{
+    const double e = fmax(v - a->allowed, 0), steep = (QUANTILE * QUANTILE + 1) / 4;
+    const bool small = a->groups > 0 && steep * e * (1 + e) < TMI_POOLED_MARGIN * sqrt(v);
+    if (small) return e > 0 ? steep * (1 + 2 * e) : 0;
+    return a->margin / (2 * sqrt(v));
+}
+
 /* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
 static double own_widening(const tmi_aim *a, double spread)
 {
@@ -63,7 +90,7 @@ static double own_slope(const tmi_aim *a, double spread)
 static double widening(const tmi_problem *p, const tmi_aim *a, double spread)
 {
     if (a->spread_count == 0) return 0;
-    if (is_pooled(a)) return a->margin * a->sampling * sqrt(tmi_pooled_variance(a->relative, p->pooled[a->pool]));
+    if (is_pooled(a)) return a->sampling * pooled_widening(a, tmi_pooled_variance(a->relative, p->pooled[a->pool]));
     return own_widening(a, spread);
 }
 
@@ -127,14 +154,14 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a)) continue;
         const double P = p->pooled[a->pool], rest = 1 - own_part(a->relative);
-        const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
+        const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
         means[a->pool] += slope * rest * rest / (P * P);
     }
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a) || !isfinite(a->relative)) continue;
         const double P = p->pooled[a->pool], w = own_part(a->relative), rest = 1 - w;
-        const double slope = weights[i] * a->margin * a->sampling / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
+        const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
         const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
         for (size_t k = 0; k < a->spread_count; k++)

@@ -6,9 +6,9 @@
  *
  * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and 2
  * budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
- * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
- * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
- * some power, and scale. */
+ * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). What pooled
+ * variances add is not convex: with them the distance is no bound. At the optimum x is in proportion to what
+ * the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to some power, and scale. */
 #ifndef TMI_SCHEDULE_STRATEGY_BUDGET_H
 #define TMI_SCHEDULE_STRATEGY_BUDGET_H
 
@@ -20,12 +20,14 @@ typedef struct tmi_aim {
     /* combinations whose variances add up to that of the noise */
     const tmi_parts_of_effects *noise;
     size_t noise_count;
-    /* the same for the noise in the estimated sampling variance, of which margin standard deviations are added; with groups the
-     * standard deviation is sqrt(2/groups) * (sampling + groups * variance) */
+    /* the same for the noise in the estimated sampling variance, of which margin standard deviations are added; with groups it is
+     * that of one group, and tmi_signed_variance says what comes of it */
     const tmi_parts_of_effects *spread;
     size_t spread_count;
     double margin, groups;
-    size_t pool; /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
+    double degrees; /* with groups: as many squares as vary with the sample */
+    double allowed; /* with groups: the relative variance that Student's quantile allows for already, 2/df; 0: none */
+    size_t pool;    /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
     /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
      * variance */
     double noise_variance, spread_variance, relative;
@@ -74,10 +76,21 @@ void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_motion motion);
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
+/* The variance of a sampling variance v that is estimated by the squares of `groups` signed totals, each with noise of variance `noise`,
+ * less that noise. The totals of only `degrees` groups differ from 0 but for the noise, where a statistic is about few clusters. */
+double tmi_signed_variance(double groups, double degrees, double v, double noise);
+
 /* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
  * of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. An infinite r is a ratio
  * that was not measured. */
 double tmi_pooled_variance(double relative, double precision);
+
+/* What an interval adds to a pooled variance from groups of clusters whose relative variance is v, relative to it, z being the normal
+ * quantile of the confidence. Averaged over an estimate of relative variance v, an interval covers too little by what is made up for by
+ * (z^2 + 1)/4 v of the estimate, to first order (that is how Student's quantile grows, with v = 2/df), and by 1 + v times that to second
+ * order. `allowed` of v is in the quantile already. Above v = 0.3 it is 0.84 standard deviations, which four in five are below. */
+#define TMI_POOLED_MARGIN 0.84
+double tmi_pooled_widening(double relative, double allowed, double z);
 
 /* The information of a strategy, solved; and the objective, infinite if some aim is not determined. */
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
