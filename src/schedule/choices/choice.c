@@ -1,4 +1,4 @@
-#include "schedule/choice.h"
+#include "schedule/choices/choice.h"
 
 #include <math.h>
 
