@@ -271,6 +271,8 @@ static void public_strata(void **state)
     (void)state;
     check(STRATIFIED("20", "30"), "epsilon: 1", "  - {median: x, by: s, method: inverse}\n", in_strata, ones, 1, 1, 0.98);
     check(STRATIFIED("20", "30"), "epsilon: 1", "  - {median: x, by: s, method: inverse}\n", other_stratum, ones, 1, 1, 0.98);
+    check(STRATIFIED("20", "30"), "id: u, epsilon: 1", "  - {quantile: x, at: [0.6], by: s, method: inverse}\n", in_strata, ones,
+          1, 1, 0.65);
     check(STRATIFIED("20", "30"), "epsilon: 1", "  - {median: x, by: [s, g], method: inverse}\n", in_strata, ones, 1, 1, 0.98);
 }
 

@@ -18,16 +18,16 @@
  * these: to leave a row out changes a distance by at most max(q, 1-q) of what replacing it may change. So does a row that a
  * condition or a missing value takes out of the list. There are two cases.
  *
- *  One list, or lists that no row can leave for another (no groups; or groups that are the strata, which are public, so that
- *  a record stays in its own). Each list is found with epsilon = e, rows replaced. If a unit has k_h rows in list h, of K =
- *  rows_per_unit in all, list h loses (k_h / K) e, because every bound of mech/quantile is proportional to the rows that
- *  change; together at most e. Of a concentrated loss, the sum of ((k_h / K) e)^2 is at most e^2.
+ *  One list, or lists that no row can leave for another: no groups; or groups that are the strata, which are public, and no
+ *  `id`, so that a unit is one row and stays in its stratum. Each list is found with epsilon = e, rows replaced. One list
+ *  changes, in at most rows_per_unit rows: so e.
  *
  *  Any other groups. Each list is found with epsilon = e / 2, rows added or removed. Take the unit out of all groups: with
- *  k_h rows in group h that costs the sum of (k_h / K) e/2, at most e/2. Put it back with its other rows: e/2 again. So e,
- *  for any number of groups. Concentrated: in group h the loss lies in a range of (k_h + k'_h) / K * e/2, these add up to at
- *  most e, and so the sum of their squares is at most e^2: a unit that moves all of its rows from one group to another loses
- *  half of that, one that changes inside one group all of it.
+ *  k_h rows in group h, at most K = rows_per_unit in all, that costs the sum of (k_h / K) e/2, at most e/2, because every
+ *  bound of mech/quantile is proportional to the number of rows. Put it back with its other rows: e/2 again. So e, for any
+ *  number of groups. Concentrated: in group h the loss lies in a range of (k_h + k'_h) / K * e/2, these add up to at most e,
+ *  and so the sum of their squares is at most e^2: a unit that moves all of its rows from one group to another loses half of
+ *  that, one that changes inside one group all of it.
  *
  * Weights are integers of at most max_weight points, those of the tables' grid (sampling.h): distances are bounded in them.
  * Inside a public stratum all rows weigh the same, and no weight is needed. With `design_variables: protected` a record
