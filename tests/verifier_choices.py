@@ -70,7 +70,7 @@ class Choices:
 
     def neighbours(self, c, by, field):
         s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
-        stays = by == [] or (by == [strata] and not self.protected)
+        stays = by == [] or (by == [strata] and not self.protected and "id" not in self.c["plan"]["privacy"])
         self.check(c["neighbours"] == ("replace" if stays else "add_remove"), field + ".neighbours")
         self.check(c["rows_per_unit"] == self.rows_per_unit(), field + ".rows_per_unit")
         own = s["weights"] is None

@@ -9,7 +9,7 @@
 
 typedef struct tmi_inference {
     const tmi_schedule *schedule;
-    tmi_int128 *const *noisy;     /* for each measurement one integer per number */
+    tmi_int128 *const *noisy;                      /* for each measurement one integer per number */
     const struct tmi_calibration *calibration;     /* NULL: the schedule has none */
     tmi_reconstruction main, spread, groups, rows; /* empty where nothing is read from the family */
     tmi_reconstruction contributed;                /* the same */

@@ -10,8 +10,8 @@
 #include "ledger/ledger.h"
 #include "plan/json.h"
 #include "plan/json_fields.h"
+#include "release/choices/kept.h"
 #include "release/identity.h"
-#include "release/kept_choices.h"
 #include "release/source_parts.h"
 #include "report/promise.h"
 

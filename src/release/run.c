@@ -20,7 +20,7 @@
  * that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and aggregate.
  *
  * Between the answers of the engine and the noisy integers there is one addition, between points and chosen ones the mechanisms
- * of choosing.h; everything after it sees only noisy integers, chosen points and the plan.                                                                                            */
+ * of choosing.h; everything after it sees only noisy integers, chosen points and the plan. */
 #include <string.h>
 
 #include "base/leftover.h"
@@ -31,7 +31,7 @@
 #include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
-#include "release/choosing.h"
+#include "release/choices/choosing.h"
 #include "release/feasible.h"
 #include "release/noise.h"
 #include "release/release.h"

@@ -150,8 +150,8 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     return TAMIS_OK;
 }
 
-/* Positive parts, one per measurement and choice, and their sum, which must be what the plan asks for; rhos must fit its epsilon and
- * delta. */
+/* Positive parts, one per measurement and choice, and their sum, which must be what the plan asks for; rhos must fit its
+ * epsilon and delta. */
 static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);

@@ -9,7 +9,7 @@
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 
-#include "schedule/choice.h"
+#include "schedule/choices/choice.h"
 #include "schedule/measurement.h"
 #include "schedule/request/frame_file.h"
 #include "schedule/strategy/effects.h"

@@ -47,6 +47,9 @@ static const char usual[] = HEAD FILE_A
 static const char shrunk[] = HEAD FILE_A
     "design: {srs: {population: 900, sample: 30}}\n" PERSON "columns:\n  x: {from: 0, to: 10, step: 1}\n"
     "  k: {values: [a, b, c, d, e]}\nstatistics:\n  - {mean: x, by: k, shrink: yes}\n" BUDGET;
+static const char chosen[] = HEAD FILE_A
+    "design: {srs: {population: 900, sample: 30}}\n" PERSON "columns:\n  x: {from: 0, to: 10, step: 1}\n  h: {values: [u, v]}\n"
+    "statistics:\n  - {quantile: x, at: [0.25], where: {h: u}, method: inverse}\n  - {share_below: x, line: 5}\n" BUDGET;
 static const char secret[] = WITH("srs: {population: 900, sample: 30}",
                                   "privacy: {unit: person, protect: frame, given: population, secret_sample: yes, epsilon: 1}\n");
 static const char approximate[] = HEAD FILE_A "design: {srs: {population: 900, sample: 30}}\n"
@@ -121,25 +124,33 @@ typedef struct side {
 static tamis_status take_question(void *context, tamis_reply *reply, const char *question, tamis_error *err)
 {
     (void)reply, (void)err;
-    *(char **)context = strdup(question);
+    tmi_text_put(context, question);
     return TAMIS_SYSTEM;
 }
 
-/* What an engine is asked when random bits are always the same. */
+/* What an engine is asked when random bits are always the same: for tables, then for lists of points, from sums. */
 static char *question_of(const tmi_schedule *s)
 {
     tmi_asking asking = {0};
     tmi_engine *engine = NULL;
     tamis_rng *rng = NULL;
     char *question = NULL;
+    tmi_text text;
+    tmi_point_list list;
+    tmi_text_init(&text);
     bits_from_seed(11);
-    assert_int_equal(tmi_engine_asking(&engine, take_question, &question, NULL), TAMIS_OK);
+    assert_int_equal(tmi_engine_asking(&engine, take_question, &text, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_make(&asking, s, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
     engine->aggregate(engine, asking.answers, &asking.request, NULL, NULL);
-    assert_non_null(question);
+    for (size_t i = 0; i < s->choice_count; i++) {
+        const size_t before = text.length;
+        assert_int_not_equal(tmi_engine_points(&list, engine, &asking.lists[i], NULL, NULL), TAMIS_OK);
+        assert_true(text.length > before);
+    }
+    assert_int_equal(tmi_text_take(&question, &text, NULL), TAMIS_OK);
     tamis_rng_free(rng);
     tmi_asking_clear(&asking);
     engine->free(engine);
@@ -155,6 +166,20 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
             tmi_text_put(text, s->gaussian ? " gaussian " : " laplace ");
             tmi_text_number(text, m->laws[h].scale);
         }
+        tmi_text_put(text, "\n");
+    }
+    for (size_t i = 0; i < s->choice_count; i++) {
+        const tmi_choice *c = &s->choices[i];
+        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan);
+        tmi_text_format(text, "method %d add_remove %d rows %lld of %lld weight %lld epsilon ", (int)setup.method,
+                        setup.add_remove, (long long)setup.rows_per_unit, (long long)setup.rows, (long long)setup.max_weight);
+        tmi_text_number(text, setup.epsilon);
+        for (size_t k = 0; k < setup.at_count; k++) {
+            tmi_text_put(text, " at ");
+            tmi_text_number(text, setup.at[k]);
+        }
+        if (setup.log_unit) tmi_text_put(text, " log_unit ");
+        if (setup.log_unit) tmi_text_number(text, setup.log_unit);
         tmi_text_put(text, "\n");
     }
 }
@@ -203,7 +228,7 @@ static void side_clear(side *s)
     free(s->survey);
     tmi_free(s->frozen);
     tmi_free(s->identity);
-    free(s->question);
+    tmi_free(s->question);
     tmi_text_clear(&s->laws);
 }
 

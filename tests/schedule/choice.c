@@ -19,8 +19,8 @@
 #define MOST_ROWS 8
 #define END 200 /* grid points of x: 0 ... 200 */
 
-/* Values are 0, 2, 198 and 200, so points between two of them have the same probability: one of each kind, and how many there are.
- * The block in the middle is so large that it dominates a law, which makes losses as large as they can be. */
+/* Values are 0, 2, 198 and 200, so points between two of them have the same probability: one of each kind, and how many
+ * there are. The block in the middle is so large that it dominates a law, which makes losses as large as they can be. */
 #define POINTS 7
 static const size_t shown[POINTS] = {0, 1, 2, 3, END - 2, END - 1, END};
 static const double alike[POINTS] = {1, 1, 1, END - 5, 1, 1, 1};
@@ -271,6 +271,8 @@ static void public_strata(void **state)
     (void)state;
     check(STRATIFIED("20", "30"), "epsilon: 1", "  - {median: x, by: s, method: inverse}\n", in_strata, ones, 1, 1, 0.98);
     check(STRATIFIED("20", "30"), "epsilon: 1", "  - {median: x, by: s, method: inverse}\n", other_stratum, ones, 1, 1, 0.98);
+    check(STRATIFIED("20", "30"), "id: u, epsilon: 1", "  - {quantile: x, at: [0.6], by: s, method: inverse}\n", in_strata, ones,
+          1, 1, 0.65);
     check(STRATIFIED("20", "30"), "epsilon: 1", "  - {median: x, by: [s, g], method: inverse}\n", in_strata, ones, 1, 1, 0.98);
 }
 

@@ -138,7 +138,7 @@ static tamis_status answer(int64_t *points, tamis_quantile *q, const double *val
 
 /* Whether records of one point may be taken as one with the weight of all of them: not where each has a place of its own, and not
  * beyond what weights can add up to. */
-static bool may_be_one(int64_t *most, const tamis_quantile *q, const tmi_entries *e)
+static bool may_be_one(int64_t *most, const tamis_quantile *q, const tmi_counted_records *e)
 {
     *most = 1;
     for (size_t i = 0; i < e->count; i++) *most = e->counts[i] > *most ? e->counts[i] : *most;
@@ -146,7 +146,8 @@ static bool may_be_one(int64_t *most, const tamis_quantile *q, const tmi_entries
     return by_point && !e->weights && e->count <= (size_t)(TMI_WEIGHT_SUM / *most);
 }
 
-tamis_status tmi_quantile_entries(int64_t *points, tamis_quantile *q, const tmi_entries *e, tamis_rng *rng, tamis_error *err)
+tamis_status tmi_quantile_counted(int64_t *points, tamis_quantile *q, const tmi_counted_records *e, tamis_rng *rng,
+                                  tamis_error *err)
 {
     int64_t most, *expanded = NULL, *weights = NULL;
     size_t count = 0;

@@ -49,12 +49,12 @@ tamis_status tmi_splitting_set(tamis_quantile *quantile, const tamis_number *con
 
 /* Zero-concentrated privacy: what is found with epsilon is epsilon^2 / c -zCDP, for all answers of a call together; c is given.
  *
- * A draw from exp(-rate * distance) times a measure has a loss that lies in a range of length e = 2 * rate * (the largest change
- * of a distance): that is e^2 / 8 -zCDP (Cesar and Rogers 2021, Lemma 3.2: Hoeffding's lemma), where one of pure privacy alone
- * would be e^2 / 2. A unit meets m such draws with e = epsilon / m in INVERSE, one with epsilon in JOINT, and in SPLIT one per
- * level, with e = epsilon / levels: or two in different parts, with half of that each, which is less. Random places of records are
- * drawn before, and the same for neighbours. Losses add up. THRESHOLD is no such draw: m of them with epsilon / m each, of pure
- * privacy. */
+ * A draw from exp(-rate * distance) times a measure has a loss that lies in a range of length e = 2 * rate * (the largest
+ * change of a distance), and is e^2 / 8 -zCDP by Hoeffding's lemma (Cesar and Rogers 2021); pure privacy alone would give
+ * e^2 / 2. A unit meets m such draws with e = epsilon / m in INVERSE, one with epsilon in JOINT, and in SPLIT one per level,
+ * with e = epsilon / levels: or two in different parts, with half of that each, which is less. Random places of records are
+ * drawn before, and the same for neighbours. Losses add up. THRESHOLD is no such draw: m of them with epsilon / m each, of
+ * pure privacy. */
 int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count);
 
 /* p/d in lowest terms. Needs 0 < at < 1. INVALID names `at`, SYSTEM. */
@@ -66,14 +66,14 @@ tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, 
                               tamis_error *err);
 
 /* Records of which equal ones are one entry. */
-typedef struct tmi_entries {
+typedef struct tmi_counted_records {
     const int64_t *points, *weights; /* weights: NULL without */
     const int64_t *counts;           /* of records with this point and weight; at least 1 */
     size_t count;
-} tmi_entries;
+} tmi_counted_records;
 
 /* As tamis_quantile_points of these records: the same law. Errors: as there. */
-tamis_status tmi_quantile_entries(int64_t *points, tamis_quantile *quantile, const tmi_entries *entries, tamis_rng *rng,
+tamis_status tmi_quantile_counted(int64_t *points, tamis_quantile *quantile, const tmi_counted_records *entries, tamis_rng *rng,
                                   tamis_error *err);
 
 /* The number of candidates or bins of a method that has any; else 0. */

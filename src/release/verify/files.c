@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "release/choosing.h"
-#include "release/kept_choices.h"
+#include "release/choices/choosing.h"
+#include "release/choices/kept.h"
 #include "release/verify/verification.h"
 #include "report/promise.h"
 

@@ -1,5 +1,5 @@
 /* What the engine is asked for, written from the schedule before any row is read: one table for each set of dimensions,
- * each integer in it once; a list of points for each choice; and what may be counted before the charge.                                               */
+ * each integer in it once; a list of points for each choice; and what may be counted before the charge. */
 #ifndef TMI_SCHEDULE_REQUEST_REQUEST_H
 #define TMI_SCHEDULE_REQUEST_REQUEST_H
 

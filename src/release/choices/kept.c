@@ -1,4 +1,4 @@
-#include "release/kept_choices.h"
+#include "release/choices/kept.h"
 
 #include "base/memory.h"
 #include "report/promise.h"

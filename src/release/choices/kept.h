@@ -1,6 +1,6 @@
 /* What was chosen, read from measurements.json: by a ledger that kept it, and by whoever verifies it. */
-#ifndef TMI_RELEASE_KEPT_CHOICES_H
-#define TMI_RELEASE_KEPT_CHOICES_H
+#ifndef TMI_RELEASE_CHOICES_KEPT_H
+#define TMI_RELEASE_CHOICES_KEPT_H
 
 #include "base/value/json.h"
 #include "schedule/schedule.h"

@@ -69,8 +69,8 @@ static void same_answers(tamis_quantile_method method, size_t at_count, bool wei
         bits_from_seed(seed);
         assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
         assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
-        const tmi_entries e = {r.points, weighted ? r.weights : NULL, r.counts, ENTRIES};
-        assert_int_equal(tmi_quantile_entries(counted, q, &e, rng, NULL), TAMIS_OK);
+        const tmi_counted_records e = {r.points, weighted ? r.weights : NULL, r.counts, ENTRIES};
+        assert_int_equal(tmi_quantile_counted(counted, q, &e, rng, NULL), TAMIS_OK);
         tamis_rng_free(rng);
         for (size_t i = 0; i < at_count; i++) assert_int_equal(counted[i], one_by_one[i]);
     }
@@ -98,7 +98,7 @@ static void large_counts(void **state)
     bits_from_seed(1);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
     assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_quantile_entries(&found, q, &(tmi_entries){points, NULL, counts, 2}, rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_quantile_counted(&found, q, &(tmi_counted_records){points, NULL, counts, 2}, rng, NULL), TAMIS_OK);
     assert_int_equal(found, 7);
     tamis_rng_free(rng);
     tamis_quantile_free(q);
@@ -110,14 +110,14 @@ static void bits_serve_one_answer(void **state)
     const int64_t points[] = {3}, counts[] = {2}, weights[] = {1};
     for (int weighted = 0; weighted < 2; weighted++) {
         tamis_quantile *q = quantile_of(TAMIS_QUANTILE_INVERSE, 1, weighted);
-        const tmi_entries e = {points, weighted ? weights : NULL, counts, 1};
+        const tmi_counted_records e = {points, weighted ? weights : NULL, counts, 1};
         tamis_rng *rng;
         int64_t found = 5;
         bits_from_seed(1);
         assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
         assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
-        assert_int_equal(tmi_quantile_entries(&found, q, &e, rng, NULL), TAMIS_OK);
-        assert_int_equal(tmi_quantile_entries(&found, q, &e, rng, NULL), TAMIS_INVALID);
+        assert_int_equal(tmi_quantile_counted(&found, q, &e, rng, NULL), TAMIS_OK);
+        assert_int_equal(tmi_quantile_counted(&found, q, &e, rng, NULL), TAMIS_INVALID);
         assert_int_equal(found, 0);
         tamis_rng_free(rng);
         tamis_quantile_free(q);

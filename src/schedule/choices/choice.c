@@ -1,4 +1,4 @@
-#include "schedule/choice.h"
+#include "schedule/choices/choice.h"
 
 #include <math.h>
 
@@ -101,10 +101,12 @@ done:
 
 /* ---- what is public ---- */
 
-/* Whether no record can leave its group for another: there is one group, or groups are public strata. */
+/* Whether no record can leave its group for another: there is one group, or groups are public strata. Of a unit with an id nobody
+ * checks that all its rows have the same stratum, so the one that counts might change it. */
 static bool stays_in_group(const tmi_schedule *s, const tmi_plan_statistic *t)
 {
-    return t->by_count == 0 || (t->by_count == 1 && s->sampling.stays && t->by[0] == s->plan->design.by);
+    const bool by_strata = t->by_count == 1 && t->by[0] == s->plan->design.by;
+    return t->by_count == 0 || (by_strata && s->sampling.stays && !s->sampling.of_units);
 }
 
 /* Whether rows of a group differ in weight. */

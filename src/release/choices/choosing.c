@@ -1,4 +1,4 @@
-#include "release/choosing.h"
+#include "release/choices/choosing.h"
 
 #include "base/memory.h"
 #include "mech/quantile/quantile.h"
@@ -71,11 +71,11 @@ static tamis_status choose(int64_t *chosen, tamis_quantile **mechanisms, const t
     for (size_t g = 0; g < choice->groups && status == TAMIS_OK; g++) {
         size_t to = list->cells ? from : list->count;
         while (to < list->count && list->cells && (size_t)list->cells[to] == g) to++;
-        const tmi_entries entries = {.points = list->points + from,
-                                     .weights = choice->max_weight > 0 ? list->weights + from : NULL,
-                                     .counts = list->counts + from,
-                                     .count = to - from};
-        status = tmi_quantile_entries(chosen + g * each, mechanisms[g], &entries, c->rng, err);
+        const tmi_counted_records entries = {.points = list->points + from,
+                                             .weights = choice->max_weight > 0 ? list->weights + from : NULL,
+                                             .counts = list->counts + from,
+                                             .count = to - from};
+        status = tmi_quantile_counted(chosen + g * each, mechanisms[g], &entries, c->rng, err);
         if (status == TAMIS_OK) status = tmi_watch_beat(c->schedule->watch, err);
         from = to;
     }

@@ -1,10 +1,10 @@
-/* Quantiles that a mechanism chooses, while a release is made (schedule/choice.h has their guarantee).
+/* Quantiles that a mechanism chooses, while a release is made (schedule/choices/choice.h has their guarantee).
  *
  *     make    before the charge: the mechanism of every group, so that one that cannot work costs nothing
  *     draw    after it: all random bits, before a row is read
  *     run     the records of each choice, group by group                                                            */
-#ifndef TMI_RELEASE_CHOOSING_H
-#define TMI_RELEASE_CHOOSING_H
+#ifndef TMI_RELEASE_CHOICES_CHOOSING_H
+#define TMI_RELEASE_CHOICES_CHOOSING_H
 
 #include "schedule/request/request.h"
 

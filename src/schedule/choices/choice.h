@@ -1,0 +1,79 @@
+/* Quantiles that a mechanism chooses.
+ *
+ * Beside its noisy tables a schedule has choices: one for each quantile or median whose method is not `histogram`. A
+ * mechanism of mech/quantile finds a grid point for each `at` in each group of the statistic. It has half of the
+ * statistic's share of the budget; the other half is spent on the distribution function, which the interval is read from
+ * (plan/distribution.c).
+ *
+ * Budget. Choice i has the part spent * share_i / (2 * sum of all shares), an exact fraction; the tables have the rest.
+ * Parts are epsilons, or rhos where the noise of the tables is Gaussian, and they add up over tables and choices.
+ *
+ * What a part means. Let e be what the mechanism may lose for one unit in all groups together:
+ *
+ *     e = part                                            if parts are epsilons,
+ *     e = the largest 20-bit number with e^2 <= c * part  if parts are rhos, c = tmi_quantile_concentration (mech/quantile).
+ *
+ * Neighbours. In every setting a unit's rows may be replaced by any others, at most rows_per_unit of them; where the design
+ * does not fix the number of rows, also added or removed. A mechanism that is calibrated to replaced rows covers all of
+ * these: to leave a row out changes a distance by at most max(q, 1-q) of what replacing it may change. So does a row that a
+ * condition or a missing value takes out of the list. There are two cases.
+ *
+ *  One list, or lists that no row can leave for another: no groups; or groups that are the strata, which are public, and no
+ *  `id`, so that a unit is one row and stays in its stratum. Each list is found with epsilon = e, rows replaced. One list
+ *  changes, in at most rows_per_unit rows: so e.
+ *
+ *  Any other groups. Each list is found with epsilon = e / 2, rows added or removed. Take the unit out of all groups: with
+ *  k_h rows in group h, at most K = rows_per_unit in all, that costs the sum of (k_h / K) e/2, at most e/2, because every
+ *  bound of mech/quantile is proportional to the number of rows. Put it back with its other rows: e/2 again. So e, for any
+ *  number of groups. Concentrated: in group h the loss lies in a range of (k_h + k'_h) / K * e/2, these add up to at most e,
+ *  and so the sum of their squares is at most e^2: a unit that moves all of its rows from one group to another loses half of
+ *  that, one that changes inside one group all of it.
+ *
+ * Weights are integers of at most max_weight points, those of the tables' grid (sampling.h): distances are bounded in them.
+ * Inside a public stratum all rows weigh the same, and no weight is needed. With `design_variables: protected` a record
+ * could move the weights of others: refused. */
+#ifndef TMI_SCHEDULE_CHOICES_CHOICE_H
+#define TMI_SCHEDULE_CHOICES_CHOICE_H
+
+#include <tamis/quantile.h>
+
+#include "base/text.h"
+#include "plan/plan.h"
+
+/* Grid points that all choices of a plan find: random bits for all of them are drawn before a row is read. */
+#define TMI_MAX_CHOSEN (INT64_C(1) << 15)
+
+typedef struct tmi_choice {
+    size_t statistic;
+    tamis_quantile_method method; /* not AUTO */
+    tamis_number *part;           /* of the budget: epsilon or rho */
+    tamis_number *epsilon;        /* with which each group is found */
+    bool add_remove;              /* rows are added or removed, with half of epsilon; else replaced */
+    int64_t rows_per_unit;
+    int64_t max_weight;     /* points; 0: rows weigh the same */
+    tamis_number *log_unit; /* NULL: all grid points have the same measure */
+    int64_t rows;           /* the public number of rows, of which no value is missing; 0: it is not public, or some may be */
+    size_t groups;
+    size_t numbers; /* grid points that are chosen: group by group, in each the `at` */
+} tmi_choice;
+
+struct tmi_schedule;
+
+/* The part of what a plan spends that its choices have, together: 0 if there are none. Errors: SYSTEM. */
+tamis_status tmi_choices_share(tamis_number **share, const tamis_plan *plan, tamis_error *err);
+
+/* The choices of a schedule whose tables have their parts. Errors: REFUSED (a method, or protected weights; with what works),
+ * INVALID (names the place of the statistic), SYSTEM. */
+tamis_status tmi_choices_make(struct tmi_schedule *schedule, tamis_error *err);
+void tmi_choice_clear(tmi_choice *choice);
+
+/* The mechanism of one group. `setup` lends from choice and plan. */
+tamis_quantile_setup tmi_choice_setup(const tmi_choice *choice, const tamis_plan *plan);
+
+/* "median of income by region": names a choice in the outputs. */
+void tmi_choice_name(tmi_text *text, const tmi_choice *choice, const tamis_plan *plan);
+
+/* Why its loss is what its part says, in words. */
+void tmi_choice_inequality(tmi_text *text, const tmi_choice *choice, bool rho);
+
+#endif
