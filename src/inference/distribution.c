@@ -131,7 +131,8 @@ bool tmi_decides_quantile(const tamis_plan *plan, const tmi_result *share)
         const tmi_plan_curve *c = &plan->curves[t->curve];
         if (share->statistic < c->first || share->statistic >= c->first + c->cut_count) continue;
         const double margin = tmi_normal_margin(tmi_number_nearest(t->confidence));
-        if (t->kind == TMI_SHARE_BELOW) return true;
+        int64_t cut;
+        if (t->kind == TMI_SHARE_BELOW && (!tmi_line_cut(&cut, t) || cut == c->cuts[share->statistic - c->first])) return true;
         for (size_t k = 0; k < t->at_count; k++)
             if (is_near(share, tmi_number_nearest(t->at[k]), margin)) return true;
     }
