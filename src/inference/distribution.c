@@ -169,24 +169,31 @@ static void set_limits(tmi_result *result, tmi_statistic_kind kind)
     result->most = kind == TMI_S80S20 ? INFINITY : 1;
 }
 
-/* The mean of the influence function, whose values were put into [0, 1], has the errors of the measure in another unit. */
-static void take_errors(tmi_result *result, const tmi_result *mean, const tmi_inequality *measure, double unit)
+/* So many standard errors on either side, within what is possible; none, for the reason, where there is no standard error. */
+static void set_interval(tmi_result *result, double margin, const char *reason)
 {
-    const double wider = sqrt(measure->within);
-    result->sampling_se = unit * wider * mean->sampling_se;
+    if (isnan(result->se)) {
+        result->reason = reason;
+        return;
+    }
+    result->lower = fmax(result->estimate - margin * result->se, result->least);
+    result->upper = fmin(result->estimate + margin * result->se, result->most);
+}
+
+/* The mean of the influence function, whose values were put into [0, 1], has the errors of the measure in another unit. */
+static tamis_status take_errors(tmi_result *result, const reading *r, const tmi_result *mean, const tmi_inequality *measure,
+                                double unit, tamis_error *err)
+{
+    double margin;
+    result->sampling_se = unit * sqrt(measure->within) * mean->sampling_se;
     result->noise_sd = unit * mean->noise_sd;
     result->se = hypot(result->sampling_se, result->noise_sd);
     result->bias = unit * mean->bias;
     take_facts(result, mean);
-    if (isnan(mean->lower)) {
-        result->reason = mean->reason;
-        return;
-    }
-    const double more = unit * mean->se > 0 ? result->se / (unit * mean->se) : 1;
-    result->lower = fmax(result->estimate - more * unit * (mean->estimate - mean->lower), result->least);
-    result->upper = fmin(result->estimate + more * unit * (mean->upper - mean->estimate), result->most);
-    result->lower = fmin(result->lower, result->estimate);
-    result->upper = fmax(result->upper, result->estimate);
+    tamis_status status = margin_of(&margin, r->statistic, result->df, err);
+    if (status != TAMIS_OK) return status;
+    set_interval(result, margin, mean->reason);
+    return TAMIS_OK;
 }
 
 static tamis_status read_mean(tmi_result *mean, reading *r, const double *values, size_t group, tamis_error *err)
@@ -242,9 +249,7 @@ static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *er
     result->noise_sd = hypot(mean.noise_sd, found.slope * sqrt(noise));
     result->se = hypot(result->sampling_se, result->noise_sd);
     TMI_TRY(margin_of(&margin, r->statistic, result->df, err));
-    if (isnan(result->se)) result->reason = mean.reason;
-    result->lower = fmax(result->estimate - margin * result->se, 0);
-    result->upper = fmin(result->estimate + margin * result->se, 1);
+    set_interval(result, margin, mean.reason);
 
 done:
     tmi_free(below);
@@ -270,7 +275,7 @@ static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *er
     }
     for (size_t b = 0; b < bins; b++) measure.influence[b] = high > low ? (measure.influence[b] - low) / (high - low) : 0;
     TMI_TRY(read_mean(&mean, r, measure.influence, r->group, err));
-    take_errors(result, &mean, &measure, high - low);
+    TMI_TRY(take_errors(result, r, &mean, &measure, high - low, err));
     if (t->kind != TMI_POVERTY && 1 - r->curve.points[last].share > LONG) note(result, long_tail);
 
 done:
