@@ -6,7 +6,7 @@
 #include "inference/adjust.h"
 #include "inference/bias.h"
 #include "inference/calibration.h"
-#include "inference/distribution.h"
+#include "inference/distribution/distribution.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"

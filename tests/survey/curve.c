@@ -1,5 +1,5 @@
-/* Distribution functions at cuts, against other ways to compute the same: the min-max formula of isotonic regression, a search over
- * the whole range, measures of the values themselves, and derivatives of measures by finite differences. */
+/* Distribution functions at cuts, against other ways to compute the same: the min-max formula of isotonic regression,
+ * intervals of single cuts, measures of the values themselves, and derivatives of measures by finite differences. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -17,10 +17,10 @@ static double uniform(void)
 }
 
 /* A grid from 0 to `points` - 1 with cuts, ascending. */
-static void begin(tmi_curve *c, const int *cuts, size_t count, int points)
+static void begin(tmi_cdf *c, const int *cuts, size_t count, int points)
 {
-    assert_int_equal(tmi_curve_make(c, count, 0, points - 1, 1, NULL), TAMIS_OK);
-    for (size_t k = 0; k < count; k++) c->points[k + 1] = (tmi_curve_point){.place = cuts[k]};
+    assert_int_equal(tmi_cdf_make(c, count, 0, points - 1, 1, NULL), TAMIS_OK);
+    for (size_t k = 0; k < count; k++) c->points[k + 1] = (tmi_cdf_point){.place = cuts[k]};
 }
 
 #define CUTS 9
@@ -30,7 +30,7 @@ static void shares_ascend(void **state)
     (void)state;
     static const int cuts[CUTS] = {5, 9, 14, 20, 31, 40, 52, 70, 90};
     for (int round = 0; round < 200; round++) {
-        tmi_curve c;
+        tmi_cdf c;
         double y[CUTS], w[CUTS];
         begin(&c, cuts, CUTS, 100);
         for (size_t k = 0; k < CUTS; k++) {
@@ -39,7 +39,7 @@ static void shares_ascend(void **state)
             c.points[k + 1].noise = 0.01 * uniform();
             w[k] = 1 / (c.points[k + 1].sampling + c.points[k + 1].noise);
         }
-        assert_int_equal(tmi_curve_ascend(&c, NULL), TAMIS_OK);
+        assert_int_equal(tmi_cdf_ascend(&c, NULL), TAMIS_OK);
         for (size_t k = 0; k < CUTS; k++) { /* the largest over a <= k of the least mean from a to b >= k */
             double best = -1;
             for (size_t a = 0; a <= k; a++) {
@@ -53,7 +53,7 @@ static void shares_ascend(void **state)
             }
             if (!(fabs(c.points[k + 1].share - best) < 1e-12)) fail_msg("%zu: %g, not %g", k, c.points[k + 1].share, best);
         }
-        tmi_curve_clear(&c);
+        tmi_cdf_clear(&c);
     }
 }
 
@@ -62,31 +62,31 @@ static void inverses_and_intervals(void **state)
     (void)state;
     static const int cuts[CUTS] = {5, 9, 14, 20, 31, 40, 52, 70, 90};
     for (int round = 0; round < 50; round++) {
-        tmi_curve c;
+        tmi_cdf c;
         begin(&c, cuts, CUTS, 100);
         double share = 0;
         for (size_t k = 1; k <= CUTS; k++) {
-            tmi_curve_point *p = &c.points[k];
+            tmi_cdf_point *p = &c.points[k];
             share += 0.9 * (1 - share) * uniform() * 0.4;
             p->share = share;
             p->lower = fmax(share - 0.2 * uniform(), 0);
             p->upper = fmin(share + 0.2 * uniform(), 1);
         }
         for (int i = 1; i < 20; i++) {
-            const double q = i / 20.0, place = tmi_curve_inverse(&c, q);
+            const double q = i / 20.0, place = tmi_cdf_inverse(&c, q);
             double lower, upper;
-            assert_true(fabs(tmi_curve_share(&c, place) - q) < 1e-9);
-            tmi_curve_invert(&lower, &upper, &c, q);
+            assert_true(fabs(tmi_cdf_share(&c, place) - q) < 1e-9);
+            tmi_cdf_invert(&lower, &upper, &c, q);
             assert_true(lower <= place && place <= upper);
             for (size_t k = 1; k <= CUTS; k++) { /* no cut outside the interval has q in its interval */
-                const tmi_curve_point *p = &c.points[k];
+                const tmi_cdf_point *p = &c.points[k];
                 if (p->lower <= q && q <= p->upper) assert_true(lower <= p->place && p->place <= upper);
             }
             if (c.points[1].upper >= q) assert_true(lower == 0);
             if (c.points[CUTS].lower <= q) assert_true(upper == 100);
-            assert_true(tmi_curve_value(&c, place) == fmin(ceil(place) - 1, 99));
+            assert_true(tmi_cdf_value(&c, place) == fmin(ceil(place) - 1, 99));
         }
-        tmi_curve_clear(&c);
+        tmi_cdf_clear(&c);
     }
 }
 
@@ -117,21 +117,21 @@ static double s80s20_of(const double *mass)
     return high / low;
 }
 
-static void set_masses(tmi_curve *c, const double *mass)
+static void set_masses(tmi_cdf *c, const double *mass)
 {
     double sum = 0, all = 0;
     for (int i = 0; i < POINTS; i++) all += mass[i];
     for (int i = 0; i + 1 < POINTS; i++) c->points[i + 1].share = (sum += mass[i]) / all;
 }
 
-/* With a cut before every point, measures are those of the points, and their influence is the derivative when one of the points has
- * more rows. */
+/* With a cut before every point, measures are those of the points, and their influence is the derivative when one of the points
+ * has more rows. */
 static void measures_of_points(void **state)
 {
     (void)state;
     int cuts[POINTS - 1];
     double mass[POINTS];
-    tmi_curve c;
+    tmi_cdf c;
     for (int i = 0; i + 1 < POINTS; i++) cuts[i] = i + 1;
     for (int i = 0; i < POINTS; i++) mass[i] = (i == 0 ? 0 : pow(i / 12.0, 2) * exp(-i / 6.0)) * (0.7 + 0.6 * uniform());
     double all = 0;
@@ -156,7 +156,7 @@ static void measures_of_points(void **state)
         assert_true(fabs(found.within - 1) < 0.01);
         tmi_inequality_clear(&found);
     }
-    tmi_curve_clear(&c);
+    tmi_cdf_clear(&c);
 }
 
 #define ROWS 20000
@@ -188,7 +188,7 @@ static void measures_of_bins(void **state)
     const double truths[] = {poor / ROWS, ranks / ROWS / sum, high / low};
     const double near[] = {0.003, 0.0015, 0.03}; /* about half of the standard errors of 4000 rows */
     int cuts[31];
-    tmi_curve c;
+    tmi_cdf c;
     for (int k = 0; k < 31; k++) {
         const double s = (k - 15) / 15.0, z = 3 * (0.45 * s + 0.55 * s * s * s);
         cuts[k] = (int)(18000 * exp(0.5 * z));
@@ -208,14 +208,14 @@ static void measures_of_bins(void **state)
         assert_true(fabs(mean) < 0.01 && found.within >= 1 && found.within < 1.3);
         tmi_inequality_clear(&found);
     }
-    tmi_curve_clear(&c);
+    tmi_cdf_clear(&c);
 }
 
 static void nothing_to_divide_by(void **state)
 {
     (void)state;
     static const int cuts[1] = {1};
-    tmi_curve c;
+    tmi_cdf c;
     tmi_inequality found;
     begin(&c, cuts, 1, 10);
     c.points[1].share = 1; /* all have 0 */
@@ -224,7 +224,7 @@ static void nothing_to_divide_by(void **state)
         assert_non_null(found.reason);
         tmi_inequality_clear(&found);
     }
-    tmi_curve_clear(&c);
+    tmi_cdf_clear(&c);
 }
 
 int main(void)

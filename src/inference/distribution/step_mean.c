@@ -1,6 +1,6 @@
 /* The first share of the curve is taken as a statistic with other values, in a copy of the schedule and of what is read from it:
  * a mean in the place of a share, of a single group. */
-#include "inference/step_mean.h"
+#include "inference/distribution/step_mean.h"
 
 #include <string.h>
 
