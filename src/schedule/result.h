@@ -74,7 +74,7 @@ void tmi_results_clear(tmi_results *results);
 void tmi_result_bound(tmi_result *result);
 
 /* The distribution function of one group, from the results of the shares that it is made of: `shares` has the groups of the first
- * cut, then those of the second, and so on. *reason says why there is no function, or is NULL. Clear the curve unless that failed.
+ * cut, then those of the second, and so on. *reason says why there is no function, or is NULL. Clear it unless that failed.
  * Errors: SYSTEM. */
 tamis_status tmi_cdf_of_results(tmi_cdf *curve, const char **reason, const tmi_plan_curve *cuts, const tmi_result *shares,
                                 size_t groups, size_t group, tamis_error *err);
