@@ -6,7 +6,7 @@
 #include "inference/adjust.h"
 #include "inference/bias.h"
 #include "inference/calibration.h"
-#include "inference/distribution.h"
+#include "inference/distribution/distribution.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"
@@ -243,9 +243,8 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, ratio);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, largest) / (B * B);
     bool has_interval = set_errors(result, z, &e);
-    if (has_interval && result->statistic >= s->plan->asked_count && t->kind == TMI_SHARE &&
-        !tmi_decides_quantile(s->plan, result))
-        set_plain_interval(result, t);
+    const bool only_drawn = result->statistic >= s->plan->asked_count && !tmi_decides_quantile(s->plan, result);
+    if (has_interval && (r->plain || only_drawn)) set_plain_interval(result, t);
     else if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
     else if (has_interval && measured && isfinite(range.low) && isfinite(range.high))
         TMI_TRY(fieller(result, r, z, &f, range, err));

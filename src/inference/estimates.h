@@ -17,6 +17,7 @@ typedef struct tmi_inference {
     struct tmi_pools *pools;                       /* NULL: variances are not pooled */
     /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
     const int64_t *const *chosen;
+    bool plain; /* intervals of ratios as if all errors were normal, which takes next to no time */
 } tmi_inference;
 
 /* What all results are read from. Errors: SYSTEM. */

@@ -28,7 +28,7 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
-#include "inference/distribution.h"
+#include "inference/distribution/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
 #include "release/choices/choosing.h"

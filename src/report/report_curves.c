@@ -1,12 +1,11 @@
-/* The distribution functions of report.html: the estimated share of the units below each value, with its intervals as a band. They
- * are pictures of numbers that were released to read quantiles and inequality measures from. */
+/* The distribution functions of report.html: the estimated share of the units below each value, with its intervals as a band.
+ * They are pictures of numbers that were released to read quantiles and inequality measures from. */
 #include <math.h>
 #include <tamis/plot.h>
 
 #include "base/memory.h"
 #include "report/report.h"
 #include "report/report_words.h"
-#include "schedule/curve_results.h"
 
 #define MOST_CURVES 24                         /* of a page */
 #define MOST_BANDS (TAMIS_PLOT_CURVES / 2)     /* groups of one figure; with more, lines alone */
@@ -27,7 +26,7 @@ typedef struct figure {
 } figure;
 
 /* Points of a line up to the end of the axis, and one there. */
-static size_t points_of(const figure *f, const tmi_curve *c)
+static size_t points_of(const figure *f, const tmi_cdf *c)
 {
     size_t count = 1;
     while (c->points[count].place < f->to) count++;
@@ -35,15 +34,15 @@ static size_t points_of(const figure *f, const tmi_curve *c)
 }
 
 /* A number at point k, or, of the last one, at the end of the axis. */
-static double at_point(const figure *f, const tmi_curve *c, size_t k, double before, double own)
+static double at_point(const figure *f, const tmi_cdf *c, size_t k, double before, double own)
 {
     const double from = c->points[k - (k > 0)].place, to = c->points[k].place;
     return k == 0 || to <= f->to ? own : before + (f->to - from) / (to - from) * (own - before);
 }
 
-static double place_of(const figure *f, const tmi_curve *c, size_t k) { return c->step * fmin(c->points[k].place, f->to); }
+static double place_of(const figure *f, const tmi_cdf *c, size_t k) { return c->step * fmin(c->points[k].place, f->to); }
 
-static void add_line(figure *f, const tmi_curve *c, const char *name)
+static void add_line(figure *f, const tmi_cdf *c, const char *name)
 {
     const size_t count = points_of(f, c);
     double *x = tmi_alloc(2 * count, sizeof *x), *y = x ? x + count : NULL;
@@ -56,13 +55,13 @@ static void add_line(figure *f, const tmi_curve *c, const char *name)
 }
 
 /* Along the upper ends and back along the lower ones, both made ascending. */
-static void add_band(figure *f, const tmi_curve *c)
+static void add_band(figure *f, const tmi_cdf *c)
 {
     const size_t count = points_of(f, c), last = 2 * count - 1;
     double *x = tmi_alloc(4 * count, sizeof *x), *y = x ? x + 2 * count : NULL, upper = 1, lower = 0;
     f->room[f->count] = x;
     for (size_t k = 0; x && k < count; k++) {
-        const tmi_curve_point *p = &c->points[k], *q = &c->points[count - 1 - k];
+        const tmi_cdf_point *p = &c->points[k], *q = &c->points[count - 1 - k];
         upper = fmin(upper, fmax(q->upper, q->share));
         lower = fmax(lower, fmin(p->lower, p->share));
         x[k] = x[last - k] = place_of(f, c, k);
@@ -90,13 +89,13 @@ typedef enum pass { FIND_END, ADD_BANDS, ADD_LINES } pass;
 static void go_through(figure *f, tmi_text *html, pass what)
 {
     for (size_t g = 0; g < f->groups && !html->failed; g++) {
-        tmi_curve c;
+        tmi_cdf c;
         const char *reason;
-        if (tmi_curve_of_results(&c, &reason, f->cuts, f->results, f->groups, g, NULL) != TAMIS_OK) {
+        if (tmi_cdf_of_results(&c, &reason, f->cuts, f->results, f->groups, g, NULL) != TAMIS_OK) {
             html->failed = true;
             return;
         }
-        if (!reason && what == FIND_END) f->to = fmax(f->to, ceil(tmi_curve_inverse(&c, SEEN)));
+        if (!reason && what == FIND_END) f->to = fmax(f->to, ceil(tmi_cdf_inverse(&c, SEEN)));
         if (!reason && what == ADD_BANDS) add_band(f, &c);
         if (!reason && what == ADD_LINES) {
             tmi_text *name = &f->names[f->count];
@@ -105,7 +104,7 @@ static void go_through(figure *f, tmi_text *html, pass what)
             add_line(f, &c, name->bytes);
         }
         if (f->count > 0 && !f->room[f->count - 1]) html->failed = true;
-        tmi_curve_clear(&c);
+        tmi_cdf_clear(&c);
     }
 }
 

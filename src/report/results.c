@@ -99,7 +99,9 @@ static bool bears_on(const tmi_measurement *m, const tmi_reading_of *r)
 
 static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
 {
-    const tmi_reading_of *r = &schedule->workload.readings[statistic];
+    const tmi_plan_statistic *s = &schedule->plan->statistics[statistic];
+    const bool of_curve = tmi_is_of_distribution(s->kind); /* then it is measured as the shares are that it is read from */
+    const tmi_reading_of *r = &schedule->workload.readings[of_curve ? schedule->plan->curves[s->curve].first : statistic];
     tmi_json_add_open(out, "measured_in", '[');
     for (size_t i = 0; !r->known && i < schedule->measurement_count; i++) {
         if (!bears_on(&schedule->measurements[i], r)) continue;

@@ -49,8 +49,8 @@ done:
     return status;
 }
 
-/* Where the demand of a statistic is added up: its own place, or that of its distribution function, whose shares are read from one
- * table. */
+/* Where the demand of a statistic is added up: its own place, or that of its distribution function, whose shares are read from
+ * one table. */
 static size_t place_of(const tamis_plan *plan, size_t statistic)
 {
     for (size_t c = 0; c < plan->curve_count; c++)

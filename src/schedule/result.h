@@ -9,6 +9,7 @@
 #include "ledger/account.h"
 #include "schedule/outsider.h"
 #include "schedule/schedule.h"
+#include "survey/curve.h"
 
 #define TMI_NOTES 4
 
@@ -83,5 +84,11 @@ void tmi_results_clear(tmi_results *results);
 
 /* An infinite estimate or end becomes null, with the reason. */
 void tmi_result_bound(tmi_result *result);
+
+/* The distribution function of one group, from the results of the shares that it is made of: `shares` has the groups of the first
+ * cut, then those of the second, and so on. *reason says why there is no function, or is NULL. Clear it unless that failed.
+ * Errors: SYSTEM. */
+tamis_status tmi_cdf_of_results(tmi_cdf *curve, const char **reason, const tmi_plan_curve *cuts, const tmi_result *shares,
+                                size_t groups, size_t group, tamis_error *err);
 
 #endif

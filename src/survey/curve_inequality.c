@@ -14,7 +14,7 @@ typedef struct piece {
 } piece;
 
 typedef struct pieces {
-    const tmi_curve *curve;
+    const tmi_cdf *curve;
     piece *list; /* PIECES of each bin */
     size_t count;
     double mean;
@@ -47,7 +47,7 @@ static double power_of_tail(double x0, double x1, double b, double part)
     return (low + high) / 2;
 }
 
-static void set_tail(piece *list, const tmi_curve *c)
+static void set_tail(piece *list, const tmi_cdf *c)
 {
     const size_t last = c->count - 2;
     const double x1 = c->points[last].place, b = c->points[last + 1].place, above = 1 - c->points[last].share;
@@ -64,15 +64,15 @@ static void set_tail(piece *list, const tmi_curve *c)
 
 /* ---- pieces ---- */
 
-static double secant(const tmi_curve *c, size_t bin)
+static double secant(const tmi_cdf *c, size_t bin)
 {
-    const tmi_curve_point *from = &c->points[bin], *to = from + 1;
+    const tmi_cdf_point *from = &c->points[bin], *to = from + 1;
     return (to->share - from->share) / (to->place - from->place);
 }
 
 /* The slope of the distribution function at a point: the weighted harmonic mean of those of the bins beside it, so that the cubic
  * between two points ascends; at the first point that of its bin. */
-static double slope_at(const tmi_curve *c, size_t point)
+static double slope_at(const tmi_cdf *c, size_t point)
 {
     if (point == 0) return secant(c, 0);
     const double before = secant(c, point - 1), after = secant(c, point), h = c->points[point].place - c->points[point - 1].place,
@@ -82,7 +82,7 @@ static double slope_at(const tmi_curve *c, size_t point)
 }
 
 /* The part of a bin's rows in the first part u of its width. */
-static double part_below(const tmi_curve *c, size_t bin, double u)
+static double part_below(const tmi_cdf *c, size_t bin, double u)
 {
     const double width = c->points[bin + 1].place - c->points[bin].place, all = c->points[bin + 1].share - c->points[bin].share;
     if (bin + 2 == c->count || !(all > 0)) return u;
@@ -90,13 +90,13 @@ static double part_below(const tmi_curve *c, size_t bin, double u)
     return u * u * (3 - 2 * u) + s0 * u * (1 - u) * (1 - u) - s1 * u * u * (1 - u);
 }
 
-static tamis_status pieces_make(pieces *p, const tmi_curve *c, tamis_error *err)
+static tamis_status pieces_make(pieces *p, const tmi_cdf *c, tamis_error *err)
 {
     *p = (pieces){.curve = c, .count = (c->count - 1) * PIECES};
     p->list = tmi_alloc(p->count, sizeof *p->list);
     if (!p->list) return tmi_fail_memory(err);
     for (size_t i = 0; i < p->count; i++) {
-        const tmi_curve_point *from = &c->points[i / PIECES], *to = from + 1;
+        const tmi_cdf_point *from = &c->points[i / PIECES], *to = from + 1;
         const double part = to->place - from->place > 1 ? ((double)(i % PIECES) + 0.5) / PIECES : 0.5; /* a bin of one point */
         p->list[i].place = from->place + (to->place - from->place) * part;
         p->list[i].mass = (to->share - from->share) * (part_below(c, i / PIECES, (double)(i % PIECES + 1) / PIECES) -
@@ -164,21 +164,20 @@ static double s80s20(pieces *p)
 #define ROUNDING 1e-9 /* of a product of grid points: a line on a point is not above it */
 
 /* With more rows below the median, the line is lower. */
-tmi_group_poverty tmi_curve_poverty(const tmi_curve *group, const tmi_curve *everybody, double line)
+tmi_group_poverty tmi_cdf_poverty(const tmi_cdf *group, const tmi_cdf *everybody, double line)
 {
-    const double median = tmi_curve_inverse(everybody, 0.5), place = ceil(line * (ceil(median) - 1) - ROUNDING),
-                 poor = tmi_curve_share(group, place);
-    const double at_line = tmi_curve_density(group, fmin(fmax(poor, FAR), 1 - FAR)),
-                 at_median = tmi_curve_density(everybody, 0.5);
+    const double median = tmi_cdf_inverse(everybody, 0.5), place = ceil(line * (ceil(median) - 1) - ROUNDING),
+                 poor = tmi_cdf_share(group, place);
+    const double at_line = tmi_cdf_density(group, fmin(fmax(poor, FAR), 1 - FAR)), at_median = tmi_cdf_density(everybody, 0.5);
     const double slope = isfinite(at_median) && isfinite(at_line) ? line * at_line / at_median : line;
-    const double below = tmi_curve_share(group, fmin(place, median));
-    return (tmi_group_poverty){poor, slope, place, below - poor * tmi_curve_share(group, median)};
+    const double below = tmi_cdf_share(group, fmin(place, median));
+    return (tmi_group_poverty){poor, slope, place, below - poor * tmi_cdf_share(group, median)};
 }
 
 static double poverty(pieces *p, double line)
 {
-    const tmi_group_poverty found = tmi_curve_poverty(p->curve, p->curve, line);
-    const double median = tmi_curve_inverse(p->curve, 0.5);
+    const tmi_group_poverty found = tmi_cdf_poverty(p->curve, p->curve, line);
+    const double median = tmi_cdf_inverse(p->curve, 0.5);
     for (size_t i = 0; i < p->count; i++) {
         piece *x = &p->list[i];
         x->influence = (x->place < found.place) - found.value - found.slope * ((x->place < median) - 0.5);
@@ -209,7 +208,7 @@ static void set_influence(tmi_inequality *m, const pieces *p)
     m->within = between > 0 ? fmax(all / between, 1) : 1;
 }
 
-tamis_status tmi_inequality_make(tmi_inequality *m, const tmi_curve *c, tmi_measure_kind kind, double line, tamis_error *err)
+tamis_status tmi_inequality_make(tmi_inequality *m, const tmi_cdf *c, tmi_measure_kind kind, double line, tamis_error *err)
 {
     pieces p = {0};
     double end;

@@ -123,6 +123,7 @@ PERSONS = "persons.csv", srs, 2000
 SAMPLES = {  # the population, how the sample is drawn from it, with which arguments
     "api/study": ("apisrs.csv", srs, 60),
     "coverage/api-cluster": ("api.csv", cluster, "dnum", 150),
+    "coverage/api-quantiles": ("api.csv", stratified, "stype"),
     "coverage/api-srs": ("api.csv", srs, 400),
     "coverage/api-stratified": ("api.csv", stratified, "stype"),
     "coverage/belgium-pps": ("belgium.csv", pps, 200),
@@ -136,10 +137,12 @@ SAMPLES = {  # the population, how the sample is drawn from it, with which argum
     "coverage/persons-calibrated": PERSONS,
     "coverage/persons-consistent": PERSONS,
     "coverage/persons-drawn": ("persons.csv", households),
+    "coverage/persons-incomes": ("persons.csv", srs, 1500),
+    "coverage/persons-inequality": ("persons.csv", households),
     "coverage/persons-nonnegative": PERSONS,
     "coverage/persons-nonresponse": ("persons.csv", answered, 2000),
     "coverage/persons-suppress": PERSONS,
-    "coverage/persons-weights": ("persons.csv", households),  # the sizes of its strata: persons-drawn.yaml
+    "coverage/persons-weights": ("persons.csv", households),  # the sizes of its strata, as of persons-inequality: persons-drawn.yaml
 }
 
 
@@ -165,7 +168,7 @@ def plans():
             shutil.copy(path, folder / "plan.yaml")
             name = f"{path.parent.name}/{path.stem}"
             if name in SAMPLES:
-                design = path.with_name("persons-drawn.yaml") if path.stem == "persons-weights" else path
+                design = path.with_name("persons-drawn.yaml") if path.stem in ("persons-weights", "persons-inequality") else path
                 draw(folder, design.read_text(), *SAMPLES[name])
 
         return put

@@ -16,9 +16,8 @@
     "cuts: [10.5, 11, 11.5, 12, 12.5, 13, 13.5, 14, 14.5, 15, 15.5, 16, 16.5, 17, 17.5, 18, 18.5, 19, 19.5, 20, 20.5, 21, " \
     "21.5, 22, 22.5, 23, 23.5, 24, 24.5, 25, 25.5, 26, 26.5, 27, 27.5, 28, 28.5, 29, 29.5, 30, 30.5]"
 #define STATISTICS \
-    "  - {median: x, method: histogram, " X_CUTS "}\n" \
-    "  - {quantile: x, at: [0.1, 0.37, 0.8], by: g, method: histogram, " X_CUTS "}\n" \
-    "  - {quantile: z, at: [0.2, 0.61], by: [h, s], method: histogram, " Z_CUTS "}\n" \
+    "  - {quantile: x, at: [0.03], method: histogram, " X_CUTS "}\n" \
+    "  - {quantile: z, at: [0.2, 0.9], by: s, method: histogram, " Z_CUTS "}\n" \
     "  - {median: y, where: {g: a}, method: histogram, " Y_CUTS "}\n" \
     "  - {share_below: x, line: 19.75, by: h}\n" \
     "  - {poverty: y, line: 0.7, " Y_CUTS "}\n" \
@@ -62,9 +61,8 @@ static void simple_random_samples(void **state)
 {
     (void)state;
     compare(SRS, MUCH, STATISTICS, 0.02);
-    compare(SRS, "rho: 100000", STATISTICS, 0.02);
-    compare("bernoulli: {rate: 1/5, population: 600}", MUCH, STATISTICS, 0.02);
-    compare("census: {population: 120}", MUCH, STATISTICS, 0);
+    compare("census: {population: 120}", "rho: 100000", STATISTICS, 0);
+    if (test_size(0, 1)) compare("bernoulli: {rate: 1/5, population: 600}", MUCH, STATISTICS, 0.02);
     compare("srs_with_replacement: {population: 600, sample: 120}", MUCH ", id: u, rows_per_unit: 2", STATISTICS, 0.02);
 }
 
@@ -78,14 +76,14 @@ static void weights_and_clusters(void **state)
 {
     (void)state;
     static const char *const designs[] = {
-        "weights: {}, weight: w, max_weight: 9",
         "weights: {strata: s, cluster: c}, weight: w, max_weight: 9",
+        "weights: {}, weight: w, max_weight: 9",
         "pps: {method: sampford, probability: p, sample: 120, frame: frame.csv}",
         "cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}",
         ("stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, strata: {p: {population: 40, sample: 8}, q: "
          "{population: 30, sample: 12}}}"),
     };
-    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++)
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i += (size_t)test_size(2, 1))
         compare(designs[i], strstr(designs[i], "frame") ? MUCH ", id: u, given: frame" : MUCH, STATISTICS, 0);
 }
 
@@ -94,7 +92,7 @@ static void calibrated(void **state)
     (void)state;
     compare(SRS, MUCH, STATISTICS ONE, 0.02);
     compare(SRS ", nonresponse: yes", MUCH, STATISTICS RAKED, 0);
-    compare("weights: {}, weight: w, max_weight: 9", MUCH, STATISTICS RAKED, 0);
+    if (test_size(0, 1)) compare("weights: {}, weight: w, max_weight: 9", MUCH, STATISTICS RAKED, 0);
 }
 
 /* A chosen point is the estimate; the interval is widened to contain it. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "inference/calibration.h"
-#include "inference/distribution.h"
+#include "inference/distribution/distribution.h"
 #include "inference/pool.h"
 #include "inference/postprocess.h"
 #include "report/results.h"

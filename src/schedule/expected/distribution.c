@@ -18,7 +18,7 @@ typedef struct subject {
     const tmi_plan_curve *cuts;
     const tmi_forecast *shares; /* of the first cut; those of the others follow */
     bool guessed;               /* the plan guesses mean and standard deviation */
-    tmi_curve curve;            /* of one group */
+    tmi_cdf curve;              /* of one group */
 } subject;
 
 /* A sampling error that cannot be foreseen is NaN, here and in everything that is read from it. */
@@ -27,32 +27,32 @@ static tamis_status set_curve(subject *about, size_t group, tamis_error *err)
     const tmi_plan_curve *cuts = about->cuts;
     const tmi_grid *grid = &cuts->column->grid;
     const double low = (double)grid->low, width = (double)grid->high + 1 - low;
-    tamis_status status = tmi_curve_make(&about->curve, cuts->cut_count, low, (double)grid->high, grid->step, err);
+    tamis_status status = tmi_cdf_make(&about->curve, cuts->cut_count, low, (double)grid->high, grid->step, err);
     for (size_t k = 0; k < cuts->cut_count && status == TAMIS_OK; k++) {
         const tmi_prospect *p = &about->shares[k].groups[group];
         const double sampling = tmi_prospect_sampling(p), noise = tmi_prospect_noise(p), place = (double)cuts->cuts[k];
         const double guess = tmi_value_of(about->schedule->plan->statistics[cuts->first + k].column).mean;
-        about->curve.points[k + 1] = (tmi_curve_point){.place = place,
-                                                       .share = about->guessed ? guess : (place - low) / width,
-                                                       .sampling = sampling * sampling,
-                                                       .noise = noise * noise};
+        about->curve.points[k + 1] = (tmi_cdf_point){.place = place,
+                                                     .share = about->guessed ? guess : (place - low) / width,
+                                                     .sampling = sampling * sampling,
+                                                     .noise = noise * noise};
     }
-    return status == TAMIS_OK ? tmi_curve_ascend(&about->curve, err) : status;
+    return status == TAMIS_OK ? tmi_cdf_ascend(&about->curve, err) : status;
 }
 
 /* ---- quantiles ---- */
 
 static tmi_prospect expect_quantile(const subject *about, double q)
 {
-    const tmi_curve *c = &about->curve;
+    const tmi_cdf *c = &about->curve;
     const tmi_grid *grid = &about->cuts->column->grid;
-    const double place = tmi_curve_inverse(c, q), range = grid->step * (double)(grid->high - grid->low),
-                 unit = grid->step / tmi_curve_density(c, q);
+    const double place = tmi_cdf_inverse(c, q), range = grid->step * (double)(grid->high - grid->low),
+                 unit = grid->step / tmi_cdf_density(c, q);
     double sampling, noise;
-    tmi_curve_errors(&sampling, &noise, c, place);
+    tmi_cdf_errors(&sampling, &noise, c, place);
     return (tmi_prospect){.noise_sd = unit * sqrt(noise),
                           .sampling_sd = unit * sqrt(sampling),
-                          .expected = about->guessed ? fabs(tmi_curve_value(c, place)) : TMI_NULL,
+                          .expected = about->guessed ? fabs(tmi_cdf_value(c, place)) : TMI_NULL,
                           .range = range,
                           .limit = range};
 }
@@ -60,7 +60,7 @@ static tmi_prospect expect_quantile(const subject *about, double q)
 /* ---- measures ---- */
 
 /* The variance of a mean relative to that of its values, as the shares have it. */
-static double sampling_of_mean(const tmi_curve *c)
+static double sampling_of_mean(const tmi_cdf *c)
 {
     double variances = 0, spreads = 0;
     for (size_t k = 1; k + 1 < c->count; k++) {
@@ -72,7 +72,7 @@ static double sampling_of_mean(const tmi_curve *c)
 
 /* The variance of the noise of one bin, as a share of the rows, if bins have noise of their own: that of a share is the noise of
  * the bins below it less its part of all. */
-static double noise_of_bin(const tmi_curve *c)
+static double noise_of_bin(const tmi_cdf *c)
 {
     const double bins = (double)c->count - 1;
     double variances = 0, factors = 0;
@@ -87,7 +87,7 @@ static double noise_of_bin(const tmi_curve *c)
 static tamis_status expect_measure(tmi_prospect *prospect, const subject *about, tamis_error *err)
 {
     const tmi_plan_statistic *t = about->statistic;
-    const tmi_curve *c = &about->curve;
+    const tmi_cdf *c = &about->curve;
     const bool ratio = t->kind == TMI_S80S20;
     const double line = t->limit ? tmi_number_nearest(t->limit) : 0;
     tmi_inequality m;
@@ -128,7 +128,7 @@ static tamis_status expect_group(tmi_prospect *list, subject *about, size_t grou
     if (status == TAMIS_OK && t->kind == TMI_SHARE_BELOW) status = expect_share(list, about, group, err);
     else if (status == TAMIS_OK && t->at_count == 0) status = expect_measure(list, about, err);
     for (size_t k = 0; status == TAMIS_OK && k < t->at_count; k++) list[k] = expect_quantile(about, tmi_number_nearest(t->at[k]));
-    tmi_curve_clear(&about->curve);
+    tmi_cdf_clear(&about->curve);
     return status;
 }
 

@@ -54,7 +54,7 @@ typedef struct tmi_variable {
     double *present, *one; /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
 } tmi_variable;
 
-/* One group of a statistic, which another one is about that is not by these columns (inference/step_mean.c). */
+/* One group of a statistic, which another one is about that is not by these columns (inference/distribution/step_mean.c). */
 typedef struct tmi_only_group {
     const tmi_plan_statistic *statistic;
     size_t by[TMI_MAX_BY]; /* classes of its columns; SIZE_MAX: a column that does not matter */

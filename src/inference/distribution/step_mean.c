@@ -1,6 +1,6 @@
 /* The first share of the curve is taken as a statistic with other values, in a copy of the schedule and of what is read from it:
  * a mean in the place of a share, of a single group. */
-#include "inference/step_mean.h"
+#include "inference/distribution/step_mean.h"
 
 #include <string.h>
 
@@ -48,7 +48,6 @@ static void set_group(tmi_step_means *m, size_t group)
     const bool by_strata = m->strata < share->by_count && group != SIZE_MAX;
     memcpy(m->only.by, reading->by, sizeof m->only.by);
     m->only.group = group;
-    t->kind = group == SIZE_MAX ? TMI_SHARE : TMI_MEAN;
     t->by_count = by_strata ? 1 : 0;
     if (by_strata) {
         t->by[0] = share->by[m->strata];
@@ -87,11 +86,13 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *re
     m->schedule.workload.readings = m->readings;
     m->reading = *reading;
     m->reading.schedule = &m->schedule;
+    m->reading.plain = true;
     tmi_reconstruction *const parts[] = {&m->reading.main, &m->reading.spread, &m->reading.groups, &m->reading.rows,
                                          &m->reading.contributed};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) point_to_schedule(parts[i], &m->schedule);
     m->share = m->only.statistic = share;
     m->share_reading = r;
+    m->statistics[m->statistic].kind = TMI_MEAN;
     m->readings[m->statistic].x.one = m->values;
 
 done:

@@ -12,7 +12,7 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *re
 void tmi_step_means_free(tmi_step_means *means);
 
 /* `values`: one per bin, all of them in [0, 1]; `group` SIZE_MAX: of all rows that the condition of the curve holds for, whatever
- * group they are in, and the values are then 0 and 1. Errors: as tmi_read_statistic. */
+ * group they are in. The interval is normal. Errors: as tmi_read_statistic. */
 tamis_status tmi_step_mean_read(tmi_result *result, tmi_step_means *means, const double *values, size_t group, tamis_error *err);
 
 #endif

@@ -2,16 +2,15 @@
  * of the share below, with sampling error and noise, contains the level. Inequality measures are functions of the distribution
  * function; to first order they err as the mean of their influence function does, and that mean is read from the tables like any
  * other, with its errors. */
-#include "inference/distribution.h"
+#include "inference/distribution/distribution.h"
 
 #include <math.h>
 
 #include "base/memory.h"
+#include "inference/distribution/step_mean.h"
 #include "inference/range.h"
-#include "inference/step_mean.h"
 #include "num/law/student.h"
 #include "num/number.h"
-#include "schedule/curve_results.h"
 #include "schedule/expected/distribution.h"
 #include "schedule/noise_law.h"
 
@@ -36,9 +35,9 @@ typedef struct reading {
     const tmi_plan_curve *cuts;
     const tmi_result *shares; /* of the first cut and the first group; those of the other cuts are `groups` further */
     size_t groups, group;
-    tmi_curve curve;
+    tmi_cdf curve;
     tmi_step_means *means;    /* NULL: not needed so far */
-    tmi_curve everybody;      /* without points: the same */
+    tmi_cdf everybody;        /* without points: the same */
     const char *no_everybody; /* why there is none; NULL: there is one */
 } reading;
 
@@ -76,7 +75,7 @@ static tamis_status set_errors(tmi_result *result, const reading *r, double plac
     double margin, sampling, noise;
     tamis_status status = margin_of(&margin, r->statistic, result->df, err);
     if (status != TAMIS_OK) return status;
-    tmi_curve_errors(&sampling, &noise, &r->curve, place);
+    tmi_cdf_errors(&sampling, &noise, &r->curve, place);
     result->se = (result->upper - result->lower) / (2 * margin);
     result->sampling_se = sampling > 0 ? result->se * sqrt(sampling / (sampling + noise)) : 0;
     result->noise_sd = noise > 0 ? result->se * sqrt(noise / (sampling + noise)) : 0;
@@ -85,17 +84,17 @@ static tamis_status set_errors(tmi_result *result, const reading *r, double plac
 
 static tamis_status read_quantile(tmi_result *result, const reading *r, double q, const int64_t *chosen, tamis_error *err)
 {
-    const tmi_curve *c = &r->curve;
+    const tmi_cdf *c = &r->curve;
     const tmi_range range = tmi_range_of(r->cuts->column);
     double lower, upper;
-    const double own = tmi_curve_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
-    tmi_curve_invert(&lower, &upper, c, q);
+    const double own = tmi_cdf_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
+    tmi_cdf_invert(&lower, &upper, c, q);
     take_facts(result, share_near(r, own));
     result->least = range.low;
     result->most = range.high;
-    result->estimate = tmi_curve_value(c, place);
-    result->lower = fmin(tmi_curve_value(c, lower), result->estimate);
-    result->upper = fmax(tmi_curve_value(c, upper), result->estimate);
+    result->estimate = tmi_cdf_value(c, place);
+    result->lower = fmin(tmi_cdf_value(c, lower), result->estimate);
+    result->upper = fmax(tmi_cdf_value(c, upper), result->estimate);
     if (lower <= c->points[0].place || upper >= c->points[c->count - 1].place) note(result, to_the_end);
     size_t bin = 0;
     while (bin + 2 < c->count && c->points[bin + 1].place < own) bin++;
@@ -131,7 +130,8 @@ bool tmi_decides_quantile(const tamis_plan *plan, const tmi_result *share)
         const tmi_plan_curve *c = &plan->curves[t->curve];
         if (share->statistic < c->first || share->statistic >= c->first + c->cut_count) continue;
         const double margin = tmi_normal_margin(tmi_number_nearest(t->confidence));
-        if (t->kind == TMI_SHARE_BELOW) return true;
+        int64_t cut;
+        if (t->kind == TMI_SHARE_BELOW && (!tmi_line_cut(&cut, t) || cut == c->cuts[share->statistic - c->first])) return true;
         for (size_t k = 0; k < t->at_count; k++)
             if (is_near(share, tmi_number_nearest(t->at[k]), margin)) return true;
     }
@@ -168,24 +168,31 @@ static void set_limits(tmi_result *result, tmi_statistic_kind kind)
     result->most = kind == TMI_S80S20 ? INFINITY : 1;
 }
 
-/* The mean of the influence function, whose values were put into [0, 1], has the errors of the measure in another unit. */
-static void take_errors(tmi_result *result, const tmi_result *mean, const tmi_inequality *measure, double unit)
+/* So many standard errors on either side, within what is possible; none, for the reason, where there is no standard error. */
+static void set_interval(tmi_result *result, double margin, const char *reason)
 {
-    const double wider = sqrt(measure->within);
-    result->sampling_se = unit * wider * mean->sampling_se;
+    if (isnan(result->se)) {
+        result->reason = reason;
+        return;
+    }
+    result->lower = fmax(result->estimate - margin * result->se, result->least);
+    result->upper = fmin(result->estimate + margin * result->se, result->most);
+}
+
+/* The mean of the influence function, whose values were put into [0, 1], has the errors of the measure in another unit. */
+static tamis_status take_errors(tmi_result *result, const reading *r, const tmi_result *mean, const tmi_inequality *measure,
+                                double unit, tamis_error *err)
+{
+    double margin;
+    result->sampling_se = unit * sqrt(measure->within) * mean->sampling_se;
     result->noise_sd = unit * mean->noise_sd;
     result->se = hypot(result->sampling_se, result->noise_sd);
     result->bias = unit * mean->bias;
     take_facts(result, mean);
-    if (isnan(mean->lower)) {
-        result->reason = mean->reason;
-        return;
-    }
-    const double more = unit * mean->se > 0 ? result->se / (unit * mean->se) : 1;
-    result->lower = fmax(result->estimate - more * unit * (mean->estimate - mean->lower), result->least);
-    result->upper = fmin(result->estimate + more * unit * (mean->upper - mean->estimate), result->most);
-    result->lower = fmin(result->lower, result->estimate);
-    result->upper = fmax(result->upper, result->estimate);
+    tamis_status status = margin_of(&margin, r->statistic, result->df, err);
+    if (status != TAMIS_OK) return status;
+    set_interval(result, margin, mean->reason);
+    return TAMIS_OK;
 }
 
 static tamis_status read_mean(tmi_result *mean, reading *r, const double *values, size_t group, tamis_error *err)
@@ -206,7 +213,7 @@ static tamis_status read_everybody(reading *r, tamis_error *err)
         below[k] = 1;
         TMI_TRY(read_mean(&shares[k], r, below, SIZE_MAX, err));
     }
-    TMI_TRY(tmi_curve_of_results(&r->everybody, &r->no_everybody, r->cuts, shares, 1, 0, err));
+    TMI_TRY(tmi_cdf_of_results(&r->everybody, &r->no_everybody, r->cuts, shares, 1, 0, err));
 
 done:
     tmi_free(shares);
@@ -214,8 +221,9 @@ done:
     return status;
 }
 
-/* Of a group, with the line of everybody: the error of the share below the line, and that of the share below the median, of which
- * the rows of the group are a part. Both noises are taken as independent, though a part of them is the same, and lowers the sum. */
+/* Of a group, with the line of everybody: the error of the share below the line, and that of the share below the median, of
+ * which the rows of the group are a part. Both noises are taken as independent, though a part of them is the same, and lowers the
+ * sum. */
 static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *err)
 {
     const size_t bins = r->cuts->cut_count + 1;
@@ -226,14 +234,14 @@ static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *er
     if (!r->everybody.points) TMI_TRY(read_everybody(r, err));
     result->reason = r->no_everybody;
     if (result->reason) goto done;
-    const tmi_group_poverty found = tmi_curve_poverty(&r->curve, &r->everybody, tmi_number_nearest(r->statistic->limit));
+    const tmi_group_poverty found = tmi_cdf_poverty(&r->curve, &r->everybody, tmi_number_nearest(r->statistic->limit));
     for (size_t b = 0; b < bins; b++) {
         const double from = r->curve.points[b].place, to = r->curve.points[b + 1].place;
         below[b] = fmin(fmax((found.place - from) / (to - from), 0), 1);
     }
     TMI_TRY(read_mean(&mean, r, below, r->group, err));
     take_facts(result, &mean);
-    tmi_curve_errors(&sampling, &noise, &r->everybody, tmi_curve_inverse(&r->everybody, 0.5));
+    tmi_cdf_errors(&sampling, &noise, &r->everybody, tmi_cdf_inverse(&r->everybody, 0.5));
     const double own = found.value * (1 - found.value), inside = own > 0 ? mean.sampling_se * mean.sampling_se : 0,
                  both = inside + found.slope * found.slope * sampling - 8 * found.slope * sampling * found.covaries;
     result->estimate = found.value;
@@ -241,9 +249,7 @@ static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *er
     result->noise_sd = hypot(mean.noise_sd, found.slope * sqrt(noise));
     result->se = hypot(result->sampling_se, result->noise_sd);
     TMI_TRY(margin_of(&margin, r->statistic, result->df, err));
-    if (isnan(result->se)) result->reason = mean.reason;
-    result->lower = fmax(result->estimate - margin * result->se, 0);
-    result->upper = fmin(result->estimate + margin * result->se, 1);
+    set_interval(result, margin, mean.reason);
 
 done:
     tmi_free(below);
@@ -269,7 +275,7 @@ static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *er
     }
     for (size_t b = 0; b < bins; b++) measure.influence[b] = high > low ? (measure.influence[b] - low) / (high - low) : 0;
     TMI_TRY(read_mean(&mean, r, measure.influence, r->group, err));
-    take_errors(result, &mean, &measure, high - low);
+    TMI_TRY(take_errors(result, r, &mean, &measure, high - low, err));
     if (t->kind != TMI_POVERTY && 1 - r->curve.points[last].share > LONG) note(result, long_tail);
 
 done:
@@ -284,7 +290,7 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
     const tmi_plan_statistic *t = r->statistic;
     const size_t cells = t->at_count > 0 ? t->at_count : 1;
     const char *reason;
-    tamis_status status = tmi_curve_of_results(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
+    tamis_status status = tmi_cdf_of_results(&r->curve, &reason, r->cuts, r->shares, r->groups, r->group, err);
     if (status != TAMIS_OK) return status;
     if (t->kind == TMI_SHARE_BELOW) status = read_share(&list[r->group], r, err);
     else if (reason)
@@ -295,7 +301,7 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
         const bool of_others = t->kind == TMI_POVERTY && r->groups > 1;
         status = of_others ? read_poverty(&list[r->group], r, err) : read_measure(&list[r->group], r, err);
     }
-    tmi_curve_clear(&r->curve);
+    tmi_cdf_clear(&r->curve);
     return status;
 }
 
@@ -320,7 +326,7 @@ tamis_status tmi_read_distributions(tmi_results *results, const tmi_inference *i
             if (status == TAMIS_OK) status = read_group(first[i], &r, inference->chosen ? inference->chosen[i] : NULL, err);
         }
         tmi_step_means_free(r.means);
-        tmi_curve_clear(&r.everybody);
+        tmi_cdf_clear(&r.everybody);
         if (status != TAMIS_OK) break;
     }
     tmi_free(first);
