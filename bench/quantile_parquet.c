@@ -2,9 +2,10 @@
  *
  *     bench-quantile_parquet FOLDER       the folder keeps the Parquet file (about 1 GB) for the next run
  *
- * Incomes are lognormal(10.5, 0.8) and all different; there are 20 regions. Each question has a process of its own, which gives its
- * time, from start to end by the clock, and the most memory that it used at once; the three take turns. The time of tamis is that
- * of reading the points, and of all nine quantiles in each of the regions by splitting, with epsilon 1 for each region. */
+ * Incomes are lognormal(10.5, 0.8) and all different; there are 20 regions. Each question has a process of its own, which gives
+ * its time, from start to end by the clock, and the most memory that it used at once; the three take turns. The time of tamis
+ * is that of reading the points, and of all nine quantiles in each of the regions by splitting, with epsilon 1 for each
+ * region. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

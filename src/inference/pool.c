@@ -22,8 +22,8 @@ void tmi_pools_clear(tmi_pools *p)
 
 /* ---- one ratio ---- */
 
-/* s, not below what its noise may hide. 0 where only rounding is left of it: a share of all that there are does not vary, and what it
- * says about variances, with hardly any noise, would outweigh all others. */
+/* s, not below what its noise may hide. 0 where only rounding is left of it: a share of all that there are does not vary, and
+ * what it says about variances, with hardly any noise, would outweigh all others. */
 #define ROUNDING 1e-6
 
 static double squares_at(const tmi_group_sums *z, double r)
@@ -250,8 +250,8 @@ static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *
     return fmax(w * e->ratio + (1 - w) * p->mean, floor);
 }
 
-/* What is added to b, relative to it. A public design effect and sums weighted for variances have no sampling error of their own that
- * degrees of freedom could allow for. */
+/* What is added to b, relative to it. A public design effect and sums weighted for variances have no sampling error of their
+ * own that degrees of freedom could allow for. */
 static double margin_of(const tmi_inference *r, size_t statistic, double relative)
 {
     const double z = 3 * tmi_variance_margin(tmi_number_nearest(r->schedule->plan->statistics[statistic].confidence));

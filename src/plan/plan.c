@@ -110,6 +110,15 @@ static bool statistic_is_sound(const tamis_plan *plan, const tmi_plan_statistic 
     return is_column_or_none(plan, s->column) && is_column_or_none(plan, s->second) && is_column_or_none(plan, s->where);
 }
 
+int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic)
+{
+    int64_t cells = statistic->kind == TMI_QUANTILE ? (int64_t)statistic->at_count : 1;
+    for (size_t i = 0; i < statistic->by_count; i++) {
+        if (__builtin_mul_overflow(cells, (int64_t)statistic->by[i]->value_count, &cells)) return INT64_MAX;
+    }
+    return cells;
+}
+
 bool tmi_plan_is_sound(const tamis_plan *plan)
 {
     const tmi_plan_privacy *p = &plan->privacy;

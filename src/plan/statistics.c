@@ -342,15 +342,6 @@ static const tmi_plan_key keys[] = {
     {.name = "change", .not_offered = "release both waves and add their standard errors"},
 };
 
-int64_t tmi_statistic_cells(const tmi_plan_statistic *statistic)
-{
-    int64_t cells = statistic->kind == TMI_QUANTILE ? (int64_t)statistic->at_count : 1;
-    for (size_t i = 0; i < statistic->by_count; i++) {
-        if (__builtin_mul_overflow(cells, (int64_t)statistic->by[i]->value_count, &cells)) return INT64_MAX;
-    }
-    return cells;
-}
-
 /* What depends on the kind, or comes after the columns of a table. */
 static void read_rest(tmi_reader *reader, const tmi_value *value, entry *e)
 {

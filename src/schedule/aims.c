@@ -293,8 +293,9 @@ static tamis_status add_counts(making *m, const tmi_combination *c, double share
  * weights are bounded in groups, what that takes off. A few per cent of it are enough. */
 #define ENOUGH 0.1
 
-/* What bounded weights take off is a factor of all variances. An error e of it changes how often intervals cover by as much as e^2 of
- * the variance would: to first order it widens one and narrows the other. So share * log(1 + (e/ROUGHLY)^2) is about e^2/2 of all. */
+/* What bounded weights take off is a factor of all variances. An error e of it changes how often intervals cover by as much as
+ * e^2 of the variance would: to first order it widens one and narrows the other. So share * log(1 + (e/ROUGHLY)^2) is about
+ * e^2/2 of all. */
 #define ROUGHLY 0.3
 #define FOR_BOUNDS 0.05
 

@@ -46,8 +46,8 @@ double tmi_allowed_by_degrees(const tmi_schedule *s)
 /* Where the sum of a over all rows is measured. */
 #define PRIOR 100
 
-/* What other pools say about clusters. A design effect may be as large as the number of a cluster's rows in the sample: about large
- * clusters they say so little that every pool gets a table, if the budget allows it at all. */
+/* What other pools say about clusters. A design effect may be as large as the number of a cluster's rows in the sample: about
+ * large clusters they say so little that every pool gets a table, if the budget allows it at all. */
 #define OF_OTHERS 0.05
 
 static double precision_of_others(const tmi_schedule *s)

@@ -5,8 +5,8 @@
 #include "schedule/schedule.h"
 
 /* Sampling variances of statistics of one kind serve each other where they are not known well: totals, shares, means. Of one
- * pool are those of one kind about the same column, by whatever groups: clusters are alike in a column or they are not, and groups change
- * that little. Counts have no column; of one pool are those by the same groups. */
+ * pool are those of one kind about the same column, by whatever groups: clusters are alike in a column or they are not, and
+ * groups change that little. Counts have no column; of one pool are those by the same groups. */
 typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_MEANS } tmi_pooled_kind;
 
 tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);
@@ -16,8 +16,8 @@ bool tmi_are_pooled(const tmi_plan_statistic *one, const tmi_plan_statistic *oth
  * average. */
 double tmi_group_degrees(const tmi_schedule *schedule, size_t statistic);
 
-/* The relative variance of an estimated sampling variance that the degrees of freedom of intervals allow for; 0: none, or groups of
- * clusters are not what it is estimated from. */
+/* The relative variance of an estimated sampling variance that the degrees of freedom of intervals allow for; 0: none, or
+ * groups of clusters are not what it is estimated from. */
 double tmi_allowed_by_degrees(const tmi_schedule *schedule);
 
 /* The relative precision of a pool's mean that does not come from its own numbers. */

@@ -1,5 +1,5 @@
-/* Lists of points on every road: each engine, one file and several, one thread and two, databases in parts. They must be those of a
- * direct reading of points.h over the values of reference.h, entry for entry. */
+/* Lists of points on every road: each engine, one file and several, one thread and two, databases in parts. They must be those
+ * of a direct reading of points.h over the values of reference.h, entry for entry. */
 #include "tests/test.h"
 
 #include "engine/core/points.h"
@@ -125,7 +125,8 @@ static void ask(const char *road, const char *name, tmi_engine *engine, const tm
 
 /* ---- all roads ---- */
 
-/* Each session of DuckDB takes its time: every road takes each list with one number of threads, and half of them with many rows. */
+/* Each session of DuckDB takes its time: every road takes each list with one number of threads, and half of them with many
+ * rows. */
 static bool is_due(size_t n, size_t list, size_t road, unsigned threads)
 {
     if (n <= 1) return (list + road) % 5 == 0;

@@ -1,5 +1,5 @@
-/* Rows to lists of points, without an engine: few keys and many, counters, wide keys, tallies of several threads. The expected list
- * is made by sorting all records. */
+/* Rows to lists of points, without an engine: few keys and many, counters, wide keys, tallies of several threads. The expected
+ * list is made by sorting all records. */
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* Groups shrunk towards their margin: the formulas against numbers that were computed another way (a root of the score in decimals
- * of 40 digits), the ends where errors are tiny or huge, how often the intervals of the model cover, and the groups of a plan. */
+/* Groups shrunk towards their margin: the formulas against numbers that were computed another way (a root of the score in
+ * decimals of 40 digits), the ends where errors are tiny or huge, how often the intervals of the model cover, and the groups of
+ * a plan. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -97,8 +98,8 @@ static double uniform(uint64_t *word) { return ((double)(next_word(word) >> 11) 
 static double normal(uint64_t *word) { return sqrt(-2 * log(uniform(word))) * cos(2 * M_PI * uniform(word)); }
 
 /* Over samples of 15 groups, the share of the groups whose interval has the true value: its mean over R samples is at least
- * 0.95 - t but for a chance of exp(-2 R t^2) (Hoeffding), if it is 0.95 in truth. R = 4000, t = 0.055: 4e-11. The quantile is that
- * of Student's law with 14 degrees of freedom. */
+ * 0.95 - t but for a chance of exp(-2 R t^2) (Hoeffding), if it is 0.95 in truth. R = 4000, t = 0.055: 4e-11. The quantile is
+ * that of Student's law with 14 degrees of freedom. */
 static void intervals_cover_on_average(void **state)
 {
     enum { M = 15, RUNS = 4000 };

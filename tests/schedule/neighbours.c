@@ -311,66 +311,6 @@ static void clusters_of_a_list(void **state)
     }
 }
 
-/* From a stratum with one cluster no variance is read: groups get next to nothing of the budget. A stratum that is its only cluster
- * has no sampling error. */
-static void single_clusters_cost_nothing(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *lines, *strata;
-        bool lonely;
-    } cases[] = {{"s,c\np,1\np,2\nq,1\nq,2\n", NULL, false},
-                 {"s,c\np,1\np,2\nq,1\n", NULL, true},
-                 {"s,c\np,1\nq,1\n", NULL, true},
-                 {NULL, "p: {population: 9, sample: 4}, q: {population: 9, sample: 1}", true},
-                 {NULL, "p: {population: 9, sample: 4}, q: {population: 1, sample: 1}", false}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char file[64] = "", design[300];
-        tmi_schedule s;
-        double parts = 0;
-        if (cases[i].lines) {
-            write_list(file, sizeof file, cases[i].lines);
-            snprintf(design, sizeof design, "weights: {strata: s, cluster: c, psus: '%s'}, weight: w, max_weight: 50", file);
-        } else {
-            snprintf(design, sizeof design,
-                     "stratified: {by: s, within: {cluster: {by: c, smallest: 1, largest: 4}}, strata: {%s}}", cases[i].strata);
-        }
-        tamis_plan *plan = plan_with(design, "epsilon: 1", X, "  - {total: x}\n  - {mean: y, by: g}\n");
-        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
-        for (size_t k = 0; k < s.measurement_count; k++)
-            if (s.measurements[k].shape.family == TMI_GROUPED) parts += tmi_number_nearest(s.measurements[k].part);
-        assert_true(s.sampling.lonely == cases[i].lonely);
-        if (cases[i].lonely ? parts > 0.01 : cases[i].lines && parts < 0.05)
-            fail_msg("%s: %.3g of the budget for groups", design, parts);
-        tmi_schedule_clear(&s);
-        tamis_plan_free(plan);
-        if (cases[i].lines) assert_int_equal(unlink(file), 0);
-    }
-}
-
-static void lists_that_are_wrong_are_refused(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *lines, *message;
-    } cases[] = {{"s,d\np,1\n", "no column c"},
-                 {"s,c\np,1\np,1\n", "duplicate cluster"},
-                 {"s,c\np,\n", "column c, row 1: expected a label"},
-                 {"s,c\n", "expected 1 to 65536 clusters"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char file[64], design[200];
-        tmi_schedule s;
-        tamis_error err = {0};
-        write_list(file, sizeof file, cases[i].lines);
-        snprintf(design, sizeof design, "weights: {strata: s, cluster: c, psus: '%s'}, weight: w, max_weight: 50", file);
-        tamis_plan *plan = plan_with(design, "epsilon: 1", X, "  - {total: x}\n");
-        assert_int_equal(tmi_schedule_make(&s, plan, NULL, &err), TAMIS_INVALID);
-        if (!strstr(err.message, cases[i].message)) fail_msg("%s", err.message);
-        tamis_plan_free(plan);
-        assert_int_equal(unlink(file), 0);
-    }
-}
-
 /* Rows of a unit are drawn together: where the number of units is not fixed, a hash of their ids spreads them. */
 static void rows_of_units_are_variance_units(void **state)
 {
@@ -698,8 +638,6 @@ int main(void)
         cmocka_unit_test(clusters_that_nobody_counted),
         cmocka_unit_test(weights_beyond_their_bounds),
         cmocka_unit_test(clusters_of_a_list),
-        cmocka_unit_test(single_clusters_cost_nothing),
-        cmocka_unit_test(lists_that_are_wrong_are_refused),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(rounding_of_levels),
         cmocka_unit_test(a_table_that_is_left_out_is_missed),

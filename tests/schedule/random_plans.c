@@ -1,7 +1,8 @@
-/* Random small plans over all designs, against the definition of their guarantee: a unit of a tiny survey is replaced by others that
- * the design could have drawn instead, with any answers, weights, groups, clusters (where these are not fixed) and number of rows,
- * and what changes in all tables together, each number in units of its own scale, is never above the plan's epsilon or rho. For some
- * plan it is all of it. The plans and records come from a generator with a fixed seed; nothing here is left to chance. */
+/* Random small plans over all designs, against the definition of their guarantee: a unit of a tiny survey is replaced by others
+ * that the design could have drawn instead, with any answers, weights, groups, clusters (where these are not fixed) and number
+ * of rows, and what changes in all tables together, each number in units of its own scale, is never above the plan's epsilon or
+ * rho. For some plan it is all of it. The plans and records come from a generator with a fixed seed; nothing here is left to
+ * chance. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -155,8 +156,8 @@ static array_row random_row(void)
 }
 
 /* The rows of a unit that could be in the place of the one that has `place`. A unit stays in its stratum and cluster where these
- * are public, and a certain one in the sample. Of clusters that are found by their rank, one that is gone would change the ranks of
- * others, which are drawn at random: so it stays. */
+ * are public, and a certain one in the sample. Of clusters that are found by their rank, one that is gone would change the
+ * ranks of others, which are drawn at random: so it stays. */
 static size_t unit_rows(array_row *rows, const scene *z, const tmi_schedule *s, const array_row *place, bool none)
 {
     const tmi_sampling *p = &s->sampling;

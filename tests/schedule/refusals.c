@@ -1,4 +1,5 @@
-/* What a schedule refuses, before anything is chosen or measured: with the place in the plan and the nearest setting that works. */
+/* What a schedule refuses, before anything is chosen or measured: with the place in the plan and the nearest setting that
+ * works. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -22,7 +23,8 @@ static tamis_plan *plan_with(const char *design, const char *x, const char *stat
     return plan;
 }
 
-/* Ranges by stratum are measured apart, each stratum with its weight after the noise; rows with weights of their own have none. */
+/* Ranges by stratum are measured apart, each stratum with its weight after the noise; rows with weights of their own have
+ * none. */
 static const char *const weighed[] = {
     "srs, " STRATA "}, weight: w, max_weight: 39}",
     "{two_stage: {first: {by: c}, second: {population: size, sample: 4}}}, " STRATA "}, max_weight: 39}",

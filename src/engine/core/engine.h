@@ -242,7 +242,7 @@ typedef tamis_status tmi_take_rows(void *context, const tmi_piece *piece, tamis_
 /* ---- engines ---- */
 
 typedef struct tmi_engine tmi_engine;
-typedef struct tmi_points_request tmi_points_request; /* engine/core/points.h */
+struct tmi_points_request; /* engine/core/points.h */
 typedef struct tmi_point_list tmi_point_list;
 
 struct tmi_engine {
@@ -267,10 +267,10 @@ struct tmi_engine {
 
     /* The same two for a list of points (engine/core/points.h), which are called through the functions there: these check the
      * request, give an empty list and clear it after a failure. points NULL: it is made from sums. */
-    tamis_status (*check_points)(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
+    tamis_status (*check_points)(tmi_engine *engine, const struct tmi_points_request *request, const tamis_watch *watch,
                                  tamis_error *err);
-    tamis_status (*points)(tmi_engine *engine, tmi_point_list *list, const tmi_points_request *request, const tamis_watch *watch,
-                           tamis_error *err);
+    tamis_status (*points)(tmi_engine *engine, tmi_point_list *list, const struct tmi_points_request *request,
+                           const tamis_watch *watch, tamis_error *err);
 
     tamis_status (*rows)(tmi_engine *engine, const tmi_column *const *columns, size_t column_count, tmi_take_rows *take,
                          void *context, tamis_error *err);

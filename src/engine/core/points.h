@@ -13,7 +13,7 @@
  *
  * With `unit`, the rows that count are those of tmi_points_plan's request (see tmi_request): which they are depends on the
  * columns of this list, so two lists with one key may keep different rows of a unit, each at most rows_per_unit. */
-struct tmi_points_request {
+typedef struct tmi_points_request {
     const tmi_column *value;     /* with grid points */
     const tmi_column *weight;    /* with grid points; NULL: every row weighs 1 */
     int64_t max_weight;          /* with `weight`: 0 < max_weight < 2^52 */
@@ -23,7 +23,7 @@ struct tmi_points_request {
     const tmi_column *unit;  /* as in tmi_request; NULL: every row counts */
     int64_t rows_per_unit;
     const unsigned char *key;
-};
+} tmi_points_request;
 
 /* Distinct records in the order of cell, point, weight, and how many rows have each. Rows in which the value, the weight or a
  * `by` column is missing, or `where` is not 1, are left out. */

@@ -1,5 +1,5 @@
-/* The aggregate tamis_points: a tally for each state, so for each thread. DuckDB combines the states at the end of a query; they only
- * have the number of their rows, and the tallies, which are large, are moved together afterwards, one at a time. */
+/* The aggregate tamis_points: a tally for each state, so for each thread. DuckDB combines the states at the end of a query;
+ * they only have the number of their rows, and the tallies, which are large, are moved together afterwards, one at a time. */
 #include <stdatomic.h>
 
 #include "base/memory.h"

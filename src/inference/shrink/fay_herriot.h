@@ -6,9 +6,9 @@
  *     theta_g = g_g y_g + (1 - g_g) mu.
  *
  * mu is the margin, all groups together: unlike a mean with weights 1/(A + V_g) it does not favour groups whose size noise has
- * made too large. A is estimated by maximum likelihood, adjusted so that it is above 0 (Yoshimori and Lahiri 2014): an A of 0 would
- * give all groups the same number and intervals without room for their differences. The likelihood is multiplied by the m-th root
- * of arctan(sum of the g_g), m being the number of groups. The mean squared error of theta_g is estimated by
+ * made too large. A is estimated by maximum likelihood, adjusted so that it is above 0 (Yoshimori and Lahiri 2014): an A of 0
+ * would give all groups the same number and intervals without room for their differences. The likelihood is multiplied by the
+ * m-th root of arctan(sum of the g_g), m being the number of groups. The mean squared error of theta_g is estimated by
  *
  *     g1 + g2 + 2 g3 = g V + (1 - g)^2 Var(mu) + 2 V^2 / (A + V)^3 Var(A),    Var(A) = 2 / sum 1/(A + V_j)^2
  *

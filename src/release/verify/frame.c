@@ -47,8 +47,8 @@ done:
 
 /* ---- files ---- */
 
-/* The path of a file that the plan names: `given`, or of that name beside the certificate or in the folder above; NULL if there is
- * none. *compared: whether another file would be a problem. In the folder above it may be that of another release. */
+/* The path of a file that the plan names: `given`, or of that name beside the certificate or in the folder above; NULL if there
+ * is none. *compared: whether another file would be a problem. In the folder above it may be that of another release. */
 static tamis_status find_file(char **found, bool *compared, const tmi_verification *v, const char *name, const char *given,
                               tamis_error *err)
 {

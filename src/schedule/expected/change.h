@@ -1,7 +1,7 @@
 /* What would be expected if a plan said something else: more budget, another sample, other ranges, fewer groups. The other plan
- * is made, scheduled and thrown away; like every forecast it is made from public numbers alone. A plan of many statistics keeps its
- * tables and their shares of the budget: to search again for each of dozens of changes would take seconds. What a search would
- * find differs by a few per cent at the median. */
+ * is made, scheduled and thrown away; like every forecast it is made from public numbers alone. A plan of many statistics keeps
+ * its tables and their shares of the budget: to search again for each of dozens of changes would take seconds. What a search
+ * would find differs by a few per cent at the median. */
 #ifndef TMI_SCHEDULE_EXPECTED_CHANGE_H
 #define TMI_SCHEDULE_EXPECTED_CHANGE_H
 

@@ -29,7 +29,8 @@ double tmi_aim_noise(const tmi_problem *p, const tmi_aim *a) { return sum_of(p, 
 
 static bool is_pooled(const tmi_aim *a) { return a->pool != TMI_NO_POOL && a->spread_count > 0 && a->sampling > 0; }
 
-/* Of a square of a normal number of variance t, 2 t^2, with t = v/degrees + noise in `degrees` groups, and noise in the others. */
+/* Of a square of a normal number of variance t, 2 t^2, with t = v/degrees + noise in `degrees` groups, and noise in the
+ * others. */
 double tmi_signed_variance(double groups, double degrees, double v, double noise)
 {
     return 2 * v * v / degrees + 4 * v * noise + 2 * groups * noise * noise;

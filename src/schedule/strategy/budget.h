@@ -76,8 +76,9 @@ void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_motion motion);
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
-/* The variance of a sampling variance v that is estimated by the squares of `groups` signed totals, each with noise of variance `noise`,
- * less that noise. The totals of only `degrees` groups differ from 0 but for the noise, where a statistic is about few clusters. */
+/* The variance of a sampling variance v that is estimated by the squares of `groups` signed totals, each with noise of variance
+ * `noise`, less that noise. The totals of only `degrees` groups differ from 0 but for the noise, where a statistic is about few
+ * clusters. */
 double tmi_signed_variance(double groups, double degrees, double v, double noise);
 
 /* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
@@ -85,10 +86,11 @@ double tmi_signed_variance(double groups, double degrees, double v, double noise
  * that was not measured. */
 double tmi_pooled_variance(double relative, double precision);
 
-/* What an interval adds to a pooled variance from groups of clusters whose relative variance is v, relative to it, z being the normal
- * quantile of the confidence. Averaged over an estimate of relative variance v, an interval covers too little by what is made up for by
- * (z^2 + 1)/4 v of the estimate, to first order (that is how Student's quantile grows, with v = 2/df), and by 1 + v times that to second
- * order. `allowed` of v is in the quantile already. Above v = 0.3 it is 0.84 standard deviations, which four in five are below. */
+/* What an interval adds to a pooled variance from groups of clusters whose relative variance is v, relative to it, z being the
+ * normal quantile of the confidence. Averaged over an estimate of relative variance v, an interval covers too little by what is
+ * made up for by (z^2 + 1)/4 v of the estimate, to first order (that is how Student's quantile grows, with v = 2/df), and by 1
+ * + v times that to second order. `allowed` of v is in the quantile already. Above v = 0.3 it is 0.84 standard deviations,
+ * which four in five are below. */
 #define TMI_POOLED_MARGIN 0.84
 double tmi_pooled_widening(double relative, double allowed, double z);
 

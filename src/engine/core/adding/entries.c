@@ -13,12 +13,12 @@ static void free_words(void *words, size_t count)
     tmi_free(words);
 }
 
-static void free_keys(tmi_keys *keys, size_t written)
+static void free_keys(tmi_entry_keys *keys, size_t written)
 {
     free_words(keys->low, written);
     free_words(keys->high, written);
     free_words(keys->counts, written);
-    *keys = (tmi_keys){0};
+    *keys = (tmi_entry_keys){0};
 }
 
 static void free_new(tmi_entries *entries)
@@ -49,7 +49,7 @@ bool tmi_entries_make_room(tmi_entries *entries, size_t n)
 /* An empty buffer. */
 static bool make_new(tmi_entries *entries, size_t room)
 {
-    tmi_keys *new = &entries->new, *spare = &entries->spare;
+    tmi_entry_keys *new = &entries->new, *spare = &entries->spare;
     free_new(entries);
     entries->new_room = room;
     new->low = tmi_alloc(room, sizeof *new->low);
@@ -83,7 +83,7 @@ bool tmi_entries_reserve(tmi_entries *entries, size_t n)
 #define DIGITS 256
 
 /* One pass by the byte of `word` at `shift`, from `from` into `to`. */
-static void distribute(tmi_keys *to, const tmi_keys *from, const uint64_t *word, int shift, size_t n, size_t *place)
+static void distribute(tmi_entry_keys *to, const tmi_entry_keys *from, const uint64_t *word, int shift, size_t n, size_t *place)
 {
     const bool plain = !from->high && !from->counts;
     for (size_t i = 0; plain && i < n; i++) to->low[place[word[i] >> shift & (DIGITS - 1)]++] = from->low[i];
@@ -105,7 +105,7 @@ static uint64_t differing_bits(const uint64_t *words, size_t n)
 /* Sorts the new keys. Bytes in which they all agree are passed over. */
 static void sort_new(tmi_entries *entries)
 {
-    tmi_keys from = entries->new, to = entries->spare;
+    tmi_entry_keys from = entries->new, to = entries->spare;
     const size_t n = entries->new_count;
     if (!from.counts) to.counts = NULL;
     for (int w = 0; w < (entries->is_wide ? 2 : 1); w++) {
@@ -121,7 +121,7 @@ static void sort_new(tmi_entries *entries)
                 sum += here;
             }
             distribute(&to, &from, word, shift, n, place);
-            const tmi_keys swapped = from;
+            const tmi_entry_keys swapped = from;
             from = to;
             to = swapped;
             tmi_wipe(place, sizeof place);
@@ -134,14 +134,14 @@ static void sort_new(tmi_entries *entries)
 
 /* ---- merging ---- */
 
-static int compare(const tmi_keys *a, size_t i, const tmi_keys *b, size_t j)
+static int compare(const tmi_entry_keys *a, size_t i, const tmi_entry_keys *b, size_t j)
 {
     if (a->high && a->high[i] != b->high[j]) return a->high[i] < b->high[j] ? -1 : 1;
     return (a->low[i] > b->low[j]) - (a->low[i] < b->low[j]);
 }
 
 /* Equal sorted keys become one entry, with its count; returns how many there are. Keys that were added once have the counts 1. */
-static size_t combine(tmi_keys *keys, size_t n)
+static size_t combine(tmi_entry_keys *keys, size_t n)
 {
     size_t last = 0;
     for (size_t i = 1; i < n; i++) {
@@ -157,7 +157,7 @@ static size_t combine(tmi_keys *keys, size_t n)
 
 /* Merges a and b into `to`; returns the number of entries. Which of two keys is the smaller one cannot be predicted, so that the
  * loops choose without branches. */
-static size_t merge(tmi_keys *to, const tmi_keys *a, size_t m, const tmi_keys *b, size_t n)
+static size_t merge(tmi_entry_keys *to, const tmi_entry_keys *a, size_t m, const tmi_entry_keys *b, size_t n)
 {
     size_t i = 0, j = 0, k = 0;
     for (; i < m && j < n; k++) {
@@ -169,7 +169,7 @@ static size_t merge(tmi_keys *to, const tmi_keys *a, size_t m, const tmi_keys *b
         i += left;
         j += right;
     }
-    const tmi_keys *rest = i < m ? a : b;
+    const tmi_entry_keys *rest = i < m ? a : b;
     const size_t from = i < m ? i : j, more = i < m ? m - i : n - j;
     if (more > 0) {
         memcpy(to->low + k, rest->low + from, more * sizeof *to->low);
@@ -179,7 +179,7 @@ static size_t merge(tmi_keys *to, const tmi_keys *a, size_t m, const tmi_keys *b
     return k + more;
 }
 
-bool tmi_entries_merge(tmi_entries *entries, const tmi_keys *others, size_t n)
+bool tmi_entries_merge(tmi_entries *entries, const tmi_entry_keys *others, size_t n)
 {
     tmi_entries merged = {.is_wide = entries->is_wide};
     if (n == 0) return true;
@@ -200,7 +200,7 @@ bool tmi_entries_settle(tmi_entries *entries)
     const size_t n = entries->new_count;
     if (n == 0) return true;
     sort_new(entries);
-    tmi_keys sorted = entries->new;
+    tmi_entry_keys sorted = entries->new;
     if (!sorted.counts) {
         sorted.counts = entries->spare.counts;
         for (size_t i = 0; i < n; i++) sorted.counts[i] = 1;

@@ -14,16 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct tmi_keys {
+typedef struct tmi_entry_keys {
     uint64_t *low, *high; /* high: NULL unless they are wide */
     int64_t *counts;      /* NULL: each was added once */
-} tmi_keys;
+} tmi_entry_keys;
 
 typedef struct tmi_entries {
     bool is_wide, is_counted; /* counted: new keys have counts */
-    tmi_keys list;
+    tmi_entry_keys list;
     size_t count, room;
-    tmi_keys new, spare; /* of the same size; spare.counts is always there */
+    tmi_entry_keys new, spare; /* of the same size; spare.counts is always there */
     size_t new_count, new_room;
 } tmi_entries;
 
@@ -37,7 +37,7 @@ bool tmi_entries_reserve(tmi_entries *entries, size_t n);
 bool tmi_entries_settle(tmi_entries *entries);
 
 /* Merges n entries that fit the invariants into the list, whose new keys are settled. False as above. */
-bool tmi_entries_merge(tmi_entries *entries, const tmi_keys *others, size_t n);
+bool tmi_entries_merge(tmi_entries *entries, const tmi_entry_keys *others, size_t n);
 
 /* Room for n entries in a list that has none yet. False if memory runs out; clear it then too. */
 bool tmi_entries_make_room(tmi_entries *entries, size_t n);

@@ -22,8 +22,8 @@ void tmi_tally_free(tmi_tally *tally); /* wipes */
  * freed. */
 tamis_status tmi_tally_add(tmi_tally *tally, const void *const *columns, size_t n, tamis_error *err);
 
-/* Adds `count` rows with the same cell, point and weight (0 without weights), as they were counted elsewhere. Errors as above; and
- * SYSTEM if one is not in its range. */
+/* Adds `count` rows with the same cell, point and weight (0 without weights), as they were counted elsewhere. Errors as above;
+ * and SYSTEM if one is not in its range. */
 tamis_status tmi_tally_add_entry(tmi_tally *tally, int64_t cell, int64_t point, int64_t weight, int64_t count, tamis_error *err);
 
 /* Rows that were added, also those that are left out of the list. */
