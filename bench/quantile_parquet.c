@@ -104,7 +104,7 @@ static void find_deciles(const int64_t *records, size_t count, tamis_rng *rng)
 
 static void ask_tamis(const char *file)
 {
-    static char texts[REGIONS][16];
+    static char texts[REGIONS][32];
     const char *values[REGIONS];
     for (int v = 0; v < REGIONS; v++) {
         snprintf(texts[v], sizeof texts[v], "region %d", v);
