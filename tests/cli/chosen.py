@@ -216,6 +216,19 @@ def a_text_that_is_not_listed_is_the_first_value_of_a_complete_column():
 
 
 @case
+def the_words_fit_what_was_chosen():
+    """Not all quantiles are chosen, and what is published follows from chosen ones too."""
+    for more, words in (("", "Quantiles are points"), ("  - {median: x, by: g, method: histogram}\n", "Some quantiles are points")):
+        with place() as folder:
+            plan(folder, KINDS["srs"], "  - median: x\n" + more)
+            done = with_memory("release", "plan.yaml", "--out", "out", cwd=folder)
+            assert done.returncode == OK and words in " ".join(done.stdout.split()), done.stdout
+            registry = (folder / "out/registry.yaml").read_text()
+            assert words in registry and "noisy tables and the chosen quantiles alone" in registry, registry
+            assert "of all tables and chosen quantiles of a release add up" in registry, registry
+
+
+@case
 def check_lists_choices():
     with place() as folder:
         plan(folder, KINDS["srs, outsider, rho"])
