@@ -64,7 +64,7 @@ static void set_line(tmi_reader *reader, const tmi_value *kind, const tmi_value 
         tmi_complain(reader, line, "expected a part of the median, above 0 and at most 2, e.g. 0.6");
     else if (s->kind == TMI_SHARE_BELOW && s->column &&
              (tmi_number_compare(s->limit, s->column->from) <= 0 || tmi_number_compare(s->limit, s->column->to) > 0))
-        tmi_complain(reader, line, "expected a line above from and up to to of %s", s->column->name);
+        tmi_complain(reader, line, "expected a line above `from` of %s and not above its `to`", s->column->name);
 }
 
 static void set_method(tmi_reader *reader, const tmi_value *method, tmi_plan_statistic *s)

@@ -62,6 +62,8 @@ static tamis_status check(const tamis_file_quantile *asked, tamis_error *err)
 /* Everything that shapes the answer: the same text asks for the same release. */
 static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
 {
+    const tamis_number *log_unit = asked->what.log_unit; /* `auto` may have taken one: a step */
+    if (!log_unit && s->quantile->log_unit) log_unit = asked->what.step;
     tmi_text json;
     tmi_json_out out;
     tmi_text_init(&json);
@@ -74,7 +76,7 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     tmi_add_exact(&out, "from", asked->what.from);
     tmi_add_exact(&out, "to", asked->what.to);
     tmi_add_exact(&out, "step", asked->what.step);
-    tmi_add_exact(&out, "log_unit", asked->what.log_unit);
+    tmi_add_exact(&out, "log_unit", log_unit);
     tmi_json_add_open(&out, "at", '[');
     for (size_t i = 0; i < s->count; i++) tmi_put_exact(&out, s->at[i]);
     tmi_json_close(&out, ']');
@@ -103,7 +105,7 @@ static tamis_status name_ledger(char **ledger, const char *file, tamis_error *er
     return tmi_text_take(ledger, &text, err);
 }
 
-/* The quantile for this many rows; -1: not public. */
+/* The quantile for this many rows; -1: not public. A method that cannot take so many is refused here, before the charge. */
 static tamis_status make_quantile(tamis_statistic *s, const tamis_file_quantile *asked, int64_t rows, tamis_error *err)
 {
     tamis_quantile_setup what = asked->what;
@@ -111,7 +113,10 @@ static tamis_status make_quantile(tamis_statistic *s, const tamis_file_quantile 
     what.max_weight = asked->weight ? TMI_WEIGHT_STEPS : 0;
     what.rows = rows > 0 ? rows : 0;
     tamis_quantile_free(s->quantile);
-    return tamis_quantile_new(&s->quantile, &what, err);
+    const tamis_status status = tamis_quantile_new(&s->quantile, &what, err);
+    if (status != TAMIS_OK || rows <= tmi_quantile_most_records(s->quantile)) return status;
+    return tmi_fail(err, TAMIS_INVALID, "method: %s with weights takes at most %lld rows, and the file has more",
+                    tamis_quantile_method_name(s->quantile->method), (long long)tmi_quantile_most_records(s->quantile));
 }
 
 static tamis_status copy_if(tamis_number **copy, const tamis_number *x, tamis_error *err)

@@ -22,11 +22,20 @@ static bool has_method(const tmi_schedule *s, size_t method)
     return found;
 }
 
+/* Whether a quantile is read from the noisy tables instead. */
+static bool some_are_read(const tmi_schedule *s)
+{
+    bool found = false;
+    for (size_t i = 0; i < s->plan->asked_count; i++)
+        found = found || (s->plan->statistics[i].at_count > 0 && !tmi_is_chosen(&s->plan->statistics[i]));
+    return found;
+}
+
 void tmi_choices_words(tmi_text *text, const tmi_schedule *s)
 {
     bool first = true;
     if (s->choice_count == 0) return;
-    tmi_text_put(text, " Quantiles are points of public grids, chosen by ");
+    tmi_text_format(text, " %s are points of public grids, chosen by ", some_are_read(s) ? "Some quantiles" : "Quantiles");
     for (size_t method = TAMIS_QUANTILE_INVERSE; method <= TAMIS_QUANTILE_THRESHOLD; method++) {
         if (!has_method(s, method)) continue;
         tmi_text_format(text, "%s%s", first ? "" : "; or by ", mechanisms[method]);
@@ -82,7 +91,7 @@ void tmi_choices_page(tmi_text *html, const tmi_schedule *s)
     tmi_text_format(
         html,
         "<section class=k><div class=wide tabindex=0><table><caption>These quantiles were chosen by a mechanism among "
-        "the points of a public grid, which are in measurements.json.</caption>\n<thead><tr><th scope=col>Quantiles"
+        "the points of a public grid; measurements.json has the chosen points.</caption>\n<thead><tr><th scope=col>Quantiles"
         "<th scope=col>Method<th scope=col class=n>Groups<th scope=col class=n>%s</thead>\n<tbody>\n",
         s->gaussian ? "Rho" : "Epsilon");
     for (size_t i = 0; i < s->choice_count; i++) {

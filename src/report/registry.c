@@ -141,13 +141,15 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     tmi_text words;
     tmi_text_init(&words);
     put_group(yaml, 1, "accounting");
-    put_string(yaml, 2, "post_processing",
-               "Estimates, standard errors and intervals are computed from the noisy tables alone, and so are the adjustments "
-               "that the plan requests under postprocess and calibrate.");
     tmi_text_format(&words,
-                    "The %s of all tables of a release add up, and so do the releases of one sample, in one account of a "
+                    "Estimates, standard errors and intervals are computed from the noisy tables%s alone, and so are the "
+                    "adjustments that the plan requests under postprocess and calibrate.",
+                    s->choice_count > 0 ? " and the chosen quantiles" : "");
+    put_words(yaml, 2, "post_processing", &words);
+    tmi_text_format(&words,
+                    "The %s of all tables%s of a release add up, and so do the releases of one sample, in one account of a "
                     "hash-chained ledger; amplification by sampling is applied once, to the whole account.",
-                    s->gaussian ? "rhos" : "epsilons");
+                    s->gaussian ? "rhos" : "epsilons", s->choice_count > 0 ? " and chosen quantiles" : "");
     put_words(yaml, 2, "composition", &words);
     put_group(yaml, 1, "implementation");
     put_string(

@@ -200,6 +200,35 @@ def with_a_huge_budget_the_quantiles_are_exact():
 
 
 @case
+def a_text_that_is_not_listed_is_the_first_value_of_a_complete_column():
+    """In the groups of a chosen quantile as in tables and conditions: most rows of the group a are others."""
+    with place() as folder:
+        plan(folder, PLENTY, "  - {median: x, by: g}\n  - {median: x, by: g, where: {g: a}}\n")
+        text = (folder / "plan.yaml").read_text()
+        (folder / "plan.yaml").write_text(text.replace("g: {values: [a, b]}", "g: {values: [a, b], missing: none}"))
+        rows = ["1,u,a"] * 5 + ["3,u,b"] * 5 + ["5,u,z"] * 14
+        (folder / "sample.csv").write_text("x,h,g\n" + "\n".join(rows) + "\n")
+        for engine in ENGINES:
+            done = tamis("release", "plan.yaml", "--quiet", "--again", "--engine", engine, "--out", engine, cwd=folder)
+            assert done.returncode == OK, done.stderr
+            points = [c["points"] for c in read(folder / engine, "measurements.json")["choices"]]
+            assert points[0] == [5, 3] and points[1][0] == 5, (engine, points)
+
+
+@case
+def the_words_fit_what_was_chosen():
+    """Not all quantiles are chosen, and what is published follows from chosen ones too."""
+    for more, words in (("", "Quantiles are points"), ("  - {median: x, by: g, method: histogram}\n", "Some quantiles are points")):
+        with place() as folder:
+            plan(folder, KINDS["srs"], "  - median: x\n" + more)
+            done = with_memory("release", "plan.yaml", "--out", "out", cwd=folder)
+            assert done.returncode == OK and words in " ".join(done.stdout.split()), done.stdout
+            registry = (folder / "out/registry.yaml").read_text()
+            assert words in registry and "noisy tables and the chosen quantiles alone" in registry, registry
+            assert "of all tables and chosen quantiles of a release add up" in registry, registry
+
+
+@case
 def check_lists_choices():
     with place() as folder:
         plan(folder, KINDS["srs, outsider, rho"])

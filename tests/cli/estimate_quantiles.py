@@ -335,6 +335,20 @@ def texts_name_the_quantile_and_the_line():
 
 
 @case
+def the_poverty_line_of_one_listed_group_is_that_of_everybody():
+    """Those whose group is not listed count for the median: in the estimate, and in a release with hardly any noise."""
+    plan = {"tamis": 1, "survey": "s", "source": {"file": "d.csv"}, "privacy": {"unit": "person", "epsilon": 400}, "budget": {"epsilon": 400},
+            "design": {"srs": {"population": 1000, "sample": 300}}, "columns": {"x": {"from": 0, "to": 100, "step": 1}, "g": {"values": ["a"]}},
+            "statistics": [{"poverty": "x", "by": "g", "cuts": list(range(5, 100, 5))}]}
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "d.csv").write_text("x,g\n" + "10,a\n12,a\n" * 30 + "90,z\n" * 240)
+        (pathlib.Path(folder) / "plan.yaml").write_text(json.dumps(plan))
+        for command in ("estimate", "release"):
+            done = tamis(command, "plan.yaml", "--json", cwd=folder)
+            assert done.returncode == OK and json.loads(done.stdout)["results"][0]["estimate"] > 0.99, (command, done.stdout, done.stderr)
+
+
+@case
 def a_line_outside_of_the_range_is_invalid():
     done = small(range(30), [{"share_below": "x", "line": 0}], code=INVALID)
     assert "line" in done.stderr

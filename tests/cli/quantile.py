@@ -84,6 +84,15 @@ def a_repeated_call_returns_the_same():
 
 
 @case
+def another_measure_is_another_call():
+    """`auto` spreads the noise over the logarithm here, `--method inverse` does not: neither gets the other's numbers."""
+    path = write(range(100))
+    assert result(path, "--budget", "5")["ledger"]["repeated"] is False
+    assert result(path, "--method", "inverse")["ledger"]["repeated"] is False
+    assert result(path, "--method", "inverse", "--log-unit", "1")["ledger"]["repeated"] is True  # what `auto` took
+
+
+@case
 def another_name_is_the_same_ledger():
     path = write(range(100))
     link = path.with_name("other.csv")
@@ -210,6 +219,17 @@ def prefix_counts_in_rho():
                              (("--rho", "1", "--method", "joint"), "--rho"), (("--rho", "1", "--delta", "0.1"), "--delta")):
         is_usage_error(quantile(path, *arguments, epsilon=None), words)
     is_usage_error(quantile(path, "--method", "prefix"), "--rho")
+    assert not path.with_name("data.csv.ledger").exists()
+
+
+@case
+def too_many_rows_cost_nothing():
+    """Weighted prefix sums end at 2^24 rows, which are public here."""
+    path = folder() / "data.csv"
+    path.write_bytes(b"income,w\n" + b"5,1\n" * (2**24 + 1))
+    done = tamis("quantile", path, "--column", "income", "--from", "0", "--to", "9", "--rho", "1", "--weight", "w", "--max-weight", "1")
+    path.unlink()
+    assert done.returncode == INVALID and "at most 16777216 rows" in done.stderr, done.stderr
     assert not path.with_name("data.csv.ledger").exists()
 
 

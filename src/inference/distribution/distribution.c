@@ -298,7 +298,7 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
     else if (t->at_count > 0) status = read_quantiles(list, r, chosen, err);
     else {
         set_limits(&list[r->group], t->kind);
-        const bool of_others = t->kind == TMI_POVERTY && r->groups > 1;
+        const bool of_others = t->kind == TMI_POVERTY && t->by_count > 0; /* one listed value is not everybody */
         status = of_others ? read_poverty(&list[r->group], r, err) : read_measure(&list[r->group], r, err);
     }
     tmi_cdf_clear(&r->curve);

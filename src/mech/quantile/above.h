@@ -22,6 +22,8 @@
  * the same number n of rows without weights, the target is p n, and a missing value counts as one above all candidates. The
  * caller asks for that by `complete` and gives n as `rows`: not the number of records at hand, from which missing ones may have
  * been left out already. The promise holds whether or not values are missing, only the quantile would be another one.
+ * The g rows of a unit need not move the counts in the same direction; but they can be replaced one after the other, each with
+ * S / g, and the losses add up to the same.
  *
  * The noise of each quantile is its own, threshold included.
  *

@@ -280,6 +280,11 @@ tamis_quantile_method tamis_quantile_method_of(const tamis_quantile *quantile)
     return quantile ? quantile->method : TAMIS_QUANTILE_AUTO;
 }
 
+int64_t tmi_quantile_most_records(const tamis_quantile *q)
+{
+    return (q->distribution ? q->distribution->most_sum : TMI_WEIGHT_SUM) / q->most_weight;
+}
+
 int64_t tmi_quantile_bins(const tamis_quantile *q)
 {
     return q->distribution ? (int64_t)q->distribution->bins : (int64_t)q->candidate_count;

@@ -76,6 +76,9 @@ typedef struct tmi_counted_records {
 tamis_status tmi_quantile_counted(int64_t *points, tamis_quantile *quantile, const tmi_counted_records *entries, tamis_rng *rng,
                                   tamis_error *err);
 
+/* Records that a call takes at most, so that their weights can be added up. */
+int64_t tmi_quantile_most_records(const tamis_quantile *quantile);
+
 /* The number of candidates or bins of a method that has any; else 0. */
 int64_t tmi_quantile_bins(const tamis_quantile *quantile);
 

@@ -145,10 +145,24 @@ static tamis_status check_weights(const tmi_schedule *s, const tmi_plan_statisti
     return TAMIS_OK;
 }
 
+/* The methods that the proof of choice.h covers. Others that mech/quantile has may need a public number of records, as SMOOTH
+ * does, and a list's may be secret. */
+static bool is_covered(tamis_quantile_method method)
+{
+    switch (method) {
+    case TAMIS_QUANTILE_AUTO: /* becomes one of the others */
+    case TAMIS_QUANTILE_INVERSE:
+    case TAMIS_QUANTILE_JOINT:
+    case TAMIS_QUANTILE_SPLIT:
+    case TAMIS_QUANTILE_THRESHOLD: return true;
+    default: return false;
+    }
+}
+
 static tamis_status set_method(tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const char *name = t->method ? t->method : "auto";
-    if (tamis_quantile_method_of_name(&c->method, name, NULL) == TAMIS_OK) return TAMIS_OK;
+    if (tamis_quantile_method_of_name(&c->method, name, NULL) == TAMIS_OK && is_covered(c->method)) return TAMIS_OK;
     return tmi_fail(err, TAMIS_REFUSED,
                     "%s:%d:%d: `method: %s` is not available in plans in this version; methods that work: auto, inverse, joint, "
                     "split, threshold, histogram",

@@ -6,13 +6,12 @@
 
 tamis_status tmi_columns_make(tmi_columns *c, const tamis_plan *plan, size_t others, tamis_error *err)
 {
-    size_t room = plan->column_count + TMI_DESIGN_COLUMNS + others, conditions = 0, grids = 0, values = 0;
+    size_t room = 2 * plan->column_count + TMI_DESIGN_COLUMNS + others, conditions = 0, grids = 0, values = 0;
     for (size_t i = 0; i < plan->column_count; i++) {
         conditions += plan->columns[i].condition_count;
         if (plan->columns[i].by_stratum) grids += plan->design.stratum_count;
         if (plan->columns[i].value_count > values) values = plan->columns[i].value_count;
     }
-    room += conditions;
     *c = (tmi_columns){.plan = plan};
     c->list = tmi_alloc(room, sizeof *c->list);
     c->origin = tmi_alloc(room, sizeof *c->origin);
@@ -60,11 +59,12 @@ const tmi_column *tmi_columns_add_label(tmi_columns *c, const char *name)
     return name ? put(c, &(tmi_column){.name = name, .kind = TMI_LABEL}, NULL) : NULL;
 }
 
-/* Of a category that is declared complete, a text that is not among its values counts as the first one, as everywhere else. */
-static const tmi_column *take_tested(tmi_columns *c, const tmi_plan_column *column)
+const tmi_column *tmi_columns_take_complete(tmi_columns *c, const tmi_plan_column *column)
 {
     const tmi_column *taken = tmi_columns_take(c, column);
     if (taken->kind != TMI_CATEGORY || column->missing != TMI_NEVER) return taken;
+    for (size_t i = 0; i < c->count; i++)
+        if (c->list[i].kind == TMI_CLASSES && c->list[i].of == taken && c->list[i].classes == c->same) return &c->list[i];
     return put(c,
                &(tmi_column){.name = column->name,
                              .kind = TMI_CLASSES,
@@ -82,7 +82,7 @@ static const tmi_column *take_indicator(tmi_columns *c, const tmi_plan_column *c
     c->condition_count += column->condition_count;
     for (size_t i = 0; i < column->condition_count; i++) {
         const tmi_plan_condition *p = &column->conditions[i];
-        conditions[i] = (tmi_condition){take_tested(c, p->column), p->least, p->most, p->codes, p->code_count};
+        conditions[i] = (tmi_condition){tmi_columns_take_complete(c, p->column), p->least, p->most, p->codes, p->code_count};
     }
     return put(c,
                &(tmi_column){.name = column->name,

@@ -27,6 +27,10 @@ void tmi_columns_clear(tmi_columns *columns);
 /* The engine's column of a plan's column, taken up if it is new; NULL for NULL. */
 const tmi_column *tmi_columns_take(tmi_columns *columns, const tmi_plan_column *column);
 
+/* The same for conditions and groups: of a category that is declared complete, a text that is not among its values counts as the
+ * first one, as it does in tables. */
+const tmi_column *tmi_columns_take_complete(tmi_columns *columns, const tmi_plan_column *column);
+
 /* One that the plan does not declare, if there is room for it; its texts and lists must live as long. */
 const tmi_column *tmi_columns_add(tmi_columns *columns, const tmi_column *column);
 

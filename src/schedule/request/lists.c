@@ -7,7 +7,7 @@ void tmi_asking_add_lists(tmi_asking *a, const tmi_schedule *s)
         const tmi_choice *c = &s->choices[i];
         const tmi_plan_statistic *t = &s->plan->statistics[c->statistic];
         const tmi_column **by = a->lists_by + i * TMI_MAX_BY;
-        for (size_t k = 0; k < t->by_count; k++) by[k] = tmi_columns_take(&a->columns, t->by[k]);
+        for (size_t k = 0; k < t->by_count; k++) by[k] = tmi_columns_take_complete(&a->columns, t->by[k]);
         a->lists[i] = (tmi_points_request){.value = tmi_columns_take(&a->columns, t->column),
                                            .weight = c->max_weight > 0 ? a->weight : NULL,
                                            .max_weight = c->max_weight,
