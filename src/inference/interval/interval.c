@@ -90,7 +90,7 @@ tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail
     tamis_status status = tmi_spectrum_make(&v, law, err);
     if (status != TAMIS_OK) return status;
     double low = 0, high = 0;
-    if (v.se == 0 && v.count == 0) {
+    if (v.terms == 0) {
         *x = 0;
     } else if (tail < 0.5 || v.third != 0) {
         for (high = v.unit; tmi_spectrum_beyond(&v, high) > tail; high *= 2) low = high;
