@@ -53,24 +53,37 @@ static double student_small(double z, int64_t df)
 #define NODES TMI_STUDENT_NODES
 #define TERMS TMI_STUDENT_TERMS
 
-/* With a = s^2/2 the average is exp(-a) times that of exp(-a (node - 1)), whose power series needs one exponential instead of 31.
- * The spread of the nodes is about sqrt(2/df) = d; the term of order 20 is about (a d)^20 / (2^10 10!), below 1e-14 up to this
- * a d. */
+/* With a = s^2/2 the average is exp(-a) times that of exp(-a u), u = 1/G - 1, whose power series needs one exponential instead of
+ * 31. Its moments M_j follow from the integral of the derivative of w^2 (w-1)^j times the density of w = 1/G, which is 0:
+ *
+ *     (df/2 - 1 - j) M_(j+1) = (2j + 1) M_j + j M_(j-1).
+ *
+ * The spread of u is about sqrt(2/df) = d; the term of order 20 is about (a d)^20 / (2^10 10!), below 1e-14 up to this a d. */
 #define SERIES 0.6
+
+/* With so many degrees of freedom that the series is good up to here, the factor is below 1e-12 there and falls. As (1 + s)^2 is
+ * then above 70, no term of the sum is so far out. */
+#define DEEP 28.0
+
+static bool needs_nodes(int64_t df) { return SERIES * sqrt((double)df / 2) < DEEP; }
 
 void tmi_student_nodes(tmi_spectrum *v)
 {
-    double nu = (double)v->df, step = sqrt(2 / nu) * 0.5, total = 0;
+    double nu = (double)v->df, step = sqrt(2 / nu) * 0.5, total = 0, before = 0, moment = 1, over = 1;
+    for (int j = 0; j < TERMS; over *= -(double)++j) {
+        const double next = ((2 * j + 1) * moment + j * before) / (nu / 2 - 1 - j);
+        v->term[j] = moment / over;
+        before = moment;
+        moment = next;
+    }
+    if (!needs_nodes(v->df)) return;
     for (int i = 0; i < NODES; i++) {
         double u = step * (i - NODES / 2);
         v->node[i] = exp(-u);
         v->weight[i] = exp(nu / 2 * (u - expm1(u)));
         total += v->weight[i];
     }
-    for (int i = 0; i < NODES; i++) {
-        double term = v->weight[i] /= total;
-        for (int j = 0; j < TERMS; term *= (1 - v->node[i]) / ++j) v->term[j] += term;
-    }
+    for (int i = 0; i < NODES; i++) v->weight[i] /= total;
 }
 
 double tmi_student_factor(const tmi_spectrum *v, double s)
@@ -82,6 +95,7 @@ double tmi_student_factor(const tmi_spectrum *v, double s)
         for (int j = TERMS; j-- > 0;) sum = sum * a + v->term[j];
         return exp(-a) * sum;
     }
+    if (!needs_nodes(v->df)) return 0;
     for (int i = 0; i < NODES; i++) sum += v->weight[i] * exp(-a * v->node[i]);
     return sum;
 }
