@@ -173,22 +173,24 @@ static tamis_status ask(bool *yes, bracket *b, const problem *p, double total, d
     return TAMIS_OK;
 }
 
-/* By false position, the end that stays being made lighter, and bisection when that is slow. */
+/* By false position, an end that stays for the second time being made lighter (the Illinois rule), and bisection when that is
+ * slow. */
 static tamis_status narrow(bracket *b, const problem *p, double width, double half, tamis_error *err)
 {
+    int stayed = 0; /* how often `out` did; below 0: how often `in` did */
     for (int i = 0; i < 60 && fabs(b->out - b->in) > width; i++) {
-        bool yes;
+        const double margin = b->out > b->in ? width / 2 : -width / 2;
         double total = b->in + (b->out - b->in) * (b->at_in / (b->at_in - b->at_out));
-        if (i % 4 == 3) total = b->in + (b->out - b->in) / 2;
-        /* a quarter of the width from either end: the next answer may then be the last one */
-        const double side = b->out > b->in ? width / 4 : -width / 4;
-        if (fabs(total - b->in) < width / 4) total = b->in + side;
-        if (fabs(total - b->out) < width / 4) total = b->out - side;
-        const double at_in = b->at_in / 2, at_out = b->at_out / 2;
+        if (i % 8 == 7) total = b->in + (b->out - b->in) / 2;
+        /* not nearer to either end than this, so that the next answer may be the last one */
+        if (fabs(total - b->in) < width / 2) total = b->in + margin;
+        if (fabs(total - b->out) < width / 2) total = b->out - margin;
+        bool yes;
         const tamis_status status = ask(&yes, b, p, total, half, err);
         if (status != TAMIS_OK) return status;
-        if (yes) b->at_out = at_out;
-        else b->at_in = at_in;
+        stayed = yes ? (stayed > 0 ? stayed + 1 : 1) : (stayed < 0 ? stayed - 1 : -1);
+        if (stayed > 1) b->at_out /= 2;
+        if (stayed < -1) b->at_in /= 2;
     }
     return TAMIS_OK;
 }
@@ -210,7 +212,7 @@ static tamis_status last(double *total, const problem *p, double end, double hal
         near = far;
         step *= 2;
     }
-    if (!yes) TMI_TRY(narrow(&b, p, 1e-8 * step, half, err));
+    if (!yes) TMI_TRY(narrow(&b, p, 2e-8 * step, half, err));
     while (!yes && fabs(far - near) > 1e-7 * step) {
         const double middle = near + (far - near) / 2;
         bool inside = (middle - b.in) * side <= 0;
