@@ -44,10 +44,17 @@ double tmi_noise_part_variance(tmi_noise_part part)
     return square * (v >= 0.5 ? v - 4 * M_PI * M_PI * v * v * top / bottom : top / bottom);
 }
 
+/* The noises of one table follow one another and have the same scale, whose variance is computed once. */
 double tmi_noise_variance(const tmi_noise_part *parts, size_t count)
 {
     tmi_sum sum = {0};
-    for (size_t i = 0; i < count; i++) tmi_sum_add(&sum, tmi_noise_part_variance(parts[i]));
+    double raw = 0;
+    for (size_t i = 0; i < count; i++) {
+        const tmi_noise_part *part = &parts[i];
+        if (i == 0 || part->scale != parts[i - 1].scale || part->gaussian != parts[i - 1].gaussian)
+            raw = tmi_noise_part_variance((tmi_noise_part){1, part->scale, part->gaussian, 1});
+        tmi_sum_add(&sum, part->count * part->factor * part->factor * raw);
+    }
     return tmi_sum_value(sum);
 }
 

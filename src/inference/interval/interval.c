@@ -64,22 +64,39 @@ tamis_status tmi_error_beyond(double *probability, const tmi_error_law *law, dou
     return TAMIS_OK;
 }
 
+/* The logarithm of P(E > x) / tail */
+static double excess(const tmi_spectrum *v, double x, double tail) { return log(fmax(tmi_spectrum_beyond(v, x), 1e-300) / tail); }
+
 /* The x between low and high, where the tail falls from above to below, by false position on its logarithm, each end that
  * stays being made lighter (the Illinois rule), and bisection when that is slow. */
-static double solve(const tmi_spectrum *v, double tail, double low, double high)
+static double solve(const tmi_spectrum *v, double tail, double low, double high, double at_low, double at_high)
 {
-    const double tiny = 1e-300;
-    double at_low = log(fmax(tmi_spectrum_beyond(v, low), tiny) / tail);
-    double at_high = log(fmax(tmi_spectrum_beyond(v, high), tiny) / tail);
     for (int i = 0; i < 200 && high - low > 1e-10 * (fabs(low) + fabs(high)); i++) {
         double x = i % 3 == 2 ? low + (high - low) / 2 : low + (high - low) * at_low / (at_low - at_high);
         if (!(x > low && x < high)) x = low + (high - low) / 2;
-        double at = log(fmax(tmi_spectrum_beyond(v, x), tiny) / tail);
+        double at = excess(v, x, tail);
         if (fabs(at) < 1e-10) return x;
         if (at > 0) low = x, at_low = at, at_high /= 2;
         else high = x, at_high = at, at_low /= 2;
     }
     return low + (high - low) / 2;
+}
+
+/* The x with P(E > x) = tail, which is below 1/2 or the law is not symmetric. */
+static double tail_is(const tmi_spectrum *v, double tail)
+{
+    double low = v->third != 0 ? -v->unit : 0, high = v->unit, at_low = log(0.5 / tail), at_high = excess(v, high, tail);
+    bool known = v->third == 0; /* what the tail at `low` is */
+    for (; at_high > 0; at_high = excess(v, high, tail)) {
+        low = high, at_low = at_high, known = true;
+        high *= 2;
+    }
+    if (!known) at_low = excess(v, low, tail);
+    for (; at_low < 0; at_low = excess(v, low, tail)) {
+        high = low, at_high = at_low;
+        low *= 2;
+    }
+    return solve(v, tail, low, high, at_low, at_high);
 }
 
 tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail, tamis_error *err)
@@ -89,16 +106,12 @@ tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail
     tmi_spectrum v;
     tamis_status status = tmi_spectrum_make(&v, law, err);
     if (status != TAMIS_OK) return status;
-    double low = 0, high = 0;
-    if (v.se == 0 && v.count == 0) {
+    if (v.terms == 0) {
         *x = 0;
     } else if (tail < 0.5 || v.third != 0) {
-        for (high = v.unit; tmi_spectrum_beyond(&v, high) > tail; high *= 2) low = high;
-        for (low = low > 0 ? low : v.third != 0 ? -v.unit : 0; tmi_spectrum_beyond(&v, low) < tail; low *= 2) high = low;
-        *x = solve(&v, tail, low, high);
+        *x = tail_is(&v, tail);
     } else if (tail > 0.5) { /* symmetric */
-        for (high = v.unit; tmi_spectrum_beyond(&v, high) > 1 - tail; high *= 2) low = high;
-        *x = -solve(&v, 1 - tail, low, high);
+        *x = -tail_is(&v, 1 - tail);
     } else {
         *x = 0;
     }

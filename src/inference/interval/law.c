@@ -13,11 +13,10 @@
 #include "inference/interval/law.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "survey/estimator.h"
 
 #define MOST_TERMS ((size_t)1 << 18)
 #define SMALL 1e-11
@@ -28,123 +27,6 @@
 #define TINY 1e-4           /* of the fourth cumulant: noises that have no more of it together count as one normal error */
 #define MANY 32             /* noises of which the small ones are added up */
 #define WIDE 300.0          /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
-
-/* ---- characteristic functions ---- */
-
-/* Student's, at s = |t| >= 0: q_mu(z) = z^mu K_mu(z) / (2^(mu-1) Gamma(mu)) at mu = df/2, z = sqrt(df) s. The recurrence
- * q_(mu+1) = q_mu + z^2 / (4 mu (mu-1)) q_(mu-1) follows from that of the Bessel functions; its terms are positive. */
-#define LARGE_DF 120
-
-/* K_0 and K_1 by the trapezoidal rule on exp(-z cosh u) cosh(n u). The first bound of the step makes it exact to 1e-14, as
- * the integrand has no singularity within pi/2 of the line, the second to 1e-17 where it is a bell of width 1/sqrt(z). */
-static void bessel(double *k0, double *k1, double z)
-{
-    double step = fmin(0.29, 0.7 / sqrt(z));
-    *k0 = *k1 = exp(-z) / 2;
-    for (int i = 1;; i++) {
-        double c = cosh(step * i), e = exp(-z * c);
-        *k0 += e;
-        *k1 += e * c;
-        if (z * c > 45 + z || e * c == 0) break;
-    }
-    *k0 *= step;
-    *k1 *= step;
-}
-
-static double student_small(double z, int64_t df)
-{
-    double before, q, mu;
-    if (z == 0) return 1;
-    if (df % 2) {
-        before = exp(-z); /* mu = 1/2 */
-        if (df == 1) return before;
-        q = (1 + z) * before;
-        mu = 1.5;
-    } else {
-        double k0, k1;
-        bessel(&k0, &k1, z);
-        before = z * k1; /* mu = 1 */
-        if (df == 2) return before;
-        q = z * z * k0 / 2 + before;
-        mu = 2;
-    }
-    for (; 2 * mu < (double)df - 0.25; mu += 1) {
-        double next = q + z * z / (4 * mu * (mu - 1)) * before;
-        before = q;
-        q = next;
-    }
-    return q;
-}
-
-/* For many degrees of freedom: exp(-s^2 / (2 G)) averaged over G = Gamma(df/2) / (df/2) at the nodes of the trapezoidal rule
- * in log G, whose width is sqrt(2/df). */
-#define NODES TMI_STUDENT_NODES
-#define TERMS TMI_STUDENT_TERMS
-
-/* With a = s^2/2 the average is exp(-a) times that of exp(-a (node - 1)), whose power series needs one exponential instead of 31.
- * The spread of the nodes is about sqrt(2/df) = d; the term of order 20 is about (a d)^20 / (2^10 10!), below 1e-14 up to this
- * a d. */
-#define SERIES 0.6
-
-static void student_nodes(tmi_spectrum *v)
-{
-    double nu = (double)v->df, step = sqrt(2 / nu) * 0.5, total = 0;
-    for (int i = 0; i < NODES; i++) {
-        double u = step * (i - NODES / 2);
-        v->node[i] = exp(-u);
-        v->weight[i] = exp(nu / 2 * (u - expm1(u)));
-        total += v->weight[i];
-    }
-    for (int i = 0; i < NODES; i++) {
-        double term = v->weight[i] /= total;
-        for (int j = 0; j < TERMS; term *= (1 - v->node[i]) / ++j) v->term[j] += term;
-    }
-}
-
-static double student(const tmi_spectrum *v, double s)
-{
-    if (v->df == TMI_NORMAL) return exp(-s * s / 2);
-    if (v->df <= LARGE_DF) return student_small(sqrt((double)v->df) * s, v->df);
-    double a = s * s / 2, sum = 0;
-    if (a * sqrt(2 / (double)v->df) <= SERIES) {
-        for (int j = TERMS; j-- > 0;) sum = sum * a + v->term[j];
-        return exp(-a) * sum;
-    }
-    for (int i = 0; i < NODES; i++) sum += v->weight[i] * exp(-a * v->node[i]);
-    return sum;
-}
-
-/* The discrete Gaussian: a theta series in one of its two forms, whichever is short. */
-static double discrete_gaussian(double variance, double t)
-{
-    double r = remainder(t, 2 * M_PI), top = 0, bottom = 0;
-    int images = variance >= 4 ? 1 : 8; /* exp(-4 (3 pi)^2 / 2) is nothing */
-    for (int m = -images; m <= images; m++) {
-        double far = 2 * M_PI * m;
-        if (variance >= 0.5) {
-            top += exp(-variance * (r + far) * (r + far) / 2);
-            bottom += exp(-variance * far * far / 2);
-        } else {
-            double e = exp(-(double)(m * m) / (2 * variance));
-            top += e * cos(m * r);
-            bottom += e;
-        }
-    }
-    return top / bottom;
-}
-
-/* A noise as it enters: discrete, or continuous with the given variance. */
-static double noise(const tmi_smooth_part *part, double t)
-{
-    double u = part->factor * t, one;
-    if (part->gaussian) {
-        one = part->discrete ? discrete_gaussian(part->spread, u) : exp(-part->spread * u * u / 2);
-    } else {
-        double s = part->discrete ? sin(u / 2) : u; /* spread: 1 / sinh^2(1 / (2 scale)), or half the variance */
-        one = 1 / (1 + part->spread * s * s);
-    }
-    return part->count == 1 ? one : pow(one, part->count);
-}
 
 /* ---- preparation ---- */
 
@@ -167,81 +49,107 @@ tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* By the variance of one noise, the smallest first. */
-static int by_variance(const void *x, const void *y)
+/* A noise of the law: its place there, and its variances, in the unit of the law. */
+typedef struct candidate {
+    double raw, one, all; /* of X, of f X, of all `count` of them */
+    size_t place;
+} candidate;
+
+/* The variances of all noises, and their sum. The noises of one table follow one another and have the same scale. */
+static double weigh(candidate *list, const tmi_error_law *law)
 {
-    const tmi_noise_part *a = x, *b = y;
-    const double v = tmi_noise_part_variance(*a) / a->count, w = tmi_noise_part_variance(*b) / b->count;
-    return (v > w) - (v < w);
+    tmi_sum sum = {0};
+    for (size_t i = 0; i < law->count; i++) {
+        const tmi_noise_part *part = &law->parts[i], *before = i > 0 ? part - 1 : NULL;
+        const bool same = before && before->scale == part->scale && before->gaussian == part->gaussian;
+        candidate *c = &list[i];
+        c->place = i;
+        c->raw = same ? list[i - 1].raw : tmi_noise_part_variance((tmi_noise_part){1, part->scale, part->gaussian, 1});
+        c->one = part->factor * part->factor * c->raw;
+        c->all = part->count * c->one;
+        tmi_sum_add(&sum, c->all);
+    }
+    return tmi_sum_value(sum);
 }
 
-/* Many small noises are a normal error, to a part of TINY/8 of any probability: they become one. Their number; `parts` is sorted.
- * The fourth cumulant of discrete Laplace noise of variance v is 3 v^2 + v; noise that is nearly always 0 has more than its
- * variance shows. */
-static size_t join_small(double *variance, tmi_noise_part *parts, size_t count, double total)
+static bool is_smaller(const candidate *a, const candidate *b)
 {
-    double fourth = 0;
-    size_t joined = 0;
-    *variance = 0;
-    if (count <= MANY) return 0;
-    qsort(parts, count, sizeof *parts, by_variance);
-    for (; joined < count; joined++) {
-        const double all = tmi_noise_part_variance(parts[joined]), factor = parts[joined].factor;
-        fourth += 3 * all * all / parts[joined].count + all * factor * factor;
-        if (fourth > TINY * total * total) break;
-        *variance += all;
+    return a->one < b->one || (a->one == b->one && a->place < b->place);
+}
+
+/* Discrete Laplace noise of variance v has the fourth cumulant 3 v^2 + v: noise that is nearly always 0 has more than its
+ * variance shows. */
+static double fourth_cumulant(const candidate *c, const tmi_noise_part *part)
+{
+    return 3 * c->all * c->one + c->all * part->factor * part->factor;
+}
+
+/* Many small noises are a normal error, to a part of TINY/8 of any probability: they become one. Their number; they are moved to
+ * the beginning of the list. It is divided at one of its noises again and again, as a search for the median does: sorting all
+ * would take longer than what follows. */
+static size_t find_small(candidate *list, const tmi_error_law *law, double total)
+{
+    size_t low = 0, high = law->count; /* those before `low` are among them, those from `high` on are not */
+    double room = TINY * total * total;
+    if (law->count <= MANY || total == 0) return 0;
+    while (low < high) {
+        double fourth = 0;
+        size_t smaller = low;
+        candidate middle = list[low + (high - low) / 2];
+        list[low + (high - low) / 2] = list[high - 1];
+        list[high - 1] = middle;
+        for (size_t i = low; i < high; i++) {
+            const candidate c = list[i];
+            if (is_smaller(&middle, &c)) continue;
+            fourth += fourth_cumulant(&c, &law->parts[c.place]);
+            list[i] = list[smaller];
+            list[smaller++] = c; /* the last one is the middle */
+        }
+        if (fourth <= room) low = smaller, room -= fourth;
+        else high = smaller - 1;
     }
-    return joined;
+    return low;
+}
+
+static void add_part(tmi_spectrum *v, const tmi_noise_part *part, double raw)
+{
+    const double factor = fabs(part->factor) / v->unit;
+    if (factor == 0) return;
+    v->noise_variance += part->count * factor * factor * raw;
+    const bool smooth = v->se > 0 && tmi_student_factor(v, 2 * M_PI * v->se / factor) <= VISIBLE,
+               discrete = smooth && part->scale < WIDE;
+    double spread = raw + (smooth ? 0 : fmin(1. / 12, 4 * raw)); /* a noise that is nearly always 0 widens nothing */
+    if (part->gaussian && !discrete) {
+        v->normal += part->count * factor * factor * spread;
+        return;
+    }
+    if (part->gaussian) spread = part->scale * part->scale;
+    else spread = discrete ? 2 * raw : spread / 2;
+    v->parts[v->count++] = (tmi_smooth_part){factor, spread, part->count, discrete, part->gaussian};
+    if (!part->gaussian) v->longest = fmax(v->longest, factor * (discrete ? fmax(part->scale, 0.25) : sqrt(spread)));
 }
 
 /* Scaled so that the standard deviation of everything (of T: of the normal with the same se) is 1. */
 static tamis_status set_parts(tmi_spectrum *v, const tmi_error_law *law, tamis_error *err)
 {
-    double variance = law->se * law->se + tmi_noise_variance(law->parts, law->count);
+    candidate *list = tmi_alloc(law->count, sizeof *list);
+    v->parts = tmi_alloc(law->count, sizeof *v->parts);
+    if (!list || !v->parts) {
+        tmi_free(list);
+        return tmi_fail_memory(err);
+    }
+    const double variance = law->se * law->se + weigh(list, law);
     v->unit = sqrt(variance);
-    if (!isfinite(v->unit)) return tmi_fail(err, TAMIS_INVALID, "parts: too large");
     if (v->unit == 0) v->unit = 1;
     v->se = law->se / v->unit;
     v->third = law->third / (v->unit * v->unit * v->unit);
-    v->parts = tmi_alloc(law->count + 1, sizeof *v->parts);
-    if (!v->parts) return tmi_fail_memory(err);
-    tmi_noise_part *sorted = tmi_alloc(law->count, sizeof *sorted);
-    if (!sorted) return tmi_fail_memory(err);
-    if (law->count > 0) memcpy(sorted, law->parts, law->count * sizeof *sorted);
-    double small;
-    const size_t joined = join_small(&small, sorted, law->count, variance);
-    if (small > 0) {
-        v->noise_variance += small / variance;
-        v->parts[v->count++] = (tmi_smooth_part){1, small / variance, 1, false, true};
-    }
-    for (size_t i = joined; i < law->count; i++) {
-        tmi_noise_part part = sorted[i];
-        double factor = fabs(part.factor) / v->unit,
-               raw = tmi_noise_part_variance((tmi_noise_part){1, part.scale, part.gaussian, 1});
-        if (factor == 0) continue;
-        v->noise_variance += part.count * factor * factor * raw;
-        bool smooth = v->se > 0 && student(v, 2 * M_PI * v->se / factor) <= VISIBLE, discrete = smooth && part.scale < WIDE;
-        double spread = raw + (smooth ? 0 : fmin(1. / 12, 4 * raw)); /* a noise that is nearly always 0 widens nothing */
-        if (part.gaussian && discrete) spread = part.scale * part.scale;
-        if (!part.gaussian && discrete) spread = 1 / pow(sinh(0.5 / part.scale), 2);
-        if (!part.gaussian && !discrete) spread /= 2;
-        v->parts[v->count++] = (tmi_smooth_part){factor, spread, part.count, discrete, part.gaussian};
-        if (!part.gaussian) v->longest = fmax(v->longest, factor * (discrete ? fmax(part.scale, 0.25) : sqrt(spread)));
-    }
-    tmi_free(sorted);
-    return TAMIS_OK;
-}
-
-/* The function itself, and what it can not exceed from t on: a discrete noise comes back to 1 at each period. */
-static double phi(double *envelope, const tmi_spectrum *v, double t)
-{
-    double value = *envelope = v->se > 0 ? student(v, v->se * t) : 1;
-    for (size_t i = 0; i<v->count && * envelope> SMALL * SMALL; i++) {
-        double factor = noise(&v->parts[i], t);
-        value *= factor;
-        if (!v->parts[i].discrete) *envelope *= factor;
-    }
-    return value;
+    tamis_status status = isfinite(v->unit) ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "parts: too large");
+    const size_t small = status == TAMIS_OK ? find_small(list, law, variance) : 0;
+    for (size_t i = 0; i < small; i++) v->normal += list[i].all / variance;
+    v->noise_variance = v->normal;
+    for (size_t i = small; status == TAMIS_OK && i < law->count; i++) add_part(v, &law->parts[list[i].place], list[i].raw);
+    tmi_free(list);
+    return status;
 }
 
 /* Tails: those of Laplace noise end like exp(-x / longest), the others within a few standard deviations. */
@@ -251,26 +159,32 @@ tamis_status tmi_spectrum_make(tmi_spectrum *v, const tmi_error_law *law, tamis_
     tamis_status status;
     TMI_TRY(tmi_error_law_check(law, err));
     v->df = law->df >= 100000000 ? TMI_NORMAL : law->df;
-    if (v->df > LARGE_DF) student_nodes(v);
+    if (v->df > TMI_LARGE_DF) tmi_student_nodes(v);
     TMI_TRY(set_parts(v, law, err));
     v->alternate = v->df != TMI_NORMAL && v->df < HEAVY && v->se > 0;
     v->length = 2 * (9 + 30 * v->longest + (v->alternate ? FAR : v->df != TMI_NORMAL ? 10 : 0));
-    double step = 2 * M_PI / v->length;
-    size_t room = 256, used = 0;
+    if (v->se == 0 && v->normal == 0 && v->count == 0) goto done; /* the error is 0 */
+    const double step = 2 * M_PI / v->length;
+    size_t room = 4 * TMI_RUN;
+    tmi_run r;
     v->values = tmi_alloc(room, sizeof *v->values);
     if (!v->values) TMI_TRY(tmi_fail_memory(err));
-    while (used < MOST_TERMS) {
-        if (used == room) {
-            double *more = tmi_realloc(v->values, 2 * room, sizeof *v->values);
-            if (!more) TMI_TRY(tmi_fail_memory(err));
-            v->values = more;
+    for (bool more = true; more && v->terms < MOST_TERMS;) {
+        if (v->terms + TMI_RUN > room) {
+            double *longer = tmi_realloc(v->values, 2 * room, sizeof *v->values);
+            if (!longer) TMI_TRY(tmi_fail_memory(err));
+            v->values = longer;
             room *= 2;
         }
-        double t = step * ((double)used + 0.5), envelope;
-        v->values[used++] = phi(&envelope, v, t);
-        if (envelope / ((1 + t) * (1 + t)) < SMALL) break;
+        tmi_spectrum_run(&r, v, step * ((double)v->terms + 0.5), step, TMI_RUN);
+        for (int j = 0; more && j < TMI_RUN; j++) {
+            v->values[v->terms] = r.value[j] / ((double)v->terms + 0.5);
+            v->terms++;
+            more = r.envelope[j] / ((1 + r.t[j]) * (1 + r.t[j])) >= SMALL;
+        }
     }
-    v->terms = used;
+    tmi_spectrum_run(&r, v, step * (double)v->terms, step, 1);
+    v->end = r.value[0];
 
 done:
     if (status != TAMIS_OK) tmi_spectrum_clear(v);
@@ -302,32 +216,45 @@ static double far_tail(const tmi_spectrum *v, double y)
     return c * sum + v->noise_variance / (2 * v->se * v->se) * slope;
 }
 
+/* The sum of sin((k + 1/2) turn) values[k]: the sines by a rotation, which is begun anew before its rounding errors grow. The
+ * sums of single runs are short; what is lost when they are added up is kept. */
+static double waves(const tmi_spectrum *v, double turn)
+{
+    const double c = cos(turn), s = sin(turn);
+    tmi_sum sum = {0};
+    for (size_t first = 0; first < v->terms; first += 64) {
+        const size_t after = v->terms - first < 64 ? v->terms : first + 64;
+        double re = cos(((double)first + 0.5) * turn), im = sin(((double)first + 0.5) * turn), part = 0;
+        for (size_t k = first; k < after; k++) {
+            part += im * v->values[k];
+            const double turned = re * c - im * s;
+            im = re * s + im * c;
+            re = turned;
+        }
+        tmi_sum_add(&sum, part);
+    }
+    return tmi_sum_value(sum);
+}
+
+static double skewed_waves(const tmi_spectrum *v, double step, double y)
+{
+    tmi_sum sum = {0};
+    for (size_t k = 0; k < v->terms; k++) {
+        const double t = step * ((double)k + 0.5);
+        tmi_sum_add(&sum, sin(t * y + v->third * t * t * t / 6) * v->values[k]);
+    }
+    return tmi_sum_value(sum);
+}
+
 double tmi_spectrum_beyond(const tmi_spectrum *v, double x)
 {
+    if (v->terms == 0) return x < 0 ? 1 : 0;
     double y = x / v->unit;
     if (v->alternate && fabs(y) > v->length / 2) return y > 0 ? far_tail(v, y) : 1 - far_tail(v, -y);
     if (fabs(y) > v->length / 2) return y > 0 ? 0 : 1;
-    double step = 2 * M_PI / v->length, sum = 0, lost = 0;
-    double c = cos(step * y), s = sin(step * y), re = cos(step * y / 2), im = sin(step * y / 2);
-    for (size_t k = 0; k < v->terms; k++) {
-        double half = (double)k + 0.5, wave = im;
-        if (v->third != 0) {
-            double t = step * half;
-            wave = sin(t * y + v->third * t * t * t / 6);
-        } else if (k % 64 == 0) { /* the rotation is begun anew before its rounding errors grow */
-            re = cos(step * half * y);
-            wave = im = sin(step * half * y);
-        }
-        double add = wave / half * v->values[k] - lost, next = sum + add;
-        lost = (next - sum) - add;
-        sum = next;
-        double turned = re * c - im * s;
-        im = re * s + im * c;
-        re = turned;
-    }
-    double end = (double)v->terms, turn = step * y, envelope;
-    if (v->third == 0 && fabs(end * turn) > 10)
-        sum += cos(end * turn) * phi(&envelope, v, end * step) / (end * 2 * sin(turn / 2));
+    const double step = 2 * M_PI / v->length, turn = step * y, end = (double)v->terms;
+    double sum = v->third == 0 ? waves(v, turn) : skewed_waves(v, step, y);
+    if (v->third == 0 && fabs(end * turn) > 10) sum += cos(end * turn) * v->end / (end * 2 * sin(turn / 2));
     double p = 0.5 - sum / M_PI;
     if (v->alternate) { /* an alternating series: its last partial sums are averaged, and their averages again */
         double sign = 1, partial[3] = {0};

@@ -42,8 +42,8 @@ static double variance_of_share(const tmi_ratio *ratio, double estimate, double 
     return ones * (1 - 2 * r) + r * r * all - shrunk * shrunk * between;
 }
 
-/* How far a A - b B may be from its truth. */
-static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p, double a, double b, tamis_error *err)
+/* The law of the error of a A - b B. */
+static tmi_error_law law_of(const problem *p, double a, double b)
 {
     const tmi_quadratic *s = &p->ratio->sampling;
     for (size_t i = 0; i < p->ratio->count; i++) {
@@ -54,8 +54,31 @@ static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p
     if (a != 0 && p->ratio->all > 0) variance = variance_of_share(p->ratio, p->ratio->numerator / p->ratio->denominator, b / a);
     double margin = tmi_form_noise_sd(&p->ratio->margin, a, b);
     tmi_variance v = tmi_variance_limit(variance, margin, a == 0 ? INFINITY : p->ratio->largest);
-    *law = (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
+    return (tmi_error_law){.se = sqrt(v.value), .df = p->ratio->df, .parts = p->parts, .count = p->ratio->count};
+}
+
+/* How far a A - b B may be from its truth. */
+static tamis_status reach_of(double *reach, tmi_error_law *law, const problem *p, double a, double b, tamis_error *err)
+{
+    *law = law_of(p, a, b);
     return tmi_error_reach(reach, law, p->confidence, err);
+}
+
+/* Whether the truth of B may be 0, as far as its error reaches. Chebyshev's inequality answers for nearly all: P(|E| > x) is at
+ * most the variance over x^2. Student's variance is df / (df - 2) times that of se, at most 3 times from 3 degrees of freedom
+ * on, and where the law takes a noise for a continuous one it adds at most 4 times its variance. */
+static tamis_status set_may_be_zero(bool *yes, const problem *p, tamis_error *err)
+{
+    const double size = fabs(p->ratio->denominator);
+    tmi_error_law law = law_of(p, 0, 1);
+    *yes = false;
+    if ((law.df == TMI_NORMAL || law.df >= 3) && p->confidence < 1 &&
+        3 * law.se * law.se + 5 * tmi_noise_variance(law.parts, law.count) < (1 - p->confidence) * size * size)
+        return TAMIS_OK;
+    double reach;
+    const tamis_status status = reach_of(&reach, &law, p, 0, 1, err);
+    *yes = size <= reach;
+    return status;
 }
 
 /* By how much A - r B is farther from 0 than it may be. */
@@ -68,14 +91,14 @@ static tamis_status excess(double *over, const problem *p, double r, tamis_error
     return status;
 }
 
-/* The end of the interval between `from`, which is in it, and the end of the range. The first step is as long as the
- * reach at `from` says. */
-static tamis_status find_end(double *end, const problem *p, double from, double limit, double step, tamis_error *err)
+/* The end of the interval between `from`, which is in it and whose excess is given, and the end of the range. The first step is
+ * as long as the reach at `from` says. */
+static tamis_status find_end(double *end, const problem *p, double from, double at_from, double limit, double step,
+                             tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    double in = from, out = from, at_in, at_out = -1, side = limit > from ? 1 : -1;
+    double in = from, out = from, at_in = at_from, at_out = -1, side = limit > from ? 1 : -1;
     *end = limit;
-    TMI_TRY(excess(&at_in, p, from, err));
     while (at_out <= 0) {
         if (out == limit) goto done;
         if (out != from) in = out, at_in = at_out;
@@ -101,10 +124,9 @@ static tamis_status find_interval(tmi_ratio_result *result, problem *p, double l
 {
     tamis_status status;
     const tmi_ratio *ratio = p->ratio;
-    double reach, start = fmin(fmax(result->estimate, least), most), low, high;
+    double reach, start = fmin(fmax(result->estimate, least), most), low, high, at_start;
     tmi_error_law law;
-    TMI_TRY(reach_of(&reach, &law, p, 0, 1, err)); /* of B alone: may it be 0? */
-    result->may_be_zero = fabs(ratio->denominator) <= reach;
+    TMI_TRY(set_may_be_zero(&result->may_be_zero, p, err));
     TMI_TRY(reach_of(&reach, &law, p, 1, result->estimate, err));
     result->sampling_se = law.se / fabs(ratio->denominator);
     result->noise_sd = sqrt(tmi_noise_variance(p->parts, ratio->count)) / fabs(ratio->denominator);
@@ -112,8 +134,10 @@ static tamis_status find_interval(tmi_ratio_result *result, problem *p, double l
     if (result->may_be_zero) goto done;
     if (start != result->estimate) p->numerator = start * ratio->denominator;
     double step = fmax(reach / fabs(ratio->denominator), 1e-12 * (most - least));
-    TMI_TRY(find_end(&low, p, start, least, step, err));
-    TMI_TRY(find_end(&high, p, start, most, step, err));
+    at_start = fabs(p->numerator - start * ratio->denominator) - reach;
+    if (start != result->estimate) TMI_TRY(excess(&at_start, p, start, err));
+    TMI_TRY(find_end(&low, p, start, at_start, least, step, err));
+    TMI_TRY(find_end(&high, p, start, at_start, most, step, err));
     result->interval = (tmi_interval){low, high, low == least || high == most};
 
 done:

@@ -142,42 +142,83 @@ static tamis_status prepare(problem *p, const tmi_count_estimate *given, double 
 
 static double nearest(const problem *p) { return fmin(fmax(p->estimate, 0), p->population); }
 
-/* Whether the estimate, or the possible total nearest to it, is plausible if `total` is true: for totals above it, P(estimate
- * this small), else this large. */
-static tamis_status plausible(bool *yes, const problem *p, double total, double half, tamis_error *err)
+/* Whether the estimate, or the possible total nearest to it, is plausible if `total` is true: above 0 if it is. The logarithm of
+ * P(estimate this small) for totals above it, else P(this large), over `half`. */
+static tamis_status plausible(double *by, const problem *p, double total, double half, tamis_error *err)
 {
     tmi_error_law law = law_at(p, total);
     double beyond, x = nearest(p) - total;
     if (law.se == 0 && law.count == 0) {
-        *yes = x == 0;
+        *by = x == 0 ? 1 : -1;
         return TAMIS_OK;
     }
     tamis_status status = tmi_error_beyond(&beyond, &law, x, err);
-    *yes = (x < 0 ? 1 - beyond : beyond) > half;
+    *by = log(fmax(x < 0 ? 1 - beyond : beyond, 1e-300) / half);
     return status;
 }
 
-/* From the estimate (or the end of the range nearest to it) towards `end`: the last plausible total. */
+/* A plausible total and one that is not, with their logarithms. */
+typedef struct bracket {
+    double in, out, at_in, at_out;
+} bracket;
+
+static tamis_status ask(bool *yes, bracket *b, const problem *p, double total, double half, tamis_error *err)
+{
+    double by;
+    const tamis_status status = plausible(&by, p, total, half, err);
+    if (status != TAMIS_OK) return status;
+    *yes = by > 0;
+    if (*yes) b->in = total, b->at_in = by;
+    else b->out = total, b->at_out = by;
+    return TAMIS_OK;
+}
+
+/* By false position, an end that stays for the second time being made lighter (the Illinois rule), and bisection when that is
+ * slow. */
+static tamis_status narrow(bracket *b, const problem *p, double width, double half, tamis_error *err)
+{
+    int stayed = 0; /* how often `out` did; below 0: how often `in` did */
+    for (int i = 0; i < 60 && fabs(b->out - b->in) > width; i++) {
+        const double margin = b->out > b->in ? width / 2 : -width / 2;
+        double total = b->in + (b->out - b->in) * (b->at_in / (b->at_in - b->at_out));
+        if (i % 8 == 7) total = b->in + (b->out - b->in) / 2;
+        /* not nearer to either end than this, so that the next answer may be the last one */
+        if (fabs(total - b->in) < width / 2) total = b->in + margin;
+        if (fabs(total - b->out) < width / 2) total = b->out - margin;
+        bool yes;
+        const tamis_status status = ask(&yes, b, p, total, half, err);
+        if (status != TAMIS_OK) return status;
+        stayed = yes ? (stayed > 0 ? stayed + 1 : 1) : (stayed < 0 ? stayed - 1 : -1);
+        if (stayed > 1) b->at_out /= 2;
+        if (stayed < -1) b->at_in /= 2;
+    }
+    return TAMIS_OK;
+}
+
+/* From the estimate (or the end of the range nearest to it) towards `end`: the last plausible total, by bisection. What it would
+ * ask outside a narrow bracket is known. */
 static tamis_status last(double *total, const problem *p, double end, double half, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     double near = nearest(p), far = near, side = end > near ? 1 : -1;
     double step = fmax(sqrt(p->all), 1e-9 * p->population);
     bool yes = true;
+    bracket b = {near, far, log(0.5 / half), 0};
     *total = near;
     while (far != end) {
         far = side > 0 ? fmin(far + step, end) : fmax(far - step, end);
-        TMI_TRY(plausible(&yes, p, far, half, err));
+        TMI_TRY(ask(&yes, &b, p, far, half, err));
         if (!yes) break;
         near = far;
         step *= 2;
     }
+    if (!yes) TMI_TRY(narrow(&b, p, 2e-8 * step, half, err));
     while (!yes && fabs(far - near) > 1e-7 * step) {
-        double middle = near + (far - near) / 2;
-        TMI_TRY(plausible(&yes, p, middle, half, err));
-        if (yes) near = middle;
+        const double middle = near + (far - near) / 2;
+        bool inside = (middle - b.in) * side <= 0;
+        if (!inside && (middle - b.out) * side < 0) TMI_TRY(ask(&inside, &b, p, middle, half, err));
+        if (inside) near = middle;
         else far = middle;
-        yes = false;
     }
     *total = near;
 

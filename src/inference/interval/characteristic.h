@@ -1,0 +1,58 @@
+/* The characteristic function of an error, a product: Student's factor, and one for each noise; for law.c alone. */
+#ifndef TMI_INFERENCE_INTERVAL_CHARACTERISTIC_H
+#define TMI_INFERENCE_INTERVAL_CHARACTERISTIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inference/interval/interval.h"
+
+/* A noise as it enters: Gaussian on its lattice (spread: the square of its scale), or Laplace, discrete (spread: one over the
+ * square of sinh(1 / (2 scale))) or continuous (spread: half its variance). */
+typedef struct tmi_smooth_part {
+    double factor, spread, count;
+    bool discrete, gaussian;
+} tmi_smooth_part;
+
+#define TMI_LARGE_DF 120 /* beyond, Student's law is a mixture of normal ones */
+#define TMI_STUDENT_NODES 31
+#define TMI_STUDENT_TERMS 20
+
+typedef struct tmi_spectrum {
+    double unit;               /* everything below is in this unit */
+    double se, third, longest; /* longest: of the Laplace noises */
+    double noise_variance;
+    double normal; /* variance of the noises that count as normal */
+    int64_t df;
+    tmi_smooth_part *parts; /* the other ones */
+    size_t count;
+    double node[TMI_STUDENT_NODES], weight[TMI_STUDENT_NODES];
+    double term[TMI_STUDENT_TERMS]; /* of the average of exp(-a (node - 1)) as a series in a */
+    double length;                  /* half period of the square wave */
+    bool alternate;                 /* Student's tails are heavy: they are taken off */
+    double *values;                 /* of the characteristic function at (k + 1/2) h, over k + 1/2 */
+    size_t terms;
+    double end; /* its value at h times the number of terms */
+} tmi_spectrum;
+
+/* Sets node, weight and term, from df. */
+void tmi_student_nodes(tmi_spectrum *v);
+
+/* The factor of T at s >= 0. */
+double tmi_student_factor(const tmi_spectrum *v, double s);
+
+/* At nodes t[0], t[0] + step, ...; and what the function cannot exceed from there on, since a discrete noise comes back to 1 at
+ * each period. */
+#define TMI_RUN 32
+
+typedef struct tmi_run {
+    int count;
+    double t[TMI_RUN], value[TMI_RUN], envelope[TMI_RUN];
+    double below[TMI_RUN], below_envelope[TMI_RUN]; /* while it is computed: the denominators */
+} tmi_run;
+
+/* Needs 1 <= count <= TMI_RUN. */
+void tmi_spectrum_run(tmi_run *r, const tmi_spectrum *v, double t, double step, int count);
+
+#endif
