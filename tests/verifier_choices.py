@@ -4,12 +4,12 @@ from fractions import Fraction
 from math import prod
 
 OF_DISTRIBUTION = {"quantile", "median", "share_below", "poverty", "gini", "s80s20"}
-METHODS = {"inverse", "joint", "split", "threshold"}
+METHODS = {"inverse", "joint", "split", "threshold", "smooth", "tree", "prefix"}
 
 
 def concentration(method, count):
     """c: what is found with epsilon is epsilon^2 / c zero-concentrated."""
-    return {"inverse": 8 * count, "joint": 8, "split": 8 * count.bit_length(), "threshold": 2 * count}[method]
+    return {"inverse": 8 * count, "joint": 8, "split": 8 * count.bit_length(), "threshold": 2 * count, "smooth": 2 * count}[method]
 
 
 class Choices:
@@ -17,7 +17,7 @@ class Choices:
 
     def chosen_statistics(self):
         return [i for i, t in enumerate(self.c["plan"]["statistics"])
-                if ("quantile" in t or "median" in t) and t.get("method", "auto") != "histogram"]
+                if ("quantile" in t or "median" in t) and t["method"] != "histogram"]
 
     def choices(self):
         list_of, wanted = self.c.get("choices", []), self.chosen_statistics()
@@ -58,15 +58,16 @@ class Choices:
         grid = {"from": of("from", min), "to": of("to", max), "step": of("step", min)}
         self.check({k: Fraction(v) for k, v in c["grid"].items()} == grid, field + ".grid")
         low, high = self.ends(c["column"])
-        skewed = low >= 0 and high - low >= 1000
+        skewed = low >= 0 and high - low >= 1000 and c["method"] not in ("smooth", "tree", "prefix")
         self.check((c["log_unit"] and Fraction(c["log_unit"])) == (grid["step"] if skewed else None), field + ".log_unit")
 
     def method(self, c, t, count, field):
-        asked = t.get("method", "auto")
+        asked, found = t["method"], c["method"]
         ruled = {"split"} if count > 10 else {"joint"} if count > 1 else {"inverse", "threshold"}
-        self.check(c["method"] in METHODS and c["method"] in (ruled if asked == "auto" else {asked}), field + ".method")
-        if asked == "auto" and c["method"] == "threshold":
+        self.check(found in METHODS and found in (ruled if asked == "mechanism" else {asked}), field + ".method")
+        if (asked == "mechanism" and found == "threshold") or found == "smooth":
             self.check(c["rows"] is not None, field + ".method")
+        self.check({"prefix": self.rho, "tree": not self.rho}.get(found, True), field + ".method", "is not paid in this coin")
 
     def neighbours(self, c, by, field):
         s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
@@ -86,7 +87,10 @@ class Choices:
             self.check(public and c["rows"] == drawn, field + ".rows", "are not public, or values may be missing")
 
     def loss(self, c, part, count, field):
-        """The part is what all groups together cost."""
+        """The part is what all groups together cost. Prefix sums: two squared norms where a record may move, so half of rho each."""
+        if c["method"] == "prefix":
+            self.check(Fraction(c["found_with_rho"]) * (2 if c["neighbours"] == "add_remove" else 1) == part, field + ".found_with_rho")
+            return
         each = Fraction(c["found_with_epsilon"])
         whole = 2 * each if c["neighbours"] == "add_remove" else each
         if not self.rho:

@@ -69,7 +69,8 @@ static void set_line(tmi_reader *reader, const tmi_value *kind, const tmi_value 
 
 static void set_method(tmi_reader *reader, const tmi_value *method, tmi_plan_statistic *s)
 {
-    static const char *const methods[] = {"auto", "inverse", "joint", "split", "threshold", "histogram", "smooth", "prefix"};
+    static const char *const methods[] = {"auto",      "mechanism", "inverse", "joint",  "split",
+                                          "threshold", "histogram", "smooth",  "prefix", "tree"};
     size_t i;
     if (!method) return;
     if (s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN)

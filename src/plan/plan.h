@@ -220,7 +220,8 @@ typedef struct tmi_plan_statistic {
     int64_t *own_cuts;   /* of its distribution function, as the plan gives them: grid points; NULL: tamis chooses them */
     size_t own_cut_count;
     size_t curve;        /* the distribution function that it is read from; SIZE_MAX: none */
-    const char *method;  /* of a mean or share: "ratio", "known_size"; of a quantile its mechanism; NULL: the usual one */
+    const char *method;  /* of a mean or share: "ratio", "known_size"; of a quantile its mechanism,
+                            "mechanism" for the best one, or "histogram"; NULL: the usual one */
     const char *inverse; /* of a quantile without protection: how its interval is made (R's interval.type); NULL: "mean" */
     bool shrink;         /* groups of a mean, share or ratio are moved towards their mean, after the noise */
     char *label;         /* for the report only: its title there; NULL: made from its columns */

@@ -384,11 +384,13 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
     if (!shared || !confident) reader->no_memory = true;
 }
 
-/* The same number of the same groups, in whatever order they stand. */
+static bool is_same_method(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+
+/* The same number of the same groups, in whatever order they are listed. */
 static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
     if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where ||
-        a->method != b->method || a->by_count != b->by_count || a->at_count != b->at_count)
+        !is_same_method(a->method, b->method) || a->by_count != b->by_count || a->at_count != b->at_count)
         return false;
     for (size_t i = 0; i < a->at_count; i++)
         if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;
@@ -402,13 +404,16 @@ static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 }
 
 /* A statistic that appears twice would be measured once, or twice for nothing. */
-static void complain_same(tmi_reader *reader, const tmi_value *list, const tmi_value *item, const tamis_plan *plan)
+static void complain_same(tmi_reader *reader, const tmi_value *list, const tamis_plan *plan)
 {
-    const tmi_value *earlier = list->first;
-    for (size_t i = 0; i + 1 < plan->statistic_count; i++, earlier = earlier->next) {
-        if (!is_same(&plan->statistics[i], &plan->statistics[plan->statistic_count - 1])) continue;
-        tmi_complain(reader, item, "duplicate statistic; first given on line %d, column %d", earlier->line, earlier->column);
-        return;
+    const tmi_value *item = list->first;
+    for (size_t j = 0; j < plan->asked_count; j++, item = item->next) {
+        const tmi_value *earlier = list->first;
+        for (size_t i = 0; i < j; i++, earlier = earlier->next) {
+            if (!is_same(&plan->statistics[i], &plan->statistics[j])) continue;
+            tmi_complain(reader, item, "duplicate statistic; first given on line %d, column %d", earlier->line, earlier->column);
+            return;
+        }
     }
 }
 
@@ -430,7 +435,6 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *targe
         statistic->line = item->line;
         statistic->place = item->column;
         read_statistic(reader, item, plan, statistic);
-        if (reader->count == 0) complain_same(reader, value, item, plan);
         if (__builtin_add_overflow(cells, tmi_statistic_cells(statistic), &cells)) cells = INT64_MAX;
         if (cells <= TMI_MAX_PLAN_CELLS) continue;
         tmi_complain(reader, item, "expected at most %lld groups in all statistics together: use fewer `by` columns or values",
@@ -438,5 +442,8 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *targe
         return;
     }
     plan->asked_count = plan->statistic_count;
+    if (reader->count > 0 || reader->no_memory) return;
+    tmi_choose_quantile_methods(reader, plan);
+    complain_same(reader, value, plan); /* with the methods that were taken: what is read from JSON names them */
     if (reader->count == 0 && !reader->no_memory) tmi_make_curves(reader, value, plan);
 }

@@ -41,7 +41,7 @@ void tmi_put_choice(tmi_json_out *out, const tmi_schedule *s, const tmi_choice *
     if (c->rows > 0) tmi_json_add_integer(out, "rows", c->rows);
     else tmi_json_add_null(out, "rows");
     tmi_json_add_string(out, "neighbours", c->add_remove ? "add_remove" : "replace");
-    tmi_add_exact(out, "found_with_epsilon", c->epsilon);
+    tmi_add_exact(out, c->rho ? "found_with_rho" : "found_with_epsilon", c->rho ? c->rho : c->epsilon);
     tmi_choice_inequality(&text, c, s->gaussian);
     tmi_json_add_taken(out, "inequality", &text);
     tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", c->part);

@@ -13,6 +13,10 @@ static const char *const mechanisms[] = {
     [TAMIS_QUANTILE_JOINT] = "the exponential mechanism, all quantiles of a group in one draw",
     [TAMIS_QUANTILE_SPLIT] = "the exponential mechanism, the middle quantile first, then those in the halves",
     [TAMIS_QUANTILE_THRESHOLD] = "AboveThreshold with geometric noise",
+    [TAMIS_QUANTILE_SMOOTH] = "noise in proportion to the smooth sensitivity",
+    [TAMIS_QUANTILE_HISTOGRAM] = "", /* in plans: read from the tables */
+    [TAMIS_QUANTILE_TREE] = "a tree of sums with discrete Laplace noise",
+    [TAMIS_QUANTILE_PREFIX] = "factorised prefix sums with discrete Gaussian noise",
 };
 
 static bool has_method(const tmi_schedule *s, size_t method)
@@ -36,7 +40,7 @@ void tmi_choices_words(tmi_text *text, const tmi_schedule *s)
     bool first = true;
     if (s->choice_count == 0) return;
     tmi_text_format(text, " %s are points of public grids, chosen by ", some_are_read(s) ? "Some quantiles" : "Quantiles");
-    for (size_t method = TAMIS_QUANTILE_INVERSE; method <= TAMIS_QUANTILE_THRESHOLD; method++) {
+    for (size_t method = TAMIS_QUANTILE_INVERSE; method <= TAMIS_QUANTILE_PREFIX; method++) {
         if (!has_method(s, method)) continue;
         tmi_text_format(text, "%s%s", first ? "" : "; or by ", mechanisms[method]);
         first = false;
@@ -48,7 +52,7 @@ void tmi_choices_words(tmi_text *text, const tmi_schedule *s)
 
 static void put_short(tmi_text *text, const tamis_number *x) { tmi_text_format(text, "%.4g", tmi_number_nearest(x)); }
 
-void tmi_write_choices(tmi_text *text, const tmi_schedule *s)
+static void write_table(tmi_text *text, const tmi_schedule *s)
 {
     const char *heading[] = {"chosen by a mechanism",         "method",    "rows are", "groups",
                              s->gaussian ? "rho" : "epsilon", "found with"};
@@ -67,7 +71,7 @@ void tmi_write_choices(tmi_text *text, const tmi_schedule *s)
         tmi_text_put(&cells[2], c->add_remove ? "moved" : "replaced");
         tmi_text_format(&cells[3], "%zu", c->groups);
         put_short(&cells[4], c->part);
-        put_short(&cells[5], c->epsilon);
+        put_short(&cells[5], c->rho ? c->rho : c->epsilon);
         tmi_table_row_taken(&table, cells);
         moves = moves || c->add_remove;
     }
@@ -76,11 +80,37 @@ void tmi_write_choices(tmi_text *text, const tmi_schedule *s)
     tmi_table_clear(&table);
     tmi_text_wrap(text, "  ", "  ",
                   "Half of the budget of such a quantile is spent on choosing it, the other half on the distribution function "
-                  "from which its interval is read. Found with: the epsilon of the mechanism in each group.");
+                  "from which its interval is read. Found with: the epsilon of the mechanism in each group; of prefix, its rho.");
     if (moves)
         tmi_text_wrap(text, "  ", "  ",
                       "Where a record may move, it leaves one group and enters another, and loses half of what it may lose in "
                       "each.");
+}
+
+/* Quantiles that no mechanism chooses: `auto` may have decided so, and this says it. */
+static bool write_read(tmi_text *text, const tmi_schedule *s)
+{
+    tmi_text words;
+    size_t count = 0;
+    tmi_text_init(&words);
+    for (size_t i = 0; i < s->plan->asked_count; i++) {
+        const tmi_plan_statistic *t = &s->plan->statistics[i];
+        if (t->at_count == 0 || tmi_is_chosen(t)) continue;
+        tmi_text_put(&words, count++ == 0 ? "Method histogram, read from its noisy distribution function with all of its budget: "
+                                          : "; ");
+        tmi_choice_name(&words, &(tmi_choice){.statistic = i}, s->plan);
+    }
+    tmi_text_put(&words, ".");
+    if (count > 0 && !words.failed) tmi_text_wrap(text, "  ", "  ", words.bytes);
+    if (words.failed) text->failed = true;
+    tmi_text_clear(&words);
+    return count > 0;
+}
+
+void tmi_write_choices(tmi_text *text, const tmi_schedule *s)
+{
+    write_table(text, s);
+    if (write_read(text, s) || s->choice_count > 0) tmi_text_put(text, "\n");
 }
 
 void tmi_choices_page(tmi_text *html, const tmi_schedule *s)

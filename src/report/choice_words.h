@@ -4,7 +4,7 @@
 
 #include "schedule/schedule.h"
 
-/* A table of a preview. */
+/* A table of a preview, and which quantiles are read from a distribution function. */
 void tmi_write_choices(tmi_text *text, const tmi_schedule *schedule);
 
 /* The same on a public page. */

@@ -406,7 +406,6 @@ tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all,
         write_measurements(&t, s, all);
         tmi_text_put(&t, "\n");
         tmi_write_choices(&t, s);
-        if (s->choice_count > 0) tmi_text_put(&t, "\n");
     }
     tmi_write_promise(&t, s, &preview->promised.outsider, false);
     tmi_list_declared(&lines, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);

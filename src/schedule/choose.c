@@ -183,12 +183,14 @@ static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, boo
     s->groups = groups;
     TMI_TRY(tmi_choices_share(&choices, s->plan, err));
     const double rest = 1 - tmi_number_nearest(choices);
+    const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
     TMI_TRY(tmi_aims_make(&aims, s, err));
     if (loss->rho) {
         TMI_TRY(try_noise(best, s, &aims, true, rest * tmi_number_nearest(loss->rho), rough, err));
-    } else {
-        TMI_TRY(try_noise(best, s, &aims, false, rest * tmi_number_nearest(loss->epsilon), rough, err));
-        if (loss->delta) TMI_TRY(tmi_budget_rho(&rho, loss, err));
+    } else { /* with a delta both, unless a quantile needs one of them */
+        if (loss->delta && (prefix || !tmi_has_method(s->plan, TAMIS_QUANTILE_TREE))) TMI_TRY(tmi_budget_rho(&rho, loss, err));
+        if (!prefix || !(rho > 0))
+            TMI_TRY(try_noise(best, s, &aims, false, rest * tmi_number_nearest(loss->epsilon), rough, err));
         if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rest * rho, rough, err));
     }
 

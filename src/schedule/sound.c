@@ -26,7 +26,8 @@ bool tmi_schedule_is_sound(const tmi_schedule *s)
     }
     for (size_t i = 0; sound && i < s->choice_count; i++) {
         const tmi_choice *c = &s->choices[i];
-        sound = c->part && c->epsilon && tmi_number_sign(c->epsilon) > 0 && c->groups > 0 && c->statistic < s->plan->asked_count;
+        const tamis_number *loss = c->rho ? c->rho : c->epsilon;
+        sound = c->part && loss && tmi_number_sign(loss) > 0 && c->groups > 0 && c->statistic < s->plan->asked_count;
         if (sound) parts += tmi_number_nearest(c->part);
     }
     for (size_t i = 0; sound && i < s->plan->statistic_count; i++) {

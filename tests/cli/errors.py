@@ -9,7 +9,7 @@ PLAN = (API / "plan.yaml").read_text()
 FILES = {
     "two.yaml": PLAN.replace("epsilon: 6", "epsilon: -1").replace("population: 6194", "population: many"),
     "tab.yaml": "tamis: 1\n\tsurvey: x\n",
-    "median.yaml": PLAN.replace("statistics:\n", "statistics:\n  - median: enroll\n"),
+    "median.yaml": PLAN.replace("statistics:\n", "statistics:\n  - {median: enroll, method: prefix}\n"),
     "gone.yaml": PLAN.replace("apisrs.csv", "gone.csv") + "ledger: other.ledger\n",
     "column.yaml": PLAN.replace("enroll", "enrol") + "ledger: other.ledger\n",
     "nobudget.yaml": PLAN.replace("budget: {epsilon: 12}", ""),
@@ -42,7 +42,7 @@ TABLE = [
     (["check", "two.yaml"], INVALID, *at("two.yaml", "many"), "design.srs.population: expected a whole number"),
     (["check", "tab.yaml"], INVALID, *at("tab.yaml", "1\n"), "not valid YAML"),
     (["check", "totals.yaml"], INVALID, *at("counts.yaml", "{E"), "there is none for H"),
-    (["check", "median.yaml"], REFUSED, *at("median.yaml", "median"), "not available in this version"),
+    (["check", "median.yaml"], REFUSED, *at("median.yaml", "{median"), "needs rho, or epsilon with delta"),
     (["release", "two.yaml"], INVALID, *at("two.yaml", "many"), "design.srs.population: expected a whole number"),
     (["release", "gone.yaml"], INVALID, "gone.csv", None, None, "No such file or directory"),
     (["release", "column.yaml"], INVALID, "apisrs.csv", None, None, "there is no column enrol; did you mean enroll?"),

@@ -181,7 +181,7 @@ static void quantiles_have_positions(void **state)
 static void distribution_functions_are_shares(void **state)
 {
     (void)state;
-    tamis_plan *p = read_good(HEAD "  - {quantile: age, at: 0.9, cuts: [30, 60]}\n  - {gini: age}\n"
+    tamis_plan *p = read_good(HEAD "  - {quantile: age, at: 0.9, cuts: [30, 60], method: mechanism}\n  - {gini: age}\n"
                                    "  - {share_below: age, line: 17.5}\n  - {share_below: age, line: 18, by: awards}\n"
                                    "  - {median: age, by: awards, method: histogram, confidence: 0.9}\n");
     const tmi_plan_statistic *s = p->statistics;

@@ -311,9 +311,10 @@ static void budget_is_split_exactly(void **state)
     (void)state;
     static const char *const losses[] = {"epsilon: 3", "rho: 1/3", "epsilon: 3, delta: 1e-6"};
     for (size_t k = 0; k < 3; k++) {
-        tamis_plan *plan = plan_with(SRS, losses[k],
-                                     "  - {median: x, budget_share: 2}\n  - {quantile: x, at: [0.1, 0.2], by: g}\n"
-                                     "  - {median: y, method: histogram}\n  - {mean: y, budget_share: 1/3}\n");
+        tamis_plan *plan = plan_with(
+            SRS, losses[k],
+            "  - {median: x, budget_share: 2, method: mechanism}\n  - {quantile: x, at: [0.1, 0.2], by: g, method: mechanism}\n"
+            "  - {median: y, method: histogram}\n  - {mean: y, budget_share: 1/3}\n");
         tmi_schedule s;
         make(&s, plan);
         assert_int_equal(s.choice_count, 2);
@@ -345,22 +346,23 @@ static void what_is_public_decides(void **state)
         int64_t max_weight, rows;
         bool skewed;
     } cases[] = {
-        {SRS, "  - {median: x}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
-        {SRS, "  - {median: y}\n", TAMIS_QUANTILE_INVERSE, false, 0, 3, true},
-        {SRS, "  - {quantile: y, at: [0.8]}\n", TAMIS_QUANTILE_THRESHOLD, false, 0, 3, true},
-        {SRS, "  - {quantile: y, at: [0.8], where: {g: a}}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, true},
-        {SRS, "  - {quantile: x, at: [0.1, 0.2]}\n", TAMIS_QUANTILE_JOINT, false, 0, 0, false},
+        {SRS, "  - {median: x, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
+        {SRS, "  - {median: y, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 0, 3, true},
+        {SRS, "  - {quantile: y, at: [0.8], method: mechanism}\n", TAMIS_QUANTILE_THRESHOLD, false, 0, 3, true},
+        {SRS, "  - {quantile: y, at: [0.8], where: {g: a}, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, true},
+        {SRS, "  - {quantile: x, at: [0.1, 0.2], method: mechanism}\n", TAMIS_QUANTILE_JOINT, false, 0, 0, false},
         {SRS, "  - {quantile: x, at: [0.1, 0.2], method: inverse}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
-        {SRS, "  - {quantile: x, at: [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6]}\n", TAMIS_QUANTILE_SPLIT,
-         false, 0, 0, false},
-        {SRS, "  - {median: x, by: g}\n", TAMIS_QUANTILE_INVERSE, true, 0, 0, false},
-        {STRATIFIED("20", "30"), "  - {median: x}\n", TAMIS_QUANTILE_INVERSE, false, 3, 0, false},
-        {STRATIFIED("20", "30"), "  - {median: x, by: s}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
-        {STRATIFIED("20", "30"), "  - {median: x, by: [s, g]}\n", TAMIS_QUANTILE_INVERSE, true, 0, 0, false},
-        {STRATIFIED("20", "10"), "  - {median: x}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
-        {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1", "  - {median: x, by: g}\n",
+        {SRS, "  - {quantile: x, at: [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6], method: mechanism}\n",
+         TAMIS_QUANTILE_SPLIT, false, 0, 0, false},
+        {SRS, "  - {median: x, by: g, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, true, 0, 0, false},
+        {STRATIFIED("20", "30"), "  - {median: x, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 3, 0, false},
+        {STRATIFIED("20", "30"), "  - {median: x, by: s, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
+        {STRATIFIED("20", "30"), "  - {median: x, by: [s, g], method: mechanism}\n", TAMIS_QUANTILE_INVERSE, true, 0, 0, false},
+        {STRATIFIED("20", "10"), "  - {median: x, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
+        {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1", "  - {median: x, by: g, method: mechanism}\n",
          TAMIS_QUANTILE_INVERSE, true, 4, 0, false},
-        {"bernoulli: {rate: 1/10, population: 20}", "  - {quantile: y, at: [0.8]}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, true},
+        {"bernoulli: {rate: 1/10, population: 20}", "  - {quantile: y, at: [0.8], method: mechanism}\n", TAMIS_QUANTILE_INVERSE,
+         false, 0, 0, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_with(cases[i].design, "epsilon: 4", cases[i].statistic);
@@ -385,9 +387,9 @@ static void rhos_become_epsilons(void **state)
     static const struct {
         const char *statistic;
         double c;
-    } cases[] = {{"  - {median: x}\n", 8},
+    } cases[] = {{"  - {median: x, method: mechanism}\n", 8},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: inverse}\n", 24},
-                 {"  - {quantile: x, at: [0.2, 0.4, 0.6]}\n", 8},
+                 {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: mechanism}\n", 8},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: split}\n", 16},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: threshold}\n", 6},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], by: g, method: split}\n", 16}};
@@ -410,14 +412,22 @@ static void refused(void **state)
         tamis_status status;
         const char *message;
     } cases[] = {
-        {SRS, "epsilon: 1", "  - {median: x, method: smooth}\n", TAMIS_REFUSED, "p.yaml:11:5: `method: smooth` is not available"},
-        {SRS, "epsilon: 1", "  - {median: x, method: prefix}\n", TAMIS_REFUSED, "methods that work: auto, inverse"},
-        {SRS, "epsilon: 3000", "  - {median: x}\n", TAMIS_INVALID, "epsilon must be above 0 and at most 1000"},
-        {SRS, "epsilon: 1", "  - {quantile: x, at: [12345678/1000000007, 1/3]}\n", TAMIS_INVALID, "common denominator"},
+        {SRS, "epsilon: 1", "  - {median: x, method: smooth}\n", TAMIS_REFUSED, "p.yaml:11:5: `method: smooth` needs a public"},
+        {SRS, "epsilon: 1", "  - {median: y, by: g, method: smooth}\n", TAMIS_REFUSED, "no groups"},
+        {SRS, "epsilon: 1", "  - {median: x, method: prefix}\n", TAMIS_REFUSED, "needs rho, or epsilon with delta; nearest"},
+        {SRS, "rho: 1", "  - {median: x, method: tree}\n", TAMIS_REFUSED, "needs epsilon"},
+        {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-6", "epsilon: 1",
+         "  - {median: x, method: tree}\n", TAMIS_INVALID, "at most 2^20 steps, and times the number of rows below 2^60"},
+        {STRATIFIED("70000001", "30000002"), "rho: 1", "  - {median: x, method: prefix}\n", TAMIS_REFUSED, "too fine; nearest"},
+        {SRS, "epsilon: 1, delta: 1e-6", "  - {median: x, method: prefix}\n  - {median: y, method: tree}\n", TAMIS_REFUSED,
+         "`method: tree` has Laplace noise"},
+        {SRS, "epsilon: 3000", "  - {median: x, method: mechanism}\n", TAMIS_INVALID, "epsilon must be above 0 and at most 1000"},
+        {SRS, "epsilon: 1", "  - {quantile: x, at: [12345678/1000000007, 1/3], method: mechanism}\n", TAMIS_INVALID,
+         "common denominator"},
         {STRATIFIED("20", "30"), "design_variables: protected, protect: frame, given: population, epsilon: 1",
-         "  - {median: x}\n", TAMIS_REFUSED, "{method: histogram}"},
-        {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-12", "epsilon: 1", "  - {median: x}\n",
-         TAMIS_INVALID, "design.weight_step: too fine"},
+         "  - {median: x, method: mechanism}\n", TAMIS_REFUSED, "{method: histogram}"},
+        {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-12", "epsilon: 1",
+         "  - {median: x, method: mechanism}\n", TAMIS_INVALID, "design.weight_step: too fine"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_with(cases[i].design, cases[i].privacy, cases[i].statistic);

@@ -294,7 +294,10 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
     if (status != TAMIS_OK) return status;
     if (t->kind == TMI_SHARE_BELOW) status = read_share(&list[r->group], r, err);
     else if (reason)
-        for (size_t k = 0; k < cells; k++) list[r->group * cells + k].reason = reason;
+        for (size_t k = r->group * cells; k < (r->group + 1) * cells; k++) {
+            list[k].reason = reason;
+            if (chosen) list[k].estimate = (double)chosen[k] * tmi_number_nearest(t->column->step);
+        }
     else if (t->at_count > 0) status = read_quantiles(list, r, chosen, err);
     else {
         set_limits(&list[r->group], t->kind);

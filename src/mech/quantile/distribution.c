@@ -8,7 +8,7 @@
 #include "mech/quantile/tree.h"
 
 #define MOST_ROWS (INT64_C(1) << 20)
-#define MOST_WEIGHT (INT64_C(1) << 20)
+#define MOST_WEIGHT (INT64_C(1) << TMI_BINS_WEIGHT_BITS)
 #define MOST_LOSS 1000 /* rho, or epsilon */
 
 /* The sum of a count and its noise stays within this, so that noise which was cut reveals nothing (<tamis/rng.h>). */
@@ -112,7 +112,7 @@ tamis_status tamis_distribution_new(tamis_distribution **distribution, const tam
     TMI_TRY(check(s, &d->grid, err));
     d->bins = (size_t)s->bins;
     d->most_weight = s->max_weight > 0 ? s->max_weight : 1;
-    d->most_sum = INT64_C(1) << (s->rho ? 40 : 60); /* the entries of F are at most 2^20 */
+    d->most_sum = INT64_C(1) << (s->rho ? TMI_PREFIX_SUM_BITS : TMI_TREE_SUM_BITS);
     d->weighted = s->max_weight > 0;
     d->plain = tmi_alloc(d->bins, sizeof *d->plain);
     d->smooth = tmi_alloc(d->bins, sizeof *d->smooth);

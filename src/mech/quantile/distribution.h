@@ -8,6 +8,11 @@
 
 #include "mech/quantile/records.h"
 
+/* The largest weight of a record, and of all: the entries of F are at most 2^20, so that sums stay within 2^60. */
+#define TMI_BINS_WEIGHT_BITS 20
+#define TMI_PREFIX_SUM_BITS 40
+#define TMI_TREE_SUM_BITS 60
+
 struct tamis_distribution {
     tmi_grid grid;
     size_t bins;

@@ -16,8 +16,10 @@
 #define TMI_MISSING_POINT INT64_MIN /* no grid point: |k| < 2^52 */
 
 /* The largest weight, and the most that all weights can add up to: d times that fits 128 bits for all d of TMI_AT_MOST. */
-#define TMI_WEIGHT_MOST (INT64_C(1) << 40)
-#define TMI_WEIGHT_SUM (INT64_C(1) << 62)
+#define TMI_WEIGHT_BITS_MOST 40
+#define TMI_WEIGHT_SUM_BITS 62
+#define TMI_WEIGHT_MOST (INT64_C(1) << TMI_WEIGHT_BITS_MOST)
+#define TMI_WEIGHT_SUM (INT64_C(1) << TMI_WEIGHT_SUM_BITS)
 
 /* Each record is read by itself: a point outside of the grid counts as the nearest one, a weight outside of 0 ...
  * most_weight as the nearer end. */

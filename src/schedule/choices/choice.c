@@ -1,8 +1,10 @@
 #include "schedule/choices/choice.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
+#include "mech/quantile/distribution.h"
 #include "mech/quantile/quantile.h"
 #include "mech/quantile/records.h"
 #include "num/exact.h"
@@ -10,8 +12,16 @@
 
 void tmi_choice_clear(tmi_choice *c)
 {
-    tmi_number_frees(&c->part, &c->epsilon, &c->log_unit, NULL);
+    tmi_number_frees(&c->part, &c->epsilon, &c->rho, &c->log_unit, NULL);
     *c = (tmi_choice){0};
+}
+
+bool tmi_has_method(const tamis_plan *plan, tamis_quantile_method method)
+{
+    const char *name = tamis_quantile_method_name(method);
+    for (size_t i = 0; i < plan->asked_count; i++)
+        if (tmi_is_chosen(&plan->statistics[i]) && strcmp(plan->statistics[i].method, name) == 0) return true;
+    return false;
 }
 
 /* ---- the budget ---- */
@@ -82,11 +92,16 @@ done:
     return status;
 }
 
-static tamis_status set_epsilon(tmi_choice *c, bool rho, size_t at_count, tamis_error *err)
+/* What the mechanism of each group is made with. */
+static tamis_status set_loss(tmi_choice *c, bool rho, size_t at_count, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
     tamis_number *root = NULL;
     tamis_status status = TAMIS_OK;
+    if (c->method == TAMIS_QUANTILE_PREFIX) {
+        TMI_TRY(tmi_exact_copy(&c->rho, &e, tmi_div(&e, c->part, tmi_int(&e, c->add_remove ? 2 : 1))));
+        goto done;
+    }
     tmi_term square = tmi_mul(&e, c->part, tmi_int(&e, tmi_quantile_concentration(c->method, at_count)));
     TMI_TRY(e.status);
     if (rho) TMI_TRY(root_down(&root, square, err));
@@ -126,47 +141,90 @@ static int64_t complete_rows(const tmi_schedule *s, size_t i)
     return complete ? tmi_public_rows(s, i, 0) : 0;
 }
 
-static tamis_status check_weights(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+/* ---- what is refused ---- */
+
+static bool has_bins(const tmi_choice *c) { return c->method == TAMIS_QUANTILE_PREFIX || c->method == TAMIS_QUANTILE_TREE; }
+
+/* Whether points are drawn by a measure on the grid. */
+static bool has_measure(const tmi_choice *c) { return !has_bins(c) && c->method != TAMIS_QUANTILE_SMOOTH; }
+
+static tamis_status refuse(const tmi_schedule *s, const tmi_plan_statistic *t, const char *reason, const char *nearest,
+                           tamis_error *err)
+{
+    return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s; nearest setting that works: %s", s->plan->name, t->line, t->place, reason,
+                    nearest);
+}
+
+static tamis_status check_weights(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     const tmi_sampling *p = &s->sampling;
-    tmi_int128 all = (tmi_int128)p->most * p->rows;
+    const tmi_int128 all = (tmi_int128)p->most * p->rows;
+    const int most = has_bins(c) ? TMI_BINS_WEIGHT_BITS : TMI_WEIGHT_BITS_MOST;
+    const int sum = c->method == TAMIS_QUANTILE_PREFIX ? TMI_PREFIX_SUM_BITS
+                    : has_bins(c)                      ? TMI_TREE_SUM_BITS
+                                                       : TMI_WEIGHT_SUM_BITS;
     if (!is_weighed(s, t)) return TAMIS_OK;
     if (s->plan->privacy.design_protected)
-        return tmi_fail(err, TAMIS_REFUSED,
-                        "%s:%d:%d: with `design_variables: protected` one record may change the weights of all others, and no "
-                        "mechanism that chooses a quantile covers that; nearest setting that works: {method: histogram}",
-                        s->plan->name, t->line, t->place);
-    if (p->most > TMI_WEIGHT_MOST || all > TMI_WEIGHT_SUM)
-        return tmi_fail(
-            err, TAMIS_INVALID,
-            "%s:%d:%d: design.weight_step: too fine for a quantile that a mechanism chooses: the largest weight times "
-            "the number of rows must be below 2^62 steps",
-            s->plan->name, t->line, t->place);
+        return refuse(s, t,
+                      "with `design_variables: protected` one record may change the weights of all others, and no mechanism that "
+                      "chooses a quantile covers that",
+                      "{method: histogram}", err);
+    if (p->most <= INT64_C(1) << most && all <= (tmi_int128)1 << sum) return TAMIS_OK;
+    if (has_bins(c) && !s->plan->design.weight_step)
+        return refuse(s, t, "`method: prefix` and `method: tree` add up weights exactly, and those of this design are too fine",
+                      "{method: inverse}, {method: histogram}", err);
+    return tmi_fail(
+        err, TAMIS_INVALID,
+        "%s:%d:%d: design.weight_step: too fine for a quantile that a mechanism chooses: the largest weight must be at "
+        "most 2^%d steps, and times the number of rows below 2^%d",
+        s->plan->name, t->line, t->place, most, sum);
+}
+
+/* The coin that prefix sums and trees are paid in. */
+static tamis_status check_coin(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+{
+    if (c->method == TAMIS_QUANTILE_PREFIX && !s->gaussian)
+        return refuse(s, t, "`method: prefix` has Gaussian noise and needs rho, or epsilon with delta",
+                      "{method: tree}, {method: histogram}", err);
+    if (c->method == TAMIS_QUANTILE_TREE && s->gaussian)
+        return refuse(s, t, "`method: tree` has Laplace noise and needs epsilon; with rho, prefix sums have less noise",
+                      "{method: prefix}, {method: histogram}", err);
     return TAMIS_OK;
 }
 
-/* The methods that the proof of choice.h covers. Others that mech/quantile has may need a public number of records, as SMOOTH
- * does, and a list's may be secret. */
-static bool is_covered(tamis_quantile_method method)
+/* Smooth sensitivity compares files of the same public number of rows, and counts a row that is not there as the largest. */
+static tamis_status check_smooth(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
-    switch (method) {
-    case TAMIS_QUANTILE_AUTO: /* becomes one of the others */
-    case TAMIS_QUANTILE_INVERSE:
-    case TAMIS_QUANTILE_JOINT:
-    case TAMIS_QUANTILE_SPLIT:
-    case TAMIS_QUANTILE_THRESHOLD: return true;
-    default: return false;
-    }
+    if (c->method != TAMIS_QUANTILE_SMOOTH || c->rows > 0) return TAMIS_OK;
+    return refuse(
+        s, t,
+        "`method: smooth` needs a public, fixed number of rows of one weight, one row per unit, `missing: none`, no groups "
+        "and no condition",
+        "{method: inverse}, {method: histogram}", err);
 }
 
-static tamis_status set_method(tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+/* Prefix sums and trees hold all bins of all groups at once. */
+static tamis_status check_room(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
-    const char *name = t->method ? t->method : "auto";
-    if (tamis_quantile_method_of_name(&c->method, name, NULL) == TAMIS_OK && is_covered(c->method)) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED,
-                    "%s:%d:%d: `method: %s` is not available in plans in this version; methods that work: auto, inverse, joint, "
-                    "split, threshold, histogram",
-                    s->plan->name, t->line, t->place, name);
+    const int64_t points = t->column->grid.high - t->column->grid.low + 1, bins = points < TAMIS_BINS ? points : TAMIS_BINS;
+    if (!has_bins(c) || (int64_t)c->groups <= TMI_MAX_CHOSEN_BINS / bins) return TAMIS_OK;
+    return tmi_fail(
+        err, TAMIS_INVALID,
+        "%s:%d:%d: expected at most %lld groups with this method and step: use fewer groups, a larger step, or `method: "
+        "histogram`",
+        s->plan->name, t->line, t->place, (long long)(TMI_MAX_CHOSEN_BINS / bins));
+}
+
+static tamis_status check_method(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+{
+    tamis_status status;
+    TMI_TRY(check_coin(c, s, t, err));
+    TMI_TRY(check_weights(c, s, t, err));
+    TMI_TRY(check_smooth(c, s, t, err));
+    TMI_TRY(check_room(c, s, t, err));
+
+done:
+    return status;
 }
 
 /* ---- one choice ---- */
@@ -180,6 +238,7 @@ tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *pla
                                   .at = (const tamis_number *const *)t->at,
                                   .at_count = t->at_count,
                                   .epsilon = c->epsilon,
+                                  .rho = c->rho,
                                   .method = c->method,
                                   .add_remove = c->add_remove,
                                   .rows_per_unit = c->rows_per_unit,
@@ -213,7 +272,6 @@ static tamis_status make(tmi_choice *c, const tmi_schedule *s, size_t i, const t
     const tmi_grid *grid = &t->column->grid;
     tmi_exact e = TMI_EXACT(err);
     tamis_status status;
-    TMI_TRY(check_weights(s, t, err));
     *c = (tmi_choice){.statistic = i,
                       .add_remove = !stays_in_group(s, t),
                       .rows_per_unit = s->plan->privacy.rows_per_unit > 1 ? s->plan->privacy.rows_per_unit : 1,
@@ -221,17 +279,18 @@ static tamis_status make(tmi_choice *c, const tmi_schedule *s, size_t i, const t
                       .rows = complete_rows(s, i),
                       .numbers = (size_t)tmi_statistic_cells(t)};
     c->groups = c->numbers / t->at_count;
-    TMI_TRY(set_method(c, s, t, err));
+    TMI_TRY(tamis_quantile_method_of_name(&c->method, strcmp(t->method, "mechanism") == 0 ? "auto" : t->method, err));
+    TMI_TRY(check_method(c, s, t, err));
     TMI_TRY(tmi_exact_copy(&c->part, &e, tmi_mul(&e, whole, share_of(&e, s->plan, i))));
-    if (grid->low >= 0 && grid->high - grid->low >= TMI_SKEWED_STEPS)
+    if (has_measure(c) && grid->low >= 0 && grid->high - grid->low >= TMI_SKEWED_STEPS)
         TMI_TRY(tmi_number_copy(&c->log_unit, t->column->step, err));
     if (c->method == TAMIS_QUANTILE_AUTO) { /* its rule needs an epsilon: that of THRESHOLD */
-        TMI_TRY(set_epsilon(c, s->gaussian, 1, err));
+        TMI_TRY(set_loss(c, s->gaussian, 1, err));
         TMI_TRY(try_mechanism(c, s, err));
         tamis_number_free(c->epsilon);
         c->epsilon = NULL;
     }
-    TMI_TRY(set_epsilon(c, s->gaussian, t->at_count, err));
+    TMI_TRY(set_loss(c, s->gaussian, t->at_count, err));
     TMI_TRY(try_mechanism(c, s, err));
 
 done:
@@ -282,12 +341,22 @@ void tmi_choice_name(tmi_text *text, const tmi_choice *c, const tamis_plan *plan
 void tmi_choice_inequality(tmi_text *text, const tmi_choice *c, bool rho)
 {
     const char *groups = c->groups == 1 ? "" : c->add_remove ? " in each group" : " in each group, which no record can leave";
+    if (c->rho) {
+        tmi_text_format(text,
+                        c->add_remove
+                            ? "a record leaves one group and enters another, or changes inside one: two squared L2 norms, so "
+                              "rho/2 for rows added or removed%s"
+                            : "a record is replaced or left out: rho = L2^2 / (2 variance)%s",
+                        groups);
+        return;
+    }
     if (c->add_remove)
         tmi_text_format(text, "a record leaves one group and enters another: e/2 and e/2, e = 2 epsilon, rows added or removed%s",
                         groups);
+    else if (c->method == TAMIS_QUANTILE_SMOOTH) tmi_text_put(text, "a record is replaced: e = epsilon");
     else tmi_text_format(text, "a record is replaced or left out: e = epsilon%s", groups);
     if (rho)
-        tmi_text_put(text, c->method == TAMIS_QUANTILE_THRESHOLD
+        tmi_text_put(text, c->method == TAMIS_QUANTILE_THRESHOLD || c->method == TAMIS_QUANTILE_SMOOTH
                                ? "; pure privacy with e in all has rho = e^2 / 2 for one draw"
                                : "; a loss in a range of length e has rho = e^2 / 8 for one draw");
 }

@@ -29,6 +29,23 @@
  *  and so the sum of their squares is at most e^2: a unit that moves all of its rows from one group to another loses half of
  *  that, one that changes inside one group all of it.
  *
+ * A tree of sums loses at most the L1 distance of its levels' sums over their scales, which is proportional to the number of
+ * rows: both cases hold for it as they are. Parts are epsilons then.
+ *
+ * Prefix sums (PREFIX) measure F x with Gaussian noise of variance v, and parts are rhos: rho = L2^2 / (2 v), L2^2 the squared
+ * distance of all groups' F x together. The columns of F have norms of at most f, its entries are not negative. Let D = f K W
+ * for K rows of weight at most W.
+ *
+ *  One list, or lists that no row can leave: found with rho = part, rows replaced, which sets v by L2^2 = 2 D^2.
+ *
+ *  Any other groups: found with rho = part / 2, rows added or removed, which sets v by L2^2 = D^2. The unit's k_h rows in group h
+ *  add a_h to F x, its other k'_h rows b_h; neither is negative in any place, so <a_h, b_h> >= 0 and
+ *  |a_h - b_h|^2 <= |a_h|^2 + |b_h|^2 <= (D k_h / K)^2 + (D k'_h / K)^2. Over all groups the k_h add up to at most K, and so do
+ *  the k'_h: L2^2 <= 2 D^2, twice what each group was found with. So part. It is attained by a unit that moves between groups.
+ *
+ * Smooth sensitivity (SMOOTH) compares files with as many rows, which is not the same as leaving a row out: it needs one list,
+ * no condition, and a number of rows that the design fixes and makes public (`rows`).
+ *
  * Weights are integers of at most max_weight points, those of the tables' grid (sampling.h): distances are bounded in them.
  * Inside a public stratum all rows weigh the same, and no weight is needed. With `design_variables: protected` a record
  * could move the weights of others: refused. */
@@ -43,11 +60,15 @@
 /* Grid points that all choices of a plan find: random bits for all of them are drawn before a row is read. */
 #define TMI_MAX_CHOSEN (INT64_C(1) << 15)
 
+/* Bins of all groups of one choice by PREFIX or TREE: each has some 50 bytes, and PREFIX takes up to 4096 steps for each. */
+#define TMI_MAX_CHOSEN_BINS (INT64_C(1) << 21)
+
 typedef struct tmi_choice {
     size_t statistic;
     tamis_quantile_method method; /* not AUTO */
     tamis_number *part;           /* of the budget: epsilon or rho */
-    tamis_number *epsilon;        /* with which each group is found */
+    tamis_number *epsilon;        /* with which each group is found; NULL: */
+    tamis_number *rho;            /* the same, of PREFIX */
     bool add_remove;              /* rows are added or removed, with half of epsilon; else replaced */
     int64_t rows_per_unit;
     int64_t max_weight;     /* points; 0: rows weigh the same */
@@ -61,6 +82,9 @@ struct tmi_schedule;
 
 /* The part of what a plan spends that its choices have, together: 0 if there are none. Errors: SYSTEM. */
 tamis_status tmi_choices_share(tamis_number **share, const tamis_plan *plan, tamis_error *err);
+
+/* Whether the plan asks for a quantile by this method. */
+bool tmi_has_method(const tamis_plan *plan, tamis_quantile_method method);
 
 /* The choices of a schedule whose tables have their parts. Errors: REFUSED (a method, or protected weights; with what works),
  * INVALID (names the place of the statistic), SYSTEM. */
