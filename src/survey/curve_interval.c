@@ -5,16 +5,19 @@
  *    rises, as much below.
  *  - Where numbers pile up, masses of bins do not follow those of their neighbours. They are compared with the cubic through the
  *    densities of the two bins on either side, which hardly differs from a smooth density; beyond what sampling explains, twice the
- *    root mean square of the differences nearby is allowed for at every place of the bin.
+ *    root mean square of the differences nearby, or twice that of the bin itself where it is more, is allowed for at every
+ *    place of the bin.
  *
  * Nothing leads out of the bin, since the function ascends: where the allowance is large, the ends are the cuts themselves. */
 #include "survey/curve.h"
 
 #include <math.h>
 
-#define NEARBY 2  /* bins on either side */
-#define EXCUSED 2 /* times the variance that sampling gives to masses */
-#define ROUGH 2   /* times the root mean square */
+#define BESIDE 2      /* bins on either side that a mass is compared with */
+#define NEARBY 3      /* bins on either side whose masses are compared */
+#define EXCUSED 1.5   /* times the variance that sampling gives to masses, of their mean square */
+#define EXCUSED_ONE 4 /* of a single one */
+#define ROUGH 2       /* times the root mean square */
 
 static double width_of(const tmi_cdf *c, size_t bin) { return c->points[bin + 1].place - c->points[bin].place; }
 
@@ -38,30 +41,33 @@ static double variance_per_mass(const tmi_cdf *c, size_t bin)
 }
 
 /* The square of what the mass of a bin differs from the cubic, less what sampling explains; in the unit of a single mass. */
-static double excess_of(const tmi_cdf *c, size_t bin, double per_mass)
+static double excess_of(const tmi_cdf *c, size_t bin, double excused)
 {
     double difference = mass_of(c, bin), masses = difference, factor = 1;
-    for (size_t a = bin - NEARBY; a <= bin + NEARBY; a++) {
+    for (size_t a = bin - BESIDE; a <= bin + BESIDE; a++) {
         double weight = width_of(c, bin) / width_of(c, a);
         if (a == bin) continue;
-        for (size_t b = bin - NEARBY; b <= bin + NEARBY; b++)
+        for (size_t b = bin - BESIDE; b <= bin + BESIDE; b++)
             if (b != bin && b != a) weight *= (middle_of(c, bin) - middle_of(c, b)) / (middle_of(c, a) - middle_of(c, b));
         difference -= weight * mass_of(c, a);
         masses += weight * weight * mass_of(c, a);
         factor += weight * weight;
     }
-    return (difference * difference - EXCUSED * per_mass * masses) / factor;
+    return (difference * difference - excused * masses) / factor;
 }
 
 /* What is allowed for piles in a bin; everything where there are too few bins to tell. */
 static double roughness(const tmi_cdf *c, size_t bin)
 {
-    const size_t bins = c->count - 1, first = bin > 2 * NEARBY ? bin - NEARBY : NEARBY;
+    const size_t bins = c->count - 1, first = bin > BESIDE + NEARBY ? bin - NEARBY : BESIDE;
     const double per_mass = variance_per_mass(c, bin);
-    double sum = 0;
+    double sum = 0, own = 0;
     size_t count = 0;
-    for (size_t b = first; b <= bin + NEARBY && b + NEARBY < bins; b++, count++) sum += excess_of(c, b, per_mass);
-    return count > 0 ? ROUGH * sqrt(fmax(sum / (double)count, 0)) : 1;
+    for (size_t b = first; b <= bin + NEARBY && b + BESIDE < bins; b++, count++) {
+        sum += excess_of(c, b, EXCUSED * per_mass);
+        if (b == bin) own = excess_of(c, b, EXCUSED_ONE * per_mass);
+    }
+    return count > 0 ? ROUGH * sqrt(fmax(fmax(sum / (double)count, own), 0)) : 1;
 }
 
 /* How far the function may be above and below the chord: `up` or `down` times u (1 - u) at the part u of the bin, and `everywhere`. */
