@@ -11,8 +11,10 @@
 #include "num/exact.h"
 #include "plan/sections.h"
 
-#define HALF 15                     /* cuts on either side of the middle one, where a plan gives none */
-#define DEFAULT_CUTS (2 * HALF + 1) /* 32 bins */
+/* Cuts on either side of the middle one, where a plan gives none. */
+#define LEAST_HALF 15 /* 32 bins */
+#define MOST_HALF 63
+#define MOST_DEFAULT_CUTS (2 * MOST_HALF + 1)
 
 /* ---- what a plan says ---- */
 
@@ -141,7 +143,7 @@ size_t tmi_count_curve_columns(const tmi_value *statistics)
         if (item->kind != TMI_VALUE_MAP) continue;
         const tmi_value *cuts = tmi_value_get(item, "cuts");
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            if (tmi_value_get(item, kinds[i])) count += DEFAULT_CUTS + 1 + (cuts ? cuts->count : 0);
+            if (tmi_value_get(item, kinds[i])) count += MOST_DEFAULT_CUTS + 1 + (cuts ? cuts->count : 0);
     }
     return count;
 }
@@ -153,9 +155,9 @@ size_t tmi_count_curve_columns(const tmi_value *statistics)
 /* With a guess of mean and standard deviation: places of a normal distribution, or of a lognormal one where values cannot be
  * negative and the guess is skewed; denser in the middle, up to three standard deviations. Without one: evenly over the
  * logarithm where the range begins at 0, as incomes do, else evenly. */
-static double default_cut(const tmi_plan_column *x, int i)
+static double default_cut(const tmi_plan_column *x, int i, int half)
 {
-    const double from = tmi_number_nearest(x->from), to = tmi_number_nearest(x->to), s = (double)i / HALF;
+    const double from = tmi_number_nearest(x->from), to = tmi_number_nearest(x->to), s = (double)i / half;
     if (x->typical && x->typical_sd) {
         const double mean = tmi_number_nearest(x->typical), sd = tmi_number_nearest(x->typical_sd),
                      z = 3 * (0.45 * s + 0.55 * s * s * s);
@@ -163,16 +165,36 @@ static double default_cut(const tmi_plan_column *x, int i)
         const double sigma = sqrt(log1p(sd * sd / (mean * mean)));
         return mean * exp(sigma * z - sigma * sigma / 2);
     }
-    const double part = (double)(i + HALF + 1) / (DEFAULT_CUTS + 1), unit = (to - from) / DECADES;
+    const double part = (double)(i + half + 1) / (2 * half + 2), unit = (to - from) / DECADES;
     return from == 0 ? unit * expm1(part * log1p(DECADES)) : from + part * (to - from);
 }
 
-static void add_default_cuts(tmi_plan_curve *curve)
+#define MANY_ROWS 5000
+#define VERY_MANY_ROWS 50000
+#define MOST_OF_ALL_CUTS (TMI_MAX_ALL_CUTS / 4) /* where a plan has many curves they stay short */
+
+/* More rows show more of the function, as long as the noise lets them. With B bins a share near a half has a noise variance of about
+ * 2 B / epsilon^2 rows, or B / (4 rho), beside n / 4 of sampling: a tenth of it and less by this rule. */
+static int half_of_cuts(const tamis_plan *plan, size_t number)
+{
+    const tmi_plan_loss *loss = &plan->privacy.loss;
+    const double epsilon = loss->epsilon ? tmi_number_nearest(loss->epsilon) : 1,
+                 square = loss->rho ? 2 * tmi_number_nearest(loss->rho) : epsilon * epsilon;
+    double rows = (double)plan->design.sample * fmin(square, 1);
+    size_t first = 0;
+    while (plan->statistics[first].curve != number) first++;
+    for (size_t i = 0; i < plan->statistics[first].by_count; i++) rows /= (double)plan->statistics[first].by[i]->value_count;
+    int half = rows < MANY_ROWS ? LEAST_HALF : rows < VERY_MANY_ROWS ? 2 * LEAST_HALF + 1 : MOST_HALF;
+    while (half > LEAST_HALF && plan->curve_count * (size_t)(2 * half + 1) > MOST_OF_ALL_CUTS) half /= 2;
+    return half;
+}
+
+static void add_default_cuts(tmi_plan_curve *curve, int half)
 {
     const tmi_plan_column *x = curve->column;
     const double step = tmi_number_nearest(x->step);
-    for (int i = -HALF; i <= HALF; i++) {
-        const double place = floor(default_cut(x, i) / step + 0.5);
+    for (int i = -half; i <= half; i++) {
+        const double place = floor(default_cut(x, i, half) / step + 0.5);
         if (place > (double)x->grid.low && place < (double)x->grid.high) curve->cuts[curve->cut_count++] = (int64_t)place;
     }
     if (curve->cut_count == 0)
@@ -235,7 +257,7 @@ static bool add_line(tmi_plan_curve *curve, const tmi_plan_statistic *s)
 static bool make_cuts(tamis_plan *plan, size_t number)
 {
     tmi_plan_curve *curve = &plan->curves[number];
-    size_t room = DEFAULT_CUTS;
+    size_t room = MOST_DEFAULT_CUTS;
     bool given = false, only_lines = true, right = true;
     for (size_t i = 0; i < plan->asked_count; i++)
         if (plan->statistics[i].curve == number) room += plan->statistics[i].own_cut_count + 1;
@@ -249,8 +271,8 @@ static bool make_cuts(tamis_plan *plan, size_t number)
         given = given || s->own_cuts;
         only_lines = only_lines && s->kind == TMI_SHARE_BELOW;
     }
-    if (!given && (!only_lines || curve->cut_count == 0)) add_default_cuts(curve);
-    if (curve->cut_count == 0) add_default_cuts(curve);
+    if (!given && (!only_lines || curve->cut_count == 0)) add_default_cuts(curve, half_of_cuts(plan, number));
+    if (curve->cut_count == 0) add_default_cuts(curve, half_of_cuts(plan, number));
     qsort(curve->cuts, curve->cut_count, sizeof *curve->cuts, by_point);
     size_t kept = 1;
     for (size_t k = 1; k < curve->cut_count; k++)

@@ -92,17 +92,6 @@ double tmi_cdf_inverse(const tmi_cdf *c, double q)
     return fmin(crossing(a->place, a->share, b->place, b->share, q), b->place);
 }
 
-void tmi_cdf_invert(double *lower, double *upper, const tmi_cdf *c, double q)
-{
-    const tmi_cdf_point *p = c->points;
-    const size_t last = c->count - 1;
-    size_t i = 1, k = last - 1;
-    while (i < last && p[i].upper < q) i++; /* q is rejected at the cuts before the i-th */
-    *lower = i == 1 ? p[0].place : crossing(p[i - 1].place, p[i - 1].upper, p[i].place, p[i].upper, q);
-    while (k > 0 && p[k].lower > q) k--; /* and at those after the k-th */
-    *upper = k == last - 1 ? p[last].place : crossing(p[k].place, p[k].lower, p[k + 1].place, p[k + 1].lower, q);
-}
-
 void tmi_cdf_errors(double *sampling, double *noise, const tmi_cdf *c, double place)
 {
     const size_t i = bin_of(c, place);

@@ -18,6 +18,7 @@ typedef struct scene {
     tmi_inference reading;
     tmi_calibration calibration;
     tmi_results results;
+    bool plain; /* no exact intervals of ratios */
 } scene;
 
 /* All integers are 0. */
@@ -43,6 +44,7 @@ static inline void scene_prepare(scene *c)
     assert_int_equal(tmi_inference_make(&c->reading, &c->s, c->noisy, NULL), TAMIS_OK);
     assert_int_equal(tmi_calibration_make(&c->calibration, &c->reading, NULL), TAMIS_OK);
     c->reading.calibration = &c->calibration;
+    c->reading.plain = c->plain;
     assert_int_equal(tmi_inference_pool(&c->reading, NULL), TAMIS_OK);
 }
 

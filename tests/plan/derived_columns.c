@@ -211,6 +211,42 @@ static void distribution_functions_are_shares(void **state)
     tamis_plan_free(p);
 }
 
+/* More rows per group, as far as the noise lets them count, have more cuts; many functions share them out. */
+static void large_samples_have_more_cuts(void **state)
+{
+    (void)state;
+    static const struct {
+        int sample;
+        const char *privacy, *by;
+        size_t functions, cuts;
+    } cases[] = {
+        {4999, "epsilon: 1", "", 1, 31},         {5000, "epsilon: 1", "", 1, 63},    {49999, "epsilon: 4", "", 1, 63},
+        {50000, "epsilon: 4", "", 1, 127},       {50000, "epsilon: 0.5", "", 1, 63}, {50000, "epsilon: 0.3", "", 1, 31},
+        {50000, "rho: 0.125", "", 1, 63},        {50000, "rho: 0.5", "", 1, 127},    {9999, "epsilon: 1", ", by: g", 1, 31},
+        {10000, "epsilon: 1", ", by: g", 1, 63}, {50000, "epsilon: 1", "", 4, 127},  {50000, "epsilon: 1", "", 5, 63},
+        {50000, "epsilon: 1", "", 9, 31},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2000];
+        int length = snprintf(
+            text, sizeof text,
+            "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 100000, sample: %d}}\n"
+            "privacy: {unit: person, %s}\ncolumns:\n  x: {from: 0, to: 1000000, step: 1}\n  g: {values: [a, b]}\n"
+            "statistics:\n",
+            cases[i].sample, cases[i].privacy);
+        for (size_t k = 0; k < cases[i].functions; k++) /* each confidence has its own */
+            length += snprintf(text + length, sizeof text - (size_t)length,
+                               "  - {quantile: x, at: 0.%zu, confidence: 0.9%zu%s}\n", k + 1, k + 1, cases[i].by);
+        tamis_plan *p = read_good(text);
+        assert_int_equal(p->curve_count, cases[i].functions);
+        for (size_t k = 0; k < p->curve_count; k++) {
+            assert_int_equal(p->curves[k].cut_count, cases[i].cuts);
+            assert_int_equal(p->curves[k].cuts[cases[i].cuts / 2], 90499); /* 10000 (sqrt(101) - 1), whatever their number */
+        }
+        tamis_plan_free(p);
+    }
+}
+
 #define AROUND \
     "tamis: 1\nsurvey: s\ndesign: {srs: {population: 100, sample: 10}}\n" COLUMNS \
     "source: {postgres: {connections: [service=a, host=b], table: public.t}, sharded_by: hid}\n" \
@@ -304,6 +340,7 @@ int main(void)
         cmocka_unit_test(cuts_are_categories),
         cmocka_unit_test(quantiles_have_positions),
         cmocka_unit_test(distribution_functions_are_shares),
+        cmocka_unit_test(large_samples_have_more_cuts),
         cmocka_unit_test(the_other_sections_are_kept),
         cmocka_unit_test(totals_may_stand_in_a_file),
         cmocka_unit_test(every_allocation_may_fail),

@@ -68,15 +68,19 @@ static tamis_status margin_of(double *margin, const tmi_plan_statistic *t, int64
     return TAMIS_OK;
 }
 
-/* The standard error is that of which the interval is the usual multiple; sampling and noise have their parts of the share's
- * variance there. */
-static tamis_status set_errors(tmi_result *result, const reading *r, double place, tamis_error *err)
+/* The standard error is that of which the interval would be the usual multiple if the function were known between cuts, as its
+ * allowance for that is no error of sampling or noise; these have their parts of the share's variance. */
+static tamis_status set_errors(tmi_result *result, const reading *r, double q, tamis_error *err)
 {
-    double margin, sampling, noise;
+    double margin, sampling, noise, lower, upper;
+    const tmi_cdf *c = &r->curve;
     tamis_status status = margin_of(&margin, r->statistic, result->df, err);
     if (status != TAMIS_OK) return status;
-    tmi_cdf_errors(&sampling, &noise, &r->curve, place);
-    result->se = (result->upper - result->lower) / (2 * margin);
+    tmi_cdf_errors(&sampling, &noise, c, tmi_cdf_inverse(c, q));
+    tmi_cdf_invert(&lower, &upper, c, q);
+    lower = fmin(tmi_cdf_value(c, lower), result->estimate);
+    upper = fmax(tmi_cdf_value(c, upper), result->estimate);
+    result->se = (upper - lower) / (2 * margin);
     result->sampling_se = sampling > 0 ? result->se * sqrt(sampling / (sampling + noise)) : 0;
     result->noise_sd = noise > 0 ? result->se * sqrt(noise / (sampling + noise)) : 0;
     return TAMIS_OK;
@@ -88,7 +92,7 @@ static tamis_status read_quantile(tmi_result *result, const reading *r, double q
     const tmi_range range = tmi_range_of(r->cuts->column);
     double lower, upper;
     const double own = tmi_cdf_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
-    tmi_cdf_invert(&lower, &upper, c, q);
+    tmi_cdf_interval(&lower, &upper, c, q);
     take_facts(result, share_near(r, own));
     result->least = range.low;
     result->most = range.high;
@@ -100,7 +104,7 @@ static tamis_status read_quantile(tmi_result *result, const reading *r, double q
     while (bin + 2 < c->count && c->points[bin + 1].place < own) bin++;
     const bool wide = c->points[bin + 1].share - c->points[bin].share > WIDE;
     if (wide && c->points[bin + 1].place - c->points[bin].place > 1) note(result, wide_bin);
-    return set_errors(result, r, own, err);
+    return set_errors(result, r, q, err);
 }
 
 static tamis_status read_quantiles(tmi_result *list, const reading *r, const int64_t *chosen, tamis_error *err)
