@@ -32,12 +32,12 @@ typedef struct tmi_error_law {
 
 /* P(E > x).
  *
- * By inversion of the characteristic function (interval_law.c). Where the sampling error is too small (below 0.6 of the
+ * By inversion of the characteristic function (law.c). Where the sampling error is too small (below 0.6 of the
  * factor) to smooth the lattice of a noise, that noise counts as continuous with the variance of one unit's rounding
  * added, or four times its own if that is less; se = 0 with a single noise is exact on the lattice.
  *
  * Needs    finite numbers, se >= 0, scales > 0, df >= 0.
- * Cost     about 0.1 ms, O(count) for each of a few hundred to a few thousand terms.
+ * Cost     about 0.02 ms: O(count), and some ten noises for each of a hundred terms.
  * Errors   INVALID, SYSTEM (memory); the result is then NaN.                                                        */
 tamis_status tmi_error_beyond(double *probability, const tmi_error_law *law, double x, tamis_error *err);
 
