@@ -220,7 +220,7 @@ def the_words_fit_what_was_chosen():
     """Not all quantiles are chosen, and what is published follows from chosen ones too."""
     for more, words in (("", "Quantiles are points"), ("  - {median: x, by: g, method: histogram}\n", "Some quantiles are points")):
         with place() as folder:
-            plan(folder, KINDS["srs"], "  - median: x\n" + more)
+            plan(folder, KINDS["srs"], "  - {median: x, method: inverse}\n" + more)
             done = with_memory("release", "plan.yaml", "--out", "out", cwd=folder)
             assert done.returncode == OK and words in " ".join(done.stdout.split()), done.stdout
             registry = (folder / "out/registry.yaml").read_text()

@@ -10,7 +10,8 @@ PLANS = sorted(path.stem for path in PLACE.glob("*.yaml"))
 
 
 MORE = {"belgium-pps": ["--size", "size"], "mu284-pps": ["--size", "size"], "persons-nonresponse": ["--response", "response"],
-        "persons-weights": ["--drawn-by", "persons-drawn.yaml"]}
+        "persons-weights": ["--drawn-by", "persons-drawn.yaml"],
+        "persons-inequality": ["--drawn-by", "persons-drawn.yaml"]}
 
 
 def study(plan, *arguments, **options):
@@ -37,7 +38,7 @@ def truths(population):
 
 @case
 def every_plan_finds_the_truth_of_its_population():
-    assert len(PLANS) == 18
+    assert len(PLANS) == 21
     for plan in PLANS:
         before = set(os.listdir(PLACE))
         done = study(plan, "--runs", "2", "--json", "--quiet")

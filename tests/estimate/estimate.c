@@ -89,22 +89,22 @@ static void agrees_with_r(void **state)
         const char *fields[16];
         const char *group = reference[i].group, *dot = strchr(group, '.');
         bool both = strcmp(reference[i].by, "stype.awards") == 0, round = strcmp(reference[i].by, "yr.rnd") == 0;
-        if (both) snprintf(start, sizeof start, "mean,api00,%.*s,%s,,", (int)(dot - group), group, dot + 1);
+        if (both) snprintf(start, sizeof start, "mean,api00,,%.*s,%s,,", (int)(dot - group), group, dot + 1);
         else
-            snprintf(start, sizeof start, "%s,%s,%s,,%s,", reference[i].statistic, reference[i].column, round ? "" : group,
+            snprintf(start, sizeof start, "%s,%s,,%s,,%s,", reference[i].statistic, reference[i].column, round ? "" : group,
                      round ? group : "");
         if (!find(csv, start, fields, line)) fail_msg("no result %s", start);
-        assert_near(fields[5], reference[i].estimate, line);
-        assert_near(fields[6], reference[i].se, line);
-        assert_near(fields[11], reference[i].lower, line);
-        assert_near(fields[12], reference[i].upper, line);
+        assert_near(fields[6], reference[i].estimate, line);
+        assert_near(fields[7], reference[i].se, line);
+        assert_near(fields[12], reference[i].lower, line);
+        assert_near(fields[13], reference[i].upper, line);
     }
     char line[1024];
     const char *fields[16];
-    assert_true(find(csv, "count,,,,,6194,0,0,0,0,199,6194,6194,", fields, line)); /* known: no error */
-    assert_true(find(csv, "mean,acs.k3,H,", fields, line));                        /* no high school has this value: null */
-    assert_string_equal(line, "mean,acs.k3,H,,,,,,0,,199,,,,,no row of this group has a value,,");
-    assert_true(find(csv, "total,acs.k3,H,,,0,0,", fields, line));
+    assert_true(find(csv, "count,,,,,,6194,0,0,0,0,199,6194,6194,", fields, line)); /* known: no error */
+    assert_true(find(csv, "mean,acs.k3,,H,", fields, line));                        /* no high school has this value: null */
+    assert_string_equal(line, "mean,acs.k3,,H,,,,,,0,,199,,,,,no row of this group has a value,,");
+    assert_true(find(csv, "total,acs.k3,,H,,,0,0,", fields, line));
     tamis_free(csv);
 }
 
@@ -137,9 +137,9 @@ static void a_census_has_no_sampling_error(void **state)
                             "  - {mean: api00}\n  - {total: enroll, by: stype}\n");
     char line[1024];
     const char *fields[16];
-    assert_true(find(csv, "mean,api00,,656.58", fields, line));
-    assert_true(strtod(fields[4], NULL) == 0.0);
-    assert_true(find(csv, "total,enroll,E,59732,0,", fields, line)); /* 1849900.04 / 30.97 */
+    assert_true(find(csv, "mean,api00,,,656.58", fields, line));
+    assert_true(strtod(fields[5], NULL) == 0.0);
+    assert_true(find(csv, "total,enroll,,E,59732,0,", fields, line)); /* 1849900.04 / 30.97 */
     tamis_free(csv);
 }
 
@@ -153,16 +153,16 @@ static void tables_have_positions_and_lines(void **state)
         "  - {quantile: api00, at: [0.25, 0.5], by: stype}\n  - {share_below: api00, line: 600.5}\n  - mean: api00\n");
     char line[1024];
     const char *fields[16];
-    static const char head[] = "statistic,column,stype,at,line,estimate,se,";
+    static const char head[] = "statistic,column,where,stype,at,line,estimate,se,";
     assert_memory_equal(csv, head, sizeof head - 1);
-    assert_true(find(csv, "quantile,api00,E,0.25,,", fields, line));
-    assert_true(find(csv, "quantile,api00,E,0.5,,", fields, line));
-    assert_true(find(csv, "quantile,api00,H,0.5,,", fields, line));
-    assert_true(find(csv, "share_below,api00,,,600.5,", fields, line));
-    assert_true(find(csv, "mean,api00,,,,656.58", fields, line));
+    assert_true(find(csv, "quantile,api00,,E,0.25,,", fields, line));
+    assert_true(find(csv, "quantile,api00,,E,0.5,,", fields, line));
+    assert_true(find(csv, "quantile,api00,,H,0.5,,", fields, line));
+    assert_true(find(csv, "share_below,api00,,,,600.5,", fields, line));
+    assert_true(find(csv, "mean,api00,,,,,656.58", fields, line));
     tamis_free(csv);
     csv = estimate_as(tamis_estimate_csv, srs, "  - {mean: api00, by: stype}\n");
-    assert_memory_equal(csv, "statistic,column,stype,estimate,", 32);
+    assert_memory_equal(csv, "statistic,column,where,stype,estimate,", 38);
     tamis_free(csv);
 }
 
