@@ -19,6 +19,7 @@ UNLIMITED = resource.RLIM_INFINITY
 
 
 def limits():
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)  # a shell starts what runs in the background with this signal ignored
     resource.setrlimit(resource.RLIMIT_CORE, (UNLIMITED, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
