@@ -24,7 +24,7 @@ static tamis_status share_up_to(double *share, double *variance, const char **re
 
 static double clamp(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
-/* Clopper and Pearson's, as if so many rows had been drawn as give the share's variance. R counts the rows without a weight too,
+/* Clopper and Pearson's, with as many rows as would give the share's variance. R counts the rows without a weight too,
  * where it keeps them: in calibrated designs and those of unequal probabilities. */
 static tamis_status beta_ends(double ends[2], tmi_estimate_work *w, const tmi_plan_statistic *s, double share, double variance,
                               double t, tamis_error *err)

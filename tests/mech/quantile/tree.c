@@ -35,7 +35,7 @@ static size_t level_of(const tmi_bin_tree *t, size_t node)
     return level;
 }
 
-/* What data sets whose bins differ by `change` can be told apart by, at most and for some noise: |k| / scale for each node. */
+/* The largest loss between data sets whose bins differ by `change`, attained for some noise: |k| / scale for each node. */
 static double loss(const tmi_bin_tree *t, const int64_t *change)
 {
     int64_t sums[200];
