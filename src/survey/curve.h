@@ -33,8 +33,8 @@ void tmi_cdf_clear(tmi_cdf *curve);
 double tmi_cdf_share(const tmi_cdf *curve, double place);
 double tmi_cdf_inverse(const tmi_cdf *curve, double q);
 
-/* Woodruff's interval of the q-quantile: the places at which the interval of the share contains q, and all between them. Beyond the
- * last cut at which q is rejected it goes to the end of the range. Between cuts the ends of the intervals are interpolated;
+/* Woodruff's interval of the q-quantile: the places at which the interval of the share contains q, and all between them. Beyond
+ * the last cut at which q is rejected it goes to the end of the range. Between cuts the ends of the intervals are interpolated;
  * tmi_cdf_interval allows for what the function may be there besides (curve_interval.c). */
 void tmi_cdf_interval(double *lower, double *upper, const tmi_cdf *curve, double q);
 void tmi_cdf_invert(double *lower, double *upper, const tmi_cdf *curve, double q);

@@ -1,12 +1,13 @@
-/* Between two cuts a distribution function is known to ascend and nothing else. What it may be there is judged by the bins around:
+/* Between two cuts a distribution function is known to ascend and nothing else. What it may be there is judged by the bins
+ * around:
  *
- *  - Its density changes inside the bin at most as fast as between this bin and those beside it. If the density falls at most by k
- *    per point, the function is at most k t (w - t)/2 above the chord, at a distance t from the end of a bin of width w; if it
- *    rises, as much below.
- *  - Where numbers pile up, masses of bins do not follow those of their neighbours. They are compared with the cubic through the
- *    densities of the two bins on either side, which hardly differs from a smooth density; beyond what sampling explains, twice the
- *    root mean square of the differences nearby, or twice that of the bin itself where it is more, is allowed for at every
- *    place of the bin.
+ *  - Its density changes inside the bin at most as fast as between this bin and those beside it. If the density falls at most
+ *    by k per point, the function is at most k t (w - t)/2 above the chord, at a distance t from the end of a bin of width w;
+ *    if it rises, as much below.
+ *  - Where numbers pile up, masses of bins do not follow those of their neighbours. They are compared with the cubic through
+ *    the densities of the two bins on either side, which hardly differs from a smooth density; beyond what sampling explains,
+ *    twice the root mean square of the differences nearby, or twice that of the bin itself where it is more, is allowed for at
+ *    every place of the bin.
  *
  * Nothing leads out of the bin, since the function ascends: where the allowance is large, the ends are the cuts themselves. */
 #include "survey/curve.h"
@@ -70,7 +71,8 @@ static double roughness(const tmi_cdf *c, size_t bin)
     return count > 0 ? ROUGH * sqrt(fmax(fmax(sum / (double)count, own), 0)) : 1;
 }
 
-/* How far the function may be above and below the chord: `up` or `down` times u (1 - u) at the part u of the bin, and `everywhere`. */
+/* How far the function may be above and below the chord: `up` or `down` times u (1 - u) at the part u of the bin, and
+ * `everywhere`. */
 typedef struct allowance {
     double up, down, everywhere;
 } allowance;

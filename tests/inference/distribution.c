@@ -30,8 +30,8 @@
     "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
     "370]}]}\n"
 
-/* `errors`: of Gini and shares, relative; 0: not compared. Exact intervals of shares, which take nearly all of the time, are made for
- * one design: what is compared does not depend on them. */
+/* `errors`: of Gini and shares, relative; 0: not compared. Exact intervals of shares, which take nearly all of the time, are
+ * made for one design: what is compared does not depend on them. */
 static void compare(const char *design, const char *privacy, const char *statistics, double errors)
 {
     scene c;

@@ -1,9 +1,9 @@
 /* Quantiles of a plan that are read from prefix sums or a tree: their loss, exactly.
  *
- * What is measured adds up over records, so the loss of a unit does not depend on the others. All states of a unit, in any group or
- * in none, with any weight, or gone, go through the request of a plan and an engine; what each group measures, without noise, is
- * compared for all pairs of states. Gaussian noise loses |difference|^2 / (2 variance), Laplace noise at most the sum of
- * |difference| / scale, and both are attained. */
+ * What is measured adds up over records, so the loss of a unit does not depend on the others. All states of a unit, in any
+ * group or in none, with any weight, or gone, go through the request of a plan and an engine; what each group measures, without
+ * noise, is compared for all pairs of states. Gaussian noise loses |difference|^2 / (2 variance), Laplace noise at most the sum
+ * of |difference| / scale, and both are attained. */
 #include "tests/test.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Intervals of quantiles where shares are known exactly at cuts and not at all between them: what is left is the allowance for the
- * shape of the distribution function within a bin. Nothing here is random. */
+/* Intervals of quantiles where shares are known exactly at cuts and not at all between them: what is left is the allowance for
+ * the shape of the distribution function within a bin. Nothing here is random. */
 #include "tests/test.h"
 
 #include <math.h>

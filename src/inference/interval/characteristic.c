@@ -135,7 +135,7 @@ static double power(double x, double n)
 
 /* Laplace: 1 / (1 + spread s^2) with s = sin(u/2), u = factor t, where the noise is discrete: by rotation, begun anew with
  * each run. */
-static void multiply_laplace(tmi_run *r, const tmi_smooth_part *part, double step)
+static void multiply_laplace(tmi_noise_run *r, const tmi_smooth_part *part, double step)
 {
     if (!part->discrete) {
         const double spread = part->spread * part->factor * part->factor;
@@ -156,7 +156,7 @@ static void multiply_laplace(tmi_run *r, const tmi_smooth_part *part, double ste
     }
 }
 
-static void multiply_gaussian(tmi_run *r, const tmi_smooth_part *part)
+static void multiply_gaussian(tmi_noise_run *r, const tmi_smooth_part *part)
 {
     for (int j = 0; j < r->count; j++) {
         const double one = discrete_gaussian(part->spread, part->factor * r->t[j]);
@@ -165,7 +165,7 @@ static void multiply_gaussian(tmi_run *r, const tmi_smooth_part *part)
 }
 
 /* Denominators may overflow: the value is then 0, as it should be. */
-void tmi_spectrum_run(tmi_run *r, const tmi_spectrum *v, double t, double step, int count)
+void tmi_spectrum_run(tmi_noise_run *r, const tmi_spectrum *v, double t, double step, int count)
 {
     r->count = count;
     for (int j = 0; j < r->count; j++) {

@@ -46,13 +46,13 @@ double tmi_student_factor(const tmi_spectrum *v, double s);
  * each period. */
 #define TMI_RUN 32
 
-typedef struct tmi_run {
+typedef struct tmi_noise_run {
     int count;
     double t[TMI_RUN], value[TMI_RUN], envelope[TMI_RUN];
     double below[TMI_RUN], below_envelope[TMI_RUN]; /* while it is computed: the denominators */
-} tmi_run;
+} tmi_noise_run;
 
 /* Needs 1 <= count <= TMI_RUN. */
-void tmi_spectrum_run(tmi_run *r, const tmi_spectrum *v, double t, double step, int count);
+void tmi_spectrum_run(tmi_noise_run *r, const tmi_spectrum *v, double t, double step, int count);
 
 #endif

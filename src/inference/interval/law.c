@@ -166,7 +166,7 @@ tamis_status tmi_spectrum_make(tmi_spectrum *v, const tmi_error_law *law, tamis_
     if (v->se == 0 && v->normal == 0 && v->count == 0) goto done; /* the error is 0 */
     const double step = 2 * M_PI / v->length;
     size_t room = 4 * TMI_RUN;
-    tmi_run r;
+    tmi_noise_run r;
     v->values = tmi_alloc(room, sizeof *v->values);
     if (!v->values) TMI_TRY(tmi_fail_memory(err));
     for (bool more = true; more && v->terms < MOST_TERMS;) {

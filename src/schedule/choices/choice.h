@@ -3,7 +3,7 @@
  * Beside its noisy tables a schedule has choices: one for each quantile or median whose method is not `histogram`. A
  * mechanism of mech/quantile finds a grid point for each `at` in each group of the statistic. It has half of the
  * statistic's share of the budget; the other half is spent on the distribution function, which the interval is read from
- * (plan/distribution.c).
+ * (plan/statistics/distribution.c).
  *
  * Budget. Choice i has the part spent * share_i / (2 * sum of all shares), an exact fraction; the tables have the rest.
  * Parts are epsilons, or rhos where the noise of the tables is Gaussian, and they add up over tables and choices.

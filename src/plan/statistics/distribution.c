@@ -173,8 +173,8 @@ static double default_cut(const tmi_plan_column *x, int i, int half)
 #define VERY_MANY_ROWS 50000
 #define MOST_OF_ALL_CUTS (TMI_MAX_ALL_CUTS / 4) /* where a plan has many curves they stay short */
 
-/* More rows show more of the function, as long as the noise lets them. With B bins a share near a half has a noise variance of about
- * 2 B / epsilon^2 rows, or B / (4 rho), beside n / 4 of sampling: a tenth of it and less by this rule. */
+/* More rows show more of the function, as long as the noise lets them. With B bins a share near a half has a noise variance of
+ * about 2 B / epsilon^2 rows, or B / (4 rho), beside n / 4 of sampling: a tenth of it and less by this rule. */
 static int half_of_cuts(const tamis_plan *plan, size_t number)
 {
     const tmi_plan_loss *loss = &plan->privacy.loss;

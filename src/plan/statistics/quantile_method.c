@@ -2,9 +2,9 @@
  *
  * A mechanism that chooses the answer has half of the statistic's share, and errs by a few times 2 / epsilon ranks. The rank of
  * a quantile in a sample of n rows has a sampling error of sqrt(n) / 2. The distribution function has noise too, with the whole
- * share, and interpolates between cuts. So what counts is epsilon * sqrt(n). Where it is 16, a mechanism's errors are 0.96 to 1.35
- * times as large, and its intervals a third wider; where it is 32, errors are 0.84 to 1.10 times as large and intervals an eighth
- * wider; where it is 64, intervals are as wide (docs/quantiles.md has the numbers).
+ * share, and interpolates between cuts. So what counts is epsilon * sqrt(n). Where it is 16, a mechanism's errors are 0.96 to
+ * 1.35 times as large, and its intervals a third wider; where it is 32, errors are 0.84 to 1.10 times as large and intervals an
+ * eighth wider; where it is 64, intervals are as wide (docs/quantiles.md has the numbers).
  *
  * The answer becomes the statistic's method, and the plan that a certificate repeats names it: a certificate does not depend
  * on this rule. */
