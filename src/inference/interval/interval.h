@@ -37,7 +37,7 @@ typedef struct tmi_error_law {
  * added, or four times its own if that is less; se = 0 with a single noise is exact on the lattice.
  *
  * Needs    finite numbers, se >= 0, scales > 0, df >= 0.
- * Cost     about 0.02 ms: O(count), and some ten noises for each of a hundred terms.
+ * Cost     O(count), and some ten noises for each of a hundred terms.
  * Errors   INVALID, SYSTEM (memory); the result is then NaN.                                                        */
 tamis_status tmi_error_beyond(double *probability, const tmi_error_law *law, double x, tamis_error *err);
 
