@@ -93,8 +93,9 @@ static void bad_files(void **state)
     tamis_number *lie = number("1/4");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *message = refused(&(tamis_tally_terms){.lie = lie}, cases[i].text);
-        if (!strstr(message, cases[i].message) || !strstr(message, "bad.csv")) fail_msg("%s", message);
-        assert_true(!strstr(message, "7") && !strstr(message, "yes"));
+        const char *after = strstr(message, "bad.csv"); /* its folder's name is random and may hold a 7 */
+        if (!strstr(message, cases[i].message) || !after) fail_msg("%s", message);
+        assert_true(!strstr(after, "7") && !strstr(after, "yes"));
     }
     assert_non_null(strstr(refused(&(tamis_tally_terms){0}, "a\n1\n"), "--lie"));
     assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .id = "who"}, "a\n1\n"), "client ids is missing"));
