@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "estimate/contributions.h"
+#include "estimate/psus.h"
 #include "num/number.h"
 
 void tmi_sample_clear(tmi_sample *s)
@@ -307,8 +308,9 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     const tmi_plan_design *d = &plan->design;
     *s = (tmi_sample){.plan = plan};
     reading r = {.sample = s, .watch = watch};
+    tmi_listed_psus psus = {0};
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&s->columns, plan, 0, err));
+    TMI_TRY(tmi_columns_make(&s->columns, plan, TMI_PSUS_COLUMNS, err));
     take_plan_columns(&s->columns, plan);
     const tmi_column *strata = tmi_columns_take(&s->columns, d->by);
     const tmi_column *unit = tmi_columns_add_label(&s->columns, plan->privacy.id);
@@ -326,6 +328,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
                                                               .values = (const char *const *)s->frame.ids,
                                                               .value_count = s->frame.count});
     }
+    TMI_TRY(tmi_psus_add(&psus, &s->columns, plan, err));
     s->lists = tmi_alloc(s->columns.file_count, sizeof *s->lists);
     s->made = tmi_alloc(plan->column_count, sizeof *s->made);
     if (!s->lists || !s->made) {
@@ -348,8 +351,11 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     TMI_TRY(make_columns(s, facts, err));
     TMI_TRY(set_weights(s, list_of(s, weight), err));
     TMI_TRY(count_excess(s, err));
+    if (psus.label)
+        TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
 
 done:
+    tmi_psus_clear(&psus);
     if (status != TAMIS_OK) tmi_sample_clear(s);
     return status;
 }

@@ -24,6 +24,7 @@ typedef struct tmi_sample {
 
     double *weights;                    /* how many units a row represents */
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
+    tmi_psu_misfits psus;
     size_t room;
 } tmi_sample;
 

@@ -184,6 +184,12 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);
     if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
+    if (r->psus.listed) {
+        tmi_json_add_open(out, "psus", '{');
+        tmi_json_add_integer(out, "rows_not_listed", r->psus.rows);
+        tmi_json_add_integer(out, "clusters_without_rows", r->psus.clusters);
+        tmi_json_close(out, '}');
+    }
     tmi_json_add_open(out, "columns", '{');
     for (size_t i = 0; i < r->plan->column_count; i++) {
         const tmi_plan_column *column = &r->plan->columns[i];

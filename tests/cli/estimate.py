@@ -187,6 +187,29 @@ def what_a_release_would_cut_is_told():
 
 
 @case
+def rows_and_the_list_of_clusters_are_compared():
+    """Labels begin again in each stratum: 1, 2 in p and 2, 3 in q. The list has 3 in p, which no row has, and not 3 in q."""
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: d.csv}\ncolumns: {x: {from: 0, to: 9, step: 1}}\nstatistics: [{total: x}]\n"
+            "privacy: {epsilon: 1}\nbudget: {epsilon: 9}\nledger: l\n"
+            "design: {weights: {STRATAcluster: c, psus: psus.csv}, weight: w, max_weight: 4}\n")
+    rows = "x,w,s,c\n" + "1,2,p,1\n1,2,p,2\n5,2,q,2\n3,2,q,3\n4,2,q,3\n"
+    cases = [("strata: s, ", "s,c\np,1\np,2\np,3\nq,2\n", 2, 1), ("strata: s, ", "s,c\np,1\np,2\nq,3\nq,2\n", 0, 0),
+             ("", "c\n1\n3\n8\n9\n", 2, 2), ("strata: s, ", "s,c\nr,1\nr,2\np,1\np,2\n", 3, 2)]
+    for strata, listed, unlisted, empty in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in ("d.csv", rows), ("psus.csv", listed), ("p.yaml", plan.replace("STRATA", strata)):
+                pathlib.Path(folder, name).write_text(text)
+            json_, text, release = (tamis(*words, "--quiet", cwd=folder) for words in (
+                ("estimate", "p.yaml", "--json"), ("estimate", "p.yaml"), ("release", "p.yaml", "--out", "out")))
+            assert json_.returncode == text.returncode == release.returncode == OK, (json_, text, release)
+            assert json.loads(json_.stdout)["psus"] == {"rows_not_listed": unlisted, "clusters_without_rows": empty}, json_.stdout
+            assert ("in the list; a release counts" in text.stdout) == (unlisted > 0), text.stdout
+            assert ("no rows; a release takes" in text.stdout) == (empty > 0), text.stdout
+            published = "".join(path.read_text() for path in pathlib.Path(folder, "out").iterdir())
+            assert "not_listed" not in published and "without_rows" not in published
+
+
+@case
 def a_stratum_of_one_row_silences_only_its_own_groups():
     """As R's svymean(~x, subset(design, s == "p")): strata without rows of the domain are none."""
     values = {"p": [1, 5, 9], "q": [7], "r": [2, 3, 10, 1]}
