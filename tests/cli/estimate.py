@@ -5,7 +5,7 @@ its estimates and standard errors; README.md there names the sources of the data
 """
 import csv
 import json
-
+import math
 import pathlib
 import tempfile
 
@@ -184,6 +184,26 @@ def what_a_release_would_cut_is_told():
                           "{x: {from: 0, to: 9, step: 1}}")
     assert told["rows_beyond_rows_per_unit"] == 0 and told["weights_above_max_weight"] == 0, told
     assert "beyond" not in text and "above" not in text, text
+
+
+@case
+def fractions_in_a_frame_are_numbers():
+    """The probabilities and sizes of the frame, as a release reads them: 1/3 is a number, and what a row says itself is not read."""
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: d.csv}\nstatistics: [{total: x}]\nprivacy: {epsilon: 1, id: u}\n"
+            "columns: {x: {from: 0, to: {times: 2, of: z}, step: 1, missing: none}}\n"
+            "design: {pps: {method: sampford, probability: p, sample: 2, frame: frame.csv}}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        def told(third, rows="u,x\n1,1\n2,2\n"):
+            frame = "u,p,z\n" + "".join(f"{u},{third},{z}\n" for u, z in enumerate(["7/2"] * 3 + ["3.5"] * 3))
+            for name, text in ("d.csv", rows), ("frame.csv", frame), ("p.yaml", plan):
+                pathlib.Path(folder, name).write_text(text)
+            return tamis("estimate", "p.yaml", "--json", "--quiet", cwd=folder)
+        exact, rounded = told("1/3"), told("0.333333333333333")
+        assert exact.returncode == rounded.returncode == OK, (exact, rounded)
+        one, two = (json.loads(done.stdout)["results"][0] for done in (exact, rounded))
+        assert one["estimate"] == 9 and math.isclose(one["se"], two["se"], rel_tol=1e-9), (one, two)
+        done = told("1/3", "u,x\n1,1\nstranger,2\n")
+        assert done.returncode == INVALID and "u: a row's unit is not in design.frame" in done.stderr, done.stderr
 
 
 @case
