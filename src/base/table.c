@@ -54,7 +54,7 @@ size_t tmi_text_columns(const char *string)
 
 /* ---- tables ---- */
 
-#define NARROWEST 24 /* columns that names keep in a table that is too wide, if notes can go below */
+#define NARROWEST 24  /* columns that names keep in a table that is too wide, if notes can go below */
 #define TOO_NARROW 16 /* else they keep these, or are on lines of their own */
 
 void tmi_table_init(tmi_text_table *table, size_t columns, const tmi_align *align)

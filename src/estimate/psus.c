@@ -10,10 +10,8 @@ void tmi_psus_clear(tmi_listed_psus *p)
 
 static const tmi_column *add(tmi_columns *columns, const char *name, char *const *values, size_t count)
 {
-    return tmi_columns_add(columns, &(tmi_column){.name = name,
-                                                  .kind = TMI_CATEGORY,
-                                                  .values = (const char *const *)values,
-                                                  .value_count = count});
+    return tmi_columns_add(
+        columns, &(tmi_column){.name = name, .kind = TMI_CATEGORY, .values = (const char *const *)values, .value_count = count});
 }
 
 tamis_status tmi_psus_add(tmi_listed_psus *p, tmi_columns *columns, const tamis_plan *plan, tamis_error *err)

@@ -18,7 +18,7 @@ tamis_status tmi_psus_add(tmi_listed_psus *psus, tmi_columns *columns, const tam
 void tmi_psus_clear(tmi_listed_psus *psus);
 
 /* Rows whose cluster is not in the list, and clusters of the list without rows. `strata` is NULL without strata. */
-tamis_status tmi_psus_compare(tmi_psu_misfits *misfits, const tmi_listed_psus *psus, const int32_t *labels,
-                              const int32_t *strata, size_t rows, tamis_error *err);
+tamis_status tmi_psus_compare(tmi_psu_misfits *misfits, const tmi_listed_psus *psus, const int32_t *labels, const int32_t *strata,
+                              size_t rows, tamis_error *err);
 
 #endif

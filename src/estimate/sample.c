@@ -365,8 +365,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     TMI_TRY(set_probabilities(s, list_of(s, probability), err));
     TMI_TRY(set_weights(s, list_of(s, weight), err));
     TMI_TRY(count_excess(s, err));
-    if (psus.label)
-        TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
+    if (psus.label) TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
 
 done:
     tmi_psus_clear(&psus);

@@ -17,8 +17,8 @@ static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const
 }
 
 /* The variance of an aim's noise from one table that has all of the budget, if it is less than with another form. */
-static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, const tmi_aim *aim, const tmi_shape *shape,
-                             tmi_table_form form, tamis_error *err)
+static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, const tmi_aim *aim,
+                             const tmi_shape *shape, tmi_table_form form, tamis_error *err)
 {
     tmi_candidate c;
     tmi_shape own = *shape;

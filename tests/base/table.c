@@ -152,12 +152,9 @@ static void paragraphs_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(widths_are_those_of_a_terminal),
-        cmocka_unit_test(columns_are_aligned),
-        cmocka_unit_test(long_names_take_several_lines),
-        cmocka_unit_test(wide_tables_fit),
-        cmocka_unit_test(a_long_name_is_broken_after_a_mark),
-        cmocka_unit_test(paragraphs_fit),
+        cmocka_unit_test(widths_are_those_of_a_terminal),     cmocka_unit_test(columns_are_aligned),
+        cmocka_unit_test(long_names_take_several_lines),      cmocka_unit_test(wide_tables_fit),
+        cmocka_unit_test(a_long_name_is_broken_after_a_mark), cmocka_unit_test(paragraphs_fit),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -60,10 +60,11 @@ static tamis_status check_certain(tmi_engine *engine, const tmi_schedule *s, con
     TMI_TRY(engine->describe(engine, &i, watch, err));
     for (size_t k = 0; k < count; k++) missing += rows[k] == 0;
     if (missing > 0)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
-                         "design.frame: %lld of %zu units with probability 1 are not in the source, but they are in every sample: "
-                         "correct the frame or the source",
-                         (long long)missing, count));
+        TMI_TRY(
+            tmi_fail(err, TAMIS_INVALID,
+                     "design.frame: %lld of %zu units with probability 1 are not in the source, but they are in every sample: "
+                     "correct the frame or the source",
+                     (long long)missing, count));
 
 done:
     tmi_free(ids);
