@@ -26,7 +26,7 @@ tamis_status tmi_psus_add(tmi_listed_psus *p, tmi_columns *columns, const tamis_
     return TAMIS_OK;
 }
 
-/* The cluster of a row in the list, SIZE_MAX: none. Those of a stratum, from `first` to `end`, are in the order of their labels. */
+/* The cluster of a row in the list, SIZE_MAX: none. Those of a stratum, from `first` to `end`, are in the order of labels. */
 static size_t find(const int32_t *label_of, size_t first, size_t end, int32_t label)
 {
     const size_t beyond = end;

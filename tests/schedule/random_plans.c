@@ -1,8 +1,8 @@
 /* Random small plans over all designs, against the definition of their guarantee: a unit of a tiny survey is replaced by others
  * that the design could have drawn instead, with any answers, weights, groups, clusters (where these are not fixed) and number
  * of rows, and what changes in all tables together, each number in units of its own scale, is never above the plan's epsilon or
- * rho. For some plan it is all of it. And no plan is measured worse than each of its statistics by itself would be. The plans and records come from a generator with a fixed seed; nothing here is left to
- * chance. */
+ * rho. For some plan it is all of it. And no plan is measured worse than each of its statistics by itself would be. The plans
+ * and records come from a generator with a fixed seed; nothing here is left to chance. */
 #include "tests/test.h"
 
 #include <math.h>
