@@ -23,15 +23,17 @@ typedef struct tmi_points_request {
     const tmi_column *unit;  /* as in tmi_request; NULL: every row counts */
     int64_t rows_per_unit;
     const unsigned char *key;
+    bool any_order; /* the list may be in any order, with equal records in several entries: faster where most are different */
 } tmi_points_request;
 
-/* Distinct records in the order of cell, point, weight, and how many rows have each. Rows in which the value, the weight or a
+/* Distinct records in the order of cell, point, weight, and how many rows have each; with any_order perhaps one entry per row,
+ * without counts. Rows in which the value, the weight or a
  * `by` column is missing, or `where` is not 1, are left out. */
 struct tmi_point_list {
     int32_t *cells; /* NULL if by_count is 0 */
     int64_t *points;
     int64_t *weights; /* NULL without weights */
-    int64_t *counts;
+    int64_t *counts;  /* NULL: 1 each, which is so only with any_order */
     size_t count, room;
 };
 
