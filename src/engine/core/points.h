@@ -46,7 +46,8 @@ tamis_status tmi_engine_points_check(tmi_engine *engine, const tmi_points_reques
 
 /* Gives    the list, which the caller clears with tmi_point_list_clear; empty on failure.
  * Cost     one pass; 20 to 28 bytes per entry, and while it is made about as much again. Where cells times points times
- *          weights are up to 2^27, and rows many, each thread has one byte for each of them as well.
+ *          weights are up to 2^27, and rows many, each thread has one byte for each of them as well. With any_order perhaps 8 or
+ *          16 bytes per row, and as much again while the list is made.
  * Errors   INVALID (before anything is read: the request), SYSTEM (memory; cancelled; the source cannot be read to its end: after
  *          the charge that is no longer the caller's mistake), REFUSED (as above).                                      */
 tamis_status tmi_engine_points(tmi_point_list *list, tmi_engine *engine, const tmi_points_request *request,
