@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "estimate/score.h"
 #include "num/law/beta.h"
 #include "num/number.h"
 
 static bool is_type(const tmi_plan_statistic *s, const char *type) { return strcmp(s->inverse ? s->inverse : "mean", type) == 0; }
 
-/* The share of rows up to x, and its variance; NaN with a reason where the design gives none. */
-static tamis_status share_up_to(double *share, double *variance, const char **reason, tmi_estimate_work *w,
-                                const tmi_plan_statistic *s, double x, tamis_error *err)
+tamis_status tmi_share_up_to(double *share, double *variance, const char **reason, tmi_estimate_work *w,
+                             const tmi_plan_statistic *s, double x, tamis_error *err)
 {
     const size_t count = w->sample->count;
     for (size_t row = 0; row < count; row++) w->bases[row] = w->domain[row] && w->values[row] <= x;
@@ -24,13 +24,14 @@ static tamis_status share_up_to(double *share, double *variance, const char **re
 
 static double clamp(double x, double low, double high) { return fmin(fmax(x, low), high); }
 
-/* Clopper and Pearson's, with as many rows as would give the share's variance. R counts the rows without a weight too,
- * where it keeps them: in calibrated designs and those of unequal probabilities. */
+bool tmi_keeps_all_rows(const tmi_estimate_work *w) { return w->variance->calibrated || w->variance->stage_count == 0; }
+
+/* Clopper and Pearson's, with as many rows as would give the share's variance. R counts the rows without a weight too, where it
+ * keeps them. */
 static tamis_status beta_ends(double ends[2], tmi_estimate_work *w, const tmi_plan_statistic *s, double share, double variance,
                               double t, tamis_error *err)
 {
-    const bool kept = w->variance->calibrated || w->variance->stage_count == 0;
-    const int64_t rows = (int64_t)(kept ? w->sample->count : w->values_there);
+    const int64_t rows = (int64_t)(tmi_keeps_all_rows(w) ? w->sample->count : w->values_there);
     const double alpha = (1 - tmi_number_nearest(s->confidence)) / 2;
     double t_rows;
     tamis_status status = tmi_student_of(&t_rows, w, s->confidence, rows - 1, err);
@@ -63,7 +64,7 @@ static tamis_status ends_of(double ends[2], tmi_estimate_work *w, const tmi_plan
 static tamis_status invert(tmi_result *result, tmi_estimate_work *w, const tmi_plan_statistic *s, double t, tamis_error *err)
 {
     double share, variance, ends[2];
-    tamis_status status = share_up_to(&share, &variance, &result->reason, w, s, result->estimate, err);
+    tamis_status status = tmi_share_up_to(&share, &variance, &result->reason, w, s, result->estimate, err);
     if (status != TAMIS_OK || isnan(variance)) return status;
     if (variance > 0 && w->df < 1) {
         result->reason = "no degrees of freedom: as many strata as first-stage units";
@@ -85,57 +86,6 @@ static tamis_status invert(tmi_result *result, tmi_estimate_work *w, const tmi_p
     return TAMIS_OK;
 }
 
-/* ---- the values that a test does not reject ---- */
-
-/* Whether the share of rows up to x is too small (-1) or too large (1) for x to be the quantile p; 0: neither. */
-static tamis_status test(int *verdict, const char **reason, tmi_estimate_work *w, const tmi_plan_statistic *s, double x, double p,
-                         double t, tamis_error *err)
-{
-    double share, variance;
-    tamis_status status = share_up_to(&share, &variance, reason, w, s, x, err);
-    if (status != TAMIS_OK) return status;
-    const double reach = variance > 0 ? t * sqrt(variance) : 0;
-    *verdict = share < p - reach ? -1 : share > p + reach ? 1 : 0;
-    return TAMIS_OK;
-}
-
-/* The first value whose verdict is at least this: verdicts ascend. */
-static tamis_status first_with(size_t *place, int least, const char **reason, tmi_estimate_work *w, const tmi_plan_statistic *s,
-                               double p, double t, tamis_error *err)
-{
-    size_t low = 0, high = w->distribution.count - 1;
-    while (low < high && !*reason) {
-        const size_t middle = low + (high - low) / 2;
-        int verdict;
-        tamis_status status = test(&verdict, reason, w, s, w->distribution.values[middle], p, t, err);
-        if (status != TAMIS_OK) return status;
-        if (verdict < least) low = middle + 1;
-        else high = middle;
-    }
-    *place = low;
-    return TAMIS_OK;
-}
-
-/* Between two values the share is that of the lower one. So the values that are not rejected begin with the first value that is
- * not too low, and end before the first one that is too high. Below the least value no row is counted, and up to the largest all
- * are: there the test says nothing. */
-static tamis_status invert_test(tmi_result *result, tmi_estimate_work *w, const tmi_plan_statistic *s, double p, double t,
-                                tamis_error *err)
-{
-    size_t low, high;
-    tamis_status status = first_with(&low, 0, &result->reason, w, s, p, t, err);
-    if (status == TAMIS_OK && !result->reason) status = first_with(&high, 1, &result->reason, w, s, p, t, err);
-    if (status != TAMIS_OK || result->reason) return status;
-    const double *values = w->distribution.values;
-    if (low == 0 || high + 1 == w->distribution.count) {
-        result->reason = "the test of the share of rows up to a value does not reject the least or the largest one";
-        return TAMIS_OK;
-    }
-    result->lower = values[low];
-    result->upper = values[high];
-    return TAMIS_OK;
-}
-
 tamis_status tmi_estimate_quantile(tmi_result *result, tmi_estimate_work *w, const tmi_plan_statistic *s, double p,
                                    tamis_error *err)
 {
@@ -144,7 +94,7 @@ tamis_status tmi_estimate_quantile(tmi_result *result, tmi_estimate_work *w, con
     result->df = w->df;
     tamis_status status = tmi_student_of(&t, w, s->confidence, w->df, err);
     if (status == TAMIS_OK)
-        status = is_type(s, "score") && w->df >= 1 ? invert_test(result, w, s, p, t, err) : invert(result, w, s, t, err);
+        status = is_type(s, "score") && w->df >= 1 ? tmi_score_interval(result, w, s, p, t, err) : invert(result, w, s, t, err);
     if (status == TAMIS_OK && !isnan(result->lower))
         result->se = result->sampling_se = result->upper > result->lower ? (result->upper - result->lower) / (2 * t) : 0;
     return status;

@@ -167,8 +167,7 @@ static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, c
 
 static double positive(double x) { return x > 0 && isfinite(x) ? x : NAN; }
 
-/* Units drawn from a cluster of `size`, and how many units each represents. */
-static double second_weight(const tmi_sample *s, size_t row)
+double tmi_sample_second_weight(const tmi_sample *s, size_t row)
 {
     const double size = s->second_population[row], take = (double)s->plan->design.second_take;
     const double drawn = s->second_sample ? s->second_sample[row] : fmin(take, size);
@@ -183,7 +182,7 @@ static double weight_of(const tmi_sample *s, const double *given, size_t row)
     if (s->probabilities) return 1 / positive(s->probabilities[row]);
     if (stratum->rate) return 1 / tmi_number_nearest(stratum->rate);
     const double rate = (double)stratum->population / (double)stratum->sample;
-    return d->kind->staged ? rate * second_weight(s, row) : rate;
+    return d->kind->staged ? rate * tmi_sample_second_weight(s, row) : rate;
 }
 
 /* Of the rows, or of their units in the frame: as in a release, which does not read the rows' own ones then. */

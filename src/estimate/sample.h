@@ -46,4 +46,7 @@ const int32_t *tmi_sample_codes(const tmi_sample *sample, const tmi_plan_column 
 /* The stratum of a row, 0 without strata. */
 size_t tmi_sample_stratum(const tmi_sample *sample, size_t row);
 
+/* Of a design of two stages: how many units of its cluster a row represents; NaN where the sizes are not positive. */
+double tmi_sample_second_weight(const tmi_sample *sample, size_t row);
+
 #endif

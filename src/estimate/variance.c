@@ -23,6 +23,18 @@ const double *tmi_sample_variance_weights(const tmi_sample_variance *v)
     return v->calibrated ? v->calibrated : v->sample->weights;
 }
 
+double tmi_rounded_weight(const tmi_sample_variance *v, size_t row)
+{
+    const tmi_sample *s = v->sample;
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_plan_stratum *stratum = &d->strata[tmi_sample_stratum(s, row)];
+    const double weight = tmi_sample_variance_weights(v)[row];
+    if (v->calibrated || weight == 0 || (!d->weight && (s->probabilities || stratum->rate))) return weight;
+    if (d->weight || !d->kind->staged) return 1 / (1 / weight);
+    const double first = (double)stratum->population / (double)stratum->sample;
+    return 1 / (1 / first * (1 / tmi_sample_second_weight(s, row)));
+}
+
 /* ---- stages ---- */
 
 /* Units of several rows are the clusters of the last stage. */

@@ -44,6 +44,9 @@ void tmi_sample_variance_clear(tmi_sample_variance *variance);
 /* The weights that estimates use: calibrated ones, or the sample's. */
 const double *tmi_sample_variance_weights(const tmi_sample_variance *variance);
 
+/* The same of a row, to the last bit as R has them: it keeps probabilities, and weights are one divided by them. */
+double tmi_rounded_weight(const tmi_sample_variance *variance, size_t row);
+
 /* Degrees of freedom of a domain: first-stage units minus strata, of those that have rows of it with a weight, as R's degf of a
  * subset. Errors: SYSTEM. */
 tamis_status tmi_sample_degrees(int64_t *df, const tmi_sample_variance *variance, const uint8_t *domain, tamis_error *err);

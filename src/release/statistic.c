@@ -196,7 +196,12 @@ done:
 
 static tmi_points_request points_of(const tamis_statistic *s, const columns *c)
 {
-    return (tmi_points_request){.value = &c->value, .weight = s->weight ? &c->weight : NULL, .max_weight = TMI_WEIGHT_STEPS};
+    /* JOINT and SPLIT give records random places, in the order in which they come. The others see sums over records alone. */
+    const bool by_place = s->quantile->method == TAMIS_QUANTILE_JOINT || s->quantile->method == TAMIS_QUANTILE_SPLIT;
+    return (tmi_points_request){.value = &c->value,
+                                .weight = s->weight ? &c->weight : NULL,
+                                .max_weight = TMI_WEIGHT_STEPS,
+                                .any_order = !by_place};
 }
 
 /* The columns are there and can be read, and how many rows there are. */
@@ -275,51 +280,20 @@ done:
 
 /* ---- with the data ---- */
 
-/* One record per row. */
-typedef struct records {
-    int64_t *points, *weights;
-    size_t count;
-} records;
-
-static void clear_records(records *r)
-{
-    if (r->points) tmi_wipe(r->points, r->count * sizeof *r->points);
-    if (r->weights) tmi_wipe(r->weights, r->count * sizeof *r->weights);
-    tmi_free(r->points);
-    tmi_free(r->weights);
-}
-
-static tamis_status make_records(records *r, const tmi_point_list *list, tamis_error *err)
-{
-    size_t at = 0;
-    for (size_t i = 0; i < list->count; i++) r->count += (size_t)list->counts[i];
-    r->points = tmi_alloc(r->count, sizeof *r->points);
-    if (list->weights) r->weights = tmi_alloc(r->count, sizeof *r->weights);
-    if (!r->points || (list->weights && !r->weights)) return tmi_fail_memory(err);
-    for (size_t i = 0; i < list->count; i++)
-        for (int64_t k = 0; k < list->counts[i]; k++, at++) {
-            r->points[at] = list->points[i];
-            if (r->weights) r->weights[at] = list->weights[i];
-        }
-    return TAMIS_OK;
-}
-
 static tamis_status answer(tamis_statistic *s, tmi_engine *engine, const columns *c, const tamis_watch *watch, tamis_error *err)
 {
     const tmi_points_request asked = points_of(s, c);
     tamis_rng *rng = NULL;
     tmi_point_list list = {0};
-    records r = {0};
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
     TMI_TRY(tamis_quantile_prepare(s->quantile, rng, err));
     TMI_TRY(tmi_engine_points(&list, engine, &asked, watch, err));
-    TMI_TRY(make_records(&r, &list, err));
-    tmi_point_list_clear(&list);
-    TMI_TRY(tamis_quantile_points(s->points, s->quantile, r.points, r.weights, r.count, rng, err));
+    const tmi_counted_records entries = {list.points, list.weights, list.counts, list.count};
+    status = list.counts ? tmi_quantile_counted(s->points, s->quantile, &entries, rng, err)
+                         : tamis_quantile_points(s->points, s->quantile, list.points, list.weights, list.count, rng, err);
 done:
     tmi_point_list_clear(&list);
-    clear_records(&r);
     tamis_rng_free(rng);
     return status;
 }

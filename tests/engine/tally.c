@@ -186,6 +186,59 @@ static void wide_keys(void **state)
         tally_in_parts(50000, 1 - TMI_MAX_GRID, 2 * (uint64_t)TMI_MAX_GRID - 1, 3, TMI_MAX_GRID - 1, parts);
 }
 
+/* One entry per row that counts, in two tallies and several pieces: sorted, these are the rows. */
+static void rows_are_kept_in_any_order(void **state)
+{
+    (void)state;
+    enum { ROWS = 300000, MOST = 1000 };
+    const tmi_column value = {.name = "value", .grid = {0, 0, 1, 5, 4 + (1 << 21)}};
+    const tmi_column weight = {.name = "weight", .grid = {0, 1, 1, -TMI_MAX_GRID + 1, TMI_MAX_GRID - 1}};
+    seed = 11;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        const tmi_points_request asked = {.value = &value,
+                                          .weight = weighted ? &weight : NULL,
+                                          .max_weight = MOST,
+                                          .any_order = true};
+        sample s = draw(ROWS, 5, 1 << 21, 40, weighted ? MOST : 0);
+        tmi_points_plan plan;
+        tmi_layout layout;
+        tmi_point_list list = {0};
+        tmi_tally *tallies[2];
+        assert_int_equal(tmi_points_plan_make(&plan, &asked, NULL), TAMIS_OK);
+        assert_int_equal(tmi_layout_init(&layout, &plan.request, NULL), TAMIS_OK);
+        for (size_t t = 0; t < 2; t++) {
+            const size_t from = t * ROWS / 3, n = t ? ROWS - from : ROWS / 3;
+            const void *columns[2] = {0};
+            columns[tmi_layout_index(&layout, &value)] = s.points + from;
+            if (weighted) columns[tmi_layout_index(&layout, &weight)] = s.weights + from;
+            tallies[t] = tmi_tally_new(&plan, &layout);
+            assert_int_equal(tmi_tally_add(tallies[t], columns, n, NULL), TAMIS_OK);
+        }
+        assert_int_equal(tmi_tally_take(tallies[0], tallies[1], NULL), TAMIS_OK);
+        assert_int_equal(tmi_tally_rows(tallies[0]), ROWS);
+        assert_int_equal(tmi_tally_take_list(&list, tallies[0], NULL), TAMIS_OK);
+        assert_true(!list.counts && !list.cells && !list.weights == !weighted);
+        record *found = malloc(list.count * sizeof *found);
+        for (size_t i = 0; i < list.count; i++) found[i] = (record){0, list.points[i], weighted ? list.weights[i] : 0};
+        s.count = 0;
+        for (size_t i = 0; i < ROWS; i++) {
+            const int64_t w = s.weights[i] < 0 ? 0 : s.weights[i] > MOST ? MOST : s.weights[i];
+            if (s.points[i] == TMI_NO_POINT || (weighted && s.weights[i] == TMI_NO_POINT)) continue;
+            s.records[s.count++] = (record){0, s.points[i], weighted ? w : 0};
+        }
+        assert_int_equal(list.count, s.count);
+        qsort(found, s.count, sizeof *found, compare);
+        qsort(s.records, s.count, sizeof *s.records, compare);
+        for (size_t i = 0; i < s.count; i++) assert_int_equal(compare(&found[i], &s.records[i]), 0);
+        free(found);
+        tmi_point_list_clear(&list);
+        tmi_tally_free(tallies[0]);
+        tmi_tally_free(tallies[1]);
+        tmi_layout_clear(&layout);
+        discard(&s);
+    }
+}
+
 /* Entries in any order, some of them several times, as servers send them. */
 static void entries_are_added(void **state)
 {
@@ -213,14 +266,15 @@ static void entries_are_added(void **state)
     tmi_tally_free(tally);
 }
 
-static tamis_status add_and_list(tmi_point_list *list, uint64_t spread)
+static tamis_status add_and_list(tmi_point_list *list, uint64_t spread, bool any_order)
 {
     enum { ROWS = 600 };
     const tmi_column value = {.name = "value", .grid = {0, 0, 1, 0, (int64_t)spread - 1}};
-    const tmi_points_request asked = {.value = &value, .weight = &value, .max_weight = 9, .by = by, .by_count = 1};
+    const tmi_points_request asked = {
+        .value = &value, .weight = &value, .max_weight = 9, .by = by, .by_count = any_order ? 0 : 1, .any_order = any_order};
     static int32_t groups[ROWS];
     static int64_t points[ROWS];
-    const void *const columns[] = {groups, points};
+    const void *const columns[] = {any_order ? (const void *)points : groups, points};
     tmi_points_plan plan;
     tmi_layout layout = {0};
     tmi_tally *tallies[2] = {NULL, NULL};
@@ -248,18 +302,26 @@ static void memory_may_fail(void **state)
     static const uint64_t spreads[] = {2, 500, UINT64_C(1) << 50};
     for (size_t i = 0; i < 3; i++) {
         tmi_point_list list;
-        EVERY_ALLOCATION_FAILS(add_and_list(&list, spreads[i]), assert_true(!list.points && !list.cells && !list.weights));
+        EVERY_ALLOCATION_FAILS(add_and_list(&list, spreads[i], false), assert_true(!list.points && !list.cells && !list.weights));
         assert_int_equal(list.counts[0], spreads[i] == 2 ? 1800 : spreads[i] == 500 ? 12 : 6);
         tmi_point_list_clear(&list);
     }
+    tmi_point_list list;
+    EVERY_ALLOCATION_FAILS(add_and_list(&list, UINT64_C(1) << 50, true), assert_true(!list.points && !list.weights));
+    assert_int_equal(list.count, 3600);
+    tmi_point_list_clear(&list);
 }
 
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(few_keys_have_counters), cmocka_unit_test(full_counters_are_not_lost),
-        cmocka_unit_test(many_keys_are_sorted),   cmocka_unit_test(wide_keys),
-        cmocka_unit_test(entries_are_added),      cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(few_keys_have_counters),
+        cmocka_unit_test(full_counters_are_not_lost),
+        cmocka_unit_test(many_keys_are_sorted),
+        cmocka_unit_test(wide_keys),
+        cmocka_unit_test(rows_are_kept_in_any_order),
+        cmocka_unit_test(entries_are_added),
+        cmocka_unit_test(memory_may_fail),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

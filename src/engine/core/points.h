@@ -23,15 +23,17 @@ typedef struct tmi_points_request {
     const tmi_column *unit;  /* as in tmi_request; NULL: every row counts */
     int64_t rows_per_unit;
     const unsigned char *key;
+    bool any_order; /* the list may be in any order, with equal records in several entries: faster where most are different */
 } tmi_points_request;
 
-/* Distinct records in the order of cell, point, weight, and how many rows have each. Rows in which the value, the weight or a
+/* Distinct records in the order of cell, point, weight, and how many rows have each; with any_order perhaps one entry per row,
+ * without counts. Rows in which the value, the weight or a
  * `by` column is missing, or `where` is not 1, are left out. */
 struct tmi_point_list {
     int32_t *cells; /* NULL if by_count is 0 */
     int64_t *points;
     int64_t *weights; /* NULL without weights */
-    int64_t *counts;
+    int64_t *counts;  /* NULL: 1 each, which is so only with any_order */
     size_t count, room;
 };
 
@@ -44,7 +46,8 @@ tamis_status tmi_engine_points_check(tmi_engine *engine, const tmi_points_reques
 
 /* Gives    the list, which the caller clears with tmi_point_list_clear; empty on failure.
  * Cost     one pass; 20 to 28 bytes per entry, and while it is made about as much again. Where cells times points times
- *          weights are up to 2^27, and rows many, each thread has one byte for each of them as well.
+ *          weights are up to 2^27, and rows many, each thread has one byte for each of them as well. With any_order perhaps 8 or
+ *          16 bytes per row, and as much again while the list is made.
  * Errors   INVALID (before anything is read: the request), SYSTEM (memory; cancelled; the source cannot be read to its end: after
  *          the charge that is no longer the caller's mistake), REFUSED (as above).                                      */
 tamis_status tmi_engine_points(tmi_point_list *list, tmi_engine *engine, const tmi_points_request *request,

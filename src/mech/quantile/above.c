@@ -139,11 +139,12 @@ tamis_status tmi_find_above(int64_t *points, tamis_quantile *q, const tmi_record
         const tmi_rank *rank = &q->targets[i].rank;
         const tmi_int128 all = a->monotone ? (tmi_int128)q->rows : w.total; /* records may have been left out before */
         const tmi_int128 bar = (tmi_int128)rank->p * all + a->noise[0] + tmi_above_shift(a, rank, q->rows);
-        tmi_int128 below = 0;
+        tmi_int128 counted = 0;
         size_t k = 0, j = 0;
-        for (; j + 1 < q->candidate_count; j++) { /* the last one is the answer if no other is */
-            for (; k < w.count && w.points[k] < q->candidates[j]; k++) below += w.weights[k];
-            if (rank->d * below + a->noise[1 + j] >= bar) break;
+        for (; j + 1 < q->candidate_count; j++) {                 /* the last one is the answer if no other is */
+            const int64_t end = q->candidates[j] + !a->two_sided; /* HistogramMethod leaves out those at the cut */
+            for (; k < w.count && w.points[k] < end; k++) counted += w.weights[k];
+            if (rank->d * counted + a->noise[1 + j] >= bar) break;
         }
         points[i] = q->candidates[j];
     }

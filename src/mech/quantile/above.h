@@ -4,9 +4,9 @@
  *
  *     f_j + nu_j >= rho + shift,       f_j = d L(c_j) - target,
  *
- * where L is the weight of x < c, and nu_j and rho are geometric: P(k) proportional to exp(-k / scale), k = 0, 1, 2 ... They
- * grow by a hundredth of their distance from the lower end, so a thousand of them reach from 1 to 10^6 and the upper end hardly
- * matters. The noise is on integers, so the law is exact.
+ * where L is the weight of x <= c, so that a pile is found at its own place, and nu_j and rho are geometric: P(k) proportional
+ * to exp(-k / scale), k = 0, 1, 2 ... Candidates grow by a hundredth of their distance from the lower end, so a thousand of them
+ * reach from 1 to 10^6 and the upper end hardly matters. The noise is on integers, so the law is exact.
  *
  * Privacy. Let a unit move every f_j by at most S. In P(answer = k) for the other data set, replace rho by rho + S: the
  * probabilities that earlier candidates stay below do not fall, and that of candidate k to be above falls by at most that of a
@@ -29,8 +29,8 @@
  *
  * HistogramMethod. The paper's method, as repaired in <tamis/mech.h>, is the same with equally spaced cuts and two-sided noise:
  * discrete Laplace, P(k) proportional to exp(-|k| / scale), which also loses at most exp(-S / scale) when it is shifted by S,
- * so both conditions are sufficient as they are. There is no shift of the threshold, and every quantile has its part of
- * epsilon. */
+ * so both conditions are sufficient as they are. It counts x < c, as the paper does, so that a pile at a cut counts at the next
+ * one. There is no shift of the threshold, and every quantile has its part of epsilon. */
 #ifndef TMI_MECH_QUANTILE_ABOVE_H
 #define TMI_MECH_QUANTILE_ABOVE_H
 

@@ -45,10 +45,10 @@ static void law_of(double *law, const tamis_quantile *q, const int64_t *points, 
     double total = 0, f[POINTS];
     for (size_t i = 0; i < count; i++) total += points[i] == INT64_MIN ? 0 : weights ? (double)weights[i] : 1;
     for (int64_t j = 0; j < POINTS; j++) {
-        double below = 0;
+        double up_to = 0;
         for (size_t i = 0; i < count; i++)
-            if (points[i] != INT64_MIN && points[i] < j) below += weights ? (double)weights[i] : 1;
-        f[j] = (double)rank->d * below - (double)rank->p * (a->monotone ? (double)q->rows : total);
+            if (points[i] != INT64_MIN && points[i] <= j) up_to += weights ? (double)weights[i] : 1;
+        f[j] = (double)rank->d * up_to - (double)rank->p * (a->monotone ? (double)q->rows : total);
     }
     memset(law, 0, POINTS * sizeof *law);
     double mass = 1 - r;
@@ -115,7 +115,7 @@ static void no_pair_of_neighbours_loses_more(void **state)
     }
 }
 
-/* A record moves from just below the last candidate to the lower end: all earlier counts rise, the last one does not. With many
+/* A record moves from the last candidate but one to the lower end: all earlier counts rise, the last one does not. With many
  * candidates as far below the threshold as the last one the monotone claim is reached. */
 static void the_monotone_claim_is_tight(void **state)
 {
@@ -198,6 +198,25 @@ static void missing_values_do_not_move_the_threshold(void **state)
     tamis_quantile_free(unknown);
 }
 
+/* Most records are at 50, and so is the answer: the count up to 50 reaches the threshold there, not at 51. */
+static void a_pile_is_found_at_its_place(void **state)
+{
+    enum { N = 1000 };
+    int64_t points[N], point;
+    (void)state;
+    for (int64_t i = 0; i < N; i++) points[i] = i < 200 ? i % 50 : i < 900 ? 50 : 51 + i % 49;
+    for (int complete = 0; complete < 2; complete++) {
+        tamis_quantile *q = quantile_of("1/2", "10", 0, 1, 0, complete, "100", N);
+        for (uint64_t seed = 1; seed < 50; seed++) {
+            bits_from_seed(seed);
+            assert_int_equal(tamis_quantile_prepare(q, rng, NULL), TAMIS_OK);
+            assert_int_equal(tamis_quantile_points(&point, q, points, NULL, N, rng, NULL), TAMIS_OK);
+            assert_int_equal(point, 50);
+        }
+        tamis_quantile_free(q);
+    }
+}
+
 /* Each quantile has its own noise, threshold included. */
 static void noise_is_not_shared(void **state)
 {
@@ -266,6 +285,7 @@ int main(void)
         cmocka_unit_test(the_monotone_claim_is_tight),
         cmocka_unit_test(classic_noise_is_larger),
         cmocka_unit_test(answers_have_the_law),
+        cmocka_unit_test(a_pile_is_found_at_its_place),
         cmocka_unit_test(noise_is_not_shared),
         cmocka_unit_test(missing_values_do_not_move_the_threshold),
         cmocka_unit_test(allocations_may_fail),

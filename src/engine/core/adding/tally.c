@@ -6,6 +6,7 @@
 #include "base/secret.h"
 #include "engine/core/adding/blocks.h"
 #include "engine/core/adding/entries.h"
+#include "engine/core/adding/loose.h"
 #include "engine/core/adding/products.h"
 
 /* A counter is a byte, because most keys are rare where there are many: what a counter cannot hold goes to the entries.
@@ -21,6 +22,8 @@ struct tmi_tally {
     uint64_t cells, points, weights;  /* how many there can be of each; weights 1: there are none */
     int64_t lowest;
     int64_t rows;
+    bool is_loose; /* rows are kept as they come, and nothing below is used */
+    tmi_loose loose;
     tmi_entries entries;
     size_t counter_count;                                       /* 0: too many keys */
     uint8_t *counters;                                          /* NULL: none yet */
@@ -31,6 +34,7 @@ struct tmi_tally {
 /* Counters per row that a thread has seen, at most: few rows need no large block. */
 #define COUNTERS_PER_ROW 128
 #define CARRY 256
+#define LOOSE_KEYS (1 << 20) /* counters up to here stay in the cache: faster than keeping all rows, even if order is no matter */
 
 /* ---- making ---- */
 
@@ -46,6 +50,8 @@ static void set_ranges(tmi_tally *tally)
     const unsigned __int128 keys = (unsigned __int128)tally->cells * tally->points * tally->weights;
     tally->entries.is_wide = keys > UINT64_MAX;
     tally->entries.is_counted = !tally->layout;
+    tally->is_loose = asked->any_order && tally->layout && asked->by_count == 0 && keys > LOOSE_KEYS;
+    tally->loose.weighted = asked->weight != NULL;
     tally->counter_count = tally->layout && keys <= TMI_MAX_COUNTERS ? (size_t)keys : 0;
 }
 
@@ -80,6 +86,7 @@ void tmi_tally_free(tmi_tally *tally)
     if (!tally) return;
     tmi_blocks_clear(&tally->blocks);
     tmi_entries_clear(&tally->entries);
+    tmi_loose_clear(&tally->loose);
     tmi_secret_free(tally->counters);
     tmi_free(tally->by);
     tmi_free(tally->at);
@@ -242,6 +249,21 @@ static size_t make_keys(uint64_t *low, uint64_t *high, const tmi_tally *tally, s
     return kept;
 }
 
+/* Appends the rows that count. What is written of one that does not is overwritten by the next, or is wiped. */
+static bool keep_rows(tmi_tally *tally, size_t n)
+{
+    tmi_loose_piece *piece = tmi_loose_reserve(&tally->loose, n);
+    if (!piece) return false;
+    size_t kept = piece->count;
+    for (size_t i = 0; i < n; i++) {
+        piece->points[kept] = (int64_t)(tally->point[i] + (uint64_t)tally->lowest);
+        if (piece->weights) piece->weights[kept] = (int64_t)tally->own[i];
+        kept += !tally->out[i];
+    }
+    piece->count = kept;
+    return true;
+}
+
 static bool add_block(tmi_tally *tally, const void *const *columns, size_t n)
 {
     const tmi_points_request *asked = tally->plan->asked;
@@ -252,8 +274,9 @@ static bool add_block(tmi_tally *tally, const void *const *columns, size_t n)
     add_points(tally, n);
     if (asked->weight) add_weights(tally, n);
     if (asked->where) select_rows(tally, n);
-    if (!make_counters(tally)) return false;
+    if (!tally->is_loose && !make_counters(tally)) return false;
     tally->rows += (int64_t)n;
+    if (tally->is_loose) return keep_rows(tally, n);
     if (!tmi_entries_reserve(entries, n)) return false;
     if (!tally->counters) {
         entries->new_count += make_keys(entries->new.low + entries->new_count,
@@ -328,6 +351,7 @@ static bool take_all(tmi_tally *tally, tmi_tally *other)
 static void forget(tmi_tally *tally)
 {
     tmi_entries_clear(&tally->entries);
+    tmi_loose_clear(&tally->loose);
     tmi_secret_free(tally->counters);
     tally->counters = NULL;
     tally->rows = 0;
@@ -338,6 +362,7 @@ tamis_status tmi_tally_take(tmi_tally *tally, tmi_tally *other, tamis_error *err
     tamis_status status = count_rows(tally, other->rows, err);
     if (status != TAMIS_OK) return status;
     tally->rows += other->rows;
+    tmi_loose_take(&tally->loose, &other->loose);
     status = take_all(tally, other) ? TAMIS_OK : tmi_fail_memory(err);
     forget(other);
     return status;
@@ -368,6 +393,12 @@ tamis_status tmi_tally_take_list(tmi_point_list *list, tmi_tally *tally, tamis_e
 {
     const tmi_points_request *asked = tally->plan->asked;
     tmi_entries *entries = &tally->entries;
+    if (tally->is_loose) {
+        const bool taken = tmi_loose_take_list(&list->points, &list->weights, &list->count, &tally->loose);
+        list->room = list->count;
+        forget(tally);
+        return taken ? TAMIS_OK : tmi_fail_memory(err);
+    }
     bool made = tally->counters ? empty_counters(tally) : tmi_entries_settle(entries);
     const size_t count = entries->count;
     if (made && asked->by_count > 0) made = (list->cells = tmi_alloc(count, sizeof *list->cells));
