@@ -64,7 +64,17 @@ class Files:
         numbers = self.load("measurements.json")
         if numbers and not plan.get("calibrate") and not plan.get("postprocess"):
             self.readings(told["results"], numbers["measurements"], numbers.get("choices", []))
+        if numbers:
+            self.measured_in(told["results"], told["measured_in"], {m["name"] for m in numbers["measurements"]})
         self.table(told["results"])
+
+    def measured_in(self, results, lists, names):
+        """Lists of names in measurements.json, numbered from 1 in the order in which results name them."""
+        named = list(dict.fromkeys(r["measured_in"] for r in results if r["measured_in"] is not None))
+        self.check(named == [str(i + 1) for i in range(len(lists))] and set(named) == set(lists), "release.json.results",
+                   "name lists of tables that are not there")
+        self.check(all(tables and set(tables) <= names for tables in lists.values()), "release.json.measured_in",
+                   "has a table that is not in measurements.json")
 
     def table(self, results):
         file = self.path.parent / "release.csv"

@@ -54,7 +54,8 @@ size_t tmi_text_columns(const char *string)
 
 /* ---- tables ---- */
 
-#define NARROWEST 24 /* columns that names keep in a table that is too wide */
+#define NARROWEST 24  /* columns that names keep in a table that is too wide, if notes can go below */
+#define TOO_NARROW 16 /* else they keep these, or are on lines of their own */
 
 void tmi_table_init(tmi_text_table *table, size_t columns, const tmi_align *align)
 {
@@ -100,13 +101,28 @@ static size_t columns_of(const char *string, size_t length)
     return whole - rest;
 }
 
-/* A name that is too long takes several lines, broken between words. Gives the columns of the last one. */
+/* Bytes of a word that fit `width` columns, at least one character: up to a mark between parts of a name if there is one. */
+static size_t part_of(const char *word, size_t length, size_t width)
+{
+    size_t part = 0, marked = 0;
+    for (const unsigned char *at = (const unsigned char *)word; part < length;) {
+        next(&at);
+        const size_t end = (size_t)((const char *)at - word);
+        if (part > 0 && columns_of(word, end) > width) break;
+        part = end;
+        if (end < length && strchr("_/=.-,:", word[end - 1])) marked = end;
+    }
+    return part < length && marked > 0 ? marked : part;
+}
+
+/* A name that is too long takes several lines, broken between words, and inside of one only where it is longer than a line.
+ * Gives the columns of the last line. */
 static size_t write_name(tmi_text *text, const char *name, size_t width)
 {
-    const size_t indent = strspn(name, " ");
+    const size_t indent = strspn(name, " "), next_indent = indent + (width > indent + 8 ? 4 : 0);
     const size_t whole = tmi_text_columns(name);
     size_t column = indent;
-    bool line_has_word = false;
+    bool line_has_word = false, inside_word = false;
     if (whole <= width) {
         tmi_text_put(text, name);
         return whole;
@@ -114,32 +130,55 @@ static size_t write_name(tmi_text *text, const char *name, size_t width)
     spaces(text, indent);
     for (const char *word = name + indent; *word;) {
         const size_t length = strcspn(word, " "), own = columns_of(word, length);
-        if (line_has_word && column + 1 + own > width) {
+        const bool breaks = own + next_indent > width;
+        const size_t room = width > column + line_has_word ? width - column - line_has_word : 0;
+        size_t part = length;
+        if (breaks && (room >= TOO_NARROW / 2 || !line_has_word) && own > room) part = part_of(word, length, room);
+        const size_t taken = columns_of(word, part);
+        if (line_has_word && (inside_word || column + 1 + taken > width)) {
             tmi_text_put(text, "\n");
-            spaces(text, column = indent + 4);
-            line_has_word = false;
+            spaces(text, column = next_indent);
+            line_has_word = inside_word = false;
+            continue;
         }
         if (line_has_word) tmi_text_put(text, " ");
-        tmi_text_add(text, word, length);
-        column += own + line_has_word;
+        tmi_text_add(text, word, part);
+        column += taken + line_has_word;
         line_has_word = true;
-        word += length;
+        inside_word = part < length;
+        word += part;
         word += strspn(word, " ");
     }
     return column;
 }
 
-static void write_row(tmi_text *text, const tmi_text_table *table, char *const *row, const size_t *widths)
+/* How a table is fitted to the width. */
+typedef struct layout {
+    size_t widths[TMI_TABLE_COLUMNS], whole;
+    size_t names; /* columns of a line of names: more than widths[0] where the numbers follow on a line of their own */
+    bool notes_below;
+} layout;
+
+static void write_row(tmi_text *text, const tmi_text_table *table, char *const *row, const layout *l)
 {
     size_t owed = 0; /* spaces are written only when something follows them */
     for (size_t c = 0; c < table->columns; c++) {
         if (c == 0 && table->align[0] == TMI_LEFT) {
-            const size_t column = write_name(text, row[0], widths[0]);
-            owed = 2 + (column < widths[0] ? widths[0] - column : 0);
+            const size_t fits = tmi_text_columns(row[0]) <= l->widths[0] ? l->widths[0] : l->names;
+            const size_t column = write_name(text, row[0], fits);
+            owed = 2 + (column < l->widths[0] ? l->widths[0] - column : 0);
+            if (column > l->widths[0] && l->names > l->widths[0]) {
+                tmi_text_put(text, "\n");
+                owed = 2 + l->widths[0];
+            }
+            continue;
+        }
+        if (l->notes_below && c + 1 == table->columns) {
+            if (row[c][0] != '\0') tmi_text_format(text, "\n    %s", row[c]);
             continue;
         }
         size_t width = tmi_text_columns(row[c]);
-        size_t fill = widths[c] - width;
+        size_t fill = l->widths[c] - width;
         if (width > 0) {
             spaces(text, owed + (table->align[c] == TMI_RIGHT ? fill : 0));
             tmi_text_put(text, row[c]);
@@ -152,27 +191,44 @@ static void write_row(tmi_text *text, const tmi_text_table *table, char *const *
     tmi_text_put(text, "\n");
 }
 
+/* Where a table is too wide, names become narrower; then notes in the last column go below their line, and at last names are
+ * on lines of their own. */
+static void fit(layout *l, const tmi_text_table *table)
+{
+    const size_t last = table->columns - 1;
+    *l = (layout){0};
+    for (size_t i = 0; i < table->rows * table->columns; i++) {
+        size_t width = tmi_text_columns(table->cells[i]);
+        if (width > l->widths[i % table->columns]) l->widths[i % table->columns] = width;
+    }
+    for (size_t c = 0; c < table->columns; c++) l->whole += l->widths[c] > 0 ? l->widths[c] + (c > 0 ? 2 : 0) : 0;
+    l->names = l->widths[0];
+    if (l->whole <= TMI_TEXT_WIDTH || table->align[0] != TMI_LEFT || last == 0) return;
+    const size_t least = l->widths[0] < NARROWEST ? l->widths[0] : NARROWEST;
+    if (l->whole - l->widths[0] + least > TMI_TEXT_WIDTH && table->align[last] == TMI_LEFT && l->widths[last] > 0) {
+        l->notes_below = true;
+        l->whole -= l->widths[last] + 2;
+    }
+    if (l->whole <= TMI_TEXT_WIDTH) return;
+    const size_t others = l->whole - l->widths[0], room = others < TMI_TEXT_WIDTH ? TMI_TEXT_WIDTH - others : 0;
+    if (room >= TOO_NARROW || room >= l->widths[0]) l->names = room;
+    else l->names = l->widths[0] < TMI_TEXT_WIDTH ? l->widths[0] : TMI_TEXT_WIDTH;
+    l->widths[0] = room;
+    l->whole = others + l->widths[0];
+}
+
 void tmi_table_write(tmi_text *text, const tmi_text_table *table)
 {
     if (table->failed) {
         text->failed = true;
         return;
     }
-    size_t widths[TMI_TABLE_COLUMNS] = {0}, whole = 0;
-    for (size_t i = 0; i < table->rows * table->columns; i++) {
-        size_t width = tmi_text_columns(table->cells[i]);
-        if (width > widths[i % table->columns]) widths[i % table->columns] = width;
-    }
-    for (size_t c = 0; c < table->columns; c++) whole += widths[c] > 0 ? widths[c] + (c > 0 ? 2 : 0) : 0;
-    if (whole > TMI_TEXT_WIDTH && table->align[0] == TMI_LEFT && widths[0] > NARROWEST) {
-        const size_t over = whole - TMI_TEXT_WIDTH, less = widths[0] - NARROWEST < over ? widths[0] - NARROWEST : over;
-        widths[0] -= less;
-        whole -= less;
-    }
+    layout l;
+    fit(&l, table);
     for (size_t r = 0; r < table->rows; r++) {
-        write_row(text, table, table->cells + r * table->columns, widths);
+        write_row(text, table, table->cells + r * table->columns, &l);
         if (r > 0) continue;
-        for (size_t i = 0; i < whole; i++) tmi_text_put(text, "─");
+        for (size_t i = 0; i < l.whole; i++) tmi_text_put(text, "─");
         tmi_text_put(text, "\n");
     }
 }

@@ -24,8 +24,9 @@ void tmi_table_clear(tmi_text_table *table);
 void tmi_table_row(tmi_text_table *table, const char *const *cells);
 void tmi_table_row_taken(tmi_text_table *table, tmi_text *cells); /* the same of texts, which are cleared */
 
-/* Writes the heading, a rule, the rows; two spaces between columns, none at the end of a line. Names in the first column are
- * broken between words where the table would not fit the width. */
+/* Writes the heading, a rule, the rows; two spaces between columns, none at the end of a line. Where the table would not fit the
+ * width, names in the first column are broken between words, or after marks such as _ in long ones; texts in the last column
+ * go below their row, and with little room left the numbers of a row do. */
 void tmi_table_write(tmi_text *text, const tmi_text_table *table);
 
 /* Columns of a terminal that a UTF-8 string takes: wide East Asian letters two, combining marks none. */

@@ -5,22 +5,13 @@
 #include "num/number.h"
 #include "schedule/contributions.h"
 
-bool tmi_needs_frame_units(const tamis_plan *plan)
-{
-    for (size_t i = 0; i < plan->asked_count && plan->design.frame; i++)
-        if (tmi_is_contributed(&plan->statistics[i]) && plan->statistics[i].column->times) return true;
-    return false;
-}
-
 /* Weight times value as it is, and as a release counts it. */
 static double clamped_contribution(const tmi_sample *s, const tmi_plan_column *x, double value, size_t row)
 {
     const tmi_plan_design *d = &s->plan->design;
     const double weight = d->max_weight ? fmin(s->weights[row], tmi_number_nearest(d->max_weight)) : s->weights[row];
     if (x->times) {
-        const int32_t unit = s->frame_units ? s->frame_units[row] : -1;
-        if (unit < 0) return 0;
-        const tmi_grid grid = tmi_unit_grid(&s->frame, x, (size_t)unit);
+        const tmi_grid grid = tmi_unit_grid(&s->frame, x, (size_t)s->frame_units[row]);
         return weight * fmin(fmax(value, grid.from), grid.to);
     }
     const double most = tmi_number_nearest(x->contribution), inside = fmin(fmax(value, x->grid.from), x->grid.to);

@@ -5,9 +5,6 @@
 #include "estimate/sample.h"
 #include "schedule/result.h"
 
-/* Whether rows must be found in the frame: bounds are relative to sizes in it. */
-bool tmi_needs_frame_units(const tamis_plan *plan);
-
 /* Sets by how much a release would change a total, in the rows of its domain, and how many of them it would clamp. */
 void tmi_clamping_of(tmi_result *result, const tmi_sample *sample, const tmi_plan_statistic *statistic, const uint8_t *domain);
 

@@ -240,10 +240,11 @@ tamis_status tmi_estimate(tmi_results *results, const char **note, const tamis_p
     *results = (tmi_results){0};
     TMI_TRY(tmi_results_make(results, plan, NULL, err));
     TMI_TRY(tmi_sample_read(&sample, results->facts, plan, engine, watch, err));
-    TMI_TRY(tmi_sample_variance_make(&variance, &sample, watch, err));
+    TMI_TRY(tmi_sample_variance_make(&variance, &sample, err));
     *note = variance.note;
     results->rows_beyond = sample.rows_beyond;
     results->weights_above = sample.weights_above;
+    results->psus = sample.psus;
     w.values = tmi_alloc(sample.count, sizeof *w.values);
     w.bases = tmi_alloc(sample.count, sizeof *w.bases);
     w.linear = tmi_alloc(sample.count, sizeof *w.linear);

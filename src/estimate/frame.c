@@ -2,63 +2,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/watch.h"
 #include "num/number.h"
 #include "survey/method.h"
-
-/* The probabilities of the frame, and the stratum of each. */
-typedef struct frame {
-    double *pi;
-    int32_t *strata; /* NULL: one stratum */
-    size_t count, room;
-    bool by_strata;
-    const tamis_watch *watch;
-} frame;
-
-static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error *err)
-{
-    frame *f = context;
-    const size_t need = f->count + piece->rows;
-    if (need > f->room) {
-        f->room = need > 2 * f->room ? need : 2 * f->room;
-        double *pi = tmi_realloc(f->pi, f->room, sizeof *pi);
-        if (pi) f->pi = pi;
-        int32_t *strata = f->by_strata ? tmi_realloc(f->strata, f->room, sizeof *strata) : NULL;
-        if (strata) f->strata = strata;
-        if (!pi || (f->by_strata && !strata)) return tmi_fail_memory(err);
-    }
-    memcpy(f->pi + f->count, piece->columns[0], piece->rows * sizeof *f->pi);
-    if (f->by_strata) memcpy(f->strata + f->count, piece->columns[1], piece->rows * sizeof *f->strata);
-    f->count = need;
-    if (tmi_stopped(f->watch, -1, (int64_t)need)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
-    return TAMIS_OK;
-}
-
-static tamis_status read_frame(frame *f, const tamis_plan *plan, tamis_error *err)
-{
-    const tmi_plan_design *d = &plan->design;
-    const tmi_column pi = {.name = d->probability, .kind = TMI_NUMBER, .grid = {.to = 1, .step = 1, .high = 1}};
-    tmi_columns columns = {0};
-    tmi_engine *engine = NULL;
-    tamis_status status;
-    TMI_TRY(tmi_columns_make(&columns, plan, 0, err));
-    f->by_strata = d->by != NULL;
-    const tmi_column *list[] = {&pi, tmi_columns_take(&columns, d->by)};
-    const char *const files[] = {d->frame};
-    const tmi_source source = {.files = files, .file_count = 1};
-    tmi_inventory inventory = {.columns = list, .column_count = f->by_strata ? 2 : 1};
-    TMI_TRY(tmi_engine_open(&engine, TAMIS_ENGINE_FITTING, &source, 0, err));
-    TMI_TRY(engine->describe(engine, &inventory, f->watch, err));
-    TMI_TRY(engine->rows(engine, list, inventory.column_count, take_rows, f, err));
-
-done:
-    if (engine) engine->free(engine);
-    tmi_columns_clear(&columns);
-    return status;
-}
 
 /* The design of a stratum's units, their probabilities below 1 scaled such that they sum to the sample size exactly: in
  * a file they are rounded. */
@@ -159,40 +106,24 @@ done:
     return status;
 }
 
-tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, const tamis_watch *watch, tamis_error *err)
+tamis_status tmi_frame_joint(tmi_sample_variance *v, bool joint, tamis_error *err)
 {
     const tmi_plan_design *d = &v->sample->plan->design;
-    frame f = {.watch = watch};
-    double *pi = NULL;
-    tamis_status status;
-    TMI_TRY(read_frame(&f, v->sample->plan, err));
-    pi = tmi_alloc(f.count, sizeof *pi);
-    if (!pi) {
-        status = tmi_fail_memory(err);
-        goto done;
-    }
-    for (size_t h = 0; h < d->stratum_count; h++) {
+    const tmi_frame_file *f = &v->sample->frame;
+    double *pi = tmi_alloc(f->count, sizeof *pi);
+    tamis_status status = pi ? TAMIS_OK : tmi_fail_memory(err);
+    for (size_t h = 0; status == TAMIS_OK && h < d->stratum_count; h++) {
         size_t count = 0;
-        for (size_t i = 0; i < f.count; i++) {
-            if (f.by_strata && f.strata[i] != (int32_t)h) continue;
-            if (!(f.pi[i] > 0 && f.pi[i] <= 1)) {
-                status = tmi_fail(err, TAMIS_INVALID, "design.frame: a probability is missing, not positive or above 1");
-                goto done;
-            }
-            pi[count++] = f.pi[i];
-            v->frame_squares[h] += f.pi[i] * f.pi[i];
+        for (size_t i = 0; i < f->count; i++) {
+            if ((size_t)f->strata[i] != h) continue;
+            pi[count++] = f->pi[i];
+            v->frame_squares[h] += f->pi[i] * f->pi[i];
         }
-        if (joint && !tmi_method_row(d->method)->joint_by_list) {
+        if (joint && !tmi_method_row(d->method)->joint_by_list)
             status = tmi_fail(err, TAMIS_UNABLE, "with the method %s they depend on the order of the frame",
                               tamis_method_name(d->method));
-            goto done;
-        }
-        if (joint) TMI_TRY(joint_of(v, h, pi, count, err));
+        else if (joint) status = joint_of(v, h, pi, count, err);
     }
-
-done:
-    tmi_free(f.pi);
-    tmi_free(f.strata);
     tmi_free(pi);
     return status;
 }

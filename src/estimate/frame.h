@@ -1,4 +1,4 @@
-/* Joint inclusion probabilities of the sampled units of a pps design, from the file with the probabilities of the whole
+/* Joint inclusion probabilities of the sampled units of a pps design, from the probabilities of the whole
  * frame.                                                                                                             */
 #ifndef TMI_ESTIMATE_FRAME_H
 #define TMI_ESTIMATE_FRAME_H
@@ -12,6 +12,6 @@
  *
  * Errors   UNABLE (no joint probabilities for this method, or too many units), INVALID (the frame does not hold the sampled
  *          units), SYSTEM.                                                                                           */
-tamis_status tmi_frame_joint(tmi_sample_variance *variance, bool joint, const tamis_watch *watch, tamis_error *err);
+tamis_status tmi_frame_joint(tmi_sample_variance *variance, bool joint, tamis_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "estimate/contributions.h"
+#include "estimate/psus.h"
 #include "num/number.h"
 
 void tmi_sample_clear(tmi_sample *s)
@@ -14,6 +15,7 @@ void tmi_sample_clear(tmi_sample *s)
     for (size_t i = 0; s->made && i < s->plan->column_count; i++) tmi_free(s->made[i]);
     tmi_free(s->lists);
     tmi_free(s->made);
+    tmi_free(s->probabilities);
     tmi_free(s->weights);
     tmi_columns_clear(&s->columns);
     tmi_frame_file_clear(&s->frame);
@@ -184,6 +186,24 @@ static double weight_of(const tmi_sample *s, const double *given, size_t row)
     return d->kind->staged ? rate * second_weight(s, row) : rate;
 }
 
+/* Of the rows, or of their units in the frame: as in a release, which does not read the rows' own ones then. */
+static tamis_status set_probabilities(tmi_sample *s, const double *given, tamis_error *err)
+{
+    const char *name = s->plan->design.probability;
+    if (!given && !s->frame_units) return TAMIS_OK;
+    s->probabilities = tmi_alloc(s->count, sizeof *s->probabilities);
+    if (!s->probabilities) return tmi_fail_memory(err);
+    for (size_t row = 0; row < s->count; row++) {
+        if (!given && s->frame_units[row] < 0)
+            return tmi_fail(err, TAMIS_INVALID, "%s: a row's unit is not in design.frame; a release would not count it",
+                            s->plan->privacy.id);
+        s->probabilities[row] = given ? given[row] : s->frame.pi[s->frame_units[row]];
+        if (!(s->probabilities[row] > 0 && s->probabilities[row] <= 1))
+            return tmi_fail(err, TAMIS_INVALID, "%s: a probability is missing, not positive or above 1", name);
+    }
+    return TAMIS_OK;
+}
+
 static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error *err)
 {
     s->weights = tmi_alloc(s->count, sizeof *s->weights);
@@ -192,12 +212,7 @@ static tamis_status set_weights(tmi_sample *s, const double *given, tamis_error 
         s->weights[row] = weight_of(s, given, row);
         if (isnan(s->weights[row]))
             return tmi_fail(err, TAMIS_INVALID, "a row has no weight: its %s is missing, not positive or not a number",
-                            given              ? s->plan->design.weight
-                            : s->probabilities ? s->plan->design.probability
-                                               : "cluster's size");
-        if (s->probabilities && !(s->probabilities[row] > 0 && s->probabilities[row] <= 1))
-            return tmi_fail(err, TAMIS_INVALID, "%s: a probability is missing, not positive or above 1",
-                            s->plan->design.probability);
+                            given ? s->plan->design.weight : "cluster's size");
     }
     return TAMIS_OK;
 }
@@ -307,25 +322,27 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     const tmi_plan_design *d = &plan->design;
     *s = (tmi_sample){.plan = plan};
     reading r = {.sample = s, .watch = watch};
+    tmi_listed_psus psus = {0};
     tamis_status status;
-    TMI_TRY(tmi_columns_make(&s->columns, plan, 0, err));
+    TMI_TRY(tmi_columns_make(&s->columns, plan, TMI_PSUS_COLUMNS, err));
     take_plan_columns(&s->columns, plan);
     const tmi_column *strata = tmi_columns_take(&s->columns, d->by);
     const tmi_column *unit = tmi_columns_add_label(&s->columns, plan->privacy.id);
     const tmi_column *cluster = tmi_columns_add_label(&s->columns, d->cluster);
     const tmi_column *labels = tmi_columns_add_label(&s->columns, d->strata_label);
-    const tmi_column *probability = add_number(&s->columns, d->probability);
+    const tmi_column *probability = d->frame ? NULL : add_number(&s->columns, d->probability);
     const tmi_column *weight = add_number(&s->columns, d->weight);
     const tmi_column *population = add_number(&s->columns, d->second_population);
     const tmi_column *drawn = add_number(&s->columns, d->second_sample);
     const tmi_column *in_frame = NULL;
-    if (tmi_needs_frame_units(plan)) {
+    if (d->frame) {
         TMI_TRY(tmi_frame_file_read(&s->frame, plan, err));
         in_frame = tmi_columns_add(&s->columns, &(tmi_column){.name = plan->privacy.id,
                                                               .kind = TMI_CATEGORY,
                                                               .values = (const char *const *)s->frame.ids,
                                                               .value_count = s->frame.count});
     }
+    TMI_TRY(tmi_psus_add(&psus, &s->columns, plan, err));
     s->lists = tmi_alloc(s->columns.file_count, sizeof *s->lists);
     s->made = tmi_alloc(plan->column_count, sizeof *s->made);
     if (!s->lists || !s->made) {
@@ -340,16 +357,18 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
     s->units = list_of(s, unit);
     s->clusters = list_of(s, cluster);
     s->labels = list_of(s, labels);
-    s->probabilities = list_of(s, probability);
     s->second_population = list_of(s, population);
     s->second_sample = list_of(s, drawn);
     s->frame_units = list_of(s, in_frame);
     TMI_TRY(check_labels(s, err));
     TMI_TRY(make_columns(s, facts, err));
+    TMI_TRY(set_probabilities(s, list_of(s, probability), err));
     TMI_TRY(set_weights(s, list_of(s, weight), err));
     TMI_TRY(count_excess(s, err));
+    if (psus.label) TMI_TRY(tmi_psus_compare(&s->psus, &psus, list_of(s, psus.label), list_of(s, psus.stratum), s->count, err));
 
 done:
+    tmi_psus_clear(&psus);
     if (status != TAMIS_OK) tmi_sample_clear(s);
     return status;
 }

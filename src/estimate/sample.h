@@ -17,13 +17,15 @@ typedef struct tmi_sample {
     void **made;           /* one per column of the plan: values, or bins and indicators made from them */
     const int32_t *strata; /* codes; every row has one */
     const int64_t *units, *clusters, *labels; /* labels: strata of a finished survey */
-    const double *probabilities, *second_population, *second_sample;
+    const double *second_population, *second_sample;
 
-    tmi_frame_file frame;       /* empty: no bound is relative to a size in it */
-    const int32_t *frame_units; /* of such a frame: the place of each row's unit in it, -1: none */
+    tmi_frame_file frame;       /* empty: the plan names none */
+    const int32_t *frame_units; /* the place of each row's unit in it */
 
+    double *probabilities;              /* those of the frame, where there is one; NULL: the design has none */
     double *weights;                    /* how many units a row represents */
     int64_t rows_beyond, weights_above; /* rows beyond rows_per_unit, weights above max_weight: a release cuts them */
+    tmi_psu_misfits psus;
     size_t room;
 } tmi_sample;
 

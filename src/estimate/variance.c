@@ -152,14 +152,14 @@ static bool wants_joint(tmi_variance_method method)
 }
 
 /* The joint probabilities of a pps design, or what is done without them. */
-static tamis_status make_joint(tmi_sample_variance *v, const tamis_watch *watch, tamis_error *err)
+static tamis_status make_joint(tmi_sample_variance *v, tamis_error *err)
 {
     const tmi_plan_design *d = &v->sample->plan->design;
     tamis_error why = {0};
     v->joint = tmi_alloc(d->stratum_count, sizeof *v->joint);
     v->frame_squares = tmi_alloc(d->stratum_count, sizeof *v->frame_squares);
     if (!v->joint || !v->frame_squares) return tmi_fail_memory(err);
-    tamis_status status = d->frame ? tmi_frame_joint(v, wants_joint(v->method), watch, &why)
+    tamis_status status = d->frame ? tmi_frame_joint(v, wants_joint(v->method), &why)
                                    : tmi_fail(&why, TAMIS_UNABLE, "the plan names no frame");
     if (status == TAMIS_OK || !wants_joint(v->method))
         return status == TAMIS_UNABLE ? TAMIS_OK : tmi_fail(err, status, "%s", why.message);
@@ -230,8 +230,7 @@ static bool by_stages(const tmi_plan_design *d)
     return !d->kind->independent && !d->kind->unequal && (usual || !d->kind->equal);
 }
 
-tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *sample, const tamis_watch *watch,
-                                      tamis_error *err)
+tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *sample, tamis_error *err)
 {
     const tmi_plan_design *d = &sample->plan->design;
     tamis_status status;
@@ -241,7 +240,7 @@ tamis_status tmi_sample_variance_make(tmi_sample_variance *v, const tmi_sample *
         TMI_TRY(count_degrees(v, err));
     } else {
         TMI_TRY(make_probabilities(v, err));
-        if (d->kind->unequal && d->kind->fixed_size) TMI_TRY(make_joint(v, watch, err));
+        if (d->kind->unequal && d->kind->fixed_size) TMI_TRY(make_joint(v, err));
     }
     TMI_TRY(calibrate(v, err));
     if (d->kind->in_order && !d->random_order && !v->note)

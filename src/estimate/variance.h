@@ -38,8 +38,7 @@ typedef struct tmi_sample_variance {
 } tmi_sample_variance;
 
 /* Errors   INVALID, UNABLE (weights cannot be calibrated), SYSTEM. */
-tamis_status tmi_sample_variance_make(tmi_sample_variance *variance, const tmi_sample *sample, const tamis_watch *watch,
-                                      tamis_error *err);
+tamis_status tmi_sample_variance_make(tmi_sample_variance *variance, const tmi_sample *sample, tamis_error *err);
 void tmi_sample_variance_clear(tmi_sample_variance *variance);
 
 /* The weights that estimates use: calibrated ones, or the sample's. */

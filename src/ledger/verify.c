@@ -10,7 +10,7 @@
 #include "ledger/ledger.h"
 
 /* A certificate has a few kilobytes, with many statistics megabytes; measurements.json beside it has at most what a ledger
- * keeps, and release.json is not four times as long (535 MB for 2^20 cells). */
+ * keeps, and release.json is not four times as long (about 600 bytes for each of at most 2^20 cells). */
 #define LARGEST_FILE (4 * TAMIS_LEDGER_TEXT)
 
 tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path, tamis_error *err)
@@ -26,8 +26,13 @@ tamis_status tmi_read_certificate(char **bytes, size_t *length, const char *path
                                "cannot be read: %s", strerror(reason));
         goto done;
     }
-    if (!S_ISREG(facts.st_mode) || facts.st_size < 0 || (size_t)facts.st_size > LARGEST_FILE) {
+    if (!S_ISREG(facts.st_mode) || facts.st_size < 0) {
         status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "not a certificate");
+        goto done;
+    }
+    if ((size_t)facts.st_size > LARGEST_FILE) {
+        status = tmi_fail_file(err, TAMIS_INVALID, path, 0, "has %.1f GB, too much to be read; at most %.1f GB are",
+                               (double)facts.st_size / 1e9, (double)LARGEST_FILE / 1e9);
         goto done;
     }
     const size_t size = (size_t)facts.st_size;

@@ -147,6 +147,10 @@ tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_err
                         ", %s noise. Each by itself: every statistic has a table of its own, and nothing is read from the "
                         "tables of the others.",
                         s->gaussian ? "Gaussian" : "Laplace");
+        if (!s->plan->design.kind->takes_all && !s->sampling.clustered)
+            tmi_text_put(&note,
+                         " A fifth of the budget is kept for sampling variances there. This plan divides its budget so that "
+                         "intervals are short, which may take more for variances and leave more noise.");
         put_strategy(&note, &c, 1, law_of(&c, 1));
         if (c.list[1].possible && c.list[1].loss.rho && !s->plan->privacy.loss.delta)
             tmi_text_put(&note, " That meets the plan's epsilon with a delta of " TMI_DELTA_TRIED ".");

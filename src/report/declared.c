@@ -84,7 +84,8 @@ static void add_frame(tmi_lines *lines, const tmi_schedule *s)
         tmi_text_format(&words, " units with probabilities from %.4g", tmi_number_nearest(f->smallest));
         if (f->largest) tmi_text_format(&words, " to %.4g", tmi_number_nearest(f->largest));
         if (f->largest && f->certain > 0)
-            tmi_text_format(&words, ", %lld of them certain to be drawn, all in the file", (long long)f->certain);
+            tmi_text_format(&words, ", %lld of them certain to be drawn%s", (long long)f->certain,
+                            s->sampling.parts == 2 ? "" : ", all in the file"); /* checked where it matters */
         tmi_lines_take(lines, &words);
     }
 }

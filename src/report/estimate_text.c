@@ -40,6 +40,18 @@ static void write_facts(tmi_text *text, const tmi_results *results)
         write_fact(text, plan->privacy.id, results->rows_beyond,
                    "row is beyond rows_per_unit; a release keeps a random subset of at most that many rows per unit",
                    "rows are beyond rows_per_unit; a release keeps a random subset of at most that many rows per unit");
+    if (results->psus.rows > 0)
+        write_fact(
+            text, "psus", results->psus.rows,
+            "row is of a cluster that is not in the list; a release counts it, but its standard errors leave it out",
+            "rows are of clusters that are not in the list; a release counts them, but its standard errors leave them out");
+    if (results->psus.clusters > 0)
+        write_fact(
+            text, "psus", results->psus.clusters,
+            "cluster of the list has no rows; a release takes it as one that adds nothing, and its standard errors are "
+            "wrong if it is misspelt",
+            "clusters of the list have no rows; a release takes them as ones that add nothing, and its standard errors are "
+            "wrong if they are misspelt");
     if (results->weights_above > 0)
         write_fact(text, plan->design.weight ? plan->design.weight : "weights", results->weights_above,
                    "weight is above max_weight; a release counts it as max_weight",

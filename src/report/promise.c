@@ -54,16 +54,16 @@ void tmi_unit_words(tmi_text *text, const tamis_plan *plan)
 
 void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
 {
-    tmi_text line;
+    tmi_text title, line;
+    tmi_text_init(&title);
     tmi_text_init(&line);
     tmi_describe_design(&line, &plan->design);
     tmi_unit_words(&line, plan);
-    tmi_text_format(text, plan->wave.name ? "%s, wave %s: %s\n" : "%s%s: %s\n", plan->survey,
+    tmi_text_format(&title, plan->wave.name ? "%s, wave %s: %s" : "%s%s: %s", plan->survey,
                     plan->wave.name ? plan->wave.name : "", what);
-    if (line.failed) text->failed = true;
-    else tmi_text_wrap(text, "", "  ", line.bytes);
+    tmi_text_wrap_taken(text, "", "  ", &title);
+    tmi_text_wrap_taken(text, "", "  ", &line);
     tmi_text_put(text, "\n");
-    tmi_text_clear(&line);
 }
 
 /* ---- JSON ---- */

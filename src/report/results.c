@@ -87,32 +87,6 @@ static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_resu
     tmi_json_close(out, '}');
 }
 
-/* Whether a measurement bears on a statistic: it is of the same rows, and has one of its axes or counts all rows. */
-static bool bears_on(const tmi_measurement *m, const tmi_reading_of *r)
-{
-    if (m->shape.world != r->world) return false;
-    for (size_t i = 0; i < m->shape.axis_count; i++)
-        for (size_t k = 0; k < r->axis_count; k++)
-            if (m->shape.axes[i] == r->axes[k]) return true;
-    return m->shape.axis_count == 0 || r->axis_count == 0;
-}
-
-static void put_measured_in(tmi_json_out *out, const tmi_schedule *schedule, size_t statistic)
-{
-    const tmi_plan_statistic *s = &schedule->plan->statistics[statistic];
-    const bool of_curve = tmi_is_of_distribution(s->kind); /* then it is measured as the shares are that it is read from */
-    const tmi_reading_of *r = &schedule->workload.readings[of_curve ? schedule->plan->curves[s->curve].first : statistic];
-    tmi_json_add_open(out, "measured_in", '[');
-    for (size_t i = 0; !r->known && i < schedule->measurement_count; i++) {
-        if (!bears_on(&schedule->measurements[i], r)) continue;
-        tmi_text name;
-        tmi_text_init(&name);
-        tmi_measurement_name(&name, &schedule->measurements[i], &schedule->workload);
-        tmi_json_put_taken(out, &name);
-    }
-    tmi_json_close(out, ']');
-}
-
 static void put_column(tmi_json_out *out, const tmi_plan_statistic *s)
 {
     tmi_text name;
@@ -153,7 +127,7 @@ static void put_shrinkage(tmi_json_out *out, const tmi_shrunk *s)
     tmi_json_close(out, '}');
 }
 
-static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result *result)
+static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_measured_in *measured_in, const tmi_result *result)
 {
     const tmi_plan_statistic *s = &r->plan->statistics[result->statistic];
     tmi_json_open(out, '{');
@@ -176,7 +150,7 @@ static void put_result(tmi_json_out *out, const tmi_results *r, const tmi_result
     put_interval(out, r, result);
     if (!isnan(result->bias)) tmi_json_add_real(out, "bias_at_most", result->bias);
     put_shrinkage(out, &result->shrunk);
-    if (r->schedule) put_measured_in(out, r->schedule, result->statistic);
+    if (r->schedule) tmi_put_measured_in(out, measured_in, result->statistic);
     if (result->reason) tmi_json_add_string(out, "reason", result->reason);
     if (result->outside_range) tmi_json_add_boolean(out, "outside_range", true);
     if (!isnan(result->clamped)) {
@@ -210,6 +184,12 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
     for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);
     if (r->plan->privacy.id) tmi_json_add_integer(out, "rows_beyond_rows_per_unit", r->rows_beyond);
     if (r->plan->design.max_weight) tmi_json_add_integer(out, "weights_above_max_weight", r->weights_above);
+    if (r->psus.listed) {
+        tmi_json_add_open(out, "psus", '{');
+        tmi_json_add_integer(out, "rows_not_listed", r->psus.rows);
+        tmi_json_add_integer(out, "clusters_without_rows", r->psus.clusters);
+        tmi_json_close(out, '}');
+    }
     tmi_json_add_open(out, "columns", '{');
     for (size_t i = 0; i < r->plan->column_count; i++) {
         const tmi_plan_column *column = &r->plan->columns[i];
@@ -227,16 +207,20 @@ static tmi_watch *watch_of(const tmi_results *r) { return r->schedule ? r->sched
 
 static void put_results(tmi_json_out *out, const tmi_results *r)
 {
+    tmi_measured_in measured_in = {0};
+    if (r->schedule && !tmi_measured_in_init(&measured_in, r->schedule)) out->text->failed = true;
     tmi_json_open(out, '{');
     tmi_json_add_integer(out, "tamis", 1);
     tmi_json_add_string(out, "survey", r->plan->survey);
     if (r->plan->wave.name) tmi_json_add_string(out, "wave", r->plan->wave.name);
     tmi_json_add_boolean(out, "protected", r->schedule != NULL);
     tmi_json_add_open(out, "results", '[');
-    for (size_t i = 0; i < r->count && !out->text->failed; i++) put_result(out, r, &r->list[i]);
+    for (size_t i = 0; i < r->count && !out->text->failed; i++) put_result(out, r, &measured_in, &r->list[i]);
     tmi_json_close(out, ']');
+    if (r->schedule) tmi_put_tables_measured_in(out, &measured_in);
     put_promises(out, r);
     tmi_json_close(out, '}');
+    tmi_measured_in_clear(&measured_in);
 }
 
 tamis_status tmi_results_json(char **text, const tmi_results *r, tamis_error *err)

@@ -33,6 +33,22 @@ void tmi_result_title(tmi_text *text, const tamis_plan *plan, const tmi_result *
 size_t tmi_group_of(const tmi_plan_statistic *statistic, size_t cell);
 double tmi_at_of(const tmi_plan_statistic *statistic, size_t cell);
 
+/* Which tables each statistic rests on: lists that are numbered in the order of the statistics, equal ones once. */
+typedef struct tmi_measured_in {
+    const tmi_schedule *schedule;
+    size_t *list_of; /* of a statistic, from 1; 0: nothing was measured */
+    bool *tables;    /* of a list, one per measurement */
+    size_t count;
+} tmi_measured_in;
+
+/* False, and nothing to clear, if there is no memory. */
+bool tmi_measured_in_init(tmi_measured_in *measured_in, const tmi_schedule *schedule);
+void tmi_measured_in_clear(tmi_measured_in *measured_in);
+
+/* "measured_in" of a result, the number of its list or null; and of the release, the lists by their numbers. */
+void tmi_put_measured_in(tmi_json_out *out, const tmi_measured_in *measured_in, size_t statistic);
+void tmi_put_tables_measured_in(tmi_json_out *out, const tmi_measured_in *measured_in);
+
 /* {"stype": "E"} */
 void tmi_put_group(tmi_json_out *out, const tmi_plan_column *const *by, size_t by_count, size_t cell);
 

@@ -16,9 +16,9 @@ static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const
     return tmi_table_information_make(&c->information, p->effects, shape, err);
 }
 
-/* The variance of an aim's noise from one table that has all of the budget. */
-static tamis_status try_form(double *least, tmi_problem *p, const tmi_aims *a, const tmi_aim *aim, const tmi_shape *shape,
-                             tmi_table_form form, tamis_error *err)
+/* The variance of an aim's noise from one table that has all of the budget, if it is less than with another form. */
+static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, const tmi_aim *aim,
+                             const tmi_shape *shape, tmi_table_form form, tamis_error *err)
 {
     tmi_candidate c = {0};
     tmi_shape own = *shape;
@@ -29,20 +29,23 @@ static tamis_status try_form(double *least, tmi_problem *p, const tmi_aims *a, c
     double whole = 1;
     const tmi_strategy alone = {.tables = (const tmi_candidate **)&table, .parts = &whole, .count = 1};
     tmi_budget_solve(p, &alone);
-    *least = fmin(*least, tmi_aim_noise(p, aim));
+    const double noise = tmi_aim_noise(p, aim);
+    if (noise < *least) *best = form;
+    *least = fmin(*least, noise);
     tmi_table_information_clear(&c.information);
     return TAMIS_OK;
 }
 
-static tamis_status alone(double *variance, tmi_problem *p, const tmi_aims *a, size_t i, tamis_error *err)
+static tamis_status alone(double *variance, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, size_t i, tamis_error *err)
 {
     const tmi_shape *shape = &a->supports[a->own_support[i]];
     tamis_status status;
     *variance = INFINITY;
-    TMI_TRY(try_form(variance, p, a, &a->list[i], shape, TMI_FULL, err));
+    *best = TMI_FULL;
+    TMI_TRY(try_form(variance, best, p, a, &a->list[i], shape, TMI_FULL, err));
     if (shape->axis_count == 1 && p->effects->axes[shape->axes[0]].degree > 0) {
-        TMI_TRY(try_form(variance, p, a, &a->list[i], shape, TMI_RAW, err));
-        TMI_TRY(try_form(variance, p, a, &a->list[i], shape, TMI_CENTRED, err));
+        TMI_TRY(try_form(variance, best, p, a, &a->list[i], shape, TMI_RAW, err));
+        TMI_TRY(try_form(variance, best, p, a, &a->list[i], shape, TMI_CENTRED, err));
     }
 
 done:
@@ -59,17 +62,52 @@ static size_t place_of(const tamis_plan *plan, size_t statistic)
     return statistic;
 }
 
-tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *s, tmi_problem *p, const tmi_aims *a, tamis_error *err)
+void tmi_baseline_tables_clear(tmi_baseline_tables *t)
+{
+    tmi_free(t->shapes);
+    tmi_free(t->parts);
+    *t = (tmi_baseline_tables){0};
+}
+
+static tamis_status tables_make(tmi_baseline_tables *t, const tmi_aims *a, tamis_error *err)
+{
+    *t = (tmi_baseline_tables){.shapes = tmi_alloc(a->support_count, sizeof *t->shapes),
+                               .parts = tmi_alloc(a->support_count, sizeof *t->parts),
+                               .count = a->support_count};
+    if (!t->shapes || !t->parts) return tmi_fail_memory(err);
+    for (size_t k = 0; k < t->count; k++) t->shapes[k] = a->supports[k];
+    return TAMIS_OK;
+}
+
+/* Supports of no statistic serve sampling variances, or counts beside the statistics: they share what is kept. */
+static void share_rest(tmi_baseline_tables *t)
+{
+    double given = 0, others = 0;
+    for (size_t k = 0; k < t->count; k++) {
+        given += t->parts[k];
+        others += t->parts[k] == 0;
+    }
+    const double rest = others > 0 ? fmax(1 - given, 1 - FOR_SUMS) : 0;
+    for (size_t k = 0; k < t->count; k++) t->parts[k] = t->parts[k] > 0 ? t->parts[k] / given * (1 - rest) : rest / others;
+}
+
+tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *s, tmi_problem *p,
+                                const tmi_aims *a, tamis_error *err)
 {
     const size_t count = s->plan->statistic_count;
     double *roots = tmi_alloc(count, sizeof *roots), all = 0;
+    bool *placed = tmi_alloc(count, sizeof *placed); /* its part is in the tables */
     const bool squares = !s->plan->design.kind->takes_all && !s->sampling.clustered;
+    tmi_baseline_tables made = {0};
     tamis_status status = TAMIS_OK;
-    if (!roots) return tmi_fail_memory(err);
+    if (!roots || !placed) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tables_make(&made, a, err));
     for (size_t i = 0; i < a->count; i++) {
+        tmi_table_form form;
         variances[i] = NAN;
         if (a->statistics[i] == SIZE_MAX) continue;
-        TMI_TRY(alone(&variances[i], p, a, i, err));
+        TMI_TRY(alone(&variances[i], &form, p, a, i, err));
+        made.shapes[a->own_support[i]].form = form;
         const double demand = a->list[i].share * variances[i] / (a->sizes[i] * a->sizes[i]);
         if (isfinite(demand)) roots[place_of(s->plan, a->statistics[i])] += demand;
     }
@@ -79,38 +117,116 @@ tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *s, tmi_pr
     }
     for (size_t i = 0; i < a->count; i++) {
         if (a->statistics[i] == SIZE_MAX) continue;
-        const double root = roots[place_of(s->plan, a->statistics[i])],
-                     part = root > 0 ? (squares ? FOR_SUMS : 1) * root / all : 0;
+        const size_t place = place_of(s->plan, a->statistics[i]);
+        const double part = roots[place] > 0 ? (squares ? FOR_SUMS : 1) * roots[place] / all : 0;
         variances[i] = part > 0 ? variances[i] / (p->gaussian ? part : part * part) : INFINITY;
+        if (!placed[place]) made.parts[a->own_support[i]] += part;
+        placed[place] = true;
     }
+    share_rest(&made);
+    if (tables) *tables = made;
 
 done:
+    if (!tables || status != TAMIS_OK) tmi_baseline_tables_clear(&made);
     tmi_free(roots);
+    tmi_free(placed);
     return status;
 }
 
-/* The information of the schedule's own tables. */
-static tamis_status inform(tmi_problem *p, const tmi_schedule *s, const tmi_aims *a, tamis_error *err)
+tmi_problem tmi_problem_of(tmi_aims *a, const tmi_schedule *s, bool gaussian, double budget)
 {
-    const size_t count = s->measurement_count;
+    return (tmi_problem){.effects = &a->effects,
+                         .aims = a->list,
+                         .aim_count = a->count,
+                         .gaussian = gaussian,
+                         .budget = budget,
+                         .prior = tmi_pool_prior(s),
+                         .of_others = tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS,
+                         .pooled = a->pools,
+                         .means = a->pools + a->pool_count,
+                         .pools = a->pool_count,
+                         .weights = a->weights};
+}
+
+double tmi_objective_of(tmi_problem *p, const tmi_strategy *strategy, const double *shares)
+{
+    double sum = 0;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->aim_count; i++) {
+        const double variance = tmi_aim_variance(p, &p->aims[i]);
+        if (variance > 0) sum += shares[i] * log(variance);
+    }
+    return sum;
+}
+
+/* The information of tables, and the objective if there is room for it. */
+static tamis_status inform(double *objective, tmi_problem *p, const tmi_aims *a, const tmi_shape *shapes, const double *parts,
+                           size_t count, tamis_error *err)
+{
     tmi_candidate *list = tmi_alloc(count, sizeof *list);
     const tmi_candidate **tables = tmi_alloc(count, sizeof *tables);
-    double *parts = tmi_alloc(count, sizeof *parts);
+    double *own = tmi_alloc(count, sizeof *own), *shares = tmi_alloc(a->count, sizeof *shares);
     size_t made = 0;
     tamis_status status = TAMIS_OK;
-    if (!list || !tables || !parts) TMI_TRY(tmi_fail_memory(err));
+    if (!list || !tables || !own || !shares) TMI_TRY(tmi_fail_memory(err));
     for (; made < count; made++) {
-        TMI_TRY(candidate_make(&list[made], p, a, &s->measurements[made].shape, err));
+        TMI_TRY(candidate_make(&list[made], p, a, &shapes[made], err));
         tables[made] = &list[made];
-        parts[made] = tmi_number_nearest(s->measurements[made].part) / p->budget;
+        own[made] = parts[made];
     }
-    tmi_budget_solve(p, &(tmi_strategy){.tables = tables, .parts = parts, .count = count});
+    for (size_t i = 0; i < a->count; i++) shares[i] = a->list[i].share;
+    const tmi_strategy strategy = {.tables = tables, .parts = own, .count = count};
+    if (objective) *objective = tmi_objective_of(p, &strategy, shares);
+    else tmi_budget_solve(p, &strategy);
 
 done:
     for (size_t k = 0; k < made; k++) tmi_table_information_clear(&list[k].information);
     tmi_free(list);
     tmi_free(tables);
+    tmi_free(own);
+    tmi_free(shares);
+    return status;
+}
+
+/* The same of the schedule's own tables. */
+static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_schedule *s, const tmi_aims *a, tamis_error *err)
+{
+    const size_t count = s->measurement_count;
+    tmi_shape *shapes = tmi_alloc(count, sizeof *shapes);
+    double *parts = tmi_alloc(count, sizeof *parts);
+    tamis_status status = TAMIS_OK;
+    if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < count; k++) {
+        shapes[k] = s->measurements[k].shape;
+        parts[k] = tmi_number_nearest(s->measurements[k].part) / p->budget;
+    }
+    TMI_TRY(inform(objective, p, a, shapes, parts, count, err));
+
+done:
+    tmi_free(shapes);
     tmi_free(parts);
+    return status;
+}
+
+tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_schedule *s, tamis_error *err)
+{
+    tmi_aims a = {0};
+    tmi_baseline_tables tables = {0};
+    double *noise = NULL;
+    tamis_status status;
+    *now = *alone = NAN;
+    TMI_TRY(tmi_aims_make(&a, s, err));
+    if (!(noise = tmi_alloc(a.count, sizeof *noise))) TMI_TRY(tmi_fail_memory(err));
+    tmi_problem p = tmi_problem_of(&a, s, s->gaussian, tmi_number_nearest(s->spent));
+    for (size_t k = 0; k < a.support_count; k++) TMI_TRY(tmi_effects_take_shape(&a.effects, &a.supports[k], err));
+    TMI_TRY(tmi_baseline_noise(noise, &tables, s, &p, &a, err));
+    TMI_TRY(inform(alone, &p, &a, tables.shapes, tables.parts, tables.count, err));
+    TMI_TRY(inform_of(now, &p, s, &a, err));
+
+done:
+    tmi_baseline_tables_clear(&tables);
+    tmi_free(noise);
+    tmi_aims_clear(&a);
     return status;
 }
 
@@ -130,8 +246,8 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
                      .gaussian = s->gaussian,
                      .budget = tmi_number_nearest(s->spent),
                      .weights = a.weights};
-    TMI_TRY(tmi_baseline_noise(alone, s, &p, &a, err));
-    TMI_TRY(inform(&p, s, &a, err));
+    TMI_TRY(tmi_baseline_noise(alone, NULL, s, &p, &a, err));
+    TMI_TRY(inform_of(NULL, &p, s, &a, err));
     for (size_t k = 0; k < a.count; k++)
         if (a.statistics[k] != SIZE_MAX) ratios[a.statistics[k]] = sqrt(alone[k] / tmi_aim_noise(&p, &a.list[k]));
     for (size_t i = 0; i < s->plan->asked_count; i++) {

@@ -5,10 +5,27 @@
 
 #include "schedule/aims.h"
 
+/* Tables that give each statistic at most that noise, one per support: each in the form that serves its statistics best. */
+typedef struct tmi_baseline_tables {
+    tmi_shape *shapes;
+    double *parts; /* of the budget; they add up to 1 */
+    size_t count;
+} tmi_baseline_tables;
+
+void tmi_baseline_tables_clear(tmi_baseline_tables *tables);
+
 /* The variance of the noise of each aim, NaN for those of no statistic. Budgets are split so that the expected squares of
- * relative errors add up to least, a fifth being kept for sampling variances where these need squares. Errors: SYSTEM. */
-tamis_status tmi_baseline_noise(double *variances, const tmi_schedule *schedule, tmi_problem *problem, const tmi_aims *aims,
-                                tamis_error *err);
+ * relative errors add up to least, a fifth being kept for sampling variances where these need squares. `tables` may be NULL.
+ * Errors: SYSTEM; there are no tables then. */
+tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *schedule,
+                                tmi_problem *problem, const tmi_aims *aims, tamis_error *err);
+
+/* The search's problem of a schedule; and its measure of a strategy, the sum of share * log T over all aims. */
+tmi_problem tmi_problem_of(tmi_aims *aims, const tmi_schedule *schedule, bool gaussian, double budget);
+double tmi_objective_of(tmi_problem *problem, const tmi_strategy *strategy, const double *shares);
+
+/* That measure of the schedule's tables and of those that give each statistic by itself. Errors: SYSTEM. */
+tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_schedule *schedule, tamis_error *err);
 
 /* For each statistic, the standard deviation of that noise over the one that the schedule's tables give; NaN where nothing is
  * measured for it. Errors: SYSTEM. */

@@ -6,6 +6,7 @@
  * looks at nothing but the plan. Parts are rounded to integers of 12 bits, so that they are short fractions; they add up to the
  * whole exactly. */
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "engine/core/engine.h"
@@ -74,17 +75,6 @@ static bool raise_shares(tmi_search *search, const tmi_strategy *strategy, const
     return any;
 }
 
-static double objective_of(tmi_problem *p, const tmi_strategy *strategy, const double *shares)
-{
-    double sum = 0;
-    tmi_budget_inform(p, strategy);
-    for (size_t i = 0; i < p->aim_count; i++) {
-        const double variance = tmi_aim_variance(p, &p->aims[i]);
-        if (variance > 0) sum += shares[i] * log(variance);
-    }
-    return sum;
-}
-
 /* Searches again with other shares until no statistic has more noise than by itself, or as long as it helps. */
 static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const double *ceilings,
                          tamis_error *err)
@@ -117,6 +107,37 @@ static void limit_variances(tmi_strategy *s, double most)
         s->parts[k] *= s->tables[k]->shape.family >= TMI_SPREAD ? most / all : (1 - most) / (1 - all);
 }
 
+/* Each statistic by itself, if that is better by the measure of the search: it may have ended elsewhere, and what it found may
+ * have become worse since, held to ceilings and limits. */
+static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const tmi_baseline_tables *alone, const double *shares,
+                              double most, tamis_error *err)
+{
+    const size_t count = found->best.count;
+    const tmi_strategy now = {tmi_alloc(count, sizeof *now.tables), tmi_alloc(count, sizeof *now.parts), count};
+    bool put = false;
+    tamis_status status = TAMIS_OK;
+    if (!now.tables || !now.parts) TMI_TRY(tmi_fail_memory(err));
+    if (count == 0) goto done;
+    memcpy(now.tables, found->best.tables, count * sizeof *now.tables);
+    memcpy(now.parts, found->best.parts, count * sizeof *now.parts);
+    TMI_TRY(tmi_search_put(&put, found, search, alone->shapes, alone->parts, alone->count, err));
+    if (!put) goto done;
+    limit_variances(&found->best, most);
+    const double objective = tmi_objective_of(&search->problem, &found->best, shares);
+    if (objective < found->objective) {
+        found->objective = objective;
+        goto done;
+    }
+    memcpy(found->best.tables, now.tables, count * sizeof *now.tables);
+    memcpy(found->best.parts, now.parts, count * sizeof *now.parts);
+    found->best.count = count;
+
+done:
+    tmi_free(now.tables);
+    tmi_free(now.parts);
+    return status;
+}
+
 /* `rough`: only what a search starts with. */
 static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, bool rough,
                               tamis_error *err)
@@ -127,17 +148,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                               [TMI_SPREAD] = true,
                                               [TMI_CLAMPED] = true}; /* a group
                                                                                                       may be left */
-    tmi_search search = {.problem = {.effects = &aims->effects,
-                                     .aims = aims->list,
-                                     .aim_count = aims->count,
-                                     .gaussian = gaussian,
-                                     .budget = budget,
-                                     .prior = tmi_pool_prior(s),
-                                     .of_others = tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS,
-                                     .pooled = aims->pools,
-                                     .means = aims->pools + aims->pool_count,
-                                     .pools = aims->pool_count,
-                                     .weights = aims->weights},
+    tmi_search search = {.problem = tmi_problem_of(aims, s, gaussian, budget),
                          .motions = aims->motions,
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
@@ -149,21 +160,25 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                          .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
     tmi_found_tables found = {0};
+    tmi_baseline_tables alone = {0};
+    const double most = s->sampling.lonely ? FOR_NO_VARIANCES : FOR_VARIANCES;
     tamis_status status = TAMIS_OK;
     if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
     TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
     if (!rough) {
-        TMI_TRY(tmi_baseline_noise(ceilings, s, &search.problem, aims, err));
+        TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
         TMI_TRY(hold(&found, &search, aims, ceilings, err));
     }
-    limit_variances(&found.best, s->sampling.lonely ? FOR_NO_VARIANCES : FOR_VARIANCES);
-    found.objective = objective_of(&search.problem, &found.best, shares);
+    limit_variances(&found.best, most);
+    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
+    if (!rough) TMI_TRY(fall_back(&found, &search, &alone, shares, most, err));
     if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, gaussian, err));
 
 done:
     tmi_found_tables_clear(&found);
+    tmi_baseline_tables_clear(&alone);
     tmi_free(ceilings);
     tmi_free(shares);
     return status;

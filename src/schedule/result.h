@@ -67,6 +67,13 @@ typedef struct tmi_column_facts {
     int64_t outside_bounds;
 } tmi_column_facts;
 
+/* How rows and the public list of sampled clusters differ; inside the agency only. */
+typedef struct tmi_psu_misfits {
+    bool listed;      /* the plan has such a list */
+    int64_t rows;     /* whose cluster is not in it */
+    int64_t clusters; /* of the list that have no rows */
+} tmi_psu_misfits;
+
 typedef struct tmi_results {
     const tamis_plan *plan;
     const tmi_schedule *schedule; /* NULL: not protected */
@@ -76,6 +83,7 @@ typedef struct tmi_results {
     size_t count, all; /* those that were asked for; and with the shares that distribution functions are made of, after them */
     tmi_column_facts *facts;            /* estimate only: one per column of the plan */
     int64_t rows_beyond, weights_above; /* estimate only: what a release would leave out or clamp */
+    tmi_psu_misfits psus;               /* estimate only */
 } tmi_results;
 
 /* Room for every cell of every statistic. */

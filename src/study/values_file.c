@@ -62,7 +62,7 @@ done:
 
 /* ---- release.json ---- */
 
-#define LARGEST_FILE (64 << 20) /* bytes; a release of a million numbers has less */
+#define LARGEST_FILE (1L << 30) /* bytes; release.json has about 600 for each of at most 2^20 numbers */
 
 static tamis_status read_json(tmi_value **document, const char *path, tamis_error *err)
 {
@@ -71,8 +71,11 @@ static tamis_status read_json(tmi_value **document, const char *path, tamis_erro
     long length = 0;
     FILE *file = fopen(path, "rb");
     if (!file) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "cannot be read");
-    if (fseek(file, 0, SEEK_END) != 0 || (length = ftell(file)) < 0 || length > LARGEST_FILE || fseek(file, 0, SEEK_SET) != 0)
+    if (fseek(file, 0, SEEK_END) != 0 || (length = ftell(file)) < 0 || fseek(file, 0, SEEK_SET) != 0)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "is no release.json"));
+    if (length > LARGEST_FILE)
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, path, 0, "has %.1f GB, too much to be read; at most %.1f GB are",
+                              (double)length / 1e9, (double)LARGEST_FILE / 1e9));
     bytes = tmi_alloc((size_t)length, 1);
     if (!bytes) TMI_TRY(tmi_fail_memory(err));
     if (fread(bytes, 1, (size_t)length, file) != (size_t)length)

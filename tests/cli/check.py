@@ -25,6 +25,20 @@ def prints_a_preview_that_fits_the_terminal():
 
 
 @case
+def tables_fit_the_terminal_with_long_names_and_numbers():
+    plans = [TOP / "examples" / "coverage" / f"{name}.yaml" for name in ("persons-suppress", "persons-calibrated", "belgium-srs")]
+    for text in [PLAN] + [plan.read_text() for plan in plans]:
+        names = re.findall(r"(?m)^  (\w+):", re.search(r"(?m)^columns:\n((?:[ #].*\n|\n)+)", text).group(1))
+        for name in names:
+            text = re.sub(rf"\b{name}\b", name + "_of_household_reference_person", text)
+        for more in ([], ["--all"], ["--compare"]):
+            done = check(text, *more)
+            assert done.returncode == OK and all(len(line) <= 80 for line in done.stdout.splitlines()), done.stdout
+            joined = re.sub(r"\s", "", done.stdout)
+            assert any(f"of{name}_of_household_reference_person" in joined for name in names), done.stdout
+
+
+@case
 def reads_no_data():
     assert check(PLAN.replace("apisrs.csv", "no-such-file.csv")).returncode == OK
 
@@ -62,7 +76,7 @@ def counts_that_the_design_states_need_no_table():
     plan = PLAN.replace("srs: {population: 6194, sample: 200}", "stratified: {by: stype, within: " + strata)
     for statistics in ("  - {count: units, by: stype}\n", "  - {count: units, by: stype}\n  - {total: enroll, by: stype}\n"):
         done = check(re.sub("statistics:\n.*budget", "statistics:\n" + statistics + "budget", plan, flags=re.S))
-        assert done.returncode == OK and re.search("count of units by stype +known", done.stdout), done
+        assert done.returncode == OK and re.search(r"count of units by\s+stype\s+known", done.stdout), done
 
 
 @case

@@ -5,7 +5,7 @@ its estimates and standard errors; README.md there names the sources of the data
 """
 import csv
 import json
-
+import math
 import pathlib
 import tempfile
 
@@ -184,6 +184,49 @@ def what_a_release_would_cut_is_told():
                           "{x: {from: 0, to: 9, step: 1}}")
     assert told["rows_beyond_rows_per_unit"] == 0 and told["weights_above_max_weight"] == 0, told
     assert "beyond" not in text and "above" not in text, text
+
+
+@case
+def fractions_in_a_frame_are_numbers():
+    """The probabilities and sizes of the frame, as a release reads them: 1/3 is a number, and what a row says itself is not read."""
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: d.csv}\nstatistics: [{total: x}]\nprivacy: {epsilon: 1, id: u}\n"
+            "columns: {x: {from: 0, to: {times: 2, of: z}, step: 1, missing: none}}\n"
+            "design: {pps: {method: sampford, probability: p, sample: 2, frame: frame.csv}}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        def told(third, rows="u,x\n1,1\n2,2\n"):
+            frame = "u,p,z\n" + "".join(f"{u},{third},{z}\n" for u, z in enumerate(["7/2"] * 3 + ["3.5"] * 3))
+            for name, text in ("d.csv", rows), ("frame.csv", frame), ("p.yaml", plan):
+                pathlib.Path(folder, name).write_text(text)
+            return tamis("estimate", "p.yaml", "--json", "--quiet", cwd=folder)
+        exact, rounded = told("1/3"), told("0.333333333333333")
+        assert exact.returncode == rounded.returncode == OK, (exact, rounded)
+        one, two = (json.loads(done.stdout)["results"][0] for done in (exact, rounded))
+        assert one["estimate"] == 9 and math.isclose(one["se"], two["se"], rel_tol=1e-9), (one, two)
+        done = told("1/3", "u,x\n1,1\nstranger,2\n")
+        assert done.returncode == INVALID and "u: a row's unit is not in design.frame" in done.stderr, done.stderr
+
+
+@case
+def rows_and_the_list_of_clusters_are_compared():
+    """Labels begin again in each stratum: 1, 2 in p and 2, 3 in q. The list has 3 in p, which no row has, and not 3 in q."""
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: d.csv}\ncolumns: {x: {from: 0, to: 9, step: 1}}\nstatistics: [{total: x}]\n"
+            "privacy: {epsilon: 1}\nbudget: {epsilon: 9}\nledger: l\n"
+            "design: {weights: {STRATAcluster: c, psus: psus.csv}, weight: w, max_weight: 4}\n")
+    rows = "x,w,s,c\n" + "1,2,p,1\n1,2,p,2\n5,2,q,2\n3,2,q,3\n4,2,q,3\n"
+    cases = [("strata: s, ", "s,c\np,1\np,2\np,3\nq,2\n", 2, 1), ("strata: s, ", "s,c\np,1\np,2\nq,3\nq,2\n", 0, 0),
+             ("", "c\n1\n3\n8\n9\n", 2, 2), ("strata: s, ", "s,c\nr,1\nr,2\np,1\np,2\n", 3, 2)]
+    for strata, listed, unlisted, empty in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in ("d.csv", rows), ("psus.csv", listed), ("p.yaml", plan.replace("STRATA", strata)):
+                pathlib.Path(folder, name).write_text(text)
+            json_, text, release = (tamis(*words, "--quiet", cwd=folder) for words in (
+                ("estimate", "p.yaml", "--json"), ("estimate", "p.yaml"), ("release", "p.yaml", "--out", "out")))
+            assert json_.returncode == text.returncode == release.returncode == OK, (json_, text, release)
+            assert json.loads(json_.stdout)["psus"] == {"rows_not_listed": unlisted, "clusters_without_rows": empty}, json_.stdout
+            assert ("in the list; a release counts" in text.stdout) == (unlisted > 0), text.stdout
+            assert ("no rows; a release takes" in text.stdout) == (empty > 0), text.stdout
+            published = "".join(path.read_text() for path in pathlib.Path(folder, "out").iterdir())
+            assert "not_listed" not in published and "without_rows" not in published
 
 
 @case

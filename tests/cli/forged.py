@@ -196,6 +196,28 @@ def an_edited_file_is_found_by_its_hash_and_by_what_it_says():
 
 
 @case
+def the_tables_that_results_rest_on_follow():
+    """A list with a table that was not measured, and a result that names a list which is not there."""
+    with place() as folder:
+        out = release(folder, "out")
+        kept, text = read(out), (out / "release.json").read_text()
+        genuine = json.loads(text)
+        assert genuine["measured_in"]["1"] and genuine["results"][0]["measured_in"] == "1", genuine["measured_in"]
+        for field in "measured_in", "results":
+            lie, forged = copy.deepcopy(genuine), copy.deepcopy(kept)
+            if field == "results":
+                lie["results"][0]["measured_in"] = "9"
+            else:
+                lie["measured_in"]["1"][0] = "rows by moon"
+            (out / "release.json").write_text(json.dumps(lie))
+            forged["files"]["release.json"] = hashlib.sha256((out / "release.json").read_bytes()).hexdigest()
+            write(out, forged)
+            found = [p["field"] for p in problems(out)]
+            assert found and all(f.startswith(f"release.json.{field}") for f in found), found
+            assert any(f.startswith(f"release.json.{field}") for f in verifier.verify(out)), verifier.verify(out)
+
+
+@case
 def everything_that_a_plan_can_ask_for_follows():
     """Ratios, variances, histograms, conditions, calibration, consistency, withheld numbers: the whole folder follows."""
     more = """statistics:

@@ -153,6 +153,28 @@ def an_outsider_of_a_poisson_sample_has_the_largest_probability():
 
 
 @case
+def units_that_are_certain_must_be_in_the_file():
+    """Where they are measured apart a file without one of them is refused before the charge, by every engine for files."""
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: sample.csv}\nstatistics: [{total: x}]\nprivacy: {epsilon: 1, id: id}\n"
+            "columns: {x: {from: 0, to: {times: 2, of: size}, step: 1}}\nbudget: {epsilon: 2}\nledger: l.ledger\n"
+            "design: {pps: {method: sampford, probability: p, sample: 3, frame: frame.csv}}\n")
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "plan.yaml").write_text(plan)
+        (folder / "frame.csv").write_text("id,p,size\n017,1,40\nB,1/2,2\nC,1/2,1\nD,1/2,1\nE,1/2,1\n")
+        for engine in "duckdb", "memory":
+            for ids, code in (("017", "B", "C"), OK), (("D", "B", "C"), INVALID), (("17", "B", "C"), INVALID):
+                (folder / "sample.csv").write_text("id,x\n" + "".join(f"{i},1\n" for i in ids))
+                (folder / "l.ledger").unlink(missing_ok=True)
+                done = tamis("release", "plan.yaml", "--quiet", "--engine", engine, "--out", f"{engine}{ids[0]}", cwd=folder)
+                assert done.returncode == code, (engine, ids, done)
+                assert code == OK or "1 of 1 units with probability 1 are not in the source" in done.stderr, done.stderr
+                assert (folder / "l.ledger").exists() == (code == OK) == (folder / f"{engine}{ids[0]}").exists()
+        certificate = json.loads((folder / "duckdb017" / "certificate.json").read_text())
+        assert not any("all in the file" in words for words in certificate["declared_public"]), certificate["declared_public"]
+
+
+@case
 def units_that_are_always_drawn_stand_apart():
     frame = ["id,p"] + [f"{u},{min(1, 2 * p):.2f}" for u, p in FRAME.items()]
     told = outsider("{poisson: {probability: p, frame: frame.csv}}", frame=frame)

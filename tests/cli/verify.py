@@ -3,6 +3,7 @@
 example; the second one finds every leaf that is changed, as the first does in tests/release/verify.c, and a sample of the
 changes is shown to both."""
 import json
+import os
 import re
 import sys
 
@@ -278,6 +279,15 @@ def the_registry_record_fits_the_schema():
         assert set(record["deployment"]["privacy_loss"]["privacy_parameters"]) == parameters
         del record["deployment"]["basic"]["name"]
         assert faults(record, SCHEMA) == [".deployment.basic.name: missing"]
+
+
+@case
+def a_file_that_is_too_large_is_called_so():
+    with folder_with_plan() as folder:
+        out = released(folder, PLANS["pure"])
+        os.truncate(out / "release.json", 2 * 10**9)  # a hole, not on the disk
+        done = tamis("verify", "out", cwd=folder)
+        assert done.returncode == INVALID and "release.json: has 2.0 GB, too much to be read" in " ".join(done.stdout.split()), done.stdout
 
 
 main()

@@ -24,6 +24,7 @@ void tmi_frame_file_clear(tmi_frame_file *f)
     for (size_t i = 0; f->ids && i < f->count; i++) tmi_free(f->ids[i]);
     tmi_free(f->ids);
     tmi_free(f->pi);
+    tmi_free(f->strata);
     for (size_t k = 0; f->sizes && k < f->facts.size_count; k++) tmi_free(f->sizes[k]);
     tmi_free(f->sizes);
     tmi_frame_facts_clear(&f->facts);
@@ -140,6 +141,7 @@ static tamis_status take_row(reader *r, int64_t row, const tmi_cell *cells, tami
     tamis_status status = read_probability(&pi, r, row, probability, err);
     if (status != TAMIS_OK) return status;
     f->pi[row] = nearest_probability(pi);
+    f->strata[row] = h;
     r->sums[h] += f->pi[row];
     f->ids[row] = tmi_copy_text(id.bytes, id.length);
     f->count = (size_t)row + 1;
@@ -302,10 +304,11 @@ static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *er
                         (long long)TMI_MAX_FRAME);
     f->ids = tmi_alloc((size_t)frame->rows, sizeof *f->ids);
     f->pi = tmi_alloc((size_t)frame->rows, sizeof *f->pi);
+    f->strata = tmi_alloc((size_t)frame->rows, sizeof *f->strata);
     f->facts.count = r->design->stratum_count;
     f->facts.strata = tmi_alloc(f->facts.count, sizeof *f->facts.strata);
     r->sums = tmi_alloc(f->facts.count, sizeof *r->sums);
-    bool room = f->ids && f->pi && f->facts.strata && r->sums;
+    bool room = f->ids && f->pi && f->strata && f->facts.strata && r->sums;
     for (size_t k = 0; room && k < f->facts.size_count; k++)
         room = (f->sizes[k] = tmi_alloc((size_t)frame->rows, sizeof **f->sizes)) != NULL;
     return room ? TAMIS_OK : tmi_fail_memory(err);

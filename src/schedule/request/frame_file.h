@@ -11,8 +11,9 @@
 
 typedef struct tmi_frame_file {
     tmi_frame_facts facts;
-    char **ids;     /* trimmed, all different */
-    double *pi;     /* nearest to what is written */
+    char **ids; /* trimmed, all different */
+    double *pi; /* nearest to what is written */
+    int32_t *strata;
     double **sizes; /* of each column in facts.sizes: nearest to what is written */
     size_t count;
 } tmi_frame_file;

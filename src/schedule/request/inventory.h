@@ -1,6 +1,6 @@
 /* Before the charge: that the columns are there, and that the numbers which the design fixes are those of the source. Only
- * what all neighbours share is counted: rows (or distinct ids) in all and by stratum, and drawn clusters; and nothing where
- * these numbers are protected themselves.                                                                            */
+ * what all neighbours share is counted: rows (or distinct ids) in all and by stratum, drawn clusters, and whether units that are
+ * certain to be drawn are there; and nothing where these numbers are protected themselves. */
 #ifndef TMI_SCHEDULE_REQUEST_INVENTORY_H
 #define TMI_SCHEDULE_REQUEST_INVENTORY_H
 

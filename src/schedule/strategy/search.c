@@ -239,3 +239,24 @@ done:
     tmi_walk_clear(&w);
     return status;
 }
+
+tamis_status tmi_search_put(bool *put, tmi_found_tables *f, tmi_search *search, const tmi_shape *shapes, const double *parts,
+                            size_t count, tamis_error *err)
+{
+    tmi_walk w;
+    tamis_status status;
+    *put = false;
+    TMI_TRY(tmi_walk_make(&w, f, search, shapes, count, err));
+    w.trial.count = 0;
+    for (size_t k = 0; k < count; k++) {
+        const tmi_candidate *c = tmi_walk_candidate(&w, &shapes[k], err);
+        if (!c) TMI_TRY(TAMIS_SYSTEM);
+        if (!tmi_walk_add(&w, c, parts[k])) goto done;
+    }
+    tmi_strategy_copy(&f->best, &w.trial);
+    *put = true;
+
+done:
+    tmi_walk_clear(&w);
+    return status;
+}
