@@ -12,8 +12,8 @@
 #include "tests/release/array_engine.h"
 #include "tests/test.h"
 
-#define CLUSTERS 120
-#define MOST_ROWS (8 * CLUSTERS)
+#define CLUSTERS 300
+#define MOST_ROWS 960
 
 static char list[64];
 
@@ -179,7 +179,7 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
         scene c;
         scene_make(&c, "epsilon: 4", t + 1);
         for (size_t k = 0; k < c.count / 4; k++) {
-            const size_t cluster = k % 2 ? 5 : 70;
+            const size_t cluster = k % 2 ? 5 : 200;
             c.rows[k] = (array_row){
                 .x = 30, .y = 3, .g = "a", .h = "u", .w = 50, .s = k % 2 ? "p" : "q", .c = c.labels[cluster], .u = "1"};
         }
@@ -194,7 +194,7 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
             if (trial % 4 == 0) { /* from one of the full clusters to the other */
                 c.rows[row] = before;
                 c.rows[row].s = before.s[0] == 'p' ? "q" : "p";
-                c.rows[row].c = c.labels[before.s[0] == 'p' ? 70 : 5];
+                c.rows[row].c = c.labels[before.s[0] == 'p' ? 200 : 5];
             }
             set_squares(&c);
             worst = fmax(worst, distance(&c, kept));
