@@ -20,7 +20,7 @@ class Files:
         told, s = self.load("measurements.json"), self.c["sampling"]
         if told is None:
             return
-        self.check(set(told) - {"choices"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
+        self.check(set(told) - {"choices", "squares"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
         self.check(told["tamis"] == 1 and told["survey"] == self.c["plan"]["survey"], "measurements.json.survey")
         self.check(told["weights"] == s["weights"], "measurements.json.weights")
         design = self.c["plan"]["design"]
@@ -40,10 +40,10 @@ class Files:
                 self.check(m.get(key) == t.get(key), f"measurements.json.measurements[{i}].{key}", "is not what the certificate says")
         for i, t in enumerate(told["measurements"]):
             m = self.c["measurements"][ours.index(theirs[i]) if theirs[i] in ours else i]
-            right = len(t["values"]) == m["strata"] * m["groups"] * m["cells"] * m["levels"]
-            right = right and all(isinstance(v, int) and abs(v) <= m["limit"] for v in t["values"])
+            right = self.has_numbers(m, len(t["values"])) and all(isinstance(v, int) and abs(v) <= m["limit"] for v in t["values"])
             self.check(right, f"measurements.json.measurements[{i}].values")
         self.chosen_points(told)
+        self.squares_said(told)
 
     def release(self):
         """release.json has the promise of the certificate and, where that is a plain sum, the numbers of measurements.json;

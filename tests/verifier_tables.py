@@ -5,6 +5,8 @@ from math import ceil, floor, prod
 
 from verifier_choices import OF_DISTRIBUTION
 
+SIGNED = {"groups", "pairs"}  # rows count positively or negatively, by their cluster
+STEPS = 2 ** 20  # that squares of pairs move by
 FORMS = {  # coefficients of the levels in each released number, in steps of 1/2 (RAW of degree 1: of 1)
     ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
@@ -108,7 +110,7 @@ class Tables:
         if "where" in m:
             self.column_is_the_plans(m["where"], field + ".where")
             self.check(m["where"]["indicator"] in [t.get("where") for t in self.c["plan"]["statistics"]], field + ".where")
-        grouped = m["weighed_by"] == "groups"
+        grouped = m["weighed_by"] in SIGNED
         levels = prod(a.levels for a in axes if a.number)
         cells = prod(a.levels for a in axes if not a.number)
         if m["form"] != "full":
@@ -132,10 +134,14 @@ class Tables:
         s, main = self.c["sampling"], self.main()
         used = {main} | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if self.clustered():
-            return used | {"groups"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
+            return used | {"pairs" if self.squared() else "groups"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
         if "deff" in self.c["plan"]["design"].get("weights", {}):
             return used | {"none"}
         return used | ({"spread"} if main == "weight" else set())
+
+    def squared(self):
+        """Whether differences of pairs of clusters are squared: there are no signed groups then."""
+        return any(m["weighed_by"] == "pairs" for m in self.c["measurements"])
 
     def main(self):
         s = self.c["sampling"]
@@ -165,9 +171,9 @@ class Tables:
             most = s["largest_point" if by == "spread" else "largest_point_in_groups"]
             whole = "regularise" in self.c["plan"]["design"] or self.clustered()
             return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
-        pair = 1 if by != "groups" else max(s["pair_points"]) if "psus" in self.within else s["pair_points"][h]
+        pair = 1 if by not in SIGNED else max(s["pair_points"]) if "psus" in self.within else s["pair_points"][h]
         if s["weights"] is None:
-            return s["largest_point_in_groups" if by == "groups" else "largest_point"] * pair
+            return s["largest_point_in_groups" if by in SIGNED else "largest_point"] * pair
         return (1 if self.main() == "none" and not s["apart"] else s["points"][h]) * pair
 
     def row(self, m, axes, h):
@@ -198,14 +204,14 @@ class Tables:
         moved = Fraction(0)
         if self.protected and m["weighed_by"] != "none":  # a record may move the weights of all others
             self.check(s["weights"] is not None and self.rows_are_bounded(), "measurements", "no bound is known with protected weights")
-            points = s["points" if m["weighed_by"] in ("weight", "groups") else "spread_points"]
+            points = s["points" if m["weighed_by"] in {"weight"} | SIGNED else "spread_points"]
             if max(points) > 0 and len({Fraction(w) for w in s["weights"]}) > 1:
                 share = Fraction(max(points) - min(points), max(points))
                 moved = (s["rows"] - K) * (Fraction(steps * most, 2 ** m["shift"]) * share + 2 * rounding)
-        places = full and (len(axes) > 0 or m["weighed_by"] == "groups")
+        places = full and (len(axes) > 0 or m["weighed_by"] in SIGNED)
         if not places:
             return own + moved, (own + moved) ** 2
-        if m["weighed_by"] == "groups" and (self.protected or self.scattered() or "psus" in self.within):  # it may change clusters
+        if m["weighed_by"] in SIGNED and (self.protected or self.scattered() or "psus" in self.within):  # it may change clusters
             return 2 * own + moved, (2 * own + moved) ** 2
         return 2 * own + moved, (own + moved) ** 2 + own ** 2
 
@@ -221,6 +227,8 @@ class Tables:
         self.check(m["rounded"] == (shift > 0 or largest >= 2 ** 53), field + ".rounded")
         self.check(m["clamp"] == ceil(Fraction(largest, 2 ** shift)) + (2 if m["rounded"] else 0), field + ".clamp")
         steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
+        if m["weighed_by"] == "pairs":
+            return
         self.check(m["limit"] == 2 ** 62 - rows * max(1, m["clamp"] * steps + self.rounding(m, axes)), field + ".limit")
 
     def noisy_table(self, m, field, rho):
@@ -241,6 +249,9 @@ class Tables:
             most = each[h] if len(laws) > 1 else max(each)
             self.check(Fraction(law["row_adds_at_most"]) == most, here + ".row_adds_at_most")
             l1, l2 = self.changes(m, axes, most)
+            if m["weighed_by"] == "pairs":
+                self.squares(m, field, l1)
+                l1, l2 = STEPS, STEPS ** 2
             self.check(law["sensitivity"] == ceil(l1), here + ".sensitivity")
             self.check(Fraction(law["sensitivity_l2_squared"]) == l2, here + ".sensitivity_l2_squared")
             self.check(law["law"] == ("discrete_gaussian" if rho else "discrete_laplace"), here + ".law")
@@ -251,11 +262,46 @@ class Tables:
                 right = scale * part >= max(l1, 1)
             self.check(right, here + ".scale", "is too small")
 
+    def squares(self, m, field, l1):
+        """Squares of pairs move by a fixed number of steps; measurements.json says by which bounds and divisors (squares_said)."""
+        known = self.clustered() and not self.scattered() and not self.protected and not self.c["plan"].get("calibrate")
+        self.check(known and m["form"] == "full", field, "no squares of pairs are known here")
+        self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
+        self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
+        self.check(Fraction(m["expected_effect"]) >= 0 and self.rows_per_unit() <= STEPS // 16, field + ".expected_effect")
+
+    def has_numbers(self, m, count):
+        """A table has its cells and levels, squares of pairs one number for each group of their statistic."""
+        if m["weighed_by"] != "pairs":
+            return count == m["strata"] * m["groups"] * m["cells"] * m["levels"]
+        statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
+        if i >= len(statistics):  # a share that a distribution function has
+            return 1 <= count <= m["cells"]
+        t = statistics[i]
+        groups = t.get("by", []) + t.get("table", []) + ([{t["histogram"]: t["cuts"]}] if "histogram" in t else [])
+        return count == prod(self.size(by) for by in groups)
+
+    def squares_said(self, told):
+        """A sum of Huber's squares has the slope 2 bound coefficient in each entry of its table; divided and rounded, all numbers of a
+        measurement move by no more than the steps, one for each number that a unit is in, before and after."""
+        own = {m["name"]: m for m in self.c["measurements"] if m["weighed_by"] == "pairs"}
+        said = told.get("squares", {})
+        self.check(set(said) == set(own) and ("squares" in told) == bool(own), "measurements.json.squares")
+        if self.problems:
+            return
+        for name, m in own.items():
+            here, room = f"measurements.json.squares.{name}", STEPS - 2 * self.rows_per_unit()
+            values = next(t["values"] for t in told["measurements"] if t["name"] == name)
+            self.check(len(said[name]) == len(values), here)
+            for t in said[name]:
+                right = 1 <= t["coefficient"] <= 1024 and 1 <= t["bound"] <= 2 ** 50
+                self.check(right and 2 * t["bound"] * t["coefficient"] * m["table_moves"] <= int(t["divisor"]) * room, here)
+
     def groups(self):
         """Groups of clusters, and what a pair of them counts for: the square root of m / (2 floor(m/2)), in steps of 2^-10."""
         s = self.c["sampling"]
         groups = s["groups"]
-        self.check(0 <= groups <= 64 and (groups == 0 or self.clustered()), "sampling.groups")
+        self.check(0 <= groups <= (2 ** 16 if self.squared() else 64) and (groups == 0 or self.clustered()), "sampling.groups")
         self.check(not s["apart"] or (self.strata[0][0] is not None and not self.protected), "sampling.apart", "strata are not public")
         self.check(not s["apart"] or s["weights"] is not None, "sampling.apart", "rows have weights of their own")
         self.check(not self.scattered() or groups & (groups - 1) == 0, "sampling.groups")
@@ -269,6 +315,7 @@ class Tables:
             clusters = [0] * len(self.strata)
         pairs = sum(m // 2 for m in clusters)
         self.check(pairs == 0 or groups <= pairs, "sampling.groups", "more than there are pairs")
+        self.check(not self.squared() or groups == pairs >= 32, "sampling.groups", "squares are of all pairs")
         points = []
         for m in clusters:
             part = Fraction(m, 2 * (m // 2)) if m > 1 else Fraction(1)

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "inference/calibrated_sums.h"
+#include "inference/pair_term.h"
 #include "num/number.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
@@ -317,6 +318,28 @@ done:
     return status;
 }
 
+/* Squared differences of pairs, where they are measured, times what bounded weights take off. */
+static tamis_status read_squares(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_measurement *m = tmi_paired_measurement(s, i);
+    for (size_t g = 0; g < z->count; g++) {
+        tmi_group_sums *own = &z->groups[g];
+        own->pair_variance = NAN;
+        if (!m) continue;
+        tmi_pair_term term;
+        const tamis_status status = tmi_pair_term_make(&term, r, m, own, g, err);
+        if (status != TAMIS_OK) return status;
+        const tmi_pair_variance v = tmi_pair_variance_of(&term, s, m, r->noisy[m - s->measurements][g]);
+        own->pair_variance = r->clamping * v.value;
+        own->pair_noise = r->clamping * v.noise_sd;
+        own->pair_squares = term.squares;
+        own->pair_row = term.row;
+        tmi_pair_term_clear(&term);
+    }
+    return TAMIS_OK;
+}
+
 /* A group that lies in one stratum has one weight: its moments are those of the stratum, in a table with weights too. */
 static bool lies_in_stratum(const tmi_schedule *s, size_t i, size_t g)
 {
@@ -350,7 +373,7 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
     bool lonely = false;
     for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) lonely = lonely || isnan(s->sampling.spread[h]);
     if (source == TMI_SPREAD_TABLES) TMI_TRY(read_spread(z, r, i, err));
-    if (source == TMI_CLUSTER_GROUPS) TMI_TRY(read_groups(z, r, i, err));
+    if (source == TMI_CLUSTER_GROUPS && !s->squared) TMI_TRY(read_groups(z, r, i, err));
     for (size_t g = 0; g < z->count && source > TMI_OWN_SQUARES; g++) {
         tmi_group_sums *own = &z->groups[g];
         if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
@@ -361,6 +384,7 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
         own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
         if (source != TMI_CLUSTER_GROUPS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
     }
+    if (source == TMI_CLUSTER_GROUPS && s->squared) TMI_TRY(read_squares(z, r, i, err));
 
 done:
     return status;

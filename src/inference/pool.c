@@ -33,10 +33,22 @@ static double squares_at(const tmi_group_sums *z, double r)
     return s > ROUNDING * (fabs(q->xx) + 2 * fabs(r * q->xy) + r * r * fabs(q->yy)) ? s : 0;
 }
 
+/* From squared differences of pairs: their noise, and the sampling error of a sum of squares, that of normal numbers and of a few
+ * single rows. */
+static tmi_pool_entry squares_entry(const tmi_group_sums *z, const tmi_inference *r, double mean)
+{
+    const double s = z->pair_squares, ratio = z->pair_variance / s;
+    if (isnan(z->pair_variance) || !(s > 0)) return (tmi_pool_entry){NAN, NAN};
+    const double b = isnan(mean) ? fmax(ratio, 0) : mean, noise = z->pair_noise / s;
+    const double own = 2 * b * b / (double)r->schedule->sampling.pairs + b * z->pair_row * z->pair_row / s;
+    return (tmi_pool_entry){ratio, sqrt(noise * noise + own)};
+}
+
 tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at, double mean)
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
     if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
+    if (r->schedule->squared) return squares_entry(z, r, mean);
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
     double sd = noise / s;
@@ -226,7 +238,8 @@ tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *e
     for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
     TMI_TRY(collect(&all, r, NULL, err));
     for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
-    if (r->groups.schedule) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
+    if (r->groups.schedule ||
+        r->schedule->squared) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
         for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
         TMI_TRY(collect(&all, r, means, err));
         for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
@@ -255,7 +268,7 @@ static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *
 static double margin_of(const tmi_inference *r, size_t statistic, double relative)
 {
     const double z = 3 * tmi_variance_margin(tmi_number_nearest(r->schedule->plan->statistics[statistic].confidence));
-    if (!r->groups.schedule) return TMI_POOLED_MARGIN * sqrt(relative);
+    if (!r->groups.schedule && !r->schedule->squared) return TMI_POOLED_MARGIN * sqrt(relative);
     return tmi_pooled_widening(relative, tmi_allowed_by_degrees(r->schedule), z);
 }
 

@@ -49,7 +49,7 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
     if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
     if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));
     if (source == TMI_CLUSTER_GROUPS) {
-        TMI_TRY(tmi_reconstruct(&r->groups, s, TMI_GROUPED, noisy, err));
+        if (!s->squared) TMI_TRY(tmi_reconstruct(&r->groups, s, TMI_GROUPED, noisy, err));
         TMI_TRY(set_clamping(r, err));
     }
     if (family != TMI_UNWEIGHED && (s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT))

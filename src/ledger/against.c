@@ -325,8 +325,8 @@ static tamis_status check_frozen(claim *c, const tmi_ledger_wave *wave, tamis_er
 {
     static const char *const not_setting[] = {"source", "design", "budget", "frame", "outsider", NULL},
                              *const losses[] = {"epsilon", "delta", "rho", NULL}, *const none[] = {NULL},
-                             *const not_frozen[] = {"regularise", "variance",
-                                                    NULL}; /* the first is compared with the measurements */
+                             *const not_frozen[] = {"regularise", "variance", "typical",
+                                                    NULL}; /* the first is compared with the measurements; the last are guesses */
     const tmi_value *plan = object_of(c, "plan"), *frozen = wave->frozen;
     tamis_status status;
     if (strcmp(tmi_value_field_text(frozen, "frame"), tmi_value_field_text(object_of(c, "frame"), "sha256")) != 0)

@@ -113,6 +113,7 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
         tmi_json_add_open(out, "axes", '[');
         for (size_t k = 0; k < m->shape.axis_count; k++) tmi_json_put_integer(out, (int64_t)m->shape.axes[k]);
         tmi_json_close(out, ']');
+        if (m->shape.family == TMI_PAIRED) tmi_json_add_integer(out, "statistic", (int64_t)m->shape.statistic);
         tmi_json_close(out, '}');
         tmi_json_add_integer(out, "limit", m->limit);
         tmi_json_close(out, '}');

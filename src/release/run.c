@@ -36,6 +36,7 @@
 #include "release/noise.h"
 #include "release/release.h"
 #include "release/source_changed.h"
+#include "release/squares.h"
 #include "report/promise.h"
 #include "schedule/noise_law.h"
 #include "schedule/request/inventory.h"
@@ -241,16 +242,19 @@ done:
     return status;
 }
 
-static void add_noise(job *j)
+/* Squares come last: what is squared follows from the noisy tables. */
+static tamis_status add_noise(job *j, tamis_error *err)
 {
     const tmi_schedule *s = &j->r->schedule;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        for (size_t k = 0; k < m->numbers; k++)
+        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_PAIRED; k++)
             j->r->noisy[i][k] = tmi_add_noise(tmi_asking_truth(&j->asking, s, i, k), j->noise[i][k], m->limit);
     }
+    const tamis_status status = tmi_add_squares(j->r->noisy, j->noise, &j->asking, s, err);
     tmi_noise_wipe(j->noise);
     j->noise = NULL;
+    return status;
 }
 
 static tamis_status aggregate(job *j, tamis_error *err)
@@ -259,7 +263,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     tamis_status status = TAMIS_OK;
     if (j->asking.table_count > 0)
         status = j->engine->aggregate(j->engine, j->asking.answers, &j->asking.request, &run->watch, err);
-    if (status == TAMIS_OK) add_noise(j);
+    if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_choosing_run(j->r->chosen, &j->choosing, &j->asking, j->engine, &run->watch, err);
     return status;
 }

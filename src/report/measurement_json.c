@@ -1,12 +1,16 @@
 /* What a measurement is, as JSON: everything that its sensitivity and its noise follow from, without its numbers. */
+#include <math.h>
+
 #include "base/memory.h"
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "report/promise.h"
+#include "schedule/paired.h"
 
 static const char *const weighings[] = {
     [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight", [TMI_CONTRIBUTED] = "contribution",
     [TMI_SPREAD] = "spread",  [TMI_GROUPED] = "groups", [TMI_CLAMPED] = "clamped spread",
+    [TMI_PAIRED] = "pairs",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
@@ -119,6 +123,15 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
     tmi_json_close(out, '}');
 }
 
+/* What squares follow from beside the noisy tables: what their table moves by, and the design effect that is expected. */
+static void put_squares(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
+{
+    const double effect = tmi_expected_effect(s);
+    tmi_json_add_integer(out, "table_moves", m->moved);
+    tmi_json_key(out, "expected_effect");
+    put_step(out, isfinite(effect) ? effect : 0);
+}
+
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
     tmi_text text;
@@ -127,6 +140,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_measurement_name(&text, m, &s->workload);
     tmi_json_add_taken(out, "name", &text);
     tmi_json_add_string(out, "weighed_by", weighings[m->shape.family]);
+    if (m->shape.family == TMI_PAIRED) put_squares(out, s, m);
     if (s->workload.worlds[m->shape.world]) {
         tmi_json_key(out, "where");
         tmi_put_column(out, s->plan, s->workload.worlds[m->shape.world]);

@@ -10,6 +10,7 @@
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
 #include "schedule/noise_law.h"
+#include "schedule/paired.h"
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
 #define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
@@ -25,6 +26,7 @@ void tmi_aims_clear(tmi_aims *a)
     tmi_free(a->sizes);
     tmi_free(a->weights);
     tmi_free(a->pools);
+    tmi_free(a->paired);
     tmi_free(a->own_support);
     tmi_free(a->supports);
     tmi_effects_clear(&a->effects);
@@ -64,7 +66,7 @@ static tamis_status add_support(tmi_aims *a, const tmi_shape *shape, tamis_error
         const tmi_shape *b = &a->supports[i];
         a->last_support = i;
         if (b->family == shape->family && b->world == shape->world && b->axis_count == shape->axis_count &&
-            memcmp(b->axes, shape->axes, shape->axis_count * sizeof *b->axes) == 0)
+            b->statistic == shape->statistic && memcmp(b->axes, shape->axes, shape->axis_count * sizeof *b->axes) == 0)
             return TAMIS_OK;
     }
     if (!tmi_grow(&a->supports, &a->support_room, a->support_count, sizeof *a->supports)) return tmi_fail_memory(err);
@@ -122,16 +124,6 @@ done:
 
 /* ---- strata ---- */
 
-/* The largest weight in groups of clusters, that of a pair included, and what comes after the noise. */
-static double grouped_worth(const tmi_schedule *s)
-{
-    const tmi_sampling *p = &s->sampling;
-    double pair = 0;
-    for (size_t h = 0; h < p->pair_strata; h++) pair = fmax(pair, (double)p->pair_points[h] * tmi_number_nearest(p->pair_step));
-    if (p->weights == TMI_ALIKE) return pair * tmi_number_nearest(p->weight[0]);
-    return pair * (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
-}
-
 /* What a row or weight of a family is worth in a stratum, in units of the largest that a record adds there. */
 static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, size_t h)
 {
@@ -141,7 +133,7 @@ static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, 
         return spread ? a : tmi_number_nearest(p->weight[h]);
     }
     const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
-    if (family == TMI_GROUPED) return grouped_worth(s);
+    if (family == TMI_GROUPED) return tmi_grouped_worth(s) * sqrt(tmi_expected_clamping(s));
     if (family != TMI_SPREAD) return spread ? p->ratio * most : most;
     if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
     double largest = 0;
@@ -248,6 +240,23 @@ static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
     return a->pool_count++;
 }
 
+/* Squares of pairs that may be measured for the aim that was just added. */
+static tamis_status add_squares(tmi_aims *a, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+{
+    tmi_paired_cost cost;
+    if (!tmi_may_be_paired(s, i)) return TAMIS_OK;
+    const tmi_shape shape = tmi_paired_shape(s, i);
+    tamis_status status;
+    TMI_TRY(tmi_paired_cost_of(&cost, s, i, o, err));
+    if (!isfinite(cost.moved)) goto done;
+    a->list[a->count - 1].left = cost.least;
+    a->paired[i] = (tmi_paired_aim){a->count - 1, cost.moved};
+    TMI_TRY(add_support(a, &shape, err));
+
+done:
+    return status;
+}
+
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -263,8 +272,10 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const size_t spread = a->part_count, support = a->last_support;
     const tmi_variance_source source = tmi_variance_source_for(s, i);
     const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
+    const size_t supports = a->support_count;
     if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT)
         TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
+    if (grouped && s->squared) a->support_count = supports; /* no tables of signed groups */
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
@@ -274,6 +285,7 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
     a->sizes[a->count - 1] = i < s->plan->asked_count ? o.size : OF_CURVE;
     a->own_support[a->count - 1] = support;
+    if (grouped && s->squared) TMI_TRY(add_squares(a, s, i, &o, err));
 
 done:
     return status;
@@ -352,8 +364,8 @@ static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
         a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
-                                          family == TMI_GROUPED && s->sampling.anywhere};
-        a->copies[family] = family == TMI_GROUPED       ? 2 * (double)s->groups + 1
+                                          tmi_is_signed(family) && s->sampling.anywhere};
+        a->copies[family] = tmi_is_signed(family)       ? 2 * (double)s->groups + 1
                             : family == TMI_CONTRIBUTED ? (double)s->sampling.parts
                             : s->workload.apart         ? (double)s->sampling.strata
                                                         : 1;
@@ -376,8 +388,11 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
     a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
-    if (!known || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
+    a->paired = tmi_alloc(count, sizeof *a->paired);
+    if (!known || !a->paired || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list ||
+        !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) a->paired[i].aim = TMI_NO_AIM;
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));
     set_families(a, s);

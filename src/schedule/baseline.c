@@ -20,7 +20,7 @@ static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const
 static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, const tmi_aim *aim,
                              const tmi_shape *shape, tmi_table_form form, tamis_error *err)
 {
-    tmi_candidate c;
+    tmi_candidate c = {0};
     tmi_shape own = *shape;
     own.form = form;
     tamis_status status = candidate_make(&c, p, a, &own, err);

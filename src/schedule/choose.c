@@ -12,6 +12,7 @@
 #include "engine/core/engine.h"
 #include "num/exact.h"
 #include "schedule/baseline.h"
+#include "schedule/paired.h"
 
 #define FINENESS 4096
 #define FEWEST_GROUPS 8    /* of clusters: squares of fewer say too little, even without noise */
@@ -19,7 +20,7 @@
 
 typedef struct choice {
     double objective, gap;
-    bool apart, joined, gaussian;
+    bool apart, joined, gaussian, squared;
     size_t groups;
     tmi_shape *shapes;
     double *parts;
@@ -49,6 +50,7 @@ static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_
     best->apart = s->workload.apart;
     best->joined = s->workload.joined;
     best->groups = s->groups;
+    best->squared = s->squared;
     best->gaussian = gaussian;
     return TAMIS_OK;
 }
@@ -150,6 +152,8 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                          .motions = aims->motions,
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
+                         .paired = s->squared ? aims->paired : NULL,
+                         .squares = TMI_PAIRED,
                          .forms = forms,
                          .first_pooled = TMI_SPREAD,
                          .rough = rough,
@@ -187,8 +191,8 @@ static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, cons
                              s->calibrated ? s->control_count : 0, known, err);
 }
 
-/* With a number of groups of clusters, where there are clusters. */
-static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, bool rough, tamis_error *err)
+/* With a number of groups of clusters, where there are clusters, or with pairs whose differences are squared. */
+static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, bool squared, bool rough, tamis_error *err)
 {
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_aims aims = {0};
@@ -196,6 +200,7 @@ static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, boo
     tamis_number *choices = NULL;
     tamis_status status;
     s->groups = groups;
+    s->squared = squared;
     TMI_TRY(tmi_choices_share(&choices, s->plan, err));
     const double rest = 1 - tmi_number_nearest(choices);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
@@ -215,6 +220,13 @@ done:
     return status;
 }
 
+static bool may_be_paired(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_may_be_paired(s, i)) return true;
+    return false;
+}
+
 /* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
 static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
 {
@@ -222,13 +234,14 @@ static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool
     choice rough = {.objective = INFINITY, .gap = NAN};
     tamis_status status;
     TMI_TRY(make_workload(s, apart, joined, known, err));
-    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, false, err);
+    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, false, false, err);
     const size_t pairs = s->sampling.pairs > 0 ? (size_t)s->sampling.pairs : s->sampling.scattered ? SIZE_MAX : 1;
     for (size_t groups = FEWEST_GROUPS; groups <= TMI_MAX_CLUSTER_GROUPS; groups *= 2) {
-        TMI_TRY(try_groups(many ? &rough : best, s, groups < pairs ? groups : pairs, many, err));
+        TMI_TRY(try_groups(many ? &rough : best, s, groups < pairs ? groups : pairs, false, many, err));
         if (groups >= pairs) break;
     }
-    if (many) TMI_TRY(try_groups(best, s, rough.groups, false, err));
+    if (may_be_paired(s)) TMI_TRY(try_groups(many ? &rough : best, s, (size_t)s->sampling.pairs, true, many, err));
+    if (many) TMI_TRY(try_groups(best, s, rough.groups, rough.squared, false, err));
 
 done:
     choice_clear(&rough);
@@ -302,6 +315,7 @@ tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error
     if (best.count > 0 && (s->workload.apart != best.apart || s->workload.joined != best.joined))
         TMI_TRY(make_workload(s, best.apart, best.joined, known, err));
     s->groups = best.groups;
+    s->squared = best.squared;
     s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho != NULL;
     s->gap = best.gap;
     s->measurements = tmi_alloc(best.count, sizeof *s->measurements);

@@ -51,9 +51,9 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 {
     const tmi_shape *shape = &m->shape;
     bool fits = true;
-    m->strata = m->shape.family == TMI_CONTRIBUTED           ? w->sampling->parts
-                : w->apart && m->shape.family != TMI_GROUPED ? w->sampling->strata
-                                                             : 1;
+    m->strata = m->shape.family == TMI_CONTRIBUTED            ? w->sampling->parts
+                : w->apart && !tmi_is_signed(m->shape.family) ? w->sampling->strata
+                                                              : 1;
     m->cells = m->levels = m->added = 1;
     for (size_t i = 0; i < shape->axis_count; i++) {
         size_t *const which = is_number(w, shape->axes[i]) ? &m->added : &m->cells;
@@ -83,12 +83,13 @@ static int64_t pair_of(const tmi_sampling *s, size_t h)
 static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
 {
     const bool rows = s->weights == TMI_ROWS;
-    const int64_t most = m->shape.family == TMI_GROUPED || m->shape.family == TMI_CLAMPED ? s->most_clamped : s->most;
+    const int64_t most = tmi_is_signed(m->shape.family) || m->shape.family == TMI_CLAMPED ? s->most_clamped : s->most;
     switch ((tmi_weighing)m->shape.family) {
     case TMI_UNWEIGHED:
     case TMI_CONTRIBUTED: return tmi_int(e, 1);
     case TMI_WEIGHED: return tmi_int(e, rows ? most : s->points[h]);
     case TMI_GROUPED:
+    case TMI_PAIRED:
         return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, pair_of(s, h)));
     default: break;
     }
@@ -163,9 +164,9 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
     if (m->shape.family == TMI_UNWEIGHED || m->shape.family == TMI_CONTRIBUTED) return unit;
-    if (m->shape.family == TMI_GROUPED) unit *= tmi_number_nearest(s->pair_step);
-    const double step = m->shape.family == TMI_GROUPED && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
-    if (m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED) return unit * step;
+    if (tmi_is_signed(m->shape.family)) unit *= tmi_number_nearest(s->pair_step);
+    const double step = tmi_is_signed(m->shape.family) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
+    if (m->shape.family == TMI_WEIGHED || tmi_is_signed(m->shape.family)) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->spread_step));
 }
 
@@ -197,7 +198,7 @@ double tmi_moved_by_weights(const tmi_workload *w, tmi_weighing family)
     const tmi_sampling *s = w->sampling;
     int64_t least, most;
     if (!weights_move(w, family) || s->weights != TMI_STRATA || !s->rows_bounded) return 0;
-    ends_of(&least, &most, family == TMI_WEIGHED || family == TMI_GROUPED ? s->points : s->spread_points, s->strata);
+    ends_of(&least, &most, family == TMI_WEIGHED || tmi_is_signed(family) ? s->points : s->spread_points, s->strata);
     if (most == 0) return 0;
     return (double)(s->rows - rows_per_unit(w)) * (double)(most - least) / ((double)most * (double)rows_per_unit(w));
 }
@@ -250,7 +251,7 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
         return tmi_fail(err, TAMIS_REFUSED,
                         "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
-    ends_of(&least, &most, m->shape.family == TMI_WEIGHED || m->shape.family == TMI_GROUPED ? s->points : s->spread_points,
+    ends_of(&least, &most, m->shape.family == TMI_WEIGHED || tmi_is_signed(m->shape.family) ? s->points : s->spread_points,
             s->strata);
     if (most == 0) return TAMIS_OK;
     tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
@@ -264,13 +265,13 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
  * place, or leaves. */
 static bool has_places(const tmi_measurement *m)
 {
-    return m->shape.form == TMI_FULL && (m->shape.axis_count > 0 || m->shape.family == TMI_GROUPED);
+    return m->shape.form == TMI_FULL && (m->shape.axis_count > 0 || tmi_is_signed(m->shape.family));
 }
 
 /* Where a record may change clusters, it may enter the group that it leaves with the other sign: one number moves twice. */
 static bool may_change_sign(const tmi_measurement *m, const tmi_workload *w)
 {
-    return m->shape.family == TMI_GROUPED && w->sampling->anywhere;
+    return tmi_is_signed(m->shape.family) && w->sampling->anywhere;
 }
 
 static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
@@ -296,6 +297,22 @@ done:
     return status;
 }
 
+/* Of squares the laws so far are those of their table; all that the release adds noise to moves by a fixed number of steps. */
+static tamis_status set_squares(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    tmi_noise_law *law = &m->laws[0];
+    tamis_number *steps = NULL;
+    const tamis_status status = tmi_number_ratio(&steps, TMI_PAIRED_STEPS * TMI_PAIRED_STEPS, 1, err);
+    if (status != TAMIS_OK) return status;
+    tamis_number_free(law->l2_squared);
+    law->l2_squared = steps;
+    m->moved = law->l1;
+    law->l1 = TMI_PAIRED_STEPS;
+    m->numbers = (size_t)tmi_statistic_cells(&w->plan->statistics[m->shape.statistic]);
+    m->limit = TAMIS_NOISE_MAX - TMI_LARGEST_SQUARES;
+    return TAMIS_OK;
+}
+
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tamis_status status;
@@ -305,6 +322,7 @@ tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, 
     for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
     const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
+    if (m->shape.family == TMI_PAIRED) TMI_TRY(set_squares(m, w, err));
 
 done:
     return status;

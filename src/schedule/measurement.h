@@ -21,6 +21,9 @@
 #include "base/text.h"
 #include "schedule/workload/moments.h"
 
+#define TMI_PAIRED_STEPS (INT64_C(1) << 20)    /* sensitivity of squares, whatever came out of the noisy tables before */
+#define TMI_LARGEST_SQUARES (INT64_C(1) << 60) /* they are clamped to that: neighbours get no farther apart */
+
 /* The noise of one stratum's numbers, or of all. */
 typedef struct tmi_noise_law {
     tamis_number *most; /* what a row adds, all levels together, before the grid */
@@ -32,16 +35,18 @@ typedef struct tmi_noise_law {
 typedef struct tmi_measurement {
     tmi_shape shape; /* its family is the weighing */
     size_t strata;   /* measured apart; 1: they are not */
-    size_t groups;   /* signed groups of clusters; 1: none */
+    size_t groups;   /* signed groups or pairs of clusters; 1: none */
     size_t cells;    /* of classes, in a group of a stratum */
     size_t levels;   /* numbers in a cell */
-    size_t numbers;  /* in all: stratum by stratum, group by group, cell by cell, level by level */
+    size_t numbers;  /* in all: stratum by stratum, group by group, cell by cell, level by level; of squares one per group of the
+                        statistic */
     size_t added;    /* levels that the engine adds up in a cell; those of a form are made from them */
     int shift;
     bool rounded;        /* whether anything is: else products are exact */
     int64_t high;        /* the clamp: no row adds more to a level */
     tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
+    int64_t moved;      /* PAIRED: the sensitivity of the table that is squared (schedule/paired.h); else 0 */
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     tamis_number *part; /* of the budget: epsilon or rho */
 } tmi_measurement;

@@ -1,5 +1,7 @@
 #include "schedule/measurement.h"
 
+#include "plan/names.h"
+
 static void put_classes(tmi_text *text, const tmi_workload *w, size_t axis)
 {
     const tmi_origin *o = &w->origins[axis];
@@ -30,6 +32,14 @@ static void put_numbers(tmi_text *text, const tmi_measurement *m, const tmi_work
     if (first) tmi_text_put(text, "rows");
 }
 
+static void put_statistic(tmi_text *text, const tmi_plan_statistic *t)
+{
+    tmi_text_format(text, "%s of %s", tmi_statistic_kind_name(t->kind), t->column ? t->column->name : "rows");
+    if (t->second) tmi_text_format(text, "/%s", t->second->name);
+    if (t->where) tmi_text_format(text, " where %s", t->where->name);
+    for (size_t k = 0; k < t->by_count; k++) tmi_text_format(text, "%s%s", k > 0 ? ", " : " by ", t->by[k]->name);
+}
+
 void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
     static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
@@ -37,9 +47,14 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
                                           [TMI_CONTRIBUTED] = "contributions: ",
                                           [TMI_SPREAD] = "for the variance: ",
                                           [TMI_GROUPED] = "in groups of clusters: ",
-                                          [TMI_CLAMPED] = "for the variance in groups: "};
+                                          [TMI_CLAMPED] = "for the variance in groups: ",
+                                          [TMI_PAIRED] = "squared differences of clusters: "};
     bool first = true;
     tmi_text_put(text, weighed[m->shape.family]);
+    if (m->shape.family == TMI_PAIRED) {
+        put_statistic(text, &w->plan->statistics[m->shape.statistic]);
+        return;
+    }
     put_numbers(text, m, w);
     if (w->worlds[m->shape.world]) tmi_text_format(text, " where %s", w->worlds[m->shape.world]->name);
     for (size_t i = 0; i < m->shape.axis_count; i++) {
@@ -58,6 +73,14 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
 void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
     const tmi_plan_privacy *privacy = &w->plan->privacy;
+    if (m->shape.family == TMI_PAIRED) {
+        tmi_text_format(
+            text,
+            "squares of the differences of pairs of clusters, linear beyond a bound B, so that their slope is at most 2 B; "
+            "bound and unit follow from the noisy tables and are such that a record moves all sums by at most %lld",
+            (long long)TMI_PAIRED_STEPS);
+        return;
+    }
     const bool places = m->shape.form == TMI_FULL && m->shape.axis_count > 0;
     if (places)
         tmi_text_put(text,

@@ -10,6 +10,7 @@
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
+#include "schedule/paired.h"
 #include "schedule/refusals.h"
 #include "schedule/workload/group_noise.h"
 
@@ -93,7 +94,8 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
     case TMI_WEIGHED: return tmi_main_family(s) == family;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
     case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
-    case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0;
+    case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0 && !s->squared;
+    case TMI_PAIRED: return source == TMI_CLUSTER_GROUPS && s->squared;
     case TMI_CLAMPED: return source == TMI_CLUSTER_GROUPS && of_rows;
     default: return false;
     }
@@ -106,7 +108,13 @@ static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, t
     for (size_t i = 0; right && i < shape->axis_count; i++)
         right = shape->axes[i] < w->axis_count && (i == 0 || shape->axes[i - 1] < shape->axes[i]);
     if (right && shape->form != TMI_FULL)
-        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && shape->family != TMI_GROUPED;
+        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && !tmi_is_signed(shape->family);
+    if (right && shape->family == TMI_PAIRED) {
+        right = shape->statistic < s->plan->statistic_count && tmi_may_be_paired(s, shape->statistic);
+        const tmi_shape own = right ? tmi_paired_shape(s, shape->statistic) : *shape;
+        right = right && own.world == shape->world && own.axis_count == shape->axis_count &&
+                memcmp(own.axes, shape->axes, own.axis_count * sizeof *own.axes) == 0;
+    }
     if (!right) return tmi_fail(err, TAMIS_INVALID, "measurements: a table has axes that the plan does not have");
     if (is_family_used(s, (tmi_weighing)shape->family)) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
@@ -117,7 +125,9 @@ static tamis_status take_groups(tmi_schedule *s, const tmi_chosen *chosen, tamis
 {
     tmi_sampling *p = &s->sampling;
     const size_t groups = chosen->groups, most = p->pairs > 0 ? (size_t)p->pairs : TMI_MAX_CLUSTER_GROUPS;
-    const bool fits = groups <= TMI_MAX_CLUSTER_GROUPS && groups <= most && (!p->scattered || (groups & (groups - 1)) == 0);
+    const bool fits = s->squared
+                          ? p->pairs > 0 && groups == most
+                          : groups <= TMI_MAX_CLUSTER_GROUPS && groups <= most && (!p->scattered || (groups & (groups - 1)) == 0);
     if (groups > 0 && !(tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS && fits))
         return tmi_fail(err, TAMIS_INVALID, "sampling.groups: the design has no such groups of clusters");
     s->groups = groups;
@@ -140,6 +150,7 @@ static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, chosen->apart, chosen->joined, s->controls,
                               s->calibrated ? s->control_count : 0, known, err));
+    for (size_t k = 0; k < chosen->count; k++) s->squared = s->squared || chosen->shapes[k].family == TMI_PAIRED;
     TMI_TRY(take_groups(s, chosen, err));
     s->gaussian = chosen->count > 0 ? chosen->rho : s->plan->privacy.loss.rho != NULL;
     s->gap = NAN;
@@ -164,7 +175,7 @@ static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
     const tmi_variance_source source = tmi_variance_source_for(s, i);
     if (family == tmi_weighing_of(s, i)) return true;
     if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
-    if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS;
+    if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS && !s->squared;
     return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
 }
 
@@ -185,7 +196,8 @@ static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
         TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
     }
     for (size_t k = 0; k < s->measurement_count; k++)
-        TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
+        if (s->measurements[k].shape.family != TMI_PAIRED)
+            TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
 
 done:
     return status;
@@ -212,6 +224,7 @@ static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         tmi_table_information information;
+        if (m->shape.family == TMI_PAIRED) continue;
         TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->shape, err));
         tmi_effects_add(&s->effects, &information, tmi_measurement_precision(s, m));
         tmi_table_information_clear(&information);
@@ -272,7 +285,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     else TMI_TRY(tmi_schedule_choose(s, known, err));
     TMI_TRY(tmi_choices_make(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
-        s->measurements[k].groups = s->measurements[k].shape.family == TMI_GROUPED ? s->groups : 1;
+        s->measurements[k].groups = tmi_is_signed(s->measurements[k].shape.family) ? s->groups : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));
     }
     TMI_TRY(tmi_budget_settle(s, err));

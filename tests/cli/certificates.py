@@ -47,6 +47,8 @@ def better(certificate, path, value):
             return str(verifier.Fraction(value) / 2)
         if key in ("epsilon", "rho"):
             return str(verifier.Fraction(value) * 2)
+        if key == "table_moves":
+            return value - 1
         if key == "shift":
             return value + 1
         if key == "form":
@@ -84,6 +86,7 @@ def each(name, kind, place_of_kind):
             assert verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
             done = tamis("ledger", "verify", *folder.glob("*.ledger"), "--against", folder / "out")
             assert done.returncode == OK, done.stdout + done.stderr
+            assert any(m["weighed_by"] == "pairs" for m in certificate["measurements"]) == ("many" in kind[0])
             assert (certificate["guarantee"]["outsider"] is None) == ("reason" in certificate["amplification"])
             tried = 0
             for path, value in leaves(certificate):
@@ -102,6 +105,29 @@ def each(name, kind, place_of_kind):
 
     case(both_verifiers_agree, f"{name}: both verifiers believe it, and no better promise")
 
+
+def no_better_squares():
+    """A smaller divisor or a larger bound than the noisy tables give would let a record move more than it says."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        write(folder, *KINDS["weights, many clusters"])
+        assert tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
+        file, numbers = folder / "out" / "certificate.json", folder / "out" / "measurements.json"
+        certificate, told = json.loads(file.read_text()), json.loads(numbers.read_text())
+        for name in told["squares"]:
+            for key, value in (("divisor", lambda t: str(int(t["divisor"]) // 2)), ("bound", lambda t: 2 * t["bound"]),
+                               ("coefficient", lambda t: 2 * t["coefficient"])):
+                forged = copy.deepcopy(told)
+                forged["squares"][name][0][key] = value(forged["squares"][name][0])
+                numbers.write_text(json.dumps(forged))
+                hashed = hashlib.sha256(numbers.read_bytes()).hexdigest()
+                file.write_text(json.dumps(resigned(certificate, ("files", "measurements.json"), hashed)))
+                assert any("squares" in problem for problem in verifier.verify(folder / "out")), (name, key)
+                done = tamis("verify", folder / "out", "--json")
+                assert done.returncode == INVALID and "squares" in done.stdout, done.stdout
+
+
+case(no_better_squares)
 
 for place_of_kind, (name, kind) in enumerate(KINDS.items()):
     each(name, kind, place_of_kind)

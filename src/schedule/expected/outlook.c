@@ -9,6 +9,7 @@
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
+#include "schedule/paired.h"
 #include "schedule/result.h"
 #include "schedule/workload/group_noise.h"
 
@@ -299,7 +300,8 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
         return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
     if (!(least > 0)) return 0;
     const double cells = (double)tmi_statistic_cells(t),
-                 relative = source == TMI_CLUSTER_GROUPS
+                 relative = s->squared ? tmi_squares_relative(s, about->statistic, o)
+                            : source == TMI_CLUSTER_GROUPS
                                 ? tmi_signed_variance(groups, tmi_group_degrees(s, about->statistic), 1, spread / least)
                                 : spread / (least * least);
     const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);

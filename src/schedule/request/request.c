@@ -267,7 +267,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
     const tmi_workload *w = &s->workload;
     const bool negative = times_of(w, &m->shape, level) < 0,
                spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
-    const bool bounded = m->shape.family == TMI_GROUPED || m->shape.family == TMI_CLAMPED;
+    const bool bounded = tmi_is_signed(m->shape.family) || m->shape.family == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
@@ -276,7 +276,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
     else if (spread && !a->spread) add(&measure, bounded ? a->clamped : a->weight, tmi_weight_less(&s->sampling));
-    if (m->shape.family == TMI_GROUPED && a->pair) add(&measure, a->pair, 0);
+    if (tmi_is_signed(m->shape.family) && a->pair) add(&measure, a->pair, 0);
     size_t divisor = m->added;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const size_t axis = m->shape.axes[i];
@@ -305,10 +305,10 @@ static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measureme
     size_t t = 0, count = 0;
     if (m->shape.family == TMI_CONTRIBUTED) {
         if (a->part) by[count++] = a->part;
-    } else if (s->workload.apart && m->shape.family != TMI_GROUPED) {
+    } else if (s->workload.apart && !tmi_is_signed(m->shape.family)) {
         by[count++] = a->stratum;
     }
-    if (m->shape.family == TMI_GROUPED) by[count++] = a->units;
+    if (tmi_is_signed(m->shape.family)) by[count++] = a->units;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const tmi_origin *o = &s->workload.origins[m->shape.axes[i]];
         for (size_t k = 0; k < o->classes_count; k++) by[count++] = a->classes[o->classes[k]];
@@ -424,18 +424,17 @@ static tmi_int128 level_of(const tmi_asking *a, const tmi_schedule *s, size_t i,
            times_of(&s->workload, &s->measurements[i].shape, level);
 }
 
-/* A number of a group is the difference of its positive and negative clusters. */
-static tmi_int128 group_truth(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t cell, size_t level)
+tmi_int128 tmi_asking_difference(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t group, size_t cell, size_t level)
 {
-    const size_t cells = s->measurements[i].cells, group = cell / cells, own = cell % cells;
-    return level_of(a, s, i, 2 * group * cells + own, level) - level_of(a, s, i, (2 * group + 1) * cells + own, level);
+    const size_t cells = s->measurements[i].cells;
+    return level_of(a, s, i, 2 * group * cells + cell, level) - level_of(a, s, i, (2 * group + 1) * cells + cell, level);
 }
 
 tmi_int128 tmi_asking_truth(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t number)
 {
     const tmi_measurement *m = &s->measurements[i];
     const size_t cell = number / m->levels, own = number % m->levels;
-    if (m->shape.family == TMI_GROUPED) return group_truth(a, s, i, cell, own);
+    if (m->shape.family == TMI_GROUPED) return tmi_asking_difference(a, s, i, cell / m->cells, cell % m->cells, own);
     if (m->shape.form == TMI_FULL) return level_of(a, s, i, cell, own);
     const tmi_axis *axis = &s->workload.axes[m->shape.axes[0]];
     const bool classes = s->workload.origins[m->shape.axes[0]].classes_count > 0;

@@ -85,7 +85,11 @@ tamis_status tmi_asking_make_room(tmi_asking *asking, tamis_error *err);
 /* Wipes answers and keys and frees. */
 void tmi_asking_clear(tmi_asking *asking);
 
-/* A true integer of a measurement. Secret until noise is added. */
+/* A number of a group of clusters: what its positive clusters have more than its negative ones. Secret. */
+tmi_int128 tmi_asking_difference(const tmi_asking *asking, const tmi_schedule *schedule, size_t measurement, size_t group,
+                                 size_t cell, size_t level);
+
+/* A true integer of a measurement, unless it is of squares (release/squares.h). Secret until noise is added. */
 tmi_int128 tmi_asking_truth(const tmi_asking *asking, const tmi_schedule *schedule, size_t measurement, size_t number);
 
 #endif

@@ -36,9 +36,13 @@ double tmi_signed_variance(double groups, double degrees, double v, double noise
     return 2 * v * v / degrees + 4 * v * noise + 2 * groups * noise * noise;
 }
 
+/* What squares of pairs say: one over their relative variance. */
+static double squares_of(const tmi_aim *a) { return a->squares > 0 ? 1 / (a->left + 1 / a->squares) : 0; }
+
 /* The relative variance of the estimated sampling variance. */
 static double relative_of(const tmi_aim *a, double spread)
 {
+    if (a->squares > 0) return 1 / squares_of(a);
     if (a->groups > 0) return tmi_signed_variance(a->groups, a->degrees, 1, spread / a->sampling);
     return spread / (a->sampling * a->sampling);
 }
@@ -103,9 +107,13 @@ double tmi_aim_variance(const tmi_problem *p, const tmi_aim *a)
 void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_effects_reset(p->effects);
-    for (size_t k = 0; k < s->count; k++)
-        tmi_effects_add(p->effects, &s->tables[k]->information,
-                        tmi_candidate_precision(s->tables[k], p->gaussian, p->budget * s->parts[k]));
+    for (size_t i = 0; i < p->aim_count; i++) p->aims[i].squares = 0;
+    for (size_t k = 0; k < s->count; k++) {
+        const tmi_candidate *c = s->tables[k];
+        const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * s->parts[k]);
+        if (c->squares) p->aims[c->aim].squares += precision;
+        else tmi_effects_add(p->effects, &c->information, precision);
+    }
     tmi_effects_solve(p->effects);
 }
 
@@ -153,6 +161,7 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
     for (size_t k = 0; k < p->pools; k++) means[k] = 0;
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
+        p->aims[i].by_relative = 0;
         if (!is_pooled(a)) continue;
         const double P = p->pooled[a->pool], rest = 1 - own_part(a->relative);
         const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
@@ -165,7 +174,8 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
         const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
         const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
-        for (size_t k = 0; k < a->spread_count; k++)
+        p->aims[i].by_relative = by_relative;
+        for (size_t k = 0; k < a->spread_count && !(a->squares > 0); k++)
             tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, a->spread_variance));
     }
 }
@@ -189,8 +199,9 @@ static void pull(const tmi_problem *p, double *weights)
 /* -x dF/dx of a table. */
 static double gain_of(const tmi_problem *p, const tmi_candidate *c, double part)
 {
-    const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * part);
-    return (p->gaussian ? 1 : 2) * precision * tmi_effects_gain(p->effects, &c->information);
+    const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * part), power = p->gaussian ? 1 : 2;
+    if (c->squares) return power * p->aims[c->aim].by_relative / precision;
+    return power * precision * tmi_effects_gain(p->effects, &c->information);
 }
 
 /* Parts times (gain per part)^power, scaled. A table that gains nothing keeps a little, so that it may come back. */

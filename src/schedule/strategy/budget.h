@@ -27,13 +27,17 @@ typedef struct tmi_aim {
     double margin, groups;
     double degrees; /* with groups: as many squares as vary with the sample */
     double allowed; /* with groups: the relative variance that Student's quantile allows for already, 2/df; 0: none */
+    double left;    /* the relative variance of the sampling variance that squares of pairs would leave without noise */
     size_t pool;    /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
     /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
      * variance */
     double noise_variance, spread_variance, relative;
+    double squares;     /* precision of the noise of squares of pairs, relative to the sampling variance; 0: there are none */
+    double by_relative; /* what the objective gains by a smaller relative variance, as tmi_budget_gains leaves it */
 } tmi_aim;
 
 #define TMI_NO_POOL SIZE_MAX
+#define TMI_NO_AIM SIZE_MAX
 
 /* A table that may be measured. */
 typedef struct tmi_candidate {
@@ -41,6 +45,8 @@ typedef struct tmi_candidate {
     tmi_table_information information;
     double l1, l2_squared; /* sensitivity, in units of the largest weight of a record */
     double numbers;        /* that it has */
+    bool squares;          /* it is no table, but squares of pairs */
+    size_t aim;            /* of these */
 } tmi_candidate;
 
 typedef struct tmi_problem {

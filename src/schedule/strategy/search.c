@@ -210,7 +210,9 @@ tamis_status tmi_search_run(tmi_found_tables *f, tmi_search *search, const tmi_s
     tamis_status status;
     *f = (tmi_found_tables){.objective = INFINITY, .gap = NAN};
     TMI_TRY(tmi_walk_make(&w, f, search, supports, support_count, err));
-    for (size_t i = 0; i < support_count; i++) TMI_TRY(tmi_effects_take_shape(search->problem.effects, &supports[i], err));
+    for (size_t i = 0; i < support_count; i++)
+        if (!search->paired || supports[i].family != search->squares)
+            TMI_TRY(tmi_effects_take_shape(search->problem.effects, &supports[i], err));
     f->best.tables = tmi_alloc(w.room, sizeof *f->best.tables);
     f->best.parts = tmi_alloc(w.room, sizeof *f->best.parts);
     if (!f->best.tables || !f->best.parts) TMI_TRY(tmi_fail_memory(err));

@@ -66,8 +66,13 @@ void tmi_walk_clear(tmi_walk *w)
 
 static bool is_same_shape(const tmi_shape *a, const tmi_shape *b)
 {
-    return a->family == b->family && a->world == b->world && a->form == b->form && a->axis_count == b->axis_count &&
-           memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
+    return a->family == b->family && a->world == b->world && a->form == b->form && a->statistic == b->statistic &&
+           a->axis_count == b->axis_count && memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
+}
+
+static bool is_squares(const tmi_walk *w, const tmi_shape *shape)
+{
+    return w->search->paired && shape->family == w->search->squares;
 }
 
 static const tmi_axis *axis_of(const tmi_walk *w, const tmi_shape *shape, size_t i)
@@ -85,7 +90,8 @@ double tmi_walk_numbers(const tmi_walk *w, const tmi_shape *shape)
 
 static uint64_t hash_of(const tmi_shape *shape)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (shape->family << 16) ^ (shape->world << 2) ^ (uint64_t)shape->form;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (shape->family << 16) ^ (shape->world << 2) ^ (uint64_t)shape->form ^
+                    ((uint64_t)shape->statistic << 32);
     for (size_t i = 0; i < shape->axis_count; i++) hash = (hash ^ shape->axes[i]) * UINT64_C(0x100000001b3) ^ (hash >> 29);
     return hash ^ (hash >> 32);
 }
@@ -130,6 +136,13 @@ const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tam
     c->shape = *shape;
     c->numbers = tmi_walk_numbers(w, shape);
     tmi_candidate_set_sensitivity(c, w->search->motions[shape->family]);
+    if (is_squares(w, shape)) {
+        const tmi_paired_aim *own = &w->search->paired[shape->statistic];
+        c->squares = true;
+        c->aim = own->aim;
+        c->l1 *= own->moved;
+        c->l2_squared = c->l1 * c->l1;
+    }
     f->index[at] = f->pool_count;
     f->pool[f->pool_count++] = c;
     f->work += (double)w->search->problem.effects->count;
@@ -138,7 +151,9 @@ const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tam
 
 bool tmi_shape_is_within(const tmi_shape *inner, const tmi_shape *outer)
 {
-    if (inner->family != outer->family || inner->world != outer->world || outer->form != TMI_FULL) return false;
+    if (inner->family != outer->family || inner->world != outer->world || inner->statistic != outer->statistic ||
+        outer->form != TMI_FULL)
+        return false;
     for (size_t i = 0, j = 0; i < inner->axis_count; i++) {
         while (j < outer->axis_count && outer->axes[j] < inner->axes[i]) j++;
         if (j == outer->axis_count || outer->axes[j] != inner->axes[i]) return false;
@@ -151,6 +166,7 @@ bool tmi_shape_is_within(const tmi_shape *inner, const tmi_shape *outer)
 bool tmi_walk_join(tmi_shape *joined, const tmi_walk *w, const tmi_shape *a, const tmi_shape *b)
 {
     int numbers = 0;
+    if (is_squares(w, a) || is_squares(w, b)) return false;
     *joined = (tmi_shape){.family = a->family, .world = a->world};
     for (size_t i = 0, j = 0; i < a->axis_count || j < b->axis_count;) {
         const size_t x = i < a->axis_count ? a->axes[i] : SIZE_MAX, y = j < b->axis_count ? b->axes[j] : SIZE_MAX;

@@ -1,0 +1,259 @@
+/* Squared differences of pairs of clusters (schedule/paired.h): what is released moves by no more than it says, whatever the noisy
+ * tables came out as; and what is read from it is the variance. */
+#include "release/squares.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inference/pair_term.h"
+#include "num/number.h"
+#include "tests/release/array_engine.h"
+#include "tests/test.h"
+
+#define CLUSTERS 300
+#define MOST_ROWS 960
+
+static char list[64];
+
+static int write_list(void **state)
+{
+    (void)state;
+    snprintf(list, sizeof list, "/tmp/tamis-squares-%d.csv", (int)getpid());
+    FILE *out = fopen(list, "w");
+    if (!out) return -1;
+    fputs("s,c\n", out);
+    for (int k = 0; k < CLUSTERS; k++) fprintf(out, "%s,%d\n", k < CLUSTERS / 2 - 3 ? "p" : "q", k); /* both are odd */
+    return fclose(out);
+}
+
+static int remove_list(void **state)
+{
+    (void)state;
+    return unlink(list);
+}
+
+/* A survey, its question with everything drawn, and noisy tables. */
+typedef struct scene {
+    tamis_plan *plan;
+    tmi_schedule s;
+    tmi_asking asking;
+    array_row rows[MOST_ROWS];
+    char labels[CLUSTERS][8];
+    size_t count;
+    tmi_int128 **noisy;
+    int64_t **none; /* noise */
+    uint64_t seed;
+} scene;
+
+static uint64_t next(scene *c)
+{
+    c->seed = c->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return c->seed >> 33;
+}
+
+static array_row any_row(scene *c)
+{
+    static const double xs[] = {-100, 10, 15, 20, 25, 30, 1e9, NAN};
+    static const char *const gs[] = {"a", "b", NULL};
+    const size_t cluster = next(c) % CLUSTERS;
+    return (array_row){.x = xs[next(c) % 8],
+                       .y = (double)(next(c) % 6) - 2,
+                       .g = gs[next(c) % 3],
+                       .h = "u",
+                       .w = (double)(next(c) % 60),
+                       .s = cluster < CLUSTERS / 2 - 3 ? "p" : "q",
+                       .c = c->labels[cluster],
+                       .u = "1"};
+}
+
+static void count_rows(scene *c)
+{
+    array_engine engine = array_engine_of(c->rows, c->count);
+    for (size_t i = 0; i < c->asking.table_count; i++)
+        memset(c->asking.answers[i], 0,
+               tmi_table_cells(&c->asking.tables[i]) * c->asking.tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, c->asking.answers, &c->asking.request, NULL, NULL), TAMIS_OK);
+}
+
+static void scene_make(scene *c, const char *privacy, uint64_t seed)
+{
+    char text[2000];
+    tamis_rng *rng;
+    tamis_error err = {0};
+    *c = (scene){.seed = seed, .count = MOST_ROWS / 2};
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n"
+             "design: {weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, "
+             "typical: {sample: %d}}\nprivacy: {unit: person, %s}\n"
+             "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n"
+             "statistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  - {share: {g: a}}\n"
+             "  - {ratio: {of: x, to: y}}\n",
+             list, MOST_ROWS / 2, privacy);
+    if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
+    assert_true(c->s.squared);
+    assert_int_equal(tmi_asking_make(&c->asking, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&c->asking, NULL), TAMIS_OK);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_draw(&c->asking, rng, NULL), TAMIS_OK);
+    tamis_rng_free(rng);
+    for (size_t k = 0; k < CLUSTERS; k++) snprintf(c->labels[k], sizeof *c->labels, "%zu", k);
+    for (size_t k = 0; k < c->count; k++) c->rows[k] = any_row(c);
+    c->noisy = calloc(c->s.measurement_count, sizeof *c->noisy);
+    c->none = calloc(c->s.measurement_count, sizeof *c->none);
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        c->noisy[i] = calloc(c->s.measurements[i].numbers, sizeof **c->noisy);
+        c->none[i] = calloc(c->s.measurements[i].numbers, sizeof **c->none);
+    }
+}
+
+static void scene_clear(scene *c)
+{
+    for (size_t i = 0; i < c->s.measurement_count; i++) free(c->noisy[i]), free(c->none[i]);
+    free(c->noisy), free(c->none);
+    tmi_asking_clear(&c->asking);
+    tmi_schedule_clear(&c->s);
+    tamis_plan_free(c->plan);
+}
+
+static bool is_squares(const scene *c, size_t i) { return c->s.measurements[i].shape.family == TMI_PAIRED; }
+
+/* The tables, times something and with noise: anything that may come out. */
+static void set_tables(scene *c, int64_t times, uint64_t noise)
+{
+    count_rows(c);
+    for (size_t i = 0; i < c->s.measurement_count; i++)
+        for (size_t k = 0; k < c->s.measurements[i].numbers && !is_squares(c, i); k++)
+            c->noisy[i][k] = times * tmi_asking_truth(&c->asking, &c->s, i, k) + (noise ? (int64_t)(next(c) % noise) : 0);
+}
+
+static void set_squares(scene *c)
+{
+    count_rows(c);
+    assert_int_equal(tmi_add_squares(c->noisy, c->none, &c->asking, &c->s, NULL), TAMIS_OK);
+}
+
+/* Distance of the squares from those that were kept, relative to the sensitivity: the largest over measurements. */
+static double distance(const scene *c, tmi_int128 *const *kept)
+{
+    double most = 0;
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < c->s.measurements[i].numbers && is_squares(c, i); k++)
+            sum += fabs((double)(c->noisy[i][k] - kept[i][k]));
+        most = fmax(most, sum / TMI_PAIRED_STEPS);
+    }
+    return most;
+}
+
+static tmi_int128 **keep(const scene *c)
+{
+    tmi_int128 **kept = calloc(c->s.measurement_count, sizeof *kept);
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        const size_t size = c->s.measurements[i].numbers * sizeof **kept;
+        kept[i] = malloc(size);
+        memcpy(kept[i], c->noisy[i], size);
+    }
+    return kept;
+}
+
+static void drop(const scene *c, tmi_int128 **kept)
+{
+    for (size_t i = 0; i < c->s.measurement_count; i++) free(kept[i]);
+    free(kept);
+}
+
+/* A record is replaced by any other, in any cluster of the list or none, or it is gone. Some records are all in one cluster, so that
+ * differences are far beyond their bounds: there the squares are as steep as they get. */
+static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t times;
+        uint64_t noise;
+    } tables[] = {{1, 0}, {0, 0}, {1, UINT64_C(1) << 30}, {-1, 0}, {100, 0}, {0, UINT64_C(1) << 45}};
+    double worst = 0;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        scene c;
+        scene_make(&c, "epsilon: 4", t + 1);
+        for (size_t k = 0; k < c.count / 4; k++) {
+            const size_t cluster = k % 2 ? 5 : 200;
+            c.rows[k] = (array_row){
+                .x = 30, .y = 3, .g = "a", .h = "u", .w = 50, .s = k % 2 ? "p" : "q", .c = c.labels[cluster], .u = "1"};
+        }
+        set_tables(&c, tables[t].times, tables[t].noise);
+        set_squares(&c);
+        tmi_int128 **kept = keep(&c);
+        for (int trial = 0; trial < 60; trial++) {
+            const size_t row = trial % 3 ? next(&c) % (c.count / 4) : next(&c) % c.count;
+            const array_row before = c.rows[row];
+            c.rows[row] = any_row(&c);
+            if (trial % 5 == 0) c.rows[row].w = 0;
+            if (trial % 4 == 0) { /* from one of the full clusters to the other */
+                c.rows[row] = before;
+                c.rows[row].s = before.s[0] == 'p' ? "q" : "p";
+                c.rows[row].c = c.labels[before.s[0] == 'p' ? 200 : 5];
+            }
+            set_squares(&c);
+            worst = fmax(worst, distance(&c, kept));
+            c.rows[row] = before;
+        }
+        drop(&c, kept);
+        scene_clear(&c);
+    }
+    if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
+}
+
+/* At their true values and without noise, squares say what the differences of clusters say, up to what lies beyond the bounds. */
+static void squares_say_the_variance(void **state)
+{
+    (void)state;
+    static const double y[] = {-2, 0.5, 3, 0}; /* of the levels: lowest, middle, highest, missing */
+    scene c;
+    double sum = 0;
+    scene_make(&c, "epsilon: 4", 9);
+    set_tables(&c, 1, 0);
+    set_squares(&c);
+    tmi_inference reading;
+    tmi_statistic_sums z;
+    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&z, &reading, 2, NULL), TAMIS_OK); /* the total of y */
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        if (m->shape.family != TMI_PAIRED || m->shape.statistic != 2) continue;
+        const double unit = tmi_measurement_unit(m, &c.s.workload, 0);
+        assert_int_equal(m->levels, 4);
+        for (size_t pair = 0; pair < m->groups; pair++) {
+            double d = 0;
+            for (size_t l = 0; l < m->levels; l++) {
+                const double t = (double)tmi_asking_difference(&c.asking, &c.s, i, pair, 0, l) * unit;
+                d += y[l] * t;
+            }
+            sum += d * d;
+        }
+    }
+    assert_true(sum > 0);
+    const double ratio = z.groups[0].pair_variance / reading.clamping / sum;
+    if (!(ratio > 0.97 && ratio < 1.03)) fail_msg("%.6g of the squares", ratio);
+    tmi_statistic_sums_clear(&z);
+    tmi_inference_clear(&reading);
+    scene_clear(&c);
+}
+
+static void hubers_square(void **state)
+{
+    (void)state;
+    assert_true(tmi_huber_square(0, 5) == 0 && tmi_huber_square(-4, 5) == 16 && tmi_huber_square(5, 5) == 25);
+    assert_true(tmi_huber_square(6, 5) == 35 && tmi_huber_square(-7, 5) == 45);
+    const tmi_int128 end = (tmi_int128)1 << 58;
+    assert_true(tmi_huber_square(2 * end, INT64_C(1) << 50) == tmi_huber_square(-end, INT64_C(1) << 50));
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
+                                       cmocka_unit_test(squares_say_the_variance), cmocka_unit_test(hubers_square)};
+    return cmocka_run_group_tests(cases, write_list, remove_list);
+}
