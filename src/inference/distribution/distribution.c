@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "inference/distribution/chosen.h"
 #include "inference/distribution/step_mean.h"
 #include "inference/range.h"
 #include "num/law/student.h"
@@ -18,6 +19,8 @@ static const char to_the_end[] = "the interval goes to the end of the range: no 
 static const char wide_bin[] =
     "more than a tenth of the rows are between two cuts, where the distribution function is taken as a straight line";
 static const char long_tail[] = "more than a fiftieth of the rows are above the last cut: their values are inferred";
+static const char widened[] =
+    "the chosen value is outside the interval of the distribution function, which was widened to contain it";
 static const char no_line[] = "the line is outside the points of the grid: the share is known";
 
 #define WIDE 0.1
@@ -39,6 +42,7 @@ typedef struct reading {
     tmi_step_means *means;    /* NULL: not needed so far */
     tmi_cdf everybody;        /* without points: the same */
     const char *no_everybody; /* why there is none; NULL: there is one */
+    tmi_chosen_noise noise;   /* of quantiles that a mechanism chose */
 } reading;
 
 /* The share at the cut that is nearest to a place. */
@@ -69,8 +73,9 @@ static tamis_status margin_of(double *margin, const tmi_plan_statistic *t, int64
 }
 
 /* The standard error is that of which the interval would be the usual multiple if the function were known between cuts, as its
- * allowance for that is no error of sampling or noise; these have their parts of the share's variance. */
-static tamis_status set_errors(tmi_result *result, const reading *r, double q, tamis_error *err)
+ * allowance for that is no error of sampling or noise; these have their parts of the share's variance. A chosen quantile has the
+ * sampling error and the noise of its mechanism (NULL: it was not chosen): that of the function is in the interval alone. */
+static tamis_status set_errors(tmi_result *result, const reading *r, double q, const double *mechanism, tamis_error *err)
 {
     double margin, sampling, noise, lower, upper;
     const tmi_cdf *c = &r->curve;
@@ -78,18 +83,23 @@ static tamis_status set_errors(tmi_result *result, const reading *r, double q, t
     if (status != TAMIS_OK) return status;
     tmi_cdf_errors(&sampling, &noise, c, tmi_cdf_inverse(c, q));
     tmi_cdf_invert(&lower, &upper, c, q);
-    lower = fmin(tmi_cdf_value(c, lower), result->estimate);
-    upper = fmax(tmi_cdf_value(c, upper), result->estimate);
+    const double own = tmi_cdf_value(c, tmi_cdf_inverse(c, q));
+    lower = fmin(tmi_cdf_value(c, lower), own);
+    upper = fmax(tmi_cdf_value(c, upper), own);
     result->se = (upper - lower) / (2 * margin);
     result->sampling_se = sampling > 0 ? result->se * sqrt(sampling / (sampling + noise)) : 0;
     result->noise_sd = noise > 0 ? result->se * sqrt(noise / (sampling + noise)) : 0;
+    if (!mechanism) return TAMIS_OK;
+    result->noise_sd = *mechanism;
+    result->se = hypot(result->sampling_se, result->noise_sd);
     return TAMIS_OK;
 }
 
-static tamis_status read_quantile(tmi_result *result, const reading *r, double q, const int64_t *chosen, tamis_error *err)
+static tamis_status read_quantile(tmi_result *result, const reading *r, size_t k, const int64_t *chosen, tamis_error *err)
 {
     const tmi_cdf *c = &r->curve;
     const tmi_range range = tmi_range_of(r->cuts->column);
+    const double q = tmi_number_nearest(r->statistic->at[k]);
     double lower, upper;
     const double own = tmi_cdf_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
     tmi_cdf_interval(&lower, &upper, c, q);
@@ -99,23 +109,25 @@ static tamis_status read_quantile(tmi_result *result, const reading *r, double q
     result->estimate = tmi_cdf_value(c, place);
     result->lower = fmin(tmi_cdf_value(c, lower), result->estimate);
     result->upper = fmax(tmi_cdf_value(c, upper), result->estimate);
+    if (chosen && (result->estimate < tmi_cdf_value(c, lower) || result->estimate > tmi_cdf_value(c, upper)))
+        note(result, widened);
     if (lower <= c->points[0].place || upper >= c->points[c->count - 1].place) note(result, to_the_end);
     size_t bin = 0;
     while (bin + 2 < c->count && c->points[bin + 1].place < own) bin++;
     const bool wide = c->points[bin + 1].share - c->points[bin].share > WIDE;
     if (wide && c->points[bin + 1].place - c->points[bin].place > 1) note(result, wide_bin);
-    return set_errors(result, r, q, err);
+    return set_errors(result, r, q, r->noise.choice ? &r->noise.errors[k] : NULL, err);
 }
 
-static tamis_status read_quantiles(tmi_result *list, const reading *r, const int64_t *chosen, tamis_error *err)
+static tamis_status read_quantiles(tmi_result *list, reading *r, const int64_t *chosen, tamis_error *err)
 {
     const tmi_plan_statistic *t = r->statistic;
-    for (size_t k = 0; k < t->at_count; k++) {
+    tamis_status status = r->noise.choice ? tmi_chosen_noise_read(&r->noise, &r->curve, r->group, err) : TAMIS_OK;
+    for (size_t k = 0; k < t->at_count && status == TAMIS_OK; k++) {
         const size_t cell = r->group * t->at_count + k;
-        tamis_status status = read_quantile(&list[cell], r, tmi_number_nearest(t->at[k]), chosen ? &chosen[cell] : NULL, err);
-        if (status != TAMIS_OK) return status;
+        status = read_quantile(&list[cell], r, k, chosen ? &chosen[cell] : NULL, err);
     }
-    return TAMIS_OK;
+    return status;
 }
 
 #define FAR 3     /* times what an interval reaches */
@@ -328,12 +340,14 @@ tamis_status tmi_read_distributions(tmi_results *results, const tmi_inference *i
         const tmi_plan_curve *curve = &plan->curves[t->curve];
         reading r = {.inference = inference, .statistic = t, .cuts = curve, .shares = first[curve->first]};
         r.groups = (size_t)tmi_statistic_cells(&plan->statistics[curve->first]);
+        status = tmi_chosen_noise_make(&r.noise, inference, i, err);
         for (; r.group < r.groups && status == TAMIS_OK; r.group++) {
             status = tmi_watch_beat(inference->schedule->watch, err);
             if (status == TAMIS_OK) status = read_group(first[i], &r, inference->chosen ? inference->chosen[i] : NULL, err);
         }
         tmi_step_means_free(r.means);
         tmi_cdf_clear(&r.everybody);
+        tmi_chosen_noise_clear(&r.noise);
         if (status != TAMIS_OK) break;
     }
     tmi_free(first);

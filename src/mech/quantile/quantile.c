@@ -285,6 +285,8 @@ int64_t tmi_quantile_most_records(const tamis_quantile *q)
     return (q->distribution ? q->distribution->most_sum : TMI_WEIGHT_SUM) / q->most_weight;
 }
 
+size_t tmi_quantile_count(const tamis_quantile *q) { return q->count; }
+
 int64_t tmi_quantile_bins(const tamis_quantile *q)
 {
     return q->distribution ? (int64_t)q->distribution->bins : (int64_t)q->candidate_count;
