@@ -3,7 +3,7 @@ docs/certificate.md, point 7."""
 from fractions import Fraction
 from math import prod
 
-OF_DISTRIBUTION = {"quantile", "median", "share_below", "poverty", "gini", "s80s20"}
+OF_DISTRIBUTION = {"quantile", "median", "iqr", "share_below", "poverty", "gini", "s80s20"}
 METHODS = {"inverse", "joint", "split", "threshold", "smooth", "tree", "prefix"}
 
 

@@ -13,6 +13,7 @@ const char *tmi_statistic_kind_name(tmi_statistic_kind kind)
         [TMI_VARIANCE] = "variance",
         [TMI_QUANTILE] = "quantile",
         [TMI_MEDIAN] = "median",
+        [TMI_IQR] = "iqr",
         [TMI_SHARE_BELOW] = "share_below",
         [TMI_POVERTY] = "poverty",
         [TMI_GINI] = "gini",

@@ -100,6 +100,11 @@ static void read_median(tmi_reader *reader, const tmi_value *value, void *target
     read_of_distribution(reader, value, target, TMI_MEDIAN);
 }
 
+static void read_iqr(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    read_of_distribution(reader, value, target, TMI_IQR);
+}
+
 static void read_share_below(tmi_reader *reader, const tmi_value *value, void *target)
 {
     read_of_distribution(reader, value, target, TMI_SHARE_BELOW);
@@ -319,6 +324,7 @@ static const tmi_plan_key keys[] = {
     {.name = "histogram", .read = read_histogram},
     {.name = "quantile", .read = read_quantile},
     {.name = "median", .read = read_median},
+    {.name = "iqr", .read = read_iqr},
     {.name = "share_below", .read = read_share_below},
     {.name = "poverty", .read = read_poverty},
     {.name = "gini", .read = read_gini},

@@ -10,7 +10,10 @@
 
 tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind)
 {
-    return kind == TMI_GINI ? TMI_MEASURE_GINI : kind == TMI_S80S20 ? TMI_MEASURE_S80S20 : TMI_MEASURE_POVERTY;
+    return kind == TMI_GINI     ? TMI_MEASURE_GINI
+           : kind == TMI_S80S20 ? TMI_MEASURE_S80S20
+           : kind == TMI_IQR    ? TMI_MEASURE_IQR
+                                : TMI_MEASURE_POVERTY;
 }
 
 typedef struct subject {
@@ -95,6 +98,8 @@ static tamis_status expect_measure(tmi_prospect *prospect, const subject *about,
     const tmi_plan_statistic *t = about->statistic;
     const tmi_cdf *c = &about->curve;
     const bool ratio = t->kind == TMI_S80S20;
+    const tmi_grid *grid = &about->cuts->column->grid;
+    const double most = t->kind == TMI_IQR ? grid->step * (double)(grid->high - grid->low) : 1;
     const double line = t->limit ? tmi_number_nearest(t->limit) : 0;
     tmi_inequality m;
     tamis_status status = tmi_inequality_make(&m, c, tmi_measure_of(t->kind), line, err);
@@ -107,8 +112,8 @@ static tamis_status expect_measure(tmi_prospect *prospect, const subject *about,
     *prospect = (tmi_prospect){.noise_sd = sqrt(noise_of_bin(c) * squares),
                                .sampling_sd = sqrt(sampling_of_mean(c) * spread),
                                .expected = about->guessed && !m.reason ? m.value : TMI_NULL,
-                               .range = ratio && !m.reason ? m.value : 1,
-                               .limit = ratio ? INFINITY : 1};
+                               .range = ratio && !m.reason ? m.value : most,
+                               .limit = ratio ? INFINITY : most};
     tmi_inequality_clear(&m);
     return TAMIS_OK;
 }
