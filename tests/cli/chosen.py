@@ -319,6 +319,57 @@ def a_group_without_rows_has_the_point_and_no_interval():
         assert problems(folder / "out") == [] == verifier.verify(folder / "out")
 
 
+LARGE = """tamis: 1
+survey: large
+source: {{file: sample.csv}}
+design: {{srs: {{population: 1000000, sample: {rows}}}}}
+privacy: {{unit: person, {loss}}}
+columns: {{x: {{from: 0, to: 1000000, step: 1}}, g: {{values: [a, b]}}}}
+statistics:
+  - {{quantile: x, at: [{at}], method: {method}{more}}}
+budget: {{epsilon: 10{coin}}}
+"""
+NINE = ", ".join(f"0.{i}" for i in range(1, 10))
+
+
+@case
+def a_joint_draw_that_takes_long_is_split_or_refused_before_the_charge():
+    """81 times so many rows, or as many as an epsilon leaves within reach: two microseconds each."""
+    with place() as folder:
+        for rows, loss, at, more, joint in ((200000, "epsilon: 0.02", NINE, "", False), (200000, "epsilon: 0.02", "0.2, 0.5", "", True),
+                                            (200000, "epsilon: 2", NINE, "", True), (2000, "epsilon: 0.02", NINE, "", True),
+                                            (200000, "epsilon: 1, delta: 1/1000000", NINE, ", by: g", True),
+                                            (200000, "epsilon: 0.01, delta: 1/1000000", NINE, ", by: g", False)):
+            write_plan = lambda method: (folder / "plan.yaml").write_text(  # noqa: E731
+                LARGE.format(rows=rows, loss=loss, at=at, method=method, more=more, coin=", delta: 1/1000" if "delta" in loss else ""))
+            write_plan("mechanism")
+            done = tamis("check", "plan.yaml", "--json", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            assert json.loads(done.stdout)["choices"][0]["method"] == ("joint" if joint else "split"), (rows, loss, at)
+            write_plan("joint")
+            done = tamis("check", "plan.yaml", cwd=folder)
+            assert done.returncode == (OK if joint else REFUSED), (rows, loss, at, done.stderr)
+            assert joint or "longer than ten seconds" in done.stderr and "{method: split}" in done.stderr, done.stderr
+
+
+@case
+def errors_have_the_noise_of_the_mechanism():
+    """With little budget the quantile of 24 rows is anywhere, and `check` and the release say so; with much it is exact, as no share of the
+    rows is 0.45."""
+    with place() as folder:
+        for loss, budget, large in (("epsilon: 0.01", "{epsilon: 4000}", True), ("epsilon: 1000", "{epsilon: 4000}", False)):
+            kind = (*KINDS["srs"][:2], (loss, budget))
+            plan(folder, kind, "  - {quantile: x, at: [0.45], method: inverse}\n")
+            told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)["statistics"][0]
+            assert (told["noise_sd"] > 1.5) == large and (told["noise_sd"] < 0.1) != large, told
+            done = tamis("release", "plan.yaml", "--quiet", "--again", "--out", loss.split()[1], cwd=folder)
+            assert done.returncode == OK, done.stderr
+            found = read(folder / loss.split()[1], "release.json")["results"][0]
+            if found["noise_sd"] is not None:  # a group without a function has none
+                assert (found["noise_sd"] > 1.5) == large and (found["noise_sd"] < 0.1) != large, found
+                assert found["interval"]["lower"] <= found["estimate"] <= found["interval"]["upper"], found
+
+
 @case
 def what_a_method_cannot_do_is_refused():
     for method, kind, more, words in (
