@@ -251,9 +251,9 @@ static void nothing_to_divide_by(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_ascend),    cmocka_unit_test(inverses_and_intervals), cmocka_unit_test(measures_of_points),
-        cmocka_unit_test(the_interquartile_range),
-        cmocka_unit_test(measures_of_bins), cmocka_unit_test(nothing_to_divide_by),
+        cmocka_unit_test(shares_ascend),      cmocka_unit_test(inverses_and_intervals),
+        cmocka_unit_test(measures_of_points), cmocka_unit_test(the_interquartile_range),
+        cmocka_unit_test(measures_of_bins),   cmocka_unit_test(nothing_to_divide_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "inference/group_sums.h"
-#include "mech/quantile/quantile.h"
 
 void tmi_chosen_noise_clear(tmi_chosen_noise *n)
 {

@@ -1,4 +1,4 @@
-/* Statistics that are read from a distribution function: quantiles and their distance, shares below a line, Gini, S80/S20, poverty.
+/* Statistics that are read from a distribution function: quantiles, their distance, shares below a line, Gini, S80/S20, poverty.
  *
  * Each has a curve: cuts of its column, public like everything in a plan, and for each cut one more statistic, the share of the
  * rows below it. Those shares are measured and estimated like all shares; quantiles and the rest are read from them. Cuts that a

@@ -98,8 +98,8 @@ tamis_quantile_setup tmi_choice_setup(const tmi_choice *choice, const tamis_plan
 /* The choice of a statistic; NULL: no mechanism chooses it. */
 const tmi_choice *tmi_choice_of(const struct tmi_schedule *schedule, size_t statistic);
 
-/* The weight of the records of a group, in the unit that its mechanism counts in, from the units of the population that they stand
- * for. `expected`: before the fact, when nothing has taken nonresponse into account. */
+/* The weight of the records of a group, in the unit that its mechanism counts in, from the units of the population that they
+ * stand for. `expected`: before the fact, when nothing has taken nonresponse into account. */
 double tmi_choice_weight(const tmi_choice *choice, const struct tmi_schedule *schedule, size_t group, double units,
                          bool expected);
 

@@ -1,5 +1,5 @@
-/* Expected errors of the answers: that of inverse sensitivity against its exact law, those of a joint draw against all tuples, and
- * those of all methods against draws. Records are where the curve has them. */
+/* Expected errors of the answers: that of inverse sensitivity against its exact law, those of a joint draw against all tuples,
+ * and those of all methods against draws. Records are where the curve has them. */
 #include "tests/test.h"
 
 #include "mech/quantile/expected/expected.h"

@@ -43,8 +43,8 @@ tamis_status tmi_spread_of_sums(double *errors, const tamis_quantile *quantile, 
 /* INVERSE, JOINT and SPLIT: draws from a measure on the grid. Errors: SYSTEM. */
 tamis_status tmi_spread_of_draws(double *errors, const tamis_quantile *quantile, const tmi_known_curve *curve, tamis_error *err);
 
-/* JOINT, on cells with shares and measures, ascending: laws[j * count + i] becomes the probability that cut j is in cell i. `rate`
- * is per share of all records. Errors: SYSTEM. */
+/* JOINT, on cells with shares and measures, ascending: laws[j * count + i] becomes the probability that cut j is in cell i.
+ * `rate` is per share of all records. Errors: SYSTEM. */
 tamis_status tmi_joint_marginals(double *laws, const double *shares, const double *measures, size_t count, const double *at,
                                  size_t at_count, double rate, tamis_error *err);
 
