@@ -5,12 +5,13 @@ import copy
 import hashlib
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 from fractions import Fraction
 
 from kinds import KINDS, STRATA, write
-from kit import ENGINES, HERE, INVALID, OK, REFUSED, case, main, tamis, with_memory
+from kit import ENGINES, HERE, INVALID, OK, REFUSED, SYSTEM, TAMIS, Skip, case, environment, main, tamis, with_memory
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402
@@ -350,6 +351,46 @@ def a_joint_draw_that_takes_long_is_split_or_refused_before_the_charge():
             done = tamis("check", "plan.yaml", cwd=folder)
             assert done.returncode == (OK if joint else REFUSED), (rows, loss, at, done.stderr)
             assert joint or "longer than ten seconds" in done.stderr and "{method: split}" in done.stderr, done.stderr
+
+
+@case
+def releases_at_the_same_time_have_one_draw():
+    """Three processes with one plan and one ledger: one is charged, and whoever publishes has its points."""
+    for kind in (KINDS["srs"], KINDS["srs, outsider, rho"], KINDS["srs, outsider, epsilon and delta"]):
+        with place() as folder:
+            plan(folder, kind)
+            all_of = [subprocess.Popen([TAMIS, "release", "plan.yaml", "--quiet", "--out", f"out{i}"], cwd=folder, env=environment(),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for i in range(3)]
+            ended = [(p.communicate()[1], p.returncode) for p in all_of]
+            assert any(code == OK for _, code in ended) and all(code in (OK, REFUSED) for _, code in ended), ended
+            done = tamis("release", "plan.yaml", "--quiet", "--out", "last", cwd=folder)
+            assert done.returncode == OK and read(folder / "last")["ledger"]["repeated"], done.stderr
+            outs = [folder / "last"] + [folder / f"out{i}" for i, (_, code) in enumerate(ended) if code == OK]
+            assert len({(o / "measurements.json").read_bytes() for o in outs}) == 1, ended
+            assert all(problems(o) == [] == verifier.verify(o) for o in outs)
+
+
+@case
+def a_full_disk_costs_one_charge_and_one_draw():
+    """Whatever could not be written, the same plan again takes over the charge, and both verifiers believe what it publishes."""
+    with place() as folder:
+        for room in (64, 96, 112):  # kB: the ledger, the results and the report do not fit
+            disk = folder / str(room)
+            disk.mkdir()
+            done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={room}k", "none", disk], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Skip("no small disk can be mounted: " + done.stderr.strip())
+            try:
+                plan(disk, KINDS["srs"])
+                done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=disk)
+                assert done.returncode == SYSTEM and not (disk / "out").exists(), (room, done.stderr)
+                assert subprocess.run(["mount", "-o", "remount,size=8m", disk]).returncode == 0
+                done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=disk)
+                assert done.returncode == OK, (room, done.stderr)
+                assert read(disk / "out")["ledger"]["entry"] == 2, read(disk / "out")["ledger"]  # the first opens the account
+                assert problems(disk / "out") == [] == verifier.verify(disk / "out")
+            finally:
+                subprocess.run(["umount", disk], check=True)
 
 
 @case
