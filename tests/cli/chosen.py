@@ -412,6 +412,23 @@ def errors_have_the_noise_of_the_mechanism():
 
 
 @case
+def errors_by_strata_follow_the_rows_of_each():
+    """10,000, 100 and 2,000 rows of strata of the same size: noise in values goes with one over them."""
+    strata = ", ".join(f"{h}: {{population: 100000, sample: {n}}}" for h, n in (("u", 10000), ("v", 100), ("w", 2000)))
+    text = LARGE.format(rows=1, loss="epsilon: 8", at="0.25, 0.75", method="inverse", more=", by: h", coin="")
+    text = text.replace("{srs: {population: 1000000, sample: 1}}", f"{{stratified: {{by: h, within: srs, strata: {{{strata}}}}}}}")
+    text = text.replace("g: {values: [a, b]}", "h: {values: [u, v, w]}")
+    with place() as folder:
+        (folder / "plan.yaml").write_text(text)
+        done = tamis("check", "plan.yaml", "--json", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        noise = [c["noise_sd"] for c in json.loads(done.stdout)["statistics"][0]["groups"]]
+        for at in (0, 1):
+            u, v, w = noise[at::2]
+            assert 50 < v / u < 200 and 10 < v / w < 40, noise
+
+
+@case
 def what_a_method_cannot_do_is_refused():
     for method, kind, more, words in (
             ("prefix", KINDS["srs"], "", "needs rho, or epsilon with delta; nearest setting that works: {method: tree}, {method: histogram}"),

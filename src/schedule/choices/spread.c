@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "mech/quantile/expected/expected.h"
-#include "schedule/controls.h"
 #include "schedule/schedule.h"
+#include "schedule/workload/moments.h"
 
 const tmi_choice *tmi_choice_of(const tmi_schedule *s, size_t statistic)
 {
@@ -16,10 +16,9 @@ const tmi_choice *tmi_choice_of(const tmi_schedule *s, size_t statistic)
 double tmi_choice_weight(const tmi_choice *c, const tmi_schedule *s, size_t group, double units, bool expected)
 {
     const tmi_plan_design *d = &s->plan->design;
-    const size_t stratum = tmi_group_stratum(s, c->statistic, group * (c->numbers / c->groups));
-    const tamis_number *unit = c->max_weight > 0    ? s->sampling.step
-                               : s->sampling.weight ? s->sampling.weight[stratum == SIZE_MAX ? 0 : stratum]
-                                                    : NULL;
+    const tmi_plan_statistic *t = &s->plan->statistics[c->statistic];
+    const size_t by = tmi_find_strata(t->by, t->by_count, d), stratum = by < t->by_count ? tmi_group_code(t, group, by) : 0;
+    const tamis_number *unit = c->max_weight > 0 ? s->sampling.step : s->sampling.weight ? s->sampling.weight[stratum] : NULL;
     /* calibration has made up for those who did not respond; mechanisms know the weights of the design alone */
     const bool all = d->nonresponse && (expected || s->calibrated);
     const double answered = all && d->typical.response ? tmi_number_nearest(d->typical.response) : 1;
