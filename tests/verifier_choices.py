@@ -3,7 +3,7 @@ docs/certificate.md, point 7."""
 from fractions import Fraction
 from math import prod
 
-OF_DISTRIBUTION = {"quantile", "median", "share_below", "poverty", "gini", "s80s20"}
+OF_DISTRIBUTION = {"quantile", "median", "iqr", "share_below", "poverty", "gini", "s80s20"}
 METHODS = {"inverse", "joint", "split", "threshold", "smooth", "tree", "prefix"}
 
 
@@ -63,7 +63,7 @@ class Choices:
 
     def method(self, c, t, count, field):
         asked, found = t["method"], c["method"]
-        ruled = {"split"} if count > 10 else {"joint"} if count > 1 else {"inverse", "threshold"}
+        ruled = {"split"} if count > 10 else {"joint", "split"} if count > 1 else {"inverse", "threshold"}
         self.check(found in METHODS and found in (ruled if asked == "mechanism" else {asked}), field + ".method")
         if (asked == "mechanism" and found == "threshold") or found == "smooth":
             self.check(c["rows"] is not None, field + ".method")

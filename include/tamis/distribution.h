@@ -57,7 +57,7 @@ TAMIS_USE tamis_status tamis_distribution_prepare(tamis_distribution *distributi
 /* Measures the records: grid points k, worth k * step, INT64_MIN is missing and left out; others are clamped to the grid.
  *
  * Needs    tamis_distribution_prepare before each call; weights if and only if there is a max_weight; count times max_weight at
- *          most 2^40, with epsilon 2^60.
+ *          most 2^46, with epsilon 2^60.
  * Cost     one pass over the records, and O(bins^2) with rho, O(bins) with epsilon.
  * Errors   INVALID, SYSTEM (memory). Then there is nothing to ask for. */
 TAMIS_USE tamis_status tamis_distribution_points(tamis_distribution *distribution, const int64_t *points, const int64_t *weights,

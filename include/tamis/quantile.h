@@ -89,7 +89,7 @@ TAMIS_USE tamis_status tamis_quantile_prepare(tamis_quantile *quantile, tamis_rn
  * Cost     INVERSE: one pass over the records for each quantile, and O(K log K) for those that an answer can reach: K is about
  *          100 / epsilon ranks. 10^7 values take some twenty milliseconds. With probability below 2^-40 all records are sorted.
  *          JOINT, SPLIT: the records are sorted, byte by byte, once. JOINT then takes O(m^2 K) steps for m quantiles, K about
- *          30 m / epsilon. SMOOTH: as INVERSE. TREE, PREFIX: one pass, with count times max_weight at most 2^60, 2^40.
+ *          30 m / epsilon. SMOOTH: as INVERSE. TREE, PREFIX: one pass, with count times max_weight at most 2^60, 2^46.
  * Errors   INVALID, SYSTEM (memory, random bits).                                                                    */
 TAMIS_USE tamis_status tamis_quantile_values(int64_t *points, tamis_quantile *quantile, const double *values,
                                              const int64_t *weights, size_t count, tamis_rng *rng, tamis_error *err);

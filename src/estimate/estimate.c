@@ -88,6 +88,7 @@ static tamis_status estimate_inequality(double *estimate, work *w, const tmi_pla
     if (!(w->distribution.total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
     switch (s->kind) {
     case TMI_GINI: return tmi_gini(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
+    case TMI_IQR: return tmi_iqr(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
     case TMI_S80S20: return tmi_s80s20(estimate, w->linear, &w->distribution, w->values, w->domain, count, err);
     default:
         return tmi_poverty(estimate, w->linear, tmi_number_nearest(s->limit), &w->distribution, &w->whole, w->values, w->domain,
@@ -140,6 +141,7 @@ static tamis_status estimate_of(double *estimate, work *w, const tmi_plan_statis
     case TMI_RATIO: return tamis_ratio(estimate, w->linear, w->values, w->bases, weights, w->domain, count, err);
     case TMI_VARIANCE: return estimate_variance(estimate, w, err);
     case TMI_SHARE_BELOW: return estimate_share_below(estimate, w, s, err);
+    case TMI_IQR:
     case TMI_POVERTY:
     case TMI_GINI:
     case TMI_S80S20: return estimate_inequality(estimate, w, s, err);

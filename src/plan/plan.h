@@ -196,6 +196,7 @@ typedef enum tmi_statistic_kind {
     TMI_VARIANCE,
     TMI_QUANTILE, /* from here on: what is read from a distribution function */
     TMI_MEDIAN,
+    TMI_IQR,         /* the interquartile range; those after it are shares and quotients */
     TMI_SHARE_BELOW, /* of a line */
     TMI_POVERTY,     /* the share below `line` times the median */
     TMI_GINI,

@@ -112,6 +112,7 @@ static void put_about(tmi_text *text, const tamis_plan *plan, const tmi_plan_sta
     case TMI_VARIANCE: tmi_text_put(text, "Variance of "); break;
     case TMI_QUANTILE: put_quantile(text, at); break;
     case TMI_MEDIAN: tmi_text_put(text, "Median of "); break;
+    case TMI_IQR: tmi_text_put(text, "Interquartile range of "); break;
     case TMI_SHARE_BELOW: tmi_text_put(text, tmi_counts_rows(plan) ? "Share of records with " : "Share with "); break;
     case TMI_POVERTY: tmi_text_put(text, "At-risk-of-poverty rate by "); break;
     case TMI_GINI: tmi_text_put(text, "Gini coefficient of "); break;
@@ -143,7 +144,7 @@ void tmi_statistic_words(tmi_text *text, const tamis_plan *plan, size_t statisti
 void tmi_statistic_unit(tmi_text *text, const tmi_plan_statistic *s)
 {
     const char *of = s->column ? s->column->measured_in : NULL, *to = s->second ? s->second->measured_in : NULL;
-    if (!of || (s->second && !to) || s->kind > TMI_MEDIAN) return; /* shares and ratios have none */
+    if (!of || (s->second && !to) || s->kind > TMI_IQR) return; /* shares and ratios have none */
     if (s->second) tmi_text_format(text, " (%s per %s)", of, to);
     else tmi_text_format(text, s->kind == TMI_VARIANCE ? " (%s, squared)" : " (%s)", of);
 }

@@ -51,7 +51,7 @@ int tmi_unit_decimals(double unit)
  * for a quotient. */
 static int useful_decimals(const tmi_results *results, const tmi_plan_statistic *s)
 {
-    if (s->kind > TMI_MEDIAN) return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
+    if (s->kind > TMI_IQR) return 4; /* shares and quotients of a distribution function, whatever the unit of its values */
     int decimals = s->column ? tmi_unit_decimals(s->column->grid.step) : 0;
     if (s->kind == TMI_MEAN || s->kind == TMI_SHARE || s->kind == TMI_RATIO) return decimals + 4;
     const tmi_plan_design *d = &results->plan->design;

@@ -17,7 +17,7 @@
 #define DUST 1e-9 /* of the protected width: an unprotected width below it is rounding, not an error */
 
 /* What is to be said about a coverage: that it is low, or why it is above 0.98. */
-typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, SELECTED, LOW_BARE, AT_END, REMARKS } remark;
+typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, SELECTED, LOW_BARE, AT_END, BETWEEN, REMARKS } remark;
 
 static const struct words {
     const char *mark, *why;
@@ -32,7 +32,10 @@ static const struct words {
                        "misses no more often than stated"},
     [LOW_BARE] = {"f", "low, as is the unprotected interval of the same samples: because of the formula, not the noise"},
     [AT_END] = {"g", "high: the true value is near an end of the possible range; an estimate outside it has the interval of the "
-                     "nearest possible value"}};
+                     "nearest possible value"},
+    [BETWEEN] = {"h",
+                 "high: the interval of a quantile allows for what the distribution function may be between two cuts, besides "
+                 "what the variances of its shares allow for"}};
 
 /* Whether so few hits are too unlikely. */
 static bool is_low(const tamis_coverage *study, int64_t hits, int64_t trials, double p)
@@ -50,6 +53,9 @@ static remark low_remark(const tamis_coverage *study, size_t i)
     return TOO_LOW;
 }
 
+/* Values, not shares, of a distribution function: their intervals are Woodruff's. */
+static bool is_between_cuts(tmi_statistic_kind kind) { return kind == TMI_QUANTILE || kind == TMI_MEDIAN || kind == TMI_IQR; }
+
 /* Without an exact test, without clusters and with the variance formula of the unprotected interval, what makes one wider is
  * the margin against the noise in the variance. Weighted sums hold no means, which other formulas take off. */
 static remark remark_of(const tamis_coverage *study, size_t i)
@@ -59,6 +65,7 @@ static remark remark_of(const tamis_coverage *study, size_t i)
     if (low != NO_REMARK) return low;
     if (tmi_tally_share(&c->own) <= 0.98) return NO_REMARK;
     if (c->exact) return EXACT;
+    if (is_between_cuts(study->plan->statistics[study->places.list[i].statistic].kind)) return BETWEEN;
     if (c->outside * OFTEN > study->runs) return AT_END;
     if (study->plan->design.kind->clusters) return REPLACED;
     return study->weighed && c->limited * OFTEN <= study->runs ? PLAIN : LIMIT;

@@ -185,6 +185,19 @@ static double poverty(pieces *p, double line)
     return found.value;
 }
 
+/* With more rows below a quartile it is lower, by one over the density there. */
+static double iqr(pieces *p)
+{
+    const tmi_cdf *c = p->curve;
+    const double lower = tmi_cdf_inverse(c, 0.25), upper = tmi_cdf_inverse(c, 0.75),
+                 at_lower = c->step / tmi_cdf_density(c, 0.25), at_upper = c->step / tmi_cdf_density(c, 0.75);
+    for (size_t i = 0; i < p->count; i++) {
+        piece *x = &p->list[i];
+        x->influence = at_upper * (0.75 - (x->place < upper)) - at_lower * (0.25 - (x->place < lower));
+    }
+    return tmi_cdf_value(c, upper) - tmi_cdf_value(c, lower);
+}
+
 /* ---- influence by bin ---- */
 
 static void set_influence(tmi_inequality *m, const pieces *p)
@@ -220,7 +233,10 @@ tamis_status tmi_inequality_make(tmi_inequality *m, const tmi_cdf *c, tmi_measur
     else if (kind == TMI_MEASURE_S80S20 && !(lowest(&end, &p, 0.2) > 0))
         m->reason = "the total of the lower fifth is not above 0";
     if (m->reason) goto done;
-    m->value = kind == TMI_MEASURE_GINI ? gini(&p) : kind == TMI_MEASURE_S80S20 ? s80s20(&p) : poverty(&p, line);
+    m->value = kind == TMI_MEASURE_GINI     ? gini(&p)
+               : kind == TMI_MEASURE_S80S20 ? s80s20(&p)
+               : kind == TMI_MEASURE_IQR    ? iqr(&p)
+                                            : poverty(&p, line);
     set_influence(m, &p);
 
 done:

@@ -1,5 +1,5 @@
-/* Inequality measures of a distribution function: Gini's coefficient, S80/S20, and the poverty rate, with their influence
- * functions.
+/* Inequality measures of a distribution function: Gini's coefficient, S80/S20, the poverty rate, and the interquartile range,
+ * with their influence functions.
  *
  * Within a bin the distribution function is the monotone cubic of Fritsch and Carlson, which follows a density that rises or
  * falls through the bins. In the last one, which holds the few largest values, their density is a power of the value that joins
@@ -9,7 +9,7 @@
 
 #include "survey/curve.h"
 
-typedef enum tmi_measure_kind { TMI_MEASURE_POVERTY, TMI_MEASURE_GINI, TMI_MEASURE_S80S20 } tmi_measure_kind;
+typedef enum tmi_measure_kind { TMI_MEASURE_POVERTY, TMI_MEASURE_GINI, TMI_MEASURE_S80S20, TMI_MEASURE_IQR } tmi_measure_kind;
 
 /* A measure, and its influence function as a mean over rows: to first order the measure errs as the mean of `influence` does. */
 typedef struct tmi_inequality {

@@ -56,6 +56,11 @@ tamis_status tmi_gini(double *gini, double *linear, const tmi_distribution *dist
 tamis_status tmi_s80s20(double *ratio, double *linear, const tmi_distribution *distribution, const double *values,
                         const uint8_t *domain, size_t rows, tamis_error *err);
 
+/* The distance between the upper and the lower quartile, by tmi_quantile_of. The densities in its linear values are those of a
+ * normal kernel, as for poverty. */
+tamis_status tmi_iqr(double *range, double *linear, const tmi_distribution *distribution, const double *values,
+                     const uint8_t *domain, size_t rows, tamis_error *err);
+
 /* The share of the domain below `part` times the median of `whole`, the distribution of the rows of `everybody`, which contain
  * the domain. laeken's arpr / 100. Linear values are those of all rows of `everybody`. The densities in them are those of a
  * Gaussian kernel whose width is the standard deviation of the whole distribution times the -1/5 power of its weight (Osier). */

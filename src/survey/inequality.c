@@ -1,4 +1,4 @@
-/* Gini, S80/S20 and the poverty rate, and how they vary.
+/* Gini, S80/S20, the poverty rate and the interquartile range, and how they vary.
  *
  * Linear values are derivatives by the weight of a row. With N the weight and Y the total of all rows,
  *
@@ -8,7 +8,10 @@
  *                The density at q cancels (Langel and Tille 2011), so none is estimated. S80 is the total minus such a T.
  *     poverty    the share p of a group below the line L = c m, m the median of everybody: ([x < L] - p) / N in the group, plus
  *                c f(L) (1/2 - [x <= m]) / (M g(m)) for everybody, where f and g are the densities of the group and of everybody,
- *                and N and M their weights. */
+ *                and N and M their weights.
+ *     IQR        a quantile x_p has (p - [x <= x_p]) / (N f(x_p)), f the density: the difference of two of these.
+ *
+ * Densities are those of a normal kernel, as in Osier (2009). */
 #include "base/memory.h"
 #include "survey/distribution.h"
 #include "survey/estimator.h"
@@ -93,6 +96,21 @@ static double density(const tmi_distribution *d, double x, double width)
         tmi_sum_add(&sum, d->weights[i] * exp(-z * z / 2));
     }
     return tmi_sum_value(sum) / (d->total * width * sqrt(2 * PI));
+}
+
+tamis_status tmi_iqr(double *range, double *linear, const tmi_distribution *d, const double *values, const uint8_t *domain,
+                     size_t rows, tamis_error *err)
+{
+    *range = NAN;
+    if (!(d->total > 0)) return tmi_fail(err, TAMIS_INVALID, "weights: their sum is not positive");
+    const double lower = tmi_quantile_of(d, 0.25), upper = tmi_quantile_of(d, 0.75);
+    const double width = standard_deviation(d) * pow(d->total, -0.2);
+    const double at_lower = width > 0 ? 1 / (d->total * density(d, lower, width)) : 0,
+                 at_upper = width > 0 ? 1 / (d->total * density(d, upper, width)) : 0; /* 0: all values are alike */
+    *range = upper - lower;
+    for (size_t k = 0; k < rows; k++)
+        linear[k] = is_in(domain, k) ? at_upper * (0.75 - (values[k] <= upper)) - at_lower * (0.25 - (values[k] <= lower)) : 0;
+    return TAMIS_OK;
 }
 
 tamis_status tmi_poverty(double *rate, double *linear, double part, const tmi_distribution *d, const tmi_distribution *whole,

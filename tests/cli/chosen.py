@@ -5,12 +5,13 @@ import copy
 import hashlib
 import json
 import pathlib
+import subprocess
 import sys
 import tempfile
 from fractions import Fraction
 
 from kinds import KINDS, STRATA, write
-from kit import ENGINES, HERE, INVALID, OK, REFUSED, case, main, tamis, with_memory
+from kit import ENGINES, HERE, INVALID, OK, REFUSED, SYSTEM, TAMIS, Skip, case, environment, main, tamis, with_memory
 
 sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402
@@ -317,6 +318,114 @@ def a_group_without_rows_has_the_point_and_no_interval():
         assert [r["estimate"] for r in results] == points, (results, points)
         assert [r["interval"] is None for r in results] == [False, False, True] and results[2]["reason"], results
         assert problems(folder / "out") == [] == verifier.verify(folder / "out")
+
+
+LARGE = """tamis: 1
+survey: large
+source: {{file: sample.csv}}
+design: {{srs: {{population: 1000000, sample: {rows}}}}}
+privacy: {{unit: person, {loss}}}
+columns: {{x: {{from: 0, to: 1000000, step: 1}}, g: {{values: [a, b]}}}}
+statistics:
+  - {{quantile: x, at: [{at}], method: {method}{more}}}
+budget: {{epsilon: 10{coin}}}
+"""
+NINE = ", ".join(f"0.{i}" for i in range(1, 10))
+
+
+@case
+def a_joint_draw_that_takes_long_is_split_or_refused_before_the_charge():
+    """81 times so many rows, or as many as an epsilon leaves within reach: two microseconds each."""
+    with place() as folder:
+        for rows, loss, at, more, joint in ((200000, "epsilon: 0.02", NINE, "", False), (200000, "epsilon: 0.02", "0.2, 0.5", "", True),
+                                            (200000, "epsilon: 2", NINE, "", True), (2000, "epsilon: 0.02", NINE, "", True),
+                                            (200000, "epsilon: 1, delta: 1/1000000", NINE, ", by: g", True),
+                                            (200000, "epsilon: 0.01, delta: 1/1000000", NINE, ", by: g", False)):
+            write_plan = lambda method: (folder / "plan.yaml").write_text(  # noqa: E731
+                LARGE.format(rows=rows, loss=loss, at=at, method=method, more=more, coin=", delta: 1/1000" if "delta" in loss else ""))
+            write_plan("mechanism")
+            done = tamis("check", "plan.yaml", "--json", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            assert json.loads(done.stdout)["choices"][0]["method"] == ("joint" if joint else "split"), (rows, loss, at)
+            write_plan("joint")
+            done = tamis("check", "plan.yaml", cwd=folder)
+            assert done.returncode == (OK if joint else REFUSED), (rows, loss, at, done.stderr)
+            assert joint or "longer than ten seconds" in done.stderr and "{method: split}" in done.stderr, done.stderr
+
+
+@case
+def releases_at_the_same_time_have_one_draw():
+    """Three processes with one plan and one ledger: one is charged, and whoever publishes has its points."""
+    for kind in (KINDS["srs"], KINDS["srs, outsider, rho"], KINDS["srs, outsider, epsilon and delta"]):
+        with place() as folder:
+            plan(folder, kind)
+            all_of = [subprocess.Popen([TAMIS, "release", "plan.yaml", "--quiet", "--out", f"out{i}"], cwd=folder, env=environment(),
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for i in range(3)]
+            ended = [(p.communicate()[1], p.returncode) for p in all_of]
+            assert any(code == OK for _, code in ended) and all(code in (OK, REFUSED) for _, code in ended), ended
+            done = tamis("release", "plan.yaml", "--quiet", "--out", "last", cwd=folder)
+            assert done.returncode == OK and read(folder / "last")["ledger"]["repeated"], done.stderr
+            outs = [folder / "last"] + [folder / f"out{i}" for i, (_, code) in enumerate(ended) if code == OK]
+            assert len({(o / "measurements.json").read_bytes() for o in outs}) == 1, ended
+            assert all(problems(o) == [] == verifier.verify(o) for o in outs)
+
+
+@case
+def a_full_disk_costs_one_charge_and_one_draw():
+    """Whatever could not be written, the same plan again takes over the charge, and both verifiers believe what it publishes."""
+    with place() as folder:
+        for room in (64, 96, 112):  # kB: the ledger, the results and the report do not fit
+            disk = folder / str(room)
+            disk.mkdir()
+            done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={room}k", "none", disk], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise Skip("no small disk can be mounted: " + done.stderr.strip())
+            try:
+                plan(disk, KINDS["srs"])
+                done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=disk)
+                assert done.returncode == SYSTEM and not (disk / "out").exists(), (room, done.stderr)
+                assert subprocess.run(["mount", "-o", "remount,size=8m", disk]).returncode == 0
+                done = tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=disk)
+                assert done.returncode == OK, (room, done.stderr)
+                assert read(disk / "out")["ledger"]["entry"] == 2, read(disk / "out")["ledger"]  # the first opens the account
+                assert problems(disk / "out") == [] == verifier.verify(disk / "out")
+            finally:
+                subprocess.run(["umount", disk], check=True)
+
+
+@case
+def errors_have_the_noise_of_the_mechanism():
+    """With little budget the quantile of 24 rows is anywhere, and `check` and the release say so; with much it is exact, as no share of the
+    rows is 0.45."""
+    with place() as folder:
+        for loss, budget, large in (("epsilon: 0.01", "{epsilon: 4000}", True), ("epsilon: 1000", "{epsilon: 4000}", False)):
+            kind = (*KINDS["srs"][:2], (loss, budget))
+            plan(folder, kind, "  - {quantile: x, at: [0.45], method: inverse}\n")
+            told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)["statistics"][0]
+            assert (told["noise_sd"] > 1.5) == large and (told["noise_sd"] < 0.1) != large, told
+            done = tamis("release", "plan.yaml", "--quiet", "--again", "--out", loss.split()[1], cwd=folder)
+            assert done.returncode == OK, done.stderr
+            found = read(folder / loss.split()[1], "release.json")["results"][0]
+            if found["noise_sd"] is not None:  # a group without a function has none
+                assert (found["noise_sd"] > 1.5) == large and (found["noise_sd"] < 0.1) != large, found
+                assert found["interval"]["lower"] <= found["estimate"] <= found["interval"]["upper"], found
+
+
+@case
+def errors_by_strata_follow_the_rows_of_each():
+    """10,000, 100 and 2,000 rows of strata of the same size: noise in values goes with one over them."""
+    strata = ", ".join(f"{h}: {{population: 100000, sample: {n}}}" for h, n in (("u", 10000), ("v", 100), ("w", 2000)))
+    text = LARGE.format(rows=1, loss="epsilon: 8", at="0.25, 0.75", method="inverse", more=", by: h", coin="")
+    text = text.replace("{srs: {population: 1000000, sample: 1}}", f"{{stratified: {{by: h, within: srs, strata: {{{strata}}}}}}}")
+    text = text.replace("g: {values: [a, b]}", "h: {values: [u, v, w]}")
+    with place() as folder:
+        (folder / "plan.yaml").write_text(text)
+        done = tamis("check", "plan.yaml", "--json", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        noise = [c["noise_sd"] for c in json.loads(done.stdout)["statistics"][0]["groups"]]
+        for at in (0, 1):
+            u, v, w = noise[at::2]
+            assert 50 < v / u < 200 and 10 < v / w < 40, noise
 
 
 @case

@@ -233,6 +233,15 @@ def standard_errors_of_inequality_follow_osier():
         linear = [i * ((a < 0.6 * median) - rate) / weight - slope * ((a <= median) - 0.5) / N for a, i in zip(x, inside)]
         assert near(found["estimate"], rate) and near(found["se"], total_se(rows, linear), 1e-8), found
 
+    found = silc([{"iqr": "eqIncome"}, {"quantile": "eqIncome", "at": [0.25, 0.75]}])
+    lower, upper = quantile(pairs, 0.25), quantile(pairs, 0.75)  # R's qrule "math"
+    at = [1 / (N * kernel(pairs, q, width)) for q in (lower, upper)]
+    linear = [at[1] * (0.75 - (a <= upper)) - at[0] * (0.25 - (a <= lower)) for a in x]
+    assert near(found[0]["estimate"], upper - lower) and near(found[0]["se"], total_se(rows, linear), 1e-8), found[0]
+    assert near(found[0]["estimate"], found[2]["estimate"] - found[1]["estimate"]), found
+    woodruff = math.hypot(found[1]["se"], found[2]["se"])  # as if the quartiles were independent
+    assert 0.6 * woodruff < found[0]["se"] < 1.1 * woodruff, (found[0]["se"], woodruff)
+
     def partial(p):
         """The total up to a quantile, with the densities of values and of totals."""
         q = quantile(pairs, p)

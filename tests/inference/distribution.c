@@ -23,7 +23,9 @@
     "  - {poverty: y, line: 0.7, " Y_CUTS "}\n" \
     "  - {poverty: x, line: 0.8, by: h, " X_CUTS "}\n" \
     "  - {gini: x, " X_CUTS "}\n" \
-    "  - {gini: x, by: s, " X_CUTS "}\n"
+    "  - {gini: x, by: s, " X_CUTS "}\n" \
+    "  - {iqr: x, " X_CUTS "}\n" \
+    "  - {iqr: z, by: s, where: {g: a}, " Z_CUTS "}\n"
 #define STRATA "stratified: {by: s, within: srs, strata: {p: {population: 400, sample: 48}, q: {population: 150, sample: 72}}}"
 #define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
 #define RAKED \

@@ -159,6 +159,27 @@ static void measures_of_points(void **state)
     tmi_cdf_clear(&c);
 }
 
+/* Of an even distribution on 0 ... 999 with cuts at every tenth point: the quartiles, and the slope of their difference as rows
+ * are added to a bin. */
+static void the_interquartile_range(void **state)
+{
+    (void)state;
+    int cuts[99];
+    tmi_cdf c;
+    tmi_inequality found;
+    for (int i = 0; i < 99; i++) cuts[i] = 10 * (i + 1);
+    begin(&c, cuts, 99, 1000);
+    for (int i = 1; i < 100; i++) c.points[i].share = i / 100.0;
+    assert_int_equal(tmi_inequality_make(&found, &c, TMI_MEASURE_IQR, 0, NULL), TAMIS_OK);
+    assert_true(found.value == 749 - 249);
+    for (size_t b = 0; b < 100; b++) {
+        const double slope = 1000 * ((0.75 - (b < 75)) - (0.25 - (b < 25)));
+        if (!(fabs(found.influence[b] - slope) <= 1e-6)) fail_msg("bin %zu: %g, not %g", b, found.influence[b], slope);
+    }
+    tmi_inequality_clear(&found);
+    tmi_cdf_clear(&c);
+}
+
 #define ROWS 20000
 
 static int by_size(const void *a, const void *b)
@@ -230,8 +251,9 @@ static void nothing_to_divide_by(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shares_ascend),    cmocka_unit_test(inverses_and_intervals), cmocka_unit_test(measures_of_points),
-        cmocka_unit_test(measures_of_bins), cmocka_unit_test(nothing_to_divide_by),
+        cmocka_unit_test(shares_ascend),      cmocka_unit_test(inverses_and_intervals),
+        cmocka_unit_test(measures_of_points), cmocka_unit_test(the_interquartile_range),
+        cmocka_unit_test(measures_of_bins),   cmocka_unit_test(nothing_to_divide_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -125,6 +125,8 @@ static void small_cases(void **state)
     tmi_distribution d = make(values, weights, NULL, 5);
     assert_int_equal(tmi_s80s20(&x, linear, &d, values, NULL, 5, NULL), TAMIS_OK);
     assert_near(x, 5, 1e-15); /* 50 / 10 */
+    assert_int_equal(tmi_iqr(&x, linear, &d, values, NULL, 5, NULL), TAMIS_OK);
+    assert_near(x, 20, 1e-15); /* 40 - 20 */
     assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, &d, values, NULL, NULL, 5, NULL), TAMIS_OK);
     assert_near(x, 0.2, 1e-15); /* the line is 18 */
     assert_int_equal(tmi_poverty(&x, linear, 2.0 / 3, &d, &d, values, NULL, NULL, 5, NULL), TAMIS_OK);
@@ -140,10 +142,14 @@ static void small_cases(void **state)
     assert_true(isnan(x));
     assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, &d, zeros, NULL, NULL, 5, NULL), TAMIS_OK);
     assert_true(x == 0 && linear[0] == 0);
+    assert_int_equal(tmi_iqr(&x, linear, &d, zeros, NULL, 5, NULL), TAMIS_OK);
+    assert_true(x == 0 && linear[0] == 0);
     tmi_distribution_clear(&d);
     d = make(values, zeros, NULL, 5);
     assert_true(d.count == 0 && d.total == 0);
     assert_int_equal(tmi_poverty(&x, linear, 0.6, &d, &d, values, NULL, NULL, 5, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_iqr(&x, linear, &d, values, NULL, 5, NULL), TAMIS_INVALID);
+    assert_true(isnan(x));
     tmi_distribution_clear(&d);
 }
 
@@ -152,7 +158,7 @@ static void small_cases(void **state)
 static void linear_values_give_the_variance(void **state)
 {
     (void)state;
-    enum { ROWS = 800, SAMPLES = 2000, KINDS = 4 };
+    enum { ROWS = 800, SAMPLES = 2000, KINDS = 5 };
     static double values[ROWS], weights[ROWS], linear[ROWS];
     static uint8_t part[ROWS];
     double mean[KINDS] = {0}, squares[KINDS] = {0}, claimed[KINDS] = {0};
@@ -169,6 +175,7 @@ static void linear_values_give_the_variance(void **state)
             double x = 0, variance = 0;
             tamis_status status = kind == 0   ? tmi_gini(&x, linear, &d, values, NULL, ROWS, NULL)
                                   : kind == 1 ? tmi_s80s20(&x, linear, &d, values, NULL, ROWS, NULL)
+                                  : kind == 4 ? tmi_iqr(&x, linear, &d, values, NULL, ROWS, NULL)
                                   : kind == 2 ? tmi_poverty(&x, linear, 0.6, &d, &d, values, NULL, NULL, ROWS, NULL)
                                               : tmi_poverty(&x, linear, 0.6, &some, &d, values, part, NULL, ROWS, NULL);
             assert_int_equal(status, TAMIS_OK);

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "inference/distribution/chosen.h"
 #include "inference/distribution/step_mean.h"
 #include "inference/range.h"
 #include "num/law/student.h"
@@ -18,6 +19,8 @@ static const char to_the_end[] = "the interval goes to the end of the range: no 
 static const char wide_bin[] =
     "more than a tenth of the rows are between two cuts, where the distribution function is taken as a straight line";
 static const char long_tail[] = "more than a fiftieth of the rows are above the last cut: their values are inferred";
+static const char widened[] =
+    "the chosen value is outside the interval of the distribution function, which was widened to contain it";
 static const char no_line[] = "the line is outside the points of the grid: the share is known";
 
 #define WIDE 0.1
@@ -39,6 +42,7 @@ typedef struct reading {
     tmi_step_means *means;    /* NULL: not needed so far */
     tmi_cdf everybody;        /* without points: the same */
     const char *no_everybody; /* why there is none; NULL: there is one */
+    tmi_chosen_noise noise;   /* of quantiles that a mechanism chose */
 } reading;
 
 /* The share at the cut that is nearest to a place. */
@@ -69,8 +73,9 @@ static tamis_status margin_of(double *margin, const tmi_plan_statistic *t, int64
 }
 
 /* The standard error is that of which the interval would be the usual multiple if the function were known between cuts, as its
- * allowance for that is no error of sampling or noise; these have their parts of the share's variance. */
-static tamis_status set_errors(tmi_result *result, const reading *r, double q, tamis_error *err)
+ * allowance for that is no error of sampling or noise; these have their parts of the share's variance. A chosen quantile has the
+ * sampling error and the noise of its mechanism (NULL: it was not chosen): that of the function is in the interval alone. */
+static tamis_status set_errors(tmi_result *result, const reading *r, double q, const double *mechanism, tamis_error *err)
 {
     double margin, sampling, noise, lower, upper;
     const tmi_cdf *c = &r->curve;
@@ -78,18 +83,23 @@ static tamis_status set_errors(tmi_result *result, const reading *r, double q, t
     if (status != TAMIS_OK) return status;
     tmi_cdf_errors(&sampling, &noise, c, tmi_cdf_inverse(c, q));
     tmi_cdf_invert(&lower, &upper, c, q);
-    lower = fmin(tmi_cdf_value(c, lower), result->estimate);
-    upper = fmax(tmi_cdf_value(c, upper), result->estimate);
+    const double own = tmi_cdf_value(c, tmi_cdf_inverse(c, q));
+    lower = fmin(tmi_cdf_value(c, lower), own);
+    upper = fmax(tmi_cdf_value(c, upper), own);
     result->se = (upper - lower) / (2 * margin);
     result->sampling_se = sampling > 0 ? result->se * sqrt(sampling / (sampling + noise)) : 0;
     result->noise_sd = noise > 0 ? result->se * sqrt(noise / (sampling + noise)) : 0;
+    if (!mechanism) return TAMIS_OK;
+    result->noise_sd = *mechanism;
+    result->se = hypot(result->sampling_se, result->noise_sd);
     return TAMIS_OK;
 }
 
-static tamis_status read_quantile(tmi_result *result, const reading *r, double q, const int64_t *chosen, tamis_error *err)
+static tamis_status read_quantile(tmi_result *result, const reading *r, size_t k, const int64_t *chosen, tamis_error *err)
 {
     const tmi_cdf *c = &r->curve;
     const tmi_range range = tmi_range_of(r->cuts->column);
+    const double q = tmi_number_nearest(r->statistic->at[k]);
     double lower, upper;
     const double own = tmi_cdf_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
     tmi_cdf_interval(&lower, &upper, c, q);
@@ -99,23 +109,25 @@ static tamis_status read_quantile(tmi_result *result, const reading *r, double q
     result->estimate = tmi_cdf_value(c, place);
     result->lower = fmin(tmi_cdf_value(c, lower), result->estimate);
     result->upper = fmax(tmi_cdf_value(c, upper), result->estimate);
+    if (chosen && (result->estimate < tmi_cdf_value(c, lower) || result->estimate > tmi_cdf_value(c, upper)))
+        note(result, widened);
     if (lower <= c->points[0].place || upper >= c->points[c->count - 1].place) note(result, to_the_end);
     size_t bin = 0;
     while (bin + 2 < c->count && c->points[bin + 1].place < own) bin++;
     const bool wide = c->points[bin + 1].share - c->points[bin].share > WIDE;
     if (wide && c->points[bin + 1].place - c->points[bin].place > 1) note(result, wide_bin);
-    return set_errors(result, r, q, err);
+    return set_errors(result, r, q, r->noise.choice ? &r->noise.errors[k] : NULL, err);
 }
 
-static tamis_status read_quantiles(tmi_result *list, const reading *r, const int64_t *chosen, tamis_error *err)
+static tamis_status read_quantiles(tmi_result *list, reading *r, const int64_t *chosen, tamis_error *err)
 {
     const tmi_plan_statistic *t = r->statistic;
-    for (size_t k = 0; k < t->at_count; k++) {
+    tamis_status status = r->noise.choice ? tmi_chosen_noise_read(&r->noise, &r->curve, r->group, err) : TAMIS_OK;
+    for (size_t k = 0; k < t->at_count && status == TAMIS_OK; k++) {
         const size_t cell = r->group * t->at_count + k;
-        tamis_status status = read_quantile(&list[cell], r, tmi_number_nearest(t->at[k]), chosen ? &chosen[cell] : NULL, err);
-        if (status != TAMIS_OK) return status;
+        status = read_quantile(&list[cell], r, k, chosen ? &chosen[cell] : NULL, err);
     }
-    return TAMIS_OK;
+    return status;
 }
 
 #define FAR 3     /* times what an interval reaches */
@@ -138,6 +150,7 @@ bool tmi_decides_quantile(const tamis_plan *plan, const tmi_result *share)
         if (t->kind == TMI_SHARE_BELOW && (!tmi_line_cut(&cut, t) || cut == c->cuts[share->statistic - c->first])) return true;
         for (size_t k = 0; k < t->at_count; k++)
             if (is_near(share, tmi_number_nearest(t->at[k]), margin)) return true;
+        if (t->kind == TMI_IQR && (is_near(share, 0.25, margin) || is_near(share, 0.75, margin))) return true;
     }
     return false;
 }
@@ -166,10 +179,11 @@ static tamis_status read_share(tmi_result *result, const reading *r, tamis_error
 
 /* ---- inequality ---- */
 
-static void set_limits(tmi_result *result, tmi_statistic_kind kind)
+static void set_limits(tmi_result *result, const tmi_plan_statistic *t)
 {
-    result->least = kind == TMI_S80S20 ? 1 : 0;
-    result->most = kind == TMI_S80S20 ? INFINITY : 1;
+    const tmi_range range = tmi_range_of(t->column);
+    result->least = t->kind == TMI_S80S20 ? 1 : 0;
+    result->most = t->kind == TMI_S80S20 ? INFINITY : t->kind == TMI_IQR ? range.high - range.low : 1;
 }
 
 /* So many standard errors on either side, within what is possible; none, for the reason, where there is no standard error. */
@@ -260,6 +274,32 @@ done:
     return status;
 }
 
+/* An interval of a difference, from those of its two numbers (Zou and Donner 2008): Woodruff's of the quartiles, which allow for
+ * what the function may be between cuts. To first order the sampling errors of the two have the correlation 1/3, that of
+ * shares of a quarter and three quarters; their noises are taken as independent, though a part of them is the same, and lowers
+ * the error of the difference. */
+static void set_iqr_interval(tmi_result *result, const reading *r)
+{
+    static const double at[] = {0.25, 0.75};
+    const tmi_cdf *c = &r->curve;
+    double down[2], up[2], sampled = 1.0 / 3;
+    if (isnan(result->se)) return;
+    for (int k = 0; k < 2; k++) {
+        double lower, upper, sampling, noise;
+        const double place = tmi_cdf_inverse(c, at[k]), value = tmi_cdf_value(c, place);
+        tmi_cdf_interval(&lower, &upper, c, at[k]);
+        tmi_cdf_errors(&sampling, &noise, c, place);
+        down[k] = fmax(value - tmi_cdf_value(c, lower), 0);
+        up[k] = fmax(tmi_cdf_value(c, upper) - value, 0);
+        sampled *= sampling > 0 ? sqrt(sampling / (sampling + noise)) : 0;
+        if (lower <= c->points[0].place || upper >= c->points[c->count - 1].place) note(result, to_the_end);
+    }
+    const double less = down[1] * down[1] + up[0] * up[0] - 2 * sampled * down[1] * up[0],
+                 more = up[1] * up[1] + down[0] * down[0] - 2 * sampled * up[1] * down[0];
+    result->lower = fmax(result->estimate - sqrt(fmax(less, 0)), result->least);
+    result->upper = fmin(result->estimate + sqrt(fmax(more, 0)), result->most);
+}
+
 static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *err)
 {
     const tmi_plan_statistic *t = r->statistic;
@@ -280,7 +320,8 @@ static tamis_status read_measure(tmi_result *result, reading *r, tamis_error *er
     for (size_t b = 0; b < bins; b++) measure.influence[b] = high > low ? (measure.influence[b] - low) / (high - low) : 0;
     TMI_TRY(read_mean(&mean, r, measure.influence, r->group, err));
     TMI_TRY(take_errors(result, r, &mean, &measure, high - low, err));
-    if (t->kind != TMI_POVERTY && 1 - r->curve.points[last].share > LONG) note(result, long_tail);
+    if (t->kind == TMI_IQR) set_iqr_interval(result, r);
+    else if (t->kind != TMI_POVERTY && 1 - r->curve.points[last].share > LONG) note(result, long_tail);
 
 done:
     tmi_inequality_clear(&measure);
@@ -304,7 +345,7 @@ static tamis_status read_group(tmi_result *list, reading *r, const int64_t *chos
         }
     else if (t->at_count > 0) status = read_quantiles(list, r, chosen, err);
     else {
-        set_limits(&list[r->group], t->kind);
+        set_limits(&list[r->group], t);
         const bool of_others = t->kind == TMI_POVERTY && t->by_count > 0; /* one listed value is not everybody */
         status = of_others ? read_poverty(&list[r->group], r, err) : read_measure(&list[r->group], r, err);
     }
@@ -328,12 +369,14 @@ tamis_status tmi_read_distributions(tmi_results *results, const tmi_inference *i
         const tmi_plan_curve *curve = &plan->curves[t->curve];
         reading r = {.inference = inference, .statistic = t, .cuts = curve, .shares = first[curve->first]};
         r.groups = (size_t)tmi_statistic_cells(&plan->statistics[curve->first]);
+        status = tmi_chosen_noise_make(&r.noise, inference, i, err);
         for (; r.group < r.groups && status == TAMIS_OK; r.group++) {
             status = tmi_watch_beat(inference->schedule->watch, err);
             if (status == TAMIS_OK) status = read_group(first[i], &r, inference->chosen ? inference->chosen[i] : NULL, err);
         }
         tmi_step_means_free(r.means);
         tmi_cdf_clear(&r.everybody);
+        tmi_chosen_noise_clear(&r.noise);
         if (status != TAMIS_OK) break;
     }
     tmi_free(first);

@@ -8,9 +8,11 @@
 
 #include "mech/quantile/records.h"
 
-/* The largest weight of a record, and of all: the entries of F are at most 2^20, so that sums stay within 2^60. */
+/* The largest weight of a record, and of all: the entries of F are at most 2^14, so that sums stay within 2^60. The smallest of
+ * 4096 entries is then 144, and rounded to a third of a percent. Weights of 16 bits leave room for 2^30 rows. */
 #define TMI_BINS_WEIGHT_BITS 20
-#define TMI_PREFIX_SUM_BITS 40
+#define TMI_PREFIX_ENTRY_BITS 14
+#define TMI_PREFIX_SUM_BITS 46
 #define TMI_TREE_SUM_BITS 60
 
 struct tamis_distribution {

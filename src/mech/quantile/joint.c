@@ -137,13 +137,27 @@ static bool choose_all(int64_t *cuts, size_t *undecided, const tmi_joint_sums *s
     return certain;
 }
 
+/* How far a sum of errors may be, as a multiple of one over the rate: what is beyond is improbable, whatever the data is. */
+static double first_nats(double m, double end, bool by_log)
+{
+    const double nats = m * log(end + 1) + 64 * 0.7 + 2 * m;
+    return by_log ? 2 * nats : nats;
+}
+
+/* With a unit's rows replaced the rate is epsilon / (4 rows_per_unit) for each record, on both sides. */
+double tmi_joint_terms(const tmi_grid *grid, size_t count, double epsilon, int64_t rows_per_unit, int64_t rows, bool by_log)
+{
+    const double m = (double)count, end = ((double)(grid->high - grid->low) + 1) * (double)tmi_places(grid),
+                 within = 4 * first_nats(m, end, by_log) * (double)rows_per_unit / epsilon;
+    return m * m * (rows > 0 ? fmin(within, (double)rows + 1) : within);
+}
+
 tamis_status tmi_joint_find(int64_t *cuts, const tmi_keys *keys, const tmi_joint *joint, tmi_uniform_bits *u, tamis_rng *rng,
                             tamis_error *err)
 {
     tmi_joint_sums s = {.joint = joint};
     const double m = (double)joint->count, rate = tmi_number_down(joint->rate);
-    double nats = m * log((double)keys->end + 1) + 64 * 0.7 + 2 * m;
-    if (joint->measure.log_unit) nats *= 2;
+    double nats = first_nats(m, (double)keys->end, joint->measure.log_unit != NULL);
     bool certain = false;
     tamis_status status;
     TMI_TRY(tmi_joint_gaps(&s, keys, err));

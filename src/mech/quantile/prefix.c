@@ -6,7 +6,7 @@
 #include "num/exact.h"
 #include "rng/noise.h"
 
-#define ENTRY_BITS 20
+#define ENTRY_BITS TMI_PREFIX_ENTRY_BITS
 
 void tmi_prefix_measure(__int128 *y, const int64_t *x, const int64_t *entries, size_t bins)
 {

@@ -1,7 +1,7 @@
 /* Factorised prefix sums.
  *
- * F is lower triangular and the same along its diagonals: entries a_0, a_1, ..., a_(B-1), with a_k = 2^20 f_k rounded, f_0 = 1,
- * f_k = f_(k-1) (1 - 1/(2k)). For the rounded integers F F is only nearly 2^40 times the matrix of prefix sums, which does no
+ * F is lower triangular and the same along its diagonals: entries a_0, a_1, ..., a_(B-1), with a_k = 2^14 f_k rounded, f_0 = 1,
+ * f_k = f_(k-1) (1 - 1/(2k)). For the rounded integers F F is only nearly 2^28 times the matrix of prefix sums, which does no
  * harm: prefix sums are estimated by A F^-1 y, whatever F is.
  *
  * Privacy. y = F x + z with independent discrete Gaussians z of variance v is rho-zCDP if |F (x - x')|^2 <= 2 rho v for all

@@ -12,7 +12,6 @@
 
 #define MOST_ROWS (INT64_C(1) << 20)
 #define MOST_EPSILON 1000
-#define JOINT_QUANTILES 10 /* up to this many are found jointly: beyond, splitting has the smaller errors */
 
 /* The rule for one quantile: measured in docs/quantiles.md. */
 #define TAIL 0.75
@@ -187,10 +186,15 @@ static tamis_status set_distribution(tamis_quantile *q, const tamis_quantile_set
 }
 
 /* The rule of docs/quantiles.md, from public numbers alone. */
-static tamis_quantile_method choose(const tamis_quantile_setup *s)
+static tamis_quantile_method choose(const tamis_quantile_setup *s, const tmi_grid *grid, bool by_log)
 {
     if (s->rho) return TAMIS_QUANTILE_PREFIX;
-    if (s->at_count > 1) return s->at_count <= JOINT_QUANTILES ? TAMIS_QUANTILE_JOINT : TAMIS_QUANTILE_SPLIT;
+    if (s->at_count > TMI_JOINT_QUANTILES) return TAMIS_QUANTILE_SPLIT;
+    if (s->at_count > 1) {
+        const double terms = tmi_joint_terms(grid, s->at_count, tmi_number_nearest(s->epsilon),
+                                             s->rows_per_unit > 0 ? s->rows_per_unit : 1, s->rows, by_log);
+        return terms <= TMI_JOINT_TERMS ? TAMIS_QUANTILE_JOINT : TAMIS_QUANTILE_SPLIT;
+    }
     const bool monotone = s->complete && !s->add_remove && s->max_weight == 0;
     const double q = s->at[0] ? tmi_number_nearest(s->at[0]) : 0;
     const double records = (1 - q) * (double)s->rows * tmi_number_nearest(s->epsilon); /* above the quantile, times epsilon */
@@ -228,7 +232,9 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     if (!s) return tmi_fail(err, TAMIS_INVALID, "setup: NULL");
     TMI_TRY(check(s, err));
     if (!(q = tmi_alloc(1, sizeof *q))) TMI_TRY(tmi_fail_memory(err));
-    q->method = s->method != TAMIS_QUANTILE_AUTO ? s->method : choose(s);
+    TMI_TRY(tmi_grid_set(&q->grid, s->from, s->to, s->step, err));
+    const tamis_number *log_unit = choose_log_unit(s, &q->grid);
+    q->method = s->method != TAMIS_QUANTILE_AUTO ? s->method : choose(s, &q->grid, log_unit != NULL);
     q->add_remove = s->add_remove != 0;
     q->rows_per_unit = s->rows_per_unit > 0 ? s->rows_per_unit : 1;
     q->most_weight = s->max_weight > 0 ? s->max_weight : 1;
@@ -239,10 +245,9 @@ tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_
     q->targets = tmi_alloc(q->count, sizeof *q->targets);
     q->bits = tmi_alloc(q->bit_count, sizeof *q->bits);
     if (!q->targets || !q->bits) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_grid_set(&q->grid, s->from, s->to, s->step, err));
     TMI_TRY(set_ranks(q, s, err));
     if (s->epsilon) TMI_TRY(tmi_number_copy(&q->epsilon, s->epsilon, err));
-    TMI_TRY(set_log_unit(q, choose_log_unit(s, &q->grid), s->step, err));
+    TMI_TRY(set_log_unit(q, log_unit, s->step, err));
     TMI_TRY(set_method(q, s, err));
     *quantile = q;
     q = NULL;
@@ -284,6 +289,8 @@ int64_t tmi_quantile_most_records(const tamis_quantile *q)
 {
     return (q->distribution ? q->distribution->most_sum : TMI_WEIGHT_SUM) / q->most_weight;
 }
+
+size_t tmi_quantile_count(const tamis_quantile *q) { return q->count; }
 
 int64_t tmi_quantile_bins(const tamis_quantile *q)
 {

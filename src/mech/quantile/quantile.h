@@ -79,6 +79,9 @@ tamis_status tmi_quantile_counted(int64_t *points, tamis_quantile *quantile, con
 /* Records that a call takes at most, so that their weights can be added up. */
 int64_t tmi_quantile_most_records(const tamis_quantile *quantile);
 
+/* How many quantiles a call finds. */
+size_t tmi_quantile_count(const tamis_quantile *quantile);
+
 /* The number of candidates or bins of a method that has any; else 0. */
 int64_t tmi_quantile_bins(const tamis_quantile *quantile);
 

@@ -59,6 +59,15 @@ typedef struct tmi_joint {
     tmi_base_measure measure; /* of keys */
 } tmi_joint;
 
+/* How many terms the sums of a joint draw have, at most: a term takes two or three microseconds. `rows`: 0 if their number is not
+ * known. */
+double tmi_joint_terms(const tmi_grid *grid, size_t count, double epsilon, int64_t rows_per_unit, int64_t rows, bool by_log);
+
+#define TMI_JOINT_QUANTILES 10 /* up to this many are found jointly: beyond, splitting has the smaller errors */
+
+/* From this many on, some five seconds, AUTO splits. */
+#define TMI_JOINT_TERMS 0x1p21
+
 /* One word of bits for each choice: a gap, how many cuts are in it, and a place for each cut. */
 #define TMI_JOINT_CHOICES 3
 

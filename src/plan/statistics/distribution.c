@@ -1,4 +1,4 @@
-/* Statistics that are read from a distribution function: quantiles, shares below a line, Gini, S80/S20, poverty.
+/* Statistics that are read from a distribution function: quantiles, their distance, shares below a line, Gini, S80/S20, poverty.
  *
  * Each has a curve: cuts of its column, public like everything in a plan, and for each cut one more statistic, the share of the
  * rows below it. Those shares are measured and estimated like all shares; quantiles and the rest are read from them. Cuts that a
@@ -136,7 +136,7 @@ void tmi_read_distribution(tmi_reader *reader, const tmi_value *value, const tmi
 
 size_t tmi_count_curve_columns(const tmi_value *statistics)
 {
-    static const char *const kinds[] = {"quantile", "median", "share_below", "poverty", "gini", "s80s20"};
+    static const char *const kinds[] = {"quantile", "median", "iqr", "share_below", "poverty", "gini", "s80s20"};
     size_t count = 0;
     if (!statistics || statistics->kind != TMI_VALUE_LIST) return 0;
     for (const tmi_value *item = statistics->first; item; item = item->next) {

@@ -90,35 +90,19 @@ static void read_of_distribution(tmi_reader *reader, const tmi_value *value, ent
     if (take_kind(reader, value, e, kind)) e->statistic->column = tmi_read_number(reader, value, e->plan);
 }
 
-static void read_quantile(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_of_distribution(reader, value, target, TMI_QUANTILE);
-}
-
-static void read_median(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_of_distribution(reader, value, target, TMI_MEDIAN);
-}
-
-static void read_share_below(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_of_distribution(reader, value, target, TMI_SHARE_BELOW);
-}
-
-static void read_poverty(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_of_distribution(reader, value, target, TMI_POVERTY);
-}
-
-static void read_gini(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_of_distribution(reader, value, target, TMI_GINI);
-}
-
-static void read_s80s20(tmi_reader *reader, const tmi_value *value, void *target)
-{
-    read_of_distribution(reader, value, target, TMI_S80S20);
-}
+/* One of each kind. */
+#define READS(name, kind) \
+    static void read_##name(tmi_reader *reader, const tmi_value *value, void *target) \
+    { \
+        read_of_distribution(reader, value, target, kind); \
+    }
+READS(quantile, TMI_QUANTILE)
+READS(median, TMI_MEDIAN)
+READS(iqr, TMI_IQR)
+READS(share_below, TMI_SHARE_BELOW)
+READS(poverty, TMI_POVERTY)
+READS(gini, TMI_GINI)
+READS(s80s20, TMI_S80S20)
 
 static void read_of(tmi_reader *reader, const tmi_value *value, void *target)
 {
@@ -319,6 +303,7 @@ static const tmi_plan_key keys[] = {
     {.name = "histogram", .read = read_histogram},
     {.name = "quantile", .read = read_quantile},
     {.name = "median", .read = read_median},
+    {.name = "iqr", .read = read_iqr},
     {.name = "share_below", .read = read_share_below},
     {.name = "poverty", .read = read_poverty},
     {.name = "gini", .read = read_gini},

@@ -7,6 +7,7 @@
 #include "mech/quantile/distribution.h"
 #include "mech/quantile/quantile.h"
 #include "mech/quantile/records.h"
+#include "mech/quantile/several.h"
 #include "num/exact.h"
 #include "schedule/schedule.h"
 
@@ -227,6 +228,31 @@ done:
     return status;
 }
 
+/* ---- how long it takes ---- */
+
+/* A joint draw cannot be interrupted: some ten seconds of it, in all groups. */
+#define MOST_TERMS 0x1p22
+
+/* Terms of the sums of a joint draw, in all groups together: no more than all rows have. */
+static double joint_terms(const tmi_choice *c, const tmi_schedule *s)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[c->statistic];
+    const double m = (double)t->at_count, groups = (double)c->groups,
+                 each = tmi_joint_terms(&t->column->grid, t->at_count, tmi_number_nearest(c->epsilon), c->rows_per_unit, 0,
+                                        c->log_unit != NULL);
+    return fmin(groups * each, m * m * ((double)s->sampling.rows * (double)c->rows_per_unit + groups));
+}
+
+static tamis_status check_time(const tmi_choice *c, const tmi_schedule *s, tamis_error *err)
+{
+    if (c->method != TAMIS_QUANTILE_JOINT || joint_terms(c, s) <= MOST_TERMS) return TAMIS_OK;
+    return refuse(
+        s, &s->plan->statistics[c->statistic],
+        "so many quantiles with so small an epsilon would take `method: joint` longer than ten seconds, in which it cannot "
+        "be interrupted",
+        "{method: split}, {method: histogram}, fewer quantiles in `at`", err);
+}
+
 /* ---- one choice ---- */
 
 tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *plan)
@@ -284,6 +310,13 @@ static tamis_status make(tmi_choice *c, const tmi_schedule *s, size_t i, const t
     TMI_TRY(tmi_exact_copy(&c->part, &e, tmi_mul(&e, whole, share_of(&e, s->plan, i))));
     if (has_measure(c) && grid->low >= 0 && grid->high - grid->low >= TMI_SKEWED_STEPS)
         TMI_TRY(tmi_number_copy(&c->log_unit, t->column->step, err));
+    if (c->method == TAMIS_QUANTILE_AUTO && t->at_count > 1 && t->at_count <= TMI_JOINT_QUANTILES) {
+        c->method = TAMIS_QUANTILE_JOINT; /* the number of rows may be known better here */
+        TMI_TRY(set_loss(c, s->gaussian, t->at_count, err));
+        if (joint_terms(c, s) > TMI_JOINT_TERMS) c->method = TAMIS_QUANTILE_SPLIT;
+        tamis_number_free(c->epsilon);
+        c->epsilon = NULL;
+    }
     if (c->method == TAMIS_QUANTILE_AUTO) { /* its rule needs an epsilon: that of THRESHOLD */
         TMI_TRY(set_loss(c, s->gaussian, 1, err));
         TMI_TRY(try_mechanism(c, s, err));
@@ -291,6 +324,7 @@ static tamis_status make(tmi_choice *c, const tmi_schedule *s, size_t i, const t
         c->epsilon = NULL;
     }
     TMI_TRY(set_loss(c, s->gaussian, t->at_count, err));
+    TMI_TRY(check_time(c, s, err));
     TMI_TRY(try_mechanism(c, s, err));
 
 done:

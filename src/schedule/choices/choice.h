@@ -56,6 +56,7 @@
 
 #include "base/text.h"
 #include "plan/plan.h"
+#include "survey/curve.h"
 
 /* Grid points that all choices of a plan find: random bits for all of them are drawn before a row is read. */
 #define TMI_MAX_CHOSEN (INT64_C(1) << 15)
@@ -93,6 +94,19 @@ void tmi_choice_clear(tmi_choice *choice);
 
 /* The mechanism of one group. `setup` lends from choice and plan. */
 tamis_quantile_setup tmi_choice_setup(const tmi_choice *choice, const tamis_plan *plan);
+
+/* The choice of a statistic; NULL: no mechanism chooses it. */
+const tmi_choice *tmi_choice_of(const struct tmi_schedule *schedule, size_t statistic);
+
+/* The weight of the records of a group, in the unit that its mechanism counts in, from the units of the population that they
+ * stand for. `expected`: before the fact, when nothing has taken nonresponse into account. */
+double tmi_choice_weight(const tmi_choice *choice, const struct tmi_schedule *schedule, size_t group, double units,
+                         bool expected);
+
+/* errors[k]: how far the k-th chosen quantile of a group is from that of its distribution function, as a root mean square in
+ * values (mech/quantile/expected). Errors: SYSTEM. */
+tamis_status tmi_choice_spread(double *errors, const tamis_quantile *mechanism, const tmi_cdf *curve, double weight,
+                               tamis_error *err);
 
 /* "median of income by region": names a choice in the outputs. */
 void tmi_choice_name(tmi_text *text, const tmi_choice *choice, const tamis_plan *plan);

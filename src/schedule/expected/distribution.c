@@ -3,13 +3,17 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "mech/quantile/quantile.h"
 #include "num/number.h"
 #include "schedule/expected/guess.h"
 #include "schedule/result.h"
 
 tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind)
 {
-    return kind == TMI_GINI ? TMI_MEASURE_GINI : kind == TMI_S80S20 ? TMI_MEASURE_S80S20 : TMI_MEASURE_POVERTY;
+    return kind == TMI_GINI     ? TMI_MEASURE_GINI
+           : kind == TMI_S80S20 ? TMI_MEASURE_S80S20
+           : kind == TMI_IQR    ? TMI_MEASURE_IQR
+                                : TMI_MEASURE_POVERTY;
 }
 
 typedef struct subject {
@@ -19,6 +23,9 @@ typedef struct subject {
     const tmi_forecast *shares; /* of the first cut; those of the others follow */
     bool guessed;               /* the plan guesses mean and standard deviation */
     tmi_cdf curve;              /* of one group */
+    const tmi_choice *choice;   /* a mechanism chooses the quantiles; NULL: they are read from the curve */
+    tamis_quantile *mechanism;
+    double *chosen; /* root mean square errors of those of one group */
 } subject;
 
 /* A sampling error that cannot be foreseen is NaN, here and in everything that is read from it. */
@@ -42,15 +49,17 @@ static tamis_status set_curve(subject *about, size_t group, tamis_error *err)
 
 /* ---- quantiles ---- */
 
-static tmi_prospect expect_quantile(const subject *about, double q)
+/* The k-th of a group. A chosen one has the noise of its mechanism; that of the function is in its interval alone. */
+static tmi_prospect expect_quantile(const subject *about, size_t k)
 {
     const tmi_cdf *c = &about->curve;
     const tmi_grid *grid = &about->cuts->column->grid;
+    const double q = tmi_number_nearest(about->statistic->at[k]);
     const double place = tmi_cdf_inverse(c, q), range = grid->step * (double)(grid->high - grid->low),
                  unit = grid->step / tmi_cdf_density(c, q);
     double sampling, noise;
     tmi_cdf_errors(&sampling, &noise, c, place);
-    return (tmi_prospect){.noise_sd = unit * sqrt(noise),
+    return (tmi_prospect){.noise_sd = about->choice ? about->chosen[k] : unit * sqrt(noise),
                           .sampling_sd = unit * sqrt(sampling),
                           .expected = about->guessed ? fabs(tmi_cdf_value(c, place)) : TMI_NULL,
                           .range = range,
@@ -89,6 +98,8 @@ static tamis_status expect_measure(tmi_prospect *prospect, const subject *about,
     const tmi_plan_statistic *t = about->statistic;
     const tmi_cdf *c = &about->curve;
     const bool ratio = t->kind == TMI_S80S20;
+    const tmi_grid *grid = &about->cuts->column->grid;
+    const double most = t->kind == TMI_IQR ? grid->step * (double)(grid->high - grid->low) : 1;
     const double line = t->limit ? tmi_number_nearest(t->limit) : 0;
     tmi_inequality m;
     tamis_status status = tmi_inequality_make(&m, c, tmi_measure_of(t->kind), line, err);
@@ -101,8 +112,8 @@ static tamis_status expect_measure(tmi_prospect *prospect, const subject *about,
     *prospect = (tmi_prospect){.noise_sd = sqrt(noise_of_bin(c) * squares),
                                .sampling_sd = sqrt(sampling_of_mean(c) * spread),
                                .expected = about->guessed && !m.reason ? m.value : TMI_NULL,
-                               .range = ratio && !m.reason ? m.value : 1,
-                               .limit = ratio ? INFINITY : 1};
+                               .range = ratio && !m.reason ? m.value : most,
+                               .limit = ratio ? INFINITY : most};
     tmi_inequality_clear(&m);
     return TAMIS_OK;
 }
@@ -127,7 +138,12 @@ static tamis_status expect_group(tmi_prospect *list, subject *about, size_t grou
     tamis_status status = set_curve(about, group, err);
     if (status == TAMIS_OK && t->kind == TMI_SHARE_BELOW) status = expect_share(list, about, group, err);
     else if (status == TAMIS_OK && t->at_count == 0) status = expect_measure(list, about, err);
-    for (size_t k = 0; status == TAMIS_OK && k < t->at_count; k++) list[k] = expect_quantile(about, tmi_number_nearest(t->at[k]));
+    if (status == TAMIS_OK && about->choice) {
+        const double units = about->shares[0].groups[group].units;
+        status = tmi_choice_spread(about->chosen, about->mechanism, &about->curve,
+                                   tmi_choice_weight(about->choice, about->schedule, group, units, true), err);
+    }
+    for (size_t k = 0; status == TAMIS_OK && k < t->at_count; k++) list[k] = expect_quantile(about, k);
     tmi_cdf_clear(&about->curve);
     return status;
 }
@@ -140,12 +156,22 @@ tamis_status tmi_forecast_distribution(tmi_forecast *list, const tmi_schedule *s
                      .statistic = t,
                      .cuts = cuts,
                      .shares = &list[cuts->first],
-                     .guessed = cuts->column->typical && cuts->column->typical_sd};
+                     .guessed = cuts->column->typical && cuts->column->typical_sd,
+                     .choice = tmi_choice_of(s, i)};
     const size_t groups = about.shares[0].count, levels = t->at_count > 0 ? t->at_count : 1;
     tamis_status status = TAMIS_OK;
     list[i].groups = tmi_alloc(groups * levels, sizeof *list[i].groups);
     list[i].count = groups * levels;
-    if (!list[i].groups) return tmi_fail_memory(err);
-    for (size_t g = 0; g < groups && status == TAMIS_OK; g++) status = expect_group(&list[i].groups[g * levels], &about, g, err);
+    about.chosen = tmi_alloc(levels, sizeof *about.chosen);
+    if (!list[i].groups || !about.chosen) TMI_TRY(tmi_fail_memory(err));
+    if (about.choice) {
+        const tamis_quantile_setup setup = tmi_choice_setup(about.choice, s->plan);
+        TMI_TRY(tamis_quantile_new(&about.mechanism, &setup, err));
+    }
+    for (size_t g = 0; g < groups; g++) TMI_TRY(expect_group(&list[i].groups[g * levels], &about, g, err));
+
+done:
+    tamis_quantile_free(about.mechanism);
+    tmi_free(about.chosen);
     return status;
 }

@@ -7,7 +7,7 @@
 #include "schedule/expected/forecast.h"
 #include "survey/curve_inequality.h"
 
-/* Which measure a statistic is: poverty, gini, s80s20. */
+/* Which measure a statistic is: iqr, poverty, gini, s80s20. */
 tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind);
 
 /* Fills the forecast of statistic i from those of its shares: one for each of its cells, or, where groups are alike, one for each

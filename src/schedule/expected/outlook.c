@@ -319,7 +319,7 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
     guess g = guess_of(about, stratum, part);
     make(&o, about, &g);
     const double limit = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_VARIANCE ? o.range : INFINITY;
-    if (s->workload.readings[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit};
+    if (s->workload.readings[about->statistic].known) return (tmi_prospect){0, 0, o.expected, o.range, limit, o.divisor};
     double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate) +
                       o.explained * o.explained * about->controls;
     const double least = o.sampling_sd * o.sampling_sd, far = farthest(about), scale = o.divisor > 0 ? 1 / o.divisor : 1,
@@ -330,7 +330,7 @@ static tmi_prospect prospect_of(const subject *about, size_t stratum, double par
         const double relative = noise->estimate.covariance[o.denominator][o.denominator] / (o.divisor * o.divisor);
         variance /= 1 - fmin(relative, 0.5);
     }
-    return (tmi_prospect){sqrt(variance), o.sampling_sd, o.expected, o.range, limit};
+    return (tmi_prospect){sqrt(variance), o.sampling_sd, o.expected, o.range, limit, o.divisor};
 }
 
 static tamis_status set_controls(subject *about, tamis_error *err)

@@ -26,6 +26,7 @@ void tmi_outlook_make(tmi_outlook *outlook, const tmi_schedule *schedule, size_t
 typedef struct tmi_prospect {
     double noise_sd, sampling_sd, expected, range;
     double limit; /* no error of it is larger: the range of a mean, share or variance, else infinite */
+    double units; /* of the population, in the group; 0: the statistic has no denominator */
 } tmi_prospect;
 
 /* One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.
