@@ -82,6 +82,8 @@ def demo(_):
 def all_plans(_):
     old, noise, whole, rows = json.loads(OLD.read_text())["plans"], [], [], []
     for plan in plans():
+        if plan not in old:  # of statistics that there were none of
+            continue
         pairs = list(zip(expected(TAMIS, TOP / plan), old[plan]))
         own = [a[1] / b[1] for a, b in pairs if b[1]]
         errors = [a[2] / b[2] for a, b in pairs if b[2]]

@@ -231,7 +231,7 @@ class Chosen:
     def intervals(self, stream, numbers, estimates):
         """Of a sample whose estimates without protection are given."""
         half = self.half(self.limits(stream, numbers, self.tables, *self.chosen), self.own)
-        middle = np.array(estimates) + self.tables.draw(stream, self.own)
+        middle = np.array(estimates, float) + self.tables.draw(stream, self.own)
         return np.stack([middle - half, middle + half], axis=1)
 
 
