@@ -54,7 +54,7 @@ setup:
 
 # What was fetched (build/duckdb) stays.
 clean:
-	@rm -rf build/release build/quick build/test build/clang build/fuzz build/mutants
+	@rm -rf build/release build/quick build/test build/clang build/fuzz build/fuzzers build/mutants
 
 help:
 	@echo 'make                    build the library and the command (build/release/cli/tamis)'

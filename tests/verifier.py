@@ -403,14 +403,15 @@ def log_delta(rho, eps, a):
 
 @functools.lru_cache(maxsize=None)
 def rho_delta(rho, eps):
-    """The least delta over all orders, by halving where its logarithm falls and rises: it is convex in a."""
+    """The least delta over all orders: its logarithm is convex in a, and the derivative is 0 where it is least. The error of a
+    hardly counts there."""
     low, high = Decimal("1.0000001"), Decimal(2) + (eps + 100) / rho
-    for _ in range(200):
-        third = (high - low) / 3
-        if log_delta(rho, eps, low + third) < log_delta(rho, eps, high - third):
-            high -= third
+    for _ in range(90):
+        a = (low + high) / 2
+        if (2 * a - 1) * rho - eps + (1 - 1 / a).ln() > 0:
+            high = a
         else:
-            low += third
+            low = a
     return log_delta(rho, eps, low).exp()
 
 

@@ -26,9 +26,9 @@ def write(folder, plan, rows):
 FIXED = str(pathlib.Path(TAMIS).parents[1] / "tests" / "cli" / "tamis-with-fixed-noise")
 
 
-def release(folder, *more, program=TAMIS):
+def release(folder, *more, fixed=False):
     """The results, and the table of noisy integers by name."""
-    done = subprocess.run([program, "release", "plan.yaml", "--json", "--quiet", "--out", "out", *more], cwd=folder, capture_output=True,
+    done = subprocess.run([FIXED if fixed else program("release"), "release", "plan.yaml", "--json", "--quiet", "--out", "out", *more], cwd=folder, capture_output=True,
                           text=True, stdin=subprocess.DEVNULL, env=environment(), timeout=300)
     assert done.returncode == OK, (done.returncode, done.stderr)
     told = json.loads(pathlib.Path(folder, "out", "measurements.json").read_text())["measurements"]
@@ -54,7 +54,7 @@ def scales(measurement):
 def tables(plan, rows):
     with tempfile.TemporaryDirectory() as folder:
         write(folder, plan, rows)
-        return release(folder, program=FIXED)[1]
+        return release(folder, fixed=True)[1]
 
 
 def apart(a, b):

@@ -33,7 +33,7 @@ def table(kind, ids):
 def sums(plan):
     with tempfile.TemporaryDirectory() as folder:
         write(folder, plan.replace("CONNECTION", CONNECTION).replace("LEDGER", ""), [])
-        return release(folder, program=FIXED)[1]
+        return release(folder, fixed=True)[1]
 
 
 def person_is_worth(kind, ids):

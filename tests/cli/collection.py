@@ -12,7 +12,7 @@ SHARED = pathlib.Path(os.environ.get("TAMIS_SHARED", TOP.parent / "shared"))
 def a_collection_from_end_to_end():
     with tempfile.TemporaryDirectory() as folder:
         script = TOP / "examples" / "collection" / "clients.py"
-        done = subprocess.run([sys.executable, script, "--tamis", TAMIS, "--clients", "20000"], cwd=folder, env=environment(),
+        done = subprocess.run([sys.executable, script, "--tamis", PLAIN or TAMIS, "--clients", "20000"], cwd=folder, env=environment(),
                               capture_output=True, text=True, timeout=500)
         assert done.returncode == 0, done.stderr
         out = pathlib.Path(folder) / "collection"

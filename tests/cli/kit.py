@@ -3,6 +3,7 @@
 A test file is run as `file.py TAMIS`: the program under test. Each function marked @case is one case; it fails by
 an AssertionError, and skips by raising Skip with the reason.
 """
+import collections
 import fcntl
 import json
 import os
@@ -31,6 +32,10 @@ CANCELLED = f"suppressions={HERE / 'cancelled.supp'}:print_suppressions=0"  # LS
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
+
+# The same command without sanitizers, which takes a third of the time: scripts/test names it.
+PLAIN = os.environ.get("TAMIS_TEST_PLAIN") if os.path.basename(TAMIS) == "tamis" else None
+SEEN = collections.Counter()
 
 OK, SYSTEM, USAGE, INVALID, REFUSED, UNABLE = range(6)
 
@@ -62,12 +67,26 @@ def without_remark(done):
 ENGINES = ("duckdb", "memory") if HAS_DUCKDB else ("memory",)  # that read CSV files
 
 
+def program(kind):
+    """The command under test. Where there are two, the one with sanitizers does a kind of thing the first time and every eighth time
+    from then on: the tests in C run with sanitizers, and `make test-long` takes no other."""
+    SEEN[kind] += 1
+    return TAMIS if not PLAIN or SEEN[kind] % 8 == 1 else PLAIN
+
+
+def kind_of(arguments):
+    """A command with some options; all helps are one kind."""
+    words = [str(word) for word in arguments]
+    names = [word for word in words[:2] if re.fullmatch("[a-z]+", word)]
+    return "help" if {"help", "--help", "-h"} & set(words) else (*names, *sorted(word for word in words if word.startswith("--")))
+
+
 def tamis(*arguments, env={}, text=True, stdout=subprocess.PIPE, **options):
     """Runs the command; .returncode, .stdout and .stderr tell what happened."""
     if "input" not in options:
         options.setdefault("stdin", subprocess.DEVNULL)
-    return without_remark(subprocess.run([TAMIS, *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=text,
-                                         env=environment(**env), timeout=300, **options))
+    return without_remark(subprocess.run([program(kind_of(arguments)), *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE,
+                                         text=text, env=environment(**env), timeout=300, **options))
 
 
 def with_memory(*arguments, **options):
@@ -85,7 +104,7 @@ def budget(loss):
 def shell(line, **options):
     """Runs a line of a shell in which `tamis` is the program under test."""
     with tempfile.TemporaryDirectory() as folder:
-        os.symlink(TAMIS, os.path.join(folder, "tamis"))
+        os.symlink(program("shell"), os.path.join(folder, "tamis"))
         env = environment(PATH=folder + ":/usr/bin:/bin", TMPDIR=folder)
         return without_remark(subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, env=env, timeout=300, **options))
 
@@ -96,7 +115,7 @@ def on_terminal(arguments, columns=80, act=None, cwd=None, **env):
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     env.setdefault("TERM", "xterm")
-    process = subprocess.Popen([TAMIS, *map(str, arguments)], stdin=follower, stdout=follower, stderr=follower,
+    process = subprocess.Popen([program(("terminal", arguments[0])), *map(str, arguments)], stdin=follower, stdout=follower, stderr=follower,
                                env=environment(**env), close_fds=True, cwd=cwd)
     os.close(follower)
     text, end = b"", time.monotonic() + 300

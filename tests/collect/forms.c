@@ -43,7 +43,7 @@ typedef struct outcome {
     double p[2];
 } outcome;
 
-static size_t outcomes(outcome *list, const tamis_reports *r, int kinds, const int *answers, int other)
+static size_t outcomes(outcome *list, const tamis_reports *r, const double (*law)[8], int kinds, const int *answers, int other)
 {
     size_t count = 0;
     int n = (int)r->reports, reports[8] = {0};
@@ -51,8 +51,8 @@ static size_t outcomes(outcome *list, const tamis_reports *r, int kinds, const i
         double p = 1, q = 1;
         int64_t k = 0;
         for (int i = 0; i < n; i++) {
-            p *= probability(r, answers[i], reports[i]);
-            q *= probability(r, i == 0 ? other : answers[i], reports[i]);
+            p *= law[answers[i]][reports[i]];
+            q *= law[i == 0 ? other : answers[i]][reports[i]];
             k += key(r, reports[i]);
         }
         size_t j = 0;
@@ -76,14 +76,17 @@ static double by_definition(const tamis_reports *r, double e)
 {
     static outcome list[KEYS];
     int kinds = r->form == TAMIS_REPORT_CATEGORIES ? (int)r->positions : 1 << r->positions, answers[8] = {0}, n = (int)r->reports;
-    double delta = 0;
+    double delta = 0, law[8][8];
+    assert_true(kinds <= 8);
+    for (int x = 0; x < kinds; x++)
+        for (int y = 0; y < kinds; y++) law[x][y] = probability(r, x, y);
     for (;;) {
         bool possible = true;
         for (int i = 0; i < n; i++) possible &= is_answer(r, answers[i]) && (i < 2 || answers[i] >= answers[i - 1]);
         for (int other = 0; possible && other < kinds; other++) {
             if (!is_answer(r, other) || other == answers[0]) continue;
             double sum = 0;
-            size_t count = outcomes(list, r, kinds, answers, other);
+            size_t count = outcomes(list, r, law, kinds, answers, other);
             for (size_t j = 0; j < count; j++) sum += fmax(0, list[j].p[0] - e * list[j].p[1]);
             delta = fmax(delta, sum);
         }

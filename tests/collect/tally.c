@@ -364,7 +364,7 @@ static void weights_hide_nobody(void **state)
 
 /* ---- allocations that fail: the first ones, and then fewer and fewer, for the anonymous epsilon makes many ---- */
 
-static long next_of(long k) { return k < 300 ? k + 1 : k + k / test_size(1, 8); }
+static long next_of(long k) { return k < 300 ? k + test_size(2, 1) : k + k / test_size(1, 8); }
 
 static tamis_status whole_way(const tamis_tally_terms *terms, const char *path, const char *saved_path, tamis_error *err)
 {

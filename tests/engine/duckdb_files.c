@@ -123,7 +123,7 @@ static void temporary_folder(void **state)
     assert_int_equal(mkdir(l.place, 0700), 0);
     assert_int_equal(setenv("TMPDIR", l.place, 1), 0);
     snprintf(sql, sizeof sql,
-             "COPY (SELECT i %% 90 AS a, 'unit ' || (hash(i) %% 300000)::VARCHAR AS u FROM range(1500000) t(i)) TO '%s' "
+             "COPY (SELECT i %% 90 AS a, 'unit ' || (hash(i) %% 100000)::VARCHAR AS u FROM range(500000) t(i)) TO '%s' "
              "(FORMAT parquet)",
              path);
     run_sql(sql);

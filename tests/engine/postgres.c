@@ -301,7 +301,7 @@ static void stopped(bool by_death)
     memset(got, 1, sizeof got);
     tmi_engine *engine = open_table("slow");
     assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){stop_soon, &s}, &err), TAMIS_SYSTEM);
-    assert_true(seconds() - s.asked < 20); /* a second, on a machine that has time */
+    assert_true(seconds() - s.asked < 60); /* a second, on a machine that has time; the answer would take 100 */
     assert_non_null(strstr(err.message, by_death ? "PostgreSQL, connection 1" : "cancelled"));
     assert_true(got[0] == 0 && got[1] == 0);
     engine->free(engine);
@@ -390,7 +390,7 @@ static void parts_that_are_slow_or_die(void **state)
         memset(got, 1, sizeof got);
         tmi_engine *engine = open_parts("slow_one", texts);
         assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){stop_soon, &s}, &err), TAMIS_SYSTEM);
-        assert_true(seconds() - s.asked < 20); /* a second, on a machine that has time */
+        assert_true(seconds() - s.asked < 60); /* a second, on a machine that has time; the answer would take 100 */
         assert_non_null(strstr(err.message, by_death ? "PostgreSQL, connection 2: " : "cancelled"));
         assert_true(got[0] == 0 && got[1] == 0 && got[2] == 0 && got[3] == 0);
         engine->free(engine);

@@ -517,7 +517,6 @@ typedef struct watch {
     int calls, stop_at;
     double share;
     int64_t rows;
-    struct timespec stopped;
 } watch;
 
 static int look(void *context, double share, int64_t rows)
@@ -527,7 +526,6 @@ static int look(void *context, double share, int64_t rows)
     assert_true(rows >= w->rows);
     w->share = share;
     w->rows = rows;
-    clock_gettime(CLOCK_MONOTONIC, &w->stopped);
     return ++w->calls == w->stop_at;
 }
 
@@ -542,15 +540,12 @@ static void progress_and_cancel(void **state)
     tmi_int128 *const places[] = {got.in_all, got.by_b};
     watch all = {0}, some = {.stop_at = 1};
     tamis_error err = {0};
-    struct timespec now;
     assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){look, &all}, &err), TAMIS_OK);
     assert_true(got.in_all[0] == 8 * n && got.by_b[0] == 8 * n);
     assert_true(all.calls > 0 && all.rows > 0 && all.rows <= 8 * n);
     assert_int_equal(engine->aggregate(engine, places, &request, &(tamis_watch){look, &some}, &err), TAMIS_SYSTEM);
-    clock_gettime(CLOCK_MONOTONIC, &now);
     assert_string_equal(err.message, "cancelled");
     assert_int_equal(some.calls, 1);
-    assert_true(now.tv_sec - some.stopped.tv_sec <= 20); /* a second, on a machine that has time */
     assert_true(got.in_all[0] == 0 && got.by_b[0] == 0);
     engine->free(engine);
 }

@@ -75,7 +75,7 @@ static void every_allocation_may_fail(void **state)
     array_engine engine = array_engine_of(rows, 8);
     tamis_release *release = NULL;
     size_t charged = 0, uncharged = 0;
-    ALLOCATIONS_FAIL(k_ + test_size(3, 1), (unlink(path), release_once(&release, plan, &engine, NULL, NULL)), {
+    ALLOCATIONS_FAIL(k_ + test_size(5, 1), (unlink(path), release_once(&release, plan, &engine, NULL, NULL)), {
         assert_null(release);
         assert_nothing_published();
         if (charges() == 1) charged++;

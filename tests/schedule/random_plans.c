@@ -16,7 +16,6 @@
 #include "schedule/request/request.h"
 #include "tests/release/array_engine.h"
 
-#define PLANS 150
 #define RECORDS 40 /* that take the place of the unit, and none */
 #define OTHERS 5
 #define MOST_ROWS 6 /* of the unit */
@@ -269,6 +268,7 @@ static void no_record_changes_more_than_is_claimed(void **state)
     (void)state;
     scene z = {.folder = "/tmp/tamis-random-plans-XXXXXX"};
     char path[128];
+    const size_t plans = (size_t)test_size(75, 300);
     size_t made = 0;
     double most = 0;
     tamis_rng *rng;
@@ -276,12 +276,12 @@ static void no_record_changes_more_than_is_claimed(void **state)
     generator = 88172645463325252u;
     bits_from_seed(14);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    for (size_t i = 0; i < PLANS; i++) {
+    for (size_t i = 0; i < plans; i++) {
         double worst = 0;
         made += try_plan(&worst, &z, rng);
         most = fmax(most, worst);
     }
-    assert_true(made > PLANS / 4 && most > 1 - 1e-6);
+    assert_true(made > plans / 4 && most > 1 - 1e-6);
     tamis_rng_free(rng);
     static const char *const files[] = {"psus.csv", "frame.csv"};
     for (size_t i = 0; i < 2; i++) {
