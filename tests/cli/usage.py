@@ -131,11 +131,14 @@ def closed_streams_do_no_harm():
     assert done.stdout.endswith("\n0\n"), done
     process = subprocess.Popen(["/bin/sh", "-c", f"exec '{TAMIS}' compute >&- 2>&-"], stdin=subprocess.PIPE,
                                env=environment())
-    held, end = set(), time.monotonic() + 20
-    while held != {"/dev/null"} and time.monotonic() < end:  # else the next file would get the number of stdout
+    held, hidden, end = set(), False, time.monotonic() + 20
+    while not hidden and held != {"/dev/null"} and time.monotonic() < end:  # else the next file would get the number of stdout
         time.sleep(0.05)
         held = {os.readlink(f"/proc/{process.pid}/fd/{n}") for n in (1, 2) if os.path.lexists(f"/proc/{process.pid}/fd/{n}")}
+        hidden = not os.access(f"/proc/{process.pid}/fd", os.X_OK)
     process.communicate()
+    if hidden:
+        raise Skip("the command as it ships shows its files to nobody but root")
     assert held == {"/dev/null"}, held
 
 

@@ -125,12 +125,12 @@ static void ask(const char *road, const char *name, tmi_engine *engine, const tm
 
 /* ---- all roads ---- */
 
-/* Each session of DuckDB takes its time: every road takes each list with one number of threads, and half of them with many
- * rows. */
+/* Each session of DuckDB takes its time: every road takes each list with one number of threads, or two lists of three, and half of
+ * them with many rows. */
 static bool is_due(size_t n, size_t list, size_t road, unsigned threads)
 {
     if (n <= 1) return (list + road) % 5 == 0;
-    return (list + road + threads) % (n > 300 ? 4 : 2) == 0;
+    return (list + road + threads) % (size_t)(n > 300 ? 4 : test_size(3, 2)) == 0;
 }
 
 /* The same engine as one that only has sums. */
