@@ -268,6 +268,8 @@ class Tables:
         self.check(known and m["form"] == "full", field, "no squares of pairs are known here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
+        statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
+        self.check(i >= len(statistics) or all(statistics[i].get(k) == v for k, v in m["of"].items()), field + ".of")
         self.check(Fraction(m["expected_effect"]) >= 0 and self.rows_per_unit() <= STEPS // 16, field + ".expected_effect")
 
     def has_numbers(self, m, count):
@@ -284,16 +286,16 @@ class Tables:
     def squares_said(self, told):
         """A sum of Huber's squares has the slope 2 bound coefficient in each entry of its table; divided and rounded, all numbers of a
         measurement move by no more than the steps, one for each number that a unit is in, before and after."""
-        own = {m["name"]: m for m in self.c["measurements"] if m["weighed_by"] == "pairs"}
-        said = told.get("squares", {})
-        self.check(set(said) == set(own) and ("squares" in told) == bool(own), "measurements.json.squares")
+        own, said = [m for m in self.c["measurements"] if m["weighed_by"] == "pairs"], told.get("squares", [])
+        self.check(len(said) == len(own) and ("squares" in told) == bool(own), "measurements.json.squares")
         if self.problems:
             return
-        for name, m in own.items():
-            here, room = f"measurements.json.squares.{name}", STEPS - 2 * self.rows_per_unit()
-            values = next(t["values"] for t in told["measurements"] if t["name"] == name)
-            self.check(len(said[name]) == len(values), here)
-            for t in said[name]:
+        for i, m in enumerate(own):
+            here, room = f"measurements.json.squares[{i}]", STEPS - 2 * self.rows_per_unit()
+            numbers = [s["numbers"] for s in said if s["of"] == m["of"]]
+            values = [t["values"] for t in told["measurements"] if t.get("of") == m["of"]]
+            self.check(len(numbers) == len(values) == 1 and len(numbers[0]) == len(values[0]), here)
+            for t in numbers[0] if numbers else []:
                 right = 1 <= t["coefficient"] <= 1024 and 1 <= t["bound"] <= 2 ** 50
                 self.check(right and 2 * t["bound"] * t["coefficient"] * m["table_moves"] <= int(t["divisor"]) * room, here)
 

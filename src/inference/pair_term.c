@@ -4,6 +4,8 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/noise_law.h"
+#include "schedule/pooled.h"
 
 #define LARGEST_BOUND 0x1p50 /* with differences up to 2^58 and 2^16 pairs, sums of squares stay below 2^125 */
 #define LARGEST_DIFFERENCE ((tmi_int128)1 << 58)
@@ -76,17 +78,22 @@ tamis_status tmi_pair_term_make(tmi_pair_term *term, const tmi_inference *r, con
     *term = (tmi_pair_term){.coefficients = tmi_alloc(count, sizeof *term->coefficients)};
     if (!c || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(combine(&largest, c, s, m, group, at, err));
-    largest = largest > 0 && isfinite(largest) ? largest : 1;
+    const bool usable = largest > 0 && isfinite(largest); /* else nothing is squared */
+    if (!usable) largest = 1;
     term->squares = fmax(tmi_quadratic_at(z->proxy, at), tmi_form_noise_sd(&z->proxy_noise, 1, at));
     term->row = largest * tmi_grouped_worth(s);
     const double expected = tmi_expected_effect(s) * term->squares / r->clamping;
-    const double bound = tmi_pair_bound(s, isfinite(expected) ? expected : 0, term->row);
     const double unit = tmi_measurement_unit(m, &s->workload, 0) * after * largest;
+    const double slope = 2 * (double)m->moved * unit / TMI_PAIRED_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian);
+    const double afforded = TMI_AFFORDED * expected / slope,
+                 least = tmi_pair_bound(s, m->shape.statistic, isfinite(expected) ? expected : 0, term->row);
+    const double bound = isfinite(afforded) ? fmax(afforded, least) : least;
     while (fine > 1 && bound / unit * fine > LARGEST_BOUND) fine /= 2;
     term->largest = (int32_t)fine;
     term->step = unit / fine;
     term->bound = (int64_t)fmin(fmax(ceil(bound / term->step), 1), LARGEST_BOUND);
-    for (size_t k = 0; k < count; k++) term->coefficients[k] = isfinite(c[k]) ? (int32_t)lrint(c[k] / largest * fine) : 0;
+    for (size_t k = 0; k < count; k++)
+        term->coefficients[k] = usable && isfinite(c[k]) ? (int32_t)lrint(c[k] / largest * fine) : 0;
     term->divisor = divisor_of(s, m, term->bound, term->largest);
 
 done:
@@ -121,7 +128,7 @@ static double spread_of(double mean)
 
 tmi_pair_variance tmi_pair_variance_of(const tmi_pair_term *t, const tmi_schedule *s, const tmi_measurement *m, tmi_int128 noisy)
 {
-    const double pairs = (double)s->sampling.pairs, bound = (double)t->bound * t->step;
+    const double pairs = tmi_group_degrees(s, m->shape.statistic), bound = (double)t->bound * t->step;
     const double worth = (double)t->divisor * t->step * t->step, sum = (double)noisy * worth;
     const double k = sum > 0 ? spread_of(sum / pairs / (bound * bound)) : 0;
     const double whole = pairs * bound * bound * k * k;

@@ -35,12 +35,12 @@ static double squares_at(const tmi_group_sums *z, double r)
 
 /* From squared differences of pairs: their noise, and the sampling error of a sum of squares, that of normal numbers and of a few
  * single rows. */
-static tmi_pool_entry squares_entry(const tmi_group_sums *z, const tmi_inference *r, double mean)
+static tmi_pool_entry squares_entry(const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double mean)
 {
-    const double s = z->pair_squares, ratio = z->pair_variance / s;
+    const double s = z->pair_squares;
     if (isnan(z->pair_variance) || !(s > 0)) return (tmi_pool_entry){NAN, NAN};
-    const double b = isnan(mean) ? fmax(ratio, 0) : mean, noise = z->pair_noise / s;
-    const double own = 2 * b * b / (double)r->schedule->sampling.pairs + b * z->pair_row * z->pair_row / s;
+    const double ratio = z->pair_variance / s, b = isnan(mean) ? fmax(ratio, 0) : mean, noise = z->pair_noise / s;
+    const double own = 2 * b * b / tmi_group_degrees(r->schedule, statistic) + b * z->pair_row * z->pair_row / s;
     return (tmi_pool_entry){ratio, sqrt(noise * noise + own)};
 }
 
@@ -48,7 +48,7 @@ tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
     if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
-    if (r->schedule->squared) return squares_entry(z, r, mean);
+    if (r->schedule->squared) return squares_entry(z, r, statistic, mean);
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
     double sd = noise / s;

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "inference/pair_term.h"
+#include "plan/json.h"
 #include "schedule/noise_law.h"
 
 /* ---- terms ---- */
@@ -99,20 +100,20 @@ void tmi_put_squares(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const
     const tmi_pair_term longest = {.largest = TMI_PAIRED_COEFFICIENT, .bound = INT64_MAX, .divisor = (tmi_int128)1 << 100};
     tmi_inference reading = {0};
     if (noisy && tmi_inference_make(&reading, s, noisy, NULL) != TAMIS_OK) out->text->failed = true;
-    tmi_json_add_open(out, "squares", '{');
+    tmi_json_add_open(out, "squares", '[');
     for (size_t i = 0; i < s->measurement_count && !out->text->failed; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        tmi_text name;
         if (m->shape.family != TMI_PAIRED) continue;
-        tmi_text_init(&name);
-        tmi_measurement_name(&name, m, &s->workload);
-        if (name.failed) out->text->failed = true;
-        else tmi_json_add_open(out, name.bytes, '[');
-        tmi_text_clear(&name);
+        tmi_json_open(out, '{');
+        tmi_json_add_open(out, "of", '{');
+        tmi_put_asked(out, &s->plan->statistics[m->shape.statistic]);
+        tmi_json_close(out, '}');
+        tmi_json_add_open(out, "numbers", '[');
         for (size_t g = 0; !noisy && g < m->numbers; g++) put(out, &longest, g);
         if (noisy && !out->text->failed && go_through(&reading, i, put, out, NULL) != TAMIS_OK) out->text->failed = true;
         tmi_json_close(out, ']');
+        tmi_json_close(out, '}');
     }
-    tmi_json_close(out, '}');
+    tmi_json_close(out, ']');
     tmi_inference_clear(&reading);
 }

@@ -127,6 +127,9 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
 static void put_squares(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
     const double effect = tmi_expected_effect(s);
+    tmi_json_add_open(out, "of", '{'); /* names leave out cuts and methods, and may be those of two */
+    tmi_put_asked(out, &s->plan->statistics[m->shape.statistic]);
+    tmi_json_close(out, '}');
     tmi_json_add_integer(out, "table_moves", m->moved);
     tmi_json_key(out, "expected_effect");
     put_step(out, isfinite(effect) ? effect : 0);

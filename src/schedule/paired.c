@@ -7,8 +7,9 @@
 #include "num/number.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
+#include "schedule/pooled.h"
 
-#define WIDE 4.0     /* times what is typical: few pairs of even a skewed number are beyond, and one of twice the size is not */
+#define WIDE 6.0     /* times what is typical, where noise allows no more */
 #define CAUTIOUS 1.5 /* a design effect is rather guessed too large */
 
 /* Whether every cell is in one group of the statistic at most: it is where its numbers are groups of disjoint classes. */
@@ -37,7 +38,7 @@ static bool is_repeated(const tamis_plan *plan, size_t i)
     for (size_t j = 0; j < i; j++) {
         const tmi_plan_statistic *b = &plan->statistics[j];
         bool same = a->kind == b->kind && a->column == b->column && a->second == b->second && a->where == b->where &&
-                    a->by_count == b->by_count;
+                    a->by_count == b->by_count && (!a->method == !b->method) && (!a->method || strcmp(a->method, b->method) == 0);
         for (size_t k = 0; same && k < a->by_count; k++) same = a->by[k] == b->by[k];
         if (same) return true;
     }
@@ -69,9 +70,9 @@ tmi_shape tmi_paired_shape(const tmi_schedule *s, size_t i)
     return shape;
 }
 
-double tmi_pair_bound(const tmi_schedule *s, double variance, double row)
+double tmi_pair_bound(const tmi_schedule *s, size_t i, double variance, double row)
 {
-    const double typical = variance > 0 ? sqrt(variance / (double)s->sampling.pairs) : 0;
+    const double typical = variance > 0 ? sqrt(variance / tmi_group_degrees(s, i)) : 0;
     return fmax(WIDE * typical, 2 * row);
 }
 
@@ -117,7 +118,7 @@ double tmi_combination_at(const tmi_combination *c, const tmi_workload *w, size_
 
 tamis_status tmi_paired_cost_of(tmi_paired_cost *cost, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
 {
-    const double variance = o->sampling_sd * o->sampling_sd / tmi_expected_clamping(s), pairs = (double)s->sampling.pairs;
+    const double variance = o->sampling_sd * o->sampling_sd / tmi_expected_clamping(s), pairs = tmi_group_degrees(s, i);
     size_t cells = 1, levels = 1;
     double largest = 0;
     tmi_moment_sum sum;
@@ -132,7 +133,8 @@ tamis_status tmi_paired_cost_of(tmi_paired_cost *cost, const tmi_schedule *s, si
     const double row = largest * tmi_grouped_worth(s);
     *cost = (tmi_paired_cost){INFINITY, INFINITY};
     if (variance > 0)
-        *cost = (tmi_paired_cost){2 * tmi_pair_bound(s, variance, row) * row / variance, 2 / pairs + row * row / variance};
+        *cost = (tmi_paired_cost){2 * tmi_pair_bound(s, i, variance, row) * row / variance,
+                                  2 / pairs + row * row / variance + TMI_AFFORDED * TMI_AFFORDED};
     tmi_moment_sum_clear(&sum);
     return TAMIS_OK;
 }

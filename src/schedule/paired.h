@@ -25,6 +25,7 @@
 #include "schedule/schedule.h"
 
 #define TMI_PAIRED_COEFFICIENT 1024 /* the largest that a coefficient gets */
+#define TMI_AFFORDED 0.15 /* of a variance: bounds are as wide as noise of that size allows */
 #define TMI_FEWEST_PAIRS 32
 #define TMI_MOST_PAIRS (1 << 16)
 
@@ -39,7 +40,7 @@ tmi_shape tmi_paired_shape(const tmi_schedule *schedule, size_t statistic);
 
 /* What a pair's difference is bounded by: so many times what is typical, where the variance is `variance`, and never less than
  * what two rows add. `row`: what one adds at most. */
-double tmi_pair_bound(const tmi_schedule *schedule, double variance, double row);
+double tmi_pair_bound(const tmi_schedule *schedule, size_t statistic, double variance, double row);
 
 /* The ratio of a variance to the weighted squares that is expected: the mean weight and a design effect; NaN: nobody knows. */
 double tmi_expected_effect(const tmi_schedule *schedule);

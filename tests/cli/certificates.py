@@ -114,20 +114,42 @@ def no_better_squares():
         assert tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
         file, numbers = folder / "out" / "certificate.json", folder / "out" / "measurements.json"
         certificate, told = json.loads(file.read_text()), json.loads(numbers.read_text())
-        for name in told["squares"]:
+        for i in range(len(told["squares"])):
             for key, value in (("divisor", lambda t: str(int(t["divisor"]) // 2)), ("bound", lambda t: 2 * t["bound"]),
                                ("coefficient", lambda t: 2 * t["coefficient"])):
                 forged = copy.deepcopy(told)
-                forged["squares"][name][0][key] = value(forged["squares"][name][0])
+                forged["squares"][i]["numbers"][0][key] = value(forged["squares"][i]["numbers"][0])
                 numbers.write_text(json.dumps(forged))
                 hashed = hashlib.sha256(numbers.read_bytes()).hexdigest()
                 file.write_text(json.dumps(resigned(certificate, ("files", "measurements.json"), hashed)))
-                assert any("squares" in problem for problem in verifier.verify(folder / "out")), (name, key)
+                assert any("squares" in problem for problem in verifier.verify(folder / "out")), (i, key)
                 done = tamis("verify", folder / "out", "--json")
                 assert done.returncode == INVALID and "squares" in done.stdout, done.stdout
 
 
 case(no_better_squares)
+
+
+def squares_of_statistics_with_one_name():
+    """Two histograms of a column have one name and other cuts: each has its own squares, and so has another plan."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        write(folder, *KINDS["weights, many clusters"])
+        plan = (folder / "plan.yaml").read_text().replace("epsilon: 1", "epsilon: 4").replace("{epsilon: 3}", "{epsilon: 100}")
+        hashes = []
+        for i, second in enumerate(("[2, 4]", "[2, 4]", "[1, 5]")):
+            (folder / "plan.yaml").write_text(plan.replace("  - total: x\n", f"  - {{histogram: x, cuts: [1, 3]}}\n  - {{histogram: x, cuts: {second}}}\n"))
+            done = tamis("release", "plan.yaml", "--quiet", "--out", f"out{i}", cwd=folder)
+            assert done.returncode == OK, done.stderr
+            said = json.loads((folder / f"out{i}" / "measurements.json").read_text())["squares"]
+            assert sum("histogram" in s["of"] for s in said) == 2, said
+            assert tamis("verify", folder / f"out{i}").returncode == OK
+            assert verifier.verify(folder / f"out{i}") == []
+            hashes.append(hashlib.sha256((folder / f"out{i}" / "measurements.json").read_bytes()).hexdigest())
+        assert hashes[0] == hashes[1] != hashes[2], "the second time it is the same release, with other cuts it is not"
+
+
+case(squares_of_statistics_with_one_name)
 
 for place_of_kind, (name, kind) in enumerate(KINDS.items()):
     each(name, kind, place_of_kind)

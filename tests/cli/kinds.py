@@ -52,7 +52,7 @@ KINDS = {
     "two stages": (TWO_STAGE, SECRET, BOTH), "two stages, a column": (TWO_STAGE.replace("sample: 4}", "sample: k}"), SECRET, PURE),
     "weights": ("{weights: {cluster: d}, weight: w, max_weight: 8}", OPEN, PURE),
     "weights, listed clusters": ("{weights: {cluster: d, strata: h, psus: psus.csv}, weight: w, max_weight: 8}", OPEN, RHO),
-    "weights, many clusters": ("{weights: {cluster: d, strata: h, psus: many.csv, population: 2000}, weight: w, max_weight: 8, typical: {sample: 800}}", OPEN, PURE),
+    "weights, many clusters": ("{weights: {cluster: d, strata: h, psus: many.csv, population: 20000}, weight: w, max_weight: 8, typical: {sample: 8000}}", OPEN, PURE),
     "weights, population": ("{weights: {population: 100}, weight: w, max_weight: 8}", OPEN, PURE),
     "final weights": ("{weights: {}, weight: w, max_weight: 8, weights_are: final}", OPEN, RHO),
     "nonresponse": (SRS.replace("sample: 24}", "sample: 30}").replace("}}", "}, nonresponse: yes}"), "protect: respondents, given: frame", PURE),
@@ -69,7 +69,7 @@ def write(folder, design, setting, coin, unit="", missing=""):
     (folder / "sample.csv").write_text("\n".join([",".join(rows[0])] + [",".join(map(str, row.values())) for row in rows]) + "\n")
     drawn = sorted({(row["h"], row["d"]) for row in rows} | {("u", "c9"), ("v", "c9")})  # of which two have no row, and strata are odd
     (folder / "psus.csv").write_text("h,d\n" + "".join(f"{s},{c}\n" for s, c in drawn))
-    many = drawn + [(s, f"m{i}") for s in "uvw" for i in range(70)]
+    many = drawn + [(s, f"m{i}") for s in "uvw" for i in range(300)]
     (folder / "many.csv").write_text("h,d\n" + "".join(f"{s},{c}\n" for s, c in many))
     listed = [(row["id"], float(row["p"])) for row in rows] + [(f"v{i}", 0.3) for i in range(20)]
     scale = UNITS / sum(p for _, p in listed) if "pps" in design else 1
