@@ -14,7 +14,7 @@ import math
 import pathlib
 import tempfile
 
-from kit import INVALID, OK, TOP, case, main, tamis
+from kit import INVALID, OK, TOP, case, main, with_memory as tamis
 
 DATA = TOP / "tests" / "data" / "estimates"
 REFERENCE = json.loads((DATA / "quantiles.json").read_text())
