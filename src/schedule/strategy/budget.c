@@ -120,18 +120,19 @@ void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_budget_solve(p, s);
-    bool any = !p->of_others;
-    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
+    double known = 0; /* about any sampling variance */
+    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = 0;
     for (size_t i = 0; i < p->aim_count; i++) {
         tmi_aim *a = &p->aims[i];
         a->noise_variance = tmi_aim_noise(p, a);
         a->spread_variance = sum_of(p, a->spread, a->spread_count);
         if (!is_pooled(a)) continue;
         a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
-        p->pooled[a->pool] += isfinite(a->relative) ? 1 / a->relative : 0;
-        any = any || isfinite(a->relative);
+        p->pooled[a->pool] += 1 / a->relative;
+        known += 1 / a->relative;
     }
-    for (size_t k = 0; !any && k < p->pools; k++) p->pooled[k] = 0; /* no other pool says anything */
+    const double prior = p->of_others ? fmin(p->prior, known) : p->prior; /* other pools say no more than is known of them */
+    for (size_t k = 0; k < p->pools; k++) p->pooled[k] += prior;
 }
 
 double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
