@@ -66,7 +66,11 @@ class Reading:
             if solutions[key] is None:
                 continue
             for codes, r in zip(itertools.product(*map(range, sizes)), own):
-                value = self.functional(solutions[key], t, kind, list(zip(groups, codes)), inside)
+                try:
+                    value = self.functional(solutions[key], t, kind, list(zip(groups, codes)), inside)
+                except StopIteration:
+                    self.check(False, "measurements.json.measurements", "no table has what a statistic is about")
+                    return
                 if value is None or r["estimate"] is None:
                     continue
                 near = 1e-7 * (abs(value) + (r["noise_sd"] or 0)) + 1e-9

@@ -283,6 +283,10 @@ static double farthest(const subject *about)
     return half ? width / 2 : t->kind == TMI_TOTAL ? far : width;
 }
 
+/* Precision of a design effect of which only those of other statistics are known, from squares that are measured well enough to be
+ * chosen: they differ by about their size (inference/pool.h). */
+#define OF_OTHER_SQUARES 1
+
 static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }
 
 /* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds, to a variance of
@@ -304,7 +308,8 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
                             : source == TMI_CLUSTER_GROUPS
                                 ? tmi_signed_variance(groups, tmi_group_degrees(s, about->statistic), 1, spread / least)
                                 : spread / (least * least);
-    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);
+    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) +
+                             (s->squared ? fmax(tmi_pool_prior(s), OF_OTHER_SQUARES) : tmi_pool_prior(s));
     const double pooled = tmi_pooled_variance(relative, precision),
                  z = 3 * tmi_variance_margin(tmi_number_nearest(t->confidence));
     if (source == TMI_CLUSTER_GROUPS) return least * tmi_pooled_widening(pooled, tmi_allowed_by_degrees(s), z);
