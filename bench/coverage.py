@@ -26,7 +26,8 @@ def study(name, runs):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{name}: {done.stderr}")
-    return done.stdout.split("\nwidth:")[0].rstrip()  # the table, without what the page explains
+    table = done.stdout.split("\nwidth:")[0].rstrip()  # without what the page explains
+    return table[table.index(f"{runs} samples"):]
 
 
 def main():
