@@ -25,8 +25,8 @@ typedef struct tmi_group_sums {
      * of clusters */
     tmi_quadratic proxy, group_noise;
     tmi_form_noise proxy_noise;
-    /* the sum of squared differences of pairs of clusters (pair_term.h), what it is relative to, the standard deviation of its noise,
-     * and that of one row beside it; NaN: they are not measured */
+    /* the sum of squared differences of pairs of clusters (pair_term.h), what it is relative to, the standard deviation of its
+     * noise, and what one row adds; NaN: they are not measured */
     double pair_variance, pair_squares, pair_noise, pair_row;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */

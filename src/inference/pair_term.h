@@ -1,11 +1,11 @@
-/* How the differences of pairs of clusters become one integer of a number (schedule/paired.h), from the noisy tables of the
- * estimates alone: what a release computes before it adds noise, and a reader or a verifier computes again from what was
+/* How the differences of pairs of clusters become one integer of a number (schedule/clusters/paired.h), from the noisy tables
+ * of the estimates alone: what a release computes before it adds noise, and a reader or a verifier computes again from what was
  * published. Coefficients, bound and divisor are whole numbers; doubles only decide which. */
 #ifndef TMI_INFERENCE_PAIR_TERM_H
 #define TMI_INFERENCE_PAIR_TERM_H
 
 #include "inference/group_sums.h"
-#include "schedule/paired.h"
+#include "schedule/clusters/paired.h"
 
 typedef struct tmi_pair_term {
     int32_t *coefficients; /* of each level of each cell of the table, up to TMI_PAIRED_COEFFICIENT in size */

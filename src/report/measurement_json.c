@@ -5,7 +5,7 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "report/promise.h"
-#include "schedule/paired.h"
+#include "schedule/clusters/paired.h"
 
 static const char *const weighings[] = {
     [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight", [TMI_CONTRIBUTED] = "contribution",

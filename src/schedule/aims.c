@@ -5,12 +5,12 @@
 
 #include "base/memory.h"
 #include "num/number.h"
+#include "schedule/clusters/paired.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
 #include "schedule/noise_law.h"
-#include "schedule/paired.h"
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
 #define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */

@@ -12,7 +12,7 @@
 #include "engine/core/engine.h"
 #include "num/exact.h"
 #include "schedule/baseline.h"
-#include "schedule/paired.h"
+#include "schedule/clusters/paired.h"
 
 #define FINENESS 4096
 #define FEWEST_GROUPS 8    /* of clusters: squares of fewer say too little, even without noise */

@@ -46,7 +46,7 @@ typedef struct tmi_measurement {
     int64_t high;        /* the clamp: no row adds more to a level */
     tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
-    int64_t moved;      /* PAIRED: the sensitivity of the table that is squared (schedule/paired.h); else 0 */
+    int64_t moved;      /* PAIRED: the sensitivity of the table that is squared (schedule/clusters/paired.h); else 0 */
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     tamis_number *part; /* of the budget: epsilon or rho */
 } tmi_measurement;

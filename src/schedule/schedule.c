@@ -6,11 +6,11 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "schedule/aims.h"
+#include "schedule/clusters/paired.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
-#include "schedule/paired.h"
 #include "schedule/refusals.h"
 #include "schedule/workload/group_noise.h"
 

@@ -32,7 +32,7 @@ typedef struct tmi_schedule {
     size_t control_count;
 
     size_t groups; /* of clusters, for the sampling variance; 0: none */
-    bool squared;  /* they are pairs, whose differences are squared (paired.h) */
+    bool squared;  /* they are pairs, whose differences are squared (clusters/paired.h) */
 
     bool gaussian;                 /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
     tamis_number *spent;           /* the sum of the parts; 0 if nothing is measured */

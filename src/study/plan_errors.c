@@ -226,8 +226,8 @@ static void write_text(tmi_text *text, const made *m, const tmi_sheet *sheet)
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
     tmi_text_put(text, "\n");
-    tmi_text_put(&line,
-                 "± is one standard deviation. The first three columns follow from formulas and the plan's guesses (`typical`).");
+    tmi_text_put(&line, "± is one standard deviation. The first three columns follow from formulas and the plan's guesses "
+                        "(`typical`).");
     if (m->population)
         tmi_text_format(
             &line, " Simulated: root mean squared error of %lld releases of samples of %s, in brackets its Monte Carlo error.",

@@ -1,5 +1,5 @@
-/* Squared differences of pairs of clusters (schedule/paired.h): what is released moves by no more than it says, whatever the noisy
- * tables came out as; and what is read from it is the variance. */
+/* Squared differences of pairs of clusters (schedule/clusters/paired.h): what is released moves by no more than it
+ * says, whatever the noisy tables came out as; and what is read from it is the variance. */
 #include "release/squares.h"
 
 #include <math.h>
@@ -165,8 +165,8 @@ static void drop(const scene *c, tmi_int128 **kept)
     free(kept);
 }
 
-/* A record is replaced by any other, in any cluster of the list or none, or it is gone. Some records are all in one cluster, so that
- * differences are far beyond their bounds: there the squares are as steep as they get. */
+/* A record is replaced by any other, in any cluster of the list or none, or it is gone. Some records are all in one cluster, so
+ * that differences are far beyond their bounds: there the squares are as steep as they get. */
 static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
 {
     (void)state;

@@ -5,11 +5,11 @@
 
 #include "base/memory.h"
 #include "schedule/aims.h"
+#include "schedule/clusters/paired.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
-#include "schedule/paired.h"
 #include "schedule/result.h"
 #include "schedule/workload/group_noise.h"
 
@@ -283,8 +283,8 @@ static double farthest(const subject *about)
     return half ? width / 2 : t->kind == TMI_TOTAL ? far : width;
 }
 
-/* Precision of a design effect of which only those of other statistics are known, from squares that are measured well enough to be
- * chosen: they differ by about their size (inference/pool.h). */
+/* Precision of a design effect of which only those of other statistics are known, from squares that are measured well enough
+ * to be chosen: they differ by about their size (inference/pool.h). */
 #define OF_OTHER_SQUARES 1
 
 static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }

@@ -8,9 +8,9 @@
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
 /* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
- * values (contributions.h), by the a of variances, by w up to a bound in signed groups of clusters, by the a that such
- * bounded weights would have, or as in groups, in pairs of clusters whose differences are squared (schedule/paired.h). Each is a
- * family of tables. */
+ * values (contributions.h), by the a of variances, by w up to a bound in signed groups of clusters, by the a that such bounded
+ * weights would have, or as in groups, in pairs of clusters whose differences are squared (clusters/paired.h). Each is a family
+ * of tables. */
 typedef enum tmi_weighing {
     TMI_UNWEIGHED,
     TMI_WEIGHED,

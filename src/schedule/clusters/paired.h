@@ -16,16 +16,16 @@
  *
  *     floor(sum of H / g),   g the least integer with 2 B C moved / g <= STEPS - rounding,
  *
- * that is, numbers that move by at most STEPS in all, whatever c, B and g came out as. Rounding is one step for each number that a
- * unit is in, before and after. */
-#ifndef TMI_SCHEDULE_PAIRED_H
-#define TMI_SCHEDULE_PAIRED_H
+ * that is, numbers that move by at most STEPS in all, whatever c, B and g came out as. Rounding is one step for each number
+ * that a unit is in, before and after. */
+#ifndef TMI_SCHEDULE_CLUSTERS_PAIRED_H
+#define TMI_SCHEDULE_CLUSTERS_PAIRED_H
 
 #include "schedule/expected/outlook.h"
 #include "schedule/schedule.h"
 
 #define TMI_PAIRED_COEFFICIENT 1024 /* the largest that a coefficient gets */
-#define TMI_AFFORDED 0.15 /* of a variance: bounds are as wide as noise of that size allows */
+#define TMI_AFFORDED 0.15           /* of a variance: bounds are as wide as noise of that size allows */
 #define TMI_FEWEST_PAIRS 32
 #define TMI_MOST_PAIRS (1 << 16)
 

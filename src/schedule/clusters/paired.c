@@ -1,4 +1,4 @@
-#include "schedule/paired.h"
+#include "schedule/clusters/paired.h"
 
 #include <math.h>
 #include <string.h>
@@ -83,7 +83,8 @@ double tmi_expected_effect(const tmi_schedule *s)
     return CAUTIOUS * z.units / z.sample * (1 + (z.taken - 1) * z.icc);
 }
 
-/* Between none and what would be if every weight were the largest; in finished surveys it is about the root of the bounds' ratio. */
+/* Between none and what would be if every weight were the largest; in finished surveys it is about the root of the bounds'
+ * ratio. */
 double tmi_expected_clamping(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
