@@ -236,8 +236,8 @@ static double seconds_since(struct timespec start)
     return (double)(now.tv_sec - start.tv_sec) + 1e-9 * (double)(now.tv_nsec - start.tv_nsec);
 }
 
-/* Who asks to stop is obeyed: within a second on a machine that has time, and the time is printed. A server may have answered before it
- * is asked. DuckDB, which forgets memory when it is interrupted, is stopped in tests/cli/release.py. */
+/* Who asks to stop is obeyed: within a second on a machine that has time, and the time is printed. A server may have answered
+ * before it is asked. DuckDB, which forgets memory when it is interrupted, is stopped in tests/cli/release.py. */
 static void every_road_can_be_stopped(void **state)
 {
     (void)state;

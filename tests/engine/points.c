@@ -125,8 +125,8 @@ static void ask(const char *road, const char *name, tmi_engine *engine, const tm
 
 /* ---- all roads ---- */
 
-/* Each session of DuckDB takes its time: every road takes each list with one number of threads, or two lists of three, and half of
- * them with many rows. */
+/* Each session of DuckDB takes its time: every road takes each list with one number of threads, or two lists of three, and half
+ * of them with many rows. */
 static bool is_due(size_t n, size_t list, size_t road, unsigned threads)
 {
     if (n <= 1) return (list + road) % 5 == 0;
