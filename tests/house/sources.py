@@ -1,6 +1,5 @@
 """What must not be in the tree: a second copy of the version, printing or exiting in the library, names that others
-could clash with, paths of one machine, files, folders and lines that are too long, names
-that are defined twice."""
+could clash with, paths of one machine, lines that are too long, names that are defined twice."""
 import collections
 import pathlib
 import re
@@ -81,15 +80,9 @@ none("every claim that is cited is in the papers' table", (f"{f}: {c}" for f in 
      if f'id="{c[1:]}"' not in papers and f"\n#{c}\n".replace("##", "## ") not in papers))
 none("a NULL argument is reported in the same words everywhere", lines_with(r'"[\w%]+:? is NULL"|got NULL"', tracked("src/*")))
 
-# Sizes: one subject per file, one screenful of files per folder, lines that fit beside each other.
-LINES, OTHER_LINES, FILES, COLUMNS = 450, 700, 35, 130
+# Lines that fit beside each other. Files and folders are as long as their subjects.
+COLUMNS = 130
 c_files = [f for f in tracked() if f.endswith((".c", ".h")) and (TOP / f).exists()]
-length = {f: len((TOP / f).read_text().splitlines()) for f in code if re.search(r"\.[ch]$|\.py$|^scripts/", f) and (TOP / f).exists()}
-none(f"no file in src/ or cli/ has more than {LINES} lines",
-     (f"{f}: {n}" for f, n in length.items() if f.startswith(("src/", "cli/")) and n > LINES))
-none(f"no other file has more than {OTHER_LINES} lines", (f"{f}: {n}" for f, n in length.items() if n > OTHER_LINES))
-folders = collections.Counter(str(pathlib.Path(f).parent) for f in tracked("src", "cli", "include") if (TOP / f).exists())
-none(f"no folder in src/, cli/ or include/ has more than {FILES} files", (f"{f}: {n}" for f, n in folders.items() if n > FILES))
 none(f"no line of C has more than {COLUMNS} columns", lines_with(r"^.{%d}" % (COLUMNS + 1), c_files))
 
 # Names: what two headers define, whoever includes both cannot compile.
