@@ -13,8 +13,8 @@
  * of the order of the square of one over it, would be a considerable part of its error. */
 #define LEAST_CERTAIN 4
 
-/* The control cell of a level in the table of a stratum: the values of the control columns that its classes belong to; SIZE_MAX: a
- * column has none. */
+/* The control cell of a level in the table of a stratum: the values of the control columns that its classes belong to;
+ * SIZE_MAX: a column has none. */
 static size_t cell_of_level(const tmi_schedule *s, size_t stratum, size_t level)
 {
     const tmi_workload *w = &s->workload;

@@ -285,8 +285,8 @@ static tamis_status add_classes(tmi_workload *w, size_t number, tamis_error *err
     return add_axis(w, axis, &(tmi_origin){.classes = {number}, .classes_count = 1}, err);
 }
 
-/* All columns that results are calibrated to are one axis, but for strata that are measured apart: the table of a stratum has no cells
- * of other strata. */
+/* All columns that results are calibrated to are one axis, but for strata that are measured apart: the table of a stratum has
+ * no cells of other strata. */
 static tamis_status add_controls(tmi_workload *w, tamis_error *err)
 {
     tmi_origin origin = {0};
