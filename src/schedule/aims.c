@@ -14,7 +14,6 @@
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
 #define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
-#define OF_CURVE 0.5    /* what an error of a share of a distribution function is relative to: all of them matter alike */
 #define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
 
 void tmi_aims_clear(tmi_aims *a)
@@ -23,7 +22,6 @@ void tmi_aims_clear(tmi_aims *a)
     tmi_free(a->parts);
     tmi_free(a->list);
     tmi_free(a->statistics);
-    tmi_free(a->sizes);
     tmi_free(a->weights);
     tmi_free(a->pools);
     tmi_free(a->paired);
@@ -283,7 +281,6 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     a->list[a->count - 1].degrees = grouped ? tmi_group_degrees(s, i) : 0;
     a->list[a->count - 1].allowed = tmi_allowed_by_degrees(s);
     if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
-    a->sizes[a->count - 1] = i < s->plan->asked_count ? o.size : OF_CURVE;
     a->own_support[a->count - 1] = support;
     if (grouped && s->squared) TMI_TRY(add_squares(a, s, i, &o, err));
 
@@ -384,12 +381,11 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     m.spread = tmi_alloc(2 * count + 4, sizeof *m.spread);
     a->list = tmi_alloc(2 * count + 4, sizeof *a->list);
     a->statistics = tmi_alloc(2 * count + 4, sizeof *a->statistics);
-    a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
     a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
     a->paired = tmi_alloc(count, sizeof *a->paired);
-    if (!known || !a->paired || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list ||
+    if (!known || !a->paired || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list ||
         !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) a->paired[i].aim = TMI_NO_AIM;

@@ -58,35 +58,56 @@ static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_
 /* ---- held to what each statistic would have by itself ---- */
 
 #define ROUNDS 12
-#define FIRM 1.5 /* power by which the share of a statistic that is worse off grows */
+#define FIRM 1.5      /* power by which the share of a statistic that is worse off grows */
+#define TOLERATED 1.1 /* of the variance that a statistic would have by itself: 5 % of its error */
 
-/* Raises the shares of statistics whose noise is above the ceiling; whether there are any. */
-static bool raise_shares(tmi_search *search, const tmi_strategy *strategy, const double *ceilings)
+/* The expected variance of an aim relative to what it would be by itself. */
+static double excess_of(const tmi_aim *a, double alone)
 {
-    tmi_problem *p = &search->problem;
+    return isfinite(alone) ? (a->sampling + a->noise_variance) / (a->sampling + alone) : 0;
+}
+
+/* The largest over all statistics. */
+static double worst_excess(tmi_problem *p, const tmi_strategy *strategy, const double *alone)
+{
+    double worst = 0;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->aim_count; i++) worst = fmax(worst, excess_of(&p->aims[i], alone[i]));
+    return worst;
+}
+
+/* Raises the shares of statistics that are worse off than by themselves; whether there are any. */
+static bool raise_shares(tmi_problem *p, const tmi_strategy *strategy, const double *alone)
+{
     bool any = false;
     tmi_budget_inform(p, strategy);
     for (size_t i = 0; i < p->aim_count; i++) {
-        const double ratio = p->aims[i].noise_variance / ceilings[i];
-        if (!(ratio > 1.001)) continue;
-        p->aims[i].share *= fmin(pow(ratio, FIRM), 8);
+        if (!(excess_of(&p->aims[i], alone[i]) > TOLERATED)) continue;
+        p->aims[i].share *= fmin(pow(p->aims[i].noise_variance / alone[i], FIRM), 8);
         any = true;
     }
     return any;
 }
 
-/* Searches again with other shares until no statistic has more noise than by itself, or as long as it helps. */
-static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const double *ceilings,
-                         tamis_error *err)
+/* No statistic is worse off than by itself, whatever the others gain. Where the search has sacrificed one, the tables that each
+ * would have by itself join those that were found, and shares are raised until the division of the budget is fair. If that does
+ * not suffice, the tables of each by itself take over, as far as needed: with all of the budget they are fair. */
+static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const tmi_baseline_tables *tables,
+                         const double *alone, tamis_error *err)
 {
-    double *gains = tmi_alloc(3 * aims->support_count + 2, sizeof *gains);
+    tmi_problem *p = &search->problem;
+    double *gains = tmi_alloc(4 * aims->support_count + 2, sizeof *gains);
+    bool put;
     tamis_status status = TAMIS_OK;
     if (!gains) return tmi_fail_memory(err);
-    for (int round = 0; round < ROUNDS && raise_shares(search, &found->best, ceilings); round++) {
-        tmi_budget_improve(&search->problem, &found->best, gains, 10, NULL);
-        if (round != ROUNDS / 2 && round != ROUNDS - 1) continue;
-        TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
+    if (worst_excess(p, &found->best, alone) <= TOLERATED) goto done;
+    TMI_TRY(tmi_search_put(&put, found, search, tables->shapes, tables->parts, tables->count, 0.5, err));
+    for (int round = 0; round < ROUNDS && raise_shares(p, &found->best, alone); round++) {
+        tmi_budget_improve(p, &found->best, gains, 10, NULL);
+        if (round == ROUNDS / 2) TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
     }
+    for (int part = 1; part <= 4 && worst_excess(p, &found->best, alone) > TOLERATED; part++)
+        TMI_TRY(tmi_search_put(&put, found, search, tables->shapes, tables->parts, tables->count, part / 4.0, err));
 
 done:
     tmi_free(gains);
@@ -120,7 +141,7 @@ static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const
     if (count == 0) goto done;
     memcpy(now.tables, found->best.tables, count * sizeof *now.tables);
     memcpy(now.parts, found->best.parts, count * sizeof *now.parts);
-    TMI_TRY(tmi_search_put(&put, found, search, alone->shapes, alone->parts, alone->count, err));
+    TMI_TRY(tmi_search_put(&put, found, search, alone->shapes, alone->parts, alone->count, 1, err));
     if (!put) goto done;
     limit_variances(&found->best, most);
     const double objective = tmi_objective_of(&search->problem, &found->best, shares);
@@ -168,7 +189,7 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
     TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
     if (!rough) {
         TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
-        TMI_TRY(hold(&found, &search, aims, ceilings, err));
+        TMI_TRY(hold(&found, &search, aims, &alone, ceilings, err));
     }
     limit_variances(&found.best, most);
     found.objective = tmi_objective_of(&search.problem, &found.best, shares);

@@ -241,17 +241,19 @@ done:
 }
 
 tamis_status tmi_search_put(bool *put, tmi_found_tables *f, tmi_search *search, const tmi_shape *shapes, const double *parts,
-                            size_t count, tamis_error *err)
+                            size_t count, double much, tamis_error *err)
 {
     tmi_walk w;
     tamis_status status;
     *put = false;
     TMI_TRY(tmi_walk_make(&w, f, search, shapes, count, err));
     w.trial.count = 0;
+    for (size_t k = 0; k < f->best.count && much < 1; k++)
+        if (!tmi_walk_add(&w, f->best.tables[k], (1 - much) * f->best.parts[k])) goto done;
     for (size_t k = 0; k < count; k++) {
         const tmi_candidate *c = tmi_walk_candidate(&w, &shapes[k], err);
         if (!c) TMI_TRY(TAMIS_SYSTEM);
-        if (!tmi_walk_add(&w, c, parts[k])) goto done;
+        if (!tmi_walk_add(&w, c, much * parts[k])) goto done;
     }
     tmi_strategy_copy(&f->best, &w.trial);
     *put = true;
