@@ -187,17 +187,25 @@ static void put_list(tmi_text *sql, const void *list, size_t count, bool is_long
     tmi_text_put(sql, is_long ? "}'::bigint[])" : "}'::int[])");
 }
 
-static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c, bool ranks)
+/* The ranks r of the distinct labels of the strata, for a join: only these are ordered, not the rows. */
+static void put_ranks(tmi_text *sql, const tmi_layout *layout, size_t c, size_t step)
+{
+    const tmi_column *column = layout->columns[c];
+    const size_t label = tmi_layout_index(layout, column->of);
+    char stratum[32] = "0"; /* of a row in a stratum */
+    if (column->stratum) snprintf(stratum, sizeof stratum, "v%zu", tmi_layout_index(layout, column->stratum));
+    tmi_text_format(sql, " LEFT JOIN (SELECT l%zu, h%zu, row_number() OVER (PARTITION BY h%zu ORDER BY l%zu) AS r%zu", c, c, c, c, c);
+    tmi_text_format(sql, " FROM (SELECT DISTINCT t%zu AS l%zu, %s AS h%zu FROM s%zu WHERE t%zu <> '' AND %s IS NOT NULL) d%zu)", label, c,
+                    stratum, c, step, label, stratum, c);
+    tmi_text_format(sql, " g%zu ON l%zu = t%zu", c, c, label);
+    if (column->stratum) tmi_text_format(sql, " AND h%zu = %s", c, stratum);
+}
+
+static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
     const size_t label = tmi_layout_index(layout, column->of);
     const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
-    if (ranks) {
-        tmi_text_format(sql, ", dense_rank() OVER (PARTITION BY coalesce(t%zu, '') = ''", label);
-        if (column->stratum) tmi_text_format(sql, ", v%zu", stratum);
-        tmi_text_format(sql, " ORDER BY t%zu) AS r%zu", label, c);
-        return;
-    }
     tmi_text_format(sql, ", CASE WHEN t%zu <> '' THEN ", label);
     if (column->stratum) tmi_text_format(sql, "CASE v%zu", stratum);
     for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) {
@@ -399,11 +407,15 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     for (size_t c = 0; by && c < layout->column_count; c++)
         if (is_number_by(&k, c)) tmi_sql_point(sql, source, c);
     if (by) end_step(&k);
-    for (int ranks = 1; groups && ranks >= 0; ranks--) {
-        begin_step(&k, is_groups, ranks ? 'r' : 'v');
+    if (groups) {
+        const size_t before = k.step;
+        begin_step(&k, is_groups, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
-            if (is_groups(&k, c)) put_groups(sql, layout, c, ranks);
-        end_step(&k);
+            if (is_groups(&k, c)) put_groups(sql, layout, c);
+        tmi_text_format(sql, " FROM s%zu", before);
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (is_groups(&k, c)) put_ranks(sql, layout, c, before);
+        tmi_text_put(sql, " OFFSET '0'::bigint)");
     }
     if (layout->request->unit) put_unit(&k);
     for (k.depth = 1; k.depth <= depth; k.depth++) {
