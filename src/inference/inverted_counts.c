@@ -240,8 +240,7 @@ static tamis_status combined_count(tmi_result *result, const tmi_inference *r, c
     const double weight = tmi_number_nearest(s->sampling.weight[own == SIZE_MAX ? 0 : own]);
     const bool found = status == TAMIS_OK && many &&
                        tmi_count_grid_interval(&interval, &status, r->counts, list, &estimate, confidence, weight, err);
-    if (status == TAMIS_OK && !found)
-        status = tmi_interval_strata(&interval, list, count, &estimate, confidence, err);
+    if (status == TAMIS_OK && !found) status = tmi_interval_strata(&interval, list, count, &estimate, confidence, err);
     if (status == TAMIS_OK) {
         result->lower = interval.lower / over;
         result->upper = interval.upper / over;

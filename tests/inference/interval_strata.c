@@ -246,13 +246,15 @@ static void a_grid_is_hardly_wider(void **state)
     const tmi_stratum_count exact_count = {1e6, 1e4, 5, 0, TMI_COUNT_SRS};
     tmi_interval found;
     tamis_status status;
-    assert_false(tmi_count_grid_interval(&found, &status, grid, &exact_count, &(tmi_count_estimate){500, NULL, 0}, 0.95, weight, NULL));
+    assert_false(
+        tmi_count_grid_interval(&found, &status, grid, &exact_count, &(tmi_count_estimate){500, NULL, 0}, 0.95, weight, NULL));
     tmi_count_grid_free(grid);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_grid_is_hardly_wider), 
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_grid_is_hardly_wider),
         cmocka_unit_test(estimates_beside_the_strata),
         cmocka_unit_test(one_stratum_is_near_the_exact_interval),
         cmocka_unit_test(several_strata_cover),
