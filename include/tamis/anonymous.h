@@ -37,8 +37,9 @@ typedef enum tamis_report_form {
  * independently. For categories lie_one is the probability of reporting any other category than the true one.
  *
  * Needs    1 <= reports <= TAMIS_MAX_REPORTS; 1 <= positions <= TAMIS_MAX_POSITIONS (categories: from 2 to
- *          TAMIS_MAX_CATEGORIES); 0 <= ones <= positions, if exactly so many 1 <= ones < positions; lie_one > 0, lie_zero > 0, lie_one + lie_zero < 1 (symmetric:
- *          0 < lie < 1/2); categories: lie_one / (positions - 1) < 1 - lie_one, and no lie_zero.                      */
+ *          TAMIS_MAX_CATEGORIES); 0 <= ones <= positions, if exactly so many 1 <= ones < positions; lie_one > 0,
+ *          lie_zero > 0, lie_one + lie_zero < 1 (symmetric: 0 < lie < 1/2); categories: lie_one / (positions - 1) <
+ *          1 - lie_one, and no lie_zero.                                                                             */
 typedef struct tamis_reports {
     int64_t reports;
     tamis_report_form form;

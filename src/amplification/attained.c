@@ -1,8 +1,9 @@
 /* What two populations certainly reveal of a noisy sum: a lower end for every design.
  *
- * One unit changes from `from` to `to`, and the others add a constant. They do if they all have the value 0; or the same value, if
- * each stratum has a sample of fixed size and equal weights. The answer is then that of a unit which is in the sample with
- * probability p: p N(w to) + (1-p) N(0) against p N(w from) + (1-p) N(0), or the same with from = 0 and to the length of the range. */
+ * One unit changes from `from` to `to`, and the others add a constant. They do if they all have the value 0; or the same value,
+ * if each stratum has a sample of fixed size and equal weights. The answer is then that of a unit which is in the sample with
+ * probability p: p N(w to) + (1-p) N(0) against p N(w from) + (1-p) N(0), or the same with 0 and to - from in place of from
+ * and to. */
 #include <string.h>
 
 #include "amplification/exposed.h"
@@ -68,8 +69,8 @@ done:
     return status;
 }
 
-/* All clusters have one size, or the possible samples have no unit in common: with `from` in the unit's own and `to` in the others,
- * every record that is exchanged changes by the whole range. */
+/* All clusters have one size, or the possible samples have no unit in common: with `from` in the unit's own and `to` in the
+ * others, every record that is exchanged changes by the whole range. */
 tamis_status tmi_is_attained(bool *attained, const tamis_design *design, const tamis_exposure *e, bool level, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

@@ -51,8 +51,8 @@ typedef struct tmi_attainable {
     const tamis_number *eps;          /* NULL: the smallest eps with delta = 0 */
 } tmi_attainable;
 
-/* delta at eps, or eps, of two populations that differ in this unit: no guarantee is smaller. 0 if none is known here. `level`: all
- * units of a stratum have one weight. */
+/* delta at eps, or eps, of two populations that differ in this unit: no guarantee is smaller. 0 if none is known here.
+ * `level`: all units of a stratum have one weight. */
 tamis_status tmi_attained(tamis_bound *value, const tamis_design *design, int64_t unit, const tmi_attainable *sum, bool level,
                           tamis_error *err);
 

@@ -215,8 +215,8 @@ static void put_parts(tmi_json_out *out, const char *name, const tamis_ht_part *
     tmi_json_close(out, ']');
 }
 
-/* The range of a question; a step that is not given becomes *step, which the caller frees. Without a grid the values are multiples
- * of the step that is given, as well as the noise; from 0 to 1 they are 0 and 1. */
+/* The range of a question; a step that is not given becomes *step, which the caller frees. Without a grid the values are
+ * multiples of the step that is given, as the noise is; from 0 to 1 they are 0 and 1. */
 static tamis_status range_of(tamis_ht_range *range, tamis_number **step, const tmi_field_value *in, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;

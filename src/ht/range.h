@@ -38,7 +38,8 @@ typedef struct tmi_between {
     const char *theorem;
 } tmi_between;
 
-/* The largest over the units of the stratum, 0 for those that are met: delta at eps, or with eps NULL the smallest eps with delta = 0. */
+/* The largest over the units of the stratum, 0 for those that are met: delta at eps, or with eps NULL the smallest eps with
+ * delta = 0. */
 tamis_status tmi_stratum_ask(tmi_between *answer, const tmi_stratum *s, const tamis_number *eps, tamis_error *err);
 
 #endif

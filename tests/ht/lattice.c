@@ -1,5 +1,5 @@
-/* Discrete noise and values on a grid, by the definition: every pair of populations of every small design, all values of the grid,
- * every sample, the noise place by place. The step of the noise is found here too, from all weighted values. */
+/* Discrete noise and values on a grid, by the definition: every pair of populations of every small design, all values of the
+ * grid, every sample, the noise place by place. The step of the noise is found here too, from all weighted values. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -128,7 +128,8 @@ static void every_design(void **state)
     assert_true(designs > 50 && exact_answers > all_answers / 5);
 }
 
-/* A value of 3 against 7, one of ten drawn: totals 30 + 100 k against 70 + 100 k on noise of steps of 100, which tell them apart. */
+/* A value of 3 against 7, one of three drawn: totals 9 + 30 k against 21 + 30 k on noise of steps of 30, which tell them
+ * apart. */
 static void values_between_the_ends(void **state)
 {
     static const char *const values[] = {"0", "3", "7", "10"};

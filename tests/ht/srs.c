@@ -340,8 +340,8 @@ static void survives_missing_memory(void **state)
     tamis_number_free(scale);
 }
 
-/* delta without noise falls to P(all k + 1 rarer people are sampled), k = min(low, N - high), and stays there: at that delta eps is
- * where it gets there, and from there on no noise is needed. */
+/* delta without noise falls to P(all k + 1 rarer people are sampled), k = min(low, N - high), and stays there: at that delta
+ * eps is where it gets there, and from there on no noise is needed. */
 static void limits_are_met_exactly(void **state)
 {
     int cases = 0;

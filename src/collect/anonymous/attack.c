@@ -18,8 +18,8 @@ typedef struct attack {
     double mean, deviation;
 } attack;
 
-/* What all others answer at these positions: as the person does in one case or the other, which is always possible; zeros, if their
- * ones can be elsewhere or need not be; ones only if any vector is an answer. */
+/* What all others answer at these positions: as the person does in one case or the other, which is always possible; zeros, if
+ * their ones can be elsewhere or need not be; ones only if any vector is an answer. */
 typedef enum others { LIKE_Y, LIKE_X, ZEROS, ONES } others;
 
 static others last_of(const tamis_reports *r)
