@@ -52,6 +52,33 @@ static void assert_bound(const tamis_ht_part *p, double truth, const char *name,
     all_answers++;
 }
 
+/* eps at delta: at the lower end some pair has at least delta, at the upper end none has more. */
+static void epsilon_at_delta(const tamis_ht_range *range, brute *b, noisy *n, const char *name, const grid *g)
+{
+    static const char *const deltas[] = {"1/100", "1/5", "1/2"};
+    for (size_t d = 0; d < sizeof deltas / sizeof *deltas; d++) {
+        tamis_number *delta = number(deltas[d]);
+        const double target = tmi_number_nearest(delta);
+        tamis_ht_part *parts = NULL;
+        size_t count = 0;
+        tamis_status status = tamis_ht_range_epsilon(&parts, &count, range, delta, NULL);
+        assert_true(status == TAMIS_OK || status == TAMIS_UNABLE);
+        for (size_t h = 0; h < count; h++)
+            for (int end = 0; end < 2; end++) {
+                const double eps = end ? parts[h].value.upper : parts[h].value.lower * (1 - 1e-9);
+                if (eps == 0 ? end == 0 : !(eps < 50)) continue; /* nothing is said, or too far out for doubles */
+                n->E = exp(eps);
+                n->worst = 0;
+                for (int64_t i = parts[h].first; i < parts[h].first + parts[h].count; i++) brute_each(b, (int)i, take_worst, n);
+                if (end ? n->worst > target + 1e-11 : n->worst < target - 1e-11)
+                    fail_msg("%s, %s..%s by %s: eps [%.17g, %.17g] at delta %s, where it is %.17g", name, g->from, g->to, g->grid,
+                             parts[h].value.lower, parts[h].value.upper, deltas[d], n->worst);
+            }
+        tamis_free(parts);
+        tamis_number_free(delta);
+    }
+}
+
 static void one_grid(const tamis_design *design, const char *name, const tamis_law *law, const grid *g)
 {
     static brute b;
@@ -83,6 +110,7 @@ static void one_grid(const tamis_design *design, const char *name, const tamis_l
             assert_bound(&parts[h], n.worst, name, g, noise, "delta");
         }
         tamis_free(parts);
+        if (noise == TAMIS_NOISE_DISCRETE_LAPLACE && b.units <= 3) epsilon_at_delta(&range, &b, &n, name, g);
         if (noise != TAMIS_NOISE_DISCRETE_LAPLACE) continue;
         status = tamis_ht_range_pure(&parts, &count, &range, &err);
         if (status != TAMIS_OK && status != TAMIS_UNABLE) fail_msg("%s: %s", name, err.message);
