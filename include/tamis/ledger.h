@@ -105,6 +105,10 @@ typedef struct tamis_charged {
                                      tamis_ledger_ask: would be); nothing more is spent */
     int other_source;             /* with measurements: they were made from another declared source than that of this charge */
     int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
+    int unfinished;               /* with measurements: the process that kept them ended before it had published them, or just
+                                     after; never so for a charge without `leftover` */
+    char *rows_version;           /* with measurements: the caller's name for the state of the rows that they were made from; NULL:
+                                     it gave none */
 } tamis_charged;
 
 /* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the

@@ -20,7 +20,8 @@
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
  * and "source" in a charge or a claim where it is not just what its wave has noted, "claimable": true in a charge whose owner
- * holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed,
+ * holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed, "rows_version": "..." in a release of rows whose
+ * state the caller has named,
  * "wave": {...} in an account that was opened by a wave, "wave": "its name" in a charge to one,
  * "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
  * opening beside another one over the same source was given a reason. Older accounts have no "source".
@@ -64,6 +65,7 @@ typedef struct tmi_ledger_charge {
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
     bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
+    char *rows_version; /* of the rows that were released, in the caller's words; NULL: not said */
     tmi_value *parts; /* of the source that it was last declared to read; NULL: not noted */
     tmi_ledger_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
@@ -216,7 +218,7 @@ tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const ch
                               const tmi_ledger_coin *amount, const char *measures, const tmi_value *parts, bool claimable,
                               tamis_error *err);
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
-                                tamis_error *err); /* claim: 0 for none */
+                                const char *rows_version, tamis_error *err); /* claim: 0 for none; rows_version may be NULL */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);
 tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_value *parts,
                                tamis_error *err);
