@@ -9,9 +9,8 @@
 #include "base/table.h"
 #include "collect/tally/certificate.h"
 #include "num/number.h"
-#include "release/certificate.h"
+#include "publish/publish.h"
 #include "release/checking.h"
-#include "release/files.h"
 
 #define LONGEST ((size_t)1 << 28) /* bytes of a file */
 
