@@ -78,7 +78,9 @@ typedef struct tamis_charge {
     const char *measures; /* the identity of the release, everything that shapes its numbers: two charges of an account with the
                              same text ask for the same release */
     int again;            /* pay for fresh noise although the same was released before */
-    /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said */
+    /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said. "file PATH" and
+       "file PATH table NAME", the path as seen from the ledger's folder, are also compared as files: two names of one file are
+       one part */
     const char *source;
     const char *new_account; /* NULL, or why a survey without an account gets one although another account of the ledger has a
                                 part of its source: recorded with the account */

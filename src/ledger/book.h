@@ -91,9 +91,10 @@ tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); 
 tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);       /* NULL if there is none */
 
 /* The first account but `own` (NULL: none) that has a part of the source which `own` has not noted, or, where parts are not noted
- * (NULL), the same frozen "source"; NULL if there is none. */
+ * (NULL), the same frozen "source"; NULL if there is none. `ledger`: the place of its file, from whose folder the paths of
+ * parts are seen. */
 const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_value *parts,
-                                          const tmi_value *frozen);
+                                          const tmi_value *frozen, const char *ledger);
 bool tmi_is_parts(const tmi_value *value); /* a list of texts */
 
 /* name NULL: of releases without one; or NULL */
@@ -124,7 +125,8 @@ tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave,
 
 /* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if
  * there is none. */
-const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_value *parts);
+const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_value *parts,
+                                                const char *ledger);
 
 /* Notes a raise (raise.c). INVALID if it is not one; the account is as it was on failure. */
 tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_value *budget,

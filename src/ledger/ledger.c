@@ -297,8 +297,8 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
                          a->survey, a->waves[a->wave_count - 1].wave.name));
     if (a) TMI_TRY(tmi_admit_frozen(&ledger->book, a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
-    TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
-    if (a) TMI_TRY(tmi_admit_groups(a, &r, err));
+    TMI_TRY(tmi_admit_source(&ledger->book, a, &r, tmi_store_place(ledger->file), err));
+    if (a) TMI_TRY(tmi_admit_groups(a, &r, tmi_store_place(ledger->file), err));
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));

@@ -91,13 +91,18 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     return tmi_text_take(&s->identity, &json, err);
 }
 
-/* Beside the file itself: by whatever name it is called, it has one ledger. (Copies and second names of the disk are other
- * files.) */
+/* Beside the file itself: by whatever name it is called, it has one ledger. (A copy is another file.) REFUSED if the file has a
+ * second name of the same rank. */
 static tamis_status name_ledger(char **ledger, const char *file, tamis_error *err)
 {
     char real[PATH_MAX];
     struct stat facts;
     tmi_text text;
+    if (stat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink > 1)
+        return tmi_fail_file(err, TAMIS_REFUSED, file, 0,
+                             "the file has a second name (a hard link), by which its ledger would not be found: the same rows would "
+                             "have two budgets. Nothing was read, nothing was spent. Keep one of the names; `find DIR -samefile "
+                             "FILE` lists them");
     tmi_text_init(&text);
     const bool is_link = lstat(file, &facts) == 0 && S_ISLNK(facts.st_mode) && realpath(file, real);
     tmi_text_format(&text, "%s.ledger", is_link ? real : file);
