@@ -109,7 +109,7 @@ typedef struct tamis_charged {
     int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
     int unfinished;               /* with measurements: the process that kept them ended before it had published them, or just
                                      after; never so for a charge without `leftover` */
-    char *rows_version;           /* with measurements: the caller's name for the state of the rows that they were made from; NULL:
+    char *rows_version; /* with measurements: the caller's name for the state of the rows that they were made from; NULL:
                                      it gave none */
 } tamis_charged;
 

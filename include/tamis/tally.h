@@ -177,19 +177,19 @@ typedef enum tamis_tally_form { TAMIS_TALLY_TEXT, TAMIS_TALLY_JSON, TAMIS_TALLY_
 /* Where a tally is published; unused fields are NULL. */
 typedef struct tamis_tally_publication {
     tamis_tally_form form;
-    const char *folder; /* must not exist yet: release.json, release.csv, report.html, certificate.json */
-    const char *sign;   /* the file of a secret key (<tamis/key.h>): also writes certificate.sig */
+    const char *folder;  /* must not exist yet: release.json, release.csv, report.html, certificate.json */
+    const char *sign;    /* the file of a secret key (<tamis/key.h>): also writes certificate.sig */
     const char *save;    /* as tamis_tally_save */
     const char *shuffle; /* as tamis_tally_shuffle */
-    const char *ledger; /* the file of a ledger: the local epsilon is charged to the account of `survey` */
+    const char *ledger;  /* the file of a ledger: the local epsilon is charged to the account of `survey` */
     const char *survey;
     const tamis_number *budget; /* epsilon: the budget of a new account */
     tamis_tally_repeat repeat;
 } tamis_tally_publication;
 
-/* Computes the results, once; charges the account; writes the folder and the other files, each of which appears complete or not at
- * all; and gives the results in one of the forms above. The loss is that of a person who reported, against somebody who knows
- * who sent which report.
+/* Computes the results, once; charges the account; writes the folder and the other files, each of which appears complete or not
+ * at all; and gives the results in one of the forms above. The loss is that of a person who reported, against somebody who
+ * knows who sent which report.
  *
  * If it fails after the charge, or is stopped, the same call again goes on and pays nothing; `repeat` is about tallies that were
  * published.

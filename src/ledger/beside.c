@@ -2,8 +2,8 @@
  *
  * What is compared is what plans declare: the parts of a source, texts that the caller made (files by their path from the ledger,
  * databases by connection and table). One part in common is enough, since the people in it would be in both accounts. Nothing
- * of the data is looked at, so a copy of a file under another name is not recognised; a second name of the same file (a hard link)
- * is, as long as both names are there.                                                                              */
+ * of the data is looked at, so a copy of a file under another name is not recognised; a second name of the same file (a hard
+ * link) is, as long as both names are there.                                                                        */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,8 +18,8 @@ static bool has_text(const tmi_value *list, const char *part)
     return false;
 }
 
-/* The file of a part "file PATH" or "file PATH table NAME", with the path as seen from the folder of `ledger`; and the rest of the
- * text, after the path. False if it is not there, or no file. */
+/* The file of a part "file PATH" or "file PATH table NAME", with the path as seen from the folder of `ledger`; and the rest of
+ * the text, after the path. False if it is not there, or no file. */
 static bool find_file(struct stat *facts, const char **rest, const char *part, const char *ledger)
 {
     static const char start[] = "file ", table[] = " table ";

@@ -66,7 +66,7 @@ typedef struct tmi_ledger_charge {
     bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
     char *rows_version; /* of the rows that were released, in the caller's words; NULL: not said */
-    tmi_value *parts; /* of the source that it was last declared to read; NULL: not noted */
+    tmi_value *parts;   /* of the source that it was last declared to read; NULL: not noted */
     tmi_ledger_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is

@@ -258,11 +258,12 @@ static void unknown(const tmi_ledger_request *r, int64_t number, const char *fil
     const tamis_error reason = *err;
     tmi_text_init(&amount);
     tmi_coin_words(&amount, &r->amount, true);
-    tmi_fail(err, reason.status,
-             "%.700s; whether %s was charged (entry %lld of %.300s) is not known, and nothing was published. Run the same command "
-             "again: it looks, and %s",
-             reason.message, amount.failed ? "the amount" : amount.bytes, (long long)number, file,
-             r->charge->leftover ? "takes over the charge if there is one" : "pays anew; `tamis ledger show` says what was charged");
+    tmi_fail(
+        err, reason.status,
+        "%.700s; whether %s was charged (entry %lld of %.300s) is not known, and nothing was published. Run the same command "
+        "again: it looks, and %s",
+        reason.message, amount.failed ? "the amount" : amount.bytes, (long long)number, file,
+        r->charge->leftover ? "takes over the charge if there is one" : "pays anew; `tamis ledger show` says what was charged");
     tmi_text_clear(&amount);
 }
 

@@ -71,7 +71,8 @@ tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_le
 
 /* tamis_ledger_released in two steps, for whoever still has to publish what is kept: the numbers are noted and kept, durably, and
  * the lock of the charge is still held; and, once they are published, it is dropped, and its file goes. A process that dies in
- * between leaves that file. `rows_version`: the caller's name for the state of its rows, or NULL. Errors: as tamis_ledger_released. */
+ * between leaves that file. `rows_version`: the caller's name for the state of its rows, or NULL. Errors: as
+ * tamis_ledger_released. */
 tamis_status tmi_ledger_keep(tamis_ledger *ledger, int64_t entry, const char *measurements, const char *rows_version,
                              tamis_error *err);
 void tmi_ledger_published(tamis_ledger *ledger, int64_t entry);

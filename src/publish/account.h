@@ -7,8 +7,8 @@
 
 /* What is charged, to which account of which ledger. Lent. */
 typedef struct tmi_bill {
-    const char *ledger;            /* path */
-    bool ledger_exists;            /* declared: no ledger is created */
+    const char *ledger; /* path */
+    bool ledger_exists; /* declared: no ledger is created */
     tamis_charge charge;
     const tmi_charge_facts *facts; /* NULL: the charge has them as texts */
     bool opening_budget;           /* its budget is for an account that it opens: one that exists keeps its own */
@@ -20,8 +20,8 @@ typedef struct tmi_bill {
  *          tamis_ledger_charge, and then it is empty.                                                                  */
 tamis_status tmi_account_look(tmi_account *account, const tmi_bill *bill, tamis_error *err);
 
-/* Opens the ledger and charges. What was kept of the same publication is given back instead, and gone on with if its process ended
- * before it was published.
+/* Opens the ledger and charges. What was kept of the same publication is given back instead, and gone on with if its process
+ * ended before it was published.
  *
  * Errors   as tamis_ledger_charge; empty then, unless the charge is in the ledger already: charged.entry says so.       */
 tamis_status tmi_account_charge(tmi_account *account, const tmi_bill *bill, tamis_error *err);

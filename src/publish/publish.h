@@ -1,5 +1,5 @@
-/* Everything that is charged is published by this driver: a release, a quantile of a file, a tally, and whatever is charged later.
- * One step per line in tmi_publish:
+/* Everything that is charged is published by this driver: a release, a quantile of a file, a tally, and whatever is charged
+ * later. One step per line in tmi_publish:
  *
  *     begin        the key that signs, a temporary folder beside the place of the output, what would be charged
  *     look         what the ledger says: refused, published before, or what would be left

@@ -2,15 +2,16 @@
  *
  *     before       the schedule: what is measured with which noise, from the plan alone, made once; its certificate; and the
  *                  question, what the engine will be asked for
- *     feasibility  that everything can be asked, kept, promised and written, and that the source is the one that the plan describes
+ *     feasibility  that everything can be asked, kept, promised and written, and that the source is the one of the plan
  *     do           noise: all of it, and all random bits of choices, before the first value is read
  *                  aggregate: one pass over the data, and one for each list of points
  *                  inference: from noisy integers to estimates and intervals
  *     keep         the noisy integers
  *     folder       all files, the certificate last
  *
- * Whatever follows from the plan, the source's columns and the engine is checked before the charge (INVALID, REFUSED, UNABLE). A
- * release that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and aggregate.
+ * Whatever follows from the plan, the source's columns and the engine is checked before the charge (INVALID, REFUSED, UNABLE).
+ * A release that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and
+ * aggregate.
  *
  * Between the answers of the engine and the noisy integers there is one addition, between points and chosen ones the mechanisms
  * of choosing.h; everything after it sees only noisy integers, chosen points and the plan. */
@@ -188,11 +189,12 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
                         a->charged.time);
     if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
     if (a->charged.measurements && run->in_memory)
-        tmi_text_format(&text,
-                        "These numbers were released on %s%s%s%s; the rows in memory were not read. To pay for numbers from them: "
-                        "repeat = TAMIS_REPEAT_PAID\n",
-                        a->charged.time, a->charged.rows_version ? " from the version '" : "",
-                        a->charged.rows_version ? a->charged.rows_version : "", a->charged.rows_version ? "'" : "");
+        tmi_text_format(
+            &text,
+            "These numbers were released on %s%s%s%s; the rows in memory were not read. To pay for numbers from them: "
+            "repeat = TAMIS_REPEAT_PAID\n",
+            a->charged.time, a->charged.rows_version ? " from the version '" : "",
+            a->charged.rows_version ? a->charged.rows_version : "", a->charged.rows_version ? "'" : "");
     if (a->unpublished) tmi_text_put(&text, a->unpublished);
     return tmi_text_take(&r->remarks, &text, err);
 }

@@ -99,10 +99,11 @@ static tamis_status name_ledger(char **ledger, const char *file, tamis_error *er
     struct stat facts;
     tmi_text text;
     if (stat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink > 1)
-        return tmi_fail_file(err, TAMIS_REFUSED, file, 0,
-                             "the file has a second name (a hard link), by which its ledger would not be found: the same rows would "
-                             "have two budgets. Nothing was read, nothing was spent. Keep one of the names; `find DIR -samefile "
-                             "FILE` lists them");
+        return tmi_fail_file(
+            err, TAMIS_REFUSED, file, 0,
+            "the file has a second name (a hard link), by which its ledger would not be found: the same rows would "
+            "have two budgets. Nothing was read, nothing was spent. Keep one of the names; `find DIR -samefile "
+            "FILE` lists them");
     tmi_text_init(&text);
     const bool is_link = lstat(file, &facts) == 0 && S_ISLNK(facts.st_mode) && realpath(file, real);
     tmi_text_format(&text, "%s.ledger", is_link ? real : file);

@@ -369,13 +369,15 @@ static void a_link_is_no_other_source(void **state)
         {"s", "{\"name\": \"3\", \"groups\": [\"C\"]}", "[\"file in/a.csv table t\"]", -TAMIS_REFUSED},
         {"s", "{\"name\": \"3\", \"groups\": [\"C\"]}", "[\"file copy.csv\"]", 6},
         {"s", "{\"name\": \"1\", \"groups\": [\"A\"]}", "[\"file link.csv\"]", 7}, /* the same groups */
-        {"t", NULL, "[\"file link.csv\"]", -TAMIS_REFUSED},                             /* a second account */
+        {"t", NULL, "[\"file link.csv\"]", -TAMIS_REFUSED},                        /* a second account */
         {"t", NULL, "[\"file other copy.csv\"]", 9},
     };
     char line[700];
     (void)state;
-    snprintf(line, sizeof line, "cd '%s' && mkdir in && echo x >in/a.csv && ln in/a.csv link.csv && cp link.csv copy.csv && cp link.csv "
-             "'other copy.csv'", folder);
+    snprintf(line, sizeof line,
+             "cd '%s' && mkdir in && echo x >in/a.csv && ln in/a.csv link.csv && cp link.csv copy.csv && cp link.csv "
+             "'other copy.csv'",
+             folder);
     assert_int_equal(system(line), 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_ledger *ledger = open_ledger();

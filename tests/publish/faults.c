@@ -29,10 +29,10 @@
 typedef enum { WRITES = 1, SYNCS = 2, RENAMES = 4, ALL = 7 } calls;
 
 static struct {
-    calls which;      /* that are counted */
+    calls which;       /* that are counted */
     int64_t count, at; /* at: the one that fails, from 1 */
-    int reason;       /* an errno; 0: the process is killed instead */
-    bool lasting;     /* and all after it */
+    int reason;        /* an errno; 0: the process is killed instead */
+    bool lasting;      /* and all after it */
 } disk;
 
 /* Whether the call goes on. */
@@ -79,15 +79,17 @@ static char out[128], key[160], rows[128], reports[128];
 /* Answers with no result unless the status is OK. */
 typedef tamis_status publish(tamis_error *err);
 
-static const array_row people[] = {{.x = 12.3, .g = "a", .h = "u"}, {.x = 500, .g = "a", .h = "v"}, {.x = -3, .g = "b", .h = "u"}};
+static const array_row people[] = {{.x = 12.3, .g = "a", .h = "u"},
+                                   {.x = 500, .g = "a", .h = "v"},
+                                   {.x = -3, .g = "b", .h = "u"}};
 
 static tamis_status publish_release(tamis_error *err)
 {
     tamis_plan *plan = plan_of("srs: {population: 80, sample: 3}", "20", "  - {count: units, by: g}\n");
     array_engine engine = array_engine_of(people, 3);
     tamis_release *release = NULL;
-    tamis_status status = tmi_release_with(&release, plan, &engine.engine,
-                                           &(tmi_run){.folder = out, .ledger = path, .sign = key}, err);
+    tamis_status status = tmi_release_with(&release, plan, &engine.engine, &(tmi_run){.folder = out, .ledger = path, .sign = key},
+                                           err);
     assert_int_equal(status == TAMIS_OK, release != NULL);
     tamis_release_free(release);
     tamis_plan_free(plan);
@@ -119,10 +121,9 @@ static tamis_status publish_tally(tamis_error *err)
     tamis_status status = tamis_tally_new(&tally, &(tamis_tally_terms){.lie = lie}, err);
     if (status == TAMIS_OK) status = tamis_tally_add(tally, reports, NULL, err);
     if (status == TAMIS_OK)
-        status = tamis_tally_publish(&text, tally, NULL,
-                                     &(tamis_tally_publication){
-                                         .folder = out, .sign = key, .ledger = path, .survey = "questions", .budget = budget},
-                                     err);
+        status = tamis_tally_publish(
+            &text, tally, NULL,
+            &(tamis_tally_publication){.folder = out, .sign = key, .ledger = path, .survey = "questions", .budget = budget}, err);
     assert_int_equal(status == TAMIS_OK, text != NULL);
     tamis_free(text);
     tamis_tally_free(tally);
@@ -134,7 +135,8 @@ static tamis_status publish_tally(tamis_error *err)
 static const struct thing {
     const char *name;
     publish *publish;
-    tamis_status (*verify)(int *ok, char **text, const char *path, const char *key, tamis_error *err); /* NULL: there is no folder */
+    tamis_status (*verify)(int *ok, char **text, const char *path, const char *key,
+                           tamis_error *err); /* NULL: there is no folder */
     const char *ledger;
     const char *amount;
 } things[];
@@ -346,7 +348,8 @@ static void assert_all_seen(tally seen, const struct thing *t, const char *name)
 static void killed_between_any_two_calls(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < THINGS; i++) assert_all_seen(fail_everywhere(&things[i], "killed", ALL, 0, false, 1), &things[i], "killed");
+    for (size_t i = 0; i < THINGS; i++)
+        assert_all_seen(fail_everywhere(&things[i], "killed", ALL, 0, false, 1), &things[i], "killed");
 }
 
 static void every_call_fails_once(void **state)
@@ -401,10 +404,8 @@ int main(void)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return 1;
     const struct CMUnitTest tests[] = {
-        IN_A_PLACE(killed_between_any_two_calls),
-        IN_A_PLACE(every_call_fails_once),
-        IN_A_PLACE(a_disk_that_is_full_and_stays_so),
-        IN_A_PLACE(a_limit_of_a_file_s_size),
+        IN_A_PLACE(killed_between_any_two_calls),         IN_A_PLACE(every_call_fails_once),
+        IN_A_PLACE(a_disk_that_is_full_and_stays_so),     IN_A_PLACE(a_limit_of_a_file_s_size),
         IN_A_PLACE(every_allocation_of_a_tally_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

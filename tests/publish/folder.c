@@ -126,8 +126,8 @@ static void a_relative_name_has_a_parent_too(void **state)
     assert_string_equal(calls.what[STEPS - 1], "sync parent");
 }
 
-/* Whatever fails leaves nothing. If the name of the folder may be lost it is taken back; if that fails too, the folder is complete,
- * and the caller hears it. */
+/* Whatever fails leaves nothing. If the name of the folder may be lost it is taken back; if that fails too, the folder is
+ * complete, and the caller hears it. */
 static void each_step_may_fail(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The same release for rows in memory: the numbers that were kept, with a remark that the rows were not read; or a refusal, if the
- * caller names another version of them than the one that was released. */
+/* The same release for rows in memory: the numbers that were kept, with a remark that the rows were not read; or a refusal, if
+ * the caller names another version of them than the one that was released. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -17,7 +17,8 @@ static const char text[] = "tamis: 1\nsurvey: s\nsource: {file: rows.csv}\ndesig
 
 /* What a release of these values says; the status. `numbers` and `remarks` have room for LONGEST bytes. */
 #define LONGEST 4000
-static tamis_status release_rows(char *numbers, char *remarks, double value, const char *version, tamis_repeat repeat, tamis_error *err)
+static tamis_status release_rows(char *numbers, char *remarks, double value, const char *version, tamis_repeat repeat,
+                                 tamis_error *err)
 {
     const double values[] = {value, value, value, value};
     tamis_plan *plan = NULL;
@@ -88,7 +89,8 @@ static void another_version_is_refused_with_both_ways_on(void **state)
     assert_string_equal(numbers, first);
     assert_int_equal(release_rows(numbers, remarks, 9, "delta@13", TAMIS_REPEAT_IF_SAME_VERSION, &err), TAMIS_REFUSED);
     for (size_t i = 0; i < 5; i++) {
-        static const char *const words[] = {"'delta@12'", "'delta@13'", "nothing was spent", "TAMIS_REPEAT_KEPT", "TAMIS_REPEAT_PAID"};
+        static const char *const words[] = {"'delta@12'", "'delta@13'", "nothing was spent", "TAMIS_REPEAT_KEPT",
+                                            "TAMIS_REPEAT_PAID"};
         if (!strstr(err.message, words[i])) fail_msg("%s", err.message);
     }
     assert_int_equal(charges(), 1);
@@ -129,6 +131,7 @@ static void a_version_has_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {IN_A_FOLDER(changed_rows_are_not_silently_given_old_numbers),
-                                       IN_A_FOLDER(another_version_is_refused_with_both_ways_on), IN_A_FOLDER(a_version_has_words)};
+                                       IN_A_FOLDER(another_version_is_refused_with_both_ways_on),
+                                       IN_A_FOLDER(a_version_has_words)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -108,7 +108,8 @@ static tamis_status check(const tamis_tally_publication *how, tamis_error *err)
 {
     if (!how) return tmi_fail(err, TAMIS_INVALID, "publication: NULL");
     if (how->sign && !how->folder) return tmi_fail(err, TAMIS_INVALID, "sign: needs a folder, in which the signature is written");
-    if (how->form < TAMIS_TALLY_TEXT || how->form > TAMIS_TALLY_CSV) return tmi_fail(err, TAMIS_INVALID, "form: there is no such form");
+    if (how->form < TAMIS_TALLY_TEXT || how->form > TAMIS_TALLY_CSV)
+        return tmi_fail(err, TAMIS_INVALID, "form: there is no such form");
     if (!how->ledger != !how->survey) return tmi_fail(err, TAMIS_INVALID, "ledger, survey: give both or neither");
     if (how->budget && !how->ledger) return tmi_fail(err, TAMIS_INVALID, "budget: needs a ledger");
     return TAMIS_OK;
