@@ -1,6 +1,5 @@
 #include "publish/publish.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/leftover.h"
@@ -114,11 +113,6 @@ static tamis_status write_folder(state *s, const tmi_publication *p, tamis_error
 
 done:
     return status;
-}
-
-void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash)
-{
-    snprintf(message, TMI_CERTIFICATE_MESSAGE, "tamis certificate %s\n", hash);
 }
 
 static tamis_status sign(state *s, tamis_error *err)

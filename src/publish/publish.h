@@ -28,6 +28,7 @@
 #include "base/sign.h"
 #include "publish/account.h"
 #include "publish/folder.h"
+#include "publish/signature.h"
 
 /* What differs between publications. A step that is NULL has nothing to do; each gets the caller's job. */
 typedef struct tmi_publishing {
@@ -69,13 +70,5 @@ tamis_status tmi_publish(const tmi_publication *p, tamis_error *err);
 
 /* Says to whoever stopped a publication before its charge that it was not paid for; other errors stay as they are. */
 void tmi_nothing_charged(tamis_error *err);
-
-/* Two files of every folder: the certificate, and its signature. */
-#define TMI_CERTIFICATE "certificate.json"
-#define TMI_SIGNATURE "certificate.sig"
-
-/* What is signed: a line that says what it is, so that a signature of something else is never one of a certificate. */
-#define TMI_CERTIFICATE_MESSAGE (sizeof "tamis certificate " + TMI_SHA256_TEXT)
-void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash);
 
 #endif
