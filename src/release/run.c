@@ -333,6 +333,7 @@ static tamis_status write_files(char **certificate, char hash[TMI_SHA256_TEXT], 
     TMI_TRY(tmi_release_certify(certificate, j->measurements, r, folder, err));
     memcpy(hash, r->certificate->hash, TMI_SHA256_TEXT);
     TMI_TRY(tmi_copy_string(&r->folder, folder->final, err));
+    TMI_TRY(go_on(r, 1, err));
 
 done:
     return status;
