@@ -64,7 +64,7 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     tamis_release_options options = {.engine = cli_engine(call),
                                      .watch = {cli_progress_step, &progress},
                                      .ledger = ledger,
-                                     .again = cli_value(call, "again") != NULL,
+                                     .repeat = cli_value(call, "again") ? TAMIS_REPEAT_PAID : TAMIS_REPEAT_IF_SAME_VERSION,
                                      .new_account = cli_value(call, "new-account"),
                                      .sign = cli_value(call, "sign")};
 
