@@ -365,7 +365,7 @@ static tamis_status keep_row(tmi_units *units, tmi_cell label, const void *const
 {
     int64_t number;
     tamis_status status = tmi_labels_add(&number, units->labels, 0, label, err);
-    if (status != TAMIS_OK) return status;
+    if (status != TAMIS_OK || number == TMI_NO_LABEL) return status;
     const size_t width = units->width;
     if (!make_unit(units, (size_t)number) || !make_row(units)) return tmi_fail_memory(err);
     int64_t *row = units->rows + units->row_count * width;
