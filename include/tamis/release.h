@@ -39,6 +39,9 @@ typedef struct tamis_release_options {
     /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
     const char *new_account;
     const char *sign; /* the file of a secret key (<tamis/key.h>), read before the charge; NULL: not signed */
+    /* bytes that the engine may use; 0: three quarters of what the machine, or the control group of the process, has. PostgreSQL
+     * and a caller's own engine ignore it */
+    uint64_t memory;
 } tamis_release_options;
 
 /* The engine that reads the rows of a plan, for a release or an estimate, unless options name another: DuckDB for files, but

@@ -142,7 +142,8 @@ typedef struct tamis_tally_guarantee {
 
 /* Needs    at least one report.
  * Gives    enclosures, `upper` being the numbers to publish; [0, inf] on failure. If the anonymous epsilon cannot be certified,
- *          its upper end is the local one, which always holds.
+ *          its upper end is the local one, which always holds. Bits that are not declared as categories may be any, for the
+ *          upper ends; for the lower ends bits of one column, by their names, are the code of one answer.
  * Cost     up to some seconds.
  * Errors   INVALID, SYSTEM. */
 TAMIS_USE tamis_status tamis_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tally *tally,

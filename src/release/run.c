@@ -396,7 +396,7 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tmi_engine *engine;
     const tamis_release_options how = options ? *options : (tamis_release_options){0};
-    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows};
+    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
     tamis_status status = tmi_engine_for(&engine, plan, &reading, err);
     if (status != TAMIS_OK) return status;
     const tmi_run run = {.folder = folder,
