@@ -133,7 +133,8 @@ const cli_command cli_command_quantile = {
          {"to", "X", .needed = true, .help = "the largest estimate"},
          {"step", "X", .help = "estimates are multiples of it; default: 1"},
          {"epsilon", "E", .help = "the privacy loss of all quantiles together"},
-         {"delta", "D", .help = "method smooth: with a delta its noise is smaller; default: 0"},
+         {"delta", "D", .help = "method smooth: Laplace noise may be taken, which needs a delta, where it is the smaller; where it is not, no delta is "
+                  "spent; default: 0"},
          {"rho", "R", .help = "method prefix: zero-concentrated privacy, in place of epsilon"},
          {"weight", "NAME", .help = "a column of weights; needs --max-weight"},
          {"max-weight", "W", .help = "larger weights count as this one"},

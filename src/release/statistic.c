@@ -37,6 +37,8 @@ void tamis_statistic_free(tamis_statistic *s)
     tmi_free(s->points);
     tmi_free(s->errors);
     tmi_free(s->priors);
+    tmi_free(s->levels);
+    tmi_free(s->ends);
     tmi_free(s->file);
     tmi_free(s->column);
     tmi_free(s->weight);
@@ -145,6 +147,16 @@ done:
     return status;
 }
 
+/* A delta that the noise does not need is neither promised nor charged: the call is then the same as one without it. */
+static void drop_delta(tamis_statistic *s)
+{
+    if (!s->delta || tmi_quantile_spends_delta(s->quantile)) return;
+    tamis_number_free(s->delta);
+    s->delta = NULL;
+    s->loss[1] = (tamis_bound){0, 0};
+    s->delta_dropped = true;
+}
+
 static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
 {
     const tamis_quantile_setup what = asked->what;
@@ -157,7 +169,9 @@ static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked,
     s->points = tmi_alloc(s->count, sizeof *s->points);
     s->errors = tmi_alloc(s->count, sizeof *s->errors);
     s->priors = tmi_alloc(s->count, sizeof *s->priors);
-    if (!s->at || !s->points || !s->errors || !s->priors) TMI_TRY(tmi_fail_memory(err));
+    s->levels = tmi_alloc(2 * s->count, sizeof *s->levels);
+    s->ends = tmi_alloc(2 * s->count, sizeof *s->ends);
+    if (!s->at || !s->points || !s->errors || !s->priors || !s->levels || !s->ends) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < s->count; i++) TMI_TRY(tmi_number_copy(&s->at[i], what.at[i], err));
     TMI_TRY(tmi_number_copy(&s->step, what.step, err));
     TMI_TRY(copy_if(&s->epsilon, what.epsilon, err));
@@ -248,7 +262,7 @@ static tamis_coin budget_of(const tamis_statistic *s, const tamis_file_quantile 
 {
     if (s->rho) return (tamis_coin){.rho = asked->budget ? asked->budget : s->rho};
     return (tamis_coin){.epsilon = asked->budget ? asked->budget : s->epsilon,
-                        .delta = asked->budget_delta ? asked->budget_delta : s->delta};
+                        .delta = asked->budget_delta ? asked->budget_delta : asked->what.delta};
 }
 
 static tamis_status charge(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
@@ -333,27 +347,6 @@ done:
     return status;
 }
 
-/* ---- how good it is, from what is public ---- */
-
-static tamis_status judge(tamis_statistic *s, tamis_error *err)
-{
-    tamis_number *confidence = NULL;
-    tamis_status status = tamis_number_read(&confidence, TMI_STATISTIC_CONFIDENCE, err);
-    for (size_t i = 0; i < s->count && status == TAMIS_OK; i++) {
-        const tmi_target *target = &s->quantile->targets[i];
-        const double p = (double)target->rank.p, d = (double)target->rank.d;
-        status = tamis_quantile_error(&s->errors[i], s->quantile, i, confidence, 1, err);
-        if (status == TAMIS_UNABLE) status = TAMIS_OK;
-        /* No distance is above max(p, d - p) T, so every point has at least this share of its measure. */
-        s->priors[i] = NAN;
-        if (s->rows >= 0 && s->quantile->method == TAMIS_QUANTILE_INVERSE)
-            s->priors[i] = exp(-tmi_number_up(target->rate) * fmax(p, d - p) * (double)s->rows *
-                               (double)s->quantile->most_weight);
-    }
-    tamis_number_free(confidence);
-    return status;
-}
-
 /* After the charge a failure says what it has cost. */
 static tamis_status charge_stands(const tamis_statistic *s, tamis_error *err)
 {
@@ -383,6 +376,7 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     TMI_TRY(tmi_engine_open(&engine, asked->engine, &source, 0, err));
     TMI_TRY(look(s, engine, &c, &asked->watch, err));
     TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
+    drop_delta(s);
     TMI_TRY(write_identity(s, asked, err));
     TMI_TRY(charge(s, asked, err));
     if (s->account.charged.measurements) TMI_TRY(recall(s, err));
@@ -390,7 +384,7 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
         TMI_TRY(answer(s, engine, &c, &asked->watch, err));
         TMI_TRY(keep(s, err));
     }
-    TMI_TRY(judge(s, err));
+    TMI_TRY(tmi_statistic_judge(s, err));
     *statistic = s;
     s = NULL;
 done:
