@@ -93,14 +93,14 @@ static int run_rate(const cli_call *call) { return run(call, true); }
      .help = "a public population: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal, "                         \
              "quantiles:0=MIN,0.5=MEDIAN,1=MAX, FILE.csv, FILE.parquet, or the release.json of an earlier wave"},            \
     {"column", "NAME", .help = "of the file that --values names"},                                                           \
-    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper histogram",                               \
-     .help = "only laplace, gaussian, inverse, smooth, smooth-paper or histogram"}
+    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper counts",                                  \
+     .help = "only laplace, gaussian, inverse, smooth, smooth-paper or counts"}
 /* clang-format on */
 
 #define ABOUT_MECHANISMS \
     "laplace and gaussian (discrete Gaussian noise) are calibrated with the global sensitivity; inverse is the inverse " \
     "sensitivity mechanism; smooth is Laplace noise for the smooth sensitivity, in the best calibration that its exact " \
-    "privacy allows, and smooth-paper in the usual one, whose promise fails for large epsilon; histogram is read off 100 noisy " \
+    "privacy allows, and smooth-paper in the usual one, whose promise fails for large epsilon; counts is read off 100 noisy " \
     "counts."
 
 const cli_command cli_command_study_gain = {

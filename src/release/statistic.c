@@ -82,7 +82,8 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     tmi_json_add_open(&out, "at", '[');
     for (size_t i = 0; i < s->count; i++) tmi_put_exact(&out, s->at[i]);
     tmi_json_close(&out, ']');
-    tmi_json_add_string(&out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    const tamis_quantile_method method = tamis_quantile_method_of(s->quantile); /* ledgers know HistogramMethod by its old name */
+    tmi_json_add_string(&out, "method", method == TAMIS_QUANTILE_HISTOGRAM ? "histogram" : tamis_quantile_method_name(method));
     tmi_json_add_boolean(&out, "complete", asked->what.complete != 0);
     tmi_json_add_string(&out, "neighbours", s->add_remove ? "add_remove" : "replace");
     if (s->quantile->method != TAMIS_QUANTILE_THRESHOLD && tmi_quantile_bins(s->quantile) > 0)

@@ -21,7 +21,7 @@ static const struct {
     [TMI_WAY_INVERSE] = {"inverse sensitivity", "inverse"},
     [TMI_WAY_SMOOTH_PAPER] = {"smooth sensitivity, paper's", "smooth-paper"},
     [TMI_WAY_SMOOTH] = {"smooth sensitivity, ours", "smooth"},
-    [TMI_WAY_HISTOGRAM] = {"histogram", "histogram"},
+    [TMI_WAY_HISTOGRAM] = {"noisy counts", "counts"},
 };
 
 const char *tmi_way_name(tmi_way way) { return ways[way].name; }

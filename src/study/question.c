@@ -43,7 +43,7 @@ static tamis_status set_ways(tmi_study_asked *a, tamis_error *err)
         return tmi_fail(err, TAMIS_INVALID, "mechanism: %s does not estimate a %s%s", q->mechanism,
                         tmi_study_statistic_name(q->statistic), w == TMI_WAY_HISTOGRAM ? " of which only sd is known" : "");
     }
-    return tmi_fail(err, TAMIS_INVALID, "mechanism: expected laplace, gaussian, inverse, smooth, smooth-paper or histogram");
+    return tmi_fail(err, TAMIS_INVALID, "mechanism: expected laplace, gaussian, inverse, smooth, smooth-paper or counts");
 }
 
 /* A mean or total whose population is known by its standard deviation alone. */

@@ -152,19 +152,19 @@ def tails_are_found():
 @case
 def every_method_finds_quantiles():
     heaps = [100, 300, 500, 700, 900]  # 200 rows each: with this epsilon a miss has a probability below e^-50
-    for method in ("smooth", "histogram", "tree", "prefix"):
+    for method in ("smooth", "histogram_method", "tree", "prefix"):
         promise = ("--rho", "100") if method == "prefix" else ("--epsilon", "60")
         told = result(write(heaps * 200), "--method", method, *promise, at="0.1,0.5,0.9", epsilon=None)
         for r in told["results"]:
             assert r["method"] == method and r["prior_share"] is None
             assert (r["rank_error"] is None) == (method == "smooth"), r
-            assert 0 <= r["estimate"] - 1000 * r["at"] < (5 if method == "histogram" else 1), (method, r)
+            assert 0 <= r["estimate"] - 1000 * r["at"] < (5 if method == "histogram_method" else 1), (method, r)
 
 
 @case
 def rank_errors_bound_levels_and_values():
     """1000 rows from 0 to 999: the quantile of level q is 1000 q, so that every claim can be looked at."""
-    for method in ("inverse", "joint", "split", "threshold", "histogram", "tree", "prefix"):
+    for method in ("inverse", "joint", "split", "threshold", "histogram_method", "tree", "prefix"):
         promise = ("--rho", "50") if method == "prefix" else ("--epsilon", "30")
         path = write(range(1000))
         told = result(path, "--method", method, *promise, at="0.25,0.5,0.75", epsilon=None)
@@ -181,7 +181,7 @@ def rank_errors_bound_levels_and_values():
         assert told["results"][0]["interval"]["lower"] == 0 and told["results"][2]["interval"]["upper"] == 1000
         text = " ".join(quantile(path, "--method", method, *promise, at="0.25,0.5,0.75", epsilon=None).stdout.split())
         assert "levels interval" in text and "`interval` then contains the quantile of the file" in text, text
-        assert ("Estimates are cuts" in text) == (method in ("threshold", "histogram", "tree", "prefix"))
+        assert ("Estimates are cuts" in text) == (method in ("threshold", "histogram_method", "tree", "prefix"))
     one = result(write(range(1000)))["results"][0]
     assert one["interval"] is None and "in the same call" in one["reason"] and one["rank_error"]["level_from"] > 0.4
     one = result(write(range(1000)), "--neighbours", "add_remove")["results"][0]  # the number of rows is not public
@@ -194,13 +194,25 @@ def rank_errors_bound_levels_and_values():
 
 
 @case
+def the_old_word_for_histogram_method_names_the_new_ones():
+    path = write(range(10))
+    done = quantile(path, "--method", "histogram")
+    is_usage_error(done, "histogram_method")
+    ledger = path.with_name("data.csv.ledger")
+    assert not ledger.exists()
+    assert result(path, "--method", "histogram_method")["results"][0]["method"] == "histogram_method"
+    kept = ledger.read_bytes()  # entries of ledgers have the old word, so that what was asked before is found
+    assert b"histogram" in kept and b"histogram_method" not in kept
+
+
+@case
 def bins_are_the_users_choice():
-    for method in ("histogram", "tree"):
+    for method in ("histogram_method", "tree"):
         told = result(write(range(1000)), "--method", method, "--bins", "5", bounds=(0, 1000), epsilon="20")
         assert told["results"][0]["estimate"] == 600, (method, told["results"])  # the first cut with half of the rows below
     path = write(range(10))
     for arguments in (("--method", "tree", "--bins", "1"), ("--method", "tree", "--bins", "0"), ("--method", "tree", "--bins", "5000"),
-                      ("--method", "tree", "--bins", "x"), ("--bins", "5"), ("--method", "histogram", "--bins", "1001")):
+                      ("--method", "tree", "--bins", "x"), ("--bins", "5"), ("--method", "histogram_method", "--bins", "1001")):
         is_usage_error(quantile(path, *arguments), "bins")
     assert not path.with_name("data.csv.ledger").exists()
 
@@ -294,7 +306,7 @@ def what_does_not_compose_is_refused():
 @case
 def odd_data_are_fine():
     assert 0 <= result(write([]))["results"][0]["estimate"] <= 1000  # the bounds alone
-    for method in ("smooth", "histogram", "tree"):
+    for method in ("smooth", "histogram_method", "tree"):
         for values in ([], [7], ["NA"] * 5, [333] * 500 + [""] * 200):
             assert 0 <= result(write(values), "--method", method)["results"][0]["estimate"] <= 1000
     assert result(write([333] * 500 + [""] * 100), "--method", "smooth", epsilon="20")["results"][0]["estimate"] == 333
