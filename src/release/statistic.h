@@ -33,6 +33,7 @@ struct tamis_statistic {
     double *levels;       /* two for each answer: it is the quantile of the file at a level between them; NaN: not known */
     int64_t *ends;        /* two grid points for each: the quantile of the file is between them */
     double *priors; /* the share of the answer's law that is the measure alone, at least; NaN: not known */
+    char *kept;     /* the answers, as the ledger has them */
     tmi_account account;
 };
 
