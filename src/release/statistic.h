@@ -27,13 +27,13 @@ struct tamis_statistic {
     bool add_remove;
     int64_t *points; /* the answers */
     size_t count;
-    int64_t rows;   /* of the file; -1: not public, because neighbours differ in it */
-    double *errors; /* rank errors, in records of the largest weight; infinite: not known */
+    int64_t rows;         /* of the file; -1: not public, because neighbours differ in it */
+    double *errors;       /* rank errors, in records of the largest weight; infinite: not known */
     tamis_error no_error; /* its message: why not */
     double *levels;       /* two for each answer: it is the quantile of the file at a level between them; NaN: not known */
     int64_t *ends;        /* two grid points for each: the quantile of the file is between them */
-    double *priors; /* the share of the answer's law that is the measure alone, at least; NaN: not known */
-    char *kept;     /* the answers, as the ledger has them */
+    double *priors;       /* the share of the answer's law that is the measure alone, at least; NaN: not known */
+    char *kept;           /* the answers, as the ledger has them */
     tmi_account account;
 };
 

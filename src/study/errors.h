@@ -1,4 +1,5 @@
-/* How wrong a protected mean, total, median or list of quantiles of a sample is: sampling error and noise together, for several mechanisms.
+/* How wrong a protected mean, total, median or list of quantiles of a sample is: sampling error and noise together, for several
+ * mechanisms.
  *
  * Exact formulas where there are some. The mean and the total need no simulation at all. The median of a simple random sample
  * of n of N is the value of rank k with probability C(k-1, m-1) C(N-k, n-m) / C(N, n), m being its rank in the sample; noise

@@ -1,5 +1,5 @@
-/* The mechanisms of a release in a study of sampling: the code of mech/quantile answers imagined samples, on a grid, with noise of
- * the study's own stream (study/quantile/imagine.c). */
+/* The mechanisms of a release in a study of sampling: the code of mech/quantile answers imagined samples, on a grid, with noise
+ * of the study's own stream (study/quantile/imagine.c). */
 #include <math.h>
 
 #include "base/memory.h"
