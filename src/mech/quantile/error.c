@@ -39,7 +39,8 @@
  *     discrete Laplace:  a noise X of variance v has E exp(t X) = 1 / (1 - v (cosh t - 1)). If w X is one of the terms of N, then
  *         w^2 v = o sd^2, and the o of all terms add up to 1. With t = h / sd and v_0 the smallest of the variances,
  *         v (cosh(t w) - 1) <= o Y, Y = v_0 (cosh(h / sqrt v_0) - 1), because (cosh x - 1) / x^2 grows with x and
- *         |w| <= sd / sqrt v; and -log(1 - o Y) <= -o log(1 - Y). So E exp(t N) <= 1 / (1 - Y), and P(|N| >= z sd) <= 2 exp(-h z) / (1 - Y).
+ *         |w| <= sd / sqrt v; and -log(1 - o Y) <= -o log(1 - Y). So E exp(t N) <= 1 / (1 - Y), and P(|N| >= z sd) <= 2
+ *         exp(-h z) / (1 - Y).
  *
  * Deviations are computed in doubles, by sums of thousands of terms: a millionth is added. */
 #include <math.h>
