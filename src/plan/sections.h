@@ -57,7 +57,7 @@ void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan 
 void tmi_read_distribution(tmi_reader *reader, const tmi_value *value, const tmi_value *kind, tamis_plan *plan,
                            tmi_plan_statistic *statistic);
 
-/* What `method: auto` is, for each quantile: "mechanism" or "histogram". */
+/* What `method: auto` is, for each quantile: "mechanism" or "distribution". */
 void tmi_choose_quantile_methods(tmi_reader *reader, tamis_plan *plan);
 
 /* The distribution functions of all statistics, and the statistics that they are made of; how many columns these need. */

@@ -170,7 +170,7 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
     }
     for (size_t i = 0; i < s->choice_count; i++) {
         const tmi_choice *c = &s->choices[i];
-        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan);
+        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan, 0);
         tmi_text_format(text, "method %d add_remove %d rows %lld of %lld weight %lld epsilon ", (int)setup.method,
                         setup.add_remove, (long long)setup.rows_per_unit, (long long)setup.rows, (long long)setup.max_weight);
         tmi_text_number(text, setup.epsilon);
