@@ -15,6 +15,7 @@ typedef struct tmi_inference {
     tmi_reconstruction contributed;                /* the same */
     double clamping;                               /* what bounded weights take off a variance in groups of clusters: a factor */
     struct tmi_pools *pools;                       /* NULL: variances are not pooled */
+    struct tmi_count_grid *counts;                 /* of statistics with many groups (inverted_counts.h) */
     /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
     const int64_t *const *chosen;
     bool plain; /* intervals of ratios as if all errors were normal, which takes next to no time */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "inference/inverted_counts.h"
 #include "inference/pool.h"
 #include "num/number.h"
 #include "schedule/contributions.h"
@@ -16,6 +17,7 @@ void tmi_inference_clear(tmi_inference *r)
     tmi_reconstruction_clear(&r->rows);
     if (r->pools) tmi_pools_clear(r->pools);
     tmi_free(r->pools);
+    tmi_count_grid_free(r->counts);
     *r = (tmi_inference){0};
 }
 
@@ -43,8 +45,9 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
 {
     const tmi_weighing family = tmi_main_family(s);
     const tmi_variance_source source = tmi_variance_source_of(s);
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     *r = (tmi_inference){.schedule = s, .noisy = noisy, .clamping = 1};
+    if (!(r->counts = tmi_count_grid_new())) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_reconstruct(&r->main, s, family, noisy, err));
     if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
     if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));

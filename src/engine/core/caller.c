@@ -416,7 +416,8 @@ static tamis_status tell_refusal(const conversation *c, tamis_error *err)
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(word, reasons[i].word) == 0) meaning = reasons[i].meaning;
     if (column >= 0 && (uint64_t)column < c->layout.column_count)
-        return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses column %s: %s", c->layout.columns[column]->name, meaning);
+        return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses column %s: %s", c->layout.columns[column]->name,
+                        meaning);
     return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses the request: %s", meaning);
 }
 
