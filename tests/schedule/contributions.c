@@ -246,6 +246,70 @@ static void bounds_by_size(void **state)
     }
 }
 
+/* The bound of a part is the largest size of a contribution that any of its units can have, no less and no more. A frame of certain
+ * units alone has one part; so has a setting in which certain units may be gone. */
+static void bounds_are_the_largest_contributions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *unit;
+        double p, size;
+    } units[] = {{"A", 1, 40}, {"B", 0.5, 2}, {"C", 0.5, 1}, {"D", 0.25, 0.5}, {"E", 0.25, 0.75}, {"F", 0.25, 1}, {"G", 0.25, 0}};
+    static const double froms[] = {0, -1, -30, -100};
+    static const char all_certain[] = "u,w,size\nA,1,40\nB,1,2\nC,1,3\n";
+    for (size_t i = 0; i < 8; i++) {
+        char range[80];
+        survey s;
+        double most[2] = {0};
+        const bool apart = i < 4;
+        snprintf(range, sizeof range, "{from: %g, to: {times: 2, of: size}, step: 0.25}", froms[i % 4]);
+        survey_make(&s, frame, PPS, apart ? "id: u, epsilon: 1" : "id: u, epsilon: 1, protect: respondents", range,
+                    "  - total: x\n");
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+            double *part = &most[apart && units[u].p == 1];
+            *part = fmax(*part, fmax(2 * units[u].size, -froms[i % 4]) / units[u].p);
+        }
+        const tmi_measurement *m = &s.schedule.measurements[0];
+        assert_int_equal(m->shape.family, TMI_CONTRIBUTED);
+        assert_int_equal(m->strata, apart ? 2 : 1);
+        for (size_t part = 0; part < m->strata; part++) {
+            const tmi_grid grid = tmi_axis_grid(&s.schedule.workload, m->shape.axes[0], part);
+            if (fabs(grid.to - most[part]) > 1e-9 || fabs(grid.from + (froms[i % 4] < 0 ? most[part] : 0)) > 1e-9)
+                fail_msg("%s: part %zu reaches from %g to %g, not to %g", range, part, grid.from, grid.to, most[part]);
+        }
+        survey_clear(&s);
+    }
+    survey s;
+    array_row list[MOST_RECORDS];
+    static const char *const three[] = {"A", "B", "C"};
+    survey_make(&s, all_certain, PPS, "id: u, epsilon: 1", BY_SIZE, "  - total: x\n");
+    assert_true(check_pairs(&s, list, records_of(list, three, 1), false, true) > 0);
+    assert_true(check_pairs(&s, list, records_of(list, three + 1, 2), false, false) > 0);
+    survey_clear(&s);
+}
+
+/* With equal probabilities the factor of a variance is that of simple random sampling: (1 - n/N) n/(n-1). Certain units have none,
+ * and the others are a sample of the rest. */
+static void equal_probabilities_are_a_simple_random_sample(void **state)
+{
+    (void)state;
+    survey s;
+    survey_make(&s, "u,w,size\nA,0.5,4\nB,0.5,2\nC,0.5,1\nD,0.5,2\nE,0.5,3\nF,0.5,1\nG,0.5,1\nH,0.5,1\n",
+                "pps: {method: sampford, probability: w, frame: frame.csv, sample: 4}", "id: u, epsilon: 1", BY_SIZE,
+                "  - total: x\n");
+    assert_true(fabs(tmi_contribution_spread(&s.schedule.sampling, 0) - 0.5 * 4 / 3) < 1e-12);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 0), 4);
+    survey_clear(&s);
+    survey_make(&s, "u,w,size\nA,1,40\nB,0.5,2\nC,0.5,1\nD,0.5,2\nE,0.5,3\nF,0.5,1\nG,0.5,1\n",
+                "pps: {method: sampford, probability: w, frame: frame.csv, sample: 4}", "id: u, epsilon: 1", BY_SIZE,
+                "  - total: x\n");
+    assert_true(fabs(tmi_contribution_spread(&s.schedule.sampling, 0) - 0.5 * 3 / 2) < 1e-12);
+    assert_true(tmi_contribution_spread(&s.schedule.sampling, 1) == 0);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 0), 3);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 1), 1);
+    survey_clear(&s);
+}
+
 /* A probability that a double cannot tell from 1 is below 1 all the same: such a unit may take the place of any other one that is
  * not certain, so it has to be among these. */
 static void nearly_certain_units_are_not_certain(void **state)
@@ -422,6 +486,8 @@ int main(void)
         cmocka_unit_test(contributions_of_weights),
         cmocka_unit_test(a_row_adds_its_contribution),
         cmocka_unit_test(bounds_by_size),
+        cmocka_unit_test(bounds_are_the_largest_contributions),
+        cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
         cmocka_unit_test(engines_agree),

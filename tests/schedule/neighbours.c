@@ -329,6 +329,7 @@ static void clusters_of_a_list(void **state)
                  {"strata: s, cluster: c, ", "s,c\nq,2\nq,1\np,1\np,2\np,3\n", 3, 2},
                  {"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\nq,3\n", 3, 2},
                  {"strata: s, cluster: c, ", "c,s\n1,p\n2,p\n3,q\n4,q\n", 2, 2},
+                 {"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\n", 1, 1}, /* one that has no other: nothing is read from it */
                  {"cluster: c, ", "c\n1\n2\n", 1, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[64], design[200];
@@ -422,6 +423,36 @@ static void rounding_of_levels(void **state)
     tmi_asking_clear(&asking);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
+}
+
+/* Noisy numbers are clamped so far out that all rows of a file fit below what is cut off: as many as the design draws, times those
+ * that are kept of each unit. */
+static void limits_leave_room_for_all_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design;
+        int64_t drawn;
+    } cases[] = {{"srs: {population: 2000000000, sample: 1000000000}", 1000000000},
+                 {"bernoulli: {rate: 1/10, population: 30000000}", 30000000},
+                 {"cluster: {by: c, population: 900000, sample: 40000, smallest: 1, largest: 900}", 40000 * 900},
+                 {STRATIFIED("900", "6"), 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int rows = 1; rows <= 3; rows++) {
+            char privacy[100];
+            snprintf(privacy, sizeof privacy, "epsilon: 1, id: u, rows_per_unit: %d", rows);
+            tamis_plan *plan = plan_with(cases[i].design, privacy, X, "  - {total: x}\n  - {mean: y, by: g}\n");
+            tmi_schedule s;
+            assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+            for (size_t k = 0; k < s.measurement_count; k++) {
+                const tmi_measurement *m = &s.measurements[k];
+                if (m->shape.family == TMI_PAIRED) continue;
+                const tmi_int128 all = (tmi_int128)cases[i].drawn * rows * m->high;
+                assert_true(m->limit > 0 && all + m->limit <= TAMIS_NOISE_MAX);
+            }
+            tmi_schedule_clear(&s);
+            tamis_plan_free(plan);
+        }
 }
 
 /* A certificate's tables must be enough: all of them are, none of them can be left out here. */
@@ -681,6 +712,7 @@ int main(void)
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(rounding_of_levels),
+        cmocka_unit_test(limits_leave_room_for_all_rows),
         cmocka_unit_test(a_table_that_is_left_out_is_missed),
         cmocka_unit_test(labels_count_in_their_stratum),
         cmocka_unit_test(strata_that_are_protected),
