@@ -94,8 +94,14 @@ static size_t check_pairs(survey *s, const array_row *list, size_t records, bool
             continue;
         }
         contributed++;
-        for (size_t r = 0; r < all; r++) add_up(adds + r * m->numbers, s, r < records ? &list[r] : list, r < records, i);
-        for (size_t p = 0; p < all; p++)
+        size_t kept = 0; /* many records add the same: each such addition once */
+        for (size_t r = 0; r < all; r++) {
+            size_t k = 0;
+            add_up(adds + kept * m->numbers, s, r < records ? &list[r] : list, r < records, i);
+            while (k < kept && memcmp(adds + k * m->numbers, adds + kept * m->numbers, m->numbers * sizeof *adds) != 0) k++;
+            kept += k == kept;
+        }
+        for (size_t p = 0; p < kept; p++)
             for (size_t q = 0; q < p; q++) {
                 double sum = 0, squares = 0;
                 for (size_t k = 0; k < m->numbers; k++) {

@@ -425,6 +425,105 @@ static void rounding_of_levels(void **state)
     tamis_plan_free(plan);
 }
 
+/* What a table is for: the levels of one row, all together and in their unit, are its weight, whatever its answers and also if they
+ * are missing; in tables for variances, w (w - 1), or (1 - n/N) w^2 n/(n-1) of its stratum. */
+static void a_row_adds_its_weight(void **state)
+{
+    (void)state;
+    static const double some[] = {0.001, 1, 7.3, 49.9, 50, 1e6}, chances[] = {1e-9, 0.02, 0.3, 1};
+    static const struct {
+        const char *design, *x;
+        const double *weights;
+        size_t count;
+        bool inverse;
+        double population[2]; /* of the strata, two of each are drawn; 0: rows bring their weights, at most 50 */
+    } cases[] = {{"weights: {population: 100}, weight: w, max_weight: 50", X, some, 6, false, {0}},
+                 {"poisson: {probability: w}, max_weight: 50", X, chances, 4, true, {0}},
+                 {STRATIFIED("900", "6"), X, some, 1, false, {900, 6}},
+                 {STRATIFIED("9", "7"), X, some, 1, false, {9, 7}},
+                 {STRATIFIED("9", "7"), "{from: 10, to: {p: 30, q: 14}, step: 0.5}", some, 1, false, {9, 7}},
+                 {STRATIFIED("900", "6"), "{from: 10, to: {p: 30, q: 14}, step: 0.5}", some, 1, false, {900, 6}}};
+    size_t looked[TMI_WEIGHINGS] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_with(cases[i].design, "epsilon: 1", cases[i].x, "  - {mean: x, by: g}\n  - {total: x}\n");
+        tmi_schedule s;
+        tmi_asking asking;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+        for (size_t r = 0; r < cases[i].count * 2 * sizeof xs / sizeof *xs; r++) {
+            const size_t stratum = r % 2;
+            const array_row row = {.x = xs[r / 2 % (sizeof xs / sizeof *xs)],
+                                   .g = "a",
+                                   .s = stratum ? "q" : "p",
+                                   .w = cases[i].weights[r / 2 / (sizeof xs / sizeof *xs)]};
+            const double N = cases[i].population[stratum];
+            const double w = N > 0 ? N / 2 : fmin(cases[i].inverse ? 1 / row.w : row.w, 50);
+            const double a = N > 0 ? (1 - 2 / N) * w * w * 2 : fmax(w * (w - 1), 0);
+            count(&(tables){&asking}, &row, 1);
+            for (size_t k = 0; k < s.measurement_count; k++) {
+                const tmi_measurement *m = &s.measurements[k];
+                double sum = 0;
+                if (m->shape.form != TMI_FULL) continue;
+                for (size_t n = 0; n < m->numbers; n++) sum += (double)tmi_asking_truth(&asking, &s, k, n);
+                sum *= tmi_measurement_unit(m, &s.workload, stratum);
+                const double wanted = m->shape.family == TMI_WEIGHED ? w : m->shape.family == TMI_SPREAD ? a : 1;
+                looked[m->shape.family]++;
+                if (fabs(sum - wanted) > 1e-6 * (wanted + 50))
+                    fail_msg("%s: x %g, w %g, stratum %s: family %d adds %g, not %g", cases[i].design, row.x, row.w, row.s,
+                             (int)m->shape.family, sum, wanted);
+            }
+        }
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+    assert_true(looked[TMI_UNWEIGHED] > 0 && looked[TMI_WEIGHED] > 0 && looked[TMI_SPREAD] > 0);
+}
+
+/* Each cluster of a list has the place that was drawn for it, and no two have the same. */
+static void listed_clusters_have_places_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"s,c\np,1\np,2\nq,1\nq,2\n", "s,c\nq,2\nq,1\np,1\np,2\np,3\n",
+                                        "s,c\np,1\np,2\nq,3\nq,4\n", "s,c\np,1\np,2\np,3\np,4\nq,4\nq,1\nq,7\nq,9\n"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char file[64], design[200];
+        tmi_schedule s;
+        tmi_asking asking;
+        tamis_rng *rng;
+        int32_t drawn[16], found[16];
+        size_t count = 0, rows = 0;
+        write_list(file, sizeof file, lists[i]);
+        snprintf(design, sizeof design, "weights: {strata: s, cluster: c, psus: '%s'}, weight: w, max_weight: 50", file);
+        tamis_plan *plan = plan_with(design, "epsilon: 1", X, "  - {total: x}\n");
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        bits_from_seed(15);
+        assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
+        for (size_t h = 0; h < asking.groups.strata; h++)
+            for (int64_t k = 0; k < asking.groups.cluster_counts[h]; k++) drawn[count++] = asking.groups.cell_of[h][k];
+        for (const char *line = strchr(lists[i], '\n') + 1; *line; line = strchr(line, '\n') + 1, rows++) {
+            const char stratum[] = {line[0], '\0'}, label[] = {line[2], '\0'};
+            const array_row row = {.s = stratum, .c = label};
+            const array_engine engine = array_engine_of(&row, 1);
+            found[rows] = (int32_t)array_value(&engine, asking.units, &row);
+        }
+        assert_int_equal(rows, count);
+        for (size_t k = 0; k < count; k++) { /* the same places, each as often */
+            int wanted = 0, have = 0;
+            for (size_t j = 0; j < count; j++) wanted += drawn[j] == drawn[k], have += found[j] == drawn[k];
+            if (wanted != have) fail_msg("%s: place %d is taken %d times, not %d", lists[i], (int)drawn[k], have, wanted);
+        }
+        tamis_rng_free(rng);
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+        assert_int_equal(unlink(file), 0);
+    }
+}
+
 /* Noisy numbers are clamped so far out that all rows of a file fit below what is cut off: as many as the design draws, times those
  * that are kept of each unit. */
 static void limits_leave_room_for_all_rows(void **state)
@@ -712,6 +811,8 @@ int main(void)
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(rounding_of_levels),
+        cmocka_unit_test(a_row_adds_its_weight),
+        cmocka_unit_test(listed_clusters_have_places_of_their_own),
         cmocka_unit_test(limits_leave_room_for_all_rows),
         cmocka_unit_test(a_table_that_is_left_out_is_missed),
         cmocka_unit_test(labels_count_in_their_stratum),
