@@ -368,6 +368,46 @@ static void squares_say_the_variance(void **state)
     scene_clear(&c);
 }
 
+/* Of a mean the differences are those of x - r, r the mean of the noisy tables: here the weighted mean of the rows. */
+static void squares_of_a_mean_are_about_its_residuals(void **state)
+{
+    (void)state;
+    static const double x[] = {10, 20, 30, 0}, there[] = {1, 1, 1, 0}; /* of the levels: lowest, middle, highest, missing */
+    scene c;
+    double sum = 0, top = 0, bottom = 0;
+    scene_make(&c, "epsilon: 4", 12);
+    set_tables(&c, 1, 0);
+    set_squares(&c);
+    for (size_t k = 0; k < c.count; k++) {
+        const array_row *r = &c.rows[k];
+        if (!r->g || r->g[0] != 'a' || isnan(r->x)) continue;
+        top += fmin(r->w, 50) * fmin(fmax(r->x, 10), 30);
+        bottom += fmin(r->w, 50);
+    }
+    tmi_inference reading;
+    tmi_statistic_sums z;
+    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&z, &reading, 1, NULL), TAMIS_OK); /* the means of x, the first of them */
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        if (m->shape.family != TMI_PAIRED || m->shape.statistic != 1) continue;
+        const double unit = tmi_measurement_unit(m, &c.s.workload, 0);
+        assert_int_equal(m->levels, 4);
+        for (size_t pair = 0; pair < m->groups; pair++) {
+            double d = 0;
+            for (size_t l = 0; l < m->levels; l++)
+                d += (x[l] - top / bottom * there[l]) * (double)tmi_asking_difference(&c.asking, &c.s, i, pair, 0, l) * unit;
+            sum += d * d;
+        }
+    }
+    assert_true(sum > 0);
+    const double ratio = z.groups[0].pair_variance / reading.clamping / sum;
+    if (!(ratio > 0.97 && ratio < 1.03)) fail_msg("%.6g of the squares", ratio);
+    tmi_statistic_sums_clear(&z);
+    tmi_inference_clear(&reading);
+    scene_clear(&c);
+}
+
 static void hubers_square(void **state)
 {
     (void)state;
@@ -384,6 +424,7 @@ int main(void)
                                        cmocka_unit_test(roundings_of_many_numbers_have_room),
                                        cmocka_unit_test(divisors_leave_room_for_rounding),
                                        cmocka_unit_test(squares_say_the_variance),
+                                       cmocka_unit_test(squares_of_a_mean_are_about_its_residuals),
                                        cmocka_unit_test(hubers_square)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

@@ -316,6 +316,37 @@ static void equal_probabilities_are_a_simple_random_sample(void **state)
     survey_clear(&s);
 }
 
+/* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
+static void weights_of_a_frame_are_its_probabilities(void **state)
+{
+    (void)state;
+    static const char odd[] = "u,w,size\nA,1,40\nB,0.3,2\nC,0.7,1\nD,0.11,0.5\nE,0.89,0.75\n";
+    static const struct {
+        const char *unit;
+        double weight;
+    } units[] = {{"A", 1}, {"B", 1 / 0.3}, {"C", 1 / 0.7}, {"D", 1 / 0.11}, {"E", 1 / 0.89}, {"nobody", 0}, {NULL, 0}};
+    survey s;
+    size_t looked = 0;
+    survey_make(&s, odd, PPS, "id: u, epsilon: 1", "{from: 0, to: 30, step: 0.5}", "  - {mean: x, by: g}\n");
+    for (size_t i = 0; i < s.schedule.measurement_count; i++) {
+        const tmi_measurement *m = &s.schedule.measurements[i];
+        if (m->shape.family != TMI_WEIGHED || m->shape.form != TMI_FULL) continue;
+        const double unit = tmi_measurement_unit(m, &s.schedule.workload, 0);
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++, looked++) {
+            const array_row row = {.x = 3, .g = "a", .u = units[u].unit};
+            double *adds = calloc(m->numbers, sizeof *adds), sum = 0;
+            add_up(adds, &s, &row, 1, i);
+            for (size_t k = 0; k < m->numbers; k++) sum += adds[k];
+            const double off = (sum * unit - units[u].weight) / tmi_number_nearest(s.schedule.sampling.step);
+            if (off > 0.51 || off < -1.01) /* the largest is rounded down */
+                fail_msg("%s: off by %g steps", units[u].unit ? units[u].unit : "-", off);
+            free(adds);
+        }
+    }
+    assert_true(looked > 0);
+    survey_clear(&s);
+}
+
 /* A probability that a double cannot tell from 1 is below 1 all the same: such a unit may take the place of any other one that is
  * not certain, so it has to be among these. */
 static void nearly_certain_units_are_not_certain(void **state)
@@ -494,6 +525,7 @@ int main(void)
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(bounds_are_the_largest_contributions),
         cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
+        cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
         cmocka_unit_test(engines_agree),
