@@ -39,7 +39,7 @@ static void spread_is_that_of_the_law(void **state)
 static void tails_and_sums_are_those_of_the_law(void **state)
 {
     (void)state;
-    static const double wide[] = {0.3, 1, 3, 9.9, 10, 40};
+    static const double wide[] = {0.3, 0.8, 1, 3, 9.9, 10, 40};
     for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
         for (int gaussian = 0; gaussian <= 1; gaussian++) {
             const double s = wide[i];
