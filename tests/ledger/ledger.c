@@ -32,6 +32,30 @@ static void a_charge_survives(void **state)
     assert_true(verifies(NULL));
 }
 
+/* The ends of what is spent and left, whatever their digits: what is said to be left is never more than the rest, and what is said
+ * to be spent never less. */
+static void ends_are_rounded_to_the_safe_side(void **state)
+{
+    static const char *const amounts[] = {"rho 1/7",    "rho 1/1000", "rho 3/11", "rho 1/13",
+                                          "rho 7/1000", "1/3",        "rho 1/17", "rho 2/19"};
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        tamis_spending spent, left;
+        if (charge_as(ledger, amounts[i], "50 1e-6", &err) < 0) fail_msg("%s: %s", amounts[i], err.message);
+        assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+        assert_true(0 < spent.epsilon.lower && spent.epsilon.lower <= spent.epsilon.upper &&
+                    left.epsilon.lower <= left.epsilon.upper);
+        /* 64 bits hold these sums of two doubles exactly, or next to it: a rounding of 53 bits to the wrong side shows */
+        assert_true((long double)left.epsilon.lower + spent.epsilon.upper <= 50.0L);
+        assert_true((long double)left.epsilon.upper + spent.epsilon.lower >= 50.0L);
+        assert_true(left.delta.lower == 0 && left.delta.upper == 0 && spent.delta.upper >= 1e-6);
+        assert_true(left.rho.lower > 0 && left.rho.upper >= left.rho.lower && spent.rho.upper >= spent.rho.lower);
+    }
+    tamis_ledger_free(ledger);
+}
+
 static void charges_add_up_exactly(void **state)
 {
     tamis_ledger *ledger = open_ledger();
@@ -397,6 +421,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         IN_A_FOLDER(a_charge_survives),
         IN_A_FOLDER(charges_add_up_exactly),
+        IN_A_FOLDER(ends_are_rounded_to_the_safe_side),
         IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add),
         IN_A_FOLDER(rhos_are_converted_at_the_rest),
