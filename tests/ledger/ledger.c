@@ -56,6 +56,25 @@ static void ends_are_rounded_to_the_safe_side(void **state)
     tamis_ledger_free(ledger);
 }
 
+/* Who asks for an account that is not there, and does not look at the status, is told the worst. */
+static void what_is_not_known_is_the_worst(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending all[3];
+    tamis_number *eps = NULL, *delta = NULL;
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", NULL), 2);
+    assert_int_equal(tamis_ledger_spending(&all[0], &all[1], &all[2], ledger, 1, NULL), TAMIS_INVALID);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(all[i].epsilon.lower == 0 && isinf(all[i].epsilon.upper));
+        assert_true(all[i].delta.lower == 0 && all[i].delta.upper == 1);
+        assert_true(all[i].rho.lower == 0 && isinf(all[i].rho.upper));
+    }
+    assert_int_equal(tamis_ledger_sample(&eps, &delta, ledger, 1, NULL, NULL), TAMIS_INVALID);
+    assert_true(!eps && !delta);
+    tamis_ledger_free(ledger);
+}
+
 static void charges_add_up_exactly(void **state)
 {
     tamis_ledger *ledger = open_ledger();
@@ -422,6 +441,7 @@ int main(void)
         IN_A_FOLDER(a_charge_survives),
         IN_A_FOLDER(charges_add_up_exactly),
         IN_A_FOLDER(ends_are_rounded_to_the_safe_side),
+        IN_A_FOLDER(what_is_not_known_is_the_worst),
         IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add),
         IN_A_FOLDER(rhos_are_converted_at_the_rest),
