@@ -75,6 +75,41 @@ static void what_is_not_known_is_the_worst(void **state)
     tamis_ledger_free(ledger);
 }
 
+/* Amounts and budgets have limits; beyond them nothing is charged. Above all no charge gives anything back. */
+static void amounts_have_limits(void **state)
+{
+    static const char *const amounts[] = {"-1", "-1e-30", "rho -1/2", "rho -1e-30", "1 -1e-9", "1 2", "1e9", "rho 1e9"},
+                             *const budgets[] = {"-4", "0", "rho 0", "rho -1", "4 1", "4 -1e-9", "1e9"};
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending spent;
+    tamis_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
+        if (charge_as(ledger, "1/2", budgets[i], &err) != -TAMIS_INVALID) fail_msg("a budget of %s is taken", budgets[i]);
+    assert_int_equal(tamis_ledger_find(ledger, "schools"), -1);
+    assert_int_equal(charge_as(ledger, "1/2", "4 1e-6", &err), 2);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
+        if (charge_as(ledger, amounts[i], "4 1e-6", &err) != -TAMIS_INVALID) fail_msg("a charge of %s is taken", amounts[i]);
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, NULL, ledger, 0, NULL), TAMIS_OK);
+    assert_true(spent.epsilon.lower == 0.5 && spent.epsilon.upper == 0.5 && spent.delta.upper == 0);
+    tamis_ledger_free(ledger);
+}
+
+/* Words round what was spent up and what is left down, also in rho. */
+static void words_are_rounded_to_the_safe_side(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending budget, spent, left;
+    (void)state;
+    assert_int_equal(charge_as(ledger, "rho 1/7", "rho 1/3", NULL), 2);
+    assert_int_equal(tamis_ledger_spending(&budget, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(strncmp(spent.words, "rho ", 4) == 0 && strncmp(left.words, "rho ", 4) == 0 &&
+                strncmp(budget.words, "rho ", 4) == 0);
+    assert_true(strtold(spent.words + 4, NULL) >= 1.0L / 7 && strtold(left.words + 4, NULL) <= 1.0L / 3 - 1.0L / 7);
+    assert_true(strtold(budget.words + 4, NULL) <= 1.0L / 3 && fabsl(strtold(left.words + 4, NULL) - 4.0L / 21) < 1e-4L);
+    tamis_ledger_free(ledger);
+}
+
 static void charges_add_up_exactly(void **state)
 {
     tamis_ledger *ledger = open_ledger();
@@ -441,6 +476,8 @@ int main(void)
         IN_A_FOLDER(a_charge_survives),
         IN_A_FOLDER(charges_add_up_exactly),
         IN_A_FOLDER(ends_are_rounded_to_the_safe_side),
+        IN_A_FOLDER(amounts_have_limits),
+        IN_A_FOLDER(words_are_rounded_to_the_safe_side),
         IN_A_FOLDER(what_is_not_known_is_the_worst),
         IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add),
