@@ -77,7 +77,7 @@ static void count_rows(scene *c)
     assert_int_equal(engine.engine.aggregate(&engine.engine, c->asking.answers, &c->asking.request, NULL, NULL), TAMIS_OK);
 }
 
-static void scene_make_of(scene *c, const char *design, const char *privacy, uint64_t seed)
+static void scene_make_of(scene *c, const char *design, const char *privacy, const char *more, uint64_t seed)
 {
     char text[2000];
     tamis_rng *rng;
@@ -88,8 +88,8 @@ static void scene_make_of(scene *c, const char *design, const char *privacy, uin
              "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n"
              "  h: {values: [u, v, w, i, j, k]}\nstatistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  "
              "- {share: {g: a}}\n"
-             "  - {ratio: {of: x, to: y}}\n  - {count: units, by: h}\n",
-             design, privacy);
+             "  - {ratio: {of: x, to: y}}\n%s",
+             design, privacy, more);
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
     assert_true(c->s.squared);
@@ -108,14 +108,16 @@ static void scene_make_of(scene *c, const char *design, const char *privacy, uin
     }
 }
 
-static void scene_make(scene *c, const char *privacy, uint64_t seed)
+static void scene_make_with(scene *c, const char *privacy, const char *more, uint64_t seed)
 {
     char design[300];
     snprintf(design, sizeof design,
              "weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, typical: {sample: %d}",
              list, MOST_ROWS / 2);
-    scene_make_of(c, design, privacy, seed);
+    scene_make_of(c, design, privacy, more, seed);
 }
+
+static void scene_make(scene *c, const char *privacy, uint64_t seed) { scene_make_with(c, privacy, "", seed); }
 
 static void scene_clear(scene *c)
 {
@@ -185,7 +187,7 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
     double worst = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         scene c;
-        scene_make(&c, "epsilon: 4", t + 1);
+        scene_make(&c, "epsilon: 8", t + 1);
         for (size_t k = 0; k < c.count / 4; k++) {
             const size_t cluster = k % 2 ? 5 : 200;
             c.rows[k] = (array_row){
@@ -233,7 +235,7 @@ static void squares_stay_in_their_range(void **state)
     (void)state;
     scene c;
     size_t large = 0;
-    scene_make_of(&c, "cluster: {by: c, population: 900, sample: 300, smallest: 1, largest: 9}", "epsilon: 4", 3);
+    scene_make_of(&c, "cluster: {by: c, population: 900, sample: 300, smallest: 1, largest: 9}", "epsilon: 8", "", 3);
     set_tables(&c, 1, 0);
     count_rows(&c);
     for (size_t i = 0; i < c.s.measurement_count; i++)
@@ -261,7 +263,7 @@ static void roundings_of_many_numbers_have_room(void **state)
     (void)state;
     scene c;
     tmi_int128 worst = 0;
-    scene_make(&c, "epsilon: 4, id: u, rows_per_unit: 3", 4);
+    scene_make_with(&c, "epsilon: 4, id: u, rows_per_unit: 3", "  - {count: units, by: h}\n", 4);
     set_tables(&c, 1, 0);
     for (size_t i = 0; i < c.s.measurement_count; i++) {
         const tmi_measurement *m = &c.s.measurements[i];
@@ -297,7 +299,7 @@ static void roundings_of_many_numbers_have_room(void **state)
 static void divisors_leave_room_for_rounding(void **state)
 {
     (void)state;
-    static const char *const units[] = {"epsilon: 4", "epsilon: 4, id: u, rows_per_unit: 3",
+    static const char *const units[] = {"epsilon: 8", "epsilon: 4, id: u, rows_per_unit: 3",
                                         "epsilon: 4, id: u, rows_per_unit: 40"};
     for (size_t t = 0; t < 12; t++) {
         scene c;
@@ -339,7 +341,7 @@ static void squares_say_the_variance(void **state)
     static const double y[] = {-2, 0.5, 3, 0}; /* of the levels: lowest, middle, highest, missing */
     scene c;
     double sum = 0;
-    scene_make(&c, "epsilon: 4", 9);
+    scene_make(&c, "epsilon: 8", 9);
     set_tables(&c, 1, 0);
     set_squares(&c);
     tmi_inference reading;
@@ -375,7 +377,7 @@ static void squares_of_a_mean_are_about_its_residuals(void **state)
     static const double x[] = {10, 20, 30, 0}, there[] = {1, 1, 1, 0}; /* of the levels: lowest, middle, highest, missing */
     scene c;
     double sum = 0, top = 0, bottom = 0;
-    scene_make(&c, "epsilon: 4", 12);
+    scene_make(&c, "epsilon: 8", 12);
     set_tables(&c, 1, 0);
     set_squares(&c);
     for (size_t k = 0; k < c.count; k++) {

@@ -170,9 +170,7 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tamis_laplace_scales(scales, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_laplace_scales(scales, &none, &err), TAMIS_INVALID);
     static const size_t sizes[] = {0, SIZE_MAX};
-    for (size_t i = 0; i < 2; i++) { /* too few and too many, of both */
-        assert_int_equal(tamis_laplace_scales(scales, &(tamis_finite){.datasets = sizes[i], .outputs = 1}, &err), TAMIS_INVALID);
-        assert_int_equal(strncmp(err.message, "datasets:", 9), 0);
+    for (size_t i = 0; i < 2; i++) { /* too few and too many */
         assert_int_equal(tamis_laplace_scales(scales, &(tamis_finite){.datasets = 2, .outputs = sizes[i]}, &err), TAMIS_INVALID);
         assert_int_equal(strncmp(err.message, "outputs:", 8), 0);
     }
