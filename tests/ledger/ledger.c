@@ -32,8 +32,8 @@ static void a_charge_survives(void **state)
     assert_true(verifies(NULL));
 }
 
-/* The ends of what is spent and left, whatever their digits: what is said to be left is never more than the rest, and what is said
- * to be spent never less. */
+/* The ends of what is spent and left, whatever their digits: what is said to be left is never more than the rest, and what is
+ * said to be spent never less. */
 static void ends_are_rounded_to_the_safe_side(void **state)
 {
     static const char *const amounts[] = {"rho 1/7",    "rho 1/1000", "rho 3/11", "rho 1/13",

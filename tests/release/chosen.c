@@ -91,8 +91,8 @@ static void bits_are_drawn_before_the_data_are_read(void **state)
     tamis_plan_free(plan);
 }
 
-/* Quantiles that ask about other records get other lists: another condition, another grouping, another column. With so much epsilon
- * that an answer is the right one but for a probability below 1e-15, each is that of its own records. */
+/* Quantiles that ask about other records get other lists: another condition, another grouping, another column. With so much
+ * epsilon that an answer is the right one but for a probability below 1e-15, each is that of its own records. */
 static void each_question_has_its_own_records(void **state)
 {
     (void)state;

@@ -252,8 +252,8 @@ static void bounds_by_size(void **state)
     }
 }
 
-/* The bound of a part is the largest size of a contribution that any of its units can have, no less and no more. A frame of certain
- * units alone has one part; so has a setting in which certain units may be gone. */
+/* The bound of a part is the largest size of a contribution that any of its units can have, no less and no more. A frame of
+ * certain units alone has one part; so has a setting in which certain units may be gone. */
 static void bounds_are_the_largest_contributions(void **state)
 {
     (void)state;
@@ -294,8 +294,8 @@ static void bounds_are_the_largest_contributions(void **state)
     survey_clear(&s);
 }
 
-/* With equal probabilities the factor of a variance is that of simple random sampling: (1 - n/N) n/(n-1). Certain units have none,
- * and the others are a sample of the rest. */
+/* With equal probabilities the factor of a variance is that of simple random sampling: (1 - n/N) n/(n-1). Certain units have
+ * none, and the others are a sample of the rest. */
 static void equal_probabilities_are_a_simple_random_sample(void **state)
 {
     (void)state;

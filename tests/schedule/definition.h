@@ -4,13 +4,14 @@
  * - A unit keeps its stratum where strata are declared with their sizes and design variables are public. The strata of a design
  *   that is known by its weights alone are nobody's promise.
  * - It keeps its cluster where the design counts clusters and design variables are public.
- * - Of a unit with an `id` and more rows than are kept, a hash of what they contain says which ones are. That all of them have one
- *   stratum and one cluster is declared; a row without any stratum contradicts nothing that is counted before the charge, so that
- *   the row that is kept may be such a one. Quantiles that a mechanism chooses do without that declaration (docs/quantiles.md).
+ * - Of a unit with an `id` and more rows than are kept, a hash of what they contain says which ones are. That all of them have
+ *   one stratum and one cluster is declared; a row without any stratum contradicts nothing that is counted before the charge,
+ *   so that the row that is kept may be such a one. Quantiles that a mechanism chooses do without that declaration
+ *   (docs/quantiles.md).
  * - It may be gone, or come, where the number of rows is not fixed: the design fixes none, some did not answer, the setting
  *   protects who answered, or strata and sizes are protected. Else another unit takes its place, of which everything may be
  *   missing.
- * - A unit whose probability in the frame is exactly 1 is in every sample of a fixed size, if all answer.                  */
+ * - A unit whose probability in the frame is exactly 1 is in every sample of a fixed size, if all answer. */
 #ifndef TESTS_SCHEDULE_DEFINITION_H
 #define TESTS_SCHEDULE_DEFINITION_H
 

@@ -425,8 +425,8 @@ static void rounding_of_levels(void **state)
     tamis_plan_free(plan);
 }
 
-/* What a table is for: the levels of one row, all together and in their unit, are its weight, whatever its answers and also if they
- * are missing; in tables for variances, w (w - 1), or (1 - n/N) w^2 n/(n-1) of its stratum. */
+/* What a table is for: the levels of one row, all together and in their unit, are its weight, whatever its answers and also if
+ * they are missing; in tables for variances, w (w - 1), or (1 - n/N) w^2 n/(n-1) of its stratum. */
 static void a_row_adds_its_weight(void **state)
 {
     (void)state;
@@ -524,8 +524,8 @@ static void listed_clusters_have_places_of_their_own(void **state)
     }
 }
 
-/* Noisy numbers are clamped so far out that all rows of a file fit below what is cut off: as many as the design draws, times those
- * that are kept of each unit. */
+/* Noisy numbers are clamped so far out that all rows of a file fit below what is cut off: as many as the design draws, times
+ * those that are kept of each unit. */
 static void limits_leave_room_for_all_rows(void **state)
 {
     (void)state;

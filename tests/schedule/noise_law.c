@@ -35,7 +35,8 @@ static void spread_is_that_of_the_law(void **state)
     tamis_number_free(wide);
 }
 
-/* P(X >= k), and variances of sums of noises, against sums over the law: beyond the scale at which the sums become integrals too. */
+/* P(X >= k), and variances of sums of noises, against sums over the law: beyond the scale at which the sums become integrals
+ * too. */
 static void tails_and_sums_are_those_of_the_law(void **state)
 {
     (void)state;
