@@ -95,6 +95,23 @@ static void amounts_have_limits(void **state)
     tamis_ledger_free(ledger);
 }
 
+/* Sums are the same if all three numbers are. */
+static void sums_differ_in_any_number(void **state)
+{
+    tamis_number *one = number_of("1"), *third = number_of("1/3"), *none = number_of("0");
+    tamis_number *const three[] = {one, third, none};
+    (void)state;
+    for (unsigned a = 0; a < 27; a++)
+        for (unsigned b = 0; b < 27; b++) {
+            const tmi_sums x = {.eps = three[a % 3], .delta = three[a / 3 % 3], .rho = three[a / 9]};
+            const tmi_sums y = {.eps = three[b % 3], .delta = three[b / 3 % 3], .rho = three[b / 9]};
+            assert_int_equal(tmi_sums_equal(&x, &y), a == b);
+        }
+    tamis_number_free(one);
+    tamis_number_free(third);
+    tamis_number_free(none);
+}
+
 /* Words round what was spent up and what is left down, also in rho. */
 static void words_are_rounded_to_the_safe_side(void **state)
 {
@@ -477,6 +494,7 @@ int main(void)
         IN_A_FOLDER(charges_add_up_exactly),
         IN_A_FOLDER(ends_are_rounded_to_the_safe_side),
         IN_A_FOLDER(amounts_have_limits),
+        cmocka_unit_test(sums_differ_in_any_number),
         IN_A_FOLDER(words_are_rounded_to_the_safe_side),
         IN_A_FOLDER(what_is_not_known_is_the_worst),
         IN_A_FOLDER(a_first_charge_may_be_refused),
