@@ -260,8 +260,8 @@ void tmi_complain_column(tmi_reader *reader, const tmi_value *value, const tamis
     bool key = value->key && strcmp(value->key, name) == 0; /* in a map from columns */
     void (*complain)(tmi_reader *, const tmi_value *, const char *, ...) = key ? tmi_complain_key : tmi_complain;
     if (nearest >= 0) {
-        complain(reader, value, "expected a column declared under `columns`; did you mean %s?", plan->columns[nearest].name);
+        complain(reader, value, "%s is not declared under `columns`; did you mean %s?", name, plan->columns[nearest].name);
     } else {
-        complain(reader, value, "expected a column declared under `columns`, e.g. %s", example);
+        complain(reader, value, "%s is not declared under `columns`; expected a column such as %s", name, example);
     }
 }
