@@ -140,6 +140,25 @@ typedef struct cli_paint {
 
 cli_paint cli_paint_for(FILE *stream);
 
+/* ---- files that are read ---- */
+
+/* A file that a command was given, or a copy of what came through standard input ("-") or a pipe. */
+typedef struct cli_input {
+    const char *path, *shown; /* to be opened; to be named in messages */
+    char folder[PATH_MAX], file[PATH_MAX + 32];
+} cli_input;
+
+/* Gives 0 or the exit code, after saying what is wrong. Close it whatever happens. */
+int cli_input_open(cli_input *in, const cli_call *call, const char *given);
+void cli_input_close(cli_input *in);
+
+/* An error about the copy becomes one about what was given. */
+void cli_input_name(const cli_input *in, tamis_error *err);
+
+/* "-": standard input where a file is read, standard output where one text is written (or /dev/stdout). */
+bool cli_is_dash(const char *path);
+bool cli_is_stdout(const char *path);
+
 /* ---- stdout ---- */
 
 /* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is an error; both give

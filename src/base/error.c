@@ -33,8 +33,7 @@ static size_t end_of(size_t at, int length)
     return length < 0 || (size_t)length >= TAMIS_ERROR_SIZE - at ? TAMIS_ERROR_SIZE : at + (size_t)length;
 }
 
-/* What is asked for in several places is complained about once: forgets the last item, bytes `at` to `end`, if an earlier one reads the
- * same. */
+/* What several places need is reported once: forgets the last item, bytes `at` to `end`, if an earlier one reads the same. */
 static void drop_repeated(tamis_error *err, size_t at, size_t end)
 {
     if (err->item_count == 0 || err->items[err->item_count - 1].begin != at) return;
