@@ -9,7 +9,7 @@ static int run(const cli_call *call)
     tamis_preview *preview = NULL;
     char *text = NULL;
     const tamis_detail detail = cli_value(call, "all") ? TAMIS_DETAIL_ALL : TAMIS_DETAIL_SHORT;
-    tamis_status status = tamis_plan_read(&plan, path, &err);
+    tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
     /* also of a release that the ledger refuses; JSON is one object, and that the error */
     if (preview && !(call->json && status != TAMIS_OK)) {
@@ -26,7 +26,7 @@ static int run(const cli_call *call)
     tamis_preview_free(preview);
     tamis_plan_free(plan);
     const int printed = text ? cli_print(text) : 0;
-    return status != TAMIS_OK ? cli_failed(&err, path) : printed;
+    return status != TAMIS_OK ? cli_failed(&err, cli_is_dash(path) ? CLI_STDIN : path) : printed;
 }
 
 const cli_command cli_command_check = {
@@ -41,12 +41,14 @@ const cli_command cli_command_check = {
              "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
              "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
              "refusal alone.\n\n" CLI_ABOUT_PLANS,
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: what to release, and how it is protected"}},
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
+                  .help = "the plan: what to release, and how it is protected; -: standard input"}},
     .options = {{"all",
                  .help = "give each statistic, table, stratum and column its own line; by default, similar ones share a line"},
                 {"compare",
                  .help = "instead: errors under this plan, with each statistic measured by itself, with the other law of "
-                         "noise, and with twice the budget"}},
+                         "noise, and with twice the budget"},
+                CLI_LEDGER_OPTION},
     .examples = {{"tamis check plan.yaml", "how wrong will the numbers be?"},
                  {"tamis check plan.yaml --compare", "what does measuring everything together gain?"},
                  {"tamis check plan.yaml --json", "the same for a program"}},

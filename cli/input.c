@@ -11,10 +11,18 @@
 #include "cli.h"
 
 #define BLOCK ((size_t)1 << 16)
+#define PLAN_BYTES ((size_t)1 << 20) /* of a plan at most */
 
 bool cli_is_dash(const char *path) { return path && strcmp(path, "-") == 0; }
 
 bool cli_is_stdout(const char *path) { return cli_is_dash(path) || (path && strcmp(path, "/dev/stdout") == 0); }
+
+/* Of what is not there, and of a folder, the library says so. */
+bool cli_is_piped(const char *path)
+{
+    struct stat facts;
+    return cli_is_dash(path) || (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode));
+}
 
 /* How the name of a file must end for the library, by how its content begins; everything else is CSV, or needs no name. */
 static const char *ending_of(const char *bytes, size_t length)
@@ -84,11 +92,9 @@ static tamis_status copy(cli_input *in, int from, char *block, cli_progress *pro
 
 int cli_input_open(cli_input *in, const cli_call *call, const char *given)
 {
-    struct stat facts;
     const bool dash = cli_is_dash(given);
-    *in = (cli_input){.shown = dash ? "standard input" : given, .path = given};
-    /* what is not there, a folder and a file are for the library to say or to read */
-    if (!dash && (stat(given, &facts) != 0 || S_ISREG(facts.st_mode) || S_ISDIR(facts.st_mode))) return 0;
+    *in = (cli_input){.shown = dash ? CLI_STDIN : given, .path = given};
+    if (!cli_is_piped(given)) return 0;
     tamis_error err = {0};
     tamis_status status = TAMIS_OK;
     char *block = malloc(BLOCK);
@@ -107,6 +113,28 @@ int cli_input_open(cli_input *in, const cli_call *call, const char *given)
     if (status == TAMIS_OK) return 0;
     cli_input_close(in);
     return cli_failed(&err, NULL);
+}
+
+static tamis_status read_text(tamis_plan **plan, const char *path, tamis_error *err)
+{
+    FILE *file = cli_is_dash(path) ? stdin : fopen(path, "re");
+    char *text = malloc(PLAN_BYTES + 1);
+    tamis_status status = TAMIS_OK;
+    if (!file) status = fail(err, path, strerror(errno));
+    else if (!text) status = fail(err, path, "out of memory");
+    const size_t length = status == TAMIS_OK ? fread(text, 1, PLAN_BYTES + 1, file) : 0; /* one byte too many is said so */
+    if (status == TAMIS_OK && ferror(file)) status = fail(err, path, strerror(errno));
+    if (status == TAMIS_OK) status = tamis_plan_read_text(plan, CLI_STDIN, text, length, err);
+    if (file && file != stdin) fclose(file);
+    free(text);
+    return status;
+}
+
+tamis_status cli_plan_read(tamis_plan **plan, const cli_call *call, const char *path, tamis_error *err)
+{
+    const char *ledger = cli_value(call, "ledger");
+    tamis_status status = cli_is_piped(path) ? read_text(plan, path, err) : tamis_plan_read(plan, path, err);
+    return status == TAMIS_OK && ledger ? tamis_plan_set_ledger(*plan, ledger, err) : status;
 }
 
 void cli_input_close(cli_input *in)

@@ -95,6 +95,25 @@ def requests_are_answered():
 
 
 @case
+def plans_are_read():
+    """Files that a plan from a pipe names are relative to the current folder; its release needs a name."""
+    plan = (API / "plan.yaml").read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        for file in ("plan.yaml", "apisrs.csv"):
+            shutil.copy(API / file, folder)
+        for command in ("check", "estimate"):
+            wanted = tamis(command, "plan.yaml", "--json", cwd=folder)
+            for done in ways([command, "WHERE", "--json"], plan, cwd=folder):
+                assert (done.returncode, done.stdout) == (OK, wanted.stdout), done
+        for number, done in enumerate(ways(["release", "WHERE", "--out", "published", "--json"], plan, cwd=folder)):
+            assert done.returncode == OK and json.loads(done.stdout)["ledger"].get("repeated", False) == (number > 0), done
+            shutil.rmtree(pathlib.Path(folder, "published"))
+        is_usage_error(tamis("release", "-", cwd=folder, input=plan), "--out: expected the output folder")
+        wrong = tamis("check", "-", cwd=folder, input=plan.replace("epsilon: 6", "epsilon: -6"))
+        assert wrong.returncode == INVALID and re.match(r"standard input:\d+:\d+: privacy.epsilon: ", wrong.stderr), wrong
+
+
+@case
 def what_is_wrong_names_what_was_given():
     """Not the copy that was read."""
     done = tamis("tally", "-", "--lie", "1/4", "--json", input="a\n1\n3\n")
