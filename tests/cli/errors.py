@@ -97,6 +97,18 @@ class Place(folder_with_plan):
 
 
 @case
+def a_complete_column_has_one_range():
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign:\n  pps: {method: sampford, probability: p, sample: 3, frame: frame.csv}\n"
+            "privacy: {unit: business, id: id, epsilon: 1}\ncolumns:\n  turnover: {from: 0, to: {times: 1.5, of: size}, step: 1, missing: none}\n"
+            "statistics: [{total: turnover}]\n")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "plan.yaml").write_text(plan)
+        done = tamis("check", "plan.yaml", cwd=folder)
+    assert done.returncode == INVALID and done.stderr.startswith("plan.yaml:8:69: columns.turnover.missing: expected leave_out, or the value"), done
+    assert "each unit has a range of its own" in done.stderr, done
+
+
+@case
 def what_is_missing_is_named_once():
     """A column that is used as itself, as groups of it and in a condition; of a plan, the column that is not declared."""
     plan = PLAN[:PLAN.index("statistics:")].replace("enroll:", "enrol:") + (
@@ -198,7 +210,7 @@ def stdin_that_cannot_be_read_is_json_unless_an_answer_was_printed():
     folder = os.open("/", os.O_RDONLY)
     error = json_error(tamis("compute", "--json", stdin=folder))
     os.close(folder)
-    assert error["code"] == "system" and error["message"] == "cannot read from stdin", error
+    assert error["code"] == "system" and error["message"] == "standard input: cannot be read", error
     leader, follower = pty.openpty()  # whoever reads the leader gets an error once the follower is closed
     os.write(follower, b"{}\n")
     os.close(follower)

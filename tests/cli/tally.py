@@ -96,6 +96,14 @@ def whole_reports_for_people():
 
 
 @case
+def an_estimate_outside_the_possible_range_is_marked():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", files={"reports.csv": "smoker,drinker\n" + "1,0\n" * 25 + "1,1\n" * 25})
+    assert re.search(r"^smoker +50 +1\.5\d* +[\d.]+ +[\d.]+ to 1\.\d+ \*$", done.stdout, re.M), done.stdout
+    assert re.search(r"^drinker .* to [\d.]+$", done.stdout, re.M) and "* this estimate is outside" in done.stdout, done.stdout
+
+
+@case
 def the_questionnaire_states_the_epsilon_that_its_command_prints():
     text = (TOP / "examples" / "questionnaire" / "README.md").read_text()
     page = (TOP / "examples" / "questionnaire" / "index.html").read_text()

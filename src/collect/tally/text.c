@@ -26,6 +26,7 @@ static void put_table(tmi_text *text, const tmi_tally_results *r)
 {
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     const bool grouped = r->asked.groups > 0;
+    bool outside = false;
     tmi_text_table table;
     tmi_table_init(&table, grouped ? 6 : 5, align);
     char heading[CELL], percent[CELL];
@@ -43,17 +44,20 @@ static void put_table(tmi_text *text, const tmi_tally_results *r)
     for (size_t j = 0; j < r->tally->bits; j++) {
         const tamis_tally_share *s = &r->shares[j];
         const int decimals = s->se > 0 ? tmi_decimals_of(s->se) + 1 : 4;
-        char ones[CELL], estimate[CELL], se[CELL], lower[CELL], upper[CELL], interval[2 * CELL + 4], consistent[CELL] = "";
+        char ones[CELL], estimate[CELL], se[CELL], lower[CELL], upper[CELL], interval[2 * CELL + 8], consistent[CELL] = "";
         put_cell(ones, &table, (double)r->tally->ones[j], 0);
         put_cell(estimate, &table, s->estimate, decimals);
         put_cell(se, &table, s->se, decimals);
         put_cell(lower, &table, s->lower, decimals);
         put_cell(upper, &table, s->upper, decimals);
         if (!isnan(s->consistent)) put_cell(consistent, &table, s->consistent, decimals);
-        snprintf(interval, sizeof interval, "%s to %s", lower, upper);
+        const bool out = s->estimate < 0 || s->estimate > 1;
+        outside = outside || out;
+        snprintf(interval, sizeof interval, "%s to %s%s", lower, upper, out ? " *" : "");
         tmi_table_row(&table, (const char *const[]){r->tally->names[j], ones, estimate, se, interval, consistent});
     }
     tmi_table_write(text, &table);
+    if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values: rely on the interval\n");
     text->failed = text->failed || table.failed;
     tmi_table_clear(&table);
 }
