@@ -162,7 +162,7 @@ static void put_columns(tmi_text *yaml, const tmi_header *h)
         "\n# What is public about each column that is used; delete the others. Take bounds and values from the questionnaire or "
         "from\n# regulations, never from the data. Values outside the bounds count as the nearest bound.\n"
         "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}; typical: 600 adds a public guess of the mean\n"
-        "#   a category: {values: [a, b, c]}\n"
+        "#   a category: {values: [a, b, c]}, or {values: {file: codes.csv}}\n"
         "# label is what the report calls the column.\n");
     if (!types)
         tmi_text_put(
