@@ -9,6 +9,10 @@ static int run(const cli_call *call)
     tamis_preview *preview = NULL;
     char *text = NULL;
     const tamis_detail detail = cli_value(call, "all") ? TAMIS_DETAIL_ALL : TAMIS_DETAIL_SHORT;
+    unsigned threads; /* nothing is read here, but a wrong value would stop the release */
+    uint64_t memory;
+    const int usage = cli_resources(&threads, &memory, call);
+    if (usage != 0) return usage;
     tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
     /* also of a release that the ledger refuses; JSON is one object, and that the error */
@@ -51,7 +55,9 @@ const cli_command cli_command_check = {
                 {"compare",
                  .help = "instead: errors under this plan, with each statistic measured by itself, with the other law of "
                          "noise, and with twice the budget"},
-                CLI_LEDGER_OPTION},
+                CLI_LEDGER_OPTION,
+                {"threads", "N", .help = "as for release; nothing is read here, so this is only checked"},
+                {"memory", "SIZE", .help = "likewise"}},
     .examples = {{"tamis check plan.yaml", "how wrong will the numbers be?"},
                  {"tamis check plan.yaml --compare", "what does measuring everything together gain?"},
                  {"tamis check plan.yaml --json", "the same for a program"}},

@@ -199,6 +199,18 @@ void cli_progress_end(cli_progress *progress); /* the bar disappears */
 /* A step between two calls of the library: SYSTEM once the user wants to stop. */
 tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
+/* --threads and --memory of commands that read rows. Gives 0 or CLI_USAGE. */
+/* clang-format off */
+#define CLI_RESOURCE_OPTIONS                                                                                                       \
+    {"threads", "N", .help = "threads that read the rows; default: as many as there are processors"},                             \
+    {                                                                                                                              \
+        "memory", "SIZE",                                                                                                          \
+            .help = "memory that reading may take, such as 2GB or 500MB; default: three quarters of what the machine, or the "     \
+                    "container that this runs in, has. PostgreSQL uses its own"                                                    \
+    }
+/* clang-format on */
+int cli_resources(unsigned *threads, uint64_t *memory, const cli_call *call);
+
 /* --engine, whose names were checked with the command line. */
 /* clang-format off */
 #define CLI_ENGINE_OPTION                                              \

@@ -11,6 +11,8 @@ static int run(const cli_call *call)
     cli_progress progress;
     tamis_estimate_options options = {.engine = cli_engine(call), .watch = {cli_progress_step, &progress}};
 
+    const int usage = cli_resources(&options.threads, &options.memory, call);
+    if (usage != 0) return usage;
     tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) {
         cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
@@ -35,7 +37,7 @@ const cli_command cli_command_estimate = {
              "other survey software.",
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
                   .help = "the plan: statistics, source and design; -: standard input"}},
-    .options = {CLI_ENGINE_OPTION},
+    .options = {CLI_ENGINE_OPTION, CLI_RESOURCE_OPTIONS},
     .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency only"},
                  {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"}},
     .run = run,

@@ -10,7 +10,10 @@ static int print(const cli_call *call, const tamis_statistic *statistic)
     char *text;
     const tamis_status status = call->json ? tamis_statistic_json(&text, statistic, &err)
                                            : tamis_statistic_text(&text, statistic, &err);
-    return status == TAMIS_OK ? cli_print(text) : cli_failed(&err, NULL);
+    if (status != TAMIS_OK) return cli_failed(&err, NULL);
+    const int code = cli_print(text);
+    if (code != 0) cli_remark(call, "the answer is charged and kept: the same command prints it again and costs nothing");
+    return code;
 }
 
 int cli_quantile_wrong(const cli_call *call, const tamis_error *err)

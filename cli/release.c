@@ -64,11 +64,12 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     tamis_release_options options = {.engine = cli_engine(call),
                                      .watch = {cli_progress_step, &progress},
                                      .ledger = ledger,
-                                     .again = cli_value(call, "again") != NULL,
+                                     .repeat = cli_value(call, "again") ? TAMIS_REPEAT_PAID : TAMIS_REPEAT_IF_SAME_VERSION,
                                      .new_account = cli_value(call, "new-account"),
                                      .sign = cli_value(call, "sign")};
 
-    int code = folder ? cli_check_new(call, folder, "release", "folder") : TAMIS_OK;
+    int code = cli_resources(&options.threads, &options.memory, call);
+    if (code == 0 && folder) code = cli_check_new(call, folder, "release", "folder");
     if (code != TAMIS_OK) return code;
     tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK && !folder && cli_is_piped(path)) {
@@ -124,7 +125,8 @@ const cli_command cli_command_release = {
                 {"sign", "NAME.key", .files = CLI_ANY_FILES,
                  .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
                 CLI_LEDGER_OPTION,
-                CLI_ENGINE_OPTION},
+                CLI_ENGINE_OPTION,
+                CLI_RESOURCE_OPTIONS},
     .examples = {{"tamis release plan.yaml", "write the folder plan-release"},
                  {"tamis release plan.yaml --out june --json", "for a program; write the folder june"},
                  {"tamis key create agency && tamis release plan.yaml --sign agency.key", "and sign it"}},

@@ -34,40 +34,18 @@ static int read_whole(int64_t *value, const cli_call *call, const char *option)
     return cli_wrong_usage(call->command, "--%s must be a whole number, at least 1", option);
 }
 
-/* Writes the requested files; the results are printed afterwards. */
-static int save(const cli_call *call, const tamis_tally *tally)
-{
-    tamis_error err = {0};
-    const char *counts = cli_value(call, "save"), *shuffled = cli_value(call, "shuffle");
-    if (counts && tamis_tally_save(tally, counts, &err) != TAMIS_OK) return cli_failed(&err, NULL);
-    if (shuffled && tamis_tally_shuffle(tally, shuffled, &err) != TAMIS_OK) return cli_failed(&err, NULL);
-    return 0;
-}
-
-/* Charges the account and writes the folder before anything is printed. */
-static int publish(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
-                   const tamis_tally_publication *publication)
-{
-    tamis_error err = {0};
-    if (!publication->folder && !publication->ledger) return 0;
-    if (tamis_tally_publish(tally, question, publication, &err) != TAMIS_OK) return cli_failed(&err, NULL);
-    if (publication->folder) cli_remark(call, "the results are in %s", publication->folder);
-    return 0;
-}
-
+/* Everything is charged, kept and written before anything is printed. */
 static int show(const cli_call *call, const tamis_tally *tally, const tamis_tally_question *question,
                 const tamis_tally_publication *publication)
 {
     tamis_error err = {0};
     char *text = NULL;
-    tamis_status status = call->json               ? tamis_tally_json(&text, tally, question, &err)
-                          : cli_value(call, "csv") ? tamis_tally_csv(&text, tally, question, &err)
-                                                   : tamis_tally_text(&text, tally, question, &err);
-    if (status != TAMIS_OK) return cli_failed(&err, NULL);
-    int code = publish(call, tally, question, publication);
-    if (code == 0) code = save(call, tally);
-    if (code == 0) return cli_print(text);
-    tamis_free(text);
+    if (tamis_tally_publish(&text, tally, question, publication, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    if (publication->folder) cli_remark(call, "the results are in %s", publication->folder);
+    const int code = cli_print(text);
+    if (code != 0 && publication->ledger)
+        cli_remark(call, "the tally is charged and kept in %s: with --repeat free the same command prints it and costs nothing",
+                   publication->ledger);
     return code;
 }
 
@@ -187,7 +165,12 @@ static int run(const cli_call *call)
                                      .table = cli_value(call, "table") != NULL};
     question.confidence = n.confidence;
     question.delta = n.delta;
-    const tamis_tally_publication publication = {.folder = cli_value(call, "out"),
+    const tamis_tally_publication publication = {.form = call->json               ? TAMIS_TALLY_JSON
+                                                         : cli_value(call, "csv") ? TAMIS_TALLY_CSV
+                                                                                  : TAMIS_TALLY_TEXT,
+                                                 .save = cli_value(call, "save"),
+                                                 .shuffle = cli_value(call, "shuffle"),
+                                                 .folder = cli_value(call, "out"),
                                                  .sign = cli_value(call, "sign"),
                                                  .ledger = cli_value(call, "ledger"),
                                                  .survey = cli_value(call, "survey"),

@@ -80,12 +80,12 @@ TAMIS_API const char *tamis_outline_design(const tamis_outline *outline);
 /* The name of the stratum with this number, from 0; NULL if it has none. */
 TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t stratum);
 
-/* The bounds of a column: from and to of a number, 0 and 1 of a category, which is counted.
+/* The values of a column: from, to and step of a number; 0, 1 and 1 of a category, which is counted.
  *
- * Gives    new numbers that the caller frees; NULL on failure.
- * Errors   INVALID (no such column, no bounds), SYSTEM (memory).                                                     */
-TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
-                                           const char *column, tamis_error *err);
+ * Gives    new numbers that the caller frees; NULL on failure, and *step is NULL if the column has none.
+ * Errors   INVALID (no such column, no bounds, one for each stratum), SYSTEM (memory).                               */
+TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, tamis_number **step,
+                                           const tamis_outline *outline, const char *column, tamis_error *err);
 
 TAMIS_END
 

@@ -48,7 +48,7 @@ static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_r
                    .c = r->calibration,
                    .statistic = statistic,
                    .groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
-                   .levels = tmi_control_cells(s),
+                   .levels = tmi_control_levels(&s->workload),
                    .copies = family->copies,
                    .f = tmi_form_moments_of(&s->plan->statistics[statistic])};
     const size_t each = x->groups * x->levels * TMI_MOMENTS;
@@ -78,10 +78,14 @@ static bool is_in_stratum(const crossed *x, size_t group, size_t copy)
     return !x->s->workload.apart || stratum == SIZE_MAX || stratum == copy;
 }
 
+/* The stratum whose table a copy is; 0 where strata are measured together. */
+static size_t stratum_of(const crossed *x, size_t copy) { return x->s->workload.apart ? copy : 0; }
+
+static size_t cell_at(const crossed *x, size_t copy, size_t level) { return tmi_control_cell(x->c, stratum_of(x, copy), level); }
+
 static double weight_of(const crossed *x, size_t copy)
 {
-    return tmi_main_family(x->s) == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[x->s->workload.apart ? copy : 0])
-                                                  : 1;
+    return tmi_main_family(x->s) == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[stratum_of(x, copy)]) : 1;
 }
 
 static double gamma_of(const crossed *x, size_t moment, size_t cell)
@@ -97,7 +101,7 @@ static void set_values(tmi_group_sums *z, crossed *x, size_t group)
     memset(x->sums, 0, cells * TMI_MOMENTS * sizeof *x->sums);
     for (size_t copy = 0; copy < x->copies; copy++)
         for (size_t l = 0; is_in_stratum(x, group, copy) && l < x->levels; l++) {
-            const size_t cell = x->c->cell_of[l];
+            const size_t cell = cell_at(x, copy, l);
             for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++)
                 x->sums[m * cells + cell] += weight_of(x, copy) * moments_at(x, copy, group, l)[m];
         }
@@ -130,20 +134,21 @@ static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const cr
     tamis_status status = TAMIS_OK;
     const tmi_plan_statistic *t = &x->s->plan->statistics[x->statistic];
     *p = (tmi_moment_parts){.gaussian = x->s->gaussian};
-    tmi_control_reads_reset(o);
-    for (size_t l = 0; l < x->levels; l++) {
-        const size_t cell = x->c->cell_of[l];
-        for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++) {
-            const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
-            if ((of_x && !t->column) || (of_y && !t->second)) continue;
-            tmi_control_moment(o, m, m, l, x->c->factors[cell]);
-            tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
+    for (size_t copy = 0; copy < x->copies; copy++) {
+        if (!is_in_stratum(x, group, copy)) continue;
+        tmi_control_reads_reset(o);
+        for (size_t l = 0; l < x->levels; l++) {
+            const size_t cell = cell_at(x, copy, l);
+            for (size_t m = 0; cell != SIZE_MAX && m < TMI_MOMENTS; m++) {
+                const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
+                if ((of_x && !t->column) || (of_y && !t->second)) continue;
+                tmi_control_moment(o, m, m, l, x->c->factors[cell]);
+                tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
+            }
         }
+        TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_family(x->s), x->statistic, o, group, stratum_of(x, copy),
+                                        weight_of(x, copy), err));
     }
-    for (size_t copy = 0; copy < x->copies; copy++)
-        if (is_in_stratum(x, group, copy))
-            TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_family(x->s), x->statistic, o, group,
-                                            x->s->workload.apart ? copy : 0, weight_of(x, copy), err));
     set_covariance(n, p);
 
 done:
@@ -172,9 +177,8 @@ static void put_squares(tmi_control_reads *o, const crossed *x, size_t level, do
 }
 
 /* The residuals themselves, times their factors. */
-static void put_residuals(tmi_control_reads *o, const crossed *x, size_t level)
+static void put_residuals(tmi_control_reads *o, const crossed *x, size_t level, size_t cell)
 {
-    const size_t cell = x->c->cell_of[level];
     const double g = x->c->factors[cell];
     tmi_control_moment(o, OF_X, x->f.x, level, g);
     tmi_control_rows(o, OF_X, level, -g * gamma_of(x, x->f.x, cell));
@@ -213,17 +217,17 @@ static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control
     tamis_status status = TAMIS_OK;
     tmi_control_reads_reset(o);
     for (size_t l = 0; l < x->levels; l++) {
-        const size_t cell = x->c->cell_of[l];
+        const size_t cell = cell_at(x, copy, l);
         if (cell == SIZE_MAX) continue;
         const double g = x->c->factors[cell], px = gamma_of(x, f->x, cell), py = gamma_of(x, f->y, cell);
         put_squares(o, x, l, p.a * g * g, px, py);
-        put_residuals(o, x, l);
+        put_residuals(o, x, l, cell);
     }
     const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
     z->form.xx += value_of(x, o, AA, copy, group);
     z->form.xy -= value_of(x, o, AB, copy, group) / 2;
     z->form.yy += value_of(x, o, BB, copy, group);
-    TMI_TRY(tmi_control_reads_parts(&parts, x->s, family, x->statistic, o, group, x->s->workload.apart ? copy : 0, 1, err));
+    TMI_TRY(tmi_control_reads_parts(&parts, x->s, family, x->statistic, o, group, stratum_of(x, copy), 1, err));
     double vx = 0, vy = 0, vxy = 0;
     for (size_t k = 0; k < parts.count; k++) {
         double *slopes = parts.list[k].factor, v = variance_of(&parts, &parts.list[k]), fx = slopes[OF_X], fy = slopes[OF_Y];
@@ -266,7 +270,7 @@ static tamis_status add_groups(tmi_group_sums *z, const crossed *x, tmi_control_
     tamis_status status;
     tmi_control_reads_reset(o);
     for (size_t l = 0; l < x->levels; l++)
-        if (x->c->cell_of[l] != SIZE_MAX) put_residuals(o, x, l);
+        if (cell_at(x, 0, l) != SIZE_MAX) put_residuals(o, x, l, cell_at(x, 0, l));
     TMI_TRY(tmi_control_reads_determined(&of_x, x->s, TMI_GROUPED, x->statistic, o, OF_X, group, err));
     TMI_TRY(tmi_control_reads_determined(&of_y, x->s, TMI_GROUPED, x->statistic, o, OF_Y, group, err));
     if (!of_x || !of_y || p->lonely) {

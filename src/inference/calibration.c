@@ -13,24 +13,31 @@
  * of the order of the square of one over it, would be a considerable part of its error. */
 #define LEAST_CERTAIN 4
 
-/* The control cell of a level: the values of the control columns that its classes belong to; SIZE_MAX: a column has none. */
-static size_t cell_of_level(const tmi_schedule *s, size_t level)
+/* The control cell of a level in the table of a stratum: the values of the control columns that its classes belong to;
+ * SIZE_MAX: a column has none. */
+static size_t cell_of_level(const tmi_schedule *s, size_t stratum, size_t level)
 {
     const tmi_workload *w = &s->workload;
-    const tmi_origin *o = &w->origins[w->control_axis];
+    static const tmi_origin none;
+    const tmi_origin *o = w->control_axis == SIZE_MAX ? &none : &w->origins[w->control_axis];
     size_t own[TMI_MAX_CROSSED], cell = 0;
     for (size_t k = o->classes_count; k-- > 0; level /= tmi_classes_levels(&w->classes[o->classes[k]]))
         own[k] = level % tmi_classes_levels(&w->classes[o->classes[k]]);
     for (size_t i = 0; i < s->control_count; i++) {
         const tmi_plan_column *column = s->controls[i];
+        size_t value = 0, k = 0;
+        if (w->apart && column == s->plan->design.by) {
+            cell = cell * column->value_count + stratum;
+            continue;
+        }
         const tmi_question q = tmi_question_by(column);
         const size_t classes = tmi_workload_find(w, &q);
-        size_t value = 0, k = 0;
-        while (o->classes[k] != classes) k++;
+        while (k < o->classes_count && o->classes[k] != classes) k++;
+        const size_t class = k < o->classes_count ? own[k] : 0; /* a column with a single class has no axis */
         for (; value < column->value_count; value++) {
             size_t first, end;
             tmi_classes_of_value(&first, &end, &w->classes[classes], column, value);
-            if (own[k] >= first && own[k] < end) break;
+            if (class >= first && class < end) break;
         }
         if (value == column->value_count) return SIZE_MAX;
         cell = cell * column->value_count + value;
@@ -38,19 +45,23 @@ static size_t cell_of_level(const tmi_schedule *s, size_t level)
     return cell;
 }
 
+static size_t tables_of(const tmi_schedule *s) { return s->workload.apart ? s->sampling.strata : 1; }
+
+static double weight_of(const tmi_schedule *s, size_t stratum)
+{
+    return tmi_main_family(s) == TMI_UNWEIGHED ? tmi_number_nearest(s->sampling.weight[stratum]) : 1;
+}
+
 /* The weighted counts of the control cells. */
 static tamis_status add_counts(double *counts, const tmi_calibration *c, const tmi_inference *r, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    const size_t levels = tmi_control_cells(s);
-    double *rows = tmi_alloc(levels, sizeof *rows);
+    double *rows = tmi_alloc(c->levels, sizeof *rows);
     if (!rows) return tmi_fail_memory(err);
-    for (size_t copy = 0; copy < r->main.copies; copy++) {
-        const bool unweighed = tmi_main_family(s) == TMI_UNWEIGHED;
-        const double weight = unweighed ? tmi_number_nearest(s->sampling.weight[s->workload.apart ? copy : 0]) : 1;
-        tmi_reconstruct_rows(rows, &r->main, copy, s->workload.control_axis);
-        for (size_t l = 0; l < levels; l++)
-            if (c->cell_of[l] != SIZE_MAX) counts[c->cell_of[l]] += weight * rows[l];
+    for (size_t h = 0; h < tables_of(s); h++) {
+        tmi_reconstruct_rows(rows, &r->main, h, s->workload.control_axis);
+        for (size_t l = 0; l < c->levels; l++)
+            if (tmi_control_cell(c, h, l) != SIZE_MAX) counts[tmi_control_cell(c, h, l)] += weight_of(s, h) * rows[l];
     }
     tmi_free(rows);
     return TAMIS_OK;
@@ -59,23 +70,20 @@ static tamis_status add_counts(double *counts, const tmi_calibration *c, const t
 /* The variance of the noise of the estimate of a public count. */
 static tamis_status variance_of(double *variance, const tmi_calibration *c, const tmi_schedule *s, size_t total, tamis_error *err)
 {
-    const size_t levels = tmi_control_cells(s), strata = s->workload.apart ? s->sampling.strata : 1;
-    tmi_parts_of_effects parts = {0};
-    double *vector = tmi_alloc(levels, sizeof *vector), weights = 0;
+    double *vector = tmi_alloc(c->levels, sizeof *vector);
+    tamis_status status = TAMIS_OK;
     if (!vector) return tmi_fail_memory(err);
-    for (size_t l = 0; l < levels; l++)
-        vector[l] = c->cell_of[l] == SIZE_MAX ? 0 : c->variables[c->cell_of[l] * c->totals + total];
-    const tmi_combination sum = {.family = tmi_main_family(s),
-                                 .axes = {s->workload.control_axis},
-                                 .axis_count = 1,
-                                 .term_count = 1,
-                                 .scale = {1},
-                                 .vectors = {{vector}}};
-    tamis_status status = tmi_effects_parts(&parts, &s->effects, &sum, err);
-    for (size_t h = 0; h < strata; h++)
-        weights += tmi_main_family(s) == TMI_UNWEIGHED ? pow(tmi_number_nearest(s->sampling.weight[h]), 2) : 1;
-    if (status == TAMIS_OK) *variance = weights * tmi_effects_variance(&s->effects, &parts);
-    tmi_parts_of_effects_clear(&parts);
+    for (size_t h = 0; h < tables_of(s) && status == TAMIS_OK; h++) {
+        tmi_parts_of_effects parts = {0};
+        for (size_t l = 0; l < c->levels; l++) {
+            const size_t cell = tmi_control_cell(c, h, l);
+            vector[l] = cell == SIZE_MAX ? 0 : c->variables[cell * c->totals + total];
+        }
+        const tmi_combination sum = tmi_control_rows_of(s, tmi_main_family(s), vector);
+        status = tmi_effects_parts(&parts, &s->effects, &sum, err);
+        if (status == TAMIS_OK) *variance += pow(weight_of(s, h), 2) * tmi_effects_variance(&s->effects, &parts);
+        tmi_parts_of_effects_clear(&parts);
+    }
     tmi_free(vector);
     return status;
 }
@@ -104,12 +112,14 @@ tamis_status tmi_calibration_make(tmi_calibration *c, const tmi_inference *r, ta
     bool certain = false;
     tamis_status status = TAMIS_OK;
     *c = (tmi_calibration){0};
-    if (!s->calibrated || s->workload.control_axis == SIZE_MAX) return TAMIS_OK;
+    if (!s->calibrated) return TAMIS_OK;
     TMI_TRY(tmi_calibration_room(c, &totals, s, err));
     counts = tmi_alloc(c->cells, sizeof *counts);
-    c->cell_of = tmi_alloc(tmi_control_cells(s), sizeof *c->cell_of);
+    c->levels = tmi_control_levels(&s->workload);
+    c->cell_of = tmi_alloc(tables_of(s) * c->levels, sizeof *c->cell_of);
     if (!counts || !c->cell_of) TMI_TRY(tmi_fail_memory(err));
-    for (size_t l = 0; l < tmi_control_cells(s); l++) c->cell_of[l] = cell_of_level(s, l);
+    for (size_t h = 0; h < tables_of(s); h++)
+        for (size_t l = 0; l < c->levels; l++) c->cell_of[h * c->levels + l] = cell_of_level(s, h, l);
     TMI_TRY(add_counts(counts, c, r, err));
     TMI_TRY(are_certain(&certain, c, s, counts, err));
     if (certain) TMI_TRY(tmi_calibration_solve(&c->met, c, counts, totals, err));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "schedule/controls.h"
 
 tamis_status tmi_control_reads_make(tmi_control_reads *o, size_t levels, tamis_error *err)
 {
@@ -65,9 +66,7 @@ tamis_status tmi_control_reads_parts(tmi_moment_parts *parts, const tmi_schedule
     }
     for (size_t i = 0; i < TMI_CONTROL_READS; i++) {
         if (!o->rows_used[i]) continue;
-        counts[i] = (tmi_combination){
-            .family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
-        counts[i].vectors[0][0] = o->of_rows + i * o->levels;
+        counts[i] = tmi_control_rows_of(s, family, o->of_rows + i * o->levels);
         reads[count++] = (tmi_read){&counts[i], i};
     }
     TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
@@ -86,9 +85,8 @@ tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *
     for (size_t m = 0; m <= TMI_MOMENTS; m++) {
         double one[TMI_MOMENTS] = {0};
         tmi_moment_sum sum = {0};
-        tmi_combination rows = {.family = family, .axes = {w->control_axis}, .axis_count = 1, .term_count = 1, .scale = {1}};
+        const tmi_combination rows = tmi_control_rows_of(s, family, o->of_rows + output * o->levels);
         tmi_parts_of_effects parts = {0};
-        rows.vectors[0][0] = o->of_rows + output * o->levels;
         if (m < TMI_MOMENTS ? !o->used[output][m] : !o->rows_used[output]) continue;
         if (m < TMI_MOMENTS) one[m] = 1;
         if (m < TMI_MOMENTS)

@@ -73,7 +73,7 @@ static tamis_status add_units(double *units, const tmi_inference *r, size_t i, s
 {
     const tmi_schedule *s = r->schedule;
     const tmi_reconstruction *rows = r->rows.schedule ? &r->rows : &r->main;
-    const size_t controls = tmi_control_cells(s);
+    const size_t controls = tmi_control_levels(&s->workload);
     double *moments = tmi_alloc(count * controls, TMI_MOMENTS * sizeof *moments);
     tamis_status status = TAMIS_OK;
     if (!moments) return tmi_fail_memory(err);

@@ -33,7 +33,5 @@ tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *r
 /* The rows in each level of one axis, in a copy, among all rows. */
 void tmi_reconstruct_rows(double *rows, const tmi_reconstruction *reconstruction, size_t copy, size_t axis);
 
-/* Levels of the axis of calibration; 1 without. */
-size_t tmi_control_cells(const tmi_schedule *schedule);
 
 #endif

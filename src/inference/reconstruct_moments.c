@@ -17,11 +17,6 @@ typedef struct layout {
     size_t outer_count, cells;
 } layout;
 
-size_t tmi_control_cells(const tmi_schedule *s)
-{
-    return s->workload.control_axis == SIZE_MAX ? 1 : s->workload.axes[s->workload.control_axis].levels;
-}
-
 static const tmi_axis *axis_at(const layout *l, size_t place) { return &l->r->schedule->workload.axes[l->c->axes[place]]; }
 
 static bool is_outer(const layout *l, size_t place)
@@ -220,7 +215,8 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
 static tamis_status add_term(double *values, const layout *l, size_t copy, size_t statistic, size_t moment, tamis_error *err)
 {
     const tmi_schedule *s = l->r->schedule;
-    const size_t groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]), controls = tmi_control_cells(s);
+    const size_t groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
+                 controls = tmi_control_levels(&s->workload);
     group_levels g = {0};
     double *sums = tmi_alloc(l->cells, sizeof *sums);
     bool room = sums != NULL;
@@ -242,7 +238,7 @@ tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *r
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    const size_t count = (size_t)tmi_statistic_cells(t) * tmi_control_cells(s) * TMI_MOMENTS;
+    const size_t count = (size_t)tmi_statistic_cells(t) * tmi_control_levels(&s->workload) * TMI_MOMENTS;
     tamis_status status = TAMIS_OK;
     memset(values, 0, count * sizeof *values);
     for (size_t moment = 0; moment < TMI_MOMENTS; moment++) {
@@ -268,8 +264,12 @@ done:
 void tmi_reconstruct_rows(double *rows, const tmi_reconstruction *r, size_t copy, size_t axis)
 {
     const tmi_effects *e = &r->schedule->effects;
-    const tmi_axis *a = &r->schedule->workload.axes[axis];
     const size_t star = r->family * e->worlds;
+    if (axis == SIZE_MAX) {
+        rows[0] = r->centres[copy * e->star_count + star];
+        return;
+    }
+    const tmi_axis *a = &r->schedule->workload.axes[axis];
     for (size_t l = 0; l < a->levels; l++) rows[l] = r->centres[copy * e->star_count + star] / (double)a->levels;
     for (size_t i = 0; i < e->leaf_count; i++)
         for (size_t k = 0; e->leaves[i].star == star && e->leaves[i].axis == axis && k < e->leaves[i].contrasts; k++)

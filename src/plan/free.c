@@ -24,6 +24,7 @@ static void clear_column(const tmi_plan_column *column, size_t strata)
     tamis_number_free(column->step);
     tamis_number_free(column->typical);
     tamis_number_free(column->typical_sd);
+    tamis_number_free(column->typical_share);
     free_numbers(column->shares, column->value_count);
     for (size_t h = 0; column->by_stratum && h < strata; h++) {
         tamis_number_free(column->by_stratum[h].from);

@@ -84,10 +84,11 @@ void tmi_put_declared_column(tmi_json_out *out, const tamis_plan *plan, const tm
 {
     tmi_json_add_open(out, column->name, '{');
     put_declared(out, plan, column);
-    if (column->typical_sd || column->shares) {
+    if (column->typical_sd || column->typical_share || column->shares) {
         tmi_json_add_open(out, "typical", '{');
-        if (column->typical_sd) tmi_put_exact_field(out, "mean", column->typical);
+        tmi_put_exact_field(out, "mean", column->typical);
         tmi_put_exact_field(out, "sd", column->typical_sd);
+        tmi_put_exact_field(out, "share", column->typical_share);
         for (size_t i = 0; column->shares && i < column->value_count; i++)
             tmi_put_exact_field(out, column->values[i], column->shares[i]);
         tmi_json_close(out, '}');

@@ -87,6 +87,7 @@ struct tmi_plan_column {
     tmi_grid grid;
     tmi_plan_range *by_stratum;         /* NULL: the same everywhere; else one per stratum, each step a multiple of `step` */
     tamis_number *typical, *typical_sd; /* public guesses of mean and standard deviation; NULL if not given */
+    tamis_number *typical_share;        /* public guess of the share of units that have a value; NULL if not given */
     double *missing_codes;
     size_t missing_code_count;
     tamis_number

@@ -179,6 +179,14 @@ static void read_sd(tmi_reader *reader, const tmi_value *value, void *target)
         tmi_complain(reader, value, "expected a standard deviation above 0, e.g. 120");
 }
 
+static void read_share(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_plan_column *column = target;
+    if (tmi_read_exact(reader, value, &column->typical_share, "0.5") &&
+        (tmi_number_sign(column->typical_share) <= 0 || tmi_number_compare_int(column->typical_share, 1) > 0))
+        tmi_complain(reader, value, "expected a share above 0 and at most 1, e.g. 0.5");
+}
+
 /* No law on [from, to] with this mean has a larger variance than (mean - from) (to - mean). */
 static void check_sd(tmi_reader *reader, const tmi_value *value, const tmi_plan_column *column)
 {
@@ -194,15 +202,20 @@ static void check_sd(tmi_reader *reader, const tmi_value *value, const tmi_plan_
 
 void tmi_read_typical_number(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
-    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_mean, .required = "mean: 600"},
-                                        {.name = "sd", .read = read_sd}};
+    static const tmi_plan_key keys[] = {{.name = "mean", .read = read_mean},
+                                        {.name = "sd", .read = read_sd},
+                                        {.name = "share", .read = read_share}};
     if (value->kind != TMI_VALUE_MAP) {
         read_mean(reader, value, column);
         return;
     }
     size_t before = reader->count;
-    tmi_read_map(reader, value, keys, 2, "{mean: 600, sd: 120}", column);
-    if (reader->count == before && column->typical_sd) check_sd(reader, tmi_value_get(value, "sd"), column);
+    tmi_read_map(reader, value, keys, 3, "{mean: 600, sd: 120}", column);
+    const tmi_value *sd = tmi_value_get(value, "sd"), *share = tmi_value_get(value, "share");
+    if (!tmi_value_get(value, "mean") && (sd || !share)) tmi_complain_key(reader, value, "expected the key mean, e.g. mean: 600");
+    if (reader->count == before && sd) check_sd(reader, sd, column);
+    if (share && column->missing != TMI_LEAVE_OUT)
+        tmi_complain(reader, share, "expected no share of units with a value, since `missing` says that all have one");
 }
 
 void tmi_read_typical_shares(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)

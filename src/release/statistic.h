@@ -29,6 +29,7 @@ struct tamis_statistic {
     int64_t rows;   /* of the file; -1: not public, because neighbours differ in it */
     double *errors; /* rank errors, in records of the largest weight; infinite: not known */
     double *priors; /* the share of the answer's law that is the measure alone, at least; NaN: not known */
+    char *kept;     /* the answers, as the ledger has them */
     tmi_account account;
 };
 

@@ -162,15 +162,15 @@ done:
 #define BY_RESPONSE 0.3
 #define EXPLAINED 0.5
 
-/* 1 less and 1 more than that, in turn. */
+/* 1 less and 1 more than that, in turn; 1 where there is one level only. */
 static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
 {
-    const tmi_workload *w = &s->workload;
+    const size_t levels = tmi_control_levels(&s->workload);
     *vector = NULL;
-    if (!tmi_is_calibrated(s, statistic) || w->control_axis == SIZE_MAX) return TAMIS_OK;
-    *vector = tmi_alloc(w->axes[w->control_axis].levels, sizeof **vector);
+    if (!tmi_is_calibrated(s, statistic)) return TAMIS_OK;
+    *vector = tmi_alloc(levels, sizeof **vector);
     if (!*vector) return tmi_fail_memory(err);
-    for (size_t l = 0; l < w->axes[w->control_axis].levels; l++) (*vector)[l] = l % 2 == 0 ? 1 - differ : 1 + differ;
+    for (size_t l = 0; l < levels; l++) (*vector)[l] = levels == 1 ? 1 : l % 2 == 0 ? 1 - differ : 1 + differ;
     return TAMIS_OK;
 }
 
@@ -179,15 +179,24 @@ tamis_status tmi_expected_factors(double **factors, const tmi_schedule *s, size_
     return make_turns(factors, s, statistic, s->plan->design.nonresponse ? BY_RESPONSE : BY_CHANCE, err);
 }
 
+tmi_combination tmi_control_rows_of(const tmi_schedule *s, size_t family, const double *factors)
+{
+    const size_t axis = s->workload.control_axis;
+    tmi_combination rows = {.family = family, .term_count = 1, .scale = {1}};
+    if (axis == SIZE_MAX) {
+        rows.scale[0] = factors ? factors[0] : 0;
+        return rows;
+    }
+    rows.axes[0] = axis;
+    rows.axis_count = 1;
+    rows.vectors[0][0] = factors;
+    return rows;
+}
+
 tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *s, size_t statistic,
                                    tamis_error *err)
 {
     tamis_status status = make_turns(vector, s, statistic, EXPLAINED, err);
-    *controls = (tmi_combination){.family = tmi_main_family(s),
-                                  .axes = {s->workload.control_axis},
-                                  .axis_count = 1,
-                                  .term_count = 1,
-                                  .scale = {1},
-                                  .vectors = {{*vector}}};
+    *controls = tmi_control_rows_of(s, tmi_main_family(s), *vector);
     return status;
 }

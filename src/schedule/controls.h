@@ -22,6 +22,9 @@ size_t tmi_regroup(const tmi_plan_column *const *coarse, size_t coarse_count, co
 size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count);
 size_t tmi_public_counts(const tamis_plan *plan);
 
+/* The rows of control cells, each level of the axis of calibration times a factor: a combination of a table of the family. */
+tmi_combination tmi_control_rows_of(const tmi_schedule *schedule, size_t family, const double *factors);
+
 /* What is expected of calibration before there are any counts; NULL if the statistic is not calibrated. Factors: one per level of
  * the axis of calibration, which differ by chance or by nonresponse. Controls: the rows of control cells, each times what
  * calibration explains of a number there, relative to its mean; the vector is the combination's. Errors: SYSTEM. */

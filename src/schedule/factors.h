@@ -9,13 +9,20 @@ typedef struct tmi_calibration {
     size_t cells, totals; /* control cells; public counts */
     tmi_watch *watch;     /* of the schedule */
     bool met;             /* else all factors are 1: a group has too few rows beside its noise */
-    size_t *cell_of;      /* of each level of the axis of calibration: its control cell; SIZE_MAX: it has none */
+    size_t levels;        /* of the axis of calibration */
+    size_t *cell_of;      /* table by table, of each level: its control cell; SIZE_MAX: it has none */
     double *factors;      /* g, one per cell */
     double *variables;    /* `totals` numbers per cell: whether it is part of each */
     double *normal;       /* of the regression on them: its factor (survey/normal.h) */
     double *slopes;       /* room for its solution */
     bool raking;
 } tmi_calibration;
+
+/* The control cell of a level in the table of a stratum, 0 if strata are not measured apart. */
+static inline size_t tmi_control_cell(const tmi_calibration *calibration, size_t stratum, size_t level)
+{
+    return calibration->cell_of[stratum * calibration->levels + level];
+}
 
 /* Room for the factors of the schedule's controls, with the variables filled in; and the public counts, which the caller frees.
  * Clear it in any case. Errors: SYSTEM. */

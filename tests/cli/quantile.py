@@ -103,6 +103,20 @@ def another_name_is_the_same_ledger():
 
 
 @case
+def a_second_name_is_refused():
+    """Its ledger would not be found by that name. A copy is another file, as known-issues.md says."""
+    path = write(range(100))
+    link = path.with_name("other.csv")
+    os.link(path, link)
+    for name in (path, link):
+        done = quantile(name)
+        assert done.returncode == REFUSED and "hard link" in done.stderr and "nothing was spent" in done.stderr, done
+    assert sorted(p.name for p in path.parent.iterdir()) == ["data.csv", "other.csv"]
+    link.unlink()
+    assert quantile(path).returncode == OK
+
+
+@case
 def neighbours_are_fixed_by_the_first_call():
     path = write(range(100))
     told = result(path, "--neighbours", "add_remove", "--budget", "5")

@@ -144,7 +144,8 @@ def a_large_release_stops_when_it_is_told_to():
             charged = (folder / "s.ledger").exists() and b'"kind": "charge"' in (folder / "s.ledger").read_bytes()
             assert left == ({"s.ledger-charge-2"} if charged else set()), left
             assert ("epsilon 1 was charged (entry 2 of s.ledger)" in told) == charged, told
-            assert ("tamis ledger void s.ledger 2 --reason TEXT" in told) == charged, told
+            # the numbers may be kept already, and then they are only to be published
+            assert ("tamis ledger void s.ledger 2 --reason TEXT" in told or "the release is kept there" in told) == charged, told
 
 
 @case
@@ -526,7 +527,7 @@ def ctrl_c_stops_and_publishes_nothing():
                 assert left == ({"tamis.ledger", "tamis.ledger-charge-2"} if phase == "%" else set()), left
                 if left:  # charged, and nothing published
                     told = json.loads(tamis("ledger", "show", "tamis.ledger", "--json", cwd=folder).stdout)
-                    assert [e["state"] for e in told["accounts"][0]["entries"]] == ["charged"], told
+                    assert [e["state"] for e in told["accounts"][0]["entries"]] in (["charged"], ["released"]), told
                 break
         else:
             raise AssertionError(f"never stopped while {phase} was shown")

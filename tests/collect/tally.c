@@ -333,6 +333,40 @@ static void guarantees(void **state)
     tamis_number_free(zero);
 }
 
+/* What is not declared may be any answer, for the upper ends; lower ends assume only answers that are certain. Two reports of a
+ * yes/no question with a bit for a missing answer: the three answers that there are have 2.3187045 at delta 1/20, all histograms
+ * added up by another program; all four vectors have 2.7890326. */
+static void lower_ends_assume_the_fewest_answers(void **state)
+{
+    (void)state;
+    tamis_number *one = number("1/3"), *zero = number("1/7"), *delta = number("1/20");
+    const double A = log((2.0 / 3) / (1.0 / 7)), B = log((6.0 / 7) / (1.0 / 3));
+    const struct {
+        const char *header, *categories;
+        double least, most;
+    } cases[] = {{"a,a=missing\n1,0\n0,0\n", NULL, A + B, 2 * A},
+                 {"a,b\n1,0\n0,0\n", NULL, 2 * A, 2 * A},
+                 {"c=x,c=y\n1,0\n0,1\n", NULL, A + B, 2 * A},
+                 {"c=x,c=y\n1,0\n0,1\n", "c", A + B, A + B},
+                 {"b,c=x,a,c=y\n0,1,0,0\n0,0,0,1\n", NULL, 3 * A + B, 4 * A},
+                 {"c=x,a\n1,0\n1,0\n", NULL, A, 2 * A}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = one, .lie_zero = zero}, cases[i].header);
+        tamis_tally_guarantee g;
+        assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.delta = delta, .categories = cases[i].categories},
+                                             NULL),
+                         TAMIS_OK);
+        assert_true(close_to(g.local.lower, cases[i].least) && close_to(g.local.upper, cases[i].most));
+        assert_true(g.anonymous.lower <= g.local.lower && g.anonymous.lower <= g.anonymous.upper);
+        if (i == 0) assert_true(g.anonymous.lower > 2.3 && g.anonymous.lower <= 2.3187045 && g.anonymous.upper >= 2.7890326);
+        if (i == 1) assert_true(g.anonymous.lower > 2.78);
+        tamis_tally_free(t);
+    }
+    tamis_number_free(one);
+    tamis_number_free(zero);
+    tamis_number_free(delta);
+}
+
 /* Bits at which the person's two answers agree still tell the reports of others apart. Two reports of one category out of four
  * and of a bit: all histograms and all answers of the other, added up by another program, give 5.81280539... at delta 3/10. */
 static void mixed_whole_reports(void **state)
@@ -415,6 +449,7 @@ int main(void)
         cmocka_unit_test(shuffles),
         cmocka_unit_test(sources),
         cmocka_unit_test(guarantees),
+        cmocka_unit_test(lower_ends_assume_the_fewest_answers),
         cmocka_unit_test(mixed_whole_reports),
         cmocka_unit_test(weights_hide_nobody),
         cmocka_unit_test(allocations),

@@ -16,6 +16,8 @@
     "  - {ratio: {of: x, to: {h: [u, v]}}}\n  - {variance: x}\n"
 #define ONE "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}]}\n"
 #define TWO "calibrate: {to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: s, totals: [450, 550]}]}\n"
+#define STRATA "calibrate: {to: [{count: units, by: s, totals: [450, 550]}]}\n"
+#define ALL "calibrate: {to: [{count: units, totals: 1000}]}\n"
 #define RAKED \
     "calibrate: {method: raking, to: [{count: units, by: h, totals: [300, 400, 300]}, {count: units, by: s, totals: [450, " \
     "550]}]}\n"
@@ -28,6 +30,14 @@ static const char *const designs[] = {
     "weights: {}, weight: w, max_weight: 20",
     "cluster: {by: c, population: 160, sample: 20, smallest: 6, largest: 7}",
 };
+
+/* Weights so far apart that strata are measured apart. */
+static const char unequal[] =
+    "stratified: {by: s, within: srs, strata: {p: {population: 100, sample: 80}, q: {population: 900, sample: 90}}}, "
+    "nonresponse: yes";
+#define UNEQUAL "calibrate: {to: [{count: units, by: s, totals: [100, 900]}]}\n"
+#define UNEQUAL_AND_MORE \
+    "calibrate: {to: [{count: units, by: s, totals: [100, 900]}, {count: units, by: h, totals: [300, 400, 300]}]}\n"
 
 /* The integers of the survey, as if there were no noise. */
 static void set_up(scene *c, const char *design, const char *statistics)
@@ -90,12 +100,17 @@ static void every_noise_has_its_factor(void **state)
     (void)state;
     noise_is_what_the_integers_do(designs[0], "  - {count: units, by: g}\n" RAKED);
     noise_is_what_the_integers_do(designs[2], "  - {share: {g: a}}\n" ONE);
+    noise_is_what_the_integers_do(designs[2], "  - {total: z}\n  - {mean: z, by: s}\n" STRATA);
+    noise_is_what_the_integers_do(unequal, "  - {total: z}\n  - {mean: z, by: s}\n" UNEQUAL);
+    noise_is_what_the_integers_do(unequal, "  - {share: {g: a}}\n  - {mean: z, by: s}\n" UNEQUAL_AND_MORE);
+    noise_is_what_the_integers_do(designs[1], "  - {total: z}\n  - {count: units, by: g}\n" ALL);
     noise_is_what_the_integers_do(designs[3], "  - {count: units, where: {x: {from: 20}}}\n  - {total: z}\n" ONE);
     noise_is_what_the_integers_do(designs[4], "  - {mean: z}\n" ONE);
     if (test_size(0, 1) == 0) return;
     for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
         noise_is_what_the_integers_do(designs[i], STATISTICS ONE);
-        if (i != 2) noise_is_what_the_integers_do(designs[i], STATISTICS RAKED);
+        noise_is_what_the_integers_do(designs[i], STATISTICS RAKED);
+        noise_is_what_the_integers_do(designs[i], STATISTICS STRATA);
     }
 }
 
@@ -150,7 +165,6 @@ static void margins_of_the_control_cells_are_public(void **state)
             char text[1024];
             scene c;
             snprintf(text, sizeof text, "  - {count: units}\n  - {table: [g, h]}\n  - {count: units, by: h}\n%s", all[i]);
-            if (d == 2 && i > 0) continue; /* it has its strata already */
             set_up(&c, designs[d], text);
             read_results(&c);
             for (size_t k = 0; k < 4; k++) {
@@ -186,6 +200,25 @@ static void residuals_have_the_sampling_error(void **state)
     }
 }
 
+/* Strata that are measured apart are control cells as they are: no table crosses them with themselves, and what is measured is no
+ * more than without calibration, but for the rows of each stratum. */
+static void strata_are_not_crossed_with_themselves(void **state)
+{
+    (void)state;
+    scene c;
+    set_up(&c, unequal, "  - {total: z}\n  - {mean: z, by: s}\n  - {share: {g: a}}\n" UNEQUAL);
+    assert_true(c.s.calibrated && c.s.workload.apart && c.s.workload.control_axis == SIZE_MAX);
+    for (size_t i = 0; i < c.s.workload.classes_count; i++) assert_true(c.s.workload.classes[i].column != c.plan->design.by);
+    read_results(&c);
+    tmi_results truth;
+    survey_estimate(&truth, c.plan);
+    for (size_t i = 0; i < truth.count; i++)
+        if (!(fabs(c.results.list[i].estimate / truth.list[i].estimate - 1) < 0.02))
+            fail_msg("%zu: %g, not %g", i, c.results.list[i].estimate, truth.list[i].estimate);
+    tmi_results_clear(&truth);
+    scene_end(&c);
+}
+
 /* The rows of the second level of the axis of calibration move to the first. */
 static void empty_level(scene *c)
 {
@@ -194,7 +227,7 @@ static void empty_level(scene *c)
         size_t stride = 1, a = shape->axis_count;
         while (a-- > 0 && shape->axes[a] != c->s.workload.control_axis) stride *= c->s.workload.axes[shape->axes[a]].levels;
         for (size_t k = 0; k < c->s.measurements[i].numbers; k++) {
-            if (k / stride % tmi_control_cells(&c->s) != 1) continue;
+            if (k / stride % tmi_control_levels(&c->s.workload) != 1) continue;
             c->noisy[i][k - stride] += c->noisy[i][k];
             c->noisy[i][k] = 0;
         }
@@ -273,6 +306,7 @@ int main(void)
         cmocka_unit_test(post_strata_by_hand),
         cmocka_unit_test(margins_of_the_control_cells_are_public),
         cmocka_unit_test(residuals_have_the_sampling_error),
+        cmocka_unit_test(strata_are_not_crossed_with_themselves),
         cmocka_unit_test(what_is_not_met_is_told),
         cmocka_unit_test(what_cannot_be_met_is_refused_before_anything),
         cmocka_unit_test(memory_is_not_there),

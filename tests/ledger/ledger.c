@@ -201,6 +201,9 @@ static void a_second_account_over_the_same_source_needs_a_reason(void **state)
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", " \xc2\xa0", TAMIS_INVALID},
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "the board's decision of 3 May", TAMIS_OK},
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "again", TAMIS_INVALID}, /* it is open already */
+        {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", "the board's decision of 3 May",
+         TAMIS_OK},                                              /* on record */
+        {"a", FROZEN, "[\"file a.csv\"]", "why", TAMIS_INVALID}, /* opened without a reason */
         {"b", "{\"source\": {\"file\": \"b.csv\"}}", "[\"file b.csv\"]", NULL, TAMIS_OK},
         {"c", FROZEN, "[\"file c.csv\"]", NULL, TAMIS_OK}, /* the parts decide where both have them */
         {"d", "{\"source\": {\"file\": \"d.csv\"}}", NULL, NULL, TAMIS_OK},

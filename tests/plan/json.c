@@ -58,7 +58,8 @@ static const char *const plans[] = {
          "typical: {cluster: {mean: 4, sd: 0.5}, taken: 2, response: 2/3}}\n" MEAN,
     "tamis: 1\nsurvey: s\nsource: {file: a.csv}\nprivacy: {epsilon: 1}\ndesign: {cluster: {by: d, population: 10, sample: 3, "
     "smallest: 1, largest: 9}, "
-    "typical: {cluster: 4}}\ncolumns: {x: {from: 0, to: 9, step: 1, typical: {mean: 3, sd: 2}}, g: {values: [a, b, c], missing: "
+    "typical: {cluster: 4}}\ncolumns: {x: {from: 0, to: 9, step: 1, typical: {mean: 3, sd: 2, share: 3/4}}, g: {values: [a, b, "
+    "c], missing: "
     "category, typical: "
     "{b: 0.2, missing: 1/10}}}\nstatistics: [{total: x, by: g}]\n",
     HEAD "design: {stratified: {by: r, within: {bernoulli: {rate: 0.1}}, strata: {z: {rate: 0.5, population: 8}, a: {}}}}\n" MEAN,

@@ -44,7 +44,6 @@ static tamis_status say_clusters(const listener *l, const tmi_schedule *s, const
     const tmi_plan_design *d = &s->plan->design;
     const tmi_plan_typical *t = &d->typical;
     const bool rows = tmi_counts_rows(s->plan);
-    const double middle = d->largest > 0 ? (double)(d->smallest + d->largest) / 2 : TMI_CLUSTER_ASSUMED;
     static const char clusters[] = "design: {typical: {cluster: {mean: 12, sd: 4}}}";
     tamis_status status = TAMIS_OK;
     if (rows && !t->rows)
@@ -54,7 +53,7 @@ static tamis_status say_clusters(const listener *l, const tmi_schedule *s, const
         TMI_TRY(say_number(l, "the numbers of rows per unit have a standard deviation of ", z->rows_sd, "",
                            "design: {typical: {rows: {mean: 2.5, sd: 1}}}", err));
     if (tmi_guesses_cluster(d) && !t->cluster)
-        TMI_TRY(say_number(l, "a cluster has ", middle, " units on average", clusters, err));
+        TMI_TRY(say_number(l, "a cluster has ", z->cluster / z->rows, " units on average", clusters, err));
     if (tmi_guesses_cluster(d) && !t->cluster_sd)
         TMI_TRY(say_number(l, "the sizes of clusters have a standard deviation of ", units_sd(z), "", clusters, err));
     if (tmi_guesses_taken(d) && !t->taken)
@@ -79,6 +78,10 @@ static tamis_status say_design(const listener *l, const tmi_schedule *s, tamis_e
         TMI_TRY(say_number(l, "a population of ", TMI_UNITS_ASSUMED, " units", "design: {typical: {population: 50000}}", err));
     if (isnan(z.sample))
         say(l, "nothing about the sample size, so no sampling error can be predicted", "design: {typical: {sample: 2000}}");
+    else if (tmi_guesses_sample(d) && !t->sample)
+        TMI_TRY(say_number(l, "a sample of ", round(tmi_sample_from_weights(d)),
+                           " units: three times the population divided by the largest weight",
+                           "design: {typical: {sample: 2000}}", err));
     if (d->nonresponse && !t->response) say(l, "everybody who was sampled responds", "design: {typical: {response: 0.6}}");
     TMI_TRY(say_clusters(l, s, &z, err));
 
@@ -90,7 +93,7 @@ done:
 
 #define SHARES_OR_LAW "of a category: columns: {NAME: {typical: {\"Yes\": 0.3}}}; of a number: {typical: {mean: 600, sd: 120}}"
 
-typedef enum kind { MEANS, SPREADS, SHARES, CURVES, CONDITIONS, KINDS } kind;
+typedef enum kind { MEANS, SPREADS, PRESENT, SHARES, CURVES, CONDITIONS, KINDS } kind;
 
 static const struct {
     const char *assumed, *declare;
@@ -98,6 +101,7 @@ static const struct {
     [MEANS] = {"the mean is at three quarters of the range", "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
     [SPREADS] = {"the standard deviation is half the largest that bounds and mean allow",
                  "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
+    [PRESENT] = {"every unit has a value", "columns: {NAME: {typical: {mean: 600, share: 0.5}}}, or `missing: none`"},
     [SHARES] = {"groups are of equal size", SHARES_OR_LAW},
     [CURVES] = {"values are spread evenly over the range", "columns: {NAME: {typical: {mean: 600, sd: 120}}}"},
     [CONDITIONS] = {"a condition holds for half of the units", SHARES_OR_LAW},
@@ -131,6 +135,7 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
     switch (k) {
     case MEANS: return about && !c->typical;
     case SPREADS: return about && !c->typical_sd && (!certain || t->kind == TMI_VARIANCE);
+    case PRESENT: return about && c->is_number && c->missing == TMI_LEAVE_OUT && !c->typical && !c->typical_share;
     case SHARES:
         for (size_t j = 0; j < t->by_count; j++) {
             const tmi_plan_column *by = t->by[j];

@@ -8,6 +8,8 @@ static double guessed(const tamis_number *guess, double otherwise) { return gues
 
 /* ---- sizes ---- */
 
+#define LARGEST_OVER_MEAN 3 /* of weights, where no sample size is declared */
+
 /* Half the largest standard deviation that bounds and mean allow. */
 static double half_spread(double mean, double low, double high)
 {
@@ -25,7 +27,23 @@ static double public_sample(const tmi_schedule *s, double units)
         return sum;
     }
     for (size_t i = 0; i < s->frame.count; i++) sum += s->frame.pi[i];
-    return sum > 0 ? sum : guessed(d->typical.sample, TMI_NULL);
+    return sum > 0 ? sum : guessed(d->typical.sample, tmi_sample_from_weights(d));
+}
+
+/* The weights add up to about the population, and none is above the largest: a sample has at least N/W units. */
+double tmi_sample_from_weights(const tmi_plan_design *d)
+{
+    const double N = d->population > 0 ? (double)d->population : guessed(d->typical.population, TMI_NULL);
+    return d->max_weight ? fmin(LARGEST_OVER_MEAN * N / tmi_number_nearest(d->max_weight), N) : TMI_NULL;
+}
+
+/* Units in a cluster whose bounds are not declared: where the list of the sampled clusters is public, the sample divided by
+ * their number. */
+static double cluster_from_list(const tmi_schedule *s, double sample)
+{
+    const tmi_psu_facts *psus = tmi_psus_of(s);
+    return psus && !s->plan->design.kind->clusters && sample > 0 ? fmax(sample / (double)tmi_psu_count(psus), 1)
+                                                                 : TMI_CLUSTER_ASSUMED;
 }
 
 void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
@@ -38,17 +56,18 @@ void tmi_sizes_make(tmi_sizes *z, const tmi_schedule *s)
     const double most = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
     const double rows = most > 1 ? guessed(t->rows, (1 + most) / 2) : 1;
     const double rows_sd = most > 1 ? guessed(t->rows_sd, half_spread(rows, 1, most)) : 0;
-    double size = 1, sd = 0, taken = 1;
-    if (d->cluster) {
-        taken = size = guessed(t->cluster, high > 0 ? (low + high) / 2 : TMI_CLUSTER_ASSUMED);
-        sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
-    }
-    if (d->kind->staged) taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
     double drawn = d->population > 0 ? (double)d->population
                    : frame           ? (double)tmi_frame_size(frame)
                                      : guessed(t->population, TMI_UNITS_ASSUMED);
+    const double sample = public_sample(s, drawn);
+    double size = 1, sd = 0, taken = 1;
+    if (d->cluster) {
+        taken = size = guessed(t->cluster, high > 0 ? (low + high) / 2 : cluster_from_list(s, sample));
+        sd = guessed(t->cluster_sd, high > 0 ? half_spread(size, low, high) : 0);
+    }
+    if (d->kind->staged) taken = fmin(size, d->second_take > 0 ? (double)d->second_take : guessed(t->taken, TMI_TAKEN_ASSUMED));
     *z = (tmi_sizes){.units = drawn * rows * (stages ? size : 1),
-                     .sample = public_sample(s, drawn) * rows * (stages ? taken : 1),
+                     .sample = sample * rows * (stages ? taken : 1),
                      .cluster = size * rows,
                      .cluster_sd = sqrt(sd * sd * rows * rows + size * rows_sd * rows_sd),
                      .taken = taken * rows,
@@ -111,11 +130,12 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
 {
     double rest = 1;
     size_t silent = 0;
-    if (!tmi_has_shares(c)) return 1 / (double)c->value_count;
+    const double present = c->cut_of ? guessed(c->cut_of->typical_share, 1) : 1;
+    if (!tmi_has_shares(c)) return present / (double)c->value_count;
     if (c->cut_of) {
         const tmi_grid *grid = &c->cut_of->grid;
-        return part_between(c->cut_of, code > 0 ? c->cuts[code - 1] : grid->low,
-                            code + 1 < c->value_count ? c->cuts[code] - 1 : grid->high);
+        return present * part_between(c->cut_of, code > 0 ? c->cuts[code - 1] : grid->low,
+                                      code + 1 < c->value_count ? c->cuts[code] - 1 : grid->high);
     }
     if (c->shares[code]) return tmi_number_nearest(c->shares[code]);
     for (size_t i = 0; i < c->value_count; i++) {
@@ -125,14 +145,15 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
     return fmax(rest, 1e-6) / (double)silent; /* what the others leave, in equal parts */
 }
 
-/* The part of all units that have a value: where each value has a share, the rest is missing, unless it counts as a value. */
-static double part_present(const tmi_plan_column *category)
+/* The part of all units that have a value. Of a category: where each value has a share, the rest is missing, unless it counts as
+ * a value. */
+static double part_present(const tmi_plan_column *column)
 {
+    const tmi_plan_column *of = column->cut_of ? column->cut_of : column;
     double sum = 0;
-    if (category->is_number || category->cut_of || !category->shares || category->missing == TMI_AS_VALUE ||
-        category->missing == TMI_NEVER)
-        return 1;
-    for (size_t code = 0; code < category->value_count; code++) sum += tmi_share_of(category, code);
+    if (of->is_number) return guessed(of->typical_share, 1);
+    if (!of->shares || of->missing == TMI_AS_VALUE || of->missing == TMI_NEVER) return 1;
+    for (size_t code = 0; code < of->value_count; code++) sum += tmi_share_of(of, code);
     return fmin(sum, 1);
 }
 
@@ -150,8 +171,9 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical, d
             continue;
         }
         for (size_t k = 0; k < c->code_count; k++) part += tmi_share_of(c->column, (size_t)c->codes[k]);
-        share *= c->column->is_number ? part_between(c->column, c->least, c->most) : part;
-        *present *= part_present(c->column);
+        const double there = part_present(c->column);
+        share *= c->column->is_number ? there * part_between(c->column, c->least, c->most) : part;
+        *present *= there;
     }
     return *typical ? fmin(share, 1) : share / 2;
 }
@@ -168,7 +190,10 @@ tmi_guessed_value tmi_value_of(const tmi_plan_column *column)
     double low = column->grid.step * (double)column->grid.low, high = column->grid.step * (double)column->grid.high;
     double mean = guessed(column->typical, low + 0.75 * (high - low));
     double sd = half_spread(mean, low, high);
-    return (tmi_guessed_value){mean, guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4),
-                               1,    low,
-                               high, column->typical != NULL};
+    return (tmi_guessed_value){.mean = mean,
+                               .sd = guessed(column->typical_sd, sd > 0 ? sd : (high - low) / 4),
+                               .present = part_present(column),
+                               .low = low,
+                               .high = high,
+                               .typical = column->typical != NULL};
 }

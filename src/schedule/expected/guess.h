@@ -21,6 +21,9 @@ typedef struct tmi_sizes {
     double response;
 } tmi_sizes;
 
+/* A guess of the sample's size from the population and the largest weight, if both are known; else NaN. */
+double tmi_sample_from_weights(const tmi_plan_design *design);
+
 void tmi_sizes_make(tmi_sizes *sizes, const tmi_schedule *schedule);
 
 /* The part of all units that a stratum has. */

@@ -159,6 +159,7 @@ tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi
         for (size_t l = 0; l < w->axes[w->control_axis].levels; l++) v[l] *= control[l];
     }
     TMI_TRY(set_terms(&m, coefficients, stratum, err));
+    for (size_t k = 0; control && w->control_axis == SIZE_MAX && k < m.terms; k++) c->scale[k] *= control[0];
 
 done:
     if (status != TAMIS_OK) tmi_moment_sum_clear(sum);

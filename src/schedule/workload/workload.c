@@ -227,6 +227,7 @@ static tamis_status set_classes(tmi_workload *w, tamis_error *err)
     while (d.size > 0) {
         d.next = 0;
         for (size_t i = 0; i < w->control_count; i++) {
+            if (is_apart(w, w->controls[i])) continue;
             const tmi_question q = tmi_question_by(w->controls[i]);
             if (!divide(&d, 0, &q, false)) return tmi_fail_memory(err);
         }
@@ -284,13 +285,15 @@ static tamis_status add_classes(tmi_workload *w, size_t number, tamis_error *err
     return add_axis(w, axis, &(tmi_origin){.classes = {number}, .classes_count = 1}, err);
 }
 
-/* All columns that results are calibrated to are one axis. */
+/* All columns that results are calibrated to are one axis, but for strata that are measured apart: the table of a stratum has
+ * no cells of other strata. */
 static tamis_status add_controls(tmi_workload *w, tamis_error *err)
 {
     tmi_origin origin = {0};
     size_t levels = 1;
     w->control_axis = SIZE_MAX;
     for (size_t i = 0; i < w->control_count; i++) {
+        if (is_apart(w, w->controls[i])) continue;
         const tmi_question q = tmi_question_by(w->controls[i]);
         const size_t number = tmi_workload_find(w, &q);
         bool again = false;

@@ -95,7 +95,7 @@ typedef struct tmi_workload {
     const tmi_plan_column **worlds; /* the first one is NULL: all rows */
     size_t world_count, world_room;
     tmi_reading_of *readings; /* one per statistic */
-    size_t control_axis;      /* SIZE_MAX: results are not calibrated */
+    size_t control_axis;      /* of the cells that results are calibrated to; SIZE_MAX: there is one, or none, in each table */
 } tmi_workload;
 
 /* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not; `known`: of the
@@ -109,6 +109,12 @@ void tmi_workload_clear(tmi_workload *workload);
 
 /* The grid of a number's axis, in a stratum, or in a part of contributions. */
 tmi_grid tmi_axis_grid(const tmi_workload *workload, size_t axis, size_t stratum);
+
+/* The levels of the axis of calibration; 1 without one. */
+static inline size_t tmi_control_levels(const tmi_workload *workload)
+{
+    return workload->control_axis == SIZE_MAX ? 1 : workload->axes[workload->control_axis].levels;
+}
 
 /* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
 bool tmi_is_sum(const tmi_plan_statistic *statistic);
