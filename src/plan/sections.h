@@ -92,6 +92,9 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
 char *tmi_beside_plan(const char *plan, const char *file);
 
+/* The values of a category that a public file lists; duplicates are left to the caller (values_file.c). */
+void tmi_read_values_file(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
+
 /* A design effect, above 0. */
 void tmi_read_deff(tmi_reader *reader, const tmi_value *value, tamis_number **deff);
 

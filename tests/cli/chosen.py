@@ -236,7 +236,7 @@ def check_lists_choices():
         told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
         assert [c["method"] for c in told["choices"]] == ["inverse", "joint", "inverse", "split"]
         assert all("points" not in c and "rho" in c for c in told["choices"])
-        done = tamis("check", "plan.yaml", cwd=folder)
+        done = tamis("check", "plan.yaml", "--all", cwd=folder)
         assert "chosen by a mechanism" in done.stdout and "moved" in done.stdout, done.stdout
 
 
@@ -490,7 +490,7 @@ def auto_takes_a_mechanism_where_rows_and_budget_are_many():
     for epsilon, taken in (("12", "distribution"), ("14", "mechanism")):  # of which half times sqrt(24): 29 and 34
         with place() as folder:
             plan(folder, (*KINDS["srs"][:2], (f"epsilon: {epsilon}", "{epsilon: 40}")), "  - median: x\n")
-            done = tamis("check", "plan.yaml", cwd=folder)
+            done = tamis("check", "plan.yaml", "--all", cwd=folder)
             assert ("chosen by a mechanism" in done.stdout) == (taken == "mechanism"), done.stdout
             assert ("read from its noisy distribution function" in " ".join(done.stdout.split())) == (taken == "distribution"), done.stdout
             assert with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK

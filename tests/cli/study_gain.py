@@ -166,6 +166,9 @@ def the_smallest_epsilon():
         (folder / "plan.yaml").write_text(text)
         preview = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)["statistics"]
         assert max(s["se"] for s in preview if (s["statistic"], s["column"], s["by"]) == ("mean", "api00", [])) <= 20
+    for error in ("0.5", "0.6", "0.7", "0.8", "0.9", "1", "1.1", "1.3", "1.7", "2"):  # three digits are meant, and no more are printed
+        printed = re.search(r'"epsilon": ([\d.]+)', study("epsilon", "plan.yaml", "--error", error, "--json").stdout)[1]
+        assert len(printed.replace(".", "").strip("0")) <= 3, printed
     with folder_with_plan() as folder:  # a ledger that would refuse so large a release does not stop the study
         assert with_memory("release", "plan.yaml", "--out", "first", cwd=folder).returncode == OK
         assert told("epsilon", "plan.yaml", "mean api00=20", "total enroll=400000", cwd=folder) == found

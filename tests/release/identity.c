@@ -310,6 +310,7 @@ static const struct map {
      WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
     {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
     {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},
+    {"columns.x.values.", HEAD FILE_A "columns: {x: {values: {" UNKNOWN "}}}\n"},
     {"columns.x.typical.", HEAD FILE_A "columns: {x: {from: 0, to: 1, step: 1, typical: {" UNKNOWN "}}}\n"},
     {"statistics.", HEAD FILE_A TAIL "  - {" UNKNOWN "}\n"},
     {"statistics.ratio.", HEAD FILE_A TAIL "  - {ratio: {" UNKNOWN "}}\n"},

@@ -66,7 +66,7 @@ done:
 /* What is promised: epsilon, epsilon and delta, or rho. */
 static tamis_status check_promise(const tamis_quantile_setup *s, tamis_error *err)
 {
-    if (s->rho && s->epsilon) return tmi_fail(err, TAMIS_INVALID, "rho: either epsilon or rho, not both");
+    if (s->rho && s->epsilon) return tmi_fail(err, TAMIS_INVALID, "rho: must not be given beside epsilon: choose one of them");
     if (s->rho && s->method != TAMIS_QUANTILE_PREFIX && s->method != TAMIS_QUANTILE_AUTO)
         return tmi_fail(err, TAMIS_INVALID, "rho: this method needs epsilon; prefix counts in rho");
     if (s->method == TAMIS_QUANTILE_PREFIX && !s->rho)

@@ -323,7 +323,7 @@ static const tmi_plan_key keys[] = {
     {.name = "interval", .read = tmi_read_later},
     {.name = "cuts", .read = tmi_read_later},
     /* what tamis does not do */
-    {.name = "regression", .not_offered = "release totals of products instead"},
+    {.name = "regression", .not_offered = "compare means or shares by groups instead, e.g. {mean: income, by: education}"},
     {.name = "change", .not_offered = "release both waves and add their standard errors"},
 };
 
