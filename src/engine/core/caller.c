@@ -315,7 +315,7 @@ done:
 
 static tamis_status wrong(tamis_error *err, const char *key)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no %s, or a wrong one", key);
+    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no `%s`, or not in the form of <tamis/engine.h>", key);
 }
 
 /* An integer as a JSON integer or as decimal text, at most 2^92 in size. */
