@@ -4,7 +4,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 600
 export DUCKDB_DIR
 
-.PHONY: all demo check test test-long mutants mutants-auto bench fuzz format tidy install setup clean help
+.PHONY: all demo check test test-long mutants mutants-auto bench fuzz format tidy install uninstall setup clean help
 
 all:
 	@scripts/setup demo
@@ -53,6 +53,9 @@ bench: all
 install:
 	@PREFIX=$(abspath $(PREFIX)) scripts/install
 
+uninstall:
+	@PREFIX=$(abspath $(PREFIX)) scripts/uninstall
+
 setup:
 	@scripts/setup again
 
@@ -73,6 +76,7 @@ help:
 	@echo 'make format             format the C sources (clang-format 14)'
 	@echo 'make tidy               look for likely mistakes with clang-tidy 14 (.clang-tidy)'
 	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'
+	@echo 'make uninstall PREFIX=  remove what was installed there'
 	@echo 'make setup              fetch what is missing: Debian packages, DuckDB'
 	@echo 'make clean              remove what was built, keep what was fetched'
 	@echo

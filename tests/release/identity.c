@@ -170,7 +170,7 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
     }
     for (size_t i = 0; i < s->choice_count; i++) {
         const tmi_choice *c = &s->choices[i];
-        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan);
+        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan, 0);
         tmi_text_format(text, "method %d add_remove %d rows %lld of %lld weight %lld epsilon ", (int)setup.method,
                         setup.add_remove, (long long)setup.rows_per_unit, (long long)setup.rows, (long long)setup.max_weight);
         tmi_text_number(text, setup.epsilon);
@@ -310,6 +310,7 @@ static const struct map {
      WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
     {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
     {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},
+    {"columns.x.values.", HEAD FILE_A "columns: {x: {values: {" UNKNOWN "}}}\n"},
     {"columns.x.typical.", HEAD FILE_A "columns: {x: {from: 0, to: 1, step: 1, typical: {" UNKNOWN "}}}\n"},
     {"statistics.", HEAD FILE_A TAIL "  - {" UNKNOWN "}\n"},
     {"statistics.ratio.", HEAD FILE_A TAIL "  - {ratio: {" UNKNOWN "}}\n"},
