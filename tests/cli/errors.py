@@ -216,7 +216,7 @@ def stdin_that_cannot_be_read_is_json_unless_an_answer_was_printed():
     os.close(follower)
     done = tamis("compute", "--json", stdin=leader)
     os.close(leader)
-    assert done.returncode == SYSTEM and "cannot read from stdin" in done.stderr, done
+    assert done.returncode == SYSTEM and "standard input: cannot be read" in done.stderr, done
     lines = done.stdout.splitlines()
     assert len(lines) == 1 and json.loads(lines[0])["error"]["code"] == "invalid", done.stdout
 
