@@ -32,8 +32,8 @@ tamis_status tmi_inference_pool(tmi_inference *reading, tamis_error *err);
  * with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
-/* A lower limit of the number of sampled rows of each group, for `suppress`: the noisy number less TMI_UNITS_LIMIT standard deviations
- * of its noise; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
+/* A lower limit of the number of sampled rows of each group, for `suppress`: the noisy number less TMI_UNITS_LIMIT standard
+ * deviations of its noise; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
 #define TMI_UNITS_LIMIT 2.0
 tamis_status tmi_read_units(double *units, const tmi_inference *reading, size_t statistic, tamis_error *err);
 

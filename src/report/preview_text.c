@@ -1,6 +1,6 @@
 /* A preview for people. The short one is a screen: expected errors, with one line for statistics of the same kind and groups,
- * what is assumed, what would help and what it costs. `all` gives each statistic its own line, and has the tables that are measured,
- * the guarantee in words and what is declared. */
+ * what is assumed, what would help and what it costs. `all` gives each statistic its own line, and has the tables that are
+ * measured, the guarantee in words and what is declared. */
 #include <math.h>
 #include <string.h>
 
