@@ -11,7 +11,9 @@ static int run(const cli_call *call)
     cli_progress progress;
     tamis_estimate_options options = {.engine = cli_engine(call), .watch = {cli_progress_step, &progress}};
 
-    tamis_status status = tamis_plan_read(&plan, path, &err);
+    const int usage = cli_resources(&options.threads, &options.memory, call);
+    if (usage != 0) return usage;
+    tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) {
         cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
         cli_remark_engine(call, plan);
@@ -33,8 +35,9 @@ const cli_command cli_command_estimate = {
              "file is written.\n\n"
              "The numbers are NOT protected and must not leave the agency. Use them to look at the data and to compare with "
              "other survey software.",
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: statistics, source and design"}},
-    .options = {CLI_ENGINE_OPTION},
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
+                  .help = "the plan: statistics, source and design; -: standard input"}},
+    .options = {CLI_ENGINE_OPTION, CLI_RESOURCE_OPTIONS},
     .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency only"},
                  {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"}},
     .run = run,

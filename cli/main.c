@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,8 +29,13 @@ static void hide_memory(void)
 #endif
 }
 
+/* A file beyond the limit of its size (ulimit -f) is an error of writing, like a full disk, and no reason to die in the middle of
+ * a release. Belongs to the command: a program that uses the library decides for itself. */
+static void fail_where_files_are_limited(void) { (void)signal(SIGXFSZ, SIG_IGN); }
+
 int main(int argc, char **argv)
 {
+    fail_where_files_are_limited();
     hide_memory();
     hold_closed_streams();
     return cli_main(argc, argv);

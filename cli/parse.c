@@ -3,6 +3,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -76,6 +77,37 @@ int cli_sizes(int64_t *population, int64_t *sample, const cli_call *call)
     if (!n || !cli_whole(sample, n, 1, TAMIS_MAX_UNITS))
         return cli_wrong_usage(call->command, "--sample needs a whole number, at least 1, such as 200");
     if (*sample > *population) return cli_wrong_usage(call->command, "--sample cannot be more than the --population");
+    return 0;
+}
+
+/* 2GB, 500 MB, 1.5GB: powers of 1024, as a control group counts. */
+static bool read_size(uint64_t *bytes, const char *text)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    char *end = NULL;
+    const double number = strtod(text, &end);
+    double worth = 1024;
+    if (end == text || !(number > 0)) return false;
+    while (*end == ' ') end++;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++, worth *= 1024)
+        if (strcasecmp(end, units[i]) == 0 && number * worth < 0x1p60) {
+            *bytes = (uint64_t)(number * worth);
+            return *bytes > 0;
+        }
+    return false;
+}
+
+int cli_resources(unsigned *threads, uint64_t *memory, const cli_call *call)
+{
+    const char *asked = cli_value(call, "threads"), *size = cli_value(call, "memory");
+    int64_t number = 0;
+    *threads = 0;
+    *memory = 0;
+    if (asked && !cli_whole(&number, asked, 1, 1024))
+        return cli_wrong_usage(call->command, "--threads must be a whole number from 1 to 1024");
+    if (size && !read_size(memory, size))
+        return cli_wrong_usage(call->command, "--memory must be a size with its unit, such as 2GB or 500MB");
+    *threads = (unsigned)number;
     return 0;
 }
 

@@ -98,10 +98,20 @@ int cli_noise_failed(const cli_noise *n, const tamis_error *err)
 
 /* ---- the smallest noise ---- */
 
-/* On the safe side of the target, which may lie between two doubles. */
-static bool meets(tamis_bound delta, const tamis_number *target)
+/* Whether noise of this scale meets the target. The target may lie between two doubles: delta is compared on the safe side, and
+ * where that leaves it open, or too much work, epsilon at the target's delta decides, which is 0 where delta is met exactly. */
+static tamis_status meets(bool *met, tamis_bound *delta, const cli_noise *n, const cli_noisy *m, tamis_noise_kind kind,
+                          const tamis_number *scale, tamis_error *err)
 {
-    return delta.upper == 0 || delta.upper <= nextafter(cli_approximately(target), 0);
+    const double target = cli_approximately(n->target_delta);
+    tamis_bound eps;
+    tamis_status status = m->delta(delta, m->what, kind, scale, n->target_eps, err);
+    if (status == TAMIS_UNABLE) *delta = (tamis_bound){0, 1};
+    *met = status == TAMIS_OK && (delta->upper == 0 || delta->upper <= nextafter(target, 0));
+    bool open = !*met && delta->lower <= nextafter(target, INFINITY) && (status == TAMIS_OK || status == TAMIS_UNABLE);
+    if (!open || !m->epsilon || m->epsilon(&eps, m->what, kind, scale, n->target_delta, NULL) != TAMIS_OK) return status;
+    *met = eps.upper == 0 || eps.upper <= nextafter(cli_approximately(n->target_eps), 0);
+    return TAMIS_OK;
 }
 
 /* Few digits if the scale that they write meets the target, else all of them. What is printed has to be tried: larger noise of a
@@ -117,9 +127,8 @@ static tamis_status find_scale(cli_scale *s, const cli_noise *n, const cli_noisy
         if (up) tamis_decimal_up(s->shown, s->scale.upper, CLI_DIGITS);
         else tamis_decimal_down(s->shown, s->scale.upper, CLI_DIGITS);
         status = tamis_number_read(&scale, s->shown, err);
-        if (status == TAMIS_OK) status = m->delta(&delta, m->what, s->kind, scale, n->target_eps, err);
+        if (status == TAMIS_OK) status = meets(&met, &delta, n, m, s->kind, scale, err);
         tamis_number_free(scale);
-        met = meets(delta, n->target_delta);
     }
     if (!met) tamis_decimal_up(s->shown, s->scale.upper, 17);
     return status;
@@ -129,22 +138,26 @@ tamis_status cli_target_find(cli_target *t, const cli_noise *noise, const cli_no
 {
     tamis_status status = TAMIS_OK;
     cli_progress progress;
+    size_t certified = 0;
     *t = (cli_target){.noise = noise, .noisy = noisy, .given = {0, 1}};
     cli_progress_begin(&progress, noise->call);
-    if (noise->scale) status = noisy->delta(&t->given, noisy->what, noise->kind, noise->scale, noise->target_eps, err);
+    if (noise->scale) status = meets(&t->enough, &t->given, noise, noisy, noise->kind, noise->scale, err);
     for (int k = 1; k < CLI_KINDS && status == TAMIS_OK; k++) {
         if (noise->kind != TAMIS_NOISE_NONE && noise->kind != (tamis_noise_kind)k) continue;
-        t->scales[t->count].kind = (tamis_noise_kind)k;
+        cli_scale *scale = &t->scales[t->count++];
+        scale->kind = (tamis_noise_kind)k;
+        scale->missing = noisy->missing ? noisy->missing(noisy->what, scale->kind) : NULL;
+        if (scale->missing) continue;
         status = cli_go_on(&progress, (double)k / CLI_KINDS, err);
-        if (status == TAMIS_OK) status = find_scale(&t->scales[t->count++], noise, noisy, err);
+        if (status == TAMIS_OK) status = find_scale(scale, noise, noisy, err);
+        certified += status == TAMIS_OK;
         if (status == TAMIS_UNABLE && noise->kind == TAMIS_NOISE_NONE) { /* the others may do */
-            t->scales[t->count - 1].scale = (tamis_bound){0, INFINITY};
-            t->scales[t->count - 1].unable = true;
+            *scale = (cli_scale){.kind = scale->kind, .scale = {0, INFINITY}, .unable = true};
             status = TAMIS_OK;
         }
     }
     cli_progress_end(&progress);
-    return status;
+    return status == TAMIS_OK && certified == 0 ? TAMIS_UNABLE : status;
 }
 
 /* The standard deviation of the noise, about. */
@@ -169,7 +182,7 @@ void cli_target_show(const cli_target *t)
         char delta[TAMIS_DECIMAL];
         tamis_decimal_up(delta, t->given.upper, CLI_DIGITS);
         printf("%s noise of scale %s: delta %s, %s\n\n", cli_kinds[n->kind].words, cli_noise_scale(n), delta,
-               meets(t->given, n->target_delta) ? "which is enough" : "which is too large");
+               t->enough ? "which is enough" : "which is too large");
     }
     if (on) snprintf(rows[0][c++], CLI_CELL, "on the");
     snprintf(rows[0][c++], CLI_CELL, "smallest scale");
@@ -181,12 +194,13 @@ void cli_target_show(const cli_target *t)
         snprintf(row[c++], CLI_CELL, "%s", cli_kinds[s->kind].words);
         if (on) snprintf(row[c++], CLI_CELL, "%s", t->noisy->on[s->kind]);
         snprintf(row[c++], CLI_CELL, "%s",
-                 s->unable               ? "not certified"
+                 s->missing              ? s->missing
+                 : s->unable             ? "not certified"
                  : s->scale.upper == 0   ? "no noise needed"
                  : isinf(s->scale.upper) ? "none suffices"
                                          : s->shown);
         if (s->shown[0]) cli_about(row[c], CLI_CELL, t->noisy->unit(t->noisy->what, s->kind) * spread(s->kind, s->scale.upper));
-        else snprintf(row[c], CLI_CELL, "%s", s->scale.upper == 0 ? "0" : "");
+        else snprintf(row[c], CLI_CELL, "%s", s->scale.upper == 0 && !s->missing ? "0" : "");
     }
     cli_table(on ? "llrr" : "lrr", (const cli_cells *)rows, t->count + 1, cli_plain_letters(n->call));
 }
@@ -203,7 +217,8 @@ void cli_target_json(const cli_target *t)
         printf("%s{\"law\": \"%s\"", i > 0 ? ", " : "", cli_kinds[s->kind].law);
         if (t->noisy->on[0]) printf(", \"on\": \"%s\"", t->noisy->on[s->kind]);
         fputs(", \"scale\": ", stdout);
-        cli_put_bound(s->scale);
+        if (s->missing) printf("null, \"reason\": \"%s\"", s->missing);
+        else cli_put_bound(s->scale);
         putchar('}');
     }
     putchar(']');

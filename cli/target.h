@@ -53,15 +53,21 @@ typedef struct cli_noisy {
                           const tamis_number *delta, tamis_error *err);
     tamis_status (*delta)(tamis_bound *delta, const void *what, tamis_noise_kind kind, const tamis_number *scale,
                           const tamis_number *eps, tamis_error *err);
+    /* epsilon at delta, for targets that are met exactly; may be NULL */
+    tamis_status (*epsilon)(tamis_bound *eps, const void *what, tamis_noise_kind kind, const tamis_number *scale,
+                            const tamis_number *delta, tamis_error *err);
     double (*unit)(const void *what,
                    tamis_noise_kind kind); /* of the scale: one unit of scale moves what is published by this much */
-    const char *on[CLI_KINDS];             /* what the noise is added to; NULL in the first place: not shown */
+    const char *(*missing)(const void *what,
+                           tamis_noise_kind kind); /* why there is no such noise, in few words; NULL: there is */
+    const char *on[CLI_KINDS];                     /* what the noise is added to; NULL in the first place: not shown */
 } cli_noisy;
 
 typedef struct cli_scale {
     tamis_noise_kind kind;
     tamis_bound scale;
     bool unable;
+    const char *missing;       /* as in cli_noisy */
     char shown[TAMIS_DECIMAL]; /* a scale that was checked to meet the target; empty if none is needed or suffices */
 } cli_scale;
 
@@ -69,10 +75,12 @@ typedef struct cli_target {
     const cli_noise *noise;
     const cli_noisy *noisy;
     tamis_bound given; /* delta of the scale that was given */
+    bool enough;       /* it meets the target */
     cli_scale scales[CLI_KINDS];
     size_t count;
 } cli_target;
 
+/* Errors   those of the functions; UNABLE only if no kind of noise could be certified. */
 tamis_status cli_target_find(cli_target *target, const cli_noise *noise, const cli_noisy *noisy, tamis_error *err);
 
 /* A table on stdout; and the fields of the JSON object, a comma before each. */

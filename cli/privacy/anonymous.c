@@ -57,7 +57,8 @@ static int read_form(request *r)
     if (categories && (bits || ones || whole || one_hot || cli_value(call, "lie-zero")))
         return cli_wrong_usage(call->command,
                                "--categories cannot be combined with --bits, --ones, --one-hot, --whole or --lie-zero");
-    if (one_hot && ones) return cli_wrong_usage(call->command, "--one-hot means --ones 1: give only one of them");
+    if (one_hot && ones)
+        return cli_wrong_usage(call->command, "--one-hot is exactly one, --ones at most so many: give only one of them");
     if (bits && !cli_whole(&r->reports.positions, bits, 1, TAMIS_MAX_POSITIONS))
         return cli_wrong_usage(call->command, "--bits needs a whole number from 1 to %d", TAMIS_MAX_POSITIONS);
     if (categories && !cli_whole(&r->reports.positions, categories, 2, TAMIS_MAX_CATEGORIES))
@@ -65,7 +66,7 @@ static int read_form(request *r)
     if (ones && !cli_whole(&r->reports.ones, ones, 1, r->reports.positions))
         return cli_wrong_usage(call->command, "--ones needs a whole number from 1 to the number of bits");
     if (one_hot && r->reports.positions < 2) return cli_wrong_usage(call->command, "--one-hot needs at least 2 --bits");
-    if (one_hot) r->reports.ones = 1;
+    if (one_hot) r->reports.ones = r->reports.exactly = 1;
     r->reports.form = categories ? TAMIS_REPORT_CATEGORIES : whole ? TAMIS_REPORT_WHOLE : TAMIS_REPORT_COUNTS;
     return 0;
 }
@@ -76,7 +77,8 @@ static int read_sample(request *r)
     const char *population = cli_value(call, "population");
     tamis_error err = {0};
     tamis_status status;
-    if (!population && r->rate) return cli_wrong_usage(call->command, "--rate needs --population");
+    if (!population && r->rate)
+        return cli_wrong_usage(call->command, "--rate needs --population, the number of people who could have been sampled");
     if (!population) return 0;
     if (!cli_whole(&r->population, population, 1, TAMIS_MAX_UNITS) || r->population < r->reports.reports)
         return cli_wrong_usage(call->command, "--population needs a whole number, at least --reports");
@@ -214,6 +216,7 @@ static void show_json(const request *r, const answer *a)
     printf("{\"reports\": %" PRId64 ", \"form\": \"%s\", \"%s\": %" PRId64, reports->reports, forms[reports->form],
            categories ? "categories" : "bits", reports->positions);
     if (reports->ones > 0) printf(", \"ones\": %" PRId64, reports->ones);
+    if (reports->exactly) printf(", \"one_hot\": true");
     printf(", \"lie\": \"%s\"", r->lie_text);
     if (r->lie_zero) printf(", \"lie_zero\": \"%s\"", cli_value(r->call, "lie-zero"));
     if (r->target) printf(", \"target\": \"%s\"", cli_value(r->call, "target"));
@@ -258,7 +261,8 @@ static void head(const request *r)
     printf("%s anonymised report%s", cli_thousands(n, sizeof n, reports->reports), reports->reports == 1 ? "" : "s");
     if (reports->form == TAMIS_REPORT_CATEGORIES) printf(" of one of %" PRId64 " categories", reports->positions);
     else printf(" of %" PRId64 " bit%s", reports->positions, reports->positions == 1 ? "" : "s");
-    if (reports->ones > 0) printf(", at most %" PRId64 " of them %s", reports->ones, reports->ones == 1 ? "a one" : "ones");
+    if (reports->exactly) printf(", exactly one of them a one");
+    else if (reports->ones > 0) printf(", at most %" PRId64 " of them %s", reports->ones, reports->ones == 1 ? "a one" : "ones");
     puts("");
     if (r->target || r->target_local)
         printf("the smallest lie probability, in steps of 2^-%d, that meets the target: %s\n", DIGITS, r->lie_text);
@@ -353,7 +357,8 @@ const cli_command cli_command_privacy_anonymous = {
                 {"target", "E,D", .help = "which lie probability gives the anonymised reports this guarantee?"},
                 {"target-local", "E", .help = "which lie probability gives a report with its sender this epsilon?"},
                 {"population", "N", .help = "the reporters are a simple random sample of N people"},
-                {"rate", "P/Q", .help = "or each person was sampled with this probability"}},
+                {"rate", "P/Q",
+                 .help = "with --population: each of the N people was sampled with this probability, independently"}},
     .examples = {{"tamis privacy anonymous --reports 10000 --bits 1 --lie 1/4", "one yes/no question"},
                  {"tamis privacy anonymous --reports 10000 --lie 1/4 --epsilon 0.1", "which delta?"},
                  {"tamis privacy anonymous --reports 10000 --bits 1 --target 0.5,1e-6", "which lie probability?"},

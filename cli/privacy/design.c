@@ -6,8 +6,7 @@
 
 #include "target.h"
 
-#define MOST_PARTS 20  /* rows of the table of strata */
-#define MOST_STEPS 100 /* of a discrete Gaussian scale that is searched for: some seconds */
+#define MOST_PARTS 20 /* rows of the table of strata */
 
 /* What holds in each stratum. */
 typedef struct parts {
@@ -20,33 +19,64 @@ typedef struct request {
     cli_noise noise;
     tamis_outline *outline;
     tamis_design *design;
-    tamis_number *from, *to, *step;
+    tamis_number *from, *to, *grid; /* of the values; grid is NULL if any number between is possible */
+    tamis_number *step;             /* of discrete noise; NULL if it is not asked for, or if there is none */
     tamis_ht_range range;
     parts asked; /* see find_parts */
 } request;
 
 /* ---- what is asked ---- */
 
-/* FROM:TO, two numbers. */
+static bool is_discrete(tamis_noise_kind kind)
+{
+    return kind == TAMIS_NOISE_DISCRETE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
+}
+
+/* FROM:TO or FROM:TO:STEP. */
 static int read_range(request *r)
 {
-    const char *text = cli_value(r->call, "range"), *column = cli_value(r->call, "column"),
-               *colon = strchr(text ? text : "0:1", ':');
-    char from[TAMIS_NUMBER_DIGITS] = "";
+    const char *text = cli_value(r->call, "range"), *column = cli_value(r->call, "column");
+    tamis_number **const numbers[] = {&r->from, &r->to, &r->grid};
     tamis_error err = {0};
     if (text && column) return cli_wrong_usage(r->call->command, "give either --range or --column, not both");
     if (column) {
-        tamis_status status = tamis_outline_range(&r->from, &r->to, r->outline, column, &err);
+        tamis_status status = tamis_outline_range(&r->from, &r->to, &r->grid, r->outline, column, &err);
         return status == TAMIS_OK ? 0 : cli_failed(&err, r->call->operands[0]);
     }
-    if (!text) text = "0:1", colon = text + 1;
-    if (colon && colon - text < (ptrdiff_t)sizeof from) memcpy(from, text, (size_t)(colon - text));
-    if (!*from) return cli_wrong_usage(r->call->command, "--range needs the least and the largest value, such as 0:4000");
-    if (tamis_number_read(&r->from, from, &err) != TAMIS_OK || tamis_number_read(&r->to, colon + 1, &err) != TAMIS_OK)
-        return cli_wrong_usage(r->call->command, "--range: %s", err.message);
+    if (!text) text = "0:1:1";
+    for (size_t i = 0; i < 3 && text; i++) {
+        char part[TAMIS_NUMBER_DIGITS] = "";
+        const char *colon = strchr(text, ':');
+        size_t length = colon ? (size_t)(colon - text) : strlen(text);
+        if (length < sizeof part) memcpy(part, text, length);
+        if (!*part) break;
+        if (tamis_number_read(numbers[i], part, &err) != TAMIS_OK)
+            return cli_wrong_usage(r->call->command, "--range: %s", err.message);
+        text = colon ? colon + 1 : NULL;
+    }
+    if (!r->to || text)
+        return cli_wrong_usage(r->call->command, "--range needs the least and the largest value, such as 0:4000, and for "
+                                                 "discrete noise their step, such as 0:4000:1");
     if (!(cli_approximately(r->from) < cli_approximately(r->to)))
         return cli_wrong_usage(r->call->command, "--range FROM:TO needs FROM below TO");
     return 0;
+}
+
+/* The grid of discrete noise. A target is also answered without one, as long as that noise is not the one asked for. */
+static int find_step(request *r)
+{
+    static const char digits[] = "; without one the totals are on no grid, and the noise would not hide their digits";
+    const char *column = cli_value(r->call, "column");
+    tamis_error err = {0};
+    if (!is_discrete(r->noise.kind) && !r->noise.target_eps) return 0;
+    tamis_status status = tamis_ht_range_step(&r->step, &r->range, &err);
+    if (status == TAMIS_OK || (status != TAMIS_SYSTEM && !is_discrete(r->noise.kind))) return 0;
+    if (!r->grid && status == TAMIS_INVALID && !column)
+        return cli_wrong_usage(r->call->command, "--range: discrete noise needs the step of the values, such as 0:4000:1%s",
+                               digits);
+    if (!r->grid && status == TAMIS_INVALID)
+        snprintf(err.message, sizeof err.message, "columns.%.200s: discrete noise needs a step%s", column, digits);
+    return cli_failed(&err, r->call->operands[0]);
 }
 
 static int read_request(request *r, const cli_call *call)
@@ -63,23 +93,18 @@ static int read_request(request *r, const cli_call *call)
     }
     code = read_range(r);
     if (code != 0) return code;
-    bool discrete = r->noise.kind == TAMIS_NOISE_DISCRETE_LAPLACE || r->noise.kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
-    if ((discrete || r->noise.target_eps) && tamis_ht_range_step(&r->step, r->design, r->from, r->to, &err) != TAMIS_OK &&
-        (discrete || err.status == TAMIS_SYSTEM))
-        return cli_failed(&err, call->operands[0]);
-    r->range = (tamis_ht_range){.design = r->design,
-                                .from = r->from,
-                                .to = r->to,
-                                .noise = r->noise.kind,
-                                .scale = r->noise.scale,
-                                .step = discrete ? r->step : NULL};
-    return 0;
+    r->range = (tamis_ht_range){
+        .design = r->design, .from = r->from, .to = r->to, .grid = r->grid, .noise = r->noise.kind, .scale = r->noise.scale};
+    code = find_step(r);
+    if (is_discrete(r->noise.kind)) r->range.step = r->step;
+    return code;
 }
 
 static void clear_request(request *r)
 {
     tamis_number_free(r->from);
     tamis_number_free(r->to);
+    tamis_number_free(r->grid);
     tamis_number_free(r->step);
     tamis_design_free(r->design);
     tamis_outline_free(r->outline);
@@ -248,16 +273,22 @@ static void write_exact(char *room, size_t size, const tamis_number *number)
 
 static void put_subject(char *room, size_t size, const request *r)
 {
-    char N[32], from[48], to[48];
+    char N[32], from[48], to[48], grid[48] = "", values[200];
     write_exact(from, sizeof from, r->from);
     write_exact(to, sizeof to, r->to);
+    if (r->grid) write_exact(grid, sizeof grid, r->grid);
+    if (strcmp(from, "0") == 0 && strcmp(to, "1") == 0 && (r->range.step || strcmp(grid, "1") == 0))
+        snprintf(values, sizeof values, "0 or 1");
+    else
+        snprintf(values, sizeof values, "%s%s%s between %s and %s", r->grid ? "a multiple of " : "", grid, r->grid ? "," : "",
+                 from, to);
     const char *name = tamis_design_name(r->design);
     const char *words = strcmp(name, "strata") == 0   ? "stratified"
                         : strcmp(name, "stages") == 0 ? "cluster or two-stage"
                         : strcmp(name, "srs") == 0    ? "simple random"
                                                       : name;
-    snprintf(room, size, "Sample from %s units, %s; every value is between %s and %s",
-             cli_thousands(N, sizeof N, tamis_design_population(r->design)), words, from, to);
+    snprintf(room, size, "Sample from %s units, %s; every value is %s",
+             cli_thousands(N, sizeof N, tamis_design_population(r->design)), words, values);
 }
 
 static void put_published(char *room, size_t size, const request *r)
@@ -279,6 +310,10 @@ static void json_head(const void *what)
     write_exact(from, sizeof from, r->from);
     write_exact(to, sizeof to, r->to);
     printf("{\"design\": %s, \"range\": [\"%s\", \"%s\"]", tamis_outline_design(r->outline), from, to);
+    if (r->grid) {
+        write_exact(step, sizeof step, r->grid);
+        printf(", \"grid\": \"%s\"", step);
+    }
     if (r->range.step || (r->noise.target_eps && r->step)) {
         write_exact(step, sizeof step, r->step);
         printf(", \"step\": \"%s\"", step);
@@ -313,36 +348,29 @@ static void explain(const void *what, const cli_guarantee *g)
 static tamis_ht_range with_noise(const request *r, tamis_noise_kind kind, const tamis_number *scale)
 {
     tamis_ht_range range = r->range;
-    bool discrete = kind == TAMIS_NOISE_DISCRETE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
     range.noise = kind;
     range.scale = scale;
-    range.step = discrete ? r->step : NULL;
+    range.step = is_discrete(kind) ? r->step : NULL;
     return range;
 }
 
 static double unit_of(const void *what, tamis_noise_kind kind)
 {
     const request *r = what;
-    bool discrete = kind == TAMIS_NOISE_DISCRETE_LAPLACE || kind == TAMIS_NOISE_DISCRETE_GAUSSIAN;
-    return discrete && r->step ? cli_approximately(r->step) : 1;
+    return is_discrete(kind) && r->step ? cli_approximately(r->step) : 1;
+}
+
+static const char *missing(const void *what, tamis_noise_kind kind)
+{
+    const request *r = what;
+    if (!is_discrete(kind) || r->step) return NULL;
+    return r->grid ? "no common step" : "needs a step";
 }
 
 static tamis_status scale_of(tamis_bound *scale, const void *what, tamis_noise_kind kind, const tamis_number *eps,
                              const tamis_number *delta, tamis_error *err)
 {
-    const tamis_ht_range range = with_noise(what, kind, NULL), smooth = with_noise(what, TAMIS_NOISE_GAUSSIAN, NULL);
-    if (kind == TAMIS_NOISE_DISCRETE_GAUSSIAN) { /* each of its deltas is a sum over all steps */
-        tamis_status status = tamis_ht_range_scale(scale, &smooth, eps, delta, err);
-        if (status == TAMIS_OK && !isinf(scale->upper) && scale->upper > MOST_STEPS * unit_of(what, kind)) {
-            *scale = (tamis_bound){0, INFINITY};
-            *err = (tamis_error){
-                .status = TAMIS_UNABLE,
-                .message =
-                    "the scale of discrete Gaussian noise would be too many steps to search; discrete Laplace noise is faster"};
-            status = TAMIS_UNABLE;
-        }
-        if (status != TAMIS_OK) return status;
-    }
+    const tamis_ht_range range = with_noise(what, kind, NULL);
     return tamis_ht_range_scale(scale, &range, eps, delta, err);
 }
 
@@ -355,18 +383,28 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
     return take(delta, NULL, what, &p, status);
 }
 
+static tamis_status epsilon_with(tamis_bound *eps, const void *what, tamis_noise_kind kind, const tamis_number *scale,
+                                 const tamis_number *delta, tamis_error *err)
+{
+    const tamis_ht_range range = with_noise(what, kind, scale);
+    parts p = {0};
+    tamis_status status = tamis_ht_range_epsilon(&p.list, &p.count, &range, delta, err);
+    return take(eps, NULL, what, &p, status);
+}
+
 /* ---- the answer ---- */
 
 static int answer(request *r)
 {
-    char title[240], subtitle[240], step[48] = "", grid[80];
+    char title[400], subtitle[240], step[48] = "", grid[80];
     put_subject(title, sizeof title, r);
     put_published(subtitle, sizeof subtitle, r);
     if (r->step) write_exact(step, sizeof step, r->step);
-    snprintf(grid, sizeof grid, "grid of %s", step);
+    if (*step) snprintf(grid, sizeof grid, "grid of %s", step);
+    else snprintf(grid, sizeof grid, "-");
     const cli_mechanism mechanism = {
         r, delta_of, epsilon_of, pure_of, .note_heading = "known", .title = title, .subtitle = subtitle};
-    cli_noisy noisy = {r, scale_of, delta_with, unit_of, .on = {""}};
+    cli_noisy noisy = {r, scale_of, delta_with, epsilon_with, unit_of, missing, .on = {""}};
     for (size_t k = 1; k < CLI_KINDS; k++) noisy.on[k] = k < TAMIS_NOISE_DISCRETE_LAPLACE ? "total" : grid;
     const cli_answer answer = {&r->noise, title, subtitle, r, json_head, explain, find_parts, json_parts, show_parts};
     return cli_answer_asked(&answer, &mechanism, &noisy);
@@ -390,10 +428,13 @@ const cli_command cli_command_privacy_design = {
         "number is marked as exact or as an upper bound.\n\n"
         "The file is a plan, of which only the design and the bounds of --column are used, or a design alone, in YAML or JSON. "
         "Designs that a release does not support are accepted too, written as in docs/compute.md; strata may have names.\n\n"
-        "Discrete noise is on a grid that contains every weighted value; its scale counts steps of that grid.",
+        "Discrete noise is on the coarsest grid that contains every value times every weight; its scale counts steps of that "
+        "grid. It needs the step of the values, of which all of them are multiples; without one it is refused.",
     .operands = {{"PLAN", .files = CLI_PLANS, .needed = true, .help = "a plan or a design, YAML or JSON"}},
-    .options = {{"range", "FROM:TO", .help = "the bounds of every value; default 0:1, a yes/no question"},
-                {"column", "NAME", .help = "use the bounds that the plan gives for this column"},
+    .options = {{"range", "FROM:TO",
+                 .help = "the bounds of every value; default 0:1, a yes/no question; FROM:TO:STEP if all are "
+                         "multiples of a step"},
+                {"column", "NAME", .help = "use the bounds and the step that the plan gives for this column"},
                 CLI_NOISE_OPTIONS(" on the total", " on the total's grid"),
                 CLI_GUARANTEE_OPTIONS},
     .examples = {{"tamis privacy design plan.yaml --column enroll --laplace 200000",

@@ -154,6 +154,15 @@ static tamis_status delta_with(tamis_bound *delta, const void *what, tamis_noise
     return tamis_ht_srs_delta(delta, NULL, &srs, eps, err);
 }
 
+static tamis_status epsilon_with(tamis_bound *eps, const void *what, tamis_noise_kind kind, const tamis_number *scale,
+                                 const tamis_number *delta, tamis_error *err)
+{
+    tamis_ht_srs srs = *(const tamis_ht_srs *)what;
+    srs.noise = kind;
+    srs.scale = scale;
+    return tamis_ht_srs_epsilon(eps, &srs, delta, err);
+}
+
 static double unit_of(const void *what, tamis_noise_kind kind)
 {
     const tamis_ht_srs *s = what;
@@ -170,7 +179,7 @@ static int answer(request *r)
     put_published(subtitle, sizeof subtitle, r);
     const double rate = (double)r->srs.sample / (double)r->srs.population;
     const cli_mechanism mechanism = {&r->srs, delta_of, epsilon_of, pure_of, "hardest to protect", title, subtitle, "n/N", rate};
-    cli_noisy noisy = {&r->srs, scale_of, delta_with, unit_of, {0}};
+    cli_noisy noisy = {&r->srs, scale_of, delta_with, epsilon_with, unit_of, NULL, {0}};
     memcpy(noisy.on, added_to, sizeof added_to);
     const cli_answer answer = {&r->noise, title, subtitle, r, json_head, explain, NULL, NULL, NULL};
     return cli_answer_asked(&answer, &mechanism, &noisy);

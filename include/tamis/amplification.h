@@ -104,7 +104,7 @@ TAMIS_USE tamis_status tamis_sampling_facts_check(const tamis_sampling_facts *fa
  * is that of the laws w_0 N(0) + sum w_k N(s_k) and w_0 N(s) + sum w_k N(s_k), all shifts at their largest and to the
  * same side: half-lines separate N from each shifted one best, all at once.                                          */
 
-/* Values between `from` and `to`, each unit with weight 1; integers, if the noise is discrete. */
+/* Values between `from` and `to`, each unit with weight 1; all of them integers, if the noise is discrete. */
 typedef struct tamis_noisy_sum {
     const tamis_number *from, *to;
     tamis_noise_kind noise; /* not TAMIS_NOISE_NONE */
@@ -114,7 +114,9 @@ typedef struct tamis_noisy_sum {
 /* The smallest delta of the population at eps_pop, if one record of the frame is replaced.
  *
  * Needs    from <= to, scale > 0, 0 <= eps_pop <= 1000.
- * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it. With replacement a unit
+ * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it; `lower` is attained by two
+ *          populations. They meet unless the largest shifts cannot come together: random sizes and values without 0, systematic
+ *          samples of a frame that is no multiple of the sample, clusters of several sizes, two stages. With replacement a unit
  *          may be drawn k times and count k times: `upper` is then a proved bound, the mean of the noise's delta for k
  *          changes over the binomial k, and `lower` is attained; they meet as n/N gets small. On failure [0, 1].
  * Cost     milliseconds for each group of units that differ in their distances.
@@ -137,8 +139,8 @@ typedef struct tamis_weighted_sum {
 /* The smallest pure eps of the population, if one record of the frame is replaced.
  *
  * Needs    from <= to, scale > 0; weights as many as units.
- * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it. On failure
- *          [0, inf].
+ * Gives    an enclosure; `upper` is the number to publish, `worst` (may be NULL) a unit that has it; `lower` is attained by two
+ *          populations, and meets it in the same cases and if other weights do not matter. On failure [0, inf].
  * Cost     O(units); with weights = NULL and equal probabilities O(strata).
  * Errors   INVALID, SYSTEM (memory), UNABLE, REFUSED (as above).                                                     */
 TAMIS_USE tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design,

@@ -37,18 +37,20 @@ typedef enum tamis_report_form {
  * independently. For categories lie_one is the probability of reporting any other category than the true one.
  *
  * Needs    1 <= reports <= TAMIS_MAX_REPORTS; 1 <= positions <= TAMIS_MAX_POSITIONS (categories: from 2 to
- *          TAMIS_MAX_CATEGORIES); 0 <= ones <= positions; lie_one > 0, lie_zero > 0, lie_one + lie_zero < 1 (symmetric:
- *          0 < lie < 1/2); categories: lie_one / (positions - 1) < 1 - lie_one, and no lie_zero.                      */
+ *          TAMIS_MAX_CATEGORIES); 0 <= ones <= positions, if exactly so many 1 <= ones < positions; lie_one > 0,
+ *          lie_zero > 0, lie_one + lie_zero < 1 (symmetric: 0 < lie < 1/2); categories: lie_one / (positions - 1) <
+ *          1 - lie_one, and no lie_zero.                                                                             */
 typedef struct tamis_reports {
     int64_t reports;
     tamis_report_form form;
     int64_t positions;                      /* bits of an answer, or categories */
-    int64_t ones;                           /* an answer has at most this many ones: 1 for a one-hot code; 0: any number */
+    int64_t ones;                           /* an answer has at most this many ones; 0: any number */
+    int exactly;                            /* nonzero: it has exactly so many, as the one-hot code of a category has exactly 1 */
     const tamis_number *lie_one, *lie_zero; /* lie_zero = NULL: as lie_one */
 } tamis_reports;
 
-/* Positions at which two answers can differ: 2 for a one-hot code, 2 m for at most m ones, else all; 0 if the form has none
- * (categories) or the numbers of bits and ones are not valid. */
+/* Positions at which two answers can differ: 2 for a one-hot code, 2 m for at most m ones, 2 min(m, positions - m) for exactly m,
+ * else all; 0 if the form has none (categories) or the numbers of bits and ones are not valid. */
 TAMIS_API int64_t tamis_reports_differing(const tamis_reports *reports);
 
 /* The local epsilon: that of one report with its sender, and of everything computed from it. It is also the pure epsilon of the

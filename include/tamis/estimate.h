@@ -18,6 +18,7 @@ typedef struct tamis_estimate_options {
     unsigned threads;
     const tamis_source *rows;
     tamis_watch watch;
+    uint64_t memory;
 } tamis_estimate_options;
 
 typedef struct tamis_estimate tamis_estimate;

@@ -10,8 +10,9 @@
  *
  * Noise is on the total: continuous, or discrete. Discrete noise is `step` times an integer k, with P(k) proportional to
  * exp(-|k|/scale) or exp(-k^2/(2 scale^2)): `scale` counts steps. All x_i / pi_i must be multiples of the step, otherwise the
- * last digits of the answer would reveal the sample; tamis_ht_step gives the largest such step for a public set of
- * values. For simple random samples of 0/1 values the step N/n puts the noise on the sample count, as below.
+ * last digits of the answer would reveal the sample; tamis_ht_step gives the largest such step for a public set of values,
+ * tamis_ht_range_step for the values of a public grid. For simple random samples of 0/1 values the step N/n puts the noise on
+ * the sample count, as below.
  *
  * "exact" always means: an enclosure of the smallest number, of relative width TAMIS_WIDTH.                         */
 #ifndef TAMIS_HT_H
@@ -197,8 +198,9 @@ TAMIS_USE tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis
 
 /* ---- every pair with values in a range ----
  *
- * All populations with values between `from` and `to` are possible, and nothing is listed: any number of units. With p the
- * inclusion probability of a unit and W the noise, these facts are used (proofs in src/ht/range_part.c):
+ * All populations with values between `from` and `to` are possible, or only those whose values are multiples of a `grid`; and
+ * nothing is listed: any number of units. With p the inclusion probability of a unit and W the noise, these facts are used
+ * (proofs in src/ht/range_part.c):
  *
  *   "independent"   Poisson, Bernoulli, census: the worst pair is (1-p) W + p (W + to/p) against (1-p) W + p (W + from/p),
  *                   the others silent (value 0, or all sampled). Exact if 0 is in the range; otherwise an upper bound.
@@ -208,7 +210,9 @@ TAMIS_USE tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis
  *   "any_design"    p times the delta of the noise alone for a shift of (to - from)/p: an upper bound for every design.
  *   "srs_window"    0/1 values, the number of ones in the stratum is public up to a window: as tamis_ht_srs_..., exact.
  *
- * Values in a range: by these facts the ends of the range are the worst values, for every noise offered here.
+ * Values in a range: by these facts the ends of the range, or of the grid in it, are the worst values, for every noise offered
+ * here. With discrete noise that needs totals which are all multiples of its step, those of the values between as well. So
+ * discrete noise needs the grid; from 0 to 1 without a grid the values are 0 and 1.
  *
  * Strata are judged one by one, each with the whole noise: the other strata are an independent summand, which cannot help
  * an attacker and does not hinder one either if it can be constant. It can, unless the design inside has a random or unequal
@@ -217,10 +221,11 @@ TAMIS_USE tamis_status tamis_ht_values_epsilon(tamis_ht_unit *units, const tamis
 typedef struct tamis_ht_range {
     const tamis_design *design;
     const tamis_number *from, *to; /* every value lies between, from < to */
+    const tamis_number *grid;      /* and is a multiple of it; NULL: any number between */
     const int64_t *low, *high;     /* NULL, or for 0/1 values: of each stratum, between which the number of ones lies */
     tamis_noise_kind noise;
     const tamis_number *scale; /* NULL without noise */
-    const tamis_number *step;  /* of discrete noise, otherwise NULL; from/p and to/p are multiples of it */
+    const tamis_number *step;  /* of discrete noise, otherwise NULL; grid/p is a multiple of it for every p */
 } tamis_ht_range;
 
 /* What holds in one stratum; a design without strata is one. */
@@ -235,8 +240,8 @@ typedef struct tamis_ht_part {
 /* The smallest delta at eps, the smallest eps with delta = 0, and the smallest eps at delta, stratum by stratum; for the
  * whole design take the largest.
  *
- * Needs    from < to, 0 <= eps <= 10^6, 0 <= delta <= 1; with windows from = 0, to = 1, 0 <= low <= high <= units of the
- *          stratum.
+ * Needs    from < to, at least two multiples of the grid between them; a grid if the noise is discrete, unless from = 0 and
+ *          to = 1; 0 <= eps <= 10^6, 0 <= delta <= 1; with windows from = 0, to = 1, 0 <= low <= high <= units of the stratum.
  * Gives    *count parts that cover the frame in order; the caller frees the list with tamis_free. NULL and 0 on failure,
  *          but after UNABLE in some stratum all parts, with a bound that holds in that one.
  * Cost     microseconds (Gaussian: about a millisecond) for each stratum, and for each of some tens of different
@@ -250,22 +255,23 @@ TAMIS_USE tamis_status tamis_ht_range_epsilon(tamis_ht_part **parts, size_t *cou
                                               const tamis_number *delta, tamis_error *err);
 
 /* The smallest noise of the kind range->noise for which the proved bound meets a target (eps, delta); range->scale is not
- * looked at.
+ * looked at. Whether any noise is needed is decided exactly: it is not if delta is at least every inclusion probability.
  *
  * Gives    an enclosure whose upper end, used as the scale, meets the target; {0, 0} if no noise is needed, {inf, inf} if
  *          none suffices; [0, inf] on failure.
  *          Discrete Gaussian noise of a scale below about 1: see tamis_ht_srs_scale.
  * Cost     some tens of tamis_ht_range_delta.
- * Errors   as above.                                                                                                  */
+ * Errors   as above; UNABLE also for discrete Gaussian noise of more than about 100 steps, whose search would take minutes. */
 TAMIS_USE tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
                                             const tamis_number *delta, tamis_error *err);
 
-/* The largest step of which from/p and to/p are multiples for all units.
+/* The largest step of discrete noise: that of which v/p is a multiple for every value v and every unit. Noise, scale and step of
+ * the range are not looked at.
  *
  * Gives    a new number that the caller frees; NULL on failure.
- * Errors   INVALID, SYSTEM, UNABLE (a step so small that it cannot be written).                                      */
-TAMIS_USE tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
-                                           const tamis_number *to, tamis_error *err);
+ * Errors   INVALID (among others: no grid, so that there is no such step), SYSTEM, UNABLE (a step so small that it cannot be
+ *          written).                                                                                                  */
+TAMIS_USE tamis_status tamis_ht_range_step(tamis_number **step, const tamis_ht_range *range, tamis_error *err);
 
 TAMIS_END
 

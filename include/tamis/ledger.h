@@ -78,7 +78,9 @@ typedef struct tamis_charge {
     const char *measures; /* the identity of the release, everything that shapes its numbers: two charges of an account with the
                              same text ask for the same release */
     int again;            /* pay for fresh noise although the same was released before */
-    /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said */
+    /* the parts of the declared source, a JSON list of texts, noted when the account is opened; NULL: not said. "file PATH" and
+       "file PATH table NAME", the path as seen from the ledger's folder, are also compared as files: two names of one file are
+       one part */
     const char *source;
     const char *new_account; /* NULL, or why a survey without an account gets one although another account of the ledger has a
                                 part of its source: recorded with the account */
@@ -105,6 +107,10 @@ typedef struct tamis_charged {
                                      tamis_ledger_ask: would be); nothing more is spent */
     int other_source;             /* with measurements: they were made from another declared source than that of this charge */
     int64_t claim;                /* the number of the entry by which the charge was last claimed; 0: it never was */
+    int unfinished;               /* with measurements: the process that kept them ended before it had published them, or just
+                                     after; never so for a charge without `leftover` */
+    char *rows_version; /* with measurements: the caller's name for the state of the rows that they were made from; NULL:
+                                     it gave none */
 } tamis_charged;
 
 /* Charges a release to the account of its survey, which is opened by its first charge. The same release again gets the

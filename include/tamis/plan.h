@@ -23,6 +23,10 @@ TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tami
 TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
                                             tamis_error *err);
 
+/* Puts another ledger in place of the one that the plan names, or that is beside it: `path` as it is, relative to the current
+ * folder. `existing: yes` in the plan holds for it too. */
+TAMIS_USE tamis_status tamis_plan_set_ledger(tamis_plan *plan, const char *path, tamis_error *err);
+
 TAMIS_API void tamis_plan_free(tamis_plan *plan);
 
 /* The name of the survey, as the plan gives it. Lives as long as the plan. NULL for NULL. */
@@ -76,12 +80,12 @@ TAMIS_API const char *tamis_outline_design(const tamis_outline *outline);
 /* The name of the stratum with this number, from 0; NULL if it has none. */
 TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t stratum);
 
-/* The bounds of a column: from and to of a number, 0 and 1 of a category, which is counted.
+/* The values of a column: from, to and step of a number; 0, 1 and 1 of a category, which is counted.
  *
- * Gives    new numbers that the caller frees; NULL on failure.
- * Errors   INVALID (no such column, no bounds), SYSTEM (memory).                                                     */
-TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *outline,
-                                           const char *column, tamis_error *err);
+ * Gives    new numbers that the caller frees; NULL on failure, and *step is NULL if the column has none.
+ * Errors   INVALID (no such column, no bounds, one for each stratum), SYSTEM (memory).                               */
+TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, tamis_number **step,
+                                           const tamis_outline *outline, const char *column, tamis_error *err);
 
 TAMIS_END
 

@@ -16,6 +16,15 @@
 
 TAMIS_BEGIN
 
+/* What happens if the same release was made before. Its numbers are in the ledger, and nothing of the rows is, so nobody can see
+ * whether they have changed since: whoever knows says so by `rows_version`. */
+typedef enum tamis_repeat {
+    TAMIS_REPEAT_IF_SAME_VERSION, /* the numbers that were kept, for nothing; REFUSED if a version is named and another one, or
+                                     none, was kept with them */
+    TAMIS_REPEAT_KEPT,            /* the numbers that were kept, whatever their version */
+    TAMIS_REPEAT_PAID             /* fresh noise, which is paid for */
+} tamis_repeat;
+
 /* How a release is made; all zero is the usual way. */
 typedef struct tamis_release_options {
     tamis_engine engine;      /* for files, TAMIS_ENGINE_DUCKDB or TAMIS_ENGINE_MEMORY; else the one that fits the source */
@@ -23,10 +32,16 @@ typedef struct tamis_release_options {
     const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then ignored */
     tamis_watch watch;
     const char *ledger; /* NULL: the plan's */
-    int again;          /* pay for fresh noise although the same release was made before */
+    tamis_repeat repeat;
+    const char
+        *rows_version; /* the caller's own words for the state of its rows, such as "delta@12": kept in the ledger with what
+                                 was released from them; never a hash of the data. NULL: none */
     /* why this survey gets an account beside another one over the same source; NULL: then it is refused */
     const char *new_account;
     const char *sign; /* the file of a secret key (<tamis/key.h>), read before the charge; NULL: not signed */
+    /* bytes that the engine may use; 0: three quarters of what the machine, or the control group of the process, has. PostgreSQL
+     * and a caller's own engine ignore it */
+    uint64_t memory;
 } tamis_release_options;
 
 /* The engine that reads the rows of a plan, for a release or an estimate, unless options name another: DuckDB for files, but
@@ -44,8 +59,9 @@ typedef struct tamis_release tamis_release;
  *          not at all; NULL and no folder on failure. It may outlive the plan.
  * Errors   INVALID (the plan has no budget, the folder exists, a column or file is missing, the number of rows contradicts the
  *          design: reported before any value is read), REFUSED (the budget of the account, a field that its first release has
- *          frozen, the setting: nothing was spent), UNABLE, SYSTEM (engine, disk, memory, cancelled by the watch). After the
- *          first value has been read no message depends on a value. */
+ *          frozen, the setting, another version of the rows than that of the kept release: nothing was spent), UNABLE, SYSTEM
+ *          (engine, disk, memory, cancelled by the watch). After the charge every failure is SYSTEM, and its message names the
+ *          entry, the amount and what to do; no message depends on a value. */
 TAMIS_USE tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
                                          const tamis_release_options *options, tamis_error *err);
 TAMIS_API void tamis_release_free(tamis_release *release);
@@ -60,8 +76,9 @@ TAMIS_USE tamis_status tamis_release_text(char **text, const tamis_release *rele
 TAMIS_USE tamis_status tamis_release_notice_text(char **text, const tamis_release *release, tamis_error *err);
 
 /* What only the person who runs a release should see, one per line: that a file of the source was changed after the release whose
- * numbers are returned, that other charges of the account were never published. It may depend on the data's files and names
- * paths, so it is in no file of the folder; a program prints it on stderr. An empty text if there is nothing. */
+ * numbers are returned, or that rows in memory were not read and how to pay for numbers from them; that other charges of the
+ * account were never published. It may depend on the data's files and names paths, so it is in no file of the folder; a program
+ * prints it on stderr. An empty text if there is nothing. */
 TAMIS_USE tamis_status tamis_release_remarks_text(char **text, const tamis_release *release, tamis_error *err);
 
 /* measurements.json: the noisy integers with their exact noise laws. */

@@ -142,7 +142,8 @@ typedef struct tamis_tally_guarantee {
 
 /* Needs    at least one report.
  * Gives    enclosures, `upper` being the numbers to publish; [0, inf] on failure. If the anonymous epsilon cannot be certified,
- *          its upper end is the local one, which always holds.
+ *          its upper end is the local one, which always holds. Bits that are not declared as categories may be any, for the
+ *          upper ends; for the lower ends bits of one column, by their names, are the code of one answer.
  * Cost     up to some seconds.
  * Errors   INVALID, SYSTEM. */
 TAMIS_USE tamis_status tamis_tally_promise(tamis_tally_guarantee *guarantee, const tamis_tally *tally,
@@ -172,21 +173,32 @@ typedef enum tamis_tally_repeat {
     TAMIS_TALLY_REPEAT_CHARGED  /* other reports: charged again */
 } tamis_tally_repeat;
 
+typedef enum tamis_tally_form { TAMIS_TALLY_TEXT, TAMIS_TALLY_JSON, TAMIS_TALLY_CSV } tamis_tally_form;
+
 /* Where a tally is published; unused fields are NULL. */
 typedef struct tamis_tally_publication {
-    const char *folder; /* must not exist yet: release.json, release.csv, report.html, certificate.json */
-    const char *sign;   /* the file of a secret key (<tamis/key.h>): also writes certificate.sig */
-    const char *ledger; /* the file of a ledger: the local epsilon is charged to the account of `survey` */
+    tamis_tally_form form;
+    const char *folder;  /* must not exist yet: release.json, release.csv, report.html, certificate.json */
+    const char *sign;    /* the file of a secret key (<tamis/key.h>): also writes certificate.sig */
+    const char *save;    /* as tamis_tally_save */
+    const char *shuffle; /* as tamis_tally_shuffle */
+    const char *ledger;  /* the file of a ledger: the local epsilon is charged to the account of `survey` */
     const char *survey;
     const tamis_number *budget; /* epsilon: the budget of a new account */
     tamis_tally_repeat repeat;
 } tamis_tally_publication;
 
-/* Charges the account and writes the folder, which appears complete or not at all. The loss is that of a person who reported,
- * against somebody who knows who sent which report.
+/* Computes the results, once; charges the account; writes the folder and the other files, each of which appears complete or not
+ * at all; and gives the results in one of the forms above. The loss is that of a person who reported, against somebody who
+ * knows who sent which report.
  *
- * Errors   INVALID, REFUSED (the budget, or counts that were charged before), UNABLE, SYSTEM. */
-TAMIS_USE tamis_status tamis_tally_publish(const tamis_tally *tally, const tamis_tally_question *question,
+ * If it fails after the charge, or is stopped, the same call again goes on and pays nothing; `repeat` is about tallies that were
+ * published.
+ *
+ * Gives    a text that the caller frees with tamis_free; NULL on failure, and no folder and no file then.
+ * Errors   INVALID, REFUSED (the budget, or counts that were charged before), UNABLE, SYSTEM (after the charge: the message
+ *          names its entry, its amount and what to do). */
+TAMIS_USE tamis_status tamis_tally_publish(char **text, const tamis_tally *tally, const tamis_tally_question *question,
                                            const tamis_tally_publication *publication, tamis_error *err);
 
 /* Whether the folder, or the file, is or has the certificate of a tally; and whether it is correct: everything is recomputed from

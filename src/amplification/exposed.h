@@ -41,6 +41,25 @@ tamis_status tmi_unit_delta(tmi_ball *value, const void *context, long bits, tam
 tamis_status tmi_amplify_draws(tamis_bound *delta, const tamis_noisy_sum *sum, const tamis_number *range, int64_t population,
                                int64_t draws, const tamis_number *eps_pop, tamis_error *err);
 
+/* A sum of weighted values with noise. */
+typedef struct tmi_attainable {
+    const tamis_number *from, *to;
+    const tamis_number *weight; /* of the unit; NULL: 1 */
+    bool by_probability;        /* it is 1 over the inclusion probability instead */
+    tamis_noise_kind noise;
+    const tamis_number *scale, *step; /* step: of discrete noise, otherwise NULL */
+    const tamis_number *eps;          /* NULL: the smallest eps with delta = 0 */
+} tmi_attainable;
+
+/* delta at eps, or eps, of two populations that differ in this unit: no guarantee is smaller. 0 if none is known here.
+ * `level`: all units of a stratum have one weight. */
+tamis_status tmi_attained(tamis_bound *value, const tamis_design *design, int64_t unit, const tmi_attainable *sum, bool level,
+                          tamis_error *err);
+
+/* Whether two populations have all the distances of the exposure at once, where several records are exchanged together. */
+tamis_status tmi_is_attained(bool *attained, const tamis_design *design, const tamis_exposure *exposure, bool level,
+                             tamis_error *err);
+
 /* Inclusion probabilities are doubles with a relative error of 1e-12 or better. */
 #define TMI_DESIGN_WIDTH 1e-10
 

@@ -5,6 +5,9 @@
  * log-concave (Neyman and Pearson); that falls as |s| grows; and shifts to the same side have the same half-line. So no set
  * distinguishes N from a mixture of shifted laws better than a half-line does when all shifts are largest and on one side.
  *
+ * Whether the populations that have all these shifts at once exist depends on the design; the lower end is that of populations
+ * which do (amplification/attained.c).
+ *
  * Probabilities are known to a few parts in 10^16. delta grows if the unit is more likely to be drawn, and if the two
  * populations share less: the upper end takes the upper end of w_0 and the lower ends of w_k. */
 #include <math.h>
@@ -125,7 +128,8 @@ tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const t
     tmi_exposed_list units = {0};
     noisy n = {.sum = sum, .eps = eps_pop};
     tamis_bound most = {0, 0}, low, high;
-    int64_t unit = 0;
+    const tamis_exposure *worst_of_all = NULL;
+    bool attained = false;
     tamis_status status = TAMIS_OK;
     if (!delta_pop) return tmi_fail(err, TAMIS_INVALID, "delta_pop: NULL");
     *delta_pop = (tamis_bound){0, 1};
@@ -142,11 +146,20 @@ tamis_status tamis_amplify_noise(tamis_bound *delta_pop, int64_t *worst, const t
             TMI_TRY(one_end(&high, &n, e, true, err));
             TMI_TRY(one_end(&low, &n, e, false, err));
         }
-        if (high.upper > most.upper) unit = e->first;
-        most = (tamis_bound){fmax(most.lower, low.lower), fmax(most.upper, high.upper)};
+        if (!worst_of_all || high.upper > most.upper) {
+            worst_of_all = e;
+            TMI_TRY(tmi_is_attained(&attained, design, e, true, err));
+            attained = attained || strcmp(e->theorem, "srs_with_replacement") == 0;
+            most = (tamis_bound){attained ? low.lower : 0, high.upper};
+        }
+    }
+    if (worst_of_all && !attained) {
+        const tmi_attainable plain = {sum->from, sum->to, NULL, false, sum->noise, sum->scale, n.step, eps_pop};
+        TMI_TRY(tmi_attained(&low, design, worst_of_all->first, &plain, true, err));
+        most.lower = fmin(low.lower, most.upper);
     }
     *delta_pop = most;
-    if (worst) *worst = unit;
+    if (worst) *worst = worst_of_all ? worst_of_all->first : 0;
 done:
     tmi_exposed_clear(&units);
     tmi_number_frees(&n.range, &n.largest, &n.step, NULL);

@@ -161,8 +161,10 @@ static void widen(place *p, const tamis_exposure *e, bool first)
 }
 
 typedef struct answer {
-    tamis_bound eps;
+    tamis_bound eps; /* of the worst unit */
     int64_t worst;
+    const tamis_exposure *exposure; /* of the worst unit; NULL: none yet */
+    bool level;                     /* the units of each stratum have one weight */
 } answer;
 
 static tamis_status judge(answer *a, place *p, const tamis_exposure *e, tamis_error *err)
@@ -175,8 +177,10 @@ static tamis_status judge(answer *a, place *p, const tamis_exposure *e, tamis_er
         if (unit > e->first && compare(w, p->own) == 0) continue; /* as the one before */
         p->own = w;
         TMI_TRY(tmi_certify(&eps, TMI_DESIGN_WIDTH, loss, p, err));
-        if (eps.upper > a->eps.upper) a->worst = unit;
-        a->eps = (tamis_bound){fmax(a->eps.lower, eps.lower), fmax(a->eps.upper, eps.upper)};
+        if (a->exposure && eps.upper <= a->eps.upper) continue;
+        a->worst = unit;
+        a->exposure = e;
+        a->eps = eps;
     }
 done:
     return status;
@@ -195,6 +199,7 @@ static tamis_status judge_stratum(answer *a, const tamis_weighted_sum *sum, cons
             widen(&p, &list[i], first);
             first = false;
         }
+    a->level = a->level && compare(p.lightest, p.heaviest) == 0;
     for (size_t i = from; i < end; i++) TMI_TRY(judge(a, &p, &list[i], err));
 done:
     return status;
@@ -215,13 +220,34 @@ static tamis_status check(const tamis_design *design, const tamis_weighted_sum *
     return TAMIS_OK;
 }
 
+/* The lower end: what two populations that differ in the worst unit reveal. With replacement the losses of the draws add up, if
+ * all have one weight. */
+static tamis_status find_lower(answer *a, const tamis_design *design, const tamis_weighted_sum *sum, tamis_error *err)
+{
+    const tmi_attainable plain = {.from = sum->from,
+                                  .to = sum->to,
+                                  .weight = sum->weights ? sum->weights[a->worst] : NULL,
+                                  .by_probability = !sum->weights,
+                                  .noise = TAMIS_NOISE_LAPLACE,
+                                  .scale = sum->scale};
+    tamis_status status = TAMIS_OK;
+    bool draws = strcmp(a->exposure->theorem, "srs_with_replacement") == 0, attained = false;
+    tamis_bound found = {0, 0};
+    if (!draws) TMI_TRY(tmi_is_attained(&attained, design, a->exposure, a->level, err));
+    if (attained || (draws && a->level)) goto done;
+    if (!draws) TMI_TRY(tmi_attained(&found, design, a->worst, &plain, a->level, err));
+    a->eps.lower = fmin(found.lower, a->eps.upper);
+done:
+    return status;
+}
+
 tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tamis_design *design, const tamis_weighted_sum *sum,
                                  tamis_error *err)
 {
     tmi_exposed_list units = {0};
     tamis_exposure *list = NULL;
     size_t count = 0;
-    answer a = {{0, 0}, 0};
+    answer a = {.level = true};
     tamis_status status = TAMIS_OK;
     if (!eps_pop) return tmi_fail(err, TAMIS_INVALID, "eps_pop: NULL");
     *eps_pop = (tamis_bound){0, INFINITY};
@@ -232,6 +258,7 @@ tamis_status tamis_amplify_total(tamis_bound *eps_pop, int64_t *worst, const tam
         for (end = from + 1; end < count && list[end].stratum == list[from].stratum;) end++;
         TMI_TRY(judge_stratum(&a, sum, list, from, end, err));
     }
+    if (a.exposure) TMI_TRY(find_lower(&a, design, sum, err));
     *eps_pop = a.eps;
     if (worst) *worst = a.worst;
 done:

@@ -268,33 +268,64 @@ static bool leaks_more(const tamis_profile *profile, const tamis_number *delta)
     return more;
 }
 
-/* What can be said without a search: at a delta that the profile never falls below, and at the one that it ends on. Claims
- * are few where their deltas are looked at exactly. */
+#define FEW_CLAIMS 64 /* whose deltas are multiplied exactly */
+
+/* The mass at infinity as an exact number; NULL if too many claims have one. */
+static tamis_status exact_mass(tamis_number **mass, const tamis_profile *profile, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *one = NULL, *rest = NULL, *product = NULL, *next = NULL;
+    int64_t claims = 0;
+    *mass = NULL;
+    TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
+    TMI_TRY(tmi_number_copy(&product, one, err));
+    for (size_t i = 0; i < profile->count; i++) {
+        const tmi_profile_factor *f = &profile->factors[i];
+        if (f->loss->kind != TMI_LOSS_CLAIM || tmi_number_sign(f->loss->b) == 0) continue;
+        if (f->times > FEW_CLAIMS - claims) goto done;
+        claims += f->times;
+        TMI_TRY(tmi_number_sub(&rest, one, f->loss->b, err));
+        for (int64_t k = 0; k < f->times; k++) {
+            TMI_TRY(tmi_number_mul(&next, product, rest, err));
+            tamis_number_free(product);
+            product = next;
+            next = NULL;
+        }
+        tamis_number_free(rest);
+        rest = NULL;
+    }
+    TMI_TRY(tmi_number_sub(mass, one, product, err));
+done:
+    tmi_number_frees(&one, &rest, &product, NULL);
+    return status;
+}
+
+/* What can be said without a search: at a delta that the profile never falls below, and at the one that it ends on. */
 static tamis_status at_the_end(bool *found, tamis_bound *eps, const tamis_profile *profile, const tamis_number *delta,
                                tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tamis_number *pure = NULL;
-    bool unbounded = false, leaks = false;
-    const tmi_profile_factor *first = profile->factors;
+    tamis_number *pure = NULL, *mass = NULL;
+    bool unbounded = false;
+    *found = tmi_number_compare_int(delta, 1) == 0; /* which nothing exceeds */
+    *eps = *found ? (tamis_bound){0, 0} : *eps;
+    if (*found) return TAMIS_OK;
     for (size_t i = 0; i < profile->count; i++) {
         tmi_loss_kind kind = profile->factors[i].loss->kind;
-        leaks |= kind == TMI_LOSS_CLAIM && tmi_number_sign(profile->factors[i].loss->b) > 0;
         unbounded |= kind == TMI_LOSS_GAUSSIAN || kind == TMI_LOSS_DISCRETE_GAUSSIAN || kind == TMI_LOSS_ZCDP;
     }
-    bool one_claim = profile->count == 1 && first->times == 1 && first->loss->kind == TMI_LOSS_CLAIM;
-    int above = one_claim ? tmi_number_compare(delta, first->loss->b) : tmi_number_sign(delta);
-    *found = false;
-    if (one_claim ? above < 0 : (above == 0 && (leaks || unbounded)) || (leaks && leaks_more(profile, delta))) {
+    TMI_TRY(exact_mass(&mass, profile, err));
+    int above = mass ? tmi_number_compare(delta, mass) : tmi_number_sign(delta) == 0 || leaks_more(profile, delta) ? -1 : 1;
+    if (above < 0 || (above == 0 && unbounded)) {
         *eps = (tamis_bound){INFINITY, INFINITY};
         *found = true;
-    } else if (above == 0 && (one_claim || !leaks)) {
+    } else if (above == 0) {
         TMI_TRY(largest_loss(&pure, profile, err));
         if (pure) *eps = tmi_number_bound(pure);
         *found = pure != NULL;
     }
 done:
-    tamis_number_free(pure);
+    tmi_number_frees(&pure, &mass, NULL);
     return status;
 }
 

@@ -178,7 +178,7 @@ static tamis_status values_eps0(tmi_json_out *out, const tmi_field_value *in, ta
 
 /* ---- all pairs in a range ---- */
 
-enum { R_DESIGN, R_FROM, R_TO, R_NOISE, R_STEP, R_EPS_OR_SCALE, R_AT };
+enum { R_DESIGN, R_FROM, R_TO, R_GRID, R_NOISE, R_STEP, R_EPS_OR_SCALE, R_AT };
 
 static void put_part(tmi_json_out *out, const char *name, const tamis_ht_part *part)
 {
@@ -215,23 +215,36 @@ static void put_parts(tmi_json_out *out, const char *name, const tamis_ht_part *
     tmi_json_close(out, ']');
 }
 
-/* The range of a question; a step that is not given becomes *step, which the caller frees. */
+/* The range of a question; a step that is not given becomes *step, which the caller frees. Without a grid the values are
+ * multiples of the step that is given, as the noise is; from 0 to 1 they are 0 and 1. */
 static tamis_status range_of(tamis_ht_range *range, tamis_number **step, const tmi_field_value *in, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tamis_noise_kind noise;
-    TMI_TRY(read_noise(&noise, in[R_NOISE].text, err));
-    if (is_discrete(noise) && !in[R_STEP].number)
-        TMI_TRY(tamis_ht_range_step(step, in[R_DESIGN].design, in[R_FROM].number, in[R_TO].number, err));
-    *range = (tamis_ht_range){in[R_DESIGN].design,
-                              in[R_FROM].number,
-                              in[R_TO].number,
-                              NULL,
-                              NULL,
-                              noise,
-                              in[R_EPS_OR_SCALE].number,
-                              *step ? *step : in[R_STEP].number};
+    *range = (tamis_ht_range){.design = in[R_DESIGN].design,
+                              .from = in[R_FROM].number,
+                              .to = in[R_TO].number,
+                              .grid = in[R_GRID].number,
+                              .scale = in[R_EPS_OR_SCALE].number,
+                              .step = in[R_STEP].number};
+    TMI_TRY(read_noise(&range->noise, in[R_NOISE].text, err));
+    bool binary = tmi_number_sign(range->from) == 0 && tmi_number_compare_int(range->to, 1) == 0;
+    if (is_discrete(range->noise) && !range->grid && !binary) range->grid = range->step;
+    if (is_discrete(range->noise) && !range->step) {
+        TMI_TRY(tamis_ht_range_step(step, range, err));
+        range->step = *step;
+    }
 done:
+    return status;
+}
+
+/* The step that the scale counts; nothing if the noise is not discrete. */
+static tamis_status put_step(tmi_json_out *out, const tamis_ht_range *range, tamis_error *err)
+{
+    char *text = NULL;
+    if (!range->step) return TAMIS_OK;
+    tamis_status status = tamis_number_write(&text, range->step, err);
+    if (status == TAMIS_OK) put_text(out, "step", text);
+    tamis_free(text);
     return status;
 }
 
@@ -247,6 +260,7 @@ static tamis_status ask_range(tmi_json_out *out, const tmi_field_value *in, char
     else if (kind == 'e') TMI_TRY(tamis_ht_range_epsilon(&parts, &count, &range, in[R_AT].number, err));
     else TMI_TRY(tamis_ht_range_pure(&parts, &count, &range, err));
     put_parts(out, kind == 'd' ? "delta" : "eps", parts, count);
+    TMI_TRY(put_step(out, &range, err));
 done:
     tamis_number_free(step);
     tamis_free(parts);
@@ -278,6 +292,7 @@ static tamis_status range_scale(tmi_json_out *out, const tmi_field_value *in, ta
     range.scale = NULL;
     TMI_TRY(tamis_ht_range_scale(&scale, &range, in[R_EPS_OR_SCALE].number, in[R_AT].number, err));
     tmi_put_bound(out, "scale", scale);
+    TMI_TRY(put_step(out, &range, err));
 done:
     tamis_number_free(step);
     return status;
@@ -299,7 +314,7 @@ done:
     {"design", TMI_FIELD_DESIGN}, {"values", TMI_FIELD_NUMBERS}, {"noise", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN}, \
         IF_GIVEN("scale"), IF_GIVEN("step"), IF_GIVEN("low"), IF_GIVEN("high")
 #define RANGE \
-    {"design", TMI_FIELD_DESIGN}, {"from", TMI_FIELD_NUMBER}, {"to", TMI_FIELD_NUMBER}, \
+    {"design", TMI_FIELD_DESIGN}, {"from", TMI_FIELD_NUMBER}, {"to", TMI_FIELD_NUMBER}, IF_GIVEN("grid"), \
         {"noise", TMI_FIELD_TEXT | TMI_FIELD_IF_GIVEN}, IF_GIVEN("step")
 
 static const tmi_kind kinds[] = {

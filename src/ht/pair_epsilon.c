@@ -1,6 +1,7 @@
 /* The smallest eps for a delta. Without noise delta(E) = sup_J H_J - E T_J over sets J of points, H and T their masses under
  * the first and the second law; so E is the largest (H_J - delta) / T_J, and of these sets only those matter that hold
- * the points of largest ratio. With noise delta is inverted by a search.                                            */
+ * the points of largest ratio. With noise delta is inverted by a search, unless eps is 0 without it: noise never makes eps
+ * larger, and a search cannot tell a delta that is met exactly from one that is missed.                              */
 #include <math.h>
 #include <stdlib.h>
 
@@ -107,10 +108,12 @@ tamis_status tmi_atoms_epsilon(tamis_bound *eps, tmi_atoms *atoms, const tamis_n
 {
     tamis_status status = TAMIS_OK;
     tamis_number *zero = NULL;
-    tamis_bound value;
-    *eps = (tamis_bound){0, INFINITY};
-    if (atoms->noise == TAMIS_NOISE_NONE && atoms->exact) {
-        TMI_TRY(without_noise(&value, atoms, delta, err));
+    tamis_bound silent = {0, INFINITY}, value;
+    *eps = silent;
+    if (atoms->exact) TMI_TRY(without_noise(&silent, atoms, delta, err));
+    value = silent;
+    if (atoms->exact && (atoms->noise == TAMIS_NOISE_NONE || silent.upper == 0)) {
+        /* value is exact */
     } else if (tmi_number_sign(delta) == 0) {
         TMI_TRY(tmi_atoms_pure(&value, atoms, err));
     } else {
@@ -119,7 +122,7 @@ tamis_status tmi_atoms_epsilon(tamis_bound *eps, tmi_atoms *atoms, const tamis_n
         if (value.upper <= tmi_number_bound(delta).lower) value = (tamis_bound){0, 0};
         else TMI_TRY(tmi_smallest(&value, delta_at, atoms, delta, 1, MAX_EPS, err));
     }
-    *eps = value;
+    *eps = (tamis_bound){fmin(value.lower, silent.upper), fmin(value.upper, silent.upper)};
 done:
     atoms->eps = NULL;
     tamis_number_free(zero);

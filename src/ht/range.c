@@ -14,7 +14,8 @@
 typedef struct strata {
     tmi_stratum *list;
     size_t count;
-    tamis_ht_range range; /* the caller's, perhaps with another scale */
+    tamis_ht_range range;           /* the caller's, perhaps with another scale; from and to are on the grid, if there is one */
+    tamis_number *from, *to, *grid; /* of the range, where they are not the caller's */
 } strata;
 
 /* ---- needs ---- */
@@ -40,6 +41,50 @@ static tamis_status check(const tamis_ht_range *r, bool scale_asked, tamis_error
         return tmi_fail(err, TAMIS_INVALID, "noise: must be one of the kinds of noise");
     TMI_TRY(tmi_check_noise(r->noise, r->step, err));
     if (!scale_asked) TMI_TRY(tmi_check_noise_scale(r->noise, r->scale, err));
+done:
+    return status;
+}
+
+/* ---- values ---- */
+
+/* A multiple of the grid, new: the first one from x on, or the last one up to x. */
+static tamis_status on_grid(tamis_number **z, const tamis_number *x, const tamis_number *grid, bool last, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_number *steps = NULL, *whole = NULL;
+    int64_t k = 0;
+    TMI_TRY(tmi_number_div(&steps, x, grid, err));
+    if (!(last ? tmi_number_floor(&k, steps) : tmi_number_ceil(&k, steps)))
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "grid: too fine: from and to must be fewer than 2^63 steps from 0"));
+    TMI_TRY(tmi_number_ratio(&whole, k, 1, err));
+    TMI_TRY(tmi_number_mul(z, whole, grid, err));
+done:
+    tmi_number_frees(&steps, &whole, NULL);
+    return status;
+}
+
+/* The grid of the values, and the first and the last value on it. Values of which nothing is known but their ends have totals on
+ * no lattice, so that the last digits of an answer with discrete noise would reveal them. */
+static tamis_status set_values(strata *all, bool discrete, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    tamis_ht_range *r = &all->range;
+    if (discrete && !r->grid) {
+        if (tmi_number_sign(r->from) != 0 || tmi_number_compare_int(r->to, 1) != 0)
+            return tmi_fail(err, TAMIS_INVALID,
+                            "grid: discrete noise needs the step of the values, of which all of them are multiples; otherwise "
+                            "the digits of a total would show what noise of whole steps does not hide");
+        TMI_TRY(tmi_number_ratio(&all->grid, 1, 1, err));
+        r->grid = all->grid;
+    }
+    if (!r->grid) return TAMIS_OK;
+    if (tmi_number_sign(r->grid) <= 0) return tmi_fail(err, TAMIS_INVALID, "grid: must be positive");
+    TMI_TRY(on_grid(&all->from, r->from, r->grid, false, err));
+    TMI_TRY(on_grid(&all->to, r->to, r->grid, true, err));
+    if (tmi_number_compare(all->from, all->to) >= 0)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "grid: fewer than two multiples of it lie between from and to"));
+    r->from = all->from;
+    r->to = all->to;
 done:
     return status;
 }
@@ -85,16 +130,16 @@ static tamis_status set_window(tmi_stratum *s, size_t h, tamis_error *err)
     return TAMIS_OK;
 }
 
+/* Two neighbouring multiples of the grid are values, so all weighted values are multiples of the step iff grid/p is one. */
 static tamis_status check_steps(const tmi_stratum *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; s->range->step && i < s->count && status == TAMIS_OK; i++)
-        for (int end = 0; end < 2 && status == TAMIS_OK; end++) {
-            tamis_number *w = NULL;
-            status = tmi_number_div(&w, end ? s->range->to : s->range->from, s->alike[i].p, err);
-            if (status == TAMIS_OK) status = tmi_check_multiple(w, s->range->step, err);
-            tamis_number_free(w);
-        }
+    for (size_t i = 0; s->range->step && i < s->count && status == TAMIS_OK; i++) {
+        tamis_number *w = NULL;
+        status = tmi_number_div(&w, s->range->grid, s->alike[i].p, err);
+        if (status == TAMIS_OK) status = tmi_check_multiple(w, s->range->step, err);
+        tamis_number_free(w);
+    }
     return status;
 }
 
@@ -102,16 +147,21 @@ static void strata_clear(strata *all)
 {
     for (size_t h = 0; h < all->count; h++) tmi_stratum_clear(&all->list[h]);
     tmi_free(all->list);
+    tmi_number_frees(&all->from, &all->to, &all->grid, NULL);
     *all = (strata){0};
 }
 
-static tamis_status strata_set(strata *all, const tamis_ht_range *range, bool scale_asked, tamis_error *err)
+/* What is not known yet and asked for: nothing, the scale, or the step of the noise. */
+typedef enum asked { ALL_IS_GIVEN, SCALE_IS_ASKED, STEP_IS_ASKED } asked;
+
+static tamis_status strata_set(strata *all, const tamis_ht_range *range, asked what, tamis_error *err)
 {
     size_t restless = 0;
     tamis_status status = TAMIS_OK;
     *all = (strata){0};
-    TMI_TRY(check(range, scale_asked, err));
+    TMI_TRY(check(range, what == SCALE_IS_ASKED, err));
     all->range = *range;
+    TMI_TRY(set_values(all, tmi_noise_is_discrete(range->noise) || what == STEP_IS_ASKED, err));
     if (!(all->list = tmi_alloc(count_strata(range->design), sizeof *all->list))) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(add_strata(all, range->design, 0, err));
     for (size_t h = 0; h < all->count; h++) {
@@ -182,7 +232,7 @@ static tamis_status ask_all(tamis_ht_part **parts, size_t *count, const tamis_ht
     if (!parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");
     if (!count) return tmi_fail(err, TAMIS_INVALID, "count: NULL");
     if (check_x) TMI_TRY(check_x(x, err));
-    TMI_TRY(strata_set(&all, range, false, err));
+    TMI_TRY(strata_set(&all, range, ALL_IS_GIVEN, err));
     TMI_TRY(for_each(parts, count, &all, ask, x, err));
 done:
     strata_clear(&all);
@@ -192,6 +242,13 @@ done:
 /* ---- eps at delta ---- */
 
 #define MAX_EPS 1e6
+
+/* No set of results changes its probability by more than the inclusion probability of the unit: where that is at most delta,
+ * decided exactly, the target is met at eps = 0 and without noise. */
+static void meet(tmi_stratum *s, const tamis_number *delta)
+{
+    while (s->met < s->count && tmi_number_compare(s->alike[s->met].p, delta) <= 0) s->met++;
+}
 
 typedef struct side {
     const tmi_stratum *s;
@@ -213,8 +270,8 @@ static tamis_status invert(tamis_bound *eps, side *a, tamis_bound at_zero, const
     tamis_bound target = tmi_number_bound(delta);
     *eps = (tamis_bound){0, 0};
     if (at_zero.upper <= target.lower) return TAMIS_OK;
-    if (a->s->range->noise == TAMIS_NOISE_NONE) { /* p at every eps */
-        *eps = (tamis_bound){at_zero.lower > target.upper ? INFINITY : 0, INFINITY};
+    if (a->s->range->noise == TAMIS_NOISE_NONE) { /* p at every eps, and more than delta: see meet */
+        *eps = (tamis_bound){INFINITY, INFINITY};
         return TAMIS_OK;
     }
     return tmi_smallest(eps, delta_side, a, delta, 1, MAX_EPS, err);
@@ -228,13 +285,16 @@ static tamis_status window_epsilon(tmi_between *b, const tmi_stratum *s, const t
     return status;
 }
 
-static tamis_status epsilon_of(tmi_between *b, const tmi_stratum *s, const tamis_number *delta, tamis_error *err)
+static tamis_status epsilon_of(tmi_between *b, const tmi_stratum *stratum, const tamis_number *delta, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tamis_number *zero = NULL;
+    tmi_stratum left = *stratum; /* borrows everything */
+    const tmi_stratum *s = &left;
     side most = {.s = s, .most = true}, least = {.s = s};
     tmi_between at_zero;
     if (tmi_number_sign(delta) == 0) return tmi_stratum_ask(b, s, NULL, err);
+    meet(&left, delta);
     TMI_TRY(tmi_number_ratio(&zero, 0, 1, err));
     TMI_TRY(tmi_stratum_ask(&at_zero, s, zero, err));
     *b = at_zero;
@@ -295,31 +355,29 @@ static tamis_status most_at(tamis_bound *value, void *context, const tamis_numbe
     return status;
 }
 
-/* Scales up to which is searched, from the largest weighted range on. */
+/* Scales up to which is searched, from the largest weighted range on that is not met. */
 #define MAX_GROWTH 1e60
 
-tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
-                                  const tamis_number *delta, tamis_error *err)
+/* Steps of discrete Gaussian noise up to which is searched: each of its deltas is a sum over all steps. */
+#define MOST_STEPS 100
+
+static tamis_status find_scale(tamis_bound *scale, strata *all, const tamis_number *eps, const tamis_number *delta,
+                               tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    strata all = {0};
-    target t = {&all, eps};
-    tamis_bound value;
-    double start = 0;
-    if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
-    *scale = (tamis_bound){0, INFINITY};
-    TMI_TRY(tmi_check_eps(eps, err));
-    TMI_TRY(tmi_check_delta(delta, err));
-    TMI_TRY(strata_set(&all, range, true, err));
-    tamis_noise_kind noise = range->noise;
+    target t = {all, eps};
+    tamis_ht_range *r = &all->range;
+    const tamis_noise_kind noise = r->noise;
+    const tamis_number *step = r->step;
     bool laplace = noise == TAMIS_NOISE_LAPLACE || noise == TAMIS_NOISE_DISCRETE_LAPLACE;
     bool pure = tmi_number_sign(delta) == 0;
-    all.range.noise = TAMIS_NOISE_NONE;
-    all.range.step = NULL;
-    TMI_TRY(most_at(&value, &t, NULL, err));
-    all.range.noise = noise;
-    all.range.step = range->step;
-    if (value.upper <= tmi_number_bound(delta).lower) {
+    double start = 0;
+    r->noise = TAMIS_NOISE_NONE;
+    r->step = NULL;
+    TMI_TRY(most_at(scale, &t, NULL, err));
+    r->noise = noise;
+    r->step = step;
+    if (scale->upper <= tmi_number_bound(delta).lower) {
         *scale = (tamis_bound){0, 0};
         goto done;
     }
@@ -327,15 +385,46 @@ tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *rang
         *scale = (tamis_bound){INFINITY, INFINITY};
         goto done;
     }
-    for (size_t h = 0; h < all.count; h++)
-        start = fmax(start, tmi_number_nearest(all.list[h].heaviest) - tmi_number_nearest(all.list[h].lightest));
-    if (range->step) start /= tmi_number_nearest(range->step);
+    for (size_t h = 0; h < all->count; h++) {
+        const tmi_stratum *s = &all->list[h];
+        if (s->met == s->count) continue;
+        start = fmax(start, (tmi_number_nearest(s->to) - tmi_number_nearest(s->from)) / tmi_number_nearest(s->alike[s->met].p));
+    }
+    if (noise == TAMIS_NOISE_DISCRETE_GAUSSIAN) {
+        r->noise = TAMIS_NOISE_GAUSSIAN;
+        r->step = NULL;
+        TMI_TRY(tmi_smallest(scale, most_at, &t, delta, start, start * MAX_GROWTH, err));
+        r->noise = noise;
+        r->step = step;
+        if (scale->upper > MOST_STEPS * tmi_number_nearest(step))
+            TMI_TRY(tmi_fail(err, TAMIS_UNABLE,
+                             "the scale of discrete Gaussian noise would be too many steps to search; discrete Laplace noise is "
+                             "faster"));
+        start = scale->upper;
+    }
+    if (step) start /= tmi_number_nearest(step);
     if (pure) t.eps = NULL;
-    TMI_TRY(tmi_smallest(&value, most_at, &t, pure ? eps : delta, start, start * MAX_GROWTH, err));
-    if (value.upper == INFINITY)
+    TMI_TRY(tmi_smallest(scale, most_at, &t, pure ? eps : delta, start, start * MAX_GROWTH, err));
+    if (scale->upper == INFINITY)
         TMI_TRY(tmi_fail(err, TAMIS_UNABLE, "delta: too small: the noise would be too large to compute"));
-    *scale = value;
 done:
+    return status;
+}
+
+tamis_status tamis_ht_range_scale(tamis_bound *scale, const tamis_ht_range *range, const tamis_number *eps,
+                                  const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    strata all = {0};
+    if (!scale) return tmi_fail(err, TAMIS_INVALID, "scale: NULL");
+    *scale = (tamis_bound){0, INFINITY};
+    TMI_TRY(tmi_check_eps(eps, err));
+    TMI_TRY(tmi_check_delta(delta, err));
+    TMI_TRY(strata_set(&all, range, SCALE_IS_ASKED, err));
+    for (size_t h = 0; h < all.count; h++) meet(&all.list[h], delta);
+    TMI_TRY(find_scale(scale, &all, eps, delta, err));
+done:
+    if (status != TAMIS_OK) *scale = (tamis_bound){0, INFINITY};
     strata_clear(&all);
     return status;
 }
@@ -344,20 +433,20 @@ done:
 
 #define STEP_BYTES 4096
 
-tamis_status tamis_ht_range_step(tamis_number **step, const tamis_design *design, const tamis_number *from,
-                                 const tamis_number *to, tamis_error *err)
+tamis_status tamis_ht_range_step(tamis_number **step, const tamis_ht_range *range, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tamis_ht_range range = {.design = design, .from = from, .to = to, .noise = TAMIS_NOISE_NONE};
     strata all = {0};
     tamis_number *g = NULL, *w = NULL, *next = NULL;
     if (!step) return tmi_fail(err, TAMIS_INVALID, "step: NULL");
     *step = NULL;
-    TMI_TRY(strata_set(&all, &range, false, err));
+    if (!range) return tmi_fail(err, TAMIS_INVALID, "range: NULL");
+    const tamis_ht_range silent = {.design = range->design, .from = range->from, .to = range->to, .grid = range->grid};
+    TMI_TRY(strata_set(&all, &silent, STEP_IS_ASKED, err));
     TMI_TRY(tmi_number_ratio(&g, 0, 1, err));
     for (size_t h = 0; h < all.count; h++)
-        for (size_t i = 0; i < 2 * all.list[h].count; i++) {
-            TMI_TRY(tmi_number_div(&w, i % 2 ? to : from, all.list[h].alike[i / 2].p, err));
+        for (size_t i = 0; i < all.list[h].count; i++) {
+            TMI_TRY(tmi_number_div(&w, all.range.grid, all.list[h].alike[i].p, err));
             TMI_TRY(tmi_number_gcd(&next, g, w, err));
             tmi_number_frees(&g, &w, NULL);
             g = next;

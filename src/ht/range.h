@@ -18,6 +18,7 @@ typedef struct tmi_stratum {
     const tamis_ht_range *range;
     tmi_alike *alike; /* p ascending, no two of one p */
     size_t count;
+    size_t met; /* the first of them, whose p is at most the delta of a target: nothing about them needs to be computed */
     tamis_number *from, *to;           /* of the values; from 0 if the level of all values does not matter */
     tamis_number *lightest, *heaviest; /* the smallest from/p, the largest to/p */
     bool independent, can_be_constant;
@@ -37,7 +38,8 @@ typedef struct tmi_between {
     const char *theorem;
 } tmi_between;
 
-/* The largest over the units of the stratum: delta at eps, or with eps NULL the smallest eps with delta = 0. */
+/* The largest over the units of the stratum, 0 for those that are met: delta at eps, or with eps NULL the smallest eps with
+ * delta = 0. */
 tamis_status tmi_stratum_ask(tmi_between *answer, const tmi_stratum *s, const tamis_number *eps, tamis_error *err);
 
 #endif

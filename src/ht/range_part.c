@@ -1,4 +1,5 @@
-/* One stratum, values in a range [from, to], R = to - from.
+/* One stratum, values in a range [from, to], R = to - from. With a grid the ends are on it, and 0 is on every grid; with discrete
+ * noise all totals are on its lattice, so that each W below moves by whole steps.
  *
  * Let unit i have inclusion probability p and change from v' to v. Given that i is in the sample the published total has
  * the law B_v, otherwise A: the two populations give P = (1-p) A + p B_v and Q = (1-p) A + p B_v'. With E' = e^eps and
@@ -349,7 +350,7 @@ static tamis_status search(tmi_between *best, const question *q, tamis_error *er
 {
     struct {
         size_t first, last;
-    } stack[DEPTH] = {{0, q->s->count - 1}};
+    } stack[DEPTH] = {{q->s->met, q->s->count - 1}};
     size_t depth = 1;
     bool some = false;
     for (int i = 0; depth > 0; i++) {
@@ -410,6 +411,10 @@ tamis_status tmi_stratum_ask(tmi_between *answer, const tmi_stratum *s, const ta
 {
     tamis_status status = TAMIS_OK;
     bool used = false;
+    if (s->met == s->count) {
+        *answer = (tmi_between){{0, 0}, {0, 0}, s->alike[0].unit, ANY};
+        return TAMIS_OK;
+    }
     if (s->has_window) TMI_TRY(window(&used, answer, s, eps, err));
     if (!used) TMI_TRY(search(answer, &(question){s, eps, NULL}, err));
     if (!used && s->has_window) answer->least = (tamis_bound){0, 0};

@@ -227,7 +227,7 @@ tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, con
 {
     tamis_status status = TAMIS_OK;
     tamis_number *zero = NULL;
-    tamis_bound value, target;
+    tamis_bound value, target, silent = UNKNOWN_EPS;
     bool enough;
     TMI_TRY(begin(eps, UNKNOWN_EPS, "eps", err));
     TMI_TRY(check(srs, false, err));
@@ -239,6 +239,11 @@ tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, con
     }
     if (srs->noise == TAMIS_NOISE_NONE && (srs->low == 0 || srs->high == srs->population)) {
         *eps = INFINITE;
+        goto done;
+    }
+    if (tmi_ht_is_small(srs)) TMI_TRY(tmi_ht_exact_epsilon(&silent, srs, delta, err));
+    if (tmi_ht_is_small(srs) && (srs->noise == TAMIS_NOISE_NONE || silent.upper == 0)) { /* noise never makes eps larger */
+        *eps = silent;
         goto done;
     }
     target = tmi_number_bound(delta);
@@ -261,8 +266,27 @@ tamis_status tamis_ht_srs_epsilon(tamis_bound *eps, const tamis_ht_srs *srs, con
         goto done;
     }
     TMI_TRY(tmi_smallest(eps, delta_at, &(inverse){*srs, NULL, delta}, delta, 1, LARGEST, err));
+    *eps = (tamis_bound){fmin(eps->lower, silent.upper), fmin(eps->upper, silent.upper)};
 done:
     tamis_number_free(zero);
+    return status;
+}
+
+/* Whether the target is met without noise. */
+static tamis_status is_silent(bool *enough, const tamis_ht_srs *silent, const tamis_number *eps, const tamis_number *delta,
+                              tamis_error *err)
+{
+    tamis_bound value;
+    tamis_status status = TAMIS_OK;
+    *enough = false;
+    if (tmi_ht_is_small(silent)) {
+        TMI_TRY(tmi_ht_exact_epsilon(&value, silent, delta, err));
+        *enough = value.upper == 0 || value.upper <= tmi_number_down(eps);
+    } else {
+        TMI_TRY(delta_of(&value, NULL, silent, eps, NULL, tmi_number_bound(delta), err));
+        *enough = value.upper <= tmi_number_bound(delta).lower;
+    }
+done:
     return status;
 }
 
@@ -270,7 +294,6 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
                                 tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tamis_bound value;
     bool exact, enough;
     TMI_TRY(begin(scale, UNKNOWN_EPS, "scale", err));
     TMI_TRY(check(srs, true, err));
@@ -284,9 +307,9 @@ tamis_status tamis_ht_srs_scale(tamis_bound *scale, const tamis_ht_srs *srs, con
         *scale = (tamis_bound){0, 0};
         goto done;
     }
-    TMI_TRY(delta_of(&value, NULL, &silent, eps, NULL, tmi_number_bound(delta), err));
+    TMI_TRY(is_silent(&enough, &silent, eps, delta, err));
     bool laplace = srs->noise == TAMIS_NOISE_LAPLACE || srs->noise == TAMIS_NOISE_DISCRETE_LAPLACE;
-    if (value.upper <= tmi_number_bound(delta).lower) {
+    if (enough) {
         *scale = (tamis_bound){0, 0};
     } else if (exact && (!laplace || tmi_number_sign(eps) == 0)) {
         *scale = INFINITE;

@@ -52,6 +52,10 @@ tamis_status tmi_ht_pair_delta(tamis_bound *delta, const tmi_ht_srs *s, int64_t 
 /* The smallest eps with delta(eps) = 0 for totals between low and high; the scale of s is used, eps is not. */
 tamis_status tmi_ht_pure(tamis_bound *eps, const tmi_ht_srs *s, int64_t low, int64_t high, tamis_error *err);
 
+/* The smallest eps at delta without noise, in rational numbers; for collections that are small. */
+bool tmi_ht_is_small(const tamis_ht_srs *s);
+tamis_status tmi_ht_exact_epsilon(tamis_bound *eps, const tamis_ht_srs *s, const tamis_number *delta, tamis_error *err);
+
 /* The largest sup_z g(t; z) over low <= t <= high < N. `worst` is a t that attains it, -1 if it is 0; `blocks` counts the
  * blocks of totals that were excluded by a bound. With a target, values up to its lower end are not distinguished, and one
  * above its upper end ends the search; TMI_HT_NO_TARGET asks for the value itself. On failure delta still encloses. */

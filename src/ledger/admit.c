@@ -114,10 +114,11 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_requ
     return status;
 }
 
-tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
+tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, const char *place,
+                              tamis_error *err)
 {
     if (!a && r->charge->new_account) return TAMIS_OK;
-    const tmi_ledger_account *beside = tmi_book_beside(book, a, r->parts, r->frozen);
+    const tmi_ledger_account *beside = tmi_book_beside(book, a, r->parts, r->frozen, place);
     if (!beside) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
@@ -128,9 +129,9 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
           : " or a separate budget was approved, record why: tamis release --new-account REASON");
 }
 
-tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err)
+tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *place, tamis_error *err)
 {
-    const tmi_ledger_wave *other = tmi_account_other_groups(a, &r->wave, r->parts);
+    const tmi_ledger_wave *other = tmi_account_other_groups(a, &r->wave, r->parts, place);
     if (!other) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,

@@ -28,6 +28,7 @@ static void clear_charge(tmi_ledger_charge *c)
     tmi_free(c->release);
     tmi_value_free(c->parts);
     tmi_free(c->void_reason);
+    tmi_free(c->rows_version);
     tmi_coin_clear(&c->amount);
 }
 
@@ -231,15 +232,17 @@ static tmi_ledger_charge *charge_of(const reading *r)
 
 static tamis_status add_released(const reading *r, tamis_error *err)
 {
-    const char *kept = string_of(r, "measurements");
+    const char *kept = string_of(r, "measurements"), *rows_version = string_of(r, "rows_version");
     const tmi_value *claim = tmi_value_get(r->entry, "claim");
     tmi_ledger_charge *c = charge_of(r);
     if (!c || !kept || !tmi_is_sha256_text(kept)) return wrong(err, "a release names its charge and a hash of what is kept");
+    if (!rows_version && tmi_value_get(r->entry, "rows_version")) return wrong(err, "the version of the rows is a text");
     if (c->released) return wrong(err, "the charge was released already");
     if (c->voided) return wrong(err, "the charge was voided");
     if (claim ? tmi_value_kind_of(claim) != TMI_VALUE_INTEGER || tmi_value_integer(claim) != c->claim || c->claim == 0
               : c->claim != 0)
         return wrong(err, "the charge was claimed by another release");
+    if (tmi_copy_string(&c->rows_version, rows_version, err) != TAMIS_OK) return TAMIS_SYSTEM;
     c->released = r->number;
     snprintf(c->released_time, sizeof c->released_time, "%s", r->time);
     snprintf(c->kept, sizeof c->kept, "%s", kept);
@@ -300,7 +303,7 @@ static const struct kind {
     {"charge",
      add_charge,
      {"number", "time", "clock_behind", "kind", "survey", "wave", "release", "amount", "measures", "source", "claimable"}},
-    {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "claim", "measurements"}},
+    {"released", add_released, {"number", "time", "clock_behind", "kind", "entry", "claim", "measurements", "rows_version"}},
     {"voided", add_voided, {"number", "time", "clock_behind", "kind", "entry", "reason"}},
     {"claimed", add_claimed, {"number", "time", "clock_behind", "kind", "entry", "source"}},
 };

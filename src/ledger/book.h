@@ -20,7 +20,8 @@
  *     {"number": 7, "time": "...", "kind": "raised", "survey": "...", "budget": {...the new cap...}, "reason": "..."}
  *
  * and "source" in a charge or a claim where it is not just what its wave has noted, "claimable": true in a charge whose owner
- * holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed,
+ * holds a lock (owner.h), "claim": 5 in a release of a charge that was claimed, "rows_version": "..." in a release of rows whose
+ * state the caller has named,
  * "wave": {...} in an account that was opened by a wave, "wave": "its name" in a charge to one,
  * "clock_behind": true where the computer's clock was earlier than the entry before, "new_account": "..." in an account whose
  * opening beside another one over the same source was given a reason. Older accounts have no "source".
@@ -64,7 +65,8 @@ typedef struct tmi_ledger_charge {
     int64_t number, released, voided, claim; /* released, voided, claimed last: the number of that entry, or 0 */
     bool claimable, as_rho;                  /* as_rho: it counts as rho for everybody, also if it is an epsilon */
     char *release, *void_reason;
-    tmi_value *parts; /* of the source that it was last declared to read; NULL: not noted */
+    char *rows_version; /* of the rows that were released, in the caller's words; NULL: not said */
+    tmi_value *parts;   /* of the source that it was last declared to read; NULL: not noted */
     tmi_ledger_coin amount;
     char time[TAMIS_LEDGER_TIME], released_time[TAMIS_LEDGER_TIME], voided_time[TAMIS_LEDGER_TIME];
     char hash[TMI_SHA256_TEXT], identity[TMI_SHA256_TEXT], kept[TMI_SHA256_TEXT]; /* of the entry, of `measures`, of what is
@@ -89,9 +91,10 @@ tmi_ledger_account *tmi_book_account(const tmi_book *book, const char *survey); 
 tmi_ledger_charge *tmi_book_charge(const tmi_book *book, int64_t number);       /* NULL if there is none */
 
 /* The first account but `own` (NULL: none) that has a part of the source which `own` has not noted, or, where parts are not noted
- * (NULL), the same frozen "source"; NULL if there is none. */
+ * (NULL), the same frozen "source"; NULL if there is none. `ledger`: the place of its file, from whose folder the paths of
+ * parts are seen. */
 const tmi_ledger_account *tmi_book_beside(const tmi_book *book, const tmi_ledger_account *own, const tmi_value *parts,
-                                          const tmi_value *frozen);
+                                          const tmi_value *frozen, const char *ledger);
 bool tmi_is_parts(const tmi_value *value); /* a list of texts */
 
 /* name NULL: of releases without one; or NULL */
@@ -122,7 +125,8 @@ tamis_status tmi_charge_source(tmi_ledger_charge *charge, tmi_ledger_wave *wave,
 
 /* The first wave of the account, other than that of this name, that has a part of the source and has groups, but others; NULL if
  * there is none. */
-const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_value *parts);
+const tmi_ledger_wave *tmi_account_other_groups(const tmi_ledger_account *account, const tmi_wave *wave, const tmi_value *parts,
+                                                const char *ledger);
 
 /* Notes a raise (raise.c). INVALID if it is not one; the account is as it was on failure. */
 tamis_status tmi_account_raised(tmi_ledger_account *account, int64_t number, const char *time, const tmi_value *budget,
@@ -216,7 +220,7 @@ tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const ch
                               const tmi_ledger_coin *amount, const char *measures, const tmi_value *parts, bool claimable,
                               tamis_error *err);
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
-                                tamis_error *err); /* claim: 0 for none */
+                                const char *rows_version, tamis_error *err); /* claim: 0 for none; rows_version may be NULL */
 tamis_status tmi_entry_voided(char **entry, const tmi_entry_head *head, int64_t charge, const char *reason, tamis_error *err);
 tamis_status tmi_entry_claimed(char **entry, const tmi_entry_head *head, int64_t charge, const tmi_value *parts,
                                tamis_error *err);

@@ -29,7 +29,9 @@
  * inode; with the file of an open charge restored beside it, a charge that was released since can be voided or claimed. Nothing
  * here sees that: like every rollback it is found by comparing certificates (against.c).
  *
- * A crash between 4, 5 and the commit leaves the charge open, and its file in place: the next one begins again. */
+ * A crash between 4, 5 and the commit leaves the charge open, and its file in place: the next one begins again. A crash between
+ * the commit of `released` and publishing leaves the file of a charge that is closed: whoever finds the release again knows that
+ * it was kept and perhaps never published, and goes on from there (tmi_ledger_resume). */
 #include <string.h>
 
 #include "base/letters.h"
@@ -79,6 +81,18 @@ void tmi_ledger_disown_all(tamis_ledger *ledger)
 
 /* ---- closing a charge, or taking it over ---- */
 
+void tmi_ledger_resume(tamis_ledger *ledger, const tamis_charged *charged, const char *leftover)
+{
+    const char *place = tmi_store_place(ledger->file);
+    tmi_owner owner = {.lock = -1};
+    if (tmi_ledger_room_to_own(ledger, NULL) == TAMIS_OK && tmi_ledger_begin(ledger, true, NULL) == TAMIS_OK &&
+        tmi_owner_take(&owner, place, charged->entry, charged->hash, NULL) == TAMIS_OK &&
+        tmi_owner_leaves(&owner, leftover, NULL) == TAMIS_OK)
+        tmi_ledger_own(ledger, &owner);
+    tmi_owner_clear(&owner, place, false);
+    tmi_store_cancel(ledger->file);
+}
+
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
                               const tmi_value *parts, tamis_error *err)
 {
@@ -101,7 +115,7 @@ tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_le
     TMI_TRY(tmi_owner_leaves(&owner, leftover, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_claimed(&entry, &head, c->number, parts, err));
-    TMI_TRY(tmi_store_need_format_2(ledger->file, err));
+    TMI_TRY(tmi_store_need_format(ledger->file, 2, err));
     TMI_TRY(tmi_ledger_add(ledger, &head, entry, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     owner.claim = *claim = head.number;
@@ -129,26 +143,41 @@ static tamis_status check_release(const tamis_ledger *ledger, int64_t entry, tam
     return TAMIS_OK;
 }
 
-tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements, tamis_error *err)
+tamis_status tmi_ledger_keep(tamis_ledger *ledger, int64_t entry, const char *measurements, const char *rows_version,
+                             tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     tmi_entry_head head;
     char time[TAMIS_LEDGER_TIME], *text = NULL;
     if (tmi_ledger_check_writing(ledger, err) != TAMIS_OK) return TAMIS_INVALID;
     TMI_TRY(tmi_check_text(measurements, "measurements", 0, TAMIS_LEDGER_TEXT, err));
+    if (rows_version) TMI_TRY(tmi_check_name(rows_version, "rows_version", err));
     TMI_TRY(tmi_ledger_begin(ledger, true, err));
     TMI_TRY(check_release(ledger, entry, err));
     tmi_owner *owner = owner_of(ledger, entry);
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
-    TMI_TRY(tmi_entry_released(&text, &head, entry, owner ? owner->claim : 0, measurements, err));
+    TMI_TRY(tmi_entry_released(&text, &head, entry, owner ? owner->claim : 0, measurements, rows_version, err));
+    if (rows_version) TMI_TRY(tmi_store_need_format(ledger->file, 3, err));
     TMI_TRY(tmi_ledger_add(ledger, &head, text, err));
     TMI_TRY(tmi_store_add_measurements(ledger->file, head.number, measurements, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
-    if (owner) disown(ledger, owner);
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));
 done:
     tmi_store_cancel(ledger->file);
     tmi_free(text);
+    return status;
+}
+
+void tmi_ledger_published(tamis_ledger *ledger, int64_t entry)
+{
+    tmi_owner *owner = owner_of(ledger, entry);
+    if (owner) disown(ledger, owner);
+}
+
+tamis_status tamis_ledger_released(tamis_ledger *ledger, int64_t entry, const char *measurements, tamis_error *err)
+{
+    const tamis_status status = tmi_ledger_keep(ledger, entry, measurements, NULL, err);
+    if (status == TAMIS_OK) tmi_ledger_published(ledger, entry);
     return status;
 }
 
@@ -177,12 +206,12 @@ tamis_status tamis_ledger_void(tamis_ledger *ledger, int64_t entry, const char *
     TMI_TRY(tmi_check_name(reason, "reason", err));
     TMI_TRY(tmi_ledger_begin(ledger, true, err));
     const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, entry);
-    if (c && !tmi_charge_is_open(c)) tmi_owner_sweep(tmi_store_place(ledger->file), entry);
+    if (c && c->voided) tmi_owner_sweep(tmi_store_place(ledger->file), entry);
     TMI_TRY(check_void(&ledger->book, entry, err));
     if (c->claimable) TMI_TRY(tmi_owner_take(&owner, tmi_store_place(ledger->file), entry, c->hash, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_voided(&text, &head, entry, reason, err));
-    TMI_TRY(tmi_store_need_format_2(ledger->file, err));
+    TMI_TRY(tmi_store_need_format(ledger->file, 2, err));
     TMI_TRY(tmi_ledger_add(ledger, &head, text, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     done = true;
@@ -217,10 +246,10 @@ static void put_unpublished(tmi_text *text, const tamis_ledger *ledger, const tm
                         path, (long long)c->number);
     } else {
         if (c->claimable)
-            tmi_text_put(text, "Run the same plan again: it takes over the charge and pays nothing. Or void the charge: ");
+            tmi_text_put(text, "Run the same command again: it takes over the charge and pays nothing. Or void the charge: ");
         else
-            tmi_text_put(text, "It was made without a lock, by an earlier version: if there is a folder with a dotted name, like "
-                               ".june.Xa81kQ, beside its output folder, delete it. Then void the charge: ");
+            tmi_text_put(text, "It has no lock, so nothing records what the run left behind: if there is a folder with a dotted "
+                               "name, like .june.Xa81kQ, beside its output folder, delete it. Then void the charge: ");
         tmi_text_format(text, "tamis ledger void %s %lld --reason TEXT\n", path, (long long)c->number);
     }
 }

@@ -126,7 +126,7 @@ tamis_status tmi_entry_charge(char **entry, const tmi_entry_head *head, const ch
 }
 
 tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_t charge, int64_t claim, const char *measurements,
-                                tamis_error *err)
+                                const char *rows_version, tamis_error *err)
 {
     writing w;
     char hash[TMI_SHA256_TEXT];
@@ -135,6 +135,7 @@ tamis_status tmi_entry_released(char **entry, const tmi_entry_head *head, int64_
     tmi_json_add_integer(&w.out, "entry", charge);
     if (claim > 0) tmi_json_add_integer(&w.out, "claim", claim);
     tmi_json_add_string(&w.out, "measurements", hash);
+    if (rows_version) tmi_json_add_string(&w.out, "rows_version", rows_version);
     return end(entry, &w, TAMIS_OK, err);
 }
 

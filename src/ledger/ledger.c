@@ -143,13 +143,14 @@ static tamis_status give_back(tamis_charged *charged, tamis_ledger *ledger, cons
     char hash[TMI_SHA256_TEXT];
     tamis_status status = tmi_store_measurements(&charged->measurements, ledger->file, c->released, err);
     if (status != TAMIS_OK) return status;
-    if (ledger->writing) tmi_owner_sweep(tmi_store_place(ledger->file), c->number);
+    charged->unfinished = tmi_owner_ask(tmi_store_place(ledger->file), c->number, c->hash) == TMI_OWNER_DEAD;
     if (charged->measurements) tmi_sha256_text(hash, charged->measurements, strlen(charged->measurements));
     if (!charged->measurements || strcmp(hash, c->kept) != 0)
         return tmi_fail_file(err, TAMIS_INVALID, tmi_store_path(ledger->file), 0,
                              "damaged or tampered with: the numbers kept for entry %lld are not those that were released",
                              (long long)c->number);
-    return report(charged, &ledger->book, c, err);
+    status = tmi_copy_string(&charged->rows_version, c->rows_version, err);
+    return status == TAMIS_OK ? report(charged, &ledger->book, c, err) : status;
 }
 
 /* The source, as it is noted with a charge to the wave; NULL: the wave has noted just that, or is opened with it. */
@@ -216,7 +217,7 @@ static tamis_status write_charge(int64_t *number, bool *behind, tmi_owner *owner
         entry = NULL;
         head.number++;
     }
-    if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format_2(ledger->file, err));
+    if (r->wave.name || charge->leftover || new_parts(w, r)) TMI_TRY(tmi_store_need_format(ledger->file, 2, err));
     TMI_TRY(tmi_entry_charge(&entry, &head, charge->survey, r->wave.name, charge->release, &r->amount, charge->measures,
                              new_parts(w, r), charge->leftover != NULL, err));
     TMI_TRY(append(ledger, &head, hash, entry, err));
@@ -249,6 +250,23 @@ static tamis_status fit_or_advise(const tamis_ledger *ledger, const tmi_ledger_a
     return status;
 }
 
+/* The disk failed in the middle of a commit: whether the charge reached it is seen by whoever opens the ledger next. */
+static void unknown(const tmi_ledger_request *r, int64_t number, const char *file, tamis_error *err)
+{
+    tmi_text amount;
+    if (!err) return;
+    const tamis_error reason = *err;
+    tmi_text_init(&amount);
+    tmi_coin_words(&amount, &r->amount, true);
+    tmi_fail(
+        err, reason.status,
+        "%.700s; whether %s was charged (entry %lld of %.300s) is not known, and nothing was published. Run the same command "
+        "again: it looks, and %s",
+        reason.message, amount.failed ? "the amount" : amount.bytes, (long long)number, file,
+        r->charge->leftover ? "takes over the charge if there is one" : "pays anew; `tamis ledger show` says what was charged");
+    tmi_text_clear(&amount);
+}
+
 tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge,
                                      const tmi_charge_facts *facts, bool writing, tamis_error *err)
 {
@@ -264,11 +282,10 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     TMI_TRY(tmi_request_make(&r, charge, facts, err));
     TMI_TRY(tmi_ledger_begin(ledger, writing, err));
     const tmi_ledger_account *a = tmi_book_account(&ledger->book, charge->survey);
-    if (a && charge->new_account)
+    if (a && charge->new_account && (!a->new_account || strcmp(a->new_account, charge->new_account) != 0))
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
-                         "%.200s already has an account in this ledger, so the reason for a new one would not be recorded: leave "
-                         "--new-account out",
-                         a->survey));
+                         "%.200s already has an account in this ledger, so %s would not be recorded: leave --new-account out",
+                         a->survey, a->new_account ? "another reason for opening it" : "the reason for a new one"));
     if (!a && !r.has_budget)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
                          "budget: expected what all releases of %.200s may spend together: it has no account yet",
@@ -281,8 +298,8 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
                          a->survey, a->waves[a->wave_count - 1].wave.name));
     if (a) TMI_TRY(tmi_admit_frozen(&ledger->book, a, w, &r, err));
     if (a) TMI_TRY(tmi_admit_budget(a, &r, tmi_store_path(ledger->file), err));
-    TMI_TRY(tmi_admit_source(&ledger->book, a, &r, err));
-    if (a) TMI_TRY(tmi_admit_groups(a, &r, err));
+    TMI_TRY(tmi_admit_source(&ledger->book, a, &r, tmi_store_place(ledger->file), err));
+    if (a) TMI_TRY(tmi_admit_groups(a, &r, tmi_store_place(ledger->file), err));
     const tmi_ledger_charge *earlier = charge->again ? NULL : same(&ledger->book, a, &r);
     if (earlier) {
         TMI_TRY(give_back(charged, ledger, earlier, err));
@@ -295,6 +312,7 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     if (open && writing) {
         status = tmi_ledger_claim(&claim, ledger, open, charge->leftover, new_parts(w, &r), err);
         /* what it left cannot be deleted: fresh numbers are paid for */
+        if (status == TAMIS_SYSTEM) written_as = open->number;
         if (status == TAMIS_REFUSED && charge->again) open = NULL;
         else if (status != TAMIS_OK) goto done;
     }
@@ -303,7 +321,9 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
     if (!writing) goto done;
     if (!open) {
         TMI_TRY(write_charge(&number, &behind, &owner, ledger, a, w, &r, err));
-        TMI_TRY(tmi_store_commit(ledger->file, err));
+        status = tmi_store_commit(ledger->file, err);
+        if (status != TAMIS_OK) unknown(&r, number, tmi_store_path(ledger->file), err);
+        if (status != TAMIS_OK) goto done;
         if (charge->leftover) tmi_ledger_own(ledger, &owner);
     }
     written_as = number;
@@ -323,7 +343,9 @@ done:
 
 tamis_status tamis_ledger_charge(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, tamis_error *err)
 {
-    return tmi_ledger_charge_facts(charged, ledger, charge, NULL, true, err);
+    const tamis_status status = tmi_ledger_charge_facts(charged, ledger, charge, NULL, true, err);
+    if (status == TAMIS_OK && charged->unfinished) tmi_owner_sweep(tmi_store_place(ledger->file), charged->entry);
+    return status;
 }
 
 tamis_status tamis_ledger_ask(tamis_charged *charged, tamis_ledger *ledger, const tamis_charge *charge, tamis_error *err)
@@ -336,6 +358,7 @@ void tamis_charged_clear(tamis_charged *charged)
     if (!charged) return;
     tmi_free(charged->measurements);
     tmi_free(charged->new_account);
+    tmi_free(charged->rows_version);
     *charged = (tamis_charged){0};
 }
 

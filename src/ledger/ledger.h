@@ -69,6 +69,19 @@ void tmi_ledger_disown_all(tamis_ledger *ledger);
 tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_ledger_charge *c, const char *leftover,
                               const tmi_value *parts, tamis_error *err);
 
+/* tamis_ledger_released in two steps, for whoever still has to publish what is kept: the numbers are noted and kept, durably, and
+ * the lock of the charge is still held; and, once they are published, it is dropped, and its file goes. A process that dies in
+ * between leaves that file. `rows_version`: the caller's name for the state of its rows, or NULL. Errors: as
+ * tamis_ledger_released. */
+tamis_status tmi_ledger_keep(tamis_ledger *ledger, int64_t entry, const char *measurements, const char *rows_version,
+                             tamis_error *err);
+void tmi_ledger_published(tamis_ledger *ledger, int64_t entry);
+
+/* Goes on with a release that was kept and perhaps never published (charged->unfinished): its lock is ours from now on, and what
+ * the dead process left is deleted. Where that fails everything stays as it was, which hurts nobody: those numbers are released.
+ * `leftover`: as in tamis_charge. */
+void tmi_ledger_resume(tamis_ledger *ledger, const tamis_charged *charged, const char *leftover);
+
 /* What can be done about the charges of an account that were never published: one to three sentences each, one line each;
  * nothing if there are none. `except`: an entry that is not mentioned. */
 void tmi_ledger_unpublished(tmi_text *text, const tamis_ledger *ledger, size_t account, int64_t except);

@@ -90,7 +90,7 @@ tamis_status tamis_ledger_raise(tamis_ledger *ledger, const char *survey, const 
     TMI_TRY(may_raise(a, &to, err));
     TMI_TRY(tmi_ledger_next(&head, time, ledger, err));
     TMI_TRY(tmi_entry_raised(&entry, &head, survey, &to, reason, err));
-    TMI_TRY(tmi_store_need_format_2(ledger->file, err));
+    TMI_TRY(tmi_store_need_format(ledger->file, 2, err));
     TMI_TRY(tmi_ledger_add(ledger, &head, entry, err));
     TMI_TRY(tmi_store_commit(ledger->file, err));
     TMI_TRY(tmi_store_catch_up(ledger->file, &ledger->book, NULL, err));

@@ -27,11 +27,12 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
 tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err);
 
 /* Whether the source may be charged to this account, NULL for one that would be opened. REFUSED if another account has it and no
- * reason was given for that. */
-tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err);
+ * reason was given for that. `place`: of the ledger's file. */
+tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a, const tmi_ledger_request *r, const char *place,
+                              tamis_error *err);
 
 /* REFUSED if the source is that of a wave with other groups. */
-tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, tamis_error *err);
+tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *place, tamis_error *err);
 
 /* REFUSED if the account, which has the charge that is claimed already, is beyond the plan's own budget. */
 tamis_status tmi_admit_claim(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *file, tamis_error *err);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/value/json.h"
+#include "num/number.h"
 #include "plan/plan.h"
 #include "plan/schema.h"
 #include "survey/design/form.h"
@@ -138,31 +139,30 @@ static tamis_status bound(tamis_number **number, const tmi_value *column, const 
     return status == TAMIS_OK ? status : tmi_fail(err, status, "columns.%s.%s: %s", name, key, inner.message);
 }
 
-tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, const tamis_outline *o, const char *column,
-                                 tamis_error *err)
+tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, tamis_number **step, const tamis_outline *o,
+                                 const char *column, tamis_error *err)
 {
     tamis_status status;
-    if (!from || !to || !o || !column) {
-        if (from) *from = NULL;
-        if (to) *to = NULL;
-        return tmi_fail(err, TAMIS_INVALID, "%s: NULL", !from ? "from" : !to ? "to" : !o ? "outline" : "column");
+    if (from) *from = NULL;
+    if (to) *to = NULL;
+    if (step) *step = NULL;
+    if (!from || !to || !step || !o || !column) {
+        const char *name = !from ? "from" : !to ? "to" : !step ? "step" : !o ? "outline" : "column";
+        return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name);
     }
-    *from = *to = NULL;
     const tmi_value *columns = tmi_value_get(o->root, "columns");
     const tmi_value *one = columns && columns->kind == TMI_VALUE_MAP ? tmi_value_get(columns, column) : NULL;
     if (!one) return tmi_fail(err, TAMIS_INVALID, "columns: there is no %s", column);
     if (one->kind == TMI_VALUE_MAP && tmi_value_get(one, "values")) {
         TMI_TRY(tamis_number_read(from, "0", err));
         TMI_TRY(tamis_number_read(to, "1", err));
+        TMI_TRY(tamis_number_read(step, "1", err));
     } else {
         TMI_TRY(bound(from, one, column, "from", err));
         TMI_TRY(bound(to, one, column, "to", err));
+        if (tmi_value_get(one, "step")) TMI_TRY(bound(step, one, column, "step", err));
     }
 done:
-    if (status != TAMIS_OK) {
-        tamis_number_free(*from);
-        tamis_number_free(*to);
-        *from = *to = NULL;
-    }
+    if (status != TAMIS_OK) tmi_number_frees(from, to, step, NULL);
     return status;
 }

@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/value/json.h"
@@ -14,15 +13,6 @@
 #include "release/identity.h"
 #include "release/source_parts.h"
 #include "report/promise.h"
-
-void tmi_account_clear(tmi_account *a)
-{
-    tamis_charged_clear(&a->charged);
-    tamis_ledger_free(a->ledger);
-    tmi_free(a->unpublished);
-    tmi_standing_clear(&a->standing);
-    *a = (tmi_account){0};
-}
 
 static tamis_coin coin_of(const tmi_plan_loss *loss) { return (tamis_coin){loss->epsilon, loss->delta, loss->rho}; }
 
@@ -57,67 +47,40 @@ tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err)
 
 /* ---- charging ---- */
 
-typedef struct bill {
-    char *measures;
-    tmi_value *frozen, *source;
-    tmi_wave wave; /* lent */
-    tamis_charge charge;
-    tmi_charge_facts facts;
-} bill;
-
-static void bill_clear(bill *b)
+void tmi_plan_bill_clear(tmi_plan_bill *b)
 {
     tmi_free(b->measures);
     tmi_value_free(b->frozen);
     tmi_value_free(b->source);
+    *b = (tmi_plan_bill){0};
 }
 
-/* The caller clears it, also after a failure. */
-static tamis_status bill_make(bill *b, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
+tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
 {
     const tamis_plan *plan = s->plan;
     tamis_status status;
-    *b = (bill){0};
+    *b = (tmi_plan_bill){0};
     TMI_TRY(tmi_release_identity(&b->measures, s, err));
     TMI_TRY(tmi_plan_frozen_json(&b->frozen, plan, tmi_frame_of(s), err));
     TMI_TRY(tmi_source_parts(&b->source, &plan->source, p->ledger, err));
     b->wave = tmi_wave_of(plan);
     b->facts = (tmi_charge_facts){b->frozen, b->source, &b->wave};
-    b->charge = (tamis_charge){.survey = plan->survey,
-                               .release = tmi_last_name(plan->name),
-                               .budget = budget_of(plan),
-                               .measures = b->measures,
-                               .again = p->again,
-                               .new_account = p->new_account,
-                               .leftover = p->leftover};
-    if (s->gaussian) b->charge.amount.rho = s->spent;
-    else b->charge.amount.epsilon = s->spent;
+    b->bill = (tmi_bill){.ledger = p->ledger,
+                         .ledger_exists = plan->ledger_exists,
+                         .charge = {.survey = plan->survey,
+                                    .release = tmi_last_name(plan->name),
+                                    .budget = budget_of(plan),
+                                    .measures = b->measures,
+                                    .again = p->again,
+                                    .new_account = p->new_account,
+                                    .leftover = ""},
+                         .facts = &b->facts,
+                         .opening_budget = !tmi_has_budget(plan)};
+    if (s->gaussian) b->bill.charge.amount.rho = s->spent;
+    else b->bill.charge.amount.epsilon = s->spent;
 
 done:
     return status;
-}
-
-/* All but the charge at hand. */
-static tamis_status look_for_unpublished(tmi_account *a, const tmi_schedule *s, tamis_error *err)
-{
-    const int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
-    tmi_text text;
-    if (number < 0) return TAMIS_OK;
-    tmi_text_init(&text);
-    tmi_text_put(&text, "");
-    tmi_ledger_unpublished(&text, a->ledger, (size_t)number, a->charged.unpublished ? a->charged.unpublished : a->charged.entry);
-    return tmi_text_take(&a->unpublished, &text, err);
-}
-
-static tamis_status look_at_spending(tmi_account *a, const tmi_schedule *s, tamis_error *err)
-{
-    int64_t number = tamis_ledger_find(a->ledger, s->plan->survey);
-    if (number < 0) return TAMIS_OK;
-    a->has_spending = true;
-    tmi_standing_clear(&a->standing);
-    tamis_status status = tmi_ledger_standing(&a->standing, a->ledger, s->plan->survey, a->charged.entry, err);
-    if (status != TAMIS_OK) return status;
-    return tamis_ledger_spending(NULL, &a->spent, &a->left, a->ledger, (size_t)number, err);
 }
 
 tmi_wave tmi_wave_of(const tamis_plan *plan)
@@ -159,66 +122,10 @@ tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *s, ta
 
 tamis_status tmi_account_check(const tmi_schedule *s, tamis_error *err)
 {
-    bill b = {0};
-    tamis_status status = bill_make(&b, s, &(tmi_payment){.ledger = s->plan->ledger}, err);
-    if (status == TAMIS_OK) status = tmi_charge_check(&b.charge, &b.facts, err);
-    bill_clear(&b);
-    return status;
-}
-
-/* REFUSED if the plan says that there is a ledger and there is none, or one in which nothing was ever charged. */
-static tamis_status check_existing(const tmi_account *a, const tmi_schedule *s, const char *path, tamis_error *err)
-{
-    const bool there = a->ledger ? tamis_ledger_accounts(a->ledger) > 0 : access(path, F_OK) == 0;
-    if (there || !s->plan->ledger_exists) return TAMIS_OK;
-    return tmi_fail_file(err, TAMIS_REFUSED, path, 0,
-                         "%s, and the plan says `existing: yes`, so none is created; nothing was read, nothing was spent. Put "
-                         "the survey's ledger back, or, if this is its very first release, write `existing: no`",
-                         a->ledger ? "the ledger has no account yet" : "the ledger does not exist");
-}
-
-tamis_status tmi_account_charge(tmi_account *a, tmi_promised *promised, const tmi_schedule *s, const tmi_payment *p,
-                                tamis_error *err)
-{
-    bill b = {0};
-    tamis_status status;
-    *a = (tmi_account){.kept = true};
-    TMI_TRY(check_existing(a, s, p->ledger, err));
-    TMI_TRY(bill_make(&b, s, p, err));
-    TMI_TRY(tamis_ledger_open(&a->ledger, p->ledger, err));
-    TMI_TRY(check_existing(a, s, p->ledger, err));
-    TMI_TRY(tmi_ledger_charge_facts(&a->charged, a->ledger, &b.charge, &b.facts, true, err));
-    TMI_TRY(look_at_spending(a, s, err));
-    TMI_TRY(look_for_unpublished(a, s, err));
-    TMI_TRY(tmi_account_promise(promised, s, &a->standing, &a->standing.after, &a->standing.cap, err));
-
-done:
-    bill_clear(&b);
-    if (status != TAMIS_OK && a->charged.entry == 0) tmi_account_clear(a);
-    return status;
-}
-
-tamis_status tmi_account_look(tmi_account *a, const tmi_schedule *s, const tmi_payment *p, tamis_error *err)
-{
-    bill b = {0};
-    tamis_status status = TAMIS_OK;
-    *a = (tmi_account){0};
-    if (s->measurement_count == 0) return TAMIS_OK;
-    TMI_TRY(check_existing(a, s, p->ledger, err));
-    if (access(p->ledger, F_OK) != 0) return TAMIS_OK;
-    a->kept = true;
-    TMI_TRY(bill_make(&b, s, p, err));
-    TMI_TRY(tamis_ledger_look(&a->ledger, p->ledger, err));
-    TMI_TRY(check_existing(a, s, p->ledger, err));
-    TMI_TRY(look_at_spending(a, s, err));
-    if (a->has_spending && !tmi_has_budget(s->plan)) b.charge.budget = (tamis_coin){0};
-    TMI_TRY(tmi_ledger_charge_facts(&a->charged, a->ledger, &b.charge, &b.facts, false, err));
-    TMI_TRY(look_for_unpublished(a, s, err));
-
-done:
-    bill_clear(&b);
-    if (status == TAMIS_REFUSED) tamis_charged_clear(&a->charged);
-    else if (status != TAMIS_OK) tmi_account_clear(a);
+    tmi_plan_bill b;
+    tamis_status status = tmi_plan_bill_make(&b, s, &(tmi_payment){.ledger = s->plan->ledger}, err);
+    if (status == TAMIS_OK) status = tmi_charge_check(&b.bill.charge, &b.facts, err);
+    tmi_plan_bill_clear(&b);
     return status;
 }
 
@@ -305,12 +212,12 @@ done:
     return status;
 }
 
-tamis_status tmi_account_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const tmi_account *a, const tmi_schedule *s,
-                                tamis_error *err)
+tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const char *kept, const tmi_schedule *s,
+                        tamis_error *err)
 {
     tmi_value *json = NULL;
     tamis_status status;
-    TMI_TRY(tmi_json_read_watched(&json, a->charged.measurements, strlen(a->charged.measurements), s->watch, err));
+    TMI_TRY(tmi_json_read_watched(&json, kept, strlen(kept), s->watch, err));
     const tmi_value *list = tmi_value_get(json, "measurements");
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];

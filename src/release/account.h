@@ -7,7 +7,7 @@
 
 #include <tamis/ledger.h>
 
-#include "ledger/account.h"
+#include "publish/account.h"
 #include "schedule/outsider.h"
 #include "schedule/schedule.h"
 
@@ -16,32 +16,29 @@ typedef struct tmi_payment {
     const char *ledger;      /* path */
     bool again;              /* fresh noise although the same was released before */
     const char *new_account; /* why a second account over the same source is opened; NULL: none is */
-    const char *leftover;    /* as in tamis_charge */
 } tmi_payment;
 
 /* INVALID, with the line to write and why, if the plan has no budget. */
 tamis_status tmi_account_need_budget(const tamis_plan *plan, tamis_error *err);
 
-/* Opens the ledger and charges what the schedule spends. `promised` is the promise of the whole account then: it is empty before,
- * or what was foreseen, which is kept where the charge changed nothing about it.
- *
- * Needs    a schedule that measures something.
- * Errors   REFUSED (the budget, a frozen field, a ledger or an account that must not be new), INVALID, UNABLE, SYSTEM;
- *          cleared then, unless the charge is in the ledger already: charged.entry says so.                           */
-tamis_status tmi_account_charge(tmi_account *account, tmi_promised *promised, const tmi_schedule *schedule,
-                                const tmi_payment *payment, tamis_error *err);
+/* The bill of what a schedule spends, and what it points to beside the plan. Not to be copied. */
+typedef struct tmi_plan_bill {
+    char *measures;
+    tmi_value *frozen, *source;
+    tmi_wave wave; /* lent */
+    tmi_charge_facts facts;
+    tmi_bill bill;
+} tmi_plan_bill;
+
+/* Cleared by the caller, whatever happens. INVALID, SYSTEM. */
+tamis_status tmi_plan_bill_make(tmi_plan_bill *b, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
+void tmi_plan_bill_clear(tmi_plan_bill *b);
 
 /* That a ledger would take the charge of the schedule, as far as names and lengths go; no ledger is opened. INVALID, SYSTEM. */
 tamis_status tmi_account_check(const tmi_schedule *schedule, tamis_error *err);
 
-/* What is there before a release: nothing if the ledger does not exist. Errors: REFUSED if the charge would be, and then the
- * account is there, as far as it exists; others as above, and then it is cleared. */
-tamis_status tmi_account_look(tmi_account *account, const tmi_schedule *schedule, const tmi_payment *payment, tamis_error *err);
-
 /* After tmi_account_look: what would be left, and the promise of everything with this release. */
 tamis_status tmi_account_foresee(tmi_account *account, tmi_promised *promised, const tmi_schedule *schedule, tamis_error *err);
-
-void tmi_account_clear(tmi_account *account);
 
 /* The promise of an account with these losses under this cap: nothing for outsiders across waves, unless all of them have the
  * same sample. Errors: UNABLE, SYSTEM. */
@@ -55,7 +52,7 @@ tamis_status tmi_promise_alone(tmi_promised *promised, const tmi_schedule *sched
 tmi_wave tmi_wave_of(const tamis_plan *plan);
 
 /* The numbers and points that were kept of the same release, into the schedule's order; INVALID if they are not its. */
-tamis_status tmi_account_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const tmi_account *account,
-                                const tmi_schedule *schedule, tamis_error *err);
+tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const char *kept, const tmi_schedule *schedule,
+                        tamis_error *err);
 
 #endif

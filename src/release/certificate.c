@@ -309,8 +309,3 @@ tamis_status tmi_certificate_tree(tmi_value **tree, tmi_certificate *c, const tm
     put_certificate(&made.out, c, p);
     return tmi_json_tree_end(tree, &made, err);
 }
-
-void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash)
-{
-    snprintf(message, TMI_CERTIFICATE_MESSAGE, "tamis certificate %s\n", hash);
-}

@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "base/sign.h"
 #include "ledger/book.h"
+#include "publish/publish.h"
 #include "release/account.h"
 #include "release/files.h"
 
@@ -48,9 +49,4 @@ tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, c
  * SYSTEM. */
 tamis_status tmi_certificate_write(char **text, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
 tamis_status tmi_certificate_tree(tmi_value **tree, tmi_certificate *c, const tmi_promised *promised, tamis_error *err);
-
-/* What is signed: a line that says what it is, so that a signature of something else is never one of a certificate. */
-#define TMI_CERTIFICATE_MESSAGE (sizeof "tamis certificate " + TMI_SHA256_TEXT)
-void tmi_certificate_message(char message[TMI_CERTIFICATE_MESSAGE], const char *hash);
-
 #endif

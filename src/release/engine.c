@@ -21,7 +21,9 @@ tamis_engine tamis_release_engine(const tamis_plan *plan)
 
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err)
 {
-    if (how->rows) return tmi_engine_of_source(engine, how->rows, how->threads, err);
     const tmi_source source = source_of(plan);
-    return tmi_engine_open(engine, how->engine, &source, how->threads, err);
+    const tamis_status status = how->rows ? tmi_engine_of_source(engine, how->rows, how->threads, err)
+                                          : tmi_engine_open(engine, how->engine, &source, how->threads, err);
+    if (status == TAMIS_OK) (*engine)->memory = how->memory;
+    return status;
 }

@@ -6,8 +6,6 @@
 #include <tamis/release.h>
 
 enum { TMI_FILE_RESULTS, TMI_FILE_TABLE, TMI_FILE_MEASUREMENTS, TMI_FILE_REGISTRY, TMI_FILE_REPORT, TMI_FILES };
-#define TMI_CERTIFICATE "certificate.json"
-#define TMI_SIGNATURE "certificate.sig"
 
 typedef struct tmi_release_file {
     const char *name;

@@ -40,13 +40,16 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
     tmi_preview *p = &made->made;
     tmi_asking asking = {0}; /* that these can be made is the answer */
     tmi_certificate certificate = {0};
+    tmi_plan_bill bill = {0};
     tamis_error refusal = {0};
     tamis_status status, looked = TAMIS_OK;
     TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
-    if (plan->ledger)
-        looked = tmi_account_look(&p->account, &p->schedule, &(tmi_payment){.ledger = plan->ledger, .leftover = ""}, &refusal);
+    if (plan->ledger && p->schedule.measurement_count > 0) {
+        TMI_TRY(tmi_plan_bill_make(&bill, &p->schedule, &(tmi_payment){.ledger = plan->ledger}, err));
+        looked = tmi_account_look(&p->account, &bill.bill, &refusal);
+    }
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
     if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, err));
     else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));
@@ -62,6 +65,7 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
 done:
     tmi_asking_clear(&asking);
     tmi_certificate_clear(&certificate);
+    tmi_plan_bill_clear(&bill);
     tamis_preview_free(made);
     return status;
 }

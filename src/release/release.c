@@ -151,31 +151,26 @@ tamis_status tamis_release_measurements_json(char **text, const tamis_release *r
     return tmi_text_take(text, &json, err);
 }
 
-/* A file with its hash in the certificate; the caller frees the text. */
-static tamis_status write_file(char **text, size_t i, const tamis_release *r, tmi_folder *folder, tamis_error *err)
+/* A file with its hash in the certificate. */
+static tamis_status put_file(size_t i, const char *text, const tamis_release *r, tmi_folder *folder, tamis_error *err)
 {
-    tamis_status status;
-    TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
-    TMI_TRY(tmi_files[i].write(text, r, err));
-    tmi_sha256_text(r->certificate->files[i], *text, strlen(*text));
-    if (folder) TMI_TRY(tmi_folder_write(folder, tmi_files[i].name, *text, strlen(*text), err));
-
-done:
-    return status;
+    tmi_sha256_text(r->certificate->files[i], text, strlen(text));
+    return folder ? tmi_folder_write(folder, tmi_files[i].name, text, strlen(text), err) : TAMIS_OK;
 }
 
-tamis_status tmi_release_certify(char **text, char **measurements, const tamis_release *r, tmi_folder *folder, tamis_error *err)
+tamis_status tmi_release_certify(char **text, const char *measurements, const tamis_release *r, tmi_folder *folder,
+                                 tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     char *file = NULL;
-    *text = *measurements = NULL;
+    *text = NULL;
     for (size_t i = 0; i < TMI_FILES; i++) {
-        if (i == TMI_FILE_MEASUREMENTS) continue;
-        TMI_TRY(write_file(&file, i, r, folder, err));
+        TMI_TRY(tmi_watch_beat(r->schedule.watch, err));
+        if (i != TMI_FILE_MEASUREMENTS) TMI_TRY(tmi_files[i].write(&file, r, err));
+        TMI_TRY(put_file(i, file ? file : measurements, r, folder, err));
         tmi_free(file);
         file = NULL;
     }
-    TMI_TRY(write_file(measurements, TMI_FILE_MEASUREMENTS, r, folder, err));
     TMI_TRY(tmi_certificate_write(text, r->certificate, &r->promised, err));
 
 done:
@@ -187,7 +182,8 @@ tamis_status tamis_release_certificate_json(char **text, const tamis_release *re
 {
     char *measurements = NULL;
     tamis_status status = check(text, release, err);
-    if (status == TAMIS_OK) status = tmi_release_certify(text, &measurements, release, NULL, err);
+    if (status == TAMIS_OK) status = tamis_release_measurements_json(&measurements, release, err);
+    if (status == TAMIS_OK) status = tmi_release_certify(text, measurements, release, NULL, err);
     tmi_free(measurements);
     return status;
 }
@@ -226,7 +222,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
         tmi_text_put(&t, "\n");
     }
     tmi_free(notice);
-    tmi_write_heading(&t, s->plan, "protected release");
+    tmi_write_heading(&t, s->plan, "protected release", NULL);
     tmi_results_table(&t, &release->results);
     tmi_text_put(&t, "Standard errors and intervals include both sampling error and noise.\n\n");
     tmi_write_promise(&t, s, &release->promised.outsider, true);

@@ -8,7 +8,6 @@
 
 #include "engine/core/engine.h"
 #include "release/certificate.h"
-#include "release/folder.h"
 #include "report/preview.h"
 #include "report/results.h"
 #include "schedule/request/variance_groups.h"
@@ -35,6 +34,9 @@ typedef struct tmi_run {
     const char *new_account;       /* why a second account over the same source is opened; NULL: none is */
     const char *sign;              /* the file of the secret key; NULL: the certificate is not signed */
     const tmi_plan_source *source; /* of which a repeated release says whether it has changed; NULL: nothing is said */
+    bool in_memory;                /* the rows are the caller's, and a repeated release says that it has not read them */
+    const char *rows_version;      /* the caller's name for their state; NULL: none */
+    bool same_rows;                /* give back what was released, of whatever version */
     tamis_watch watch;
 } tmi_run;
 
@@ -49,8 +51,8 @@ tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *schedul
                                    int64_t *const *chosen, tamis_error *err);
 
 /* The text of the certificate, which names the hashes of all other files; they are written into the folder on the way, if there
- * is one. Each file is made once; measurements.json, the last of them, is handed over with it. The caller frees both texts. */
-tamis_status tmi_release_certify(char **text, char **measurements, const tamis_release *release, tmi_folder *folder,
+ * is one. `measurements`: measurements.json, which was made before. The caller frees the text. */
+tamis_status tmi_release_certify(char **text, const char *measurements, const tamis_release *release, tmi_folder *folder,
                                  tamis_error *err);
 
 /* The length of the longest measurements.json that can come of the schedule. SYSTEM. */

@@ -1,29 +1,22 @@
-/* The main job, one step per line in tmi_release_with:
+/* The main job. publish/publish.h has the driver and its steps; what a release does in them:
  *
- *     schedule     what is measured with which noise: from the plan alone, made once
- *     certificate  its plan, and the key that will sign it
- *     question     what the engine will be asked for
- *     folder       a temporary one beside the place of the release
- *     look         what the ledger says: refused, charged before, or what would be left
- *     feasibility  that everything can be asked, kept, promised and written
- *     inventory    that the source is the one that the plan describes
- *     charge       durable; from here on a failure has cost something
- *     noise        all of it, and all random bits of choices, before the first value is read
- *     aggregate    one pass over the data, and one for each list of points
- *     inference    from noisy integers to estimates and intervals
- *     report       all files, the certificate last
- *     keep         the noisy integers, in the ledger
- *     publish      the folder gets its name
+ *     before       the schedule: what is measured with which noise, from the plan alone, made once; its certificate; and the
+ *                  question, what the engine will be asked for
+ *     feasibility  that everything can be asked, kept, promised and written, and that the source is the one of the plan
+ *     do           noise: all of it, and all random bits of choices, before the first value is read
+ *                  aggregate: one pass over the data, and one for each list of points
+ *                  inference: from noisy integers to estimates and intervals
+ *     keep         the noisy integers
+ *     folder       all files, the certificate last
  *
- * Up to the charge a failure costs nothing: whatever follows from the plan, the source's columns and the engine is checked there
- * (INVALID, REFUSED, UNABLE). After it a failure is the system's (SYSTEM), and says what was charged and how to go on. A release
- * that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and aggregate.
+ * Whatever follows from the plan, the source's columns and the engine is checked before the charge (INVALID, REFUSED, UNABLE).
+ * A release that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and
+ * aggregate.
  *
  * Between the answers of the engine and the noisy integers there is one addition, between points and chosen ones the mechanisms
  * of choosing.h; everything after it sees only noisy integers, chosen points and the plan. */
 #include <string.h>
 
-#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/secret.h"
 #include "engine/files/source.h"
@@ -31,6 +24,7 @@
 #include "inference/distribution/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
+#include "publish/publish.h"
 #include "release/choices/choosing.h"
 #include "release/feasible.h"
 #include "release/noise.h"
@@ -65,14 +59,9 @@ typedef struct job {
     tamis_release *r;
     tmi_asking asking;
     tmi_choosing choosing;
-    tmi_folder folder;
-    tmi_key *key;   /* NULL: nobody signs */
-    char *leftover; /* where the ledger notes the temporary folder */
-    tmi_payment payment;
+    tmi_plan_bill bill;
     int64_t **noise;    /* from drawing to adding */
-    char *measurements; /* measurements.json, from the report to the ledger */
-    bool repeated;      /* the numbers are those of an earlier release */
-    bool kept;          /* the ledger has the numbers, and the same release costs nothing again */
+    char *measurements; /* measurements.json, for the ledger and for the folder */
 } job;
 
 static void job_clear(job *j)
@@ -80,9 +69,7 @@ static void job_clear(job *j)
     tmi_noise_wipe(j->noise);
     tmi_choosing_clear(&j->choosing);
     tmi_asking_clear(&j->asking);
-    tmi_folder_clear(&j->folder);
-    tmi_key_free(j->key);
-    tmi_free(j->leftover);
+    tmi_plan_bill_clear(&j->bill);
     tmi_free(j->measurements);
 }
 
@@ -104,23 +91,12 @@ static tamis_status make_schedule(job *j, const tamis_plan *plan, tamis_error *e
     return status == TAMIS_OK ? tmi_schedule_make_watched(&j->r->schedule, plan, NULL, &j->r->watch, err) : status;
 }
 
-/* A key that cannot sign costs nothing. */
 static tamis_status begin_certificate(job *j, tamis_error *err)
 {
     tamis_release *r = j->r;
-    tamis_status status;
     r->version = tamis_version();
     r->certificate = tmi_alloc(1, sizeof *r->certificate);
-    if (!r->certificate) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_certificate_of(r->certificate, &r->schedule, err));
-    if (!j->run->sign) goto done;
-    if (!j->run->folder)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "sign: a signature is written to the output folder, and there is none"));
-    TMI_TRY(tmi_key_read_secret(&j->key, j->run->sign, err));
-    TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, j->key, err));
-
-done:
-    return status;
+    return r->certificate ? tmi_certificate_of(r->certificate, &r->schedule, err) : tmi_fail_memory(err);
 }
 
 /* The question, the mechanisms of choices, and room for the noisy integers and for what is chosen. */
@@ -143,41 +119,27 @@ done:
     return status;
 }
 
-static tamis_status begin_folder(job *j, tamis_error *err)
+static tamis_status make_bill(tmi_bill *bill, void *job_, tamis_error *err)
 {
-    tamis_status status = TAMIS_OK;
-    if (j->run->folder) TMI_TRY(tmi_folder_begin(&j->folder, j->run->folder, err));
-    if (j->folder.temporary) TMI_TRY(tmi_leftover_path(&j->leftover, j->folder.temporary, err));
-
-done:
+    job *j = job_;
+    const tmi_payment payment = {j->run->ledger, j->run->again, j->run->new_account};
+    tamis_status status = tmi_plan_bill_make(&j->bill, &j->r->schedule, &payment, err);
+    *bill = j->bill.bill;
     return status;
 }
 
-/* Nothing is charged where nothing is measured, or nobody keeps count. */
-static bool is_charged(const job *j) { return j->run->ledger && j->r->schedule.measurement_count > 0; }
-
-static tamis_status look_at_ledger(job *j, tamis_error *err)
+/* Numbers of other rows than those that the caller has now are not given back unless it asks for them. */
+static tamis_status check_version(const tamis_charged *kept, void *job_, tamis_error *err)
 {
-    j->payment = (tmi_payment){j->run->ledger, j->run->again, j->run->new_account, j->leftover ? j->leftover : ""};
-    if (!is_charged(j)) return TAMIS_OK;
-    tamis_status status = tmi_account_look(&j->r->account, &j->r->schedule, &j->payment, err);
-    j->repeated = j->r->account.charged.measurements != NULL;
-    return status;
-}
-
-/* What the account would come to, and that everything can be asked, written and kept. */
-static tamis_status check_feasibility(job *j, tamis_error *err)
-{
-    tamis_release *r = j->r;
-    tamis_status status = TAMIS_OK;
-    if (!j->repeated) {
-        TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
-        TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->asking, &r->account.standing, err));
-    }
-
-done:
-    tmi_account_clear(&r->account); /* the ledger is free for others, until the charge */
-    return status;
+    const job *j = job_;
+    const char *now = j->run->rows_version, *then = kept->rows_version;
+    if (!now || j->run->same_rows || (then && strcmp(now, then) == 0)) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_REFUSED,
+                    "%.200s: this was released on %s from %s%.200s%s, and the rows are now of the version '%.200s'; nothing was "
+                    "read, nothing was spent. For the numbers of that release: repeat = TAMIS_REPEAT_KEPT. To pay for numbers "
+                    "from these rows: repeat = TAMIS_REPEAT_PAID",
+                    j->r->schedule.plan->survey, kept->time, then ? "the version '" : "rows without a version", then ? then : "",
+                    then ? "'" : "", now);
 }
 
 /* A refusal reads nothing, and neither does a release that is returned as it was. A contradiction costs nothing. */
@@ -185,7 +147,6 @@ static tamis_status check_inventory(job *j, tamis_error *err)
 {
     const tmi_run *run = j->run;
     tamis_status status;
-    if (j->repeated) return TAMIS_OK;
     TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->asking, &run->watch, err));
     if (j->engine->check && j->asking.table_count > 0) TMI_TRY(j->engine->check(j->engine, &j->asking.request, &run->watch, err));
     TMI_TRY(tmi_choosing_check(&j->asking, &j->r->schedule, j->engine, &run->watch, err));
@@ -194,7 +155,25 @@ done:
     return status;
 }
 
-/* ---- the charge ---- */
+/* What the account would come to, and that everything can be asked, written and kept. */
+static tamis_status check_feasibility(bool repeated, void *job_, tamis_error *err)
+{
+    job *j = job_;
+    tamis_release *r = j->r;
+    tamis_status status = TAMIS_OK;
+    if (!repeated) {
+        TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
+        TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->asking, &r->account.standing, err));
+        tmi_account_clear(&r->account); /* the ledger is free for others while the source is looked at */
+        TMI_TRY(check_inventory(j, err));
+    }
+    TMI_TRY(go_on(r, -1, err));
+
+done:
+    return status;
+}
+
+/* ---- after the charge ---- */
 
 /* Remarks for the operator alone. */
 static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *err)
@@ -209,23 +188,32 @@ static tamis_status remark(tamis_release *r, const tmi_run *run, tamis_error *er
                         "not read. To pay for numbers from this one: tamis release --again\n",
                         a->charged.time);
     if (a->charged.measurements && run->source) tmi_source_changed(&text, run->source, a->charged.time);
+    if (a->charged.measurements && run->in_memory)
+        tmi_text_format(
+            &text,
+            "These numbers were released on %s%s%s%s; the rows in memory were not read. To pay for numbers from them: "
+            "repeat = TAMIS_REPEAT_PAID\n",
+            a->charged.time, a->charged.rows_version ? " from the version '" : "",
+            a->charged.rows_version ? a->charged.rows_version : "", a->charged.rows_version ? "'" : "");
     if (a->unpublished) tmi_text_put(&text, a->unpublished);
     return tmi_text_take(&r->remarks, &text, err);
 }
 
-/* On failure r->account.charged.entry is 0, unless the charge is in the ledger. The account may have changed since
- * tmi_account_look. */
-static tamis_status charge(job *j, tamis_error *err)
+/* The promise is that of the whole account. */
+static tamis_status was_charged(void *job_, tamis_error *err)
 {
+    job *j = job_;
     tamis_release *r = j->r;
-    tamis_status status;
-    TMI_TRY(go_on(r, -1, err));
-    if (is_charged(j)) TMI_TRY(tmi_account_charge(&r->account, &r->promised, &r->schedule, &j->payment, err));
+    const tmi_standing *standing = &r->account.standing;
+    tamis_status status = TAMIS_OK;
+    if (r->account.kept) {
+        TMI_TRY(tmi_account_promise(&r->promised, &r->schedule, standing, &standing->after, &standing->cap, err));
+        r->certificate->account = &r->account;
+    }
+    TMI_TRY(remark(r, j->run, err));
 
 done:
-    if (status != TAMIS_OK && r->account.charged.measurements) tmi_account_clear(&r->account); /* an earlier release's entry */
-    j->repeated = r->account.charged.measurements != NULL;
-    return status == TAMIS_OK ? remark(r, j->run, err) : status;
+    return status;
 }
 
 /* ---- with the data ---- */
@@ -304,86 +292,74 @@ done:
 static tamis_status infer(job *j, tamis_error *err)
 {
     tamis_status status = go_on(j->r, 1, err);
-    return status == TAMIS_OK ? tmi_release_read(j->r, err) : status;
+    if (status == TAMIS_OK) status = tmi_release_read(j->r, err);
+    return status == TAMIS_OK ? go_on(j->r, 1, err) : status;
 }
 
-static tamis_status sign(job *j, tamis_error *err)
+static tamis_status make_numbers(void *job_, tamis_error *err)
 {
-    char message[TMI_CERTIFICATE_MESSAGE];
-    unsigned char signature[TMI_SIGNATURE_BYTES];
-    tmi_certificate_message(message, j->r->certificate->hash);
-    tamis_status status = tmi_sign(signature, j->key, message, err);
-    return status == TAMIS_OK ? tmi_folder_write(&j->folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err)
-                              : status;
-}
-
-/* Every file, the certificate that names them, and its signature. */
-static tamis_status report(job *j, tamis_error *err)
-{
-    tamis_release *r = j->r;
-    char *text = NULL;
+    job *j = job_;
     tamis_status status;
-    if (r->account.kept) r->certificate->account = &r->account;
-    if (!j->folder.final) return TAMIS_OK;
-    TMI_TRY(tmi_release_certify(&text, &j->measurements, r, &j->folder, err));
-    TMI_TRY(tmi_folder_write(&j->folder, TMI_CERTIFICATE, text, strlen(text), err));
-    if (j->key) TMI_TRY(sign(j, err));
-    TMI_TRY(tmi_copy_string(&r->folder, j->folder.final, err));
+    TMI_TRY(draw_noise(j, err));
+    TMI_TRY(aggregate(j, err));
+    TMI_TRY(infer(j, err));
 
 done:
-    tmi_free(text);
     return status;
 }
 
-static tamis_status keep(job *j, tamis_error *err)
+static tamis_status recall(const char *kept, void *job_, tamis_error *err)
 {
+    job *j = job_;
+    tamis_status status = tmi_recall(j->r->noisy, j->r->chosen, kept, &j->r->schedule, err);
+    return status == TAMIS_OK ? infer(j, err) : status;
+}
+
+static tamis_status keep(const char **text, void *job_, tamis_error *err)
+{
+    job *j = job_;
+    tamis_status status = tamis_release_measurements_json(&j->measurements, j->r, err);
+    *text = j->measurements;
+    return status;
+}
+
+static tamis_status write_files(char **certificate, char hash[TMI_SHA256_TEXT], tmi_folder *folder, void *job_, tamis_error *err)
+{
+    job *j = job_;
     tamis_release *r = j->r;
-    tamis_status status;
-    TMI_TRY(go_on(r, 1, err));
-    if (!r->account.ledger || j->repeated) goto done;
+    tamis_status status = TAMIS_OK;
+    if (!folder) return TAMIS_OK;
     if (!j->measurements) TMI_TRY(tamis_release_measurements_json(&j->measurements, r, err));
-    TMI_TRY(tamis_ledger_released(r->account.ledger, r->account.charged.entry, j->measurements, err));
-    j->kept = true;
+    TMI_TRY(tmi_release_certify(certificate, j->measurements, r, folder, err));
+    memcpy(hash, r->certificate->hash, TMI_SHA256_TEXT);
+    TMI_TRY(tmi_copy_string(&r->folder, folder->final, err));
+    TMI_TRY(go_on(r, 1, err));
 
 done:
     return status;
 }
 
-static tamis_status publish(job *j, tamis_error *err) { return j->folder.final ? tmi_folder_end(&j->folder, err) : TAMIS_OK; }
-
-/* ---- failures ---- */
-
-/* After the charge no failure is the caller's wrong call any more, whatever its cause says, and what was spent is said with
- * it. */
-static tamis_status charge_stands(const tamis_release *r, const tmi_run *run, bool kept, tamis_error *err)
+static tamis_status prepare(job *j, const tamis_plan *plan, tamis_error *err)
 {
-    const tmi_schedule *s = &r->schedule;
-    tmi_text amount;
-    if (!err) return TAMIS_SYSTEM;
-    tamis_error reason = *err;
-    tmi_text_init(&amount);
-    tmi_text_number_up(&amount, s->spent);
-    const long long entry = (long long)r->account.charged.entry;
-    const char *word = s->gaussian ? "rho" : "epsilon", *number = amount.failed ? "as planned" : amount.bytes;
-    if (kept)
-        tmi_fail(err, TAMIS_SYSTEM,
-                 "%.900s; %s %s was charged (entry %lld of %.300s), and the release is kept there: releasing the same plan to a "
-                 "new folder costs nothing",
-                 reason.message, word, number, entry, run->ledger);
-    else
-        tmi_fail(err, TAMIS_SYSTEM,
-                 "%.900s; %s %s was charged (entry %lld of %.300s), and nothing was published. Run the same plan again: it takes "
-                 "over this charge and pays nothing. Or void the charge: tamis ledger void %.300s %lld --reason TEXT",
-                 reason.message, word, number, entry, run->ledger, run->ledger, entry);
-    tmi_text_clear(&amount);
-    return TAMIS_SYSTEM;
+    tamis_status status;
+    TMI_TRY(make_schedule(j, plan, err));
+    TMI_TRY(begin_certificate(j, err));
+    TMI_TRY(make_question(j, err));
+
+done:
+    if (status == TAMIS_SYSTEM && j->run->ledger) tmi_nothing_charged(err);
+    return status;
 }
 
-/* Says to whoever stops a release that it was not paid for. */
-static void nothing_charged(tamis_error *err)
-{
-    if (err && strcmp(err->message, "cancelled") == 0) tmi_fail(err, TAMIS_SYSTEM, "cancelled; nothing was charged");
-}
+static const tmi_publishing steps = {.again = "Run the same plan again",
+                                     .bill = make_bill,
+                                     .repeat = check_version,
+                                     .check = check_feasibility,
+                                     .charged = was_charged,
+                                     .make = make_numbers,
+                                     .recall = recall,
+                                     .keep = keep,
+                                     .write = write_files};
 
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,
                               tamis_error *err)
@@ -392,30 +368,21 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
     tamis_status status;
     *release = NULL;
     if (!j.r) return tmi_fail_memory(err);
-    TMI_TRY(make_schedule(&j, plan, err));
-    TMI_TRY(begin_certificate(&j, err));
-    TMI_TRY(make_question(&j, err));
-    TMI_TRY(begin_folder(&j, err));
-    TMI_TRY(look_at_ledger(&j, err));
-    TMI_TRY(check_feasibility(&j, err));
-    TMI_TRY(check_inventory(&j, err));
-    TMI_TRY(charge(&j, err));
-    if (j.repeated) {
-        TMI_TRY(tmi_account_recall(j.r->noisy, j.r->chosen, &j.r->account, &j.r->schedule, err));
-    } else {
-        TMI_TRY(draw_noise(&j, err));
-        TMI_TRY(aggregate(&j, err));
-    }
-    TMI_TRY(infer(&j, err));
-    TMI_TRY(report(&j, err));
-    TMI_TRY(keep(&j, err));
-    TMI_TRY(publish(&j, err));
+    TMI_TRY(prepare(&j, plan, err));
+    const tmi_publication publication = {.steps = &steps,
+                                         .job = &j,
+                                         /* nothing is charged where nothing is measured */
+                                         .ledger = j.r->schedule.measurement_count > 0 ? run->ledger : NULL,
+                                         .folder = run->folder,
+                                         .sign = run->sign,
+                                         .signed_by = j.r->certificate->signed_by,
+                                         .rows_version = run->rows_version,
+                                         .account = &j.r->account};
+    TMI_TRY(tmi_publish(&publication, err));
     j.r->watch = (tmi_watch){0}; /* nobody watches any more */
     *release = j.r;
 
 done:
-    if (status != TAMIS_OK && !j.repeated && j.r->account.charged.entry > 0) status = charge_stands(j.r, run, j.kept, err);
-    else if (status == TAMIS_SYSTEM && run->ledger) nothing_charged(err);
     job_clear(&j);
     if (status != TAMIS_OK) tamis_release_free(j.r);
     return status;
@@ -429,15 +396,18 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tmi_engine *engine;
     const tamis_release_options how = options ? *options : (tamis_release_options){0};
-    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows};
+    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
     tamis_status status = tmi_engine_for(&engine, plan, &reading, err);
     if (status != TAMIS_OK) return status;
     const tmi_run run = {.folder = folder,
                          .ledger = how.ledger ? how.ledger : plan->ledger,
-                         .again = how.again,
+                         .again = how.repeat == TAMIS_REPEAT_PAID,
+                         .same_rows = how.repeat == TAMIS_REPEAT_KEPT,
                          .new_account = how.new_account,
                          .sign = how.sign,
                          .source = how.rows ? NULL : &plan->source,
+                         .in_memory = how.rows != NULL,
+                         .rows_version = how.rows_version,
                          .watch = how.watch};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);

@@ -39,7 +39,7 @@ typedef struct adding {
     tmi_int128 *noisy;
 } adding;
 
-/* What is released of one number, without noise. Secret. */
+/* What is released of one number, without noise; tmi_add_noise clamps it to TMI_LARGEST_SQUARES. Secret. */
 static tmi_int128 sum_of(const adding *a, const tmi_pair_term *t)
 {
     const tmi_measurement *m = &a->schedule->measurements[a->measurement];
@@ -52,8 +52,7 @@ static tmi_int128 sum_of(const adding *a, const tmi_pair_term *t)
                      tmi_asking_difference(a->asking, a->schedule, a->measurement, pair, k / m->levels, k % m->levels);
         sum += tmi_huber_square(d, t->bound);
     }
-    sum /= t->divisor;
-    return sum < TMI_LARGEST_SQUARES ? sum : TMI_LARGEST_SQUARES;
+    return sum / t->divisor;
 }
 
 static void add(void *with, const tmi_pair_term *t, size_t number)

@@ -5,7 +5,7 @@
 
 #include "ledger/waves.h"
 #include "plan/plan.h"
-#include "release/checking.h"
+#include "publish/checking.h"
 
 /* The keys of the object "account", which is open: before, after, groups?, cap, raised?, waves?, statement. */
 void tmi_put_standing(tmi_json_out *out, const tmi_standing *standing);

@@ -1,12 +1,10 @@
-/* One private statistic of one file, one step per line in tamis_statistic_quantile:
+/* One private statistic of one file. publish/publish.h has the driver and its steps; what a quantile does in them:
  *
- *     setup       what is asked is checked: nothing is read
- *     inventory   the file and its columns are there
- *     charge      durable; from here on a failure has cost something
- *     bits        all that the answer needs
- *     points      one pass over the data
- *     answer      the mechanism
- *     keep        the answer, in the ledger */
+ *     before       what is asked is checked; the file and its columns are there
+ *     do           all random bits that the answer needs, then one pass over the data, then the mechanism
+ *     keep         the answer
+ *
+ * There is no folder: the answer is returned. */
 #include "release/statistic.h"
 
 #include <limits.h>
@@ -22,6 +20,7 @@
 #include "num/bound.h"
 #include "num/exact.h"
 #include "plan/json_fields.h"
+#include "publish/publish.h"
 #include "release/source_parts.h"
 #include "report/promise.h"
 
@@ -31,17 +30,19 @@ void tamis_statistic_free(tamis_statistic *s)
     for (size_t i = 0; s->at && i < s->count; i++) tamis_number_free(s->at[i]);
     tmi_number_frees(&s->step, &s->epsilon, &s->delta, &s->rho, NULL);
     tamis_quantile_free(s->quantile);
-    tamis_ledger_free(s->account.ledger);
-    tamis_charged_clear(&s->account.charged);
+    tmi_account_clear(&s->account);
     tmi_free(s->at);
     tmi_free(s->points);
     tmi_free(s->errors);
     tmi_free(s->priors);
+    tmi_free(s->levels);
+    tmi_free(s->ends);
     tmi_free(s->file);
     tmi_free(s->column);
     tmi_free(s->weight);
     tmi_free(s->ledger);
     tmi_free(s->identity);
+    tmi_free(s->kept);
     tmi_free(s);
 }
 
@@ -80,7 +81,8 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     tmi_json_add_open(&out, "at", '[');
     for (size_t i = 0; i < s->count; i++) tmi_put_exact(&out, s->at[i]);
     tmi_json_close(&out, ']');
-    tmi_json_add_string(&out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    const tamis_quantile_method method = tamis_quantile_method_of(s->quantile); /* ledgers know HistogramMethod by its old name */
+    tmi_json_add_string(&out, "method", method == TAMIS_QUANTILE_HISTOGRAM ? "histogram" : tamis_quantile_method_name(method));
     tmi_json_add_boolean(&out, "complete", asked->what.complete != 0);
     tmi_json_add_string(&out, "neighbours", s->add_remove ? "add_remove" : "replace");
     if (s->quantile->method != TAMIS_QUANTILE_THRESHOLD && tmi_quantile_bins(s->quantile) > 0)
@@ -92,13 +94,19 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     return tmi_text_take(&s->identity, &json, err);
 }
 
-/* Beside the file itself: by whatever name it is called, it has one ledger. (Copies and second names of the disk are other
- * files.) */
+/* Beside the file itself: by whatever name it is called, it has one ledger. (A copy is another file.) REFUSED if the file has a
+ * second name of the same rank. */
 static tamis_status name_ledger(char **ledger, const char *file, tamis_error *err)
 {
     char real[PATH_MAX];
     struct stat facts;
     tmi_text text;
+    if (stat(file, &facts) == 0 && S_ISREG(facts.st_mode) && facts.st_nlink > 1)
+        return tmi_fail_file(
+            err, TAMIS_REFUSED, file, 0,
+            "the file has a second name (a hard link), by which its ledger would not be found: the same rows would "
+            "have two budgets. Nothing was read, nothing was spent. Keep one of the names; `find DIR -samefile "
+            "FILE` lists them");
     tmi_text_init(&text);
     const bool is_link = lstat(file, &facts) == 0 && S_ISLNK(facts.st_mode) && realpath(file, real);
     tmi_text_format(&text, "%s.ledger", is_link ? real : file);
@@ -145,6 +153,16 @@ done:
     return status;
 }
 
+/* A delta that the noise does not need is neither promised nor charged: the call is then the same as one without it. */
+static void drop_delta(tamis_statistic *s)
+{
+    if (!s->delta || tmi_quantile_spends_delta(s->quantile)) return;
+    tamis_number_free(s->delta);
+    s->delta = NULL;
+    s->loss[1] = (tamis_bound){0, 0};
+    s->delta_dropped = true;
+}
+
 static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
 {
     const tamis_quantile_setup what = asked->what;
@@ -157,7 +175,9 @@ static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked,
     s->points = tmi_alloc(s->count, sizeof *s->points);
     s->errors = tmi_alloc(s->count, sizeof *s->errors);
     s->priors = tmi_alloc(s->count, sizeof *s->priors);
-    if (!s->at || !s->points || !s->errors || !s->priors) TMI_TRY(tmi_fail_memory(err));
+    s->levels = tmi_alloc(2 * s->count, sizeof *s->levels);
+    s->ends = tmi_alloc(2 * s->count, sizeof *s->ends);
+    if (!s->at || !s->points || !s->errors || !s->priors || !s->levels || !s->ends) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < s->count; i++) TMI_TRY(tmi_number_copy(&s->at[i], what.at[i], err));
     TMI_TRY(tmi_number_copy(&s->step, what.step, err));
     TMI_TRY(copy_if(&s->epsilon, what.epsilon, err));
@@ -235,46 +255,40 @@ static tamis_status name_source(char **source, const tamis_statistic *s, tamis_e
     return status;
 }
 
-static tamis_status look_at_spending(tamis_statistic *s, const char *survey, tamis_error *err)
-{
-    const int64_t number = tamis_ledger_find(s->account.ledger, survey);
-    if (number < 0) return TAMIS_OK;
-    s->account.has_spending = true;
-    return tamis_ledger_spending(NULL, &s->account.spent, &s->account.left, s->account.ledger, (size_t)number, err);
-}
-
 /* Of the same kind as what this call spends. */
 static tamis_coin budget_of(const tamis_statistic *s, const tamis_file_quantile *asked)
 {
     if (s->rho) return (tamis_coin){.rho = asked->budget ? asked->budget : s->rho};
     return (tamis_coin){.epsilon = asked->budget ? asked->budget : s->epsilon,
-                        .delta = asked->budget_delta ? asked->budget_delta : s->delta};
+                        .delta = asked->budget_delta ? asked->budget_delta : asked->what.delta};
 }
 
-static tamis_status charge(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
+/* What the steps work on. */
+typedef struct job {
+    tamis_statistic *s;
+    const tamis_file_quantile *asked;
+    tmi_engine *engine;
+    const columns *columns;
+    char *survey, *source;
+} job;
+
+static tamis_status make_bill(tmi_bill *bill, void *job_, tamis_error *err)
 {
+    job *j = job_;
+    const tamis_statistic *s = j->s;
     const char *name = tmi_last_name(s->ledger);
-    char *survey = tmi_copy_text(name, strlen(name) - strlen(".ledger")), *source = NULL;
-    if (!survey) return tmi_fail_memory(err);
-    tamis_charge charge = {.survey = survey,
-                           .release = "quantile",
-                           .amount = {.epsilon = s->epsilon, .delta = s->delta, .rho = s->rho},
-                           .frozen = frozen_of(s),
-                           .measures = s->identity,
-                           .again = asked->again,
-                           .leftover = ""};
-    tamis_status status;
-    TMI_TRY(name_source(&source, s, err));
-    charge.source = source;
-    TMI_TRY(tamis_ledger_open(&s->account.ledger, s->ledger, err));
-    s->account.kept = true;
-    const bool is_new = tamis_ledger_find(s->account.ledger, survey) < 0;
-    if (asked->budget || is_new) charge.budget = budget_of(s, asked);
-    TMI_TRY(tamis_ledger_charge(&s->account.charged, s->account.ledger, &charge, err));
-    TMI_TRY(look_at_spending(s, survey, err));
-done:
-    tmi_free(survey);
-    tmi_free(source);
+    if (!(j->survey = tmi_copy_text(name, strlen(name) - strlen(".ledger")))) return tmi_fail_memory(err);
+    tamis_status status = name_source(&j->source, s, err);
+    *bill = (tmi_bill){.ledger = s->ledger,
+                       .charge = {.survey = j->survey,
+                                  .release = "quantile",
+                                  .amount = {.epsilon = s->epsilon, .delta = s->delta, .rho = s->rho},
+                                  .budget = budget_of(s, j->asked),
+                                  .frozen = frozen_of(s),
+                                  .measures = s->identity,
+                                  .again = j->asked->again,
+                                  .source = j->source},
+                       .opening_budget = !j->asked->budget};
     return status;
 }
 
@@ -299,9 +313,9 @@ done:
 }
 
 /* {"points": [...], "rows": 200}: never data, never bits. */
-static tamis_status keep(tamis_statistic *s, tamis_error *err)
+static tamis_status keep(const char **text, void *job_, tamis_error *err)
 {
-    char *kept = NULL;
+    tamis_statistic *s = ((job *)job_)->s;
     tmi_text json;
     tmi_json_out out;
     tmi_text_init(&json);
@@ -310,18 +324,16 @@ static tamis_status keep(tamis_statistic *s, tamis_error *err)
     tmi_json_add_integers(&out, "points", s->points, s->count);
     tmi_json_add_integer(&out, "rows", s->rows);
     tmi_json_close(&out, '}');
-    tamis_status status = tmi_text_take(&kept, &json, err);
-    if (status == TAMIS_OK) status = tamis_ledger_released(s->account.ledger, s->account.charged.entry, kept, err);
-    tmi_free(kept);
+    tamis_status status = tmi_text_take(&s->kept, &json, err);
+    *text = s->kept;
     return status;
 }
 
-static tamis_status recall(tamis_statistic *s, tamis_error *err)
+static tamis_status read_kept(tamis_statistic *s, const char *kept, tamis_error *err)
 {
-    const char *text = s->account.charged.measurements;
     tmi_value *json = NULL;
     tamis_status status;
-    TMI_TRY(tmi_json_read(&json, text, strlen(text), err));
+    TMI_TRY(tmi_json_read(&json, kept, strlen(kept), err));
     const tmi_value *points = tmi_value_get(json, "points"), *rows = tmi_value_get(json, "rows");
     if (!points || !rows || tmi_value_kind_of(points) != TMI_VALUE_LIST || tmi_value_size(points) != s->count ||
         tmi_value_kind_of(rows) != TMI_VALUE_INTEGER)
@@ -333,69 +345,49 @@ done:
     return status;
 }
 
-/* ---- how good it is, from what is public ---- */
-
-static tamis_status judge(tamis_statistic *s, tamis_error *err)
+static tamis_status make(void *job_, tamis_error *err)
 {
-    tamis_number *confidence = NULL;
-    tamis_status status = tamis_number_read(&confidence, TMI_STATISTIC_CONFIDENCE, err);
-    for (size_t i = 0; i < s->count && status == TAMIS_OK; i++) {
-        const tmi_target *target = &s->quantile->targets[i];
-        const double p = (double)target->rank.p, d = (double)target->rank.d;
-        status = tamis_quantile_error(&s->errors[i], s->quantile, i, confidence, 1, err);
-        if (status == TAMIS_UNABLE) status = TAMIS_OK;
-        /* No distance is above max(p, d - p) T, so every point has at least this share of its measure. */
-        s->priors[i] = NAN;
-        if (s->rows >= 0 && s->quantile->method == TAMIS_QUANTILE_INVERSE)
-            s->priors[i] = exp(-tmi_number_up(target->rate) * fmax(p, d - p) * (double)s->rows *
-                               (double)s->quantile->most_weight);
-    }
-    tamis_number_free(confidence);
-    return status;
+    const job *j = job_;
+    tamis_status status = answer(j->s, j->engine, j->columns, &j->asked->watch, err);
+    return status == TAMIS_OK ? tmi_statistic_judge(j->s, err) : status;
 }
 
-/* After the charge a failure says what it has cost. */
-static tamis_status charge_stands(const tamis_statistic *s, tamis_error *err)
+static tamis_status recall(const char *kept, void *job_, tamis_error *err)
 {
-    if (!err) return TAMIS_SYSTEM;
-    const tamis_error reason = *err;
-    return tmi_fail(
-        err, TAMIS_SYSTEM,
-        "%.900s; the charge stands (entry %lld of %.300s), and nothing was published. The same call takes it over and "
-        "pays nothing",
-        reason.message, (long long)s->account.charged.entry, s->ledger);
+    const job *j = job_;
+    tamis_status status = read_kept(j->s, kept, err);
+    return status == TAMIS_OK ? tmi_statistic_judge(j->s, err) : status;
 }
+
+static const tmi_publishing steps = {
+    .again = "Ask for the same quantile again", .bill = make_bill, .make = make, .recall = recall, .keep = keep};
 
 tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_file_quantile *asked, tamis_error *err)
 {
-    tmi_engine *engine = NULL;
     tamis_statistic *s = NULL;
     columns c;
+    job j = {.asked = asked, .columns = &c};
     tamis_status status;
     if (!statistic) return tmi_fail(err, TAMIS_INVALID, "statistic: NULL");
     *statistic = NULL;
     if (!asked) return tmi_fail(err, TAMIS_INVALID, "asked: NULL");
-    if (!(s = tmi_alloc(1, sizeof *s))) return tmi_fail_memory(err);
+    if (!(j.s = s = tmi_alloc(1, sizeof *s))) return tmi_fail_memory(err);
     TMI_TRY(set_up(s, asked, err));
     const char *const files[] = {s->file};
     const tmi_source source = {.files = files, .file_count = 1};
     TMI_TRY(make_columns(&c, asked, s, err));
-    TMI_TRY(tmi_engine_open(&engine, asked->engine, &source, 0, err));
-    TMI_TRY(look(s, engine, &c, &asked->watch, err));
+    TMI_TRY(tmi_engine_open(&j.engine, asked->engine, &source, 0, err));
+    TMI_TRY(look(s, j.engine, &c, &asked->watch, err));
     TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
+    drop_delta(s);
     TMI_TRY(write_identity(s, asked, err));
-    TMI_TRY(charge(s, asked, err));
-    if (s->account.charged.measurements) TMI_TRY(recall(s, err));
-    else {
-        TMI_TRY(answer(s, engine, &c, &asked->watch, err));
-        TMI_TRY(keep(s, err));
-    }
-    TMI_TRY(judge(s, err));
+    TMI_TRY(tmi_publish(&(tmi_publication){.steps = &steps, .job = &j, .ledger = s->ledger, .account = &s->account}, err));
     *statistic = s;
     s = NULL;
 done:
-    if (status != TAMIS_OK && s->account.charged.entry > 0 && !s->account.charged.measurements) status = charge_stands(s, err);
-    if (engine) engine->free(engine);
+    if (j.engine) j.engine->free(j.engine);
+    tmi_free(j.survey);
+    tmi_free(j.source);
     tamis_statistic_free(s);
     return status;
 }

@@ -2,6 +2,7 @@
 import json
 import math
 
+import anonymised
 from kit import *
 
 
@@ -36,6 +37,50 @@ def three_numbers_and_what_dropouts_cost():
     assert out["anonymous"]["delta"] == "1e-6" and out["local"]["delta"] == "0"
     assert out["collector"]["with_senders"]["epsilon"] == local and out["collector"]["without_senders"]["epsilon"] == eps
     assert out["dropouts"]["reports"] == 900 and out["dropouts"]["anonymous"]["epsilon"]["lower"] > eps["upper"]
+
+
+LIES = (("1/2", "1/10"), ("1/7", "1/3"))
+
+
+@case
+def every_form_by_its_definition():
+    forms = [(n, ["--bits", bits, *(["--whole"] if whole else []), *more], anonymised.vectors(bits, *limits), whole)
+             for n, bits in ((2, 2), (4, 2), (3, 3)) for whole in (False, True)
+             for more, limits in (([], ()), (["--ones", 1], (0, 1)), (["--one-hot"], (1, 1))) if bits == 2 or (more and not whole)]
+    tried = 0
+    for n, words, answers, whole in forms:
+        for one, zero in LIES:
+            flips = fraction(one), fraction(zero)
+            truth = anonymised.Collection(answers, n, anonymised.bits_chance(*flips), anonymised.whole if whole else anonymised.counts)
+            asked = ["--reports", n, *words, "--lie", one, "--lie-zero", zero]
+            out = told(*map(str, asked), "--epsilon", "0.7")
+            assert truth.holds_delta(out["anonymous"]["delta"], 0.7), (asked, out["anonymous"], truth.delta(0.7))
+            assert truth.holds_local(out["local"]["epsilon"]), (asked, out["local"], truth.local)
+            out = told(*map(str, asked), "--delta", "0.05")
+            assert truth.holds_epsilon(out["anonymous"]["epsilon"], 0.05), (asked, out["anonymous"])
+            tried += 1
+    for n, count in ((2, 2), (3, 3), (2, 4)):
+        for lie in ("1/4", "1/2") if count > 2 else ("1/4",):
+            truth = anonymised.Collection(range(count), n, anonymised.categories_chance(count, fraction(lie)), anonymised.whole)
+            out = told("--reports", str(n), "--categories", str(count), "--lie", lie, "--epsilon", "0.3")
+            assert truth.holds_delta(out["anonymous"]["delta"], 0.3) and truth.holds_local(out["local"]["epsilon"]), (n, count, lie)
+            assert truth.holds_epsilon(told("--reports", str(n), "--categories", str(count), "--lie", lie, "--delta", "0.1")["anonymous"]["epsilon"], 0.1)
+    assert tried > 20
+
+
+@case
+def one_hot_is_exactly_one():
+    asked = ["--reports", "4", "--bits", "2", "--lie", "1/2", "--lie-zero", "1/10", "--epsilon", "0.7"]
+    out, most = told(*asked, "--one-hot"), told(*asked, "--ones", "1")
+    assert out["one_hot"] is True and "one_hot" not in most
+    assert 0.09 < out["anonymous"]["delta"]["lower"] <= 0.0945 and most["anonymous"]["delta"]["lower"] > 0.15
+    assert "exactly one of them a one" in anonymous(*asked, "--one-hot").stdout
+
+
+@case
+def a_delta_that_is_met_exactly_needs_no_epsilon():
+    assert told("--reports", "2", "--lie", "1/4", "--delta", "3/8")["anonymous"]["epsilon"] == {"lower": 0, "upper": 0}
+    assert told("--reports", "2", "--lie", "1/4", "--delta", "0.3749")["anonymous"]["epsilon"]["lower"] > 0
 
 
 @case

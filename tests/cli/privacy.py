@@ -204,6 +204,57 @@ def bad_designs_are_told():
     is_usage_error(privacy("design"), "PLAN is missing")
 
 
+def range_computed(kind, **values):
+    question = {"id": "q", "area": "ht_general_enumeration", "kind": kind, "in": values}
+    return json.loads(tamis("compute", input=json.dumps(question)).stdout, parse_float=fractions.Fraction, parse_int=fractions.Fraction)
+
+
+SCORES = "design: {srs: {population: 10, sample: 1}}\ncolumns: {score: {from: 0, to: 10, step: 1}, bare: {from: 0, to: 10}, sex: {values: [f, m]}}\n"
+
+
+@case
+def discrete_noise_needs_the_step_of_the_values():
+    noise = ["--discrete-laplace", "0.3448", "--epsilon", "5"]
+    for values in (["--column", "score"], ["--range", "0:10:1"]):  # 3 against 7: totals 30 and 70, 0.1 at every epsilon if steps were of 100
+        out = json.loads(design(SCORES, *values, *noise, "--json").stdout)
+        assert out["step"] == "10" and out["grid"] == "1" and 0.0999 < out["answer"]["delta"]["upper"] <= 0.1, out
+    asked = {"design": {"srs": {"population": 10, "sample": 1}}, "from": 0, "to": 10, "noise": "discrete_laplace", "scale": "0.3448", "eps": 5}
+    assert range_computed("range_delta", **asked, grid=1)["out"]["delta"]["upper"] > 0.0999
+    assert range_computed("range_delta", **asked, step=1)["out"]["step"] == "1"
+    assert "grid: discrete noise needs" in range_computed("range_delta", **asked)["error"]["message"]
+    assert "grid: fewer than two" in range_computed("range_delta", **asked, step=100)["error"]["message"]
+    assert "step: not every value" in range_computed("range_delta", **asked, grid=1, step=100)["error"]["message"]
+    done = design(SCORES, "--column", "bare", *noise)
+    assert done.returncode == INVALID and done.stdout == "" and "columns.bare: discrete noise needs a step" in done.stderr, done
+    is_usage_error(design(SCORES, "--range", "0:10", *noise), "--range: discrete noise needs the step")
+    done = design(SCORES, "--range", "0:10", "--target", "1,1e-3", "--json")
+    assert [s["scale"] for s in json.loads(done.stdout)["scales"][2:]] == [None, None], done
+    for values in ([], ["--range", "0:1"], ["--column", "sex"]):
+        assert json.loads(design(SCORES, *values, *noise, "--json").stdout)["step"] == "10"
+    for bad in ("0:10:0", "0:10:-1", "0:10:11", "0:10:1:1", "0:10:"):
+        assert design(SCORES, "--range", bad, *noise).returncode in (INVALID, USAGE), bad
+
+
+@case
+def targets_that_are_met_exactly_need_no_noise():
+    done = design("bernoulli: {population: 1000, rate: 1/1000}", "--target", "1,1/1000")
+    assert done.returncode == OK and done.stdout.count("no noise needed") == 4, done
+    assert "which is enough" in design("bernoulli: {population: 1000, rate: 1/1000}", "--target", "1,1/1000", "--laplace", "3").stdout
+    mixed = {"poisson": {"probabilities": ["1/2", 1, "1/1000000"]}}
+    scales = json.loads(design("poisson: {probabilities: [1/2, 1, 1/1000000]}", "--target", "1,1e-6", "--json").stdout,
+                        parse_float=fractions.Fraction, parse_int=fractions.Fraction)["scales"]
+    for one in scales:
+        other = range_computed("range_scale", design=mixed, **{"from": 0, "to": 1}, noise=one["law"], eps=1, delta="1e-6")["out"]["scale"]
+        assert one["scale"] == other and 1 < other["lower"], (one, other)
+    assert "no noise needed" in privacy("srs", "--population", "8", "--sample", "4", "--ones", "2:6", "--target", "3,1/14").stdout
+
+
+@case
+def nothing_certified_is_no_success():
+    done = design("poisson: {probabilities: [1/2, 1]}", "--target", "1e-290,1e-300")
+    assert done.returncode == UNABLE and done.stdout == "", done
+
+
 @case
 def what_cannot_be_certified_says_so():
     done = privacy("design", HERE / "stratified.yaml", "--discrete-gaussian", "500", "--target", "1/3,1e-6", preexec_fn=little_time)

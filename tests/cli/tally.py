@@ -2,9 +2,12 @@
 import csv
 import io
 import json
+import itertools
 import math
+import resource
 import tempfile
 
+import anonymised
 from kit import *
 
 REPORTS = {"reports.csv": "smoker,region=n,region=s\n" + "1,1,0\n" * 6 + "0,1,0\n" * 4 + "0,0,1\n" * 9 + "1,0,0\n"}
@@ -54,6 +57,37 @@ def categories_add_up_and_cost_two_bits():
             assert done.returncode == INVALID and "categories" in done.stderr, done.stderr
 
 
+ANSWERS = {  # header: what people can answer, as `tamis randomize` codes it
+    "a": [(0,), (1,)],
+    "a,b": anonymised.vectors(2),
+    "a,a=missing": [(0, 0), (1, 0), (0, 1)],
+    "c=x,c=y": [(1, 0), (0, 1)],
+    "c=x,c=y,c=missing": anonymised.vectors(3, 1, 1),
+    "b,a,a=missing": [(b, *a) for b in (0, 1) for a in ((0, 0), (1, 0), (0, 1))],
+    "c=x,a,c=y": [(c, a, 1 - c) for c in (0, 1) for a in (0, 1)],
+}
+
+
+@case
+def both_ends_of_the_guarantee_by_the_definition():
+    with tempfile.TemporaryDirectory() as folder:
+        for (header, answers), (lie, zero), n, table in itertools.product(ANSWERS.items(), (("1/3", "1/7"), ("1/8", "2/5")),
+                                                                          (2, 3), (False, True)):
+            if n == 3 and (len(answers[0]) == 3 or table):
+                continue
+            flips = [int(x.split("/")[0]) / int(x.split("/")[1]) for x in (lie, zero)]
+            truth = anonymised.Collection(answers, n, anonymised.bits_chance(*flips), anonymised.whole if table else anonymised.counts)
+            reports = {"r.csv": header + "\n" + (",".join("0" * len(answers[0])) + "\n") * n}
+            for declared in ([], ["--categories", "c"])[:1 + ("c=" in header)]:
+                done = tally(folder, "--lie", lie, "--lie-zero", zero, "--delta", "0.05", "--json", *declared, *(["--table"] if table else []),
+                             files=reports)
+                said = json.loads(done.stdout)["guarantee"]
+                where = header, lie, zero, n, table, declared, said, truth.local
+                assert truth.holds_local(said["local"]["epsilon"]) and truth.holds_local(said["collector"]["epsilon"]), where
+                assert truth.holds_epsilon(said["anonymous"]["epsilon"], 0.05), where
+                assert said["anonymous"]["epsilon"]["lower"] > 0 or truth.delta(0) <= 0.3, where
+
+
 @case
 def tables_for_people_and_spreadsheets():
     with tempfile.TemporaryDirectory() as folder:
@@ -74,6 +108,46 @@ def whole_reports():
     assert abs(sum(c["estimate"] for c in table["cells"]) - 1) < 1e-12
     assert abs(sum(c["estimate"] for c in table["cells"] if c["bits"][0] == "1") - 0.2) < 1e-12
     assert len(table["covariance"]) == 8 and abs(table["covariance"][3][3] - table["cells"][3]["se"] ** 2) < 1e-15
+
+
+@case
+def whole_reports_for_people():
+    """All of a few answers, the largest first; the sixteen largest of many, and what is left."""
+    many = {"reports.csv": ",".join("abcdefgh") + "\n" + "".join(",".join(f"{i * 37 % 256:08b}") + "\n" for i in range(200))}
+    with tempfile.TemporaryDirectory() as folder:
+        few, of_many = (tally(folder, "--lie", "1/4", "--table", files=files) for files in (REPORTS, many))
+        table = json.loads(tally(folder, "--lie", "1/4", "--table", "--json").stdout)["table"]
+    rows = re.findall(r"^([01]{3}) +(\d+) +(-?[\d.]+) +([\d.]+) +([\d.]+)$", few.stdout, re.M)
+    assert few.returncode == OK and "in this order: smoker, region=n, region=s." in few.stdout, few
+    assert {row[0]: row[1] for row in rows} == {c["bits"]: str(c["reports"]) for c in table["cells"]}, few.stdout
+    assert [float(row[4]) for row in rows] == sorted((float(row[4]) for row in rows), reverse=True)
+    for row in rows:
+        cell = next(c for c in table["cells"] if c["bits"] == row[0])
+        for shown, exact in zip(row[2:], (cell["estimate"], cell["se"], cell["consistent"])):
+            assert abs(float(shown) - exact) <= 0.5001 * 10 ** -len(shown.partition(".")[2]), (row, cell)
+    assert len(re.findall(r"^[01]{8} ", of_many.stdout, re.M)) <= 16 and re.search(r"The other \d+ answers together: 0\.", of_many.stdout)
+    assert all(len(line) <= 79 for line in (few.stdout + of_many.stdout).splitlines())
+
+
+@case
+def an_estimate_outside_the_possible_range_is_marked():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", files={"reports.csv": "smoker,drinker\n" + "1,0\n" * 25 + "1,1\n" * 25})
+    assert re.search(r"^smoker +50 +1\.5\d* +[\d.]+ +[\d.]+ to 1\.\d+ \*$", done.stdout, re.M), done.stdout
+    assert re.search(r"^drinker .* to [\d.]+$", done.stdout, re.M) and "* this estimate is outside" in done.stdout, done.stdout
+
+
+@case
+def the_questionnaire_states_the_epsilon_that_its_command_prints():
+    text = (TOP / "examples" / "questionnaire" / "README.md").read_text()
+    page = (TOP / "examples" / "questionnaire" / "index.html").read_text()
+    words = re.search(r"    tamis tally (.*) reports.packed", text)[1].split()
+    bits = ["ill", "ill=missing", "medicine", "medicine=missing"] + [f"place={p}" for p in ("office", "workshop", "outdoors", "missing")]
+    assert 'ill: ["1"], medicine: ["1"], place: ["office", "workshop", "outdoors"]' in page and 'one: "3/8"' in page
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"reports.csv": ",".join(["client", *bits]) + "\n" + "".join(f"c{i}" + ",1" * 8 + "\n" for i in range(9))}
+        done = tally(folder, *words, "--lie", "3/8", files=files)
+    assert done.returncode == OK and re.search(r"epsilon ([\d.]+), delta 0", done.stdout)[1] == re.search(r"person is\s+([\d.]+):", text)[1], done
 
 
 @case
@@ -217,6 +291,20 @@ def a_folder_that_can_be_verified():
         os.remove(out / "release.csv")
         assert tamis("verify", "o", cwd=folder).returncode == INVALID
         assert tamis("verify", "o/certificate.json", cwd=folder).returncode == OK
+
+
+@case
+def the_guarantee_is_computed_once():
+    """It is most of the time of a tally: with a folder, a ledger and a saved file the same as without. The shortest of three runs."""
+    def seconds(*options):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        with tempfile.TemporaryDirectory() as folder:
+            done = tally(folder, "--lie", "1/4", *options)
+        assert done.returncode == OK, done.stderr
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before.ru_utime
+    plain = min(seconds() for _ in range(3))
+    out = min(seconds("--out", "o", "--ledger", "a.ledger", "--survey", "s", "--budget", "9", "--save", "counts.json") for _ in range(3))
+    assert out < 1.6 * plain + 0.1, (out, plain)
 
 
 @case

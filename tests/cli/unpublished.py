@@ -2,6 +2,7 @@
 """Charges that were never published, as a user meets them: the process was killed, and the account is charged. What the commands say
 then, `tamis ledger void`, and the next run of the same plan, which takes the charge over. And releases that are repeated over data
 that have changed."""
+import contextlib
 import copy
 import csv
 import hashlib
@@ -9,6 +10,7 @@ import io
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,7 @@ sys.path.insert(0, str(HERE.parent))
 import verifier  # noqa: E402
 from tap import LONG  # noqa: E402
 
-VALUES = 6  # cells enough for time to be killed
+VALUES = 12  # cells enough for time to be killed
 
 
 def write_plan(folder, name="plan.yaml", loss="epsilon: 0.1", budget="{epsilon: 0.3}", by="[a, b]"):
@@ -34,19 +36,25 @@ def write_plan(folder, name="plan.yaml", loss="epsilon: 0.1", budget="{epsilon: 
 
 def entries(folder):
     told = json.loads(tamis("ledger", "show", "s.ledger", "--json", cwd=folder).stdout)
-    return told["accounts"][0]["entries"] if told["accounts"] else []
+    return [entry for account in told["accounts"] for entry in account["entries"]]
 
 
 class TooLate(Exception):
     """The process had published when it was killed."""
 
 
+def is_charged(folder, entry):
+    if not (folder / f"s.ledger-charge-{entry}").exists():  # made just before
+        return False
+    with contextlib.closing(sqlite3.connect(f"file:{folder / 's.ledger'}?mode=ro", uri=True)) as ledger:
+        return ledger.execute("SELECT count(*) FROM entries WHERE number = ?", (entry,)).fetchone()[0] > 0
+
+
 def killed(folder, *options, entry=2):
-    """A release that is killed after its charge, when the first of its files appears."""
+    """A release that is killed after its charge, before the ledger has its numbers."""
     process = subprocess.Popen([TAMIS, "release", "plan.yaml", "--out", "killed", "--engine", "memory", *options], cwd=folder,
                                env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    left = set(folder.glob(".killed.*"))
-    while process.poll() is None and not any(any(new.iterdir()) for new in set(folder.glob(".killed.*")) - left):
+    while process.poll() is None and not is_charged(folder, entry):
         time.sleep(0.0005)
     process.kill()
     process.wait()
@@ -195,6 +203,26 @@ def claimed(folder, loss, budget):
 
 
 @in_a_folder
+def a_new_account_goes_on_with_the_same_command(folder):
+    write_plan(folder, "first.yaml")
+    assert tamis("release", "first.yaml", "--out", "first", cwd=folder).returncode == OK
+    write_plan(folder)
+    plan = folder / "plan.yaml"
+    plan.write_text(plan.read_text().replace("survey: s", "survey: t"))
+    reason = ("--new-account", "the board approved it")
+    assert tamis("release", "plan.yaml", "--out", "killed", cwd=folder).returncode == REFUSED
+    killed(folder, *reason, entry=5)
+    done = tamis("release", "plan.yaml", "--out", "killed", "--new-account", "another reason", cwd=folder)
+    assert done.returncode == INVALID and "would not be recorded" in done.stderr, done
+    done = tamis("release", "plan.yaml", "--out", "killed", *reason, cwd=folder)
+    assert done.returncode == OK and "nothing more was" in " ".join(done.stdout.split()), done
+    assert [e["state"] for e in entries(folder)] == ["released", "released"]
+    done = tamis("release", "plan.yaml", "--out", "twice", *reason, cwd=folder)
+    assert done.returncode == OK and len(entries(folder)) == 2, done
+    believed(folder, "first", "killed", "twice")
+
+
+@in_a_folder
 def a_rollback_is_found_by_certificates_alone(folder):
     """The ledger and the file of its open charge, overwritten in place by what they were before the release."""
     write_plan(folder)
@@ -252,6 +280,7 @@ def a_copy_that_keeps_its_date_is_noticed(folder):
 
 case(everybody_says_what_can_be_done, "everybody says what can be done")
 case(voided, "voided")
+case(a_new_account_goes_on_with_the_same_command, "a new account goes on with the same command")
 case(a_rollback_is_found_by_certificates_alone, "a rollback is found by certificates alone")
 ACCOUNTS = [("epsilon: 0.1", "{epsilon: 0.6}"), ("rho: 0.001", "{epsilon: 2, delta: 1e-6}"), ("epsilon: 0.1", "{rho: 1}")]
 for LOSS, BUDGET in ACCOUNTS if LONG else ACCOUNTS[:2]:

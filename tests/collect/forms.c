@@ -69,7 +69,8 @@ static size_t outcomes(outcome *list, const tamis_reports *r, const double (*law
 
 static bool is_answer(const tamis_reports *r, int x)
 {
-    return r->form == TAMIS_REPORT_CATEGORIES || r->ones == 0 || __builtin_popcount((unsigned)x) <= r->ones;
+    int ones = __builtin_popcount((unsigned)x);
+    return r->form == TAMIS_REPORT_CATEGORIES || r->ones == 0 || (r->exactly ? ones == r->ones : ones <= r->ones);
 }
 
 static double by_definition(const tamis_reports *r, double e)
@@ -100,12 +101,16 @@ static const struct {
     tamis_report_form form;
     int reports, positions, ones;
     const char *u, *v;
+    int exactly;
 } collections[] = {
-    {TAMIS_REPORT_COUNTS, 2, 2, 0, "1/4", NULL},     {TAMIS_REPORT_COUNTS, 3, 2, 1, "1/5", NULL},
-    {TAMIS_REPORT_COUNTS, 3, 2, 0, "1/2", "1/10"},   {TAMIS_REPORT_COUNTS, 2, 3, 1, "1/3", "1/4"},
-    {TAMIS_REPORT_WHOLE, 3, 2, 0, "1/10", NULL},     {TAMIS_REPORT_WHOLE, 3, 2, 1, "1/4", NULL},
-    {TAMIS_REPORT_WHOLE, 3, 2, 0, "1/2", "1/10"},    {TAMIS_REPORT_WHOLE, 2, 3, 1, "1/3", "1/5"},
-    {TAMIS_REPORT_CATEGORIES, 4, 3, 0, "1/4", NULL}, {TAMIS_REPORT_CATEGORIES, 3, 4, 0, "1/2", NULL},
+    {TAMIS_REPORT_COUNTS, 2, 2, 0, "1/4", NULL, 0},     {TAMIS_REPORT_COUNTS, 3, 2, 1, "1/5", NULL, 0},
+    {TAMIS_REPORT_COUNTS, 3, 2, 0, "1/2", "1/10", 0},   {TAMIS_REPORT_COUNTS, 2, 3, 1, "1/3", "1/4", 0},
+    {TAMIS_REPORT_WHOLE, 3, 2, 0, "1/10", NULL, 0},     {TAMIS_REPORT_WHOLE, 3, 2, 1, "1/4", NULL, 0},
+    {TAMIS_REPORT_WHOLE, 3, 2, 0, "1/2", "1/10", 0},    {TAMIS_REPORT_WHOLE, 2, 3, 1, "1/3", "1/5", 0},
+    {TAMIS_REPORT_WHOLE, 3, 2, 1, "1/2", "1/10", 1},    {TAMIS_REPORT_WHOLE, 2, 3, 2, "1/3", "1/5", 1},
+    {TAMIS_REPORT_CATEGORIES, 4, 3, 0, "1/4", NULL, 0}, {TAMIS_REPORT_CATEGORIES, 3, 4, 0, "1/2", NULL, 0},
+    {TAMIS_REPORT_COUNTS, 4, 2, 1, "1/2", "1/10", 1},   {TAMIS_REPORT_COUNTS, 3, 3, 1, "1/8", "2/5", 1},
+    {TAMIS_REPORT_COUNTS, 3, 3, 2, "1/2", "1/10", 1},
 };
 static const char *const losses[] = {"0", "0.2", "0.7", "1.5"};
 
@@ -115,6 +120,7 @@ static tamis_reports collection(size_t i)
                            .form = collections[i].form,
                            .positions = collections[i].positions,
                            .ones = collections[i].ones,
+                           .exactly = collections[i].exactly,
                            .lie_one = number(collections[i].u),
                            .lie_zero = collections[i].v ? number(collections[i].v) : NULL};
 }
@@ -138,12 +144,29 @@ static void every_form_by_the_definition(void **state)
             assert_int_equal(tamis_anonymous_delta(&delta, &r, eps, NULL), TAMIS_OK);
             bool good = delta.lower <= wanted + 1e-12 && delta.upper >= wanted - 1e-12;
             if (exact) good &= delta.upper - delta.lower < 1e-12;
-            else good &= delta.upper <= 1.7 * wanted + 1e-3; /* a bound: the worst composition of each position */
+            else good &= delta.upper <= (r.exactly ? 3 : 1.7) * wanted + 1e-3; /* the worst composition of each position */
             if (!good) fail_msg("%zu at %s: %g in [%g, %g]", i, losses[k], wanted, delta.lower, delta.upper);
             tamis_number_free(eps);
         }
         forget(&r);
     }
+}
+
+/* Epsilon at delta: at the lower end some collection has at least delta, at the upper end none has more. */
+static void both_ends_of_epsilon(void **state)
+{
+    tamis_number *delta = number("1/20");
+    (void)state;
+    for (size_t i = 0; i < sizeof collections / sizeof *collections; i++) {
+        tamis_reports r = collection(i);
+        tamis_bound eps;
+        assert_int_equal(tamis_anonymous_epsilon(&eps, &r, delta, NULL), TAMIS_OK);
+        bool good = eps.lower == 0 || by_definition(&r, exp(eps.lower * (1 - 1e-9))) >= 0.05 - 1e-12;
+        good &= by_definition(&r, exp(eps.upper)) <= 0.05 + 1e-12;
+        if (!good) fail_msg("%zu: [%.17g, %.17g]", i, eps.lower, eps.upper);
+        forget(&r);
+    }
+    tamis_number_free(delta);
 }
 
 /* The bounds that are used when there are many reports, where the truth is known. */
@@ -153,6 +176,10 @@ static void bounds_and_attacks_enclose_the_truth(void **state)
     for (size_t i = 4; i < sizeof collections / sizeof *collections; i++)
         for (int n = 2; n <= 8; n += 3) {
             tamis_reports r = collection(i);
+            if (r.form == TAMIS_REPORT_COUNTS) {
+                forget(&r);
+                continue;
+            }
             tmi_randomizer table;
             r.reports = n;
             assert_int_equal(tmi_randomizer_init(&table, &r, NULL), TAMIS_OK);
@@ -299,6 +326,18 @@ static void positions_that_differ(void **state)
     assert_true(local.lower <= log(9) && local.upper >= log(9)); /* (1/2)/(1/10) (9/10)/(1/2) */
     assert_int_equal(tamis_anonymous_epsilon(&eps, &r, delta, NULL), TAMIS_OK);
     assert_true(eps.lower > 0 && eps.upper <= 1.1 * eps.lower);
+    r.exactly = 1; /* the one-hot code of a category */
+    assert_int_equal(tamis_reports_differing(&r), 2);
+    assert_int_equal(tamis_anonymous_local(&local, &r, NULL), TAMIS_OK);
+    assert_true(local.lower <= log(9) && local.upper >= log(9));
+    r.ones = 7;
+    assert_int_equal(tamis_reports_differing(&r), 6);
+    assert_int_equal(tamis_anonymous_local(&local, &r, NULL), TAMIS_OK);
+    assert_true(local.lower <= 3 * log(9) && local.upper >= 3 * log(9));
+    r.ones = 10;
+    assert_int_equal(tamis_reports_differing(&r), 0);
+    assert_int_equal(tamis_anonymous_local(&local, &r, NULL), TAMIS_INVALID);
+    r.exactly = 0;
     r.ones = 3;
     assert_int_equal(tamis_reports_differing(&r), 6);
     r.ones = 7;
@@ -389,6 +428,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(every_form_by_the_definition),
+        cmocka_unit_test(both_ends_of_epsilon),
         cmocka_unit_test(bounds_and_attacks_enclose_the_truth),
         cmocka_unit_test(clones_of_single_bits_are_unsound_for_two),
         cmocka_unit_test(one_bit_beats_the_blanket),

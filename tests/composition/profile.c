@@ -75,6 +75,33 @@ static void the_ends_of_a_profile(void **state)
     tamis_profile_free(p);
 }
 
+/* The deltas of claims together, 1 - product of (1 - delta): below it there is no eps, at it the sum of all largest losses. */
+static void claims_end_on_an_exact_delta(void **state)
+{
+    (void)state;
+    static const struct {
+        release list[3];
+        const char *at, *below, *eps; /* eps NULL: none at all */
+    } cases[] = {
+        {{{"claim", "1", "1/3", 2}}, "5/9", "0.5555555555555555555555", "2"},
+        {{{"claim", "1", "1e-6", 2}}, "1.999999e-6", "1.9999989999999999999999e-6", "2"},
+        {{{"claim", "1", "1/2", 1}, {"laplace", "1", "1", 3}}, "1/2", "0.4999999999999999999999", "4"},
+        {{{"claim", "1", "1/2", 1}, {"gaussian", "1", "1", 1}}, "1/2", "0.4999999999999999999999", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_profile *p = compose_list(cases[i].list, 2);
+        if (cases[i].eps) assert_encloses_decimal(epsilon_at(p, cases[i].at), cases[i].eps);
+        else assert_true(epsilon_at(p, cases[i].at).lower == INFINITY);
+        assert_true(epsilon_at(p, cases[i].at).lower == epsilon_at(p, cases[i].at).upper);
+        assert_true(epsilon_at(p, cases[i].below).lower == INFINITY);
+        assert_true(epsilon_at(p, "1").upper == 0);
+        tamis_profile_free(p);
+    }
+    tamis_profile *all = make_profile("claim", "1", "1");
+    assert_true(epsilon_at(all, "1").upper == 0 && epsilon_at(all, "0.999").lower == INFINITY);
+    tamis_profile_free(all);
+}
+
 /* The conversion of Canonne, Kamath and Steinke at the orders 1.01, 1.02, ... 200 is never below ours, and above it
  * by no more than a finer grid would gain (small deltas need higher orders), and the Gaussian mechanism is never above it. */
 /* 1/10 is no double: an enclosure alone cannot tell that no loss is above it. */
@@ -204,6 +231,7 @@ int main(void)
         cmocka_unit_test(eps_at_delta_inverts_delta_at_eps),
         cmocka_unit_test(the_ends_of_a_profile),
         cmocka_unit_test(delta_is_0_at_the_largest_loss),
+        cmocka_unit_test(claims_end_on_an_exact_delta),
         cmocka_unit_test(concentrated_claims),
         cmocka_unit_test(wrong_inputs_are_named),
         cmocka_unit_test(memory_may_fail),

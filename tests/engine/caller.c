@@ -118,13 +118,15 @@ static void points(void **state)
                             share = {.name = "share", .grid = {-1, 9, 1, -1, 9}};
     static const tmi_points_request asked = {.value = &size, .weight = &share, .max_weight = 1, .by = by, .by_count = 1},
                                     fine = {.value = &x, .weight = &share, .max_weight = 100, .by = by, .by_count = 1};
-    script s = {.reply = "{\"sums\": [[0, 5, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1099511627776]]}"};
+    script s = {.reply = "{\"ok\": true}"};
     tamis_source *source;
     tmi_engine *engine = engine_of(&s, &source);
     tmi_point_list list;
     tamis_error err = {0};
     assert_int_equal(tmi_engine_points_check(engine, &asked, NULL, NULL), TAMIS_OK);
-    assert_null(s.question);
+    assert_non_null(strstr(s.question, "\"ask\": \"check\""));
+    assert_non_null(strstr(s.question, "\"by\": [0, 2, 4]"));
+    s.reply = "{\"sums\": [[0, 5, 0, 0, 2, 0, 0, 0, 0, 0, 0, 1099511627776]]}";
     assert_int_equal(tmi_engine_points(&list, engine, &asked, NULL, NULL), TAMIS_OK);
     static const int64_t right[3][4] = {{0, 1, 1, 5}, {0, 3, 0, 2}, {1, 3, 1, INT64_C(1) << 40}};
     assert_int_equal(list.count, 3);
@@ -259,6 +261,48 @@ static void inventories(void **state)
     free(s.question);
 }
 
+/* Before the charge the engine sees every column, table and kind, but no key, and may refuse. */
+static void refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *reply, *words;
+        tamis_status status;
+    } cases[] = {
+        {"{\"ok\": true}", NULL, TAMIS_OK},
+        {"{\"ok\": false, \"column\": 1, \"reason\": \"kind\"}", "refuses column enroll: it does not know this kind",
+         TAMIS_REFUSED},
+        {"{\"ok\": false, \"column\": 9, \"reason\": \"size\"}", "refuses the request: the request is too large", TAMIS_REFUSED},
+        {"{\"ok\": false, \"reason\": \"secret 4711\"}", "refuses the request: it cannot answer", TAMIS_REFUSED},
+        {"{\"ok\": false}", "refuses the request", TAMIS_REFUSED},
+        {"{}", "\"check\"", TAMIS_INVALID},
+        {"{\"ok\": 1}", "\"check\"", TAMIS_INVALID},
+    };
+    script s = {0};
+    tamis_source *source;
+    tmi_engine *engine = engine_of(&s, &source);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_error err = {0};
+        s.reply = cases[i].reply;
+        if (engine->check(engine, &request, NULL, &err) != cases[i].status) fail_msg("case %zu: %s", i, err.message);
+        if (cases[i].words && !strstr(err.message, cases[i].words)) fail_msg("case %zu: %s", i, err.message);
+        assert_null(strstr(err.message, "4711"));
+    }
+    const char *both = strstr(question, "\"columns\""), *key_of = strstr(both, "\"key\"");
+    assert_non_null(strstr(s.question, "\"ask\": \"check\""));
+    assert_int_equal(strncmp(strstr(s.question, "\"columns\""), both, (size_t)(key_of - both)), 0); /* all that sums show */
+    assert_non_null(strstr(s.question, "\"key\": null}"));
+    assert_null(strstr(s.question, "\"key\": \"")); /* and no key */
+    s.status = TAMIS_SYSTEM;
+    assert_int_equal(engine->check(engine, &request, NULL, NULL), TAMIS_SYSTEM);
+    s.status = TAMIS_OK;
+    s.reply = "{\"ok\": true}";
+    EVERY_ALLOCATION_FAILS(engine->check(engine, &request, NULL, NULL), (void)0);
+    engine->free(engine);
+    tamis_source_free(source);
+    free(s.question);
+}
+
 static void contracts(void **state)
 {
     (void)state;
@@ -281,7 +325,7 @@ static void contracts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(sums), cmocka_unit_test(points), cmocka_unit_test(kinds),
-                                     cmocka_unit_test(inventories), cmocka_unit_test(contracts)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(sums),        cmocka_unit_test(points),   cmocka_unit_test(kinds),
+                                     cmocka_unit_test(inventories), cmocka_unit_test(refusals), cmocka_unit_test(contracts)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

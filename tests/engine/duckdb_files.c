@@ -1,8 +1,7 @@
-/* DuckDB files and the folder for what does not fit into memory. */
+/* DuckDB files, memory, and what DuckDB says when it fails. */
 #include "tests/test.h"
 
-#include <sys/stat.h>
-
+#include "engine/duckdb/session.h"
 #include "tests/engine/duckdb_sql.h"
 #include "tests/engine/folder.h"
 
@@ -78,75 +77,104 @@ static void tables(void **state)
     assert_null(strstr(err.message, "secret"));
 }
 
-/* Counts what is in the folder for temporary files while the engine works, and after it. */
-typedef struct look {
-    char place[512];
-    int most;
-    bool is_private;
-} look;
-
-static int entries(const char *path)
-{
-    int count = 0;
-    DIR *dir = opendir(path);
-    assert_non_null(dir);
-    for (struct dirent *entry; (entry = readdir(dir));) count += entry->d_name[0] != '.';
-    closedir(dir);
-    return count;
-}
-
-static int look_there(void *context, double share, int64_t rows)
-{
-    look *l = context;
-    (void)share;
-    (void)rows;
-    const int now = entries(l->place);
-    if (now > l->most) l->most = now;
-    DIR *dir = opendir(l->place);
-    for (struct dirent *entry; (entry = readdir(dir));) {
-        char path[1024];
-        struct stat facts;
-        snprintf(path, sizeof path, "%s/%s", l->place, entry->d_name);
-        if (entry->d_name[0] != '.' && stat(path, &facts) == 0) l->is_private = (facts.st_mode & 0777) == 0700;
-    }
-    closedir(dir);
-    return 0;
-}
-
-static void temporary_folder(void **state)
+/* A unit's rows are bounded without a folder for temporary files, and in little memory: nothing is ever written. */
+static void nothing_is_written(void **state)
 {
     (void)state;
-    look l = {0};
-    char sql[1024];
+    char sql[1024], place[512];
     const char *path = in_folder("units.parquet");
-    snprintf(l.place, sizeof l.place, "%s/temporary", folder);
-    assert_int_equal(mkdir(l.place, 0700), 0);
-    assert_int_equal(setenv("TMPDIR", l.place, 1), 0);
     snprintf(sql, sizeof sql,
              "COPY (SELECT i %% 90 AS a, 'unit ' || (hash(i) %% 100000)::VARCHAR AS u FROM range(500000) t(i)) TO '%s' "
              "(FORMAT parquet)",
              path);
     run_sql(sql);
-    tmi_engine *engine = open_engine(&path, 1, 2);
+    snprintf(place, sizeof place, "%s/nowhere", folder);
+    assert_int_equal(setenv("TMPDIR", place, 1), 0);
     static const unsigned char key[TMI_KEY_BYTES] = {1};
     const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
-    tmi_int128 answer = 0, *const places[] = {&answer};
-    assert_int_equal(engine->aggregate(engine, places, &bounded, &(tamis_watch){look_there, &l}, NULL), TAMIS_OK);
-    assert_true(answer > 0);
-    assert_true(l.most <= 1);
-    if (l.most == 1) assert_true(l.is_private);
-    assert_int_equal(entries(l.place), 0);
-    assert_int_equal(rmdir(l.place), 0);
-    tamis_error err = {0};
-    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, &err), TAMIS_SYSTEM); /* no place */
-    assert_non_null(strstr(err.message, "TMPDIR"));
-    assert_int_equal(engine->aggregate(engine, places, &request, NULL, &err), TAMIS_OK); /* needs none */
+    tmi_int128 answers[2] = {0};
+    for (int little = 0; little < 2; little++) {
+        tmi_int128 *const places[] = {&answers[little]};
+        tmi_engine *engine = open_engine(&path, 1, 2);
+        if (little) engine->memory = UINT64_C(360) << 20;
+        tmi_inventory all = {.unit = &unit};
+        assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_OK);
+        assert_true(all.rows == 500000 && all.units > 99000 && all.units <= 100000);
+        assert_int_equal(engine->check(engine, &bounded, NULL, NULL), TAMIS_OK);
+        assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL), TAMIS_OK);
+        engine->free(engine);
+    }
+    assert_true(answers[0] > 0 && answers[0] == answers[1]);
     unsetenv("TMPDIR");
+}
+
+/* What does not fit is refused before the charge, in words that say what to do. */
+static void too_little_memory(void **state)
+{
+    (void)state;
+    tamis_error err = {0};
+    const char *path = write_text("few.csv", "a,u\n1,x\n2,y\n");
+    tmi_engine *engine = open_engine(&path, 1, 1);
+    engine->memory = UINT64_C(100) << 20;
+    tmi_inventory all = {.unit = &unit};
+    assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "memory: DuckDB needs at least 256 MB"));
+    assert_int_equal(engine->check(engine, &request, NULL, &err), TAMIS_INVALID);
     engine->free(engine);
+}
+
+/* The query is planned over the files, but everything else is tried on rows that are made up: no row of a file is read. */
+static void trying_reads_nothing(void **state)
+{
+    (void)state;
+    tmi_int128 answer = 0, *const places[] = {&answer};
+    const char *path = write_text("few.csv", "a,u\n1,x\n2,y\n");
+    static const unsigned char key[TMI_KEY_BYTES] = {1};
+    const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
+    tmi_engine *engine = open_engine(&path, 1, 1);
+    assert_int_equal(engine->check(engine, &bounded, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL), TAMIS_OK);
+    const tmi_int128 before = answer;
+    assert_int_equal(engine->check(engine, &bounded, NULL, NULL), TAMIS_OK); /* leaves nothing behind */
+    assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, NULL), TAMIS_OK);
+    assert_true(answer == before);
+    engine->free(engine);
+}
+
+/* DuckDB's own messages, which quote data, and what is made of them. */
+static void errors_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *message, *words;
+        tmi_duckdb_trouble trouble;
+    } cases[] = {
+        {"Out of Memory Error: failed to pin block of size 256.0 KiB (canary 4711)", "out of memory", TMI_DUCKDB_MEMORY},
+        {"Invalid Input Error: out of memory", "out of memory", TMI_DUCKDB_MEMORY},
+        {"IO Error: Could not read from file \"/data/canary 4711.csv\": Input/output error", "disk", TMI_DUCKDB_DISK},
+        {"Invalid Input Error: CSV Error on Line: 17\nOriginal Line: canary,4711\nExpected Number of Columns: 2", "damaged",
+         TMI_DUCKDB_FIELDS},
+        {"Invalid Input Error: Snappy decompression failure canary 4711", "damaged", TMI_DUCKDB_FORMAT},
+        {"Conversion Error: Could not convert string 'canary 4711' to INT32", "damaged", TMI_DUCKDB_FORMAT},
+        {"Invalid Input Error: source changed", "changed", TMI_DUCKDB_CHANGED},
+        {"INTERNAL Error: canary 4711: Out of Memory Error", "could not read", TMI_DUCKDB_OTHER},
+        {NULL, "could not read", TMI_DUCKDB_OTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_duckdb_session session = {.memory = UINT64_C(300) << 20};
+        tamis_error err = {0};
+        assert_int_equal(tmi_duckdb_note_trouble(&session, cases[i].message, &err), TAMIS_SYSTEM);
+        if (session.trouble != cases[i].trouble) fail_msg("case %zu: %d", i, (int)session.trouble);
+        if (!strstr(err.message, cases[i].words)) fail_msg("case %zu: %s", i, err.message);
+        assert_null(strstr(err.message, "canary"));
+        assert_null(strstr(err.message, "4711"));
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(tables), cmocka_unit_test(temporary_folder)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(tables), cmocka_unit_test(nothing_is_written),
+                                     cmocka_unit_test(too_little_memory), cmocka_unit_test(trying_reads_nothing),
+                                     cmocka_unit_test(errors_in_words)};
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "engine/postgres/sql.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"
 #include "tests/engine/server.h"
@@ -436,14 +437,100 @@ static void memory_may_fail(void **state)
     engine->free(engine);
 }
 
+/* ---- units ---- */
+
+static const unsigned char key[TMI_KEY_BYTES] = {5};
+
+static void write_bounded(tmi_text *sql, int64_t most, bool fit)
+{
+    const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = most, .key = key};
+    tmi_layout layout;
+    tmi_sql_passes passes;
+    tmi_sql_type types[4];
+    tmi_text_init(sql);
+    assert_int_equal(tmi_layout_init(&layout, &bounded, NULL), TAMIS_OK);
+    for (size_t c = 0; c < layout.column_count; c++)
+        types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
+    const tmi_sql_source source = {.table = "bounded", .layout = &layout, .types = types, .units_fit = fit};
+    assert_int_equal(tmi_sql_passes_init(&passes, &layout, NULL), TAMIS_OK);
+    assert_int_equal(tmi_sql_pass_write(sql, &passes.list[0], &source, NULL), TAMIS_OK);
+    tmi_sql_passes_clear(&passes);
+    tmi_layout_clear(&layout);
+}
+
+/* Rows are ordered and hashed only in units that have too many of them, and not at all if there is none. */
+static void only_large_units_are_ordered(void **state)
+{
+    (void)state;
+    tmi_text sql;
+    write_bounded(&sql, 2, true);
+    assert_null(strstr(sql.bytes, "OVER ("));
+    assert_null(strstr(sql.bytes, "sha256("));
+    tmi_text_clear(&sql);
+    write_bounded(&sql, 2, false);
+    const char *first = strstr(sql.bytes, "OVER (");
+    assert_non_null(first);
+    assert_true(strstr(first, " IN (SELECT t") && strstr(sql.bytes, "HAVING count(*) > '2'"));
+    tmi_text_clear(&sql);
+}
+
+static void units_that_fit_or_not(void **state)
+{
+    (void)state;
+    server_run("SET client_min_messages = error; DROP TABLE IF EXISTS bounded; CREATE TABLE bounded AS SELECT 1.0::float8 AS x, "
+               "'a'::text AS g, 'u' || i / 3 AS id FROM generate_series(0, 299) i UNION ALL SELECT 1, 'a', ' ' UNION ALL SELECT "
+               "1, 'a', NULL");
+    tmi_engine *engine = open_table("bounded");
+    tmi_inventory all = {.unit = &unit};
+    assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_OK);
+    assert_true(all.rows == 302 && all.units == 100);
+    for (int64_t most = 1; most <= 4; most++) {
+        const tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = most, .key = key};
+        tmi_int128 got[4] = {0}, *const places[] = {got};
+        tamis_error err = {0};
+        if (engine->check(engine, &bounded, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        if (engine->aggregate(engine, places, &bounded, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_true(got[0] == 100 * (most < 3 ? most : 3) && got[1] == 2 * got[0]);
+    }
+    engine->free(engine);
+}
+
+/* A server that may not write what the worst case needs is refused before the charge. */
+static void too_little_disk(void **state)
+{
+    (void)state;
+    tmi_request bounded = {.tables = &table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
+    tamis_error err = {0};
+    server_run("ALTER SYSTEM SET temp_file_limit = '8kB'");
+    server_run("SELECT pg_reload_conf(), pg_sleep(0.5)");
+    tmi_engine *engine = open_table("bounded");
+    tmi_inventory all = {.unit = &unit};
+    assert_int_equal(engine->describe(engine, &all, NULL, NULL), TAMIS_OK);
+    assert_int_equal(engine->check(engine, &bounded, NULL, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "temp_file_limit"));
+    bounded.unit = NULL;
+    assert_int_equal(engine->check(engine, &bounded, NULL, &err), TAMIS_OK);
+    engine->free(engine);
+    server_run("ALTER SYSTEM RESET temp_file_limit");
+    server_run("SELECT pg_reload_conf()");
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(every_type),        cmocka_unit_test(tiny_quotients),
-        cmocka_unit_test(wrong_names),       cmocka_unit_test(nothing_but_names),
-        cmocka_unit_test(parts_and_units),   cmocka_unit_test(one_state),
-        cmocka_unit_test(silent_errors),     cmocka_unit_test(memory_may_fail),
-        cmocka_unit_test(parts_that_differ), cmocka_unit_test(parts_that_are_slow_or_die),
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(tiny_quotients),
+        cmocka_unit_test(wrong_names),
+        cmocka_unit_test(nothing_but_names),
+        cmocka_unit_test(parts_and_units),
+        cmocka_unit_test(one_state),
+        cmocka_unit_test(silent_errors),
+        cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(parts_that_differ),
+        cmocka_unit_test(parts_that_are_slow_or_die),
+        cmocka_unit_test(only_large_units_are_ordered),
+        cmocka_unit_test(units_that_fit_or_not),
+        cmocka_unit_test(too_little_disk),
         cmocka_unit_test(stopped_and_dead),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

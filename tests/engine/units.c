@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/core/units.h"
+#include "tests/base/memory_that_fails.h"
 #include "tests/engine/request.h"
 
 static const char *const sexes[] = {"f", "m"};
@@ -24,31 +25,107 @@ static tamis_status add(void *cells, const void *const *columns, size_t n, tamis
     return tmi_cells_add(cells, columns, n, err);
 }
 
-/* Five rows of each unit, of which the ages of `missing` are missing: how often each sex counts, and each with an age. */
+#define PLENTY (UINT64_C(1) << 28)
+
+/* A source of units, each with ROWS rows of which the ages of `missing` are missing. It is read row by row, all units in turn. */
+typedef struct rows {
+    int first, last; /* units, the last one excluded */
+    size_t missing;
+} rows;
+
+typedef void see_row(void *context, tmi_cell label, const int32_t *code, const int64_t *point);
+
+static void read_rows(const rows *r, see_row *see, void *context)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        for (int unit = r->first; unit < r->last; unit++) {
+            char name[32];
+            const int length = snprintf(name, sizeof name, i % 2 == 0 ? " h%d" : "h%d\t", unit); /* blanks do not matter */
+            const int64_t point = i < r->missing ? TMI_NO_POINT : 30;
+            see(context, (tmi_cell){name, (size_t)length}, &codes[i], &point);
+        }
+    see(context, (tmi_cell){" ", 1}, &codes[0], &(int64_t){30}); /* without a unit */
+}
+
+typedef struct taking {
+    tmi_layout layout;
+    tmi_units *units;
+    tmi_units_room *room;
+    tmi_cells *cells;
+    tamis_status status;
+    size_t at_once; /* rows that counted as they were read */
+} taking;
+
+static void count(void *context, tmi_cell label, const int32_t *code, const int64_t *point)
+{
+    (void)code;
+    (void)point;
+    tmi_units_count(((taking *)context)->units, &label, 1);
+}
+
+static tamis_status add_at_once(void *context, const void *const *columns, size_t n, tamis_error *err)
+{
+    taking *t = context;
+    t->at_once += n;
+    return add(t->cells, columns, n, err);
+}
+
+static void take(void *context, tmi_cell label, const int32_t *code, const int64_t *point)
+{
+    taking *t = context;
+    const void *columns[3];
+    columns[tmi_layout_index(&t->layout, &sex)] = code;
+    columns[tmi_layout_index(&t->layout, &age)] = point;
+    if (t->status == TAMIS_OK) t->status = tmi_units_add(t->units, t->room, &label, columns, 1, add_at_once, t, NULL);
+}
+
+static void begin(taking *t, const tmi_request *request, int64_t expected, uint64_t memory)
+{
+    *t = (taking){0};
+    assert_int_equal(tmi_layout_init(&t->layout, request, NULL), TAMIS_OK);
+    assert_non_null(t->units = tmi_units_new(&t->layout, expected, memory));
+    assert_non_null(t->room = tmi_units_room_new(t->units));
+    assert_non_null(t->cells = tmi_cells_new(&t->layout));
+}
+
+static void end(taking *t)
+{
+    tmi_cells_free(t->cells);
+    tmi_units_room_free(t->room);
+    tmi_units_free(t->units);
+    tmi_layout_clear(&t->layout);
+}
+
+/* How often each sex counts, and each with an age. Returns how often the rows were read after they were counted. */
+static size_t keep_within(tmi_int128 answers[4], size_t *at_once, const rows *r, const tmi_request *request, int64_t expected,
+                          uint64_t memory)
+{
+    taking t;
+    size_t rounds;
+    begin(&t, request, expected, memory);
+    read_rows(r, count, &t);
+    assert_int_equal(tmi_units_plan(&rounds, t.units, NULL), TAMIS_OK);
+    for (size_t i = 0; i < rounds; i++) {
+        read_rows(r, take, &t);
+        assert_int_equal(t.status, TAMIS_OK);
+        assert_int_equal(tmi_units_end_round(t.units, add, t.cells, NULL), TAMIS_OK);
+    }
+    tmi_cells_answers(answers, t.cells);
+    *at_once = t.at_once;
+    end(&t);
+    return rounds;
+}
+
+static tmi_request bounded(int64_t most, const unsigned char *key)
+{
+    return (tmi_request){.tables = &table, .table_count = 1, .unit = &id, .rows_per_unit = most, .key = key};
+}
+
 static void keep(tmi_int128 answers[4], int first, int last, int64_t most, const unsigned char *key, size_t missing)
 {
-    const tmi_request request = {.tables = &table, .table_count = 1, .unit = &id, .rows_per_unit = most, .key = key};
-    tmi_layout layout;
-    assert_int_equal(tmi_layout_init(&layout, &request, NULL), TAMIS_OK);
-    tmi_units *units = tmi_units_new(&layout);
-    tmi_cells *cells = tmi_cells_new(&layout);
-    int64_t ages[ROWS];
-    for (size_t i = 0; i < ROWS; i++) ages[i] = i < missing ? TMI_NO_POINT : 30;
-    const void *columns[3];
-    columns[tmi_layout_index(&layout, &sex)] = codes;
-    columns[tmi_layout_index(&layout, &age)] = ages;
-    for (size_t i = 0; i < ROWS; i++)
-        for (int unit = first; unit < last; unit++) {
-            char name[32];
-            const int length = snprintf(name, sizeof name, " h%d", unit);
-            assert_int_equal(tmi_units_add(units, (tmi_cell){name, (size_t)length}, columns, i, NULL), TAMIS_OK);
-        }
-    assert_int_equal(tmi_units_add(units, (tmi_cell){" ", 1}, columns, 0, NULL), TAMIS_OK);
-    assert_int_equal(tmi_units_give(units, add, cells, NULL), TAMIS_OK);
-    tmi_cells_answers(answers, cells);
-    tmi_cells_free(cells);
-    tmi_units_free(units);
-    tmi_layout_clear(&layout);
+    size_t at_once;
+    const tmi_request request = bounded(most, key);
+    assert_int_equal(keep_within(answers, &at_once, &(rows){first, last, missing}, &request, last - first, PLENTY), 1);
 }
 
 /* Two of five rows of 5,000 units: the number of women is 6,000 on the average with a standard deviation of 42; the keys are
@@ -105,9 +182,95 @@ static void few_rows_all_count(void **state)
     assert_true(got[0] == 30 && got[2] == 20 && got[1] == 20 && got[3] == 20);
 }
 
+/* No row is kept where no unit has too many: all count as they are read. */
+static void nothing_is_kept_without_need(void **state)
+{
+    (void)state;
+    const unsigned char key[TMI_KEY_BYTES] = {7};
+    tmi_int128 got[4];
+    size_t at_once;
+    const tmi_request request = bounded(ROWS, key);
+    for (int units = 1; units <= 100000; units *= 10) {
+        const rows r = {0, units, 0};
+        assert_int_equal(keep_within(got, &at_once, &r, &request, units, PLENTY), 1);
+        if (at_once != (size_t)units * ROWS) fail_msg("%zu of %d", at_once, units * ROWS);
+    }
+}
+
+/* With little memory the source is read more often, and with very little a unit is seen in parts; a table that is too small does
+ * not know all units. The rows that count are the same. */
+static void memory_changes_nothing(void **state)
+{
+    (void)state;
+    const unsigned char key[TMI_KEY_BYTES] = {9};
+    for (int units = 1; units <= 200; units = units == 1 ? 200 : units + 1)
+        for (int64_t most = 1; most <= ROWS; most++) {
+            const tmi_request request = bounded(most, key);
+            const rows r = {0, units, 2};
+            tmi_int128 all[4], got[4];
+            size_t at_once, once = keep_within(all, &at_once, &r, &request, units, PLENTY);
+            assert_int_equal(once, 1);
+            assert_true(all[0] + all[2] == units * most);
+            const struct {
+                int64_t expected;
+                uint64_t memory;
+                size_t least;
+            } tight[] = {{units, 1 << 16, units == 1 || most == ROWS ? 1 : 2},
+                         {units, 1000, most == ROWS ? 1 : 2},
+                         {1, 1 << 16, 1}};
+            for (size_t i = 0; i < sizeof tight / sizeof *tight; i++) {
+                const size_t rounds = keep_within(got, &at_once, &r, &request, tight[i].expected, tight[i].memory);
+                if (rounds < tight[i].least) fail_msg("units %d, most %d, case %zu: %zu rounds", units, (int)most, i, rounds);
+                assert_memory_equal(got, all, sizeof all);
+            }
+        }
+}
+
+/* Rows that come after they were counted cannot count: a unit never has more than it may. */
+static void a_source_that_grows_is_an_error(void **state)
+{
+    (void)state;
+    const unsigned char key[TMI_KEY_BYTES] = {9};
+    const tmi_request request = bounded(2 * ROWS, key);
+    const rows before = {0, 3, 0}, other = {3, 4, 0};
+    taking t;
+    size_t rounds;
+    for (int twice = 0; twice < 2; twice++) {
+        begin(&t, &request, 3, PLENTY);
+        read_rows(&before, count, &t);
+        assert_int_equal(tmi_units_plan(&rounds, t.units, NULL), TAMIS_OK);
+        read_rows(&before, take, &t);
+        assert_int_equal(t.status, TAMIS_OK);
+        read_rows(twice ? &before : &other, take, &t);
+        assert_int_equal(t.status, TAMIS_SYSTEM);
+        assert_int_equal(t.at_once, 3 * ROWS);
+        end(&t);
+    }
+}
+
+static void memory_runs_out(void **state)
+{
+    (void)state;
+    const unsigned char key[TMI_KEY_BYTES] = {9};
+    const tmi_request request = bounded(1, key);
+    tmi_layout layout;
+    tmi_units *units = NULL;
+    tamis_error err = {0};
+    assert_int_equal(tmi_layout_init(&layout, &request, NULL), TAMIS_OK);
+    EVERY_ALLOCATION_FAILS((units = tmi_units_new(&layout, 3, PLENTY)) ? TAMIS_OK : TAMIS_SYSTEM, assert_null(units));
+    tmi_units_free(units);
+    assert_int_equal(tmi_units_try(&layout, 1000, 1000000, PLENTY, &err), TAMIS_OK);
+    assert_int_equal(tmi_units_try(&layout, INT64_MAX / 4, 1, UINT64_MAX / 4, &err),
+                     TAMIS_SYSTEM); /* more than any machine has */
+    assert_non_null(strstr(err.message, "memory"));
+    tmi_layout_clear(&layout);
+}
+
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance), cmocka_unit_test(the_key_decides),
-                                     cmocka_unit_test(other_units_do_not_matter), cmocka_unit_test(few_rows_all_count)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance),    cmocka_unit_test(the_key_decides),
+                                     cmocka_unit_test(other_units_do_not_matter),       cmocka_unit_test(few_rows_all_count),
+                                     cmocka_unit_test(nothing_is_kept_without_need),    cmocka_unit_test(memory_changes_nothing),
+                                     cmocka_unit_test(a_source_that_grows_is_an_error), cmocka_unit_test(memory_runs_out)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

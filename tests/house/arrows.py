@@ -47,6 +47,9 @@ CASES = [
     ("src/release/run.c", "status = e->rows( e, columns, 2, take, &sums, err);", "only estimate"),
     ("src/release/run.c", "n = piece->rows + how->rows(design);", None),
     ("src/estimate/estimate.c", "status = engine->rows(engine, columns, 2, take, &sums, err);", None),
+    ("src/collect/tally/publish.c", "    TMI_TRY(tamis_ledger_charge(&charged, ledger, &charge, err));", "by publish alone"),
+    ("src/release/run.c", "    status = tmi_ledger_keep(ledger, entry, text, NULL, err);", "by publish alone"),
+    ("src/publish/publish.c", "    status = tmi_ledger_keep(ledger, entry, text, NULL, err);", None),
 ]
 
 

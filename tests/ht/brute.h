@@ -13,7 +13,7 @@
 
 #define BRUTE_UNITS 8
 #define BRUTE_SAMPLES 256
-#define BRUTE_VALUES 3
+#define BRUTE_VALUES 4
 
 typedef struct brute {
     int units, samples, values;

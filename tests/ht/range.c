@@ -19,7 +19,7 @@ static tamis_ht_part answer(char kind, const tamis_design *design, const ask *a,
 {
     tamis_number *from = number(a->from), *to = number(a->to), *at = x ? number(x) : NULL;
     tamis_number *scale = a->scale ? number(a->scale) : NULL, *step = a->step ? number(a->step) : NULL;
-    tamis_ht_range range = {design, from, to, a->low, a->high, a->noise, scale, step};
+    tamis_ht_range range = {design, from, to, NULL, a->low, a->high, a->noise, scale, step};
     tamis_ht_part *parts, first;
     size_t count;
     tamis_error err = {0};
@@ -90,7 +90,7 @@ static void inverse_questions(void **state)
             snprintf(text, sizeof text, "%.17g", e.value.lower * (1 - 1e-9));
             if (e.value.lower > 0) assert_true(answer('d', designs[i], &a, text, NULL).value.upper >= 0.001);
             tamis_number *from = number("0"), *to = number("1"), *step = a.step ? number(a.step) : NULL;
-            tamis_ht_range range = {designs[i], from, to, NULL, NULL, a.noise, NULL, step};
+            tamis_ht_range range = {designs[i], from, to, NULL, NULL, NULL, a.noise, NULL, step};
             tamis_bound scale;
             assert_int_equal(tamis_ht_range_scale(&scale, &range, eps, delta, NULL), TAMIS_OK);
             assert_true(scale.lower > 0 && scale.upper - scale.lower <= 1e-9 * scale.upper);
@@ -176,7 +176,7 @@ static void listed_pairs_agree(const tamis_design *design, const char *name)
         for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_LAPLACE; noise++) {
             const tamis_number *b = noise == TAMIS_NOISE_NONE ? NULL : scale;
             tamis_ht_values v = {law, (const tamis_number *const *)list, count, NULL, NULL, (tamis_noise_kind)noise, b, NULL};
-            tamis_ht_range range = {design, list[0], list[1], NULL, NULL, (tamis_noise_kind)noise, b, NULL};
+            tamis_ht_range range = {design, list[0], list[1], NULL, NULL, NULL, (tamis_noise_kind)noise, b, NULL};
             tamis_ht_unit units[TAMIS_LAW_UNITS];
             for (int pure = 0; pure < 2; pure++) {
                 tamis_ht_part *parts;
@@ -251,22 +251,25 @@ static void refuses_bad_input(void **state)
     const struct {
         tamis_ht_range r;
         const char *word;
-    } cases[] = {{{NULL, zero, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "design:"},
-                 {{design, NULL, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from:"},
-                 {{design, zero, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "to:"},
-                 {{design, one, one, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from, to:"},
-                 {{design, zero, one, low, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
-                 {{design, zero, two, low, high, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
-                 {{design, zero, one, high, low, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
-                 {{design, zero, one, less, high, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
-                 {{design, zero, one, low, more, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
-                 {{design, zero, one, NULL, NULL, (tamis_noise_kind)7, NULL, NULL}, "noise:"},
-                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_GAUSSIAN, NULL, NULL}, "scale:"},
-                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_GAUSSIAN, zero, NULL}, "scale:"},
-                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
-                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
-                 {{design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, minus}, "step:"},
-                 {{design, one, two, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, number("3")}, "step:"}};
+    } cases[] = {{{NULL, zero, one, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "design:"},
+                 {{design, NULL, one, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from:"},
+                 {{design, zero, NULL, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "to:"},
+                 {{design, one, one, NULL, NULL, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "from, to:"},
+                 {{design, zero, one, NULL, low, NULL, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
+                 {{design, zero, two, NULL, low, high, TAMIS_NOISE_NONE, NULL, NULL}, "low, high:"},
+                 {{design, zero, one, NULL, high, low, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
+                 {{design, zero, one, NULL, less, high, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
+                 {{design, zero, one, NULL, low, more, TAMIS_NOISE_NONE, NULL, NULL}, "low[0], high[0]:"},
+                 {{design, zero, one, NULL, NULL, NULL, (tamis_noise_kind)7, NULL, NULL}, "noise:"},
+                 {{design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_GAUSSIAN, NULL, NULL}, "scale:"},
+                 {{design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_GAUSSIAN, zero, NULL}, "scale:"},
+                 {{design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_NONE, one, NULL}, "scale:"},
+                 {{design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, NULL}, "step:"},
+                 {{design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, minus}, "step:"},
+                 {{design, one, two, NULL, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, one}, "grid: discrete noise needs"},
+                 {{design, one, two, zero, NULL, NULL, TAMIS_NOISE_LAPLACE, one, NULL}, "grid: must be positive"},
+                 {{design, zero, one, two, NULL, NULL, TAMIS_NOISE_LAPLACE, one, NULL}, "grid: fewer than two"},
+                 {{design, one, two, one, NULL, NULL, TAMIS_NOISE_DISCRETE_LAPLACE, one, number("3")}, "step:"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(tamis_ht_range_delta(&parts, &count, &cases[i].r, one, &err), TAMIS_INVALID);
         if (!strstr(err.message, cases[i].word)) fail_msg("%s: %s", cases[i].word, err.message);
@@ -275,7 +278,7 @@ static void refuses_bad_input(void **state)
         assert_int_equal(tamis_ht_range_epsilon(&parts, &count, &cases[i].r, one, NULL), TAMIS_INVALID);
     }
     tamis_number_free((tamis_number *)(uintptr_t)cases[sizeof cases / sizeof *cases - 1].r.step);
-    tamis_ht_range good = {design, zero, one, NULL, NULL, TAMIS_NOISE_LAPLACE, one, NULL};
+    tamis_ht_range good = {design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_LAPLACE, one, NULL};
     assert_int_equal(tamis_ht_range_delta(NULL, &count, &good, one, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_ht_range_delta(&parts, NULL, &good, one, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_ht_range_delta(&parts, &count, NULL, one, NULL), TAMIS_INVALID);
@@ -289,9 +292,10 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tamis_ht_range_scale(&scale, &good, one, zero, &err), TAMIS_INVALID);
     assert_non_null(strstr(err.message, "noise:"));
     tamis_number *step;
-    assert_int_equal(tamis_ht_range_step(NULL, design, zero, one, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_ht_range_step(&step, design, one, zero, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_ht_range_step(&step, design, zero, one, NULL), TAMIS_OK);
+    assert_int_equal(tamis_ht_range_step(NULL, &good, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_ht_range_step(&step, &(tamis_ht_range){.design = design, .from = one, .to = zero}, NULL),
+                     TAMIS_INVALID);
+    assert_int_equal(tamis_ht_range_step(&step, &good, NULL), TAMIS_OK);
     assert_int_equal(tmi_number_compare(step, two), 0);
     tamis_number_free(step);
     tamis_number_free(zero);
@@ -306,7 +310,7 @@ static void too_much_work(void **state)
 {
     tamis_design *design = strata(srs(4, 4), bernoulli(3, "1/4"));
     tamis_number *zero = number("0"), *one = number("1"), *small = number("1e-8"), *scale = number("1e9");
-    tamis_ht_range range = {design, zero, one, NULL, NULL, TAMIS_NOISE_DISCRETE_GAUSSIAN, scale, small};
+    tamis_ht_range range = {design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_DISCRETE_GAUSSIAN, scale, small};
     tamis_ht_part *parts;
     size_t count;
     tamis_error err;
@@ -329,7 +333,7 @@ static void noise_at_the_limits(void **state)
 {
     tamis_design *design = bernoulli(10, "1/10");
     tamis_number *zero = number("0"), *one = number("1"), *fifth = number("1/5");
-    tamis_ht_range laplace = {design, zero, one, NULL, NULL, TAMIS_NOISE_LAPLACE, NULL, NULL}, gaussian = laplace;
+    tamis_ht_range laplace = {design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_LAPLACE, NULL, NULL}, gaussian = laplace;
     tamis_bound scale;
     (void)state;
     gaussian.noise = TAMIS_NOISE_GAUSSIAN;
@@ -348,11 +352,57 @@ static void noise_at_the_limits(void **state)
     tamis_design_free(design);
 }
 
+/* Where delta is the inclusion probability itself, no noise is needed, and no eps; nearby both are. */
+static void targets_met_exactly(void **state)
+{
+    tamis_design *rare = bernoulli(1000, "1/1000"), *mixed = pps("poisson", "1/2 1 1/1000000"),
+                 *certain = pps("poisson", "1/2 1");
+    tamis_number *zero = number("0"), *one = number("1"), *delta = number("1/1000"), *less = number("0.00099"),
+                 *small = number("1e-6"), *weight = number("1000");
+    (void)state;
+    for (int noise = TAMIS_NOISE_NONE; noise <= TAMIS_NOISE_DISCRETE_GAUSSIAN; noise++) {
+        bool discrete = noise > TAMIS_NOISE_GAUSSIAN;
+        tamis_ht_range range = {.design = rare, .from = zero, .to = one, .noise = (tamis_noise_kind)noise};
+        tamis_ht_part *parts;
+        size_t count;
+        tamis_bound scale, alone;
+        range.step = discrete ? weight : NULL;
+        if (noise != TAMIS_NOISE_NONE) {
+            assert_int_equal(tamis_ht_range_scale(&scale, &range, one, delta, NULL), TAMIS_OK);
+            assert_true(scale.lower == 0 && scale.upper == 0);
+            assert_int_equal(tamis_ht_range_scale(&scale, &range, one, less, NULL), TAMIS_OK);
+            assert_true(scale.lower > 0 && scale.upper < 1000);
+        }
+        range.scale = noise == TAMIS_NOISE_NONE ? NULL : one;
+        assert_int_equal(tamis_ht_range_epsilon(&parts, &count, &range, delta, NULL), TAMIS_OK);
+        assert_true(parts[0].value.upper == 0 && parts[0].exact);
+        tamis_free(parts);
+        if (noise <= TAMIS_NOISE_LAPLACE) {
+            assert_int_equal(tamis_ht_range_epsilon(&parts, &count, &range, less, NULL), TAMIS_OK);
+            assert_true(noise == TAMIS_NOISE_NONE ? parts[0].value.lower == INFINITY : parts[0].value.lower > 0);
+            tamis_free(parts);
+        }
+        if (noise == TAMIS_NOISE_NONE) continue;
+        range.scale = NULL;
+        range.step = discrete ? one : NULL;
+        range.design = certain; /* the third unit meets the target whatever the noise is */
+        assert_int_equal(tamis_ht_range_scale(&alone, &range, one, small, NULL), TAMIS_OK);
+        range.design = mixed;
+        assert_int_equal(tamis_ht_range_scale(&scale, &range, one, small, NULL), TAMIS_OK);
+        assert_true(scale.upper > 1 && fabs(scale.upper - alone.upper) < 1e-9 * alone.upper);
+    }
+    tamis_number *all[] = {zero, one, delta, less, small, weight};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) tamis_number_free(all[i]);
+    tamis_design_free(rare);
+    tamis_design_free(mixed);
+    tamis_design_free(certain);
+}
+
 static void survives_missing_memory(void **state)
 {
     tamis_design *design = strata(srs(4, 2), pps("sampford", "0.5 0.75 0.75"));
     tamis_number *zero = number("0"), *one = number("1"), *tenth = number("1/10");
-    tamis_ht_range range = {design, zero, one, NULL, NULL, TAMIS_NOISE_LAPLACE, one, NULL};
+    tamis_ht_range range = {design, zero, one, NULL, NULL, NULL, TAMIS_NOISE_LAPLACE, one, NULL};
     tamis_ht_part *parts;
     size_t count;
     (void)state;
@@ -360,6 +410,10 @@ static void survives_missing_memory(void **state)
     tamis_free(parts);
     EVERY_ALLOCATION_FAILS(tamis_ht_range_pure(&parts, &count, &range, NULL), assert_null(parts));
     tamis_free(parts);
+    tamis_number *step = NULL;
+    range.grid = tenth;
+    EVERY_ALLOCATION_FAILS(tamis_ht_range_step(&step, &range, NULL), assert_null(step));
+    tamis_number_free(step);
     tamis_number_free(zero);
     tamis_number_free(one);
     tamis_number_free(tenth);
@@ -369,9 +423,16 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_forms),  cmocka_unit_test(inverse_questions),   cmocka_unit_test(windows),
-        cmocka_unit_test(every_design),  cmocka_unit_test(many_probabilities),  cmocka_unit_test(refuses_bad_input),
-        cmocka_unit_test(too_much_work), cmocka_unit_test(noise_at_the_limits), cmocka_unit_test(survives_missing_memory),
+        cmocka_unit_test(closed_forms),
+        cmocka_unit_test(inverse_questions),
+        cmocka_unit_test(windows),
+        cmocka_unit_test(every_design),
+        cmocka_unit_test(many_probabilities),
+        cmocka_unit_test(refuses_bad_input),
+        cmocka_unit_test(too_much_work),
+        cmocka_unit_test(noise_at_the_limits),
+        cmocka_unit_test(targets_met_exactly),
+        cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

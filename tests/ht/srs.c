@@ -340,6 +340,51 @@ static void survives_missing_memory(void **state)
     tamis_number_free(scale);
 }
 
+/* delta without noise falls to P(all k + 1 rarer people are sampled), k = min(low, N - high), and stays there: at that delta
+ * eps is where it gets there, and from there on no noise is needed. */
+static void limits_are_met_exactly(void **state)
+{
+    int cases = 0;
+    (void)state;
+    for (int64_t N = 2; N <= 8; N++)
+        for (int64_t n = 1; n < N; n++)
+            for (int64_t low = 1; low < N; low++)
+                for (int64_t high = low + 1; high < N; high++) {
+                    const int64_t k = low < N - high ? low : N - high;
+                    tamis_ht_srs s = {N, n, low, high, TAMIS_NOISE_NONE, NULL};
+                    tamis_number *delta = NULL, *part = NULL, *next = NULL;
+                    tamis_bound eps, scale, found;
+                    if (k >= n) continue; /* there delta falls to 0 */
+                    assert_int_equal(tmi_number_ratio(&delta, 1, 1, NULL), TAMIS_OK);
+                    for (int64_t i = 0; i <= k; i++) {
+                        assert_int_equal(tmi_number_ratio(&part, n - i, N - i, NULL), TAMIS_OK);
+                        assert_int_equal(tmi_number_mul(&next, delta, part, NULL), TAMIS_OK);
+                        tamis_number_free(delta);
+                        tamis_number_free(part);
+                        delta = next;
+                    }
+                    double limit = tmi_number_nearest(delta);
+                    assert_int_equal(tamis_ht_srs_epsilon(&eps, &s, delta, NULL), TAMIS_OK);
+                    assert_true(eps.upper < 50 && eps.upper - eps.lower <= 1e-12 * eps.upper);
+                    for (int beyond = eps.upper == 0; beyond < 2; beyond++) { /* at eps = 0 it may be there already */
+                        tamis_number *at = NULL;
+                        tamis_ht_srs noisy = s;
+                        assert_int_equal(tmi_number_double(&at, beyond ? eps.upper * 1.0001 : eps.lower * 0.9, NULL), TAMIS_OK);
+                        assert_int_equal(tamis_ht_srs_delta(&found, NULL, &s, at, NULL), TAMIS_OK);
+                        assert_true(beyond ? found.upper <= limit * (1 + 1e-9) : found.lower > limit * (1 + 1e-9));
+                        for (int noise = TAMIS_NOISE_LAPLACE; noise <= TAMIS_NOISE_DISCRETE_GAUSSIAN; noise += 2) {
+                            noisy.noise = (tamis_noise_kind)noise;
+                            assert_int_equal(tamis_ht_srs_scale(&scale, &noisy, at, delta, NULL), TAMIS_OK);
+                            assert_true(beyond ? scale.upper == 0 : scale.upper > 0);
+                        }
+                        tamis_number_free(at);
+                    }
+                    tamis_number_free(delta);
+                    cases++;
+                }
+    assert_true(cases > 50);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +398,7 @@ int main(void)
         cmocka_unit_test(more_discrete_gaussian_noise_can_be_worse),
         cmocka_unit_test(inverses_invert),
         cmocka_unit_test(the_rate_is_always_enough),
+        cmocka_unit_test(limits_are_met_exactly),
         cmocka_unit_test(nothing_hides_a_single_person),
         cmocka_unit_test(refuses_bad_input),
         cmocka_unit_test(survives_missing_memory),

@@ -356,6 +356,48 @@ static void a_source_keeps_its_groups(void **state)
     assert_true(verifies(NULL));
 }
 
+/* Two names of one file are one source; a copy is another one. */
+static void a_link_is_no_other_source(void **state)
+{
+    static const struct {
+        const char *survey, *wave, *source;
+        int entry;
+    } cases[] = {
+        {"s", "{\"name\": \"1\", \"groups\": [\"A\"]}", "[\"file in/a.csv\"]", 2},
+        {"s", "{\"name\": \"2\", \"groups\": [\"B\"]}", "[\"file link.csv\"]", -TAMIS_REFUSED},
+        {"s", "{\"name\": \"2\", \"groups\": [\"B\"]}", "[\"file link.csv table t\"]", 4}, /* another table of it */
+        {"s", "{\"name\": \"3\", \"groups\": [\"C\"]}", "[\"file in/a.csv table t\"]", -TAMIS_REFUSED},
+        {"s", "{\"name\": \"3\", \"groups\": [\"C\"]}", "[\"file copy.csv\"]", 6},
+        {"s", "{\"name\": \"1\", \"groups\": [\"A\"]}", "[\"file link.csv\"]", 7}, /* the same groups */
+        {"t", NULL, "[\"file link.csv\"]", -TAMIS_REFUSED},                        /* a second account */
+        {"t", NULL, "[\"file other copy.csv\"]", 9},
+    };
+    char line[700];
+    (void)state;
+    snprintf(line, sizeof line,
+             "cd '%s' && mkdir in && echo x >in/a.csv && ln in/a.csv link.csv && cp link.csv copy.csv && cp link.csv "
+             "'other copy.csv'",
+             folder);
+    assert_int_equal(system(line), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_ledger *ledger = open_ledger();
+        sample_charge s;
+        tamis_charged charged;
+        tamis_error err = {0};
+        sample_charge_make(&s, "1/8", "3", "[]");
+        s.charge.survey = cases[i].survey;
+        s.charge.again = 1;
+        s.charge.wave = cases[i].wave;
+        s.charge.source = cases[i].source;
+        tamis_status status = tamis_ledger_charge(&charged, ledger, &s.charge, &err);
+        if ((status == TAMIS_OK ? (int)charged.entry : -(int)status) != cases[i].entry) fail_msg("case %zu: %s", i, err.message);
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+        tamis_ledger_free(ledger);
+    }
+    assert_true(verifies(NULL));
+}
+
 /* Whether a certificate of a charge, which says little else, is contradicted in what it says of the waves. */
 static bool waves_differ(int64_t entry, const char *hash, const char *waves)
 {
@@ -393,9 +435,28 @@ static void a_certificate_lists_the_waves_of_its_moment(void **state)
     tamis_ledger_free(ledger);
 }
 
+/* Outsiders get a number across waves only if all of them have the sample of the first: one wave with groups, or with a sample of
+ * its own, is enough to get none, wherever it is. What the first one says about the wave before it does not matter. */
+static void one_wave_apart_is_enough(void **state)
+{
+    (void)state;
+    char *groups[] = {"A"};
+    for (unsigned kinds = 0; kinds < 27; kinds++)
+        for (size_t count = 0; count <= 3; count++) {
+            tmi_wave waves[3];
+            bool apart = false;
+            for (size_t i = 0, left = kinds; i < 3; i++, left /= 3) {
+                waves[i] = (tmi_wave){.name = "w", .groups = groups, .group_count = left % 3 == 0, .same_sample = left % 3 == 1};
+                apart = apart || (i < count && (left % 3 == 0 || (i > 0 && left % 3 == 2)));
+            }
+            assert_int_equal(tmi_waves_apart(waves, sizeof *waves, count) != NULL, count > 1 && apart);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test(one_wave_apart_is_enough),
         IN_A_FOLDER(a_budget_is_raised_on_record),
         IN_A_FOLDER(both_numbers_of_a_budget_may_be_raised),
         cmocka_unit_test(a_raise_does_not_cover_what_came_before),
@@ -405,6 +466,7 @@ int main(void)
         IN_A_FOLDER(the_loss_is_the_largest_over_groups),
         IN_A_FOLDER(groups_convert_by_themselves),
         IN_A_FOLDER(a_source_keeps_its_groups),
+        IN_A_FOLDER(a_link_is_no_other_source),
         IN_A_FOLDER(a_certificate_lists_the_waves_of_its_moment),
     };
     return cmocka_run_group_tests(all, NULL, NULL);

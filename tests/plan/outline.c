@@ -65,12 +65,16 @@ static void designs_are_written_as_the_calculator_reads_them(void **state)
     unlink(path);
 }
 
+static tamis_number *step; /* of the column that was read last */
+
 static tamis_status read_range(tamis_number **from, tamis_number **to, const char *column, tamis_error *err)
 {
     tamis_outline *outline;
     tamis_status status = tamis_outline_read(&outline, path, err);
     *from = *to = NULL;
-    if (status == TAMIS_OK) status = tamis_outline_range(from, to, outline, column, err);
+    tamis_number_free(step);
+    step = NULL;
+    if (status == TAMIS_OK) status = tamis_outline_range(from, to, &step, outline, column, err);
     tamis_outline_free(outline);
     return status;
 }
@@ -82,13 +86,17 @@ static void ranges_are_those_of_the_columns(void **state)
     tamis_error err;
     char *text;
     file_of("design: {census: {population: 3}}\ncolumns:\n  enroll: {from: -1/2, to: 4e3, step: 1}\n  stype: {values: [E, M]}\n"
-            "  odd: {from: x, to: 1}\n  open: {from: 1}\n  flat: 3\n");
+            "  odd: {from: x, to: 1}\n  open: {from: 1}\n  flat: 3\n  bare: {from: 0, to: 9}\n"
+            "  each: {from: 0, to: 9, step: {a: 1, b: 3}}\n");
     assert_int_equal(read_range(&from, &to, "enroll", &err), TAMIS_OK);
     assert_int_equal(tamis_number_write(&text, from, NULL), TAMIS_OK);
     assert_string_equal(text, "-1/2");
     tamis_free(text);
     assert_int_equal(tamis_number_write(&text, to, NULL), TAMIS_OK);
     assert_string_equal(text, "4000");
+    tamis_free(text);
+    assert_int_equal(tamis_number_write(&text, step, NULL), TAMIS_OK);
+    assert_string_equal(text, "1");
     tamis_free(text);
     tamis_number_free(from);
     tamis_number_free(to);
@@ -98,7 +106,13 @@ static void ranges_are_those_of_the_columns(void **state)
     tamis_free(text);
     tamis_number_free(from);
     tamis_number_free(to);
+    assert_non_null(step);
+    assert_int_equal(read_range(&from, &to, "bare", &err), TAMIS_OK);
+    assert_null(step);
+    tamis_number_free(from);
+    tamis_number_free(to);
     static const char *const bad[][2] = {{"nobody", "there is no nobody"},
+                                         {"each", "columns.each: expected one number for step"},
                                          {"odd", "columns.odd.from"},
                                          {"open", "columns.open"},
                                          {"flat", "columns.flat"}};
@@ -111,6 +125,8 @@ static void ranges_are_those_of_the_columns(void **state)
     EVERY_ALLOCATION_FAILS(read_range(&from, &to, "enroll", NULL), assert_null(from));
     tamis_number_free(from);
     tamis_number_free(to);
+    tamis_number_free(step);
+    step = NULL;
     unlink(path);
 }
 
@@ -138,8 +154,8 @@ static void what_is_no_outline_is_refused(void **state)
     assert_int_equal(tamis_outline_read(&outline, path, &err), TAMIS_INVALID);
     assert_int_equal(tamis_outline_read(&outline, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_outline_read(NULL, path, &err), TAMIS_INVALID);
-    assert_int_equal(tamis_outline_range(&from, &to, NULL, "x", &err), TAMIS_INVALID);
-    assert_int_equal(tamis_outline_range(NULL, &to, NULL, "x", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_range(&from, &to, &step, NULL, "x", &err), TAMIS_INVALID);
+    assert_int_equal(tamis_outline_range(NULL, &to, &step, NULL, "x", &err), TAMIS_INVALID);
     tamis_design *design = (tamis_design *)path;
     assert_int_equal(tamis_outline_sampling(&design, NULL, &err), TAMIS_INVALID);
     assert_null(design);

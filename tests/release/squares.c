@@ -77,20 +77,19 @@ static void count_rows(scene *c)
     assert_int_equal(engine.engine.aggregate(&engine.engine, c->asking.answers, &c->asking.request, NULL, NULL), TAMIS_OK);
 }
 
-static void scene_make(scene *c, const char *privacy, uint64_t seed)
+static void scene_make_of(scene *c, const char *design, const char *privacy, const char *more, uint64_t seed)
 {
     char text[2000];
     tamis_rng *rng;
     tamis_error err = {0};
     *c = (scene){.seed = seed, .count = MOST_ROWS / 2};
     snprintf(text, sizeof text,
-             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n"
-             "design: {weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, "
-             "typical: {sample: %d}}\nprivacy: {unit: person, %s}\n"
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
              "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n"
-             "statistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  - {share: {g: a}}\n"
-             "  - {ratio: {of: x, to: y}}\n",
-             list, MOST_ROWS / 2, privacy);
+             "  h: {values: [u, v, w, i, j, k]}\nstatistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  "
+             "- {share: {g: a}}\n"
+             "  - {ratio: {of: x, to: y}}\n%s",
+             design, privacy, more);
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
     assert_true(c->s.squared);
@@ -108,6 +107,17 @@ static void scene_make(scene *c, const char *privacy, uint64_t seed)
         c->none[i] = calloc(c->s.measurements[i].numbers, sizeof **c->none);
     }
 }
+
+static void scene_make_with(scene *c, const char *privacy, const char *more, uint64_t seed)
+{
+    char design[300];
+    snprintf(design, sizeof design,
+             "weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, typical: {sample: %d}",
+             list, MOST_ROWS / 2);
+    scene_make_of(c, design, privacy, more, seed);
+}
+
+static void scene_make(scene *c, const char *privacy, uint64_t seed) { scene_make_with(c, privacy, "", seed); }
 
 static void scene_clear(scene *c)
 {
@@ -177,7 +187,7 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
     double worst = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         scene c;
-        scene_make(&c, "epsilon: 4", t + 1);
+        scene_make(&c, "epsilon: 8", t + 1);
         for (size_t k = 0; k < c.count / 4; k++) {
             const size_t cluster = k % 2 ? 5 : 200;
             c.rows[k] = (array_row){
@@ -206,6 +216,124 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
     if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
 }
 
+/* ---- at the edges of what integers can do ---- */
+
+/* Sets the sum of one side of one pair in a table of squares. */
+static void set_side(scene *c, size_t i, size_t pair, size_t side, size_t k, tmi_int128 value)
+{
+    const tmi_measurement *m = &c->s.measurements[i];
+    const size_t cell = (2 * pair + side) * m->cells + k / m->levels, level = k % m->levels;
+    const tmi_slot *slot = &c->asking.slots[i];
+    const tmi_table *table = &c->asking.tables[slot->table];
+    c->asking.answers[slot->table][cell * table->measure_count + slot->measure + level] = value;
+}
+
+/* However far sums of pairs are apart, squares stay where the noise expects them: then they are within its reach, and neighbours
+ * are clamped to the same end. */
+static void squares_stay_in_their_range(void **state)
+{
+    (void)state;
+    scene c;
+    size_t large = 0;
+    scene_make_of(&c, "cluster: {by: c, population: 900, sample: 300, smallest: 1, largest: 9}", "epsilon: 8", "", 3);
+    set_tables(&c, 1, 0);
+    count_rows(&c);
+    for (size_t i = 0; i < c.s.measurement_count; i++)
+        for (size_t pair = 0; is_squares(&c, i) && pair < c.s.measurements[i].groups; pair++)
+            for (size_t k = 0; k < c.s.measurements[i].cells * c.s.measurements[i].levels; k++)
+                set_side(&c, i, pair, 0, k, (tmi_int128)1 << 59);
+    assert_int_equal(tmi_add_squares(c.noisy, c.none, &c.asking, &c.s, NULL), TAMIS_OK);
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        for (size_t k = 0; is_squares(&c, i) && k < m->numbers; k++) {
+            assert_true(c.noisy[i][k] >= 0 && c.noisy[i][k] <= TMI_LARGEST_SQUARES);
+            assert_true(m->limit + TMI_LARGEST_SQUARES <= TAMIS_NOISE_MAX);
+            large += c.noisy[i][k] == TMI_LARGEST_SQUARES;
+        }
+    }
+    assert_true(large > 0); /* the case does reach the end */
+    scene_clear(&c);
+}
+
+/* A unit with several rows may move a part of what it may move in each of several numbers. Each number is rounded down by itself,
+ * so that all together move by more than their quotients: what is released still moves by no more than the steps, whatever the
+ * remainders are. Sums are set by hand, far beyond the bounds, where squares are steepest. */
+static void roundings_of_many_numbers_have_room(void **state)
+{
+    (void)state;
+    scene c;
+    tmi_int128 worst = 0;
+    scene_make_with(&c, "epsilon: 4, id: u, rows_per_unit: 3", "  - {count: units, by: h}\n", 4);
+    set_tables(&c, 1, 0);
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        const size_t entries = m->cells * m->levels, numbers = m->numbers;
+        tmi_int128 before[64], sum;
+        const size_t parts = 6; /* three rows leave their cells, and enter three others */
+        if (!is_squares(&c, i) || m->levels > 1 || numbers < parts) continue;
+        assert_true(numbers <= 64);
+        for (int trial = 0; trial < 50; trial++) {
+            count_rows(&c);
+            for (size_t k = 0; k < entries; k++) set_side(&c, i, 0, 0, k, ((tmi_int128)1 << 45) + (tmi_int128)next(&c));
+            assert_int_equal(tmi_add_squares(c.noisy, c.none, &c.asking, &c.s, NULL), TAMIS_OK);
+            for (size_t k = 0; k < numbers; k++) before[k] = c.noisy[i][k];
+            for (size_t k = 0; k < parts; k++) {
+                const tmi_int128 now = tmi_asking_difference(&c.asking, &c.s, i, 0, k / m->levels, k % m->levels);
+                set_side(&c, i, 0, 0, k, now + m->moved / (int64_t)parts);
+                set_side(&c, i, 0, 1, k, 0);
+            }
+            assert_int_equal(tmi_add_squares(c.noisy, c.none, &c.asking, &c.s, NULL), TAMIS_OK);
+            sum = 0;
+            for (size_t k = 0; k < numbers; k++)
+                sum += c.noisy[i][k] > before[k] ? c.noisy[i][k] - before[k] : before[k] - c.noisy[i][k];
+            worst = sum > worst ? sum : worst;
+        }
+    }
+    if (worst > TMI_PAIRED_STEPS || worst < TMI_PAIRED_STEPS - 64)
+        fail_msg("%lld of %lld", (long long)worst, (long long)TMI_PAIRED_STEPS);
+    scene_clear(&c);
+}
+
+/* The inequality behind it, exactly, for the terms of many tables: 2 B C moved / g, and a step for each number that a unit is in,
+ * before and after, are at most the steps. */
+static void divisors_leave_room_for_rounding(void **state)
+{
+    (void)state;
+    static const char *const units[] = {"epsilon: 8", "epsilon: 4, id: u, rows_per_unit: 3",
+                                        "epsilon: 4, id: u, rows_per_unit: 40"};
+    for (size_t t = 0; t < 12; t++) {
+        scene c;
+        tmi_inference reading;
+        size_t looked = 0;
+        scene_make(&c, units[t % 3], t + 20);
+        set_tables(&c, t % 2 ? 1 : 50, t > 5 ? UINT64_C(1) << 40 : 0);
+        assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+        for (size_t i = 0; i < c.s.measurement_count; i++) {
+            const tmi_measurement *m = &c.s.measurements[i];
+            tmi_statistic_sums z;
+            if (!is_squares(&c, i)) continue;
+            assert_int_equal(tmi_statistic_sums_make(&z, &reading, m->shape.statistic, NULL), TAMIS_OK);
+            for (size_t g = 0; g < m->numbers; g++) {
+                tmi_pair_term term;
+                assert_int_equal(tmi_pair_term_make(&term, &reading, m, &z.groups[g], g, NULL), TAMIS_OK);
+                const int64_t rows = c.plan->privacy.rows_per_unit > 1 ? c.plan->privacy.rows_per_unit : 1;
+                const tmi_int128 slope = 2 * (tmi_int128)term.bound * term.largest, room = TMI_PAIRED_STEPS - 2 * rows;
+                /* slope * moved <= room * divisor, in two parts that fit */
+                const tmi_int128 whole = slope / room, rest = slope % room;
+                assert_true(whole * m->moved <= term.divisor);
+                assert_true(rest * m->moved <= room * (term.divisor - whole * m->moved));
+                for (size_t k = 0; k < m->cells * m->levels; k++) assert_true(abs(term.coefficients[k]) <= term.largest);
+                tmi_pair_term_clear(&term);
+                looked++;
+            }
+            tmi_statistic_sums_clear(&z);
+        }
+        assert_true(looked > 0);
+        tmi_inference_clear(&reading);
+        scene_clear(&c);
+    }
+}
+
 /* At their true values and without noise, squares say what the differences of clusters say, up to what lies beyond the bounds. */
 static void squares_say_the_variance(void **state)
 {
@@ -213,7 +341,7 @@ static void squares_say_the_variance(void **state)
     static const double y[] = {-2, 0.5, 3, 0}; /* of the levels: lowest, middle, highest, missing */
     scene c;
     double sum = 0;
-    scene_make(&c, "epsilon: 4", 9);
+    scene_make(&c, "epsilon: 8", 9);
     set_tables(&c, 1, 0);
     set_squares(&c);
     tmi_inference reading;
@@ -242,6 +370,46 @@ static void squares_say_the_variance(void **state)
     scene_clear(&c);
 }
 
+/* Of a mean the differences are those of x - r, r the mean of the noisy tables: here the weighted mean of the rows. */
+static void squares_of_a_mean_are_about_its_residuals(void **state)
+{
+    (void)state;
+    static const double x[] = {10, 20, 30, 0}, there[] = {1, 1, 1, 0}; /* of the levels: lowest, middle, highest, missing */
+    scene c;
+    double sum = 0, top = 0, bottom = 0;
+    scene_make(&c, "epsilon: 8", 12);
+    set_tables(&c, 1, 0);
+    set_squares(&c);
+    for (size_t k = 0; k < c.count; k++) {
+        const array_row *r = &c.rows[k];
+        if (!r->g || r->g[0] != 'a' || isnan(r->x)) continue;
+        top += fmin(r->w, 50) * fmin(fmax(r->x, 10), 30);
+        bottom += fmin(r->w, 50);
+    }
+    tmi_inference reading;
+    tmi_statistic_sums z;
+    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&z, &reading, 1, NULL), TAMIS_OK); /* the means of x, the first of them */
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        if (m->shape.family != TMI_PAIRED || m->shape.statistic != 1) continue;
+        const double unit = tmi_measurement_unit(m, &c.s.workload, 0);
+        assert_int_equal(m->levels, 4);
+        for (size_t pair = 0; pair < m->groups; pair++) {
+            double d = 0;
+            for (size_t l = 0; l < m->levels; l++)
+                d += (x[l] - top / bottom * there[l]) * (double)tmi_asking_difference(&c.asking, &c.s, i, pair, 0, l) * unit;
+            sum += d * d;
+        }
+    }
+    assert_true(sum > 0);
+    const double ratio = z.groups[0].pair_variance / reading.clamping / sum;
+    if (!(ratio > 0.97 && ratio < 1.03)) fail_msg("%.6g of the squares", ratio);
+    tmi_statistic_sums_clear(&z);
+    tmi_inference_clear(&reading);
+    scene_clear(&c);
+}
+
 static void hubers_square(void **state)
 {
     (void)state;
@@ -254,6 +422,11 @@ static void hubers_square(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
-                                       cmocka_unit_test(squares_say_the_variance), cmocka_unit_test(hubers_square)};
+                                       cmocka_unit_test(squares_stay_in_their_range),
+                                       cmocka_unit_test(roundings_of_many_numbers_have_room),
+                                       cmocka_unit_test(divisors_leave_room_for_rounding),
+                                       cmocka_unit_test(squares_say_the_variance),
+                                       cmocka_unit_test(squares_of_a_mean_are_about_its_residuals),
+                                       cmocka_unit_test(hubers_square)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

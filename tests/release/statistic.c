@@ -94,7 +94,8 @@ static void a_failed_call_is_taken_over(void **state)
     (void)state;
     bits_from_bytes("", 0);
     assert_int_equal(answer(&json, &asked, &err), TAMIS_SYSTEM);
-    assert_non_null(strstr(err.message, "the charge stands"));
+    assert_non_null(strstr(err.message, "; epsilon 1 was charged (entry 2 of "));
+    assert_non_null(strstr(err.message, "Ask for the same quantile again: it takes over this charge and pays nothing"));
     bits_from_seed(1);
     assert_int_equal(answer(&json, &asked, &err), TAMIS_OK);
     assert_non_null(strstr(json, "\"claim\""));
@@ -116,6 +117,26 @@ static void a_repeated_call_reads_nothing(void **state)
     assert_non_null(strstr(second, "\"repeated\": true"));
     tamis_free(first);
     tamis_free(second);
+}
+
+/* By its other name its ledger would not be found. */
+static void a_file_of_two_names_is_refused(void **state)
+{
+    const tamis_number *const at[] = {numbers[3]};
+    char first[300], second[300];
+    char *json;
+    tamis_error err = {0};
+    (void)state;
+    snprintf(first, sizeof first, "%s", write_rows("one.csv", "x\n1\n2\n3\n"));
+    snprintf(second, sizeof second, "%s", in_folder("two.csv"));
+    assert_int_equal(link(first, second), 0);
+    const tamis_file_quantile asked = asked_of(first, at), other = asked_of(second, at);
+    assert_int_equal(answer(&json, &asked, &err), TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "hard link"));
+    assert_int_equal(answer(&json, &other, &err), TAMIS_REFUSED);
+    assert_int_equal(unlink(second), 0);
+    assert_int_equal(answer(&json, &asked, &err), TAMIS_OK);
+    tamis_free(json);
 }
 
 static void wrong_calls_are_named(void **state)
@@ -161,7 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_refused_call_reads_nothing),  cmocka_unit_test(a_failed_call_is_taken_over),
         cmocka_unit_test(a_repeated_call_reads_nothing), cmocka_unit_test(wrong_calls_are_named),
-        cmocka_unit_test(allocations_may_fail),
+        cmocka_unit_test(allocations_may_fail),          cmocka_unit_test(a_file_of_two_names_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

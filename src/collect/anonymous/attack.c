@@ -18,9 +18,15 @@ typedef struct attack {
     double mean, deviation;
 } attack;
 
-/* What all others answer at these positions. Zeros everywhere is an answer with at most any number of ones; ones only if any
- * vector is. */
+/* What all others answer at these positions: as the person does in one case or the other, which is always possible; zeros, if
+ * their ones can be elsewhere or need not be; ones only if any vector is an answer. */
 typedef enum others { LIKE_Y, LIKE_X, ZEROS, ONES } others;
+
+static others last_of(const tamis_reports *r)
+{
+    if (r->exactly && r->positions - tamis_reports_differing(r) < r->ones) return LIKE_X;
+    return r->ones == 0 ? ONES : ZEROS;
+}
 
 static attack prepare(const tmi_one_bit *bit, tmi_changes changes, others like)
 {
@@ -111,14 +117,13 @@ done:
     return status;
 }
 
-static tamis_status both(double *found, const tamis_reports *r, const goal *g, tamis_error *err)
+static tamis_status each(double *found, const tamis_reports *r, tmi_changes changes, others last, const goal *g, tamis_error *err)
 {
     tmi_one_bit bit;
     tamis_status status = tmi_one_bit_init(&bit, r->reports, r->lie_one, tmi_lie_zero(r), err);
     *found = 0;
-    others last = r->ones == 0 ? ONES : ZEROS;
     for (others like = LIKE_Y; status == TAMIS_OK && like <= last; like++) {
-        attack a = prepare(&bit, tmi_reports_changes(r), like);
+        attack a = prepare(&bit, changes, like);
         status = best(found, &a, g, err);
     }
     tmi_one_bit_clear(&bit);
@@ -129,10 +134,17 @@ tamis_status tmi_attack_delta(double *delta, const tamis_reports *r, const tamis
 {
     double e = exp(tmi_number_up(eps)) * (1 + WIDTH);
     *delta = 0;
-    return isinf(e) ? TAMIS_OK : both(delta, r, &(goal){.exp_eps = e}, err);
+    return isinf(e) ? TAMIS_OK : each(delta, r, tmi_reports_changes(r), last_of(r), &(goal){.exp_eps = e}, err);
 }
 
 tamis_status tmi_attack_epsilon(double *eps, const tamis_reports *r, const tamis_number *delta, tamis_error *err)
 {
-    return both(eps, r, &(goal){.delta = tmi_number_up(delta)}, err);
+    return each(eps, r, tmi_reports_changes(r), last_of(r), &(goal){.delta = tmi_number_up(delta)}, err);
+}
+
+tamis_status tmi_attack_two(double *eps, const tamis_reports *r, tmi_changes changes, const tamis_number *delta, tamis_error *err)
+{
+    *eps = 0;
+    if (changes.down + changes.up == 0) return TAMIS_OK;
+    return each(eps, r, changes, LIKE_X, &(goal){.delta = tmi_number_up(delta)}, err);
 }

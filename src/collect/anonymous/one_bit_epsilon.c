@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "collect/anonymous/one_bit.h"
+#include "num/exact.h"
 
 #define PAIR_WIDTH 1e-12
 
@@ -95,6 +96,32 @@ static tamis_status try_cover(cover *answer, search *s, int order, double eps, t
     return TAMIS_OK;
 }
 
+#define EXACT 40 /* others up to whom eps = 0 is decided in exact numbers: their laws have some 10^4 masses */
+
+/* Whether delta is met at eps = 0, the only eps at which the largest delta is rational and may be the delta that was asked for:
+ * (1 - lie_one - lie_zero) times the largest mass of the others' counts. */
+static tamis_status nothing_needed(bool *yes, const tmi_one_bit *bit, const tamis_number *delta, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *yes = bit->others <= EXACT;
+    for (int64_t ones = bit->low; ones <= bit->high && *yes && status == TAMIS_OK; ones++) {
+        tmi_exact e = TMI_EXACT(err);
+        tmi_term mass[EXACT + 1] = {tmi_int(&e, 1)}, zero = tmi_int(&e, 0), largest = zero;
+        for (int64_t i = 1; i <= bit->others; i++) mass[i] = zero;
+        for (int64_t i = 0; i < bit->others; i++)
+            for (int64_t k = i + 1; k >= 0; k--) {
+                mass[k] = tmi_mul(&e, mass[k], i < ones ? bit->lie_one : bit->tell_zero);
+                if (k > 0) mass[k] = tmi_add(&e, mass[k], tmi_mul(&e, mass[k - 1], i < ones ? bit->tell_one : bit->lie_zero));
+            }
+        for (int64_t k = 0; k <= bit->others && e.status == TAMIS_OK; k++) largest = tmi_larger(largest, mass[k]);
+        tmi_term most = tmi_mul(&e, tmi_sub(&e, bit->tell_one, bit->lie_zero), largest);
+        status = e.status;
+        *yes = status == TAMIS_OK && tmi_number_compare(most, delta) <= 0;
+        tmi_exact_clear(&e);
+    }
+    return status;
+}
+
 static tamis_status find(tamis_bound *eps, search *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
@@ -128,11 +155,16 @@ tamis_status tmi_one_bit_epsilon(tamis_bound *eps, const tmi_one_bit *bit, const
     *eps = (tamis_bound){0, INFINITY};
     tamis_bound local = tmi_one_bit_local(bit, 0), other = tmi_one_bit_local(bit, bit->orders - 1);
     search s = {.bit = bit, .effort = effort, .most = fmax(local.upper, other.upper)};
+    bool met = false;
     if (tmi_number_sign(delta) == 0) {
         *eps = (tamis_bound){fmax(local.lower, other.lower), s.most};
         return TAMIS_OK;
     }
     s.delta_down = tmi_number_down(delta);
     s.delta_up = tmi_number_up(delta);
-    return find(eps, &s, err);
+    tamis_status status = nothing_needed(&met, bit, delta, err);
+    if (status != TAMIS_OK) return status;
+    if (!met) return find(eps, &s, err);
+    *eps = (tamis_bound){0, 0};
+    return TAMIS_OK;
 }

@@ -67,7 +67,7 @@ static tamis_status bits(tmi_randomizer *r, const tamis_reports *reports, tamis_
     size_t all = (size_t)1 << length, inputs = 0, answers[TMI_RANDOMIZER_MOST];
     int most = reports->ones == 0 ? length : (int)reports->ones;
     for (size_t x = 0; x < all; x++)
-        if (ones_in(x) <= most) answers[inputs++] = x;
+        if (reports->exactly ? ones_in(x) == most : ones_in(x) <= most) answers[inputs++] = x;
     tamis_status status = make_room(r, inputs, all, inputs * inputs, err);
     if (status != TAMIS_OK) return status;
     const tamis_number *lies[2] = {tmi_lie_zero(reports), reports->lie_one};

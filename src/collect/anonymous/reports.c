@@ -31,7 +31,7 @@ static tamis_status check_categories(const tamis_reports *r, tamis_error *err)
     if (r->lie_zero) return tmi_fail(err, TAMIS_INVALID, "lie probability: categories have only one, none for zeros");
     if (r->positions < 2 || r->positions > TAMIS_MAX_CATEGORIES)
         return tmi_fail(err, TAMIS_INVALID, "categories: must be between 2 and %d", TAMIS_MAX_CATEGORIES);
-    if (r->ones != 0) return tmi_fail(err, TAMIS_INVALID, "ones: does not apply to categories");
+    if (r->ones != 0 || r->exactly) return tmi_fail(err, TAMIS_INVALID, "ones: does not apply to categories");
     if (tmi_number_sign(r->lie_one) <= 0) return tmi_fail(err, TAMIS_INVALID, "lie probability: must be positive");
     TMI_TRY(tmi_number_ratio(&one, 1, 1, err));
     TMI_TRY(tmi_number_ratio(&k, r->positions - 1, 1, err));
@@ -55,6 +55,8 @@ static tamis_status check_sizes(const tamis_reports *r, tamis_error *err)
         return tmi_fail(err, TAMIS_INVALID, "bits: must be between 1 and %d", TAMIS_MAX_POSITIONS);
     if (r->ones < 0 || r->ones > r->positions)
         return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the number of bits");
+    if (r->exactly && (r->ones < 1 || r->ones == r->positions))
+        return tmi_fail(err, TAMIS_INVALID, "ones: exactly so many must be at least 1 and fewer than the bits");
     return TAMIS_OK;
 }
 
@@ -75,16 +77,19 @@ tamis_status tmi_check_reports(const tamis_reports *r, tamis_error *err)
 int64_t tamis_reports_differing(const tamis_reports *r)
 {
     if (!r || r->form == TAMIS_REPORT_CATEGORIES || check_sizes(r, NULL) != TAMIS_OK) return 0;
+    if (r->exactly) return 2 * (2 * r->ones > r->positions ? r->positions - r->ones : r->ones);
     return r->ones == 0 || 2 * r->ones > r->positions ? r->positions : 2 * r->ones;
 }
 
 /* A one against a zero reveals up to log((1-u)/v), a zero against a one log((1-v)/u). The first is the larger one if and only if
- * u (1-u) >= v (1-v), that is u >= v, because u + v < 1: as many positions as possible change that way. */
+ * u (1-u) >= v (1-v), that is u >= v, because u + v < 1: as many positions as possible change that way. With exactly as many ones
+ * in both answers, as many change one way as the other. */
 tmi_changes tmi_reports_changes(const tamis_reports *r)
 {
     int64_t most = r->ones == 0 ? r->positions : r->ones, rest = r->positions - most;
     int64_t other = r->ones == 0 ? 0 : most < rest ? most : rest;
     bool ones_reveal_more = tmi_number_compare(r->lie_one, tmi_lie_zero(r)) >= 0;
+    if (r->exactly) return (tmi_changes){other, other};
     return ones_reveal_more ? (tmi_changes){most, other} : (tmi_changes){other, most};
 }
 

@@ -34,7 +34,10 @@ typedef tamis_status tmi_delta_at(double *delta, const void *self, const tamis_n
 tamis_status tmi_solve_epsilon(tamis_bound *eps, tmi_delta_at *delta_at, const void *self, const tamis_number *goal, double most,
                                double width, tamis_error *err);
 
-/* What two collections of several positions certainly reveal: delta at eps, from below, and eps at delta. */
+/* What two collections of several positions certainly reveal: delta at eps, from below, and eps at delta. The second for answers
+ * of which only two are known, by how they differ. */
+tamis_status tmi_attack_two(double *eps, const tamis_reports *reports, tmi_changes changes, const tamis_number *delta,
+                            tamis_error *err);
 tamis_status tmi_attack_delta(double *delta, const tamis_reports *reports, const tamis_number *eps, tamis_error *err);
 tamis_status tmi_attack_epsilon(double *eps, const tamis_reports *reports, const tamis_number *delta, tamis_error *err);
 

@@ -5,13 +5,10 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/sign.h"
 #include "base/table.h"
 #include "collect/tally/certificate.h"
 #include "num/number.h"
-#include "release/certificate.h"
-#include "release/checking.h"
-#include "release/files.h"
+#include "publish/signature.h"
 
 #define LONGEST ((size_t)1 << 28) /* bytes of a file */
 
@@ -27,7 +24,7 @@ typedef struct checked {
     tamis_number *confidence, *delta;
     tmi_tally_results results;
     char *files[TMI_TALLY_FILES], *again;
-    bool signature_right;
+    tmi_signed signature;
 } checked;
 
 /* *bytes is NULL if there is no such file. */
@@ -133,33 +130,16 @@ done:
     return status;
 }
 
-static tamis_status check_signature(checked *c, const char *path, tamis_error *err)
+static tamis_status check_signature(checked *c, const char *key, tamis_error *err)
 {
-    char *signature = NULL, hash[TMI_SHA256_TEXT], message[TMI_CERTIFICATE_MESSAGE], fingerprint[TAMIS_KEY_FINGERPRINT];
-    size_t length = 0;
-    tmi_key *key = NULL;
-    tamis_status status;
     const bool says = tmi_value_field(c->document, "signed_by", TMI_VALUE_TEXT) != NULL;
-    TMI_TRY(read_beside(&signature, &length, c->folder ? c->folder : "", TMI_SIGNATURE, err));
-    if (signature && !says) tmi_check_note(&c->check, TMI_SIGNATURE, "the certificate says that it is not signed");
-    if (!signature && says && (c->whole || path))
-        tmi_check_note(&c->check, TMI_SIGNATURE, "is missing, and the certificate says that it is signed");
-    if (!says && path) tmi_check_note(&c->check, "signed_by", "a key was given, and the certificate is not signed");
-    if (path) {
-        TMI_TRY(tmi_key_read_public(&key, path, err));
-        TMI_TRY(tmi_key_fingerprint(fingerprint, key, err));
-    }
-    if (path && says && signature) {
-        tmi_sha256_text(hash, c->bytes, c->length);
-        tmi_certificate_message(message, hash);
-        TMI_TRY(tmi_check_signature(&c->signature_right, (const unsigned char *)signature, length, key, message, err));
-        if (strcmp(fingerprint, tmi_value_field_text(c->document, "signed_by")) != 0) c->signature_right = false;
-        if (!c->signature_right) tmi_check_note(&c->check, TMI_SIGNATURE, "is not the signature of this certificate by this key");
-    }
-    status = c->check.status;
-done:
+    char *signature = NULL, hash[TMI_SHA256_TEXT];
+    tmi_sha256_text(hash, c->bytes, c->length);
+    tmi_signing s = {.hash = hash, .signed_by = says ? tmi_value_field_text(c->document, "signed_by") : NULL, .whole = c->whole};
+    tamis_status status = read_beside(&signature, &s.length, c->folder ? c->folder : "", TMI_SIGNATURE, err);
+    s.signature = signature;
+    if (status == TAMIS_OK) status = tmi_check_signed(&c->signature, &s, key, &c->check, err);
     tmi_free(signature);
-    tmi_key_free(key);
     return status;
 }
 
@@ -173,9 +153,9 @@ static void put_json(tmi_text *text, const checked *c)
     tmi_json_key(&out, "problems");
     tmi_faults_put(&out, &c->faults);
     tmi_json_key(&out, "signature");
-    tmi_json_put_string(&out, c->signature_right                                          ? "right"
-                              : tmi_value_field(c->document, "signed_by", TMI_VALUE_TEXT) ? "not checked"
-                                                                                          : "none");
+    tmi_json_put_string(&out, c->signature == TMI_SIGNATURE_RIGHT ? "right"
+                              : c->signature == TMI_UNSIGNED      ? "none"
+                                                                  : "not checked");
     tmi_json_close(&out, '}');
     tmi_text_put(text, "\n");
 }
@@ -192,7 +172,7 @@ static void put_words(tmi_text *text, const checked *c)
     tmi_lines lines = {0};
     tmi_tally_words(&lines, &c->results);
     tmi_lines_wrap(text, "", "", &lines);
-    if (c->signature_right) tmi_text_put(text, "The signature is right.\n");
+    if (c->signature == TMI_SIGNATURE_RIGHT) tmi_text_put(text, "The signature is right.\n");
 }
 
 static tamis_status verify(int *ok, char **text, const char *path, const char *key, bool json, tamis_error *err)

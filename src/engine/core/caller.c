@@ -142,12 +142,12 @@ static void put_key(tmi_json_out *out, const unsigned char *bytes)
     tmi_wipe(key, sizeof key);
 }
 
-static void put_scatter(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
+static void put_scatter(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column, bool keyless)
 {
     put_place(out, "of", layout, column->of);
     put_place(out, "stratum", layout, column->stratum);
     put_integer(out, "codes", (int64_t)column->value_count);
-    put_key(out, column->key);
+    put_key(out, keyless ? NULL : column->key);
 }
 
 static void put_instead(tmi_json_out *out, const tmi_column *column)
@@ -176,7 +176,7 @@ static void put_product(tmi_json_out *out, const tmi_layout *layout, const tmi_c
     put_instead(out, column);
 }
 
-static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column)
+static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_column *column, bool keyless)
 {
     static const char *const kinds[] = {"number", "category", "label",   "cuts",    "indicator", "lookup",
                                         "groups", "scatter",  "classes", "product", "difference"};
@@ -199,7 +199,7 @@ static void put_column(tmi_json_out *out, const tmi_layout *layout, const tmi_co
     }
     if (column->kind == TMI_INDICATOR) put_conditions(out, layout, column);
     if (column->kind == TMI_GROUPS) put_groups(out, layout, column);
-    if (column->kind == TMI_SCATTER) put_scatter(out, layout, column);
+    if (column->kind == TMI_SCATTER) put_scatter(out, layout, column, keyless);
     if (column->kind == TMI_CLASSES) put_classes(out, layout, column);
     if (column->kind == TMI_PRODUCT) put_product(out, layout, column);
     if (column->kind == TMI_DIFFERENCE) {
@@ -236,6 +236,7 @@ static void put_measure(tmi_json_out *out, const tmi_layout *layout, const tmi_m
 /* A question while it is written, and its answer. */
 typedef struct conversation {
     tmi_layout layout;
+    bool keyless; /* before the charge no key is shown */
     tmi_json_out out;
     tmi_text text;
     tmi_value *reply;
@@ -260,11 +261,11 @@ static void begin(conversation *c, const char *what)
     tmi_json_put_string(out, what);
     tmi_json_key(out, "columns");
     tmi_json_open(out, '[');
-    for (size_t i = 0; i < c->layout.column_count; i++) put_column(out, &c->layout, c->layout.columns[i]);
+    for (size_t i = 0; i < c->layout.column_count; i++) put_column(out, &c->layout, c->layout.columns[i], c->keyless);
     tmi_json_close(out, ']');
 }
 
-static void put_tables(tmi_json_out *out, const tmi_layout *layout)
+static void put_tables(tmi_json_out *out, const tmi_layout *layout, bool keyless)
 {
     const tmi_request *request = layout->request;
     tmi_json_key(out, "tables");
@@ -285,7 +286,7 @@ static void put_tables(tmi_json_out *out, const tmi_layout *layout)
     tmi_json_close(out, ']');
     put_place(out, "unit", layout, request->unit);
     put_integer(out, "rows_per_unit", request->unit ? request->rows_per_unit : 0);
-    put_key(out, request->unit ? request->key : NULL);
+    put_key(out, request->unit && !keyless ? request->key : NULL);
 }
 
 /* Ends the question and asks it. Its answer, `reply`, is an object. An error message never repeats the caller's own words,
@@ -314,7 +315,7 @@ done:
 
 static tamis_status wrong(tamis_error *err, const char *key)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no %s, or a wrong one", key);
+    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no `%s`, or not in the form of <tamis/engine.h>", key);
 }
 
 /* An integer as a JSON integer or as decimal text, at most 2^92 in size. */
@@ -398,6 +399,48 @@ done:
     return status;
 }
 
+/* What a caller's engine may say about a request that it cannot answer. Its own words might contain data. */
+static const struct {
+    const char *word, *meaning;
+} reasons[] = {{"column", "it does not have the column, or cannot read it"},
+               {"kind", "it does not know this kind of column"},
+               {"measure", "it cannot compute a sum that is needed"},
+               {"unit", "it cannot bound the rows of a unit"},
+               {"size", "the request is too large for it"}};
+
+static tamis_status tell_refusal(const conversation *c, tamis_error *err)
+{
+    const char *word = tmi_value_field_text(c->reply, "reason"), *meaning = "it cannot answer the request";
+    const tmi_value *place = tmi_value_field(c->reply, "column", TMI_VALUE_INTEGER);
+    const int64_t column = place ? tmi_value_integer(place) : -1;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (strcmp(word, reasons[i].word) == 0) meaning = reasons[i].meaning;
+    if (column >= 0 && (uint64_t)column < c->layout.column_count)
+        return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses column %s: %s", c->layout.columns[column]->name,
+                        meaning);
+    return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses the request: %s", meaning);
+}
+
+/* Everything that will be asked for after the charge, but for the keys. */
+static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
+{
+    conversation c = {.keyless = true};
+    tamis_status status;
+    (void)watch;
+    TMI_TRY(tmi_layout_init(&c.layout, request, err));
+    begin(&c, "check");
+    put_tables(&c.out, &c.layout, true);
+    TMI_TRY(ask(&c, engine->state, err));
+    const tmi_value *ok = tmi_value_field(c.reply, "ok", TMI_VALUE_BOOLEAN);
+    if (!ok)
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID,
+                         "the caller's engine does not answer the question \"check\", which it is asked before a charge"));
+    if (!tmi_value_is_true(ok)) TMI_TRY(tell_refusal(&c, err));
+done:
+    end(&c);
+    return status;
+}
+
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
                               const tamis_watch *watch, tamis_error *err)
 {
@@ -407,7 +450,7 @@ static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, co
     tmi_answers_clear(answers, request);
     TMI_TRY(tmi_layout_init(&c.layout, request, err));
     begin(&c, "sums");
-    put_tables(&c.out, &c.layout);
+    put_tables(&c.out, &c.layout, false);
     TMI_TRY(ask(&c, engine->state, err));
     TMI_TRY(read_sums(answers, c.reply, request, err));
 done:
@@ -437,6 +480,7 @@ tamis_status tmi_engine_asking(tmi_engine **engine, tamis_answer *answer, void *
     *a = (asking){.engine = {.name = "caller",
                              .state = a,
                              .describe = describe,
+                             .check = check,
                              .aggregate = aggregate,
                              .rows = read_rows,
                              .free = free_engine},

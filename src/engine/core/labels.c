@@ -78,6 +78,14 @@ int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text
     return text.length == 0 ? TMI_NO_LABEL : (int64_t)*find(labels, stratum, text) - 1;
 }
 
+/* A free slot for a label that is not there. */
+static size_t *free_slot(const tmi_labels *labels, int32_t stratum, tmi_cell text)
+{
+    size_t i = hash_of(stratum, text) & (labels->slot_count - 1);
+    while (labels->slots[i] != 0) i = (i + 1) & (labels->slot_count - 1);
+    return &labels->slots[i];
+}
+
 static bool make_text_room(tmi_labels *labels, size_t more)
 {
     if (more <= labels->text_room - labels->text_length) return true;
@@ -99,7 +107,7 @@ static bool make_slots(tmi_labels *labels)
     labels->slot_count *= 2;
     for (size_t i = 0; i < labels->count; i++) {
         const label *l = &labels->list[i];
-        *find(labels, l->stratum, (tmi_cell){labels->texts + l->start, l->length}) = i + 1;
+        *free_slot(labels, l->stratum, (tmi_cell){labels->texts + l->start, l->length}) = i + 1;
     }
     tmi_free(old);
     return true;
@@ -123,7 +131,7 @@ tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum
     memcpy(labels->texts + labels->text_length, text.bytes, text.length);
     labels->text_length += text.length;
     *number = (int64_t)labels->count++;
-    *find(labels, stratum, text) = labels->count;
+    *free_slot(labels, stratum, text) = labels->count;
     return TAMIS_OK;
 }
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "base/watch.h"
-#include "engine/core/engine.h"
+#include "engine/core/machine.h"
 #include "engine/duckdb/functions.h"
 #include "engine/duckdb/inventory.h"
 #include "engine/duckdb/source.h"
@@ -14,8 +14,16 @@ typedef struct engine_state {
     tmi_engine engine;
     tmi_duckdb_source source;
     unsigned threads;
-    bool sharded_by_unit;
+    int64_t rows, units; /* as they were counted before the charge; 0: they were not */
 } engine_state;
+
+/* What choosing the rows of units takes is not DuckDB's. */
+static tamis_status open_source(tmi_duckdb_session *session, engine_state *state, const tmi_layout *layout, tamis_error *err)
+{
+    const uint64_t memory = state->engine.memory > 0 ? state->engine.memory : tmi_machine_memory();
+    state->source.memory = memory - (layout->request && layout->request->unit ? tmi_units_memory(memory) : 0);
+    return tmi_duckdb_source_open(session, &state->source, state->threads, err);
+}
 
 /* ---- before the charge ---- */
 
@@ -27,8 +35,7 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     tamis_status status;
     tmi_inventory_clear(inventory);
     TMI_TRY(tmi_duckdb_functions_init_inventory(&functions, inventory, err));
-    state->source.may_spill = inventory->unit || inventory->cluster;
-    TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
+    TMI_TRY(open_source(&session, state, &functions.layout, err));
     TMI_TRY(tmi_duckdb_source_distinct(&state->source, err));
     TMI_TRY(tmi_duckdb_functions_register(&functions, &session, err));
     tmi_text sql; /* not run: being able to write it is the answer */
@@ -38,6 +45,8 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, watch, err));
     TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->source, &functions, &session, watch, err));
+    state->rows = inventory->rows;
+    if (inventory->unit) state->units = inventory->units;
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     tmi_duckdb_close(&session);
@@ -55,74 +64,23 @@ static tamis_status after_charge(tamis_status status, tamis_error *err)
     return TAMIS_SYSTEM;
 }
 
-static void write_values(tmi_text *sql, const tmi_layout *layout, bool with_names)
+static void write_query(tmi_text *sql, const tmi_duckdb_functions *functions, const tmi_text *source)
 {
+    const tmi_layout *layout = &functions->layout;
     const char *comma = "";
+    tmi_text_put(sql, functions->points ? "SELECT tamis_points(" : "SELECT tamis_cells(");
+    if (layout->request->unit) {
+        tmi_text_format(sql, "c%zu", tmi_layout_index(layout, layout->request->unit));
+        comma = ", ";
+    }
     for (size_t c = 0; c < layout->column_count; c++) {
         if (!tmi_is_given(layout->columns[c])) continue;
         tmi_text_put(sql, comma);
         comma = ", ";
         tmi_duckdb_write_call(sql, layout, c);
-        if (with_names) tmi_text_format(sql, " AS v%zu", c);
-    }
-}
-
-/* The place of a row among those of its unit; a unit with no more rows than may count needs none. Here a missing point is the
- * smallest integer, and a missing code one more than the largest. concat() takes any number of arguments; a chain of || would
- * be as deep as it is long, and DuckDB allows a depth of 1000. */
-static void write_place(tmi_text *sql, const tmi_layout *layout)
-{
-    const tmi_request *request = layout->request;
-    char key[2 * TMI_KEY_BYTES + 1];
-    tmi_hex(key, request->key, TMI_KEY_BYTES);
-    tmi_text_format(sql, "CASE WHEN n > %lld THEN sha256(concat('%s', sha256(u)", (long long)request->rows_per_unit, key);
-    tmi_wipe(key, sizeof key);
-    for (size_t c = 0; c < layout->column_count; c++) {
-        const tmi_column *column = layout->columns[c];
-        if (!tmi_is_given(column)) continue;
-        const long long missing = tmi_has_points(column) ? -INT64_MAX : (long long)column->value_count;
-        tmi_text_format(sql, ", ',', CASE WHEN v%zu %s %lld THEN '' ELSE v%zu::VARCHAR END", c,
-                        tmi_has_points(column) ? "<" : "=", missing, c);
-    }
-    tmi_text_put(sql, ", ',', copy)) END");
-}
-
-/* The rows of a unit that count; see tmi_request. */
-static void write_kept_rows(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
-{
-    tmi_text_put(sql, "SELECT * FROM (SELECT *, count(*) OVER (PARTITION BY u) AS n, row_number() OVER (PARTITION BY u");
-    for (size_t c = 0; c < layout->column_count; c++)
-        if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, ", v%zu", c);
-    tmi_text_put(sql, ") AS copy FROM (SELECT ");
-    tmi_duckdb_write_label(sql, tmi_layout_index(layout, layout->request->unit));
-    tmi_text_put(sql, " AS u, ");
-    write_values(sql, layout, true);
-    tmi_text_put(sql, " FROM (");
-    tmi_text_put(sql, source->bytes);
-    tmi_text_put(sql, ")) WHERE u <> '') QUALIFY row_number() OVER (PARTITION BY u ORDER BY ");
-    write_place(sql, layout);
-    tmi_text_format(sql, ") <= %lld", (long long)layout->request->rows_per_unit);
-}
-
-static void write_query(tmi_text *sql, const tmi_duckdb_functions *functions, const tmi_text *source)
-{
-    const tmi_layout *layout = &functions->layout;
-    tmi_text_put(sql, functions->points ? "SELECT tamis_points(" : "SELECT tamis_cells(");
-    if (!layout->request->unit) {
-        write_values(sql, layout, false);
-        tmi_text_put(sql, ") FROM (");
-        tmi_text_put(sql, source->bytes);
-        tmi_text_put(sql, ")");
-        return;
-    }
-    const char *comma = "";
-    for (size_t c = 0; c < layout->column_count; c++) {
-        if (!tmi_is_given(layout->columns[c])) continue;
-        tmi_text_format(sql, "%sv%zu", comma, c);
-        comma = ", ";
     }
     tmi_text_put(sql, ") FROM (");
-    write_kept_rows(sql, layout, source);
+    tmi_text_put(sql, source->bytes);
     tmi_text_put(sql, ")");
 }
 
@@ -171,44 +129,185 @@ static int tell(void *context, double share, int64_t rows)
     return tmi_stopped(w->whole, share, rows);
 }
 
-static tamis_status read_files(const taking *to, const engine_state *state, tmi_duckdb_functions *functions,
-                               tmi_duckdb_session *session, const files_watch *watch, tamis_error *err)
+/* What is read: the files of the source, or rows that are made up to try everything before the charge. */
+typedef struct reading {
+    engine_state *state;
+    tmi_duckdb_functions *functions;
+    tmi_duckdb_session *session;
+    bool made_up;
+    const tamis_watch *watch;
+} reading;
+
+/* Enough rows for several threads. All have one unit, which has too many of them. */
+#define MADE_UP_ROWS 8192
+
+static void write_made_up(tmi_text *sql, const tmi_layout *layout)
+{
+    tmi_text_put(sql, "SELECT ");
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (!tmi_is_read(column)) continue;
+        tmi_text_format(sql, "%s AS c%zu, ",
+                        column->kind == TMI_NUMBER     ? "CAST(i AS DOUBLE)"
+                        : column->kind == TMI_CATEGORY ? "CAST(0 AS INTEGER)"
+                                                       : "'unit'",
+                        c);
+    }
+    tmi_text_format(sql, "1 AS one FROM range(%d) made_up(i)", MADE_UP_ROWS);
+}
+
+static tamis_status write_rows(tmi_text *sql, const reading *r, size_t first, size_t count, tamis_error *err)
+{
+    if (!r->made_up) return tmi_duckdb_write_source(sql, &r->state->source, first, count, r->session, r->functions, err);
+    write_made_up(sql, &r->functions->layout);
+    return sql->failed ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
+static size_t files_of(const reading *r) { return r->made_up ? 1 : r->state->source.file_count; }
+
+/* Files of one query, from the first one on. */
+static size_t files_from(const reading *r, size_t first)
+{
+    const size_t left = files_of(r) - first;
+    return left < TMI_DUCKDB_FILES ? left : TMI_DUCKDB_FILES;
+}
+
+/* The query that sees the labels of units and clusters before the rows. */
+static void write_labels_query(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
+{
+    tmi_text_put(sql, "SELECT 1");
+    if (layout->request->unit) tmi_text_format(sql, ", tamis_units(c%zu)", tmi_layout_index(layout, layout->request->unit));
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (column->kind != TMI_GROUPS) continue;
+        tmi_text_format(sql, ", tamis_labels_%zu(c%zu", c, tmi_layout_index(layout, column->of));
+        tmi_text_put(sql, column->stratum ? ", " : "");
+        if (column->stratum) tmi_duckdb_write_call(sql, layout, tmi_layout_index(layout, column->stratum));
+        tmi_text_put(sql, ")");
+    }
+    tmi_text_put(sql, " FROM (");
+    tmi_text_put(sql, source->bytes);
+    tmi_text_put(sql, ")");
+}
+
+/* Reads some of the files; to NULL: only their labels. */
+static tamis_status read_files(const taking *to, const reading *r, const files_watch *watch, tamis_error *err)
 {
     duckdb_result result = {0};
     tmi_text source, sql;
     tamis_status status;
     tmi_text_init(&source);
     tmi_text_init(&sql);
-    TMI_TRY(
-        after_charge(tmi_duckdb_write_source(&source, &state->source, watch->before, watch->now, session, functions, err), err));
-    write_query(&sql, functions, &source);
-    TMI_TRY(tmi_duckdb_run(&result, session, &sql, &(tamis_watch){tell, (void *)(uintptr_t)watch}, err));
-    TMI_TRY(take_result(to, functions, &result, session->api, err));
+    TMI_TRY(write_rows(&source, r, watch->before, watch->now, err));
+    if (to) write_query(&sql, r->functions, &source);
+    else write_labels_query(&sql, &r->functions->layout, &source);
+    TMI_TRY(tmi_duckdb_run(&result, r->session, &sql, &(tamis_watch){tell, (void *)(uintptr_t)watch}, err));
+    if (to) TMI_TRY(take_result(to, r->functions, &result, r->session->api, err));
 done:
-    session->api->destroy_result(&result);
-    tmi_duckdb_functions_forget(functions);
+    r->session->api->destroy_result(&result);
+    tmi_duckdb_functions_forget(r->functions);
     tmi_text_clear(&source);
     tmi_text_clear(&sql);
     return status;
 }
 
-/* Plans the query over the first files without running it. The queries over the others differ only in the file names. */
-static tamis_status plan(engine_state *state, tmi_duckdb_functions *functions, tamis_error *err)
+/* Sees the labels of units and clusters, if the request has any. *rounds: how often the rows must be read then. */
+static tamis_status see_labels(size_t *rounds, const reading *r, tamis_error *err)
+{
+    const tamis_watch inner = {tmi_duckdb_go_on, &(tmi_duckdb_watch){r->watch, 0}};
+    const tmi_duckdb_functions *functions = r->functions;
+    tamis_status status = TAMIS_OK;
+    bool some = functions->units;
+    *rounds = 1;
+    for (size_t c = 0; c < functions->layout.column_count; c++) some = some || functions->columns[c].clusters;
+    for (size_t f = 0; some && f < files_of(r); f += TMI_DUCKDB_FILES)
+        TMI_TRY(read_files(NULL, r, &(files_watch){&inner, f, files_from(r, f), files_of(r)}, err));
+    for (size_t c = 0; c < functions->layout.column_count; c++)
+        if (functions->columns[c].clusters) TMI_TRY(tmi_clusters_close(functions->columns[c].clusters, err));
+    if (functions->units) TMI_TRY(tmi_units_plan(rounds, functions->units, err));
+done:
+    return status;
+}
+
+/* Where the rows go that are only known to count at the end of a round. */
+typedef struct late_rows {
+    tmi_cells *cells;
+    tmi_tally *tally;
+} late_rows;
+
+static tamis_status add_late(void *context, const void *const *columns, size_t n, tamis_error *err)
+{
+    const late_rows *late = context;
+    return late->tally ? tmi_tally_add(late->tally, columns, n, err) : tmi_cells_add(late->cells, columns, n, err);
+}
+
+static tamis_status add_late_answers(const taking *to, const late_rows *late, const tmi_layout *layout, tamis_error *err)
+{
+    if (late->tally) return TAMIS_OK;
+    tmi_int128 *all = tmi_secret_alloc(layout->answer_count, sizeof *all), *at = all;
+    if (!all) return tmi_fail_memory(err);
+    tmi_cells_answers(all, late->cells);
+    for (size_t t = 0; t < layout->request->table_count; t++) {
+        const tmi_table *table = &layout->request->tables[t];
+        const size_t count = tmi_table_cells(table) * table->measure_count;
+        for (size_t i = 0; i < count; i++) to->answers[t][i] += *at++;
+    }
+    tmi_secret_free(all);
+    return TAMIS_OK;
+}
+
+static int64_t expected_units(const engine_state *state) { return state->units > 0 ? state->units : state->rows; }
+
+/* Reads the rows: once, or with a unit twice or more. */
+static tamis_status read_all(const taking *to, const reading *r, tamis_error *err)
+{
+    const tmi_layout *layout = &r->functions->layout;
+    const engine_state *state = r->state;
+    late_rows late = {.tally = to->tally};
+    size_t rounds = 1;
+    tamis_status status = TAMIS_OK;
+    if (layout->request->unit) {
+        const uint64_t memory = tmi_units_memory(state->engine.memory);
+        r->functions->units = tmi_units_new(layout, r->made_up ? 1 : expected_units(state), memory);
+        if (!to->tally) late.cells = tmi_cells_new(layout);
+        if (!r->functions->units || (!late.cells && !late.tally)) TMI_TRY(tmi_fail_memory(err));
+    }
+    TMI_TRY(see_labels(&rounds, r, err));
+    for (size_t round = 0; round < rounds; round++) {
+        for (size_t f = 0; f < files_of(r); f += TMI_DUCKDB_FILES)
+            TMI_TRY(read_files(to, r, &(files_watch){r->watch, f, files_from(r, f), files_of(r)}, err));
+        if (r->functions->units) TMI_TRY(tmi_units_end_round(r->functions->units, add_late, &late, err));
+    }
+    if (r->functions->units) TMI_TRY(add_late_answers(to, &late, layout, err));
+done:
+    tmi_cells_free(late.cells);
+    tmi_units_free(r->functions->units);
+    r->functions->units = NULL;
+    return status;
+}
+
+/* Plans the query over the first files, without running it; the queries over the others differ only in the file names. Then
+ * tries everything that the answer needs on rows that are made up. */
+static tamis_status try(const taking *to, engine_state *state, tmi_duckdb_functions *functions, const tamis_watch *watch,
+                        tamis_error *err)
 {
     tmi_duckdb_session session = {0};
+    const tmi_layout *layout = &functions->layout;
+    reading r = {.state = state, .functions = functions, .session = &session, .watch = watch};
     tmi_text source, sql;
-    const size_t files = state->source.file_count;
     tamis_status status;
     tmi_text_init(&source);
     tmi_text_init(&sql);
-    state->source.may_spill = false;
-    TMI_TRY(tmi_duckdb_source_open(&session, &state->source, state->threads, err));
+    if (layout->request->unit)
+        TMI_TRY(tmi_units_try(layout, expected_units(state), state->rows, tmi_units_memory(state->engine.memory), err));
+    TMI_TRY(open_source(&session, state, layout, err));
     TMI_TRY(tmi_duckdb_functions_register(functions, &session, err));
-    TMI_TRY(tmi_duckdb_write_source(&source, &state->source, 0, files < TMI_DUCKDB_FILES ? files : TMI_DUCKDB_FILES, &session,
-                                    functions, err));
+    TMI_TRY(write_rows(&source, &r, 0, files_from(&r, 0), err));
     if (source.failed) TMI_TRY(tmi_fail_memory(err));
     write_query(&sql, functions, &source);
     TMI_TRY(tmi_duckdb_plan(&session, &sql, err));
+    r.made_up = true;
+    TMI_TRY(read_all(to, &r, err));
 done:
     tmi_duckdb_close(&session);
     tmi_text_clear(&source);
@@ -216,13 +315,30 @@ done:
     return status;
 }
 
+/* The answers of rows that are made up: nobody reads them. */
+static tamis_status try_sums(engine_state *state, tmi_duckdb_functions *functions, const tamis_watch *watch, tamis_error *err)
+{
+    const tmi_layout *layout = &functions->layout;
+    const tmi_request *request = layout->request;
+    tmi_int128 *all = tmi_secret_alloc(layout->answer_count, sizeof *all), *at = all;
+    tmi_int128 **answers = tmi_alloc(request->table_count, sizeof *answers);
+    tamis_status status = all && answers ? TAMIS_OK : tmi_fail_memory(err);
+    for (size_t t = 0; status == TAMIS_OK && t < request->table_count; t++) {
+        answers[t] = at;
+        at += tmi_table_cells(&request->tables[t]) * request->tables[t].measure_count;
+    }
+    if (status == TAMIS_OK) status = try(&(taking){.answers = answers}, state, functions, watch, err);
+    tmi_secret_free(all);
+    tmi_free(answers);
+    return status;
+}
+
 static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
     tmi_duckdb_functions functions;
-    (void)watch;
     tamis_status status = tmi_duckdb_functions_init(&functions, request, err);
     if (status != TAMIS_OK) return status;
-    status = plan(engine->state, &functions, err);
+    status = try_sums(engine->state, &functions, watch, err);
     tmi_duckdb_functions_clear(&functions);
     return status;
 }
@@ -230,13 +346,16 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
 static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
                                  tamis_error *err)
 {
-    tmi_duckdb_functions functions;
+    tmi_duckdb_functions functions = {0};
     tmi_points_plan points;
-    tamis_status status = tmi_points_plan_make(&points, request, err);
-    (void)watch;
-    if (status == TAMIS_OK) status = tmi_duckdb_functions_init_points(&functions, &points, err);
-    if (status != TAMIS_OK) return status;
-    status = plan(engine->state, &functions, err);
+    tmi_tally *tally = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_points_plan_make(&points, request, err));
+    TMI_TRY(tmi_duckdb_functions_init_points(&functions, &points, err));
+    if (!(tally = tmi_tally_new(&points, &functions.layout))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(try(&(taking){.tally = tally}, engine->state, &functions, watch, err));
+done:
+    tmi_tally_free(tally);
     tmi_duckdb_functions_clear(&functions);
     return status;
 }
@@ -244,25 +363,15 @@ static tamis_status check_points(tmi_engine *engine, const tmi_points_request *r
 static tamis_status pass(const taking *to, engine_state *state, tmi_duckdb_functions *functions, const tamis_watch *watch,
                          tamis_error *err)
 {
-    const tmi_request *request = functions->layout.request;
     tmi_duckdb_session session = {0};
-    const size_t files = state->source.file_count;
+    const reading r = {.state = state, .functions = functions, .session = &session, .watch = watch};
     tamis_status status;
-    /* A unit may have rows in all files, unless the plan rules it out. */
-    const size_t step = request->unit && !state->sharded_by_unit ? files : TMI_DUCKDB_FILES;
-    state->source.may_spill = request->unit != NULL;
-    for (size_t c = 0; c < functions->layout.column_count; c++)
-        state->source.may_spill = state->source.may_spill || functions->columns[c].clusters;
-    TMI_TRY(after_charge(tmi_duckdb_source_open(&session, &state->source, state->threads, err), err));
+    TMI_TRY(open_source(&session, state, &functions->layout, err));
     TMI_TRY(tmi_duckdb_functions_register(functions, &session, err));
-    TMI_TRY(after_charge(tmi_duckdb_see_clusters(functions, &state->source, &session, watch, err), err));
-    for (size_t f = 0; f < files; f += step) {
-        const files_watch some = {watch, f, files - f < step ? files - f : step, files};
-        TMI_TRY(read_files(to, state, functions, &session, &some, err));
-    }
+    TMI_TRY(read_all(to, &r, err));
 done:
     tmi_duckdb_close(&session);
-    return status;
+    return after_charge(status, err);
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
@@ -302,7 +411,7 @@ static tamis_status read_rows(tmi_engine *engine, const tmi_column *const *colum
                               void *context, tamis_error *err)
 {
     engine_state *state = engine->state;
-    state->source.may_spill = false;
+    state->source.memory = engine->memory;
     return tmi_duckdb_read_rows(&state->source, state->threads, columns, column_count, take, context, err);
 }
 
@@ -326,7 +435,6 @@ tamis_status tmi_engine_duckdb(tmi_engine **engine, const tmi_source *source, un
         return status;
     }
     state->threads = threads;
-    state->sharded_by_unit = source->sharded_by_unit;
     state->engine = (tmi_engine){.name = "duckdb",
                                  .state = state,
                                  .describe = describe,

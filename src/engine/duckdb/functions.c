@@ -49,6 +49,9 @@ static void codes_of_texts(duckdb_function_info info, duckdb_data_chunk input, d
             api->data_chunk_get_size(input), api->scalar_function_get_extra_info(info));
 }
 
+static bool is_same(tmi_cell x, tmi_cell y) { return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0; }
+
+/* Rows of a cluster or unit often follow each other, so the label before is remembered. */
 static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
@@ -58,12 +61,25 @@ static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, 
     const uint64_t *validity = api->vector_get_validity(vector);
     const int32_t *strata = column->column->stratum ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
     int32_t *code = api->vector_get_data(output);
-    for (size_t i = 0; i < api->data_chunk_get_size(input); i++)
-        code[i] = tmi_cluster_code(column->clusters, strata ? strata[i] : 0,
-                                   tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]));
+    tmi_cell before = {0};
+    for (size_t i = 0; i < api->data_chunk_get_size(input); i++) {
+        const tmi_cell label = tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]);
+        const bool same = i > 0 && label.length > 0 && is_same(label, before) && (!strata || strata[i] == strata[i - 1]);
+        code[i] = same ? code[i - 1] : tmi_cluster_code(column->clusters, strata ? strata[i] : 0, label);
+        before = label;
+    }
 }
 
 #define PIECE 512
+
+static void see_labels(tmi_cell *cells, duckdb_vector vector, size_t start, size_t n)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const duckdb_string_t *texts = api->vector_get_data(vector);
+    const uint64_t *validity = api->vector_get_validity(vector);
+    for (size_t i = 0; i < n; i++)
+        cells[i] = tmi_duckdb_is_null(validity, start + i) ? (tmi_cell){0} : tmi_duckdb_cell(&texts[start + i]);
+}
 
 static void scattered_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
@@ -74,13 +90,7 @@ static void scattered_labels(duckdb_function_info info, duckdb_data_chunk input,
     for (size_t start = 0; start < n; start += PIECE) {
         const size_t count = n - start < PIECE ? n - start : PIECE;
         tmi_cell cells[2][PIECE];
-        for (size_t a = 0; a < arguments; a++) {
-            duckdb_vector vector = api->data_chunk_get_vector(input, a);
-            const duckdb_string_t *texts = api->vector_get_data(vector);
-            const uint64_t *validity = api->vector_get_validity(vector);
-            for (size_t i = 0; i < count; i++)
-                cells[a][i] = tmi_duckdb_is_null(validity, start + i) ? (tmi_cell){0} : tmi_duckdb_cell(&texts[start + i]);
-        }
+        for (size_t a = 0; a < arguments; a++) see_labels(cells[a], api->data_chunk_get_vector(input, a), start, count);
         tmi_scatter(codes + start, column->stratum ? cells[1] : NULL, cells[0], count, column);
     }
 }
@@ -107,9 +117,61 @@ static void points_of_numbers(duckdb_function_info info, duckdb_data_chunk input
 
 /* ---- the aggregate ---- */
 
+bool tmi_duckdb_chunk_make(tmi_duckdb_chunk *chunk, const tmi_duckdb_functions *functions)
+{
+    *chunk = (tmi_duckdb_chunk){.columns = tmi_alloc(functions->layout.column_count, sizeof *chunk->columns)};
+    if (!functions->units) return chunk->columns;
+    chunk->labels = tmi_alloc(TMI_UNITS_ROWS, sizeof *chunk->labels);
+    chunk->room = tmi_units_room_new(functions->units);
+    return chunk->columns && chunk->labels && chunk->room;
+}
+
+void tmi_duckdb_chunk_clear(tmi_duckdb_chunk *chunk)
+{
+    tmi_free(chunk->columns);
+    tmi_free(chunk->labels);
+    tmi_units_room_free(chunk->room);
+}
+
+static size_t size_of(const tmi_column *column) { return column->kind == TMI_NUMBER ? sizeof(int64_t) : sizeof(int32_t); }
+
+/* These words are known to tmi_duckdb_note_trouble. */
+static void tell_failure(duckdb_function_info info, const tamis_error *err)
+{
+    const bool changed = strstr(err->message, "source changed");
+    tmi_duckdb()->aggregate_function_set_error(info, changed ? "source changed" : "out of memory");
+}
+
+void tmi_duckdb_chunk_take(tmi_duckdb_chunk *chunk, const tmi_duckdb_functions *functions, duckdb_data_chunk input,
+                           tmi_take_block *take, void *context, duckdb_function_info info)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_layout *layout = &functions->layout;
+    const size_t rows = api->data_chunk_get_size(input);
+    tamis_status status = TAMIS_OK;
+    tamis_error err = {0};
+    for (size_t start = 0, n; start < rows && status == TAMIS_OK; start += n) {
+        size_t argument = functions->units ? 1 : 0;
+        n = functions->units && rows - start > TMI_UNITS_ROWS ? TMI_UNITS_ROWS : rows - start;
+        for (size_t c = 0; c < layout->column_count; c++) {
+            if (!tmi_is_given(layout->columns[c])) continue;
+            const char *values = api->vector_get_data(api->data_chunk_get_vector(input, argument++));
+            chunk->columns[c] = values + start * size_of(layout->columns[c]);
+        }
+        if (functions->units) {
+            see_labels(chunk->labels, api->data_chunk_get_vector(input, 0), start, n);
+            status = tmi_units_add(functions->units, chunk->room, chunk->labels, chunk->columns, n, take, context, &err);
+        } else {
+            status = take(context, chunk->columns, n, &err);
+        }
+    }
+    atomic_fetch_add_explicit(functions->rows, (int64_t)rows, memory_order_relaxed);
+    if (status != TAMIS_OK) tell_failure(info, &err);
+}
+
 struct tmi_duckdb_cells {
     tmi_cells *cells;
-    const void **columns; /* of the chunk at hand, one per column of the layout */
+    tmi_duckdb_chunk chunk;
     struct tmi_duckdb_cells *next;
 };
 
@@ -131,7 +193,7 @@ static void free_owned(struct tmi_duckdb_cells *owned)
 {
     if (!owned) return;
     tmi_cells_free(owned->cells);
-    tmi_free(owned->columns);
+    tmi_duckdb_chunk_clear(&owned->chunk);
     tmi_free(owned);
 }
 
@@ -139,11 +201,8 @@ static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
 {
     tmi_duckdb_functions *functions = tmi_duckdb()->aggregate_function_get_extra_info(info);
     struct tmi_duckdb_cells *owned = tmi_alloc(1, sizeof *owned);
-    if (owned) {
-        owned->cells = tmi_cells_new(&functions->layout);
-        owned->columns = tmi_alloc(functions->layout.column_count, sizeof *owned->columns);
-    }
-    const bool made = owned && owned->cells && owned->columns;
+    if (owned) owned->cells = tmi_cells_new(&functions->layout);
+    const bool made = owned && tmi_duckdb_chunk_make(&owned->chunk, functions) && owned->cells;
     state_of(state)->owned = made ? owned : NULL;
     if (!made) {
         free_owned(owned);
@@ -154,19 +213,19 @@ static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
     while (!atomic_compare_exchange_weak(&functions->cells, &owned->next, owned)) continue;
 }
 
+static tamis_status add_rows(void *cells, const void *const *columns, size_t n, tamis_error *err)
+{
+    return tmi_cells_add(cells, columns, n, err);
+}
+
 /* There is no GROUP BY, so all rows of a chunk have the same state. */
 static void state_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
-    const tmi_duckdb_functions *functions = api->aggregate_function_get_extra_info(info);
-    const size_t n = api->data_chunk_get_size(input);
-    if (n == 0) return;
+    if (api->data_chunk_get_size(input) == 0) return;
     struct tmi_duckdb_cells *owned = state_of(states[0])->owned;
-    for (size_t c = 0, argument = 0; owned && c < functions->layout.column_count; c++)
-        if (tmi_is_given(functions->layout.columns[c]))
-            owned->columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, argument++));
-    atomic_fetch_add_explicit(functions->rows, (int64_t)n, memory_order_relaxed);
-    if (!owned || tmi_cells_add(owned->cells, owned->columns, n, NULL) != TAMIS_OK) out_of_memory(info);
+    if (!owned) out_of_memory(info);
+    else tmi_duckdb_chunk_take(&owned->chunk, api->aggregate_function_get_extra_info(info), input, add_rows, owned->cells, info);
 }
 
 static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,
@@ -198,6 +257,98 @@ static void state_finish(duckdb_function_info info, duckdb_aggregate_state *stat
             list[i] = (duckdb_hugeint){.lower = (uint64_t)answers[i], .upper = (int64_t)(answers[i] >> 64)};
     }
     tmi_secret_free(answers);
+}
+
+/* ---- aggregates that see labels first ---- */
+
+static void count_init(duckdb_function_info info, duckdb_aggregate_state state)
+{
+    (void)info;
+    *(int64_t *)(void *)state = 0;
+}
+
+static idx_t count_size(duckdb_function_info info)
+{
+    (void)info;
+    return sizeof(int64_t);
+}
+
+static void count_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_duckdb_functions *functions = api->aggregate_function_get_extra_info(info);
+    const size_t rows = api->data_chunk_get_size(input);
+    tmi_cell cells[PIECE];
+    for (size_t start = 0; start < rows; start += PIECE) {
+        const size_t n = rows - start < PIECE ? rows - start : PIECE;
+        see_labels(cells, api->data_chunk_get_vector(input, 0), start, n);
+        tmi_units_count(functions->units, cells, n);
+    }
+    if (rows > 0) *(int64_t *)(void *)states[0] += (int64_t)rows;
+}
+
+static void count_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,
+                          idx_t count)
+{
+    (void)info;
+    for (idx_t i = 0; i < count; i++) *(int64_t *)(void *)targets[i] += *(int64_t *)(void *)sources[i];
+}
+
+static void count_finish(duckdb_function_info info, duckdb_aggregate_state *states, duckdb_vector result, idx_t count,
+                         idx_t offset)
+{
+    int64_t *rows = tmi_duckdb()->vector_get_data(result);
+    (void)info;
+    for (idx_t i = 0; i < count; i++) rows[offset + i] = *(int64_t *)(void *)states[i];
+}
+
+static void labels_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_duckdb_column *column = api->aggregate_function_get_extra_info(info);
+    const int32_t *strata = column->column->stratum ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
+    const size_t rows = api->data_chunk_get_size(input);
+    tamis_status status = TAMIS_OK;
+    tmi_cell cells[PIECE];
+    (void)states;
+    mtx_lock(column->lock);
+    for (size_t start = 0; start < rows && status == TAMIS_OK; start += PIECE) {
+        const size_t n = rows - start < PIECE ? rows - start : PIECE;
+        see_labels(cells, api->data_chunk_get_vector(input, 0), start, n);
+        for (size_t i = 0; i < n && status == TAMIS_OK; i++) {
+            const int32_t stratum = strata ? strata[start + i] : 0;
+            /* rows of a cluster often follow each other */
+            if (i > 0 && cells[i].length > 0 && is_same(cells[i], cells[i - 1]) && (!strata || stratum == strata[start + i - 1]))
+                continue;
+            status = tmi_clusters_see(column->clusters, stratum, cells[i], NULL);
+        }
+    }
+    mtx_unlock(column->lock);
+    if (status != TAMIS_OK) out_of_memory(info);
+}
+
+/* An aggregate of a label and, with `code`, of a code. */
+static bool register_first(const char *name, bool code, duckdb_aggregate_update_t update, const void *extra,
+                           duckdb_connection connection)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    duckdb_aggregate_function function = api->create_aggregate_function();
+    duckdb_logical_type label = api->create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type stratum = api->create_logical_type(DUCKDB_TYPE_INTEGER);
+    duckdb_logical_type rows = api->create_logical_type(DUCKDB_TYPE_BIGINT);
+    api->aggregate_function_set_name(function, name);
+    api->aggregate_function_add_parameter(function, label);
+    if (code) api->aggregate_function_add_parameter(function, stratum);
+    api->aggregate_function_set_return_type(function, rows);
+    api->aggregate_function_set_functions(function, count_size, count_init, update, count_combine, count_finish);
+    api->aggregate_function_set_special_handling(function);
+    api->aggregate_function_set_extra_info(function, (void *)(uintptr_t)extra, NULL);
+    const bool done = api->register_aggregate_function(connection, function) == DuckDBSuccess;
+    api->destroy_logical_type(&label);
+    api->destroy_logical_type(&stratum);
+    api->destroy_logical_type(&rows);
+    api->destroy_aggregate_function(&function);
+    return done;
 }
 
 /* ---- making them known ---- */
@@ -284,26 +435,35 @@ static bool register_lookup(const tmi_duckdb_lookup *lookup, size_t number, duck
     return done;
 }
 
+void tmi_duckdb_add_parameters(duckdb_aggregate_function function, const tmi_layout *layout)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    duckdb_logical_type point = api->create_logical_type(DUCKDB_TYPE_BIGINT);
+    duckdb_logical_type code = api->create_logical_type(DUCKDB_TYPE_INTEGER);
+    duckdb_logical_type label = api->create_logical_type(DUCKDB_TYPE_VARCHAR);
+    if (layout->request->unit) api->aggregate_function_add_parameter(function, label);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        if (tmi_is_given(column)) api->aggregate_function_add_parameter(function, column->kind == TMI_NUMBER ? point : code);
+    }
+    api->destroy_logical_type(&point);
+    api->destroy_logical_type(&code);
+    api->destroy_logical_type(&label);
+}
+
 static bool register_cells(tmi_duckdb_functions *functions, duckdb_connection connection)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
     duckdb_aggregate_function function = api->create_aggregate_function();
-    duckdb_logical_type point = api->create_logical_type(DUCKDB_TYPE_BIGINT);
-    duckdb_logical_type code = api->create_logical_type(DUCKDB_TYPE_INTEGER);
     duckdb_logical_type answer = api->create_logical_type(DUCKDB_TYPE_HUGEINT);
     duckdb_logical_type answers = api->create_list_type(answer);
     api->aggregate_function_set_name(function, "tamis_cells");
-    for (size_t c = 0; c < functions->layout.column_count; c++) {
-        const tmi_column *column = functions->layout.columns[c];
-        if (tmi_is_given(column)) api->aggregate_function_add_parameter(function, column->kind == TMI_NUMBER ? point : code);
-    }
+    tmi_duckdb_add_parameters(function, &functions->layout);
     api->aggregate_function_set_return_type(function, answers);
     api->aggregate_function_set_functions(function, state_size, state_init, state_update, state_combine, state_finish);
     api->aggregate_function_set_special_handling(function);
     api->aggregate_function_set_extra_info(function, functions, NULL);
     bool done = api->register_aggregate_function(connection, function) == DuckDBSuccess;
-    api->destroy_logical_type(&point);
-    api->destroy_logical_type(&code);
     api->destroy_logical_type(&answers);
     api->destroy_logical_type(&answer);
     api->destroy_aggregate_function(&function);
@@ -316,10 +476,17 @@ tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_
     const bool counts_points = functions->points;
     bool done = !functions->layout.request || counts_points || register_cells(functions, session->connection);
     if (counts_points) done = tmi_duckdb_register_points(functions, session->connection);
+    if (functions->layout.request && functions->layout.request->unit)
+        done = done && register_first("tamis_units", false, count_update, functions, session->connection);
     for (size_t c = 0; done && c < functions->layout.column_count; c++) {
         const tmi_duckdb_column *column = &functions->columns[c];
         if (tmi_is_given(column->column) && column->column->kind != TMI_CATEGORY)
             done = register_column(column, c, session->connection);
+        if (done && column->clusters) {
+            char name[64];
+            snprintf(name, sizeof name, "tamis_labels_%zu", c);
+            done = register_first(name, column->column->stratum, labels_update, column, session->connection);
+        }
         for (size_t i = 0; done && column->codes && i < TMI_DUCKDB_LOOKUPS; i++)
             done = register_lookup(&column->lookups[i], c, session->connection);
     }
@@ -331,10 +498,12 @@ static tamis_status make_lookups(tmi_duckdb_functions *functions, tamis_error *e
 {
     const size_t count = functions->layout.column_count;
     functions->columns = tmi_alloc(count, sizeof *functions->columns);
-    if (!functions->columns) return tmi_fail_memory(err);
+    functions->has_lock = mtx_init(&functions->lock, mtx_plain) == thrd_success;
+    if (!functions->columns || !functions->has_lock) return tmi_fail_memory(err);
     for (size_t c = 0; c < count; c++) {
         tmi_duckdb_column *column = &functions->columns[c];
         column->column = functions->layout.columns[c];
+        column->lock = &functions->lock;
         if (column->column->kind == TMI_CATEGORY) {
             tamis_status status = tmi_codes_new(&column->codes, column->column, err);
             if (status != TAMIS_OK) return status;
@@ -408,6 +577,7 @@ void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions)
         tmi_clusters_free(functions->columns[c].clusters);
     }
     tmi_duckdb_functions_forget(functions);
+    if (functions->has_lock) mtx_destroy(&functions->lock);
     tmi_free(functions->columns);
     tmi_layout_clear(&functions->layout);
     *functions = (tmi_duckdb_functions){0};

@@ -5,18 +5,26 @@
  *     tamis_exact_C, tamis_double_C, tamis_float_C             the same of canonical texts of numbers, by their type
  *     tamis_group_C(label VARCHAR [, code INTEGER]) -> INTEGER the same of a TMI_GROUPS column
  *     tamis_group_C(label VARCHAR [, label VARCHAR]) -> INTEGER of a TMI_SCATTER column
- *     tamis_cells(x, …) -> HUGEINT[]                           an aggregate: all answers, from the points and codes
- *     tamis_points(x, …) -> BIGINT                             instead of it, for a list of points: the number of rows
+ *     tamis_cells([label,] x, …) -> HUGEINT[]                  an aggregate: all answers, from the points and codes
+ *     tamis_points([label,] x, …) -> BIGINT                    instead of it, for a list of points: the number of rows
+ *     tamis_units(label) -> BIGINT                             before it, if the request has a unit: counts the rows of units
+ *     tamis_labels_C(label [, code INTEGER]) -> BIGINT         before it: collects the labels of a TMI_GROUPS column
  *
- * All but the last two depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead of
- * once per row. An aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
+ * With a unit its label is the first argument, and rows that do not count, or not yet (engine/core/units.h), are left out. The
+ * answers of the last two are of no interest.
+ *
+ * All but the aggregates depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead
+ * of once per row. An aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
  * (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of these steps is
  * a pass over the vector, and each grouping another sum: several times slower. */
 #ifndef TMI_ENGINE_DUCKDB_FUNCTIONS_H
 #define TMI_ENGINE_DUCKDB_FUNCTIONS_H
 
+#include <threads.h>
+
 #include "engine/core/adding/tally.h"
 #include "engine/core/labels.h"
+#include "engine/core/units.h"
 #include "engine/duckdb/session.h"
 
 /* The codes of a category as they are looked up in columns of this form. */
@@ -32,6 +40,7 @@ typedef struct tmi_duckdb_column {
     tmi_codes *codes;                              /* of a category */
     tmi_duckdb_lookup lookups[TMI_DUCKDB_LOOKUPS]; /* of a category */
     tmi_clusters *clusters;                        /* of TMI_GROUPS */
+    mtx_t *lock;                                   /* of the clusters: that of the functions */
 } tmi_duckdb_column;
 
 /* What the functions need; it lives until the connection is closed. It owns the cells and tallies of all states, because DuckDB
@@ -40,9 +49,12 @@ typedef struct tmi_duckdb_functions {
     tmi_layout layout;
     tmi_duckdb_column *columns;    /* as layout.columns */
     const tmi_points_plan *points; /* NULL: tamis_cells is registered, not tamis_points */
+    tmi_units *units;              /* of a request with a unit, while it is answered; the caller's */
     struct tmi_duckdb_cells *_Atomic cells;
     struct tmi_duckdb_tally *_Atomic tallies;
     _Atomic int64_t *rows; /* where rows are counted */
+    mtx_t lock;
+    bool has_lock;
 } tmi_duckdb_functions;
 
 /* The functions of a request, of a list of points, of an inventory, or of columns that are read unchanged; the last two have no
@@ -57,6 +69,23 @@ void tmi_duckdb_functions_clear(tmi_duckdb_functions *functions);
 
 /* Frees the cells and tallies of the states. Call only between queries. */
 void tmi_duckdb_functions_forget(tmi_duckdb_functions *functions);
+
+/* The chunk at hand of a state of an aggregate. */
+typedef struct tmi_duckdb_chunk {
+    const void **columns; /* one per column of the layout */
+    tmi_cell *labels;     /* of units, with a room of their own */
+    tmi_units_room *room;
+} tmi_duckdb_chunk;
+
+bool tmi_duckdb_chunk_make(tmi_duckdb_chunk *chunk, const tmi_duckdb_functions *functions); /* false if memory runs out */
+void tmi_duckdb_chunk_clear(tmi_duckdb_chunk *chunk);
+
+/* Hands on the rows of a chunk that count. If it fails, DuckDB knows it. */
+void tmi_duckdb_chunk_take(tmi_duckdb_chunk *chunk, const tmi_duckdb_functions *functions, duckdb_data_chunk input,
+                           tmi_take_block *take, void *context, duckdb_function_info info);
+
+/* The parameters of an aggregate that sees rows. */
+void tmi_duckdb_add_parameters(duckdb_aggregate_function function, const tmi_layout *layout);
 
 /* The parts of these two that concern points. */
 bool tmi_duckdb_register_points(tmi_duckdb_functions *functions, duckdb_connection connection);

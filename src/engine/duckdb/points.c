@@ -7,13 +7,13 @@
 
 struct tmi_duckdb_tally {
     tmi_tally *tally;
-    const void **columns; /* of the chunk at hand, one per column of the layout */
+    tmi_duckdb_chunk chunk;
     struct tmi_duckdb_tally *next;
 };
 
 typedef struct points_state {
     struct tmi_duckdb_tally *owned; /* NULL if memory runs out */
-    int64_t rows;                   /* also those of states that were combined with this one */
+    int64_t rows;                   /* that were added, also by states that were combined with this one */
 } points_state;
 
 static points_state *state_of(duckdb_aggregate_state state) { return (points_state *)(void *)state; }
@@ -30,7 +30,7 @@ static void free_owned(struct tmi_duckdb_tally *owned)
 {
     if (!owned) return;
     tmi_tally_free(owned->tally);
-    tmi_free(owned->columns);
+    tmi_duckdb_chunk_clear(&owned->chunk);
     tmi_free(owned);
 }
 
@@ -38,11 +38,8 @@ static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
 {
     tmi_duckdb_functions *functions = tmi_duckdb()->aggregate_function_get_extra_info(info);
     struct tmi_duckdb_tally *owned = tmi_alloc(1, sizeof *owned);
-    if (owned) {
-        owned->tally = tmi_tally_new(functions->points, &functions->layout);
-        owned->columns = tmi_alloc(functions->layout.column_count, sizeof *owned->columns);
-    }
-    const bool made = owned && owned->tally && owned->columns;
+    if (owned) owned->tally = tmi_tally_new(functions->points, &functions->layout);
+    const bool made = owned && tmi_duckdb_chunk_make(&owned->chunk, functions) && owned->tally;
     *state_of(state) = (points_state){.owned = made ? owned : NULL};
     if (!made) {
         free_owned(owned);
@@ -53,21 +50,21 @@ static void state_init(duckdb_function_info info, duckdb_aggregate_state state)
     while (!atomic_compare_exchange_weak(&functions->tallies, &owned->next, owned)) continue;
 }
 
+static tamis_status add_rows(void *state, const void *const *columns, size_t n, tamis_error *err)
+{
+    points_state *to = state;
+    to->rows += (int64_t)n;
+    return tmi_tally_add(to->owned->tally, columns, n, err);
+}
+
 /* There is no GROUP BY, so all rows of a chunk have the same state. */
 static void state_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
-    const tmi_duckdb_functions *functions = api->aggregate_function_get_extra_info(info);
-    const size_t n = api->data_chunk_get_size(input);
-    if (n == 0) return;
+    if (api->data_chunk_get_size(input) == 0) return;
     points_state *state = state_of(states[0]);
-    struct tmi_duckdb_tally *owned = state->owned;
-    for (size_t c = 0, argument = 0; owned && c < functions->layout.column_count; c++)
-        if (tmi_is_given(functions->layout.columns[c]))
-            owned->columns[c] = api->vector_get_data(api->data_chunk_get_vector(input, argument++));
-    atomic_fetch_add_explicit(functions->rows, (int64_t)n, memory_order_relaxed);
-    state->rows += (int64_t)n;
-    if (!owned || tmi_tally_add(owned->tally, owned->columns, n, NULL) != TAMIS_OK) fail(info);
+    if (!state->owned) fail(info);
+    else tmi_duckdb_chunk_take(&state->owned->chunk, api->aggregate_function_get_extra_info(info), input, add_rows, state, info);
 }
 
 static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,
@@ -90,19 +87,14 @@ bool tmi_duckdb_register_points(tmi_duckdb_functions *functions, duckdb_connecti
     const tmi_duckdb_api *api = tmi_duckdb();
     duckdb_aggregate_function function = api->create_aggregate_function();
     duckdb_logical_type point = api->create_logical_type(DUCKDB_TYPE_BIGINT);
-    duckdb_logical_type code = api->create_logical_type(DUCKDB_TYPE_INTEGER);
     api->aggregate_function_set_name(function, "tamis_points");
-    for (size_t c = 0; c < functions->layout.column_count; c++) {
-        const tmi_column *column = functions->layout.columns[c];
-        if (tmi_is_given(column)) api->aggregate_function_add_parameter(function, column->kind == TMI_NUMBER ? point : code);
-    }
+    tmi_duckdb_add_parameters(function, &functions->layout);
     api->aggregate_function_set_return_type(function, point);
     api->aggregate_function_set_functions(function, state_size, state_init, state_update, state_combine, state_finish);
     api->aggregate_function_set_special_handling(function);
     api->aggregate_function_set_extra_info(function, functions, NULL);
     const bool done = api->register_aggregate_function(connection, function) == DuckDBSuccess;
     api->destroy_logical_type(&point);
-    api->destroy_logical_type(&code);
     api->destroy_aggregate_function(&function);
     return done;
 }

@@ -100,7 +100,7 @@ static tamis_status take_files(row_columns *rows, const tmi_duckdb_source *sourc
         TMI_TRY(take_chunk(rows, chunk, api, take, context, err));
         api->destroy_data_chunk(&chunk);
     }
-    if (api->result_error(&result)) status = tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+    if (api->result_error(&result)) status = tmi_duckdb_note_trouble(session, api->result_error(&result), err);
 done:
     api->destroy_data_chunk(&chunk);
     api->destroy_result(&result);

@@ -60,10 +60,11 @@ static tamis_status read_columns(file_columns *columns, const tmi_duckdb_source 
     tmi_text_put(&sql, "SELECT * FROM ");
     write_reader(&sql, source, f, NULL);
     tmi_text_put(&sql, " LIMIT 0");
-    tamis_status status = tmi_duckdb_run(&columns->result, session, &sql, NULL, NULL);
+    tamis_error own = {0};
+    tamis_status status = tmi_duckdb_run(&columns->result, session, &sql, NULL, &own);
     tmi_text_clear(&sql);
     if (status == TAMIS_OK) return TAMIS_OK;
-    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
+    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail(err, TAMIS_SYSTEM, "%s", own.message);
     return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "not a %s file, or damaged", kind_names[file->kind]);
 }
 
@@ -268,15 +269,17 @@ done:
 
 /* ---- counting ---- */
 
+/* `err` has what the session said, which is all that can be said where the file is not to blame. */
 static tamis_status tell_trouble(const tmi_duckdb_session *session, const tmi_duckdb_file *file, tamis_error *err)
 {
     static const char *const kinds[] = {
         [TMI_DUCKDB_OTHER] = "this is not a CSV file with commas, double quotes and one kind of line end",
+        [TMI_DUCKDB_FORMAT] = "this is not a CSV file with commas, double quotes and one kind of line end",
         [TMI_DUCKDB_QUOTE] = "a quote is not closed, or text follows a closing quote",
         [TMI_DUCKDB_FIELDS] = "there are more or fewer fields than columns in the first line",
         [TMI_DUCKDB_LONG_LINE] = "the line is longer than 2 MB",
     };
-    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
+    if (session->trouble == TMI_DUCKDB_MEMORY || session->trouble == TMI_DUCKDB_DISK) return TAMIS_SYSTEM;
     if (file->kind != TMI_CSV_FILE)
         return tmi_fail_file(err, TAMIS_INVALID, file->file.given, 0, "a damaged %s file", kind_names[file->kind]);
     if (session->line > 0)

@@ -1,18 +1,13 @@
 #include "engine/duckdb/session.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/watch.h"
+#include "engine/core/machine.h"
 #include "engine/core/sql.h"
-
-/* Memory that DuckDB may use: it keeps no rows, but each thread needs pages to decompress into. */
-#define MEMORY_BASE_MB 512
-#define MEMORY_THREAD_MB 256
 
 #define PROGRESS_SECONDS 0.1
 
@@ -20,46 +15,27 @@
 
 static tamis_status failed(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not be started"); }
 
-/* A folder that only this user can enter. */
-static tamis_status make_folder(tmi_duckdb_session *session, tamis_error *err)
-{
-    const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] != '/') parent = "/tmp";
-    const int length = snprintf(session->folder, sizeof session->folder, "%s/tamis-XXXXXX", parent);
-    if (length > 0 && (size_t)length < sizeof session->folder && mkdtemp(session->folder)) return TAMIS_OK;
-    session->folder[0] = '\0';
-    return tmi_fail(err, TAMIS_SYSTEM, "%s: cannot create a temporary folder there; set TMPDIR to another place", parent);
-}
-
-/* DuckDB removes its files itself, unless it was interrupted. */
-static void remove_folder(tmi_duckdb_session *session)
-{
-    if (session->folder[0] == '\0') return;
-    DIR *folder = opendir(session->folder);
-    for (struct dirent *entry; folder && (entry = readdir(folder));)
-        if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
-    if (folder) closedir(folder);
-    rmdir(session->folder);
-}
-
 static tamis_status open_database(tmi_duckdb_session *session, const tmi_duckdb_options *options, tamis_error *err)
 {
     const tmi_duckdb_api *api = session->api;
-    unsigned threads = options->threads;
-    if (threads == 0) {
-        long cores = sysconf(_SC_NPROCESSORS_ONLN);
-        threads = cores > 0 ? (unsigned)cores : 1;
-    }
+    session->memory = options->memory > 0 ? options->memory : tmi_machine_memory();
+    const uint64_t megabytes = session->memory >> 20;
+    if (megabytes < TMI_DUCKDB_LEAST_MB + TMI_DUCKDB_THREAD_MB)
+        return tmi_fail(err, TAMIS_INVALID, "memory: DuckDB needs at least %d MB, and this leaves it %llu MB",
+                        TMI_DUCKDB_LEAST_MB + TMI_DUCKDB_THREAD_MB, (unsigned long long)megabytes);
+    const uint64_t most = (megabytes - TMI_DUCKDB_LEAST_MB) / TMI_DUCKDB_THREAD_MB;
+    unsigned threads = options->threads > 0 ? options->threads : tmi_machine_threads();
     if (threads > 1024) threads = 1024;
+    if (threads > most) threads = (unsigned)most;
     char thread_text[16], memory_text[32];
     snprintf(thread_text, sizeof thread_text, "%u", threads);
-    snprintf(memory_text, sizeof memory_text, "%uMB", MEMORY_BASE_MB + MEMORY_THREAD_MB * threads);
+    snprintf(memory_text, sizeof memory_text, "%lluMiB", (unsigned long long)megabytes);
     const struct {
         const char *name, *value;
     } settings[] = {
         {"threads", thread_text},
         {"memory_limit", memory_text},
-        {"temp_directory", session->folder},
+        {"temp_directory", ""},
         {"preserve_insertion_order", options->in_order ? "true" : "false"},
         {"autoinstall_known_extensions", "false"},
         {"autoload_known_extensions", "false"},
@@ -88,7 +64,6 @@ tamis_status tmi_duckdb_open(tmi_duckdb_session *session, const tmi_duckdb_optio
     memset(session, 0, sizeof *session);
     session->api = tmi_duckdb_load(err);
     if (!session->api) return TAMIS_SYSTEM;
-    if (options->may_spill) TMI_TRY(make_folder(session, err));
     TMI_TRY(open_database(session, options, err));
     if (session->api->connect(session->database, &session->connection) == DuckDBError) TMI_TRY(failed(err));
 done:
@@ -114,7 +89,7 @@ tamis_status tmi_duckdb_lock(tmi_duckdb_session *session, const tmi_duckdb_optio
 {
     tmi_text sql;
     tmi_text_init(&sql);
-    tmi_text_put(&sql, "SET temp_file_encryption=true; SET enable_progress_bar=true; SET enable_progress_bar_print=false; "
+    tmi_text_put(&sql, "SET enable_progress_bar=true; SET enable_progress_bar_print=false; "
                        "SET allowed_paths=[");
     for (size_t f = 0; f < options->file_count; f++) {
         tmi_text_put(&sql, f > 0 ? "," : "");
@@ -130,33 +105,72 @@ void tmi_duckdb_close(tmi_duckdb_session *session)
 {
     if (session->connection) session->api->disconnect(&session->connection);
     if (session->database) session->api->close(&session->database);
-    remove_folder(session);
     memset(session, 0, sizeof *session);
 }
 
 /* ---- asking ---- */
 
-static tamis_status note_trouble(tmi_duckdb_session *session, const char *message, tamis_error *err)
+/* What the operator reads. */
+static tamis_status say_trouble(const tmi_duckdb_session *session, tamis_error *err)
+{
+    const unsigned long long megabytes = session->memory >> 20;
+    switch (session->trouble) {
+    case TMI_DUCKDB_MEMORY:
+        return tmi_fail(err, TAMIS_SYSTEM,
+                        "out of memory: DuckDB reached its limit of %llu MB, or the machine its own; allow more "
+                        "memory, or fewer threads",
+                        megabytes);
+    case TMI_DUCKDB_DISK:
+        return tmi_fail(err, TAMIS_SYSTEM,
+                        "a file of the source could not be read: the disk or the network reports an error, or "
+                        "the file was moved, replaced or cut off while it was read");
+    case TMI_DUCKDB_QUOTE:
+    case TMI_DUCKDB_FIELDS:
+    case TMI_DUCKDB_LONG_LINE:
+    case TMI_DUCKDB_FORMAT:
+        return tmi_fail(err, TAMIS_SYSTEM, "a file of the source is damaged, or not of the format of its name");
+    case TMI_DUCKDB_CHANGED: return tmi_fail(err, TAMIS_SYSTEM, "the source changed while it was read");
+    default: return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+    }
+}
+
+/* Kinds of errors, which a message begins with, after phrases that some messages have. Those of our own functions are among the
+ * phrases. */
+tamis_status tmi_duckdb_note_trouble(tmi_duckdb_session *session, const char *message, tamis_error *err)
 {
     static const struct {
-        const char *phrase;
+        const char *words;
+        bool at_start;
         tmi_duckdb_trouble trouble;
     } known[] = {
-        {"unterminated quote", TMI_DUCKDB_QUOTE},    {"Expected Number of Columns", TMI_DUCKDB_FIELDS},
-        {"Maximum line size", TMI_DUCKDB_LONG_LINE}, {"Out of Memory", TMI_DUCKDB_MEMORY},
-        {"out of memory", TMI_DUCKDB_MEMORY},
+        {"unterminated quote", false, TMI_DUCKDB_QUOTE},
+        {"Expected Number of Columns", false, TMI_DUCKDB_FIELDS},
+        {"Maximum line size", false, TMI_DUCKDB_LONG_LINE},
+        {"Out of Memory", true, TMI_DUCKDB_MEMORY},
+        {"Invalid Input Error: out of memory", true, TMI_DUCKDB_MEMORY},
+        {"Invalid Input Error: source changed", true, TMI_DUCKDB_CHANGED},
+        {"IO Error", true, TMI_DUCKDB_DISK},
+        {"Permission Error", true, TMI_DUCKDB_DISK},
+        {"Invalid Input Error", true, TMI_DUCKDB_FORMAT},
+        {"Serialization Error", true, TMI_DUCKDB_FORMAT},
+        {"Conversion Error", true, TMI_DUCKDB_FORMAT},
+        {"Out of Range Error", true, TMI_DUCKDB_FORMAT},
     };
     static const char line[] = "CSV Error on Line: ";
     session->trouble = TMI_DUCKDB_OTHER;
     session->line = 0;
-    if (message) {
-        const char *at = strstr(message, line);
-        if (at) session->line = strtoll(at + sizeof line - 1, NULL, 10);
-        for (size_t i = 0; i < sizeof known / sizeof *known && session->trouble == TMI_DUCKDB_OTHER; i++)
-            if (strstr(message, known[i].phrase)) session->trouble = known[i].trouble;
+    if (!message) return say_trouble(session, err);
+    const char *at = strstr(message, line);
+    if (at) session->line = strtoll(at + sizeof line - 1, NULL, 10);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *found = known[i].at_start && strncmp(message, known[i].words, strlen(known[i].words)) != 0
+                                ? NULL
+                                : strstr(message, known[i].words);
+        if (!found) continue;
+        session->trouble = known[i].trouble;
+        break;
     }
-    if (session->trouble == TMI_DUCKDB_MEMORY) return tmi_fail_memory(err);
-    return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
+    return say_trouble(session, err);
 }
 
 static double seconds(void)
@@ -202,7 +216,7 @@ static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *sess
         session->trouble = TMI_DUCKDB_CANCELLED;
         return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
     }
-    return state == DUCKDB_PENDING_ERROR ? note_trouble(session, session->api->pending_error(pending), err) : TAMIS_OK;
+    return state == DUCKDB_PENDING_ERROR ? tmi_duckdb_note_trouble(session, session->api->pending_error(pending), err) : TAMIS_OK;
 }
 
 static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, const tmi_text *sql, bool streaming,
@@ -218,15 +232,16 @@ static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, cons
         return tmi_fail_memory(err);
     }
     if (api->prepare(session->connection, sql->bytes, &statement) == DuckDBError) {
-        status = note_trouble(session, api->prepare_error(statement), err);
+        status = tmi_duckdb_note_trouble(session, api->prepare_error(statement), err);
         goto done;
     }
     if ((streaming ? api->pending_prepared_streaming : api->pending_prepared)(statement, &pending) == DuckDBError) {
-        status = note_trouble(session, api->pending_error(pending), err);
+        status = tmi_duckdb_note_trouble(session, api->pending_error(pending), err);
         goto done;
     }
     if (!streaming) TMI_TRY(work(pending, session, watch, err));
-    if (api->execute_pending(pending, result) == DuckDBError) status = note_trouble(session, api->result_error(result), err);
+    if (api->execute_pending(pending, result) == DuckDBError)
+        status = tmi_duckdb_note_trouble(session, api->result_error(result), err);
 done:
     api->destroy_pending(&pending);
     api->destroy_prepare(&statement);
@@ -238,7 +253,7 @@ tamis_status tmi_duckdb_plan(tmi_duckdb_session *session, const tmi_text *sql, t
     duckdb_prepared_statement statement = NULL;
     if (sql->failed) return tmi_fail_memory(err);
     const bool planned = session->api->prepare(session->connection, sql->bytes, &statement) != DuckDBError;
-    tamis_status status = planned ? TAMIS_OK : note_trouble(session, session->api->prepare_error(statement), err);
+    tamis_status status = planned ? TAMIS_OK : tmi_duckdb_note_trouble(session, session->api->prepare_error(statement), err);
     session->api->destroy_prepare(&statement);
     if (planned || session->trouble == TMI_DUCKDB_MEMORY) return status;
     return tmi_fail(err, TAMIS_INVALID, "DuckDB cannot plan the query: use fewer statistics, conditions or values");

@@ -145,7 +145,7 @@ tamis_status tmi_duckdb_source_open(tmi_duckdb_session *session, tmi_duckdb_sour
         paths[2 * f] = source->files[f].file.path;
         paths[2 * f + 1] = source->files[f].pattern;
     }
-    const tmi_duckdb_options options = {paths, 2 * source->file_count, threads, source->in_order, source->may_spill};
+    const tmi_duckdb_options options = {paths, 2 * source->file_count, threads, source->in_order, source->memory};
     TMI_TRY(tmi_duckdb_open(session, &options, err));
     for (size_t f = 0; f < source->file_count; f++)
         if (source->files[f].kind == TMI_DUCKDB_FILE) TMI_TRY(attach(session, source, f, err));

@@ -27,9 +27,9 @@ typedef struct tmi_duckdb_file {
 typedef struct tmi_duckdb_source {
     tmi_duckdb_file *files;
     size_t file_count;
-    char *table;    /* of DuckDB files, as the caller named it; NULL: the only one */
-    bool in_order;  /* rows are needed in the order of the file; set it before the source is opened */
-    bool may_spill; /* the query may not fit into memory; set it before the source is opened */
+    char *table;     /* of DuckDB files, as the caller named it; NULL: the only one */
+    bool in_order;   /* rows are needed in the order of the file; set it before the source is opened */
+    uint64_t memory; /* that DuckDB may use; 0: what the machine allows; likewise */
 } tmi_duckdb_source;
 
 /* Copies the names. INVALID: no file, or a name that ends in neither .csv, .parquet, .duckdb nor .db. */

@@ -3,12 +3,12 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <threads.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/secret.h"
 #include "base/watch.h"
 #include "engine/core/adding/tally.h"
+#include "engine/core/machine.h"
 #include "engine/core/units.h"
 #include "engine/files/decoder.h"
 
@@ -18,6 +18,7 @@ typedef struct engine_state {
     tmi_engine engine;
     tmi_scanner *scanner;
     unsigned threads;
+    int64_t rows, units; /* as they were counted before the charge; 0: they were not */
 } engine_state;
 
 /* ---- watching ---- */
@@ -122,7 +123,8 @@ done:
 
 static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err)
 {
-    tmi_scanner *scanner = ((engine_state *)engine->state)->scanner;
+    engine_state *state = engine->state;
+    tmi_scanner *scanner = state->scanner;
     work_watch inner = {.whole = watch, .share_unknown = true};
     tmi_decoder r = {0};
     tamis_status status;
@@ -131,6 +133,8 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     TMI_TRY(tmi_decoder_make(&r, err));
     TMI_TRY(scanner->check(scanner, r.list, r.list_codes, r.count, &(tamis_watch){go_on, &inner}, err));
     TMI_TRY(count_rows(scanner, inventory, &inner, err));
+    state->rows = inventory->rows;
+    if (inventory->unit) state->units = inventory->units;
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
     tmi_decoder_clear(&r);
@@ -139,6 +143,8 @@ done:
 
 /* ---- the one pass ---- */
 
+static int64_t expected_units(const engine_state *state) { return state->units > 0 ? state->units : state->rows; }
+
 typedef struct worker {
     engine_state *state;
     const tmi_decoder *reading;
@@ -146,7 +152,8 @@ typedef struct worker {
     const tmi_points_plan *points; /* NULL: sums are wanted */
     tmi_cells *cells;              /* sums */
     tmi_tally *tally;              /* points */
-    tmi_units *units;              /* if the rows of a unit are limited; then there is one worker */
+    tmi_units *units;              /* of all workers, if the rows of a unit are limited */
+    tmi_units_room *room;          /* with them */
     tmi_raw_piece piece;
     const double **numbers; /* of a piece, one per column of the layout */
     work_watch *watch;
@@ -159,15 +166,6 @@ static tamis_status add_rows(void *context, const void *const *columns, size_t n
 {
     worker *w = context;
     return w->tally ? tmi_tally_add(w->tally, columns, n, err) : tmi_cells_add(w->cells, columns, n, err);
-}
-
-static tamis_status add_units(worker *w, const tmi_cell *labels, size_t n, tamis_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        tamis_status status = tmi_units_add(w->units, labels[i], w->piece.columns, i, err);
-        if (status != TAMIS_OK) return status;
-    }
-    return TAMIS_OK;
 }
 
 /* Whether the piece may be added unchanged. */
@@ -191,8 +189,12 @@ static tamis_status add_piece(void *context, const tmi_raw *raw, size_t n, doubl
         return TAMIS_OK;
     }
     tmi_raw_values(&w->piece, raw, n);
-    if (w->units) TMI_TRY(add_units(w, raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts, n, err));
-    else TMI_TRY(add_rows(w, w->piece.columns, n, err));
+    if (w->units) {
+        const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, r->layout.request->unit)]].texts;
+        TMI_TRY(tmi_units_add(w->units, w->room, labels, w->piece.columns, n, add_rows, w, err));
+    } else {
+        TMI_TRY(add_rows(w, w->piece.columns, n, err));
+    }
     TMI_TRY(tell(w->watch, w->part == 0, share, n, err));
 done:
     return status;
@@ -213,9 +215,9 @@ static tamis_status make_worker(worker *w, tamis_error *err)
     const tmi_layout *layout = &w->reading->layout;
     if (w->points) w->tally = tmi_tally_new(w->points, layout);
     else w->cells = tmi_cells_new(layout);
-    if (layout->request->unit) w->units = tmi_units_new(layout);
+    if (w->units) w->room = tmi_units_room_new(w->units);
     w->numbers = tmi_alloc(layout->column_count, sizeof *w->numbers);
-    if ((!w->cells && !w->tally) || !w->numbers || (layout->request->unit && !w->units)) return tmi_fail_memory(err);
+    if ((!w->cells && !w->tally) || !w->numbers || (w->units && !w->room)) return tmi_fail_memory(err);
     return tmi_raw_piece_make(&w->piece, w->reading, err);
 }
 
@@ -223,7 +225,7 @@ static void clear_worker(worker *w)
 {
     tmi_cells_free(w->cells);
     tmi_tally_free(w->tally);
-    tmi_units_free(w->units);
+    tmi_units_room_free(w->room);
     tmi_free(w->numbers);
     if (w->piece.reading) tmi_raw_piece_clear(&w->piece);
 }
@@ -274,11 +276,33 @@ done:
     return status;
 }
 
-static size_t worker_count(const engine_state *state, const tmi_request *request)
+static size_t worker_count(const engine_state *state)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const size_t wanted = state->threads > 0 ? state->threads : cores > 0 ? (size_t)cores : 1;
-    return request->unit || !state->scanner->in_parts ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
+    const size_t wanted = state->threads > 0 ? state->threads : tmi_machine_threads();
+    return !state->scanner->in_parts ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
+}
+
+/* Counts the rows of units in a pass over their column alone. */
+typedef struct unit_counter {
+    tmi_units *units;
+    work_watch *watch;
+} unit_counter;
+
+static tamis_status count_units(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
+{
+    const unit_counter *k = context;
+    (void)share;
+    tmi_units_count(k->units, raw[0].texts, n);
+    return tell(k->watch, true, -1, 0, err);
+}
+
+/* How often the source must be read afterwards. */
+static tamis_status see_units(size_t *rounds, tmi_units *units, tmi_scanner *scanner, const tmi_column *unit, work_watch *watch,
+                              tamis_error *err)
+{
+    tamis_status status = scanner->scan(scanner, &unit, &(tmi_codes *){NULL}, 1, 0, 1, count_units, &(unit_counter){units, watch},
+                                        err);
+    return status == TAMIS_OK ? tmi_units_plan(rounds, units, err) : status;
 }
 
 /* Reports what stopped the others. */
@@ -296,9 +320,7 @@ static tamis_status trouble(const worker *workers, size_t count, tamis_error *er
 /* Everything goes to the first worker. */
 static tamis_status add_up(worker *workers, size_t count, tamis_error *err)
 {
-    tamis_status status;
-    TMI_TRY(trouble(workers, count, err));
-    if (workers[0].units) TMI_TRY(tmi_units_give(workers[0].units, add_rows, &workers[0], err));
+    tamis_status status = TAMIS_OK;
     for (size_t i = 1; i < count; i++)
         TMI_TRY(workers[0].tally ? tmi_tally_take(workers[0].tally, workers[i].tally, err)
                                  : tmi_cells_add_cells(workers[0].cells, workers[i].cells, err));
@@ -323,29 +345,46 @@ static tamis_status give_answers(tmi_int128 *const *answers, worker *first, tami
     return TAMIS_OK;
 }
 
+/* Reads the rows once, or once for each round of units. */
+static tamis_status read_all(worker *workers, size_t count, size_t rounds, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t r = 0; r < rounds; r++) {
+        work_together(workers, count);
+        TMI_TRY(trouble(workers, count, err));
+        if (workers[0].units) TMI_TRY(tmi_units_end_round(workers[0].units, add_rows, &workers[0], err));
+    }
+    TMI_TRY(add_up(workers, count, err));
+done:
+    return status;
+}
+
 /* Sums, or the points of a plan with this request. */
 static tamis_status pass(tmi_int128 *const *answers, tmi_point_list *list, const tmi_points_plan *points, engine_state *state,
                          const tmi_request *request, const tamis_watch *watch, tamis_error *err)
 {
     work_watch inner = {.whole = watch};
     tmi_decoder r = {0};
+    tmi_units *units = NULL;
     worker *workers = NULL;
-    const size_t count = worker_count(state, request);
+    const size_t count = worker_count(state);
+    size_t rounds = 1;
     tamis_status status;
     tamis_error own = {0};
     TMI_TRY(tmi_layout_init(&r.layout, request, err));
     TMI_TRY(tmi_decoder_make(&r, err));
+    if (request->unit && !(units = tmi_units_new(&r.layout, expected_units(state), tmi_units_memory(state->engine.memory))))
+        TMI_TRY(tmi_fail_memory(err));
     if (!(workers = tmi_alloc(count, sizeof *workers))) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) {
-        workers[i] = (worker){.state = state, .reading = &r, .points = points, .part = i, .parts = count, .watch = &inner};
+        workers[i] = (worker){
+            .state = state, .reading = &r, .points = points, .units = units, .part = i, .parts = count, .watch = &inner};
         TMI_TRY(make_worker(&workers[i], err));
     }
     status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, &(tamis_watch){go_on, &inner}, &own);
     if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
-    if (status == TAMIS_OK) {
-        work_together(workers, count);
-        status = add_up(workers, count, &own);
-    }
+    if (status == TAMIS_OK && units) status = see_units(&rounds, units, state->scanner, request->unit, &inner, &own);
+    if (status == TAMIS_OK) status = read_all(workers, count, rounds, &own);
     if (status == TAMIS_OK)
         status = points ? tmi_tally_take_list(list, workers[0].tally, &own) : give_answers(answers, &workers[0], &own);
     /* After the charge, a source that cannot be read is no longer the caller's mistake, and the place of the damage is not
@@ -355,8 +394,35 @@ static tamis_status pass(tmi_int128 *const *answers, tmi_point_list *list, const
 done:
     for (size_t i = 0; workers && i < count; i++) clear_worker(&workers[i]);
     tmi_free(workers);
+    tmi_units_free(units);
     tmi_decoder_clear(&r);
     return status;
+}
+
+/* Before the charge: that there is memory for the rows of units. */
+static tamis_status try_memory(const engine_state *state, const tmi_request *request, tamis_error *err)
+{
+    tmi_layout layout = {0};
+    tamis_status status = tmi_layout_init(&layout, request, err);
+    if (status == TAMIS_OK && request->unit)
+        status = tmi_units_try(&layout, expected_units(state), state->rows, tmi_units_memory(state->engine.memory), err);
+    tmi_layout_clear(&layout);
+    return status;
+}
+
+static tamis_status check(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err)
+{
+    (void)watch;
+    return try_memory(engine->state, request, err);
+}
+
+static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
+                                 tamis_error *err)
+{
+    tmi_points_plan plan;
+    (void)watch;
+    tamis_status status = tmi_points_plan_make(&plan, request, err);
+    return status == TAMIS_OK ? try_memory(engine->state, &plan.request, err) : status;
 }
 
 static tamis_status aggregate(tmi_engine *engine, tmi_int128 *const *answers, const tmi_request *request,
@@ -405,7 +471,9 @@ tamis_status tmi_engine_take_scanner(tmi_engine **engine, tmi_scanner *scanner, 
     state->engine = (tmi_engine){.name = scanner->name,
                                  .state = state,
                                  .describe = describe,
+                                 .check = check,
                                  .aggregate = aggregate,
+                                 .check_points = check_points,
                                  .points = points,
                                  .rows = read_rows,
                                  .free = free_engine};

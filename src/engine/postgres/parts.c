@@ -48,7 +48,7 @@ tamis_status tmi_postgres_parts_make(tmi_postgres_parts *made, tmi_postgres *ses
         if (one != TAMIS_OK) status = one;
         if (one == TAMIS_SYSTEM) goto done;
         if (one == TAMIS_OK && !join_forms(seen, types, p, layout, err)) status = TAMIS_INVALID;
-        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types};
+        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types, false};
     }
 done:
     tmi_free(seen);
@@ -67,9 +67,39 @@ tamis_status tmi_postgres_parts_narrow(tmi_postgres_parts *made, const tmi_postg
         tmi_sql_type *types = made->types + p * layout->column_count;
         for (size_t c = 0; c < layout->column_count; c++)
             types[c] = all->sources[p].types[tmi_layout_index(whole, layout->columns[c])];
-        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types};
+        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types, all->sources[p].units_fit};
     }
     return TAMIS_OK;
+}
+
+static tamis_status take_large(void *some, size_t p, PGresult *result, int row, tamis_error *err)
+{
+    tmi_int128 count;
+    (void)p;
+    if (!tmi_int128_read(&count, tmi_pq()->getvalue(result, row, 1)))
+        return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL returned an answer that cannot be right");
+    *(bool *)some = *(bool *)some || count != 0;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_postgres_see_units(tmi_postgres_parts *parts, tmi_postgres *session, const tmi_layout *layout,
+                                    const tamis_watch *watch, tamis_error *err)
+{
+    bool some = false;
+    tamis_status status = TAMIS_OK;
+    if (!layout->request->unit) return TAMIS_OK;
+    char **queries = tmi_alloc(parts->count, sizeof *queries);
+    if (!queries) return tmi_fail_memory(err);
+    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
+        tmi_text sql;
+        tmi_text_init(&sql);
+        tmi_sql_large_units(&sql, &parts->sources[p]);
+        status = tmi_postgres_take_query(&queries[p], &sql, status, err);
+    }
+    if (status == TAMIS_OK) status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_large, &some, watch, err);
+    for (size_t p = 0; p < parts->count; p++) parts->sources[p].units_fit = !some;
+    tmi_postgres_free_queries(queries, parts->count);
+    return status;
 }
 
 /* A server reads at most 1 GB in one query; a longer one ends the connection. */

@@ -21,6 +21,10 @@ void tmi_postgres_parts_clear(tmi_postgres_parts *made);
 tamis_status tmi_postgres_parts_narrow(tmi_postgres_parts *made, const tmi_postgres_parts *all, const tmi_layout *whole,
                                        const tmi_layout *layout, tamis_error *err);
 
+/* Finds out whether a unit of the layout's request has more than rows_per_unit rows, and lets the queries of all parts know. */
+tamis_status tmi_postgres_see_units(tmi_postgres_parts *parts, tmi_postgres *session, const tmi_layout *layout,
+                                    const tamis_watch *watch, tamis_error *err);
+
 /* Before a query: the server only plans it, which reads no row. Its plan is ignored by tmi_postgres_take_plan. */
 #define TMI_POSTGRES_EXPLAIN "EXPLAIN "
 tmi_postgres_take tmi_postgres_take_plan;
@@ -30,7 +34,8 @@ tamis_status tmi_postgres_take_query(char **query, tmi_text *sql, tamis_status s
 void tmi_postgres_free_queries(char **queries, size_t count);
 
 /* A list of points (engine/core/points.h), for the plan's request in this layout: the servers count the rows of each cell, point
- * and weight, and the counts of the parts are added. list NULL: the queries are only planned. */
+ * and weight, and the counts of the parts are added. list NULL: the queries are only planned, those for units that fit and those
+ * for units that do not. */
 tamis_status tmi_postgres_points(tmi_point_list *list, tmi_postgres *session, const tmi_points_plan *plan,
                                  const tmi_layout *layout, const tamis_watch *watch, tamis_error *err);
 

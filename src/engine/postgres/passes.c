@@ -162,12 +162,13 @@ static bool is_made_of(const tmi_column *column, const tmi_column *part)
 
 /* Categories that are only grouped by: the server groups by their texts, and looks up the code once per group instead of once
  * per row. */
-static void find_late(bool *late, const tmi_sql_pass *pass)
+static void find_late(bool *late, const tmi_sql_pass *pass, const tmi_sql_source *source)
 {
     const tmi_layout *layout = pass->layout;
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
-        late[c] = column->kind == TMI_CATEGORY && !layout->request->unit && has_key(pass, c) && uses_in_sums(pass, 'v', c) == 0;
+        late[c] = column->kind == TMI_CATEGORY && (!layout->request->unit || source->units_fit) && has_key(pass, c) &&
+                  uses_in_sums(pass, 'v', c) == 0;
         for (size_t other = 0; other < layout->column_count; other++)
             late[c] = late[c] && !is_made_of(layout->columns[other], column);
     }
@@ -237,7 +238,7 @@ tamis_status tmi_sql_pass_write(tmi_text *sql, const tmi_sql_pass *pass, const t
     bool some_late = false, *late = tmi_alloc(pass->layout->column_count, sizeof *late);
     tamis_status status;
     if (!late) return tmi_fail_memory(err);
-    find_late(late, pass);
+    find_late(late, pass, source);
     for (size_t c = 0; c < pass->layout->column_count; c++) some_late = some_late || late[c];
     const bool shares = put_shared(NULL, pass);
     TMI_TRY(tmi_sql_values(&step, sql, source, shares || uses_twice(pass, late), late, err));

@@ -88,15 +88,21 @@ tamis_status tmi_postgres_points(tmi_point_list *list, tmi_postgres *session, co
     queries = tmi_alloc(parts.count, sizeof *queries);
     tally = tmi_tally_new(plan, NULL);
     if (!queries || !tally) TMI_TRY(tmi_fail_memory(err));
-    for (size_t p = 0; p < parts.count; p++) {
-        tmi_text sql;
-        tmi_text_init(&sql);
-        tmi_text_put(&sql, list ? "" : TMI_POSTGRES_EXPLAIN);
-        status = write_points(&sql, plan, &parts.sources[p], err);
-        TMI_TRY(tmi_postgres_take_query(&queries[p], &sql, status, err));
+    if (list) TMI_TRY(tmi_postgres_see_units(&parts, session, layout, watch, err));
+    for (int fit = 0; fit < (list || !plan->request.unit ? 1 : 2); fit++) {
+        for (size_t p = 0; p < parts.count; p++) {
+            tmi_text sql;
+            tmi_text_init(&sql);
+            tmi_text_put(&sql, list ? "" : TMI_POSTGRES_EXPLAIN);
+            if (!list) parts.sources[p].units_fit = fit;
+            tmi_free(queries[p]);
+            queries[p] = NULL;
+            status = write_points(&sql, plan, &parts.sources[p], err);
+            TMI_TRY(tmi_postgres_take_query(&queries[p], &sql, status, err));
+        }
+        TMI_TRY(tmi_postgres_ask(session, 0, parts.count, queries, list != NULL, list ? take_entry : tmi_postgres_take_plan,
+                                 tally, watch, err));
     }
-    TMI_TRY(tmi_postgres_ask(session, 0, parts.count, queries, list != NULL, list ? take_entry : tmi_postgres_take_plan, tally,
-                             watch, err));
     if (list) TMI_TRY(tmi_tally_take_list(list, tally, err));
 done:
     tmi_tally_free(tally);

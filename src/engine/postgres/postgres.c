@@ -13,6 +13,7 @@ typedef struct engine_state {
     tmi_engine engine;
     tmi_postgres session;
     bool sharded_by_unit;
+    int64_t rows; /* as they were counted before the charge; 0: they were not */
 } engine_state;
 
 /* The integer in a field; 0 if it is NULL. False if it is not an integer. */
@@ -130,9 +131,12 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     TMI_TRY(tmi_postgres_parts_make(&parts, session, &layout, watch, err));
     TMI_TRY(check_codes(&parts, err));
     TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, watch, err));
+    state->rows = inventory->rows;
     if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, watch, err));
     if (inventory->rows_in) TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, watch, err));
-    if (unit && inventory->units_in) TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, watch, err));
+    if (unit && inventory->units_in && !stratum) inventory->units_in[0] = inventory->units;
+    else if (unit && inventory->units_in)
+        TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, watch, err));
     if (cluster && inventory->clusters_in)
         TMI_TRY(count_by(inventory->clusters_in, strata, stratum, cluster, session, &parts, watch, err));
 done:
@@ -240,6 +244,25 @@ done:
     return status;
 }
 
+/* Room that the server may need at worst on its disk to order the rows of units: all of them. Servers limit it. */
+static tamis_status check_disk(const engine_state *state, const tmi_layout *layout, tamis_error *err)
+{
+    const tmi_int128 bytes = (tmi_int128)state->rows * (int64_t)(128 + 16 * layout->column_count);
+    for (size_t p = 0; p < state->session.count; p++) {
+        tmi_int128 kilobytes = -1;
+        PGresult *result = tmi_postgres_query(
+            &state->session, p, "SELECT setting FROM pg_settings WHERE name = 'temp_file_limit'"); /* in kB; -1: none */
+        const bool known = tmi_pq()->ntuples(result) == 1 && tmi_int128_read(&kilobytes, tmi_pq()->getvalue(result, 0, 0));
+        tmi_pq()->clear(result);
+        if (known && kilobytes >= 0 && kilobytes < bytes / 1024)
+            return tmi_fail(err, TAMIS_INVALID,
+                            "PostgreSQL, connection %zu: choosing the rows of units may need %lld MB of temporary files, and its "
+                            "temp_file_limit is %lld MB: raise it, or declare fewer columns",
+                            p + 1, (long long)(bytes >> 20), (long long)(kilobytes >> 10));
+    }
+    return TAMIS_OK;
+}
+
 /* All parts of a request, in the single transaction of each connection. answers NULL: their queries are only planned. */
 static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, const tmi_request *request, const tamis_watch *watch,
                             tamis_error *err)
@@ -252,8 +275,14 @@ static tamis_status ask_all(tmi_int128 *const *answers, engine_state *state, con
     TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
     TMI_TRY(tmi_split_make(&split, &layout, TMI_SQL_ENTRIES, TMI_SQL_ENTRIES, err));
     TMI_TRY(tmi_postgres_parts_make(&parts, &state->session, &layout, watch, err));
-    for (size_t i = 0; i < split.count; i++)
-        TMI_TRY(ask_part(answers, &split.list[i], &layout, &parts, &state->session, watch, err));
+    if (!answers && request->unit) TMI_TRY(check_disk(state, &layout, err));
+    if (answers) TMI_TRY(tmi_postgres_see_units(&parts, &state->session, &layout, watch, err));
+    /* Which queries will be needed is not known before the charge, so both kinds are planned. */
+    for (int fit = 0; fit < (answers || !request->unit ? 1 : 2); fit++) {
+        for (size_t p = 0; !answers && p < parts.count; p++) parts.sources[p].units_fit = fit;
+        for (size_t i = 0; i < split.count; i++)
+            TMI_TRY(ask_part(answers, &split.list[i], &layout, &parts, &state->session, watch, err));
+    }
 done:
     tmi_postgres_parts_clear(&parts);
     tmi_split_clear(&split);
@@ -292,6 +321,7 @@ static tamis_status ask_points(tmi_point_list *list, engine_state *state, const 
     TMI_TRY(tmi_layout_init(&layout, &plan.request, err));
     TMI_TRY(refuse_parts(state, request->unit, has_groups(&layout), err));
     TMI_TRY(tmi_postgres_points(list, &state->session, &plan, &layout, watch, err));
+    if (!list && request->unit) TMI_TRY(check_disk(state, &layout, err));
 done:
     tmi_layout_clear(&layout);
     return status;

@@ -56,11 +56,18 @@ static tamis_status begin_chain(chain *k, tmi_text *sql, const tmi_sql_source *s
 /* Begins a step that gives some columns another form (NULL: none) and passes on all others unchanged. */
 static void begin_step(chain *k, changes *changed, char form)
 {
-    tmi_text_format(k->sql, ", s%zu AS (SELECT one", ++k->step);
+    tmi_text_format(k->sql, ", s%zu AS NOT MATERIALIZED (SELECT one", ++k->step);
     for (size_t c = 0; c < k->source->layout->column_count; c++) {
         if (changed && changed(k, c)) k->form[c] = form;
         else if (k->form[c]) tmi_text_format(k->sql, ", %c%zu", k->form[c], c);
     }
+}
+
+/* Passes on all columns unchanged, after SELECT one. */
+static void put_columns(const chain *k)
+{
+    for (size_t c = 0; c < k->source->layout->column_count; c++)
+        if (k->form[c]) tmi_text_format(k->sql, ", %c%zu", k->form[c], c);
 }
 
 static void end_step(chain *k) { tmi_text_format(k->sql, " FROM s%zu OFFSET '0'::bigint)", k->step - 1); }
@@ -128,7 +135,7 @@ static void put_cells(chain *k)
 {
     const tmi_layout *layout = k->source->layout;
     bool exact = false, trimmed = false;
-    tmi_text_put(k->sql, "WITH s0 AS (SELECT ");
+    tmi_text_put(k->sql, "WITH s0 AS NOT MATERIALIZED (SELECT ");
     for (size_t c = 0; c < layout->column_count; c++) {
         if (!tmi_is_read(layout->columns[c])) continue;
         k->form[c] = put_cell(k->sql, layout->columns[c], k->source->types[c], c);
@@ -180,17 +187,26 @@ static void put_list(tmi_text *sql, const void *list, size_t count, bool is_long
     tmi_text_put(sql, is_long ? "}'::bigint[])" : "}'::int[])");
 }
 
-static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c, bool ranks)
+/* The ranks r of the distinct labels of the strata, for a join: only these are ordered, not the rows. */
+static void put_ranks(tmi_text *sql, const tmi_layout *layout, size_t c, size_t step)
+{
+    const tmi_column *column = layout->columns[c];
+    const size_t label = tmi_layout_index(layout, column->of);
+    char stratum[32] = "0"; /* of a row in a stratum */
+    if (column->stratum) snprintf(stratum, sizeof stratum, "v%zu", tmi_layout_index(layout, column->stratum));
+    tmi_text_format(sql, " LEFT JOIN (SELECT l%zu, h%zu, row_number() OVER (PARTITION BY h%zu ORDER BY l%zu) AS r%zu", c, c, c, c,
+                    c);
+    tmi_text_format(sql, " FROM (SELECT DISTINCT t%zu AS l%zu, %s AS h%zu FROM s%zu WHERE t%zu <> '' AND %s IS NOT NULL) d%zu)",
+                    label, c, stratum, c, step, label, stratum, c);
+    tmi_text_format(sql, " g%zu ON l%zu = t%zu", c, c, label);
+    if (column->stratum) tmi_text_format(sql, " AND h%zu = %s", c, stratum);
+}
+
+static void put_groups(tmi_text *sql, const tmi_layout *layout, size_t c)
 {
     const tmi_column *column = layout->columns[c];
     const size_t label = tmi_layout_index(layout, column->of);
     const size_t stratum = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
-    if (ranks) {
-        tmi_text_format(sql, ", dense_rank() OVER (PARTITION BY coalesce(t%zu, '') = ''", label);
-        if (column->stratum) tmi_text_format(sql, ", v%zu", stratum);
-        tmi_text_format(sql, " ORDER BY t%zu) AS r%zu", label, c);
-        return;
-    }
     tmi_text_format(sql, ", CASE WHEN t%zu <> '' THEN ", label);
     if (column->stratum) tmi_text_format(sql, "CASE v%zu", stratum);
     for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) {
@@ -286,25 +302,50 @@ static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
     tmi_text_format(sql, " AS v%zu", c);
 }
 
-/* The rows of units that count; see tmi_request. A unit with no more rows than may count needs no places. The values are
+/* The labels of units with more rows than may count. */
+static void put_large_units(tmi_text *sql, const tmi_sql_source *source)
+{
+    const tmi_layout *layout = source->layout;
+    const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    tmi_text_format(sql, "SELECT t%zu FROM (SELECT ", unit);
+    put_cell(sql, layout->columns[unit], source->types[unit], unit);
+    tmi_text_format(sql, "1 AS one FROM %s) ids WHERE t%zu <> '' GROUP BY t%zu HAVING count(*) > ", source->table, unit, unit);
+    tmi_sql_integer(sql, layout->request->rows_per_unit);
+}
+
+void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source)
+{
+    tmi_text_put(sql, "SELECT 0, count(*) FROM (");
+    put_large_units(sql, source);
+    tmi_text_put(sql, ") large");
+}
+
+/* The rows of units that count; see tmi_request. Only the rows of units with more than may count are ordered. The values are
  * joined as an array: a chain of || is as deep as it is long, and a server's stack is small. */
 static void put_unit(chain *k)
 {
     tmi_text *sql = k->sql;
     const tmi_layout *layout = k->source->layout;
-    const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    const size_t unit = tmi_layout_index(layout, layout->request->unit), values = k->step;
     const char *comma = "";
     char key[2 * TMI_KEY_BYTES + 1];
+    if (k->source->units_fit) {
+        begin_step(k, NULL, 0);
+        tmi_text_format(sql, " FROM s%zu WHERE t%zu <> '')", values, unit);
+        return;
+    }
+    tmi_text_put(sql, ", large AS MATERIALIZED (");
+    put_large_units(sql, k->source);
+    tmi_text_put(sql, ")");
     begin_step(k, NULL, 0);
-    tmi_text_format(sql, ", count(*) OVER (PARTITION BY t%zu) AS n, row_number() OVER (PARTITION BY t%zu", unit, unit);
+    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu", unit);
     for (size_t c = 0; c < layout->column_count; c++)
         if (tmi_is_given(layout->columns[c])) tmi_text_format(sql, ", v%zu", c);
-    tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu <> '')", k->step - 1, unit);
+    tmi_text_format(sql, ") AS copy FROM s%zu WHERE t%zu IN (SELECT t%zu FROM large))", values, unit, unit);
     begin_step(k, NULL, 0);
-    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY CASE WHEN n > ", unit);
-    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu ORDER BY ", unit);
     tmi_hex(key, layout->request->key, TMI_KEY_BYTES);
-    tmi_text_format(sql, " THEN sha256(decode('%s' || encode(", key);
+    tmi_text_format(sql, "sha256(decode('%s' || encode(", key);
     tmi_wipe(key, sizeof key);
     put_hash(sql, unit);
     tmi_text_put(sql, ", 'hex') || ',' || array_to_string(ARRAY[");
@@ -313,9 +354,14 @@ static void put_unit(chain *k)
         tmi_text_format(sql, "%sv%zu", comma, c);
         comma = ", ";
     }
-    tmi_text_format(sql, "%scopy]::bigint[], ',', ''), 'escape')) END) AS place FROM s%zu)", comma, k->step - 1);
-    tmi_text_format(sql, ", s%zu AS (SELECT * FROM s%zu WHERE place <= ", k->step + 1, k->step);
-    k->step++;
+    tmi_text_format(sql, "%scopy]::bigint[], ',', ''), 'escape'))) AS place FROM s%zu)", comma, k->step - 1);
+    begin_step(k, NULL, 0);
+    tmi_text_format(sql,
+                    " FROM s%zu WHERE t%zu <> '' AND NOT EXISTS (SELECT FROM large WHERE large.t%zu = s%zu.t%zu) UNION ALL "
+                    "SELECT one",
+                    values, unit, unit, values, unit);
+    put_columns(k);
+    tmi_text_format(sql, " FROM s%zu WHERE place <= ", k->step - 1);
     tmi_sql_integer(sql, layout->request->rows_per_unit);
     tmi_text_put(sql, ")");
 }
@@ -364,11 +410,15 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
     for (size_t c = 0; by && c < layout->column_count; c++)
         if (is_number_by(&k, c)) tmi_sql_point(sql, source, c);
     if (by) end_step(&k);
-    for (int ranks = 1; groups && ranks >= 0; ranks--) {
-        begin_step(&k, is_groups, ranks ? 'r' : 'v');
+    if (groups) {
+        const size_t before = k.step;
+        begin_step(&k, is_groups, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
-            if (is_groups(&k, c)) put_groups(sql, layout, c, ranks);
-        end_step(&k);
+            if (is_groups(&k, c)) put_groups(sql, layout, c);
+        tmi_text_format(sql, " FROM s%zu", before);
+        for (size_t c = 0; c < layout->column_count; c++)
+            if (is_groups(&k, c)) put_ranks(sql, layout, c, before);
+        tmi_text_put(sql, " OFFSET '0'::bigint)");
     }
     if (layout->request->unit) put_unit(&k);
     for (k.depth = 1; k.depth <= depth; k.depth++) {

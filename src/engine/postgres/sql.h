@@ -2,7 +2,8 @@
  *
  * The query is a chain of steps, WITH s0 AS (...), s1 AS (SELECT ... FROM s0), each with the columns that later ones need: t3
  * is the trimmed text of column 3 of the layout, c3 its untrimmed text, f3 its number, v3 its point or code. Missing values
- * are NULL. A last step may add products that several sums share. OFFSET '0'::bigint keeps a step from being merged into the
+ * are NULL. A last step may add products that several sums share. Steps are never materialized: one that is used twice reads the
+ * table twice. OFFSET '0'::bigint keeps a step from being merged into the
  * next one, which would compute its columns once for every use. (OFFSET 0 would too, but it becomes a bigint only after the
  * planner has decided about parallel workers, and then it cannot use them.)
  *
@@ -43,7 +44,11 @@ typedef struct tmi_sql_source {
     const char *table; /* quoted, with its schema */
     const tmi_layout *layout;
     const tmi_sql_type *types; /* of the columns of the layout that are read */
+    bool units_fit;            /* no unit has more than rows_per_unit rows: then all rows with a unit count */
 } tmi_sql_source;
+
+/* The number of units with more than rows_per_unit rows, in the second column, after a 0. */
+void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source);
 
 /* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read.
  * *step: the last one. */

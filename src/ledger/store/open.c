@@ -20,8 +20,9 @@
 #include "ledger/owner.h"
 
 #define APPLICATION 1413565769 /* "TAMI" */
-#define FORMAT 2               /* of new files; a file of format 1 is read, and raised by the first entry that needs it */
+#define FORMAT 2 /* of new files; others are read, and raised by the first entry that needs a later one (docs/ledger.md) */
 #define FIRST_FORMAT 1
+#define LAST_FORMAT 3
 #define WAIT_MS 10000
 
 /* The whole schema, in the order of the names. */
@@ -192,11 +193,11 @@ static tamis_status check_identity(tmi_store *file, tmi_faults *faults, tamis_er
     if (file->empty) goto done;
     if (application != APPLICATION) {
         status = tmi_fail_file(err, TAMIS_INVALID, file->path, 0, "not a ledger of tamis but another program's database");
-    } else if (file->format < FIRST_FORMAT || file->format > FORMAT) {
+    } else if (file->format < FIRST_FORMAT || file->format > LAST_FORMAT) {
         status = tmi_fail_file(
             err, TAMIS_INVALID, file->path, 0,
             "a ledger of format %lld, written by another version of tamis; this version reads formats %d to %d",
-            (long long)file->format, FIRST_FORMAT, FORMAT);
+            (long long)file->format, FIRST_FORMAT, LAST_FORMAT);
     } else {
         status = check_schema(file, faults, err);
     }
@@ -223,9 +224,12 @@ done:
     return status;
 }
 
-tamis_status tmi_store_need_format_2(tmi_store *file, tamis_error *err)
+tamis_status tmi_store_need_format(tmi_store *file, int64_t format, tamis_error *err)
 {
-    return file->format == 2 ? TAMIS_OK : run(file, "PRAGMA user_version = 2", err); /* asked again when it is opened again */
+    char mark[48];
+    if (file->format >= format) return TAMIS_OK; /* asked again when it is opened again */
+    snprintf(mark, sizeof mark, "PRAGMA user_version = %d", (int)format);
+    return run(file, mark, err);
 }
 
 /* ---- how it is written ---- */

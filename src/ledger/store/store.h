@@ -31,7 +31,7 @@ tamis_status tmi_store_catch_up_to(tmi_store *file, tmi_book *book, int64_t numb
 
 /* Within a writing transaction, before an entry that format 1 does not know: older versions of tamis then say that they do not
  * know the file, instead of calling it damaged. */
-tamis_status tmi_store_need_format_2(tmi_store *file, tamis_error *err);
+tamis_status tmi_store_need_format(tmi_store *file, int64_t format, tamis_error *err);
 
 /* Adds rows. */
 tamis_status tmi_store_add_entry(tmi_store *file, int64_t number, const char *entry, const char *hash, tamis_error *err);

@@ -4,19 +4,11 @@
 
 #include <tamis/verify.h>
 
-#include "release/checking.h"
+#include "publish/signature.h"
 #include "release/release.h"
 
 /* What was found of a file that the certificate names. */
 typedef enum tmi_found { TMI_MISSING, TMI_MATCHES, TMI_DIFFERS } tmi_found;
-
-typedef enum tmi_signed {
-    TMI_UNSIGNED,
-    TMI_SIGNATURE_MISSING,
-    TMI_SIGNATURE_UNCHECKED,
-    TMI_SIGNATURE_RIGHT,
-    TMI_SIGNATURE_WRONG
-} tmi_signed;
 
 typedef struct tmi_verification {
     tmi_checking check;
@@ -49,9 +41,6 @@ tamis_status tmi_verify_psus(tmi_verification *v, tamis_error *err);
 
 /* Hashes and contents of the files beside the certificate. Errors: SYSTEM. */
 tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err);
-
-/* certificate.sig, by the public key at `path`; NULL: it is only looked for. Errors: INVALID (not a public key), SYSTEM. */
-tamis_status tmi_verify_signature(tmi_verification *v, const char *path, tamis_error *err);
 
 /* Looks for what else is in the folder, if that was given. It is no problem of the release; it is said. Errors: SYSTEM. */
 tamis_status tmi_verify_others(tmi_verification *v, tamis_error *err);

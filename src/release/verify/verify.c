@@ -140,7 +140,7 @@ static void put_words(tmi_text *text, const tmi_verification *v)
     put_signature(text, v);
     put_others(text, v);
     tmi_text_put(text, "\n");
-    tmi_write_heading(text, v->schedule.plan, "protected release");
+    tmi_write_heading(text, v->schedule.plan, "protected release", NULL);
     tmi_write_promise(text, &v->schedule, &v->promised.outsider, true);
 }
 
@@ -203,6 +203,18 @@ done:
     return status;
 }
 
+static tamis_status verify_signature(tmi_verification *v, const char *key, tamis_error *err)
+{
+    const bool says = tmi_value_field(v->document, "signed_by", TMI_VALUE_TEXT) != NULL;
+    tmi_signing s = {.hash = v->certificate.hash, .signed_by = says ? v->certificate.signed_by : NULL, .whole = v->whole};
+    char *signature = NULL;
+    tamis_status status = tmi_read_beside(&signature, &s.length, v, TMI_SIGNATURE, err);
+    s.signature = signature;
+    if (status == TAMIS_OK) status = tmi_check_signed(&v->signature, &s, key, &v->check, err);
+    tmi_free(signature);
+    return status;
+}
+
 static tamis_status verify(int *ok, char **text, const char *path, const tamis_verify_options *options, bool json,
                            tamis_error *err)
 {
@@ -226,7 +238,7 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     TMI_TRY(tmi_verify_frame(&v, options ? options->frame : NULL, err));
     TMI_TRY(tmi_verify_psus(&v, err));
     TMI_TRY(tmi_verify_files(&v, err));
-    TMI_TRY(tmi_verify_signature(&v, options ? options->key : NULL, err));
+    TMI_TRY(verify_signature(&v, options ? options->key : NULL, err));
     TMI_TRY(tmi_verify_others(&v, err));
     TMI_TRY(v.check.status);
     if (json) put_json(&t, &v);

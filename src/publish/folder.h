@@ -6,8 +6,8 @@
  *
  * Until then only the owner may enter it. The files, and the folder once it has its name, get the rights that the umask
  * leaves; it is read off the files, since asking for the umask itself would change it for other threads.             */
-#ifndef TMI_RELEASE_FOLDER_H
-#define TMI_RELEASE_FOLDER_H
+#ifndef TMI_PUBLISH_FOLDER_H
+#define TMI_PUBLISH_FOLDER_H
 
 #include <sys/types.h>
 

@@ -1,4 +1,4 @@
-#include "release/checking.h"
+#include "publish/checking.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "release/folder.h"
+#include "publish/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -123,12 +123,17 @@ tamis_status tmi_folder_end(tmi_folder *folder, tamis_error *err)
         tamis_status status = errno == EEXIST ? TAMIS_INVALID : TAMIS_SYSTEM;
         return tmi_fail(err, status, "%s cannot be renamed to its final name: %s", folder->final, strerror(errno));
     }
+    if (fsync(folder->parent) != 0 && errno != EINVAL) { /* EINVAL: a file system that syncs no folders */
+        const tamis_status status = tmi_fail(err, TAMIS_SYSTEM, "%s cannot be written to disk durably: %s", folder->final,
+                                             strerror(errno));
+        /* its name may be lost, so it is taken back, and somebody who tries again finds no folder in the way */
+        if (renameat2(AT_FDCWD, folder->final, AT_FDCWD, folder->temporary, RENAME_NOREPLACE) == 0) return status;
+        tmi_free(folder->temporary);
+        folder->temporary = NULL;
+        return tmi_fail(err, TAMIS_SYSTEM, "%s is complete, but its name may be lost if the computer stops now", folder->final);
+    }
     tmi_free(folder->temporary);
     folder->temporary = NULL;
-    if (fsync(folder->parent) != 0 && errno != EINVAL) { /* EINVAL: a file system that syncs no folders */
-        return tmi_fail(err, TAMIS_SYSTEM, "%s is complete, but its name may be lost if the computer stops now: %s",
-                        folder->final, strerror(errno));
-    }
     return TAMIS_OK;
 }
 

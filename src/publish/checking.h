@@ -1,6 +1,6 @@
 /* What follows, and what a file says: compared leaf by leaf, and the differences noted. */
-#ifndef TMI_RELEASE_CHECKING_H
-#define TMI_RELEASE_CHECKING_H
+#ifndef TMI_PUBLISH_CHECKING_H
+#define TMI_PUBLISH_CHECKING_H
 
 #include "ledger/book.h"
 
