@@ -13,6 +13,7 @@
 #include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
+#include "release/second_stage.h"
 #include "schedule/request/request.h"
 #include "tests/release/audit_evidence.h"
 #include "tests/release/audit_survey.h"
@@ -171,7 +172,7 @@ static void judge_trial(const trial *t, size_t cells, size_t laws)
     for (size_t i = 0; i < laws; i++)
         judge(t, t->repeats[i], "noise that repeats that of the cell before it, law", i, t->laws[i].draws);
     judge(t, t->repeats_in_time, "noise that repeats that of the last release, plan", (size_t)(t->plan - plans), t->whole.draws);
-    judge(t, t->repeats_of_chance, "clusters that stay in their variance units, plan", (size_t)(t->plan - plans), t->releases);
+    judge(t, t->repeats_of_chance, "clusters that stay in their slots, plan", (size_t)(t->plan - plans), t->releases);
 }
 
 /* Whether keys differ from the last release's, and how often clusters are arranged as they were. */
@@ -192,12 +193,34 @@ static void judge_chance(trial *t, const chance *now)
     t->releases++;
 }
 
+/* The exact numbers of a release: standard errors follow from its noisy tables and the exact totals of clusters. */
+static tmi_int128 **exact_numbers(const tamis_release *r, const tmi_asking *truth)
+{
+    const tmi_schedule *s = &r->schedule;
+    tmi_int128 **exact = calloc(s->measurement_count + 1, sizeof *exact);
+    int64_t **none = calloc(s->measurement_count + 1, sizeof *none);
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        exact[i] = calloc(s->measurements[i].numbers, sizeof **exact);
+        none[i] = calloc(s->measurements[i].numbers, sizeof **none);
+        for (size_t k = 0; k < s->measurements[i].numbers; k++) exact[i][k] = r->noisy[i][k];
+    }
+    assert_int_equal(tmi_add_standard_errors(exact, none, truth, s, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        free(none[i]);
+        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].shape.family != TMI_STANDARD_ERRORS; k++)
+            exact[i][k] = tmi_asking_truth(truth, s, i, k);
+    }
+    free(none);
+    return exact;
+}
+
 /* Adds the noise of one release. *cells and *laws: how many there are. */
 static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_release *r, const listener *l)
 {
     tmi_value *certificate = text_as_json(tamis_release_certificate_json, r),
               *published = text_as_json(tamis_release_measurements_json, r);
     const tmi_value *declarations = need(certificate, "measurements"), *tables = need(published, "measurements");
+    tmi_int128 **exact = exact_numbers(r, l->truth);
     *cells = *laws = 0;
     assert_int_equal(tmi_value_size(declarations), tmi_value_size(tables));
     for (size_t i = 0; i < tmi_value_size(tables); i++) {
@@ -207,8 +230,7 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
         for (size_t cell = 0; cell < tmi_value_size(values); cell++, ++*cells) {
             size_t which;
             const noise_law law = declared(&which, tmi_value_at(declarations, i), cell, tmi_value_size(values));
-            const int64_t noise = (int64_t)(tmi_value_integer(tmi_value_at(values, cell)) -
-                                            tmi_asking_truth(l->truth, &r->schedule, i, cell));
+            const int64_t noise = (int64_t)(tmi_value_integer(tmi_value_at(values, cell)) - exact[i][cell]);
             assert_true(*cells < MOST_CELLS && *laws + which < MOST_LAWS);
             assert_int_equal(law.gaussian, t->gaussian);
             evidence_add(&t->cells[*cells], &law, noise);
@@ -221,6 +243,8 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
         }
         *laws += tmi_value_size(need(tmi_value_at(declarations, i), "noise"));
     }
+    for (size_t i = 0; i < r->schedule.measurement_count; i++) free(exact[i]);
+    free(exact);
     judge_chance(t, &l->now);
     tmi_value_free(certificate);
     tmi_value_free(published);

@@ -1,13 +1,13 @@
-/* Squared differences of pairs of clusters (schedule/clusters/paired.h): what is released moves by no more than it
- * says, whatever the noisy tables came out as; and what is read from it is the variance. */
-#include "release/squares.h"
+/* Standard errors that are measured in a second stage (schedule/standard_errors.h): what is released moves by no more than it
+ * says, whatever the noisy tables came out as; and what is read from it is the textbook's standard error. */
+#include "release/second_stage.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "inference/pair_term.h"
+#include "inference/error_term.h"
 #include "num/number.h"
 #include "tests/release/array_engine.h"
 #include "tests/test.h"
@@ -20,7 +20,7 @@ static char list[64];
 static int write_list(void **state)
 {
     (void)state;
-    snprintf(list, sizeof list, "/tmp/tamis-squares-%d.csv", (int)getpid());
+    snprintf(list, sizeof list, "/tmp/tamis-errors-%d.csv", (int)getpid());
     FILE *out = fopen(list, "w");
     if (!out) return -1;
     fputs("s,c\n", out);
@@ -93,7 +93,7 @@ static void scene_make(scene *c, const char *privacy, uint64_t seed)
              list, MOST_ROWS / 2, privacy);
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
-    assert_true(c->s.squared);
+    assert_int_equal(c->s.places.layout.slots, CLUSTERS);
     assert_int_equal(tmi_asking_make(&c->asking, &c->s, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_make_room(&c->asking, NULL), TAMIS_OK);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
@@ -118,32 +118,32 @@ static void scene_clear(scene *c)
     tamis_plan_free(c->plan);
 }
 
-static bool is_squares(const scene *c, size_t i) { return c->s.measurements[i].shape.family == TMI_PAIRED; }
+static bool is_error(const scene *c, size_t i) { return c->s.measurements[i].shape.family == TMI_STANDARD_ERRORS; }
 
 /* The tables, times something and with noise: anything that may come out. */
 static void set_tables(scene *c, int64_t times, uint64_t noise)
 {
     count_rows(c);
     for (size_t i = 0; i < c->s.measurement_count; i++)
-        for (size_t k = 0; k < c->s.measurements[i].numbers && !is_squares(c, i); k++)
+        for (size_t k = 0; k < c->s.measurements[i].numbers && !is_error(c, i); k++)
             c->noisy[i][k] = times * tmi_asking_truth(&c->asking, &c->s, i, k) + (noise ? (int64_t)(next(c) % noise) : 0);
 }
 
-static void set_squares(scene *c)
+static void set_errors(scene *c)
 {
     count_rows(c);
-    assert_int_equal(tmi_add_squares(c->noisy, c->none, &c->asking, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_add_standard_errors(c->noisy, c->none, &c->asking, &c->s, NULL), TAMIS_OK);
 }
 
-/* Distance of the squares from those that were kept, relative to the sensitivity: the largest over measurements. */
+/* Distance of the standard errors from those that were kept, relative to the sensitivity: the largest over measurements. */
 static double distance(const scene *c, tmi_int128 *const *kept)
 {
     double most = 0;
     for (size_t i = 0; i < c->s.measurement_count; i++) {
         double sum = 0;
-        for (size_t k = 0; k < c->s.measurements[i].numbers && is_squares(c, i); k++)
+        for (size_t k = 0; k < c->s.measurements[i].numbers && is_error(c, i); k++)
             sum += fabs((double)(c->noisy[i][k] - kept[i][k]));
-        most = fmax(most, sum / TMI_PAIRED_STEPS);
+        most = fmax(most, sum / TMI_ERROR_STEPS);
     }
     return most;
 }
@@ -165,9 +165,10 @@ static void drop(const scene *c, tmi_int128 **kept)
     free(kept);
 }
 
-/* A record is replaced by any other, in any cluster of the list or none, or it is gone. Some records are all in one cluster, so
- * that differences are far beyond their bounds: there the squares are as steep as they get. */
-static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
+/* A record is replaced by any other, in any cluster of the list or none, or it is gone. Two clusters have most of
+ * the records, one with high values, the other with low ones: where a high value leaves the second for the first, a standard
+ * error moves as far as it can. */
+static void a_record_moves_them_by_no_more_than_the_steps(void **state)
 {
     (void)state;
     static const struct {
@@ -177,26 +178,34 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
     double worst = 0;
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         scene c;
-        scene_make(&c, "epsilon: 4", t + 1);
+        scene_make(&c, t == 0 ? "epsilon: 400" : "epsilon: 4", t + 1); /* of one block, and of several */
         for (size_t k = 0; k < c.count / 4; k++) {
-            const size_t cluster = k % 2 ? 5 : 200;
-            c.rows[k] = (array_row){
-                .x = 30, .y = 3, .g = "a", .h = "u", .w = 50, .s = k % 2 ? "p" : "q", .c = c.labels[cluster], .u = "1"};
+            const bool first = k % 6 == 1;
+            c.rows[k] = (array_row){.x = first ? 30 : 10,
+                                    .y = first || k == 0 ? 3 : -2,
+                                    .g = first || k == 0 ? "a" : "b",
+                                    .h = "u",
+                                    .w = 50,
+                                    .s = first ? "p" : "q",
+                                    .c = c.labels[first ? 5 : 200],
+                                    .u = "1"};
         }
+        for (size_t k = c.count / 4; k < c.count; k++) /* few have a: residuals of its share are far from 0 on one side alone */
+            if (c.rows[k].g && c.rows[k].g[0] == 'a') c.rows[k].g = "b";
         set_tables(&c, tables[t].times, tables[t].noise);
-        set_squares(&c);
+        set_errors(&c);
         tmi_int128 **kept = keep(&c);
         for (int trial = 0; trial < 60; trial++) {
-            const size_t row = trial % 3 ? next(&c) % (c.count / 4) : next(&c) % c.count;
+            const size_t row = trial % 4 == 0 ? 0 : trial % 3 ? next(&c) % (c.count / 4) : next(&c) % c.count;
             const array_row before = c.rows[row];
             c.rows[row] = any_row(&c);
             if (trial % 5 == 0) c.rows[row].w = 0;
-            if (trial % 4 == 0) { /* from one of the full clusters to the other */
+            if (trial % 8 == 0) { /* from the cluster with negative values to the one with positive ones */
                 c.rows[row] = before;
-                c.rows[row].s = before.s[0] == 'p' ? "q" : "p";
-                c.rows[row].c = c.labels[before.s[0] == 'p' ? 200 : 5];
+                c.rows[row].s = "p";
+                c.rows[row].c = c.labels[5];
             }
-            set_squares(&c);
+            set_errors(&c);
             worst = fmax(worst, distance(&c, kept));
             c.rows[row] = before;
         }
@@ -206,54 +215,83 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
     if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
 }
 
-/* At their true values and without noise, squares say what the differences of clusters say, up to what lies beyond the bounds. */
-static void squares_say_the_variance(void **state)
+/* At their true values and without noise they are the textbook's, of totals in the strata of the list. */
+static void they_are_the_textbooks(void **state)
 {
     (void)state;
     static const double y[] = {-2, 0.5, 3, 0}; /* of the levels: lowest, middle, highest, missing */
     scene c;
-    double sum = 0;
-    scene_make(&c, "epsilon: 4", 9);
-    set_tables(&c, 1, 0);
-    set_squares(&c);
     tmi_inference reading;
     tmi_statistic_sums z;
+    scene_make(&c, "epsilon: 400", 9); /* so much that one block is enough */
+    set_tables(&c, 1, 0);
+    set_errors(&c);
     assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
     assert_int_equal(tmi_statistic_sums_make(&z, &reading, 2, NULL), TAMIS_OK); /* the total of y */
     for (size_t i = 0; i < c.s.measurement_count; i++) {
         const tmi_measurement *m = &c.s.measurements[i];
-        if (m->shape.family != TMI_PAIRED || m->shape.statistic != 2) continue;
+        if (!is_error(&c, i) || m->shape.statistic != 2) continue;
         const double unit = tmi_measurement_unit(m, &c.s.workload, 0);
+        double squares = 0;
+        size_t slot = 0;
         assert_int_equal(m->levels, 4);
-        for (size_t pair = 0; pair < m->groups; pair++) {
-            double d = 0;
-            for (size_t l = 0; l < m->levels; l++) {
-                const double t = (double)tmi_asking_difference(&c.asking, &c.s, i, pair, 0, l) * unit;
-                d += y[l] * t;
+        for (size_t h = 0; h < c.s.places.layout.count; h++) {
+            double totals[CLUSTERS], sum = 0;
+            const size_t count = (size_t)c.s.places.layout.strata[h].slots;
+            for (size_t k = 0; k < count; k++) {
+                totals[k] = 0;
+                for (size_t l = 0; l < m->levels; l++)
+                    totals[k] += y[l] * unit * (double)tmi_asking_total(&c.asking, &c.s, i, slot + k, 0, l);
+                sum += totals[k];
             }
-            sum += d * d;
+            for (size_t k = 0; k < count; k++)
+                squares += pow(totals[k] - sum / (double)count, 2) * (double)count / (double)(count - 1);
+            slot += count;
         }
+        tmi_error_term term;
+        assert_int_equal(tmi_error_term_make(&term, &reading, m, &z.groups[0], 0, NULL), TAMIS_OK);
+        assert_int_equal(term.blocks, 1);
+        const double ratio = term.step * (double)c.noisy[i][0] / sqrt(squares);
+        if (!(ratio > 0.9995 && ratio < 1.0005)) fail_msg("%.6g of the standard error", ratio);
+        tmi_error_term_clear(&term);
     }
-    assert_true(sum > 0);
-    const double ratio = z.groups[0].pair_variance / reading.clamping / sum;
-    if (!(ratio > 0.97 && ratio < 1.03)) fail_msg("%.6g of the squares", ratio);
     tmi_statistic_sums_clear(&z);
     tmi_inference_clear(&reading);
     scene_clear(&c);
 }
 
-static void hubers_square(void **state)
+/* Steps are never so coarse that rounding takes more than what is spared for it. */
+static void a_step_is_some_totals(void **state)
 {
     (void)state;
-    assert_true(tmi_huber_square(0, 5) == 0 && tmi_huber_square(-4, 5) == 16 && tmi_huber_square(5, 5) == 25);
-    assert_true(tmi_huber_square(6, 5) == 35 && tmi_huber_square(-7, 5) == 45);
-    const tmi_int128 end = (tmi_int128)1 << 58;
-    assert_true(tmi_huber_square(2 * end, INT64_C(1) << 50) == tmi_huber_square(-end, INT64_C(1) << 50));
+    scene c;
+    scene_make(&c, "epsilon: 4", 3);
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        if (!is_error(&c, i)) continue;
+        for (int64_t blocks = 1; blocks <= 8; blocks *= 2) {
+            const tmi_int128 moves = tmi_error_moves(&c.s, m, blocks, 2 * TMI_ERROR_COEFFICIENT);
+            int shift;
+            int64_t divisor;
+            tmi_error_grid(&shift, &divisor, &c.s, m, moves);
+            const double totals = ldexp((double)moves, -shift);
+            assert_true(totals > 0x1p23 && totals <= 0x1p24);
+            assert_true(divisor >= 8 * TMI_STANDARD_ERROR_STEP);
+            /* a unit is in one number before and one after: its total, the mean and the root are rounded, and then S */
+            const double rounding = (double)tmi_standard_error_rounding(&c.s.places.layout, blocks);
+            assert_true((double)tmi_errors_spare(&c.s, m) >= 2 * (1 + (1.5 + 2 * rounding) / 8));
+            assert_true(TMI_STANDARD_ERROR_STEP * totals <=
+                        (double)divisor * (double)(TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m)));
+        }
+    }
+    assert_true(tmi_error_total((tmi_int128)1 << 90, 3) == TMI_LARGEST_TOTAL && tmi_error_total(-5, 1) == -3);
+    assert_true(tmi_error_total(5, -2) == 20);
+    scene_clear(&c);
 }
 
 int main(void)
 {
-    const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
-                                       cmocka_unit_test(squares_say_the_variance), cmocka_unit_test(hubers_square)};
+    const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
+                                       cmocka_unit_test(they_are_the_textbooks), cmocka_unit_test(a_step_is_some_totals)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }
