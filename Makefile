@@ -4,7 +4,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 600
 export DUCKDB_DIR
 
-.PHONY: all demo check test test-long mutants bench fuzz format tidy install setup clean help
+.PHONY: all demo check test test-long mutants mutants-auto bench fuzz format tidy install uninstall setup clean help
 
 all:
 	@scripts/setup demo
@@ -29,6 +29,10 @@ mutants: all
 	@scripts/setup test
 	@$(PYTHON) tests/mutants/run $(if $(ONLY),--only $(ONLY))
 
+mutants-auto: all
+	@scripts/setup test
+	@$(PYTHON) tests/mutants/auto $(if $(ONLY),--only $(ONLY))
+
 fuzz:
 	@scripts/setup test
 	@$(PYTHON) scripts/test --fuzz $(SECONDS)
@@ -49,6 +53,9 @@ bench: all
 install:
 	@PREFIX=$(abspath $(PREFIX)) scripts/install
 
+uninstall:
+	@PREFIX=$(abspath $(PREFIX)) scripts/uninstall
+
 setup:
 	@scripts/setup again
 
@@ -63,11 +70,13 @@ help:
 	@echo 'make test               build with sanitizers, run all tests'
 	@echo 'make test-long          the same, and in full what make test samples thinly (hours)'
 	@echo 'make mutants ONLY=      plant privacy bugs, one at a time (all, or one room or name): a test must fail'
+	@echo 'make mutants-auto ONLY= change one operator, constant or condition at a time (a seeded sample; half an hour)'
 	@echo 'make bench              measure, beside other programs and the limits of this machine'
 	@echo 'make fuzz SECONDS=600   fuzz longer than make test does'
 	@echo 'make format             format the C sources (clang-format 14)'
 	@echo 'make tidy               look for likely mistakes with clang-tidy 14 (.clang-tidy)'
 	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'
+	@echo 'make uninstall PREFIX=  remove what was installed there'
 	@echo 'make setup              fetch what is missing: Debian packages, DuckDB'
 	@echo 'make clean              remove what was built, keep what was fetched'
 	@echo

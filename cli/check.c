@@ -13,7 +13,7 @@ static int run(const cli_call *call)
     uint64_t memory;
     const int usage = cli_resources(&threads, &memory, call);
     if (usage != 0) return usage;
-    tamis_status status = tamis_plan_read(&plan, path, &err);
+    tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) status = tamis_preview_new(&preview, plan, &err);
     /* also of a release that the ledger refuses; JSON is one object, and that the error */
     if (preview && !(call->json && status != TAMIS_OK)) {
@@ -30,27 +30,32 @@ static int run(const cli_call *call)
     tamis_preview_free(preview);
     tamis_plan_free(plan);
     const int printed = text ? cli_print(text) : 0;
-    return status != TAMIS_OK ? cli_failed(&err, path) : printed;
+    return status != TAMIS_OK ? cli_failed(&err, cli_is_dash(path) ? CLI_STDIN : path) : printed;
 }
 
 const cli_command cli_command_check = {
     .name = "check",
     .purpose = "what a plan would measure, guarantee and spend; reads no data",
-    .about = "Validates a plan and prints each measurement with its sensitivity, its noise and the error to expect, and the "
-             "guarantee that a release would give. No data file is opened, so a plan can be tried and discussed before there are "
-             "any answers. For each statistic it says what would lower the expected error most: more budget, a delta, a secret "
-             "sample, a narrower range or fewer groups, each tried on the plan. What the plan does not say and the preview needs "
-             "(sizes, means, shares) is assumed, and each "
-             "assumption is listed with the line that would replace it.\n\n"
-             "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
-             "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
-             "refusal alone.\n\n" CLI_ABOUT_PLANS,
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: what to release, and how it is protected"}},
+    .about =
+        "Validates a plan and prints on one screen the errors to expect, what was assumed, what would help and what a release "
+        "would cost. No data file is opened, so a plan can be tried and discussed before there are any answers. What would "
+        "lower the expected errors most is more budget, a delta, a secret sample, a narrower range or fewer groups, each "
+        "tried on the plan. What the plan does not say and the preview needs (sizes, means, shares) is assumed; what follows "
+        "from nothing is not known.\n\n"
+        "--all also has each measurement with its sensitivity and its noise, the guarantee in words with what attackers "
+        "could learn, what is declared, and for each assumption the line that would replace it.\n\n"
+        "All errors of a plan are reported at once, each with file, line and column; the exit code is then 3. If the ledger "
+        "would refuse the release, the preview comes first, then the refusal, and the exit code is 4; with --json the "
+        "refusal alone.\n\n" CLI_ABOUT_PLANS,
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
+                  .help = "the plan: what to release, and how it is protected; -: standard input"}},
     .options = {{"all",
-                 .help = "give each statistic, table, stratum and column its own line; by default, similar ones share a line"},
+                 .help = "everything: each statistic on its own line, the tables that are measured, the guarantee, what is "
+                         "declared"},
                 {"compare",
                  .help = "instead: errors under this plan, with each statistic measured by itself, with the other law of "
                          "noise, and with twice the budget"},
+                CLI_LEDGER_OPTION,
                 {"threads", "N", .help = "as for release; nothing is read here, so this is only checked"},
                 {"memory", "SIZE", .help = "likewise"}},
     .examples = {{"tamis check plan.yaml", "how wrong will the numbers be?"},

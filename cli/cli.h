@@ -140,6 +140,35 @@ typedef struct cli_paint {
 
 cli_paint cli_paint_for(FILE *stream);
 
+/* ---- files that are read ---- */
+
+/* A file that a command was given, or a copy of what came through standard input ("-") or a pipe. */
+typedef struct cli_input {
+    const char *path, *shown; /* to be opened; to be named in messages */
+    char folder[PATH_MAX], file[PATH_MAX + 32];
+} cli_input;
+
+/* Gives 0 or the exit code, after saying what is wrong. Close it whatever happens. */
+int cli_input_open(cli_input *in, const cli_call *call, const char *given);
+void cli_input_close(cli_input *in);
+
+/* An error about the copy becomes one about what was given. */
+void cli_input_name(const cli_input *in, tamis_error *err);
+
+/* The plan of a command: from a file, or from standard input or a pipe, and then the files that it names are relative to the
+ * current folder. --ledger, if the command has it, replaces the plan's ledger. */
+tamis_status cli_plan_read(tamis_plan **plan, const cli_call *call, const char *path, tamis_error *err);
+#define CLI_STDIN "standard input" /* the name of a plan that has none */
+/* clang-format off */
+#define CLI_LEDGER_OPTION                                                                                              \
+    {"ledger", "FILE", .files = CLI_ANY_FILES, .help = "the ledger, in place of the one that the plan names"}
+/* clang-format on */
+
+/* "-": standard input where a file is read, standard output where one text is written (or /dev/stdout). */
+bool cli_is_dash(const char *path);
+bool cli_is_piped(const char *path); /* "-", or something that can be read only once */
+bool cli_is_stdout(const char *path);
+
 /* ---- stdout ---- */
 
 /* Flushes stdout, and is the end of it. A reader that went away ends the command quietly, a full disk is an error; both give
@@ -172,13 +201,11 @@ tamis_status cli_go_on(cli_progress *progress, double share, tamis_error *err);
 
 /* --threads and --memory of commands that read rows. Gives 0 or CLI_USAGE. */
 /* clang-format off */
-#define CLI_RESOURCE_OPTIONS                                                                                                       \
-    {"threads", "N", .help = "threads that read the rows; default: as many as there are processors"},                             \
-    {                                                                                                                              \
-        "memory", "SIZE",                                                                                                          \
-            .help = "memory that reading may take, such as 2GB or 500MB; default: three quarters of what the machine, or the "     \
-                    "container that this runs in, has. PostgreSQL uses its own"                                                    \
-    }
+#define CLI_RESOURCE_OPTIONS                                                                                       \
+    {"threads", "N", .help = "threads that read the rows; default: as many as there are processors"},              \
+    {"memory", "SIZE",                                                                                              \
+     .help = "memory that reading may take, such as 2GB or 500MB; default: three quarters of what the machine, or " \
+             "the container that this runs in, has. PostgreSQL uses its own"}
 /* clang-format on */
 int cli_resources(unsigned *threads, uint64_t *memory, const cli_call *call);
 

@@ -1,6 +1,8 @@
 /* tamis compute: JSON lines in, JSON lines out. A line is read whole up to the length that the calculator looks at; what
  * goes beyond is read and forgotten, so that a line of any length costs no more memory than the longest allowed one. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -61,27 +63,35 @@ static bool answer_line(const line *l, FILE *out)
 static int run(const cli_call *call)
 {
     line l = {0};
+    tamis_error err = {.status = TAMIS_SYSTEM};
     int code = TAMIS_OK, written = TAMIS_OK;
-    if (isatty(STDIN_FILENO)) cli_remark(call, "reading requests, one per line; end with Ctrl-D");
-    while (written == TAMIS_OK && read_line(&l, stdin)) {
+    const char *path = call->operand_count > 0 && !cli_is_dash(call->operands[0]) ? call->operands[0] : NULL;
+    FILE *in = path ? fopen(path, "re") : stdin;
+    if (!in) {
+        snprintf(err.message, sizeof err.message, "%.*s: %s", PATH_MAX / 2, path, strerror(errno));
+        err.status = TAMIS_INVALID;
+        return cli_failed(&err, NULL);
+    }
+    if (isatty(fileno(in))) cli_remark(call, "reading requests, one per line; end with Ctrl-D");
+    while (written == TAMIS_OK && read_line(&l, in)) {
         cli_output_begins();
         if (!answer_line(&l, stdout)) code = TAMIS_INVALID;
         written = cli_finish_output();
     }
     free(l.bytes);
+    const bool unread = ferror(in);
+    if (path) fclose(in);
     if (written != TAMIS_OK) return written;
-    if (ferror(stdin)) {
-        tamis_error err = {.status = TAMIS_SYSTEM, .message = "cannot read from stdin"};
-        return cli_failed(&err, NULL);
-    }
-    return code;
+    if (!unread) return code;
+    snprintf(err.message, sizeof err.message, "%.*s: cannot be read", PATH_MAX / 2, path ? path : "standard input");
+    return cli_failed(&err, NULL);
 }
 
 const cli_command cli_command_compute = {
     .name = "compute",
     .purpose = "batch calculator: JSON lines in, JSON lines out",
-    .about = "Reads requests from stdin, one per line, and answers each with one line, in the same order. A request, its answer, "
-             "and what is printed instead if something is wrong with it:\n\n"
+    .about = "Reads requests from a file or from stdin, one per line, and answers each with one line, in the same order. A "
+             "request, its answer, and what is printed instead if something is wrong with it:\n\n"
              "  {\"id\": \"a\", \"area\": \"...\", \"kind\": \"...\", \"in\": {...}}\n"
              "  {\"id\": \"a\", \"out\": {...}}\n"
              "  {\"id\": \"a\", \"error\": {\"code\": \"...\", \"message\": \"...\"}}\n\n"
@@ -91,6 +101,7 @@ const cli_command cli_command_compute = {
              "others; the exit code is then 3.\n\n"
              "docs/compute.md, installed as share/doc/tamis/compute.md, lists the areas and kinds with their fields, and a line "
              "to try for each. An unknown name is answered with the list of known ones.",
+    .operands = {{"REQUESTS", .files = CLI_ANY_FILES, .help = "the requests; default: -, standard input"}},
     .examples = {{"tamis compute < questions.jsonl", "what a sample of schools means for a guarantee"}},
     .run = run,
 };

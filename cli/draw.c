@@ -6,7 +6,9 @@
 
 static int summarize(const cli_call *call, const tamis_frame_sample *sample, const char *out)
 {
-    if (call->json) {
+    if (cli_is_stdout(out)) {
+        cli_remark(call, "%" PRId64 " of %" PRId64 " units drawn", sample->sample, sample->population);
+    } else if (call->json) {
         printf("{\"population\": %" PRId64 ", \"sample\": %" PRId64 ", \"strata\": %" PRId64, sample->population, sample->sample,
                sample->strata);
         if (sample->clusters > 0)
@@ -24,6 +26,7 @@ static int summarize(const cli_call *call, const tamis_frame_sample *sample, con
 /* What the library says about its parameters is said about the options. */
 static int failed(const tamis_error *err)
 {
+    if (ferror(stdout)) return cli_finish_output();
     static const char *const names[][2] = {{"sample: ", "--sample: "},
                                            {"probabilities: ", "--probability: "},
                                            {"sizes: ", "--size: "}};
@@ -44,10 +47,16 @@ static int draw(const cli_call *call, const tamis_frame_design *design, const ch
     tamis_error err = {0};
     tamis_frame_sample sample;
     cli_progress progress;
+    cli_input frame;
+    const tamis_stream to = cli_is_stdout(out) ? (tamis_stream){"standard output", stdout} : (tamis_stream){.path = out};
+    int code = cli_input_open(&frame, call, call->operands[0]);
+    if (code != 0) return code;
     cli_progress_begin(&progress, call);
     const tamis_watch watch = {cli_progress_step, &progress};
-    tamis_status status = tamis_frame_draw(&sample, call->operands[0], design, out, &watch, &err);
+    tamis_status status = tamis_frame_draw(&sample, frame.path, design, &to, &watch, &err);
     cli_progress_end(&progress);
+    cli_input_name(&frame, &err);
+    cli_input_close(&frame);
     return status == TAMIS_OK ? summarize(call, &sample, out) : failed(&err);
 }
 
@@ -76,6 +85,8 @@ static int run(const cli_call *call)
     if (code != 0) return code;
     design.rate = rate;
     if (tamis_frame_design_check(&design, &err) != TAMIS_OK) code = cli_wrong_usage(call->command, "--%s", err.message);
+    else if (cli_is_stdout(cli_value(call, "out")))
+        code = call->json ? cli_wrong_usage(call->command, "--json needs --out FILE, because the sample goes to stdout") : 0;
     else code = cli_check_new(call, cli_value(call, "out"), "sample", "file");
     if (code == 0) code = draw(call, &design, cli_value(call, "out"));
     tamis_number_free(rate);
@@ -110,7 +121,7 @@ const cli_command cli_command_draw = {
              "--allocation says.\n\n"
              "With --cluster the design draws clusters, and --sample, --allocation, --rate, --size and --probability refer to "
              "clusters. All units of a drawn cluster are taken, or with --within a simple random sample of them: two stages.",
-    .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row per unit"}},
+    .operands = {{"FRAME", .needed = true, .help = "a .csv or .parquet file with one row per unit; -: standard input"}},
     .options = {{"design", "NAME", .needed = true,
                  .choices = "srs srs_with_replacement bernoulli poisson systematic systematic_random pivotal pivotal_random "
                             "conditional_poisson sampford brewer tille",
@@ -123,7 +134,7 @@ const cli_command cli_command_draw = {
                 {"allocation", "COLUMN", .help = "units to draw in the stratum of a row, instead of --sample"},
                 {"cluster", "COLUMN", .help = "the column that names the cluster within its stratum; several columns: A,B"},
                 {"within", "N|COLUMN", .help = "units to draw in each drawn cluster; all if it has no more"},
-                {"out", "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet"}},
+                {"out", "FILE", .needed = true, .help = "the sample, a CSV file that must not exist yet; -: standard output"}},
     .examples = {{"tamis draw apisrs.csv --design srs --sample 20 --out sample.csv", "20 of the schools"},
                  {"tamis draw apisrs.csv --design sampford --size enroll --sample 9 --out s.csv", "large schools more often"},
                  {"tamis draw apisrs.csv --design srs --strata stype --sample 5 --out s.csv", "five schools of each type"},

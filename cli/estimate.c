@@ -13,7 +13,7 @@ static int run(const cli_call *call)
 
     const int usage = cli_resources(&options.threads, &options.memory, call);
     if (usage != 0) return usage;
-    tamis_status status = tamis_plan_read(&plan, path, &err);
+    tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK) {
         cli_remark(call, "warning: these numbers are NOT protected; they must not leave the agency");
         cli_remark_engine(call, plan);
@@ -35,7 +35,8 @@ const cli_command cli_command_estimate = {
              "file is written.\n\n"
              "The numbers are NOT protected and must not leave the agency. Use them to look at the data and to compare with "
              "other survey software.",
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: statistics, source and design"}},
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
+                  .help = "the plan: statistics, source and design; -: standard input"}},
     .options = {CLI_ENGINE_OPTION, CLI_RESOURCE_OPTIONS},
     .examples = {{"tamis estimate plan.yaml", "what the survey says, for the agency only"},
                  {"tamis estimate plan.yaml --json --quiet", "for a program, without the warning"}},

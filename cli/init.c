@@ -77,20 +77,33 @@ static int run(const cli_call *call)
     tamis_error err = {0};
     char *text = NULL;
     if (connection && !table) return cli_wrong_usage(call->command, "--table: expected the table in PostgreSQL");
+    cli_input input = {.path = data};
+    int code = connection ? 0 : cli_input_open(&input, call, data);
+    if (code != 0) return code;
+    const bool piped = input.path != data;
+    if (!out && piped) out = "-"; /* a pipe has no name that a plan could have */
+    const bool printed = cli_is_stdout(out);
+    if (printed && call->json) code = cli_wrong_usage(call->command, "--json needs --out FILE, because the plan goes to stdout");
     if (!out) {
         if (connection) snprintf(usual, sizeof usual, "%.*s.yaml", PATH_MAX - 8, table);
         else default_out(usual, data);
         out = usual;
     }
-    int code = cli_check_new(call, out, "plan", "file");
-    if (code != TAMIS_OK) return code;
-    const tamis_init init = {.file = connection ? NULL : data,
+    if (code == 0 && !printed) code = cli_check_new(call, out, "plan", "file");
+    const tamis_init init = {.file = connection ? NULL : input.path,
                              .connection = connection ? data : NULL,
                              .table = table,
-                             .source = connection ? NULL : name_from(room, out, data),
+                             .source = connection ? NULL
+                                       : piped    ? TAMIS_FILL_IN
+                                                  : name_from(room, out, data),
                              .schema = cli_find_shared(schema, "plan.schema.json") ? schema : NULL};
-    if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) return cli_failed(&err, NULL);
-    code = write_new(call, out, text);
+    if (code == 0 && tamis_init_yaml(&text, &init, &err) != TAMIS_OK) {
+        cli_input_name(&input, &err);
+        code = cli_failed(&err, NULL);
+    }
+    cli_input_close(&input);
+    if (code == 0 && printed) return cli_print(text);
+    if (code == 0) code = write_new(call, out, text);
     tamis_free(text);
     if (code != TAMIS_OK) return code;
     if (call->json) {
@@ -112,12 +125,12 @@ const cli_command cli_command_init = {
              "'tamis check' lists those that are missing.\n\n"
              "Labels of codes are written as comments: list the codes that are public.\n\n" CLI_ABOUT_PLANS,
     .operands = {{"DATA", .files = CLI_ANY_FILES, .needed = true,
-                  .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; or a connection to PostgreSQL, such "
-                          "as service=survey"}},
-    .options =
-        {{"out", "FILE", .files = CLI_ANY_FILES,
-          .help = "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current folder"},
-         {"table", "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"}},
+                  .help = "a file: .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; -: standard input; or a "
+                          "connection to PostgreSQL, such as service=survey"}},
+    .options = {{"out", "FILE", .files = CLI_ANY_FILES,
+                 .help = "the plan, which must not exist yet; default: the name of the file or table with .yaml, in the current "
+                         "folder; -: standard output, which is also the default for a pipe"},
+                {"table", "NAME", .help = "the table, in PostgreSQL or of a DuckDB file with several"}},
     .examples = {{"tamis init apisrs.csv", "writes apisrs.yaml"},
                  {"tamis init apisrs.csv --out schools.yaml", "under another name"}},
     .run = run,

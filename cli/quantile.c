@@ -119,7 +119,8 @@ const cli_command cli_command_quantile = {
         "found exactly with high probability.\n\n"
         "The method is chosen from public numbers unless --method names one: inverse, joint, split and threshold choose among "
         "the "
-        "multiples of --step; smooth adds noise for the smooth sensitivity; histogram looks at equally spaced cuts until enough "
+        "multiples of --step; smooth adds noise for the smooth sensitivity; histogram_method looks at equally spaced cuts until "
+        "enough "
         "rows are below; tree and prefix read the quantiles from a noisy distribution function. `tamis study quantile` compares "
         "them.\n\n"
         "The call is charged to FILE.ledger, which the first one creates with --budget, or with its own epsilon, as the limit "
@@ -136,14 +137,18 @@ const cli_command cli_command_quantile = {
          {"to", "X", .needed = true, .help = "the largest estimate"},
          {"step", "X", .help = "estimates are multiples of it; default: 1"},
          {"epsilon", "E", .help = "the privacy loss of all quantiles together"},
-         {"delta", "D", .help = "method smooth: with a delta its noise is smaller; default: 0"},
+         {"delta", "D",
+          .help = "method smooth: Laplace noise may be taken, which needs a delta, where it is the smaller; where it is not, no "
+                  "delta is "
+                  "spent; default: 0"},
          {"rho", "R", .help = "method prefix: zero-concentrated privacy, in place of epsilon"},
          {"weight", "NAME", .help = "a column of weights; needs --max-weight"},
          {"max-weight", "W", .help = "larger weights count as this one"},
-         {"method", "NAME", .choices = "auto inverse joint split threshold smooth histogram tree prefix",
-          .help = "auto, inverse, joint, split, threshold, smooth, histogram, tree or prefix; default: auto"},
+         {"method", "NAME", .choices = "auto inverse joint split threshold smooth histogram_method tree prefix",
+          .help = "auto, inverse, joint, split, threshold, smooth, histogram_method, tree or prefix; default: auto"},
          {"bins", "N",
-          .help = "methods histogram, tree and prefix: into how many parts the range is cut; default: 256 cuts, or 4096 bins"},
+          .help =
+              "methods histogram_method, tree and prefix: into how many parts the range is cut; default: 256 cuts, or 4096 bins"},
          {"complete", .help = "hardly any value is missing: then high quantiles of few rows can be found with less noise"},
          {"log-unit", "X",
           .help = "for skewed data such as incomes: spread the noise evenly over the logarithm of the value, above this unit"},

@@ -19,6 +19,13 @@ typedef struct asked {
     uint8_t secret[TAMIS_SECRET];
 } asked;
 
+/* The file of --out; NULL: standard output. */
+static const char *out_of(const cli_call *call)
+{
+    const char *out = cli_value(call, "out");
+    return cli_is_stdout(out) ? NULL : out;
+}
+
 /* Splits a text at its commas and adds the pieces to the entries; false: an empty piece, or too many. */
 static bool cut(asked *a, char *text)
 {
@@ -82,8 +89,8 @@ static int read_options(const cli_call *call, asked *a)
     a->collection.packed = cli_value(call, "packed") != NULL;
     if (cli_value(call, "memo") && !a->collection.id)
         return cli_wrong_usage(call->command, "--memo needs --id, the column that identifies each client");
-    if (call->json && !cli_value(call, "out"))
-        return cli_wrong_usage(call->command, "--json needs --out, because the reports go to stdout");
+    if (call->json && !out_of(call))
+        return cli_wrong_usage(call->command, "--json needs --out FILE, because the reports go to stdout");
     return read_lies(call, a);
 }
 
@@ -105,7 +112,7 @@ static int finish(const cli_call *call, const tamis_randomized *facts)
     if (facts->left_out > 0)
         cli_remark(call, facts->left_out == 1 ? "%zu column of the file was left out" : "%zu columns of the file were left out",
                    facts->left_out);
-    return cli_value(call, "out") ? 0 : cli_finish_output();
+    return out_of(call) ? 0 : cli_finish_output();
 }
 
 static int randomize(const cli_call *call, asked *a)
@@ -116,8 +123,8 @@ static int randomize(const cli_call *call, asked *a)
     tamis_rng *rng = NULL;
     tamis_randomized facts;
     cli_progress progress;
-    if (call->operand_count > 0 && strcmp(call->operands[0], "-") != 0) in = (tamis_stream){.path = call->operands[0]};
-    if (cli_value(call, "out")) out = (tamis_stream){.path = cli_value(call, "out")};
+    if (call->operand_count > 0 && !cli_is_dash(call->operands[0])) in = (tamis_stream){.path = call->operands[0]};
+    if (out_of(call)) out = (tamis_stream){.path = out_of(call)};
     tamis_status status = tamis_rng_new(&rng, &err);
     if (status == TAMIS_OK && memo) status = tamis_secret_file(a->secret, memo, rng, &err);
     if (memo) a->collection.secret = a->secret;
@@ -137,7 +144,7 @@ static int run(const cli_call *call)
     asked *a = calloc(1, sizeof *a);
     if (!a) return cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
     int code = read_options(call, a);
-    if (code == 0 && cli_value(call, "out")) code = cli_check_new(call, cli_value(call, "out"), "file of reports", "file");
+    if (code == 0 && out_of(call)) code = cli_check_new(call, out_of(call), "file of reports", "file");
     if (code == 0) code = randomize(call, a);
     explicit_bzero(a->secret, sizeof a->secret);
     tamis_number_free(a->lie);
@@ -164,7 +171,7 @@ const cli_command cli_command_randomize = {
              "new answer costs it once more, and a report that changes reveals that the answer changed. Keep the secret at the "
              "client.\n\n"
              "docs/collection.md, installed as share/doc/tamis/collection.md, describes the guarantee and the packed form.",
-    .operands = {{"ANSWERS.csv", .help = "the answers; default: standard input", .files = CLI_ANY_FILES}},
+    .operands = {{"ANSWERS.csv", .help = "the answers; default: -, standard input", .files = CLI_ANY_FILES}},
     .options = {{"lie", "P/Q", .needed = true, .help = "the lie probability: above 0, and below 1/2 without --lie-zero"},
                 {"lie-zero", "R/S", .help = "the lie probability of zeros; default: the same as --lie"},
                 {"columns", "A,B", .help = "report only these columns; default: all"},
@@ -174,7 +181,7 @@ const cli_command cli_command_randomize = {
                 {"id", "COLUMN", .help = "copy this column, so that the collector can detect duplicates"},
                 {"memo", "FILE", .help = "permanent flips: the file of the secret, created if missing; needs --id"},
                 {"packed", .help = "write the packed form instead of CSV"},
-                {"out", "FILE", .help = "write the reports to this new file; default: stdout"}},
+                {"out", "FILE", .help = "write the reports to this new file; default: -, standard output"}},
     .examples = {{"printf 'smoker\\nyes\\nno\\n' | tamis randomize --lie 1/4", "two reports"},
                  {"tamis randomize apisrs.csv --lie 1/4 --columns awards | head", "one column of a file"},
                  {"tamis randomize apisrs.csv --lie 3/8 --columns stype --categories stype=E,M,H", "a categorical column"},

@@ -71,8 +71,10 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     int code = cli_resources(&options.threads, &options.memory, call);
     if (code == 0 && folder) code = cli_check_new(call, folder, "release", "folder");
     if (code != TAMIS_OK) return code;
-    tamis_status status = tamis_plan_read(&plan, path, &err);
-    if (status == TAMIS_OK && !folder) {
+    tamis_status status = cli_plan_read(&plan, call, path, &err);
+    if (status == TAMIS_OK && !folder && cli_is_piped(path)) {
+        code = cli_wrong_usage(call->command, "--out: expected the output folder, because a plan from a pipe has no name");
+    } else if (status == TAMIS_OK && !folder) {
         status = tamis_plan_release_folder(&usual_folder, plan, &err);
         folder = usual_folder;
         if (status == TAMIS_OK) code = cli_check_new(call, folder, "release", "folder");
@@ -112,7 +114,8 @@ const cli_command cli_command_release = {
         "Pass on only the output folder, and only after exit code 0. Ctrl-C stops the release within about a second; nothing is "
         "published then, and the message says whether something was charged. If a run was stopped after its charge, the next run "
         "of the same plan takes over the charge and pays nothing; or `tamis ledger void` returns it.\n\n" CLI_ABOUT_PLANS,
-    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: what to release, and how it is protected"}},
+    .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true,
+                  .help = "the plan: what to release, and how it is protected; -: standard input"}},
     .options = {{"out", "DIR", .files = CLI_FOLDERS,
                  .help = "the output folder, which must not exist yet; default: the plan's name and -release"},
                 {"again", .help = "pay for fresh noise although the same release was made before"},
@@ -121,7 +124,9 @@ const cli_command cli_command_release = {
                          "is recorded in the ledger and in the certificate"},
                 {"sign", "NAME.key", .files = CLI_ANY_FILES,
                  .help = "sign the certificate with this secret key ('tamis key create'), in certificate.sig"},
-                CLI_ENGINE_OPTION, CLI_RESOURCE_OPTIONS},
+                CLI_LEDGER_OPTION,
+                CLI_ENGINE_OPTION,
+                CLI_RESOURCE_OPTIONS},
     .examples = {{"tamis release plan.yaml", "write the folder plan-release"},
                  {"tamis release plan.yaml --out june --json", "for a program; write the folder june"},
                  {"tamis key create agency && tamis release plan.yaml --sign agency.key", "and sign it"}},

@@ -1,4 +1,5 @@
 /* tamis tally: the collector's side of randomized response. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -49,29 +50,51 @@ static int show(const cli_call *call, const tamis_tally *tally, const tamis_tall
 }
 
 /* The engine counts; the operands are its files, or the connection string of a server. */
-static tamis_status add_source(tamis_tally *tally, const cli_call *call, const tamis_watch *watch, tamis_error *err)
+static tamis_status add_source(tamis_tally *tally, const cli_call *call, const char *const *files, size_t count,
+                               const tamis_watch *watch, tamis_error *err)
 {
     const tamis_engine engine = cli_engine(call);
     const bool server = engine == TAMIS_ENGINE_POSTGRES;
     const tamis_tally_source source = {.engine = engine,
-                                       .files = server ? NULL : (const char *const *)call->more,
-                                       .file_count = server ? 0 : (size_t)call->more_count,
+                                       .files = server ? NULL : files,
+                                       .file_count = count,
                                        .connection = server ? call->more[0] : NULL,
                                        .table = cli_value(call, "from"),
                                        .columns = cli_value(call, "columns")};
     return tamis_tally_add_source(tally, &source, watch, err);
 }
 
-static tamis_status add_files(tamis_tally *tally, const cli_call *call, tamis_error *err)
+/* Says what is wrong; gives 0 or the exit code. */
+static int add_files(tamis_tally *tally, const cli_call *call)
 {
+    const char *engine = cli_value(call, "engine");
+    const size_t count = engine && strcmp(engine, "postgres") == 0 ? 0 : (size_t)call->more_count; /* else it is a connection */
+    cli_input *files = calloc(count + 1, sizeof *files);
+    const char **paths = calloc(count + 1, sizeof *paths);
+    tamis_error err = {0};
+    tamis_status status = TAMIS_OK;
     cli_progress progress;
-    cli_progress_begin(&progress, call);
-    const tamis_watch watch = {cli_progress_step, &progress};
-    tamis_status status = cli_value(call, "engine") ? add_source(tally, call, &watch, err) : TAMIS_OK;
-    for (int i = 0; status == TAMIS_OK && !cli_value(call, "engine") && i < call->more_count; i++)
-        status = tamis_tally_add(tally, call->more[i], &watch, err);
-    cli_progress_end(&progress);
-    return status;
+    int code = 0;
+    if (!files || !paths) code = cli_failed(&(tamis_error){.status = TAMIS_SYSTEM, .message = "out of memory"}, NULL);
+    for (size_t i = 0; code == 0 && i < count; i++) {
+        code = cli_input_open(&files[i], call, call->more[i]);
+        paths[i] = files[i].path;
+    }
+    if (code == 0) {
+        cli_progress_begin(&progress, call);
+        const tamis_watch watch = {cli_progress_step, &progress};
+        if (engine) status = add_source(tally, call, paths, count, &watch, &err);
+        for (size_t i = 0; status == TAMIS_OK && !engine && i < count; i++)
+            status = tamis_tally_add(tally, paths[i], &watch, &err);
+        cli_progress_end(&progress);
+    }
+    for (size_t i = 0; files && i < count; i++) {
+        cli_input_name(&files[i], &err);
+        cli_input_close(&files[i]);
+    }
+    free(files);
+    free(paths);
+    return status == TAMIS_OK ? code : cli_failed(&err, NULL);
 }
 
 static int tally_files(const cli_call *call, const tamis_tally_terms *terms, const tamis_tally_question *question,
@@ -82,10 +105,9 @@ static int tally_files(const cli_call *call, const tamis_tally_terms *terms, con
     int code;
     if (tamis_tally_new(&tally, terms, &err) != TAMIS_OK) {
         code = err.status == TAMIS_INVALID ? cli_wrong_usage(call->command, "--%s", err.message) : cli_failed(&err, NULL);
-    } else if (add_files(tally, call, &err) != TAMIS_OK) {
-        code = cli_failed(&err, NULL);
     } else {
-        code = show(call, tally, question, publication);
+        code = add_files(tally, call);
+        if (code == 0) code = show(call, tally, question, publication);
     }
     tamis_tally_free(tally);
     return code;
@@ -176,7 +198,7 @@ const cli_command cli_command_tally = {
              "reports, so that tallies from several places can be added up without sharing the reports.\n\n"
              "docs/collection.md, installed as share/doc/tamis/collection.md, describes the files and the method.",
     .operands = {{"REPORTS", .needed = true, .more = true, .files = CLI_ANY_FILES,
-                  .help = "CSV or packed files of reports, and saved tallies"}},
+                  .help = "CSV or packed files of reports, and saved tallies; -: standard input"}},
     .options = {{"lie", "P/Q", .help = "a one is reported as zero with this probability; needed for CSV files"},
                 {"lie-zero", "P/Q", .help = "a zero is reported as one with this probability; default: the same as --lie"},
                 {"confidence", "C", .help = "confidence level of the intervals; default: 0.95"},
@@ -189,7 +211,7 @@ const cli_command cli_command_tally = {
                  .help = "let an engine count: REPORTS are files that it reads, or a PostgreSQL connection string"},
                 {"columns", "A,B", .help = "with --engine: the columns with the bits"},
                 {"from", "TABLE", .help = "with --engine: the table in a database"},
-                {"table", .help = "also estimate the shares of whole answers, up to 10 bits, with covariance; shown by --json"},
+                {"table", .help = "also estimate the shares of whole answers, up to 10 bits; --json has their covariance too"},
                 {"id", "COLUMN", .help = "the column of client ids; a second report from a client is an error"},
                 {"duplicates", "WHAT", .choices = "refuse once",
                  .help = "refuse a second report (default), or count only the first one, in the order of the files"},

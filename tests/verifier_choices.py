@@ -4,12 +4,13 @@ from fractions import Fraction
 from math import prod
 
 OF_DISTRIBUTION = {"quantile", "median", "iqr", "share_below", "poverty", "gini", "s80s20"}
-METHODS = {"inverse", "joint", "split", "threshold", "smooth", "tree", "prefix"}
+METHODS = {"inverse", "joint", "split", "threshold", "histogram_method", "smooth", "tree", "prefix"}
 
 
 def concentration(method, count):
     """c: what is found with epsilon is epsilon^2 / c zero-concentrated."""
-    return {"inverse": 8 * count, "joint": 8, "split": 8 * count.bit_length(), "threshold": 2 * count, "smooth": 2 * count}[method]
+    return {"inverse": 8 * count, "joint": 8, "split": 8 * count.bit_length(), "threshold": 2 * count,
+            "histogram_method": 2 * count, "smooth": 2 * count}[method]
 
 
 class Choices:
@@ -17,7 +18,7 @@ class Choices:
 
     def chosen_statistics(self):
         return [i for i, t in enumerate(self.c["plan"]["statistics"])
-                if ("quantile" in t or "median" in t) and t["method"] != "histogram"]
+                if ("quantile" in t or "median" in t) and t["method"] not in ("distribution", "histogram")]  # the old word
 
     def choices(self):
         list_of, wanted = self.c.get("choices", []), self.chosen_statistics()
@@ -58,7 +59,7 @@ class Choices:
         grid = {"from": of("from", min), "to": of("to", max), "step": of("step", min)}
         self.check({k: Fraction(v) for k, v in c["grid"].items()} == grid, field + ".grid")
         low, high = self.ends(c["column"])
-        skewed = low >= 0 and high - low >= 1000 and c["method"] not in ("smooth", "tree", "prefix")
+        skewed = low >= 0 and high - low >= 1000 and c["method"] not in ("histogram_method", "smooth", "tree", "prefix")
         self.check((c["log_unit"] and Fraction(c["log_unit"])) == (grid["step"] if skewed else None), field + ".log_unit")
 
     def method(self, c, t, count, field):
@@ -81,9 +82,13 @@ class Choices:
         most = None if not weighed else s["largest_point"] if own else max(s["points"])
         self.check(c["max_weight"] == most, field + ".max_weight")
         if c["rows"] is not None:
-            public = s["rows_fixed"] and not by and c["where"] is None and not weighed and self.kind not in ("cluster", "two_stage")
+            public = s["rows_fixed"] and c["where"] is None and not weighed and self.kind not in ("cluster", "two_stage")
             public = public and self.rows_per_unit() == 1 and c["column"].get("missing") == "none"
-            drawn = sum(z.get("sample", z.get("population", 0)) for _, z in self.strata)
+            drawn = [z.get("sample", z.get("population", 0)) for _, z in self.strata]
+            if by:  # smooth sensitivity in public strata
+                public = public and c["method"] == "smooth" and stays and all(n > 0 for n in drawn)
+            else:
+                drawn = sum(drawn)
             self.check(public and c["rows"] == drawn, field + ".rows", "are not public, or values may be missing")
 
     def loss(self, c, part, count, field):

@@ -77,7 +77,8 @@ static int read_sample(request *r)
     const char *population = cli_value(call, "population");
     tamis_error err = {0};
     tamis_status status;
-    if (!population && r->rate) return cli_wrong_usage(call->command, "--rate needs --population");
+    if (!population && r->rate)
+        return cli_wrong_usage(call->command, "--rate needs --population, the number of people who could have been sampled");
     if (!population) return 0;
     if (!cli_whole(&r->population, population, 1, TAMIS_MAX_UNITS) || r->population < r->reports.reports)
         return cli_wrong_usage(call->command, "--population needs a whole number, at least --reports");
@@ -356,7 +357,8 @@ const cli_command cli_command_privacy_anonymous = {
                 {"target", "E,D", .help = "which lie probability gives the anonymised reports this guarantee?"},
                 {"target-local", "E", .help = "which lie probability gives a report with its sender this epsilon?"},
                 {"population", "N", .help = "the reporters are a simple random sample of N people"},
-                {"rate", "P/Q", .help = "or each person was sampled with this probability"}},
+                {"rate", "P/Q",
+                 .help = "with --population: each of the N people was sampled with this probability, independently"}},
     .examples = {{"tamis privacy anonymous --reports 10000 --bits 1 --lie 1/4", "one yes/no question"},
                  {"tamis privacy anonymous --reports 10000 --lie 1/4 --epsilon 0.1", "which delta?"},
                  {"tamis privacy anonymous --reports 10000 --bits 1 --target 0.5,1e-6", "which lie probability?"},

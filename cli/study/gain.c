@@ -6,13 +6,16 @@
 
 typedef struct asked {
     tamis_study_question question;
-    tamis_number *eps, *delta, *sd, *from, *to, *rate;
+    tamis_number *eps, *delta, *sd, *from, *to, *rate, *step, **at;
+    size_t at_count;
     char *range; /* the text of --range, cut at the colon */
 } asked;
 
 static void clear(asked *a)
 {
-    tamis_number *const all[] = {a->eps, a->delta, a->sd, a->from, a->to, a->rate};
+    tamis_number *const all[] = {a->eps, a->delta, a->sd, a->from, a->to, a->rate, a->step};
+    for (size_t i = 0; i < a->at_count; i++) tamis_number_free(a->at[i]);
+    free(a->at);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) tamis_number_free(all[i]);
     free(a->range);
 }
@@ -34,19 +37,29 @@ static int read_range(asked *a, const cli_call *call)
 
 static int read_question(asked *a, const cli_call *call)
 {
-    const char *size = cli_value(call, "population"), *statistic = cli_value(call, "statistic");
+    const char *size = cli_value(call, "population"), *statistic = cli_value(call, "statistic"), *at = cli_value(call, "at"),
+               *groups = cli_value(call, "groups");
     tamis_study_question *q = &a->question;
     *a = (asked){0};
     int code = cli_number(&a->eps, call, "epsilon");
     if (code == 0) code = cli_number(&a->delta, call, "delta");
     if (code == 0) code = cli_number(&a->sd, call, "sd");
     if (code == 0) code = cli_number(&a->rate, call, "rate");
+    if (code == 0) code = cli_number(&a->step, call, "step");
+    if (code == 0 && at) code = cli_shares(&a->at, &a->at_count, call, at);
+    if (code == 0 && groups && !cli_whole(&q->groups, groups, 1, 1000000))
+        code = cli_wrong_usage(call->command, "--groups must be a whole number from 1 to 1000000");
+    if (code == 0 && at && statistic && strcmp(statistic, "quantile") != 0)
+        code = cli_wrong_usage(call->command, "--at is for --statistic quantile");
+    if (code == 0 && !at && statistic && strcmp(statistic, "quantile") == 0)
+        code = cli_wrong_usage(call->command, "--at is missing: which quantiles, as in --at 0.1,0.5,0.9");
     if (code == 0) code = read_range(a, call);
     if (code == 0 && size && !cli_whole(&q->population.size, size, 1, 4000000000))
         code = cli_wrong_usage(call->command, "--population must be a whole number from 1 to 4000000000");
-    q->statistic = !statistic || strcmp(statistic, "mean") == 0 ? TAMIS_STUDY_MEAN
-                   : strcmp(statistic, "total") == 0            ? TAMIS_STUDY_TOTAL
-                                                                : TAMIS_STUDY_MEDIAN;
+    q->statistic = at                                             ? TAMIS_STUDY_QUANTILE
+                   : !statistic || strcmp(statistic, "mean") == 0 ? TAMIS_STUDY_MEAN
+                   : strcmp(statistic, "total") == 0              ? TAMIS_STUDY_TOTAL
+                                                                  : TAMIS_STUDY_MEDIAN;
     q->population.values = cli_value(call, "values");
     q->population.column = cli_value(call, "column");
     q->population.from = a->from;
@@ -55,6 +68,9 @@ static int read_question(asked *a, const cli_call *call)
     q->eps = a->eps;
     q->delta = a->delta;
     q->mechanism = cli_value(call, "mechanism");
+    q->at = (const tamis_number *const *)a->at;
+    q->at_count = a->at_count;
+    q->step = a->step;
     return code;
 }
 
@@ -83,9 +99,13 @@ static int run_rate(const cli_call *call) { return run(call, true); }
 
 /* clang-format off */
 #define QUESTION_OPTIONS                                                                                                     \
-    {"statistic", "NAME", .choices = "mean total median", .help = "mean, total or median; default: mean"},                   \
+    {"statistic", "NAME", .choices = "mean total median quantile",                                                           \
+     .help = "mean, total, median or, with --at, quantile; default: mean"},                                                  \
+    {"at", "Q,Q...", .help = "which quantiles, ascending; they share epsilon"},                                              \
+    {"groups", "G", .help = "of a median or quantiles: in each of G groups, between which a row may move"},                  \
+    {"step", "X", .help = "of the grid on which a release finds quantiles; default: a ten thousandth of the range"},         \
     {"epsilon", "E", .needed = true, .help = "promised to everybody in the population"},                                     \
-    {"delta", "D", .help = "default: 0; Gaussian noise and smooth sensitivity need one"},                                    \
+    {"delta", "D", .help = "default: 0; Gaussian noise, smooth and prefix need one"},                                    \
     {"range", "FROM:TO", .needed = true, .help = "declared bounds; values are clamped to them"},                             \
     {"population", "N", .help = "number of people; default: 10001, or the rows of a file"},                                  \
     {"sd", "SD", .help = "standard deviation: enough for a mean or a total"},                                                \
@@ -93,15 +113,18 @@ static int run_rate(const cli_call *call) { return run(call, true); }
      .help = "a public population: beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal, "                         \
              "quantiles:0=MIN,0.5=MEDIAN,1=MAX, FILE.csv, FILE.parquet, or the release.json of an earlier wave"},            \
     {"column", "NAME", .help = "of the file that --values names"},                                                           \
-    {"mechanism", "NAME", .choices = "laplace gaussian inverse smooth smooth-paper histogram",                               \
-     .help = "only laplace, gaussian, inverse, smooth, smooth-paper or histogram"}
+    {"mechanism", "NAME",                                                                                                    \
+     .choices = "laplace gaussian inverse smooth smooth-paper counts smooth-pure threshold joint split tree prefix",         \
+     .help = "only laplace, gaussian, inverse, smooth, smooth-paper or counts, or one of a release: smooth-pure, threshold, "  \
+             "joint, split, tree or prefix"}
 /* clang-format on */
 
 #define ABOUT_MECHANISMS \
     "laplace and gaussian (discrete Gaussian noise) are calibrated with the global sensitivity; inverse is the inverse " \
     "sensitivity mechanism; smooth is Laplace noise for the smooth sensitivity, in the best calibration that its exact " \
-    "privacy allows, and smooth-paper in the usual one, whose promise fails for large epsilon; histogram is read off 100 noisy " \
-    "counts."
+    "privacy allows, and smooth-paper in the usual one, whose promise fails for large epsilon; counts is read off 100 noisy " \
+    "counts. The others are those of a release, by its own code on a grid: smooth-pure (smooth sensitivity without a delta), " \
+    "threshold, joint and split (several quantiles), tree, and prefix with the rho that epsilon and delta allow."
 
 const cli_command cli_command_study_gain = {
     .name = "study gain",

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* TAMIS_API: a function of the library. TAMIS_USE: one whose result must be looked at; compilers warn where it is not. */
 #if defined(__GNUC__)
@@ -85,6 +86,12 @@ typedef struct tamis_watch {
     tamis_progress *progress;
     void *context;
 } tamis_watch;
+
+/* A file to be opened by its path or, if `stream` is given, an open stream whose name in messages is the path. */
+typedef struct tamis_stream {
+    const char *path;
+    FILE *stream;
+} tamis_stream;
 
 /* "1.2.3": the version of the library that is running. */
 TAMIS_API const char *tamis_version(void);

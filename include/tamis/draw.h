@@ -52,8 +52,9 @@ typedef struct tamis_frame_sample {
 
 /* Draws one sample. Sizes and probabilities are read as exact numbers; the law is exact. `watch` may be NULL.
  *
- * Needs    `frame` ends in .csv or .parquet; `out` does not exist yet.
- * Gives    the file `out`, complete or not at all; *sample is all zero on failure.
+ * Needs    `frame` ends in .csv or .parquet; `out`: a path at which there is no file, or a
+ *          stream.
+ * Gives    the file `out`, complete or not at all; a stream is written to at the end. *sample is all zero on failure.
  * Cost     the frame is read two or three times; about a second for a million units, more for conditional Poisson,
  *          Sampford and Brewer (survey.h). Memory for the sample, and some hundred bytes per unit if sizes or probabilities
  *          are given.
@@ -61,7 +62,7 @@ typedef struct tamis_frame_sample {
  *          column and row, never its content), UNABLE (as for the design), SYSTEM (engine, disk, memory, cancelled).
  */
 TAMIS_USE tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
-                                        const char *out, const tamis_watch *watch, tamis_error *err);
+                                        const tamis_stream *out, const tamis_watch *watch, tamis_error *err);
 
 TAMIS_END
 

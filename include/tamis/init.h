@@ -13,7 +13,7 @@ typedef struct tamis_init {
     const char *file;       /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; NULL: PostgreSQL */
     const char *connection; /* to PostgreSQL, as libpq takes it, without a password; NULL: a file */
     const char *table;      /* in PostgreSQL; of a DuckDB file, NULL: the only one */
-    const char *source;     /* the file as the plan will name it, from the folder of the plan; NULL: as `file` */
+    const char *source;     /* the file as the plan will name it, from its folder, or TAMIS_FILL_IN; NULL: as `file` */
     const char *schema;     /* where editors find plan.schema.json; NULL: no line about it */
 } tamis_init;
 

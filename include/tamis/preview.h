@@ -18,7 +18,7 @@ TAMIS_USE tamis_status tamis_preview_new(tamis_preview **preview, const tamis_pl
 TAMIS_API void tamis_preview_free(tamis_preview *preview); /* NULL is fine */
 
 typedef enum tamis_detail {
-    TAMIS_DETAIL_SHORT, /* cells with the same expected error share a line */
+    TAMIS_DETAIL_SHORT, /* a screen: expected errors, assumptions, advice and cost */
     TAMIS_DETAIL_ALL    /* one line per cell */
 } tamis_detail;
 

@@ -44,7 +44,7 @@ typedef struct tamis_quantile_setup {
     const tamis_number *const *at;        /* ascending; 1/2: the median */
     size_t at_count;
     const tamis_number *epsilon; /* of all together; NULL with rho */
-    const tamis_number *delta;   /* SMOOTH alone: of all together; NULL: 0 */
+    const tamis_number *delta;   /* SMOOTH alone: of all together, spent only where Laplace noise is the smaller; NULL: 0 */
     const tamis_number *rho;     /* PREFIX alone: zero-concentrated privacy of all together, in place of epsilon */
     tamis_quantile_method method;
     int add_remove;        /* neighbours differ by a unit added or removed; else by one replaced */
@@ -70,7 +70,7 @@ typedef struct tamis_quantile tamis_quantile;
  * Gives    a quantile that the caller frees with tamis_quantile_free; NULL on failure. The numbers are copied. All answers of
  *          one call are together epsilon-private, or (epsilon, delta)-private, or rho-zCDP, for a unit, its values, its weights
  *          and which of its values are missing.
- * Errors   INVALID, UNABLE (no noise for this delta), SYSTEM (memory).
+ * Errors   INVALID, UNABLE, SYSTEM (memory).
  * Paper    quantile, 2.2 and 3.1, on a grid with ties (docs/papers.md#quantile-3-1).                                           */
 TAMIS_USE tamis_status tamis_quantile_new(tamis_quantile **quantile, const tamis_quantile_setup *setup, tamis_error *err);
 TAMIS_API void tamis_quantile_free(tamis_quantile *quantile); /* NULL is fine; wipes the bits */
@@ -106,14 +106,15 @@ TAMIS_USE tamis_status tamis_quantile_method_of_name(tamis_quantile_method *meth
 /* The grid: its lowest and highest point. */
 TAMIS_API void tamis_quantile_grid(int64_t *low, int64_t *high, const tamis_quantile *quantile);
 
-/* How far an answer may be off, from public numbers alone: with probability at least `confidence`, for each answer by itself, the
- * weight between the answer and the quantile is below rank_error times max_weight (without weights: that many records). That
- * holds for all data. Where it is known that at least `points` grid points are within one record of the quantile, the bound is
- * better; points = 1 assumes nothing.
+/* How far an answer may be off, from public numbers alone: with probability at least `confidence`, for all answers of a call at
+ * once, the weight between an answer and its quantile is below rank_error times max_weight (without weights: that many records).
+ * That holds for all data. Answers of THRESHOLD, HISTOGRAM, TREE and PREFIX are upper ends of cells, the cuts between which the
+ * method decides; of them it holds for some value of the cell. INVERSE: where it is known that at least `points` grid points are
+ * within one record of each quantile, the bound is better; points = 1 assumes nothing.
  *
- * Needs    number < at_count, 0 < confidence < 1, points >= 1.
+ * Needs    number < at_count, 0 < confidence < 1, points >= 1; JOINT and SPLIT of several: `rows` in the setup.
  * Gives    an upper bound; infinity on failure.
- * Errors   INVALID, SYSTEM (memory), UNABLE (no bound for this method).                                                */
+ * Errors   INVALID, SYSTEM (memory), UNABLE (no bound is known: SMOOTH; JOINT and SPLIT without `rows`), with the reason.  */
 TAMIS_USE tamis_status tamis_quantile_error(double *rank_error, const tamis_quantile *quantile, size_t number,
                                             const tamis_number *confidence, int64_t points, tamis_error *err);
 

@@ -9,7 +9,6 @@
 #ifndef TAMIS_RANDOMIZE_H
 #define TAMIS_RANDOMIZE_H
 
-#include <stdio.h>
 #include <tamis/rng.h>
 
 TAMIS_BEGIN
@@ -96,12 +95,6 @@ typedef struct tamis_randomized {
     size_t left_out;   /* columns of the file that are not reported */
     tamis_bound local; /* epsilon of one person, {0, inf} on failure */
 } tamis_randomized;
-
-/* A file to be opened by its path or, if `stream` is given, an open stream whose name in messages is the path. */
-typedef struct tamis_stream {
-    const char *path;
-    FILE *stream;
-} tamis_stream;
 
 /* Randomizes a CSV file, one person per row. The header is kept: a column that is coded one-hot becomes its bits,
  * "region=north", in its place.

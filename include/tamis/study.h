@@ -115,7 +115,12 @@ typedef struct tamis_study_options {
     tamis_watch watch;
 } tamis_study_options;
 
-typedef enum tamis_study_statistic { TAMIS_STUDY_MEAN, TAMIS_STUDY_TOTAL, TAMIS_STUDY_MEDIAN } tamis_study_statistic;
+typedef enum tamis_study_statistic {
+    TAMIS_STUDY_MEAN,
+    TAMIS_STUDY_TOTAL,
+    TAMIS_STUDY_MEDIAN,
+    TAMIS_STUDY_QUANTILE /* those of `at` */
+} tamis_study_statistic;
 
 /* A public population, or a guess of one. Never the data that a release is to protect. */
 typedef struct tamis_study_population {
@@ -133,7 +138,14 @@ typedef struct tamis_study_question {
     tamis_study_population population;
     tamis_study_statistic statistic;
     const tamis_number *eps, *delta; /* delta NULL: 0, which leaves the mechanisms out that need one */
-    const char *mechanism;           /* laplace, gaussian, inverse, smooth, smooth-paper or histogram; NULL: all */
+    const char *mechanism;         /* laplace, gaussian, inverse, smooth, smooth-paper, counts, or one of a release: smooth-pure,
+                                        threshold, joint, split, tree, prefix; NULL: all */
+    const tamis_number *const *at; /* QUANTILE: levels, ascending, at most 16; they share eps and delta, and the error is the root
+                                        of the mean of their squared errors */
+    size_t at_count;
+    int64_t groups;           /* of a median or quantiles: that many groups of the population, equally large and distributed
+                                 alike, between which a row may move; the error is that of one. 0 or 1: none */
+    const tamis_number *step; /* of the grid of a release's mechanisms; NULL: a ten thousandth of the range */
 } tamis_study_question;
 
 /* Every mechanism in every setting, at one sampling rate: the census, the sample when it is known who is in it (it may

@@ -95,9 +95,9 @@ static tamis_status check_strata(const int64_t *N, const int64_t *n, size_t coun
     if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     for (size_t h = 0; h < count; h++) {
         if (N[h] < 1 || N[h] > TAMIS_MAX_UNITS)
-            return tmi_fail(err, TAMIS_INVALID, "populations: number %zu is not between 1 and 2^40", h);
+            return tmi_fail(err, TAMIS_INVALID, "populations: number %zu must be between 1 and 2^40", h);
         if (n[h] < 1 || n[h] > N[h])
-            return tmi_fail(err, TAMIS_INVALID, "samples: number %zu is not between 1 and its population", h);
+            return tmi_fail(err, TAMIS_INVALID, "samples: number %zu must be between 1 and its population", h);
     }
     for (size_t h = 0; h < count; h++)
         if (n[h] == N[h])

@@ -33,6 +33,19 @@ static size_t end_of(size_t at, int length)
     return length < 0 || (size_t)length >= TAMIS_ERROR_SIZE - at ? TAMIS_ERROR_SIZE : at + (size_t)length;
 }
 
+/* What several places need is reported once: forgets the last item, bytes `at` to `end`, if an earlier one reads the same. */
+static void drop_repeated(tamis_error *err, size_t at, size_t end)
+{
+    if (err->item_count == 0 || err->items[err->item_count - 1].begin != at) return;
+    for (size_t i = 0; i + 1 < err->item_count; i++) {
+        const size_t begin = err->items[i].begin, length = err->items[i + 1].begin - 1 - begin;
+        if (length != end - at || memcmp(err->message + begin, err->message + at, length) != 0) continue;
+        err->item_count--;
+        err->message[at - 1] = '\0'; /* the newline before it */
+        return;
+    }
+}
+
 /* Writes one error at byte `at`; `file` NULL: the format may name a place. */
 static void write_item(tamis_error *err, size_t at, const char *file, int64_t line, const char *format, va_list arguments)
 {
@@ -56,6 +69,7 @@ static void write_item(tamis_error *err, size_t at, const char *file, int64_t li
     add_item(err, item);
     if (end < sizeof err->message) end = end_of(end, vsnprintf(err->message + end, sizeof err->message - end, format, arguments));
     if (end == sizeof err->message) cut_message(err);
+    else drop_repeated(err, at, end);
 }
 
 static size_t begin(tamis_error *err, tamis_status status)

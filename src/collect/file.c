@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/watch.h"
 #include "collect/coding.h"
-#include "collect/output.h"
 
 #define CLIENT "tamis client 1" /* label for deriving the key of one client from that of the file */
 

@@ -3,9 +3,9 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "draw/design.h"
-#include "draw/file.h"
 
 /* ---- the sample ---- */
 
@@ -136,10 +136,11 @@ static tamis_status check_names(const tmi_frame *frame, tamis_error *err)
     return TAMIS_OK;
 }
 
-static tamis_status write_sample(const char *out, tmi_frame *frame, const chosen *list, size_t count, const tmi_watch *watch,
-                                 tamis_error *err)
+static tamis_status write_sample(const tamis_stream *out, tmi_frame *frame, const chosen *list, size_t count,
+                                 const tmi_watch *watch, tamis_error *err)
 {
     writer w = {.next = list, .end = list + count, .columns = frame->column_count};
+    tmi_output output = {0};
     size_t *columns = tmi_alloc(w.columns, sizeof *columns);
     tamis_status status = TAMIS_OK;
     tmi_text_init(&w.csv);
@@ -152,8 +153,11 @@ static tamis_status write_sample(const char *out, tmi_frame *frame, const chosen
     tmi_text_format(&w.csv, "%s,%s\n", added[0], added[1]);
     TMI_TRY(tmi_frame_read(frame, columns, NULL, w.columns, write_rows, &w, watch, err));
     if (w.csv.failed) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_file_write(out, w.csv.bytes, w.csv.length, err));
+    TMI_TRY(tmi_output_open(&output, out, err));
+    fwrite(w.csv.bytes, 1, w.csv.length, output.file); /* a failure is seen at the end */
+    TMI_TRY(tmi_output_keep(&output, err));
 done:
+    tmi_output_clear(&output);
     if (w.csv.bytes) tmi_wipe(w.csv.bytes, w.csv.length);
     tmi_text_clear(&w.csv);
     tmi_free(columns);
@@ -176,8 +180,8 @@ static phases divide(const tamis_frame_design *design, int64_t rows, const tamis
     return p;
 }
 
-tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design, const char *out,
-                              const tamis_watch *watch, tamis_error *err)
+tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, const tamis_frame_design *design,
+                              const tamis_stream *out, const tamis_watch *watch, tamis_error *err)
 {
     tmi_frame *file = NULL;
     tmi_frame_units units = {0};
@@ -191,7 +195,7 @@ tamis_status tamis_frame_draw(tamis_frame_sample *sample, const char *frame, con
     if (!frame) return tmi_fail(err, TAMIS_INVALID, "frame: must not be NULL");
     if (!out) return tmi_fail(err, TAMIS_INVALID, "out: must not be NULL");
     TMI_TRY(tamis_frame_design_check(design, err));
-    TMI_TRY(tmi_file_check(out, err));
+    TMI_TRY(tmi_output_check(out, err));
     TMI_TRY(tmi_frame_open(&file, frame, watch, err));
     const phases p = divide(design, file->rows, watch);
     TMI_TRY(check_names(file, err));

@@ -54,7 +54,7 @@ tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *varia
 {
     *cut = 0;
     if (!t || !variances) return tmi_fail(err, TAMIS_INVALID, "t: an input is NULL");
-    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: not at least 1");
+    if (count < 1) return tmi_fail(err, TAMIS_INVALID, "count: must be at least 1");
     if (!(total >= 0 && isfinite(total))) return tmi_fail(err, TAMIS_INVALID, "total: not a finite number of at least 0");
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(t[i])) return tmi_fail(err, TAMIS_INVALID, "t: number %zu is not finite", i);
@@ -76,9 +76,9 @@ tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *varia
 
 /* ---- suppression ---- */
 
-bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double noisy_units)
+bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double least_units)
 {
-    bool few = noisy_units < rules.smallest * (1 - 1e-9); /* the dust of doubles is no unit */
+    bool few = least_units < rules.smallest * (1 - 1e-9); /* the dust of doubles is no unit */
     *rule = few ? TMI_SUPPRESSED_SMALL : TMI_SUPPRESSED_CV;
     return few || se > rules.largest_cv * fabs(estimate);
 }

@@ -37,12 +37,12 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment);
 tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *variances, size_t count, double total,
                                      tamis_error *err);
 
-/* Rules on noisy numbers: withhold if se / |estimate| > largest_cv, or if the noisy number of units is below smallest; a rule
- * that is NaN does not apply. Gives whether to withhold, and the rule. */
+/* Rules on noisy numbers: withhold if se / |estimate| > largest_cv, or if the lower limit of the number of units is below
+ * smallest; a rule that is NaN does not apply. Gives whether to withhold, and the rule. */
 typedef struct tmi_suppression {
     double largest_cv, smallest;
 } tmi_suppression;
 
-bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double noisy_units);
+bool tmi_suppress(tmi_adjustment *rule, tmi_suppression rules, double estimate, double se, double least_units);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct tmi_inference {
     double clamping;                           /* what bounded weights take off a variance from totals of PSUs: a factor */
     struct tmi_pools *pools;                   /* NULL: variances are not pooled */
     struct tmi_errors *errors;                 /* NULL: standard errors are not measured, or not read yet */
+    struct tmi_count_grid *counts;             /* of statistics with many groups (inverted_counts.h) */
     /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
     const int64_t *const *chosen;
     bool plain; /* intervals of ratios as if all errors were normal, which takes next to no time; measured standard errors are
@@ -34,8 +35,9 @@ tamis_status tmi_inference_pool(tmi_inference *reading, tamis_error *err);
  * with the reason. Errors: UNABLE, SYSTEM. */
 tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
-/* The noisy number of sampled rows of each group, for `suppress`; NaN: nobody counts those of the whole sample. Errors: SYSTEM.
- */
+/* A lower limit of the number of sampled rows of each group, for `suppress`: the noisy number less TMI_UNITS_LIMIT standard
+ * deviations of its noise; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
+#define TMI_UNITS_LIMIT 2.0
 tamis_status tmi_read_units(double *units, const tmi_inference *reading, size_t statistic, tamis_error *err);
 
 #endif

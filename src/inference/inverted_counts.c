@@ -87,6 +87,105 @@ done:
     return status;
 }
 
+/* ---- a grid of estimates ---- */
+
+#define STEPS_PER_SD 64 /* of the noise; an interval is at least four standard deviations long */
+
+typedef struct grid_point {
+    int64_t place;
+    tmi_interval interval;
+    bool filled;
+} grid_point;
+
+/* Of one stratum, noise and confidence at a time: those of the groups of a statistic, which mostly agree. */
+struct tmi_count_grid {
+    tmi_stratum_count stratum;
+    tmi_noise_part *parts;
+    size_t part_count;
+    double confidence, weight, step;
+    grid_point *points; /* open addressing; at most half are filled */
+    size_t count, room;
+};
+
+tmi_count_grid *tmi_count_grid_new(void) { return tmi_alloc(1, sizeof(tmi_count_grid)); }
+
+void tmi_count_grid_free(tmi_count_grid *grid)
+{
+    if (!grid) return;
+    tmi_free(grid->parts);
+    tmi_free(grid->points);
+    tmi_free(grid);
+}
+
+static bool is_of(const tmi_count_grid *g, const tmi_stratum_count *stratum, const tmi_count_estimate *e, double confidence,
+                  double weight)
+{
+    const tmi_stratum_count *own = &g->stratum;
+    bool same = g->points && own->population == stratum->population && own->sample == stratum->sample &&
+                own->noise == stratum->noise && own->law == stratum->law && g->confidence == confidence && g->weight == weight &&
+                g->part_count == e->count;
+    for (size_t i = 0; same && i < e->count; i++)
+        same = g->parts[i].factor == e->parts[i].factor && g->parts[i].scale == e->parts[i].scale &&
+               g->parts[i].gaussian == e->parts[i].gaussian && g->parts[i].count == e->parts[i].count;
+    return same;
+}
+
+static bool begin_grid(tmi_count_grid *g, const tmi_stratum_count *stratum, const tmi_count_estimate *e, double confidence,
+                       double weight)
+{
+    tmi_free(g->parts);
+    tmi_free(g->points);
+    *g = (tmi_count_grid){.stratum = *stratum,
+                          .parts = tmi_alloc(e->count, sizeof *g->parts),
+                          .part_count = e->count,
+                          .confidence = confidence,
+                          .weight = weight,
+                          .step = sqrt(stratum->noise) * weight / STEPS_PER_SD,
+                          .points = tmi_alloc(2 * TMI_MANY_COUNTS, sizeof *g->points),
+                          .room = 2 * TMI_MANY_COUNTS};
+    for (size_t i = 0; g->parts && i < e->count; i++) g->parts[i] = e->parts[i];
+    return g->parts && g->points;
+}
+
+/* The interval at a place of the grid. NULL: `status` has the reason, or it is OK and the grid is full, since the estimates are
+ * too far apart for it to be of use. */
+static const tmi_interval *at_place(tamis_status *status, tmi_count_grid *g, int64_t place, tamis_error *err)
+{
+    size_t i = (size_t)place & (g->room - 1);
+    while (g->points[i].filled && g->points[i].place != place) i = (i + 1) & (g->room - 1);
+    grid_point *point = &g->points[i];
+    if (point->filled) return &point->interval;
+    if (2 * (g->count + 1) > g->room) return NULL;
+    tmi_stratum_count stratum = g->stratum;
+    const tmi_count_estimate estimate = {(double)place * g->step, g->parts, g->part_count};
+    stratum.noisy = estimate.value / g->weight;
+    *status = tmi_interval_strata(&point->interval, &stratum, 1, &estimate, g->confidence, err);
+    if (*status != TAMIS_OK) return NULL;
+    point->place = place;
+    point->filled = true;
+    g->count++;
+    return &point->interval;
+}
+
+bool tmi_count_grid_interval(tmi_interval *interval, tamis_status *status, tmi_count_grid *g, const tmi_stratum_count *stratum,
+                             const tmi_count_estimate *e, double confidence, double weight, tamis_error *err)
+{
+    *status = TAMIS_OK;
+    if (!(stratum->noise > 0)) return false;
+    if (!is_of(g, stratum, e, confidence, weight) && !begin_grid(g, stratum, e, confidence, weight)) {
+        *status = tmi_fail_memory(err);
+        return true;
+    }
+    const double place = floor(e->value / g->step);
+    if (!(fabs(place) < 0x1p52)) return false;
+    const tmi_interval *below = at_place(status, g, (int64_t)place, err);
+    const tmi_interval *above = below ? at_place(status, g, (int64_t)place + 1, err) : NULL;
+    if (*status != TAMIS_OK) return true;
+    if (!above) return false;
+    *interval = (tmi_interval){below->lower, above->upper, below->clipped || above->clipped};
+    return true;
+}
+
 /* ---- several ---- */
 
 static tmi_stratum_count stratum_count(const tmi_schedule *s, size_t h, double noisy, double noise)
@@ -123,7 +222,7 @@ static tamis_status combined_count(tmi_result *result, const tmi_inference *r, c
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[result->statistic];
     double factors[TMI_MOMENTS] = {0};
-    size_t count, parts = 0;
+    size_t count = 0, parts = 0;
     tmi_interval interval;
     tmi_stratum_count *list = tmi_alloc(s->sampling.strata, sizeof *list);
     tmi_noise_part *noises = tmi_alloc(z->parts->count, sizeof *noises);
@@ -135,8 +234,13 @@ static tamis_status combined_count(tmi_result *result, const tmi_inference *r, c
     }
     const tmi_count_estimate estimate = {z->value[moment], noises, parts};
     if (status == TAMIS_OK) status = set_counts(list, &count, result, r, z, moment);
-    if (status == TAMIS_OK)
-        status = tmi_interval_strata(&interval, list, count, &estimate, tmi_number_nearest(t->confidence), err);
+    const double confidence = tmi_number_nearest(t->confidence);
+    const bool many = r->counts && count == 1 && tmi_statistic_cells(t) >= TMI_MANY_COUNTS;
+    const size_t own = tmi_group_stratum(s, result->statistic, result->cell);
+    const double weight = tmi_number_nearest(s->sampling.weight[own == SIZE_MAX ? 0 : own]);
+    const bool found = status == TAMIS_OK && many &&
+                       tmi_count_grid_interval(&interval, &status, r->counts, list, &estimate, confidence, weight, err);
+    if (status == TAMIS_OK && !found) status = tmi_interval_strata(&interval, list, count, &estimate, confidence, err);
     if (status == TAMIS_OK) {
         result->lower = interval.lower / over;
         result->upper = interval.upper / over;

@@ -3,10 +3,12 @@
 
 #include "base/memory.h"
 #include "inference/errors.h"
+#include "inference/inverted_counts.h"
 #include "inference/pool.h"
 #include "num/number.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
+#include "schedule/workload/group_noise.h"
 
 void tmi_inference_clear(tmi_inference *r)
 {
@@ -18,6 +20,7 @@ void tmi_inference_clear(tmi_inference *r)
     tmi_free(r->pools);
     if (r->errors) tmi_errors_clear(r->errors);
     tmi_free(r->errors);
+    tmi_count_grid_free(r->counts);
     *r = (tmi_inference){0};
 }
 
@@ -45,8 +48,9 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
 {
     const tmi_weighing family = tmi_main_family(s);
     const tmi_variance_source source = tmi_variance_source_of(s);
-    tamis_status status;
+    tamis_status status = TAMIS_OK;
     *r = (tmi_inference){.schedule = s, .noisy = noisy, .clamping = 1};
+    if (!(r->counts = tmi_count_grid_new())) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_reconstruct(&r->main, s, family, noisy, err));
     if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
     if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));
@@ -93,6 +97,55 @@ done:
     return status;
 }
 
+/* The noise in the number of rows of a group: that of its strata, or of all. */
+static tamis_status units_variance(double *variance, const tmi_schedule *s, size_t i, size_t g, size_t own, tamis_error *err)
+{
+    static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
+    const size_t copies = s->workload.apart ? s->sampling.strata : 1;
+    tamis_status status = TAMIS_OK;
+    *variance = 0;
+    for (size_t copy = 0; copy < copies && status == TAMIS_OK; copy++) {
+        tmi_moment_noise noise;
+        if (s->workload.apart && own != SIZE_MAX && own != copy) continue;
+        status = tmi_moment_noise_make(&noise, s, TMI_UNWEIGHED, i, g, s->workload.apart ? copy : 0, err);
+        if (status == TAMIS_OK) *variance += tmi_moment_noise_of(&noise, rows);
+    }
+    return status;
+}
+
+/* Groups of one pattern, in one stratum, have the same noise. */
+static tamis_status subtract_noise(double *units, const tmi_schedule *s, size_t i, size_t count, tamis_error *err)
+{
+    struct known {
+        const tmi_group_noise *pattern;
+        size_t stratum;
+        double sd;
+    } *list = NULL;
+    size_t known = 0, room = 0;
+    tmi_group_noises noises = {0};
+    tamis_status status;
+    TMI_TRY(tmi_group_noises_make(&noises, s, i, err));
+    for (size_t g = 0; g < count; g++) {
+        const tmi_group_noise *pattern;
+        const size_t own = tmi_group_stratum(s, i, g);
+        size_t k = 0;
+        TMI_TRY(tmi_group_noise_of(&pattern, &noises, g, err));
+        while (k < known && (list[k].pattern != pattern || list[k].stratum != own)) k++;
+        if (k == known) {
+            double variance;
+            if (!tmi_grow(&list, &room, known, sizeof *list)) TMI_TRY(tmi_fail_memory(err));
+            TMI_TRY(units_variance(&variance, s, i, g, own, err));
+            list[known++] = (struct known){pattern, own, sqrt(fmax(variance, 0))};
+        }
+        units[g] -= TMI_UNITS_LIMIT * list[k].sd;
+    }
+
+done:
+    tmi_group_noises_clear(&noises);
+    tmi_free(list);
+    return status;
+}
+
 tamis_status tmi_read_units(double *units, const tmi_inference *r, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -103,5 +156,7 @@ tamis_status tmi_read_units(double *units, const tmi_inference *r, size_t i, tam
         const int64_t rows = tmi_public_rows(s, i, g);
         units[g] = rows > 0 ? (double)rows : of_all ? TMI_NULL : 0;
     }
-    return of_all || tmi_public_rows(s, i, 0) > 0 ? TAMIS_OK : add_units(units, r, i, count, err);
+    if (of_all || tmi_public_rows(s, i, 0) > 0) return TAMIS_OK;
+    const tamis_status status = add_units(units, r, i, count, err);
+    return status == TAMIS_OK ? subtract_noise(units, s, i, count, err) : status;
 }

@@ -101,7 +101,7 @@ tamis_status tmi_variance_units(tmi_quadratic *form, int64_t *df, const double *
     *df = 0;
     if (!x) return tmi_fail(err, TAMIS_INVALID, "x: NULL");
     if (!stratum) return tmi_fail(err, TAMIS_INVALID, "stratum: NULL");
-    if (units < 1) return tmi_fail(err, TAMIS_INVALID, "units: not at least 1");
+    if (units < 1) return tmi_fail(err, TAMIS_INVALID, "units: must be at least 1");
     stratum_mean *means = tmi_alloc(units, sizeof *means);
     if (!means) return tmi_fail_memory(err);
     tamis_status status = about_means(form, df, means, x, y, stratum, units, err);

@@ -104,6 +104,39 @@ static tamis_status sd(tmi_ball *value, const void *context, long bits, tamis_er
     return TAMIS_OK;
 }
 
+/* The integral of z f over z > 0, times H: by parts -r^p/p^2 + (1 - r^(p+1))/(p (p+1)) inside, and outer (1/p + q/(p-1)) beyond,
+ * where the mass above z is outer ((1+z)/q)^-p. */
+static tamis_status mean_size(tmi_ball *value, const void *context, long bits, tamis_error *err)
+{
+    const law *w = context;
+    parts l;
+    tmi_ball x, y;
+    (void)err;
+    parts_init(&l, w, bits);
+    tmi_ball_inits(&x, &y, NULL);
+    power(&x, &l.r, &l.p, bits);
+    tmi_ball_mul(&y, &x, &l.r, bits);
+    tmi_ball_neg(&y, &y);
+    tmi_ball_add_int(&y, &y, 1, bits);
+    tmi_ball_add_int(value, &l.p, 1, bits);
+    tmi_ball_div(value, &y, value, bits);
+    tmi_ball_div(&x, &x, &l.p, bits);
+    tmi_ball_sub(value, value, &x, bits);
+    tmi_ball_div(value, value, &l.p, bits);
+    tmi_ball_add_int(&x, &l.p, -1, bits);
+    tmi_ball_div(&x, &l.q, &x, bits);
+    tmi_ball_add(&x, &x, &l.q, bits);
+    tmi_ball_add_int(&x, &x, -1, bits);
+    tmi_ball_mul(&x, &x, &l.outer, bits);
+    tmi_ball_add(value, value, &x, bits);
+    tmi_ball_div(value, value, &l.half, bits);
+    tmi_ball_set_number(&x, w->beta, bits);
+    tmi_ball_div(value, value, &x, bits);
+    parts_clear(&l);
+    tmi_ball_clears(&x, &y, NULL);
+    return TAMIS_OK;
+}
+
 static tamis_status density(tmi_ball *value, const void *context, long bits, tamis_error *err)
 {
     const law *w = context;
@@ -268,6 +301,18 @@ tamis_status tamis_polyplace_sd(tamis_bound *result, const tamis_number *eps, co
     TMI_TRY(tmi_certify(&bound, TAMIS_WIDTH, sd, &w, err));
     *result = (tamis_bound){fmax(bound.lower, 0), bound.upper};
 done:
+    tmi_exact_clear(&e);
+    return status;
+}
+
+tamis_status tmi_polyplace_mean_size(tamis_bound *result, const tamis_number *eps, const tamis_number *beta, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    const law w = {.eps = eps, .beta = beta, .p = tmi_div(&e, eps, beta)};
+    tamis_status status = e.status;
+    *result = (tamis_bound){0, INFINITY};
+    if (status == TAMIS_OK) status = tmi_certify(result, TAMIS_WIDTH, mean_size, &w, err);
+    if (status != TAMIS_OK) *result = (tamis_bound){0, INFINITY};
     tmi_exact_clear(&e);
     return status;
 }

@@ -8,4 +8,7 @@
  * line if it reaches 1. */
 void tmi_polyplace_size(tmi_ball *z, const tmi_ball *u, const tamis_number *p, long bits);
 
+/* The mean of |Z| / beta: noise for S = 1. Needs 0 < beta < eps. Errors: SYSTEM, UNABLE; {0, inf} then. */
+tamis_status tmi_polyplace_mean_size(tamis_bound *mean, const tamis_number *eps, const tamis_number *beta, tamis_error *err);
+
 #endif

@@ -31,14 +31,21 @@ static void complain_repeated(tmi_reader *reader, const tmi_value *list, const t
         if (at < first && strcmp(*sorted[i - 1], *sorted[i]) == 0) first = at;
     }
     tmi_free(sorted);
-    if (first < list->count) tmi_complain(reader, list->items[first], "duplicate in the list of values");
+    if (first == column->value_count) return;
+    if (list->kind == TMI_VALUE_LIST) tmi_complain(reader, list->items[first], "duplicate in the list of values");
+    else tmi_complain(reader, list, "duplicate in the file of values: %s", column->values[first]);
 }
 
 static void read_values(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_column *column = target;
+    if (value->kind == TMI_VALUE_MAP) {
+        tmi_read_values_file(reader, value, column);
+        if (column->value_count > 0) complain_repeated(reader, value, column);
+        return;
+    }
     if (value->kind != TMI_VALUE_LIST || value->count == 0) {
-        tmi_complain(reader, value, "expected a list of texts, e.g. [E, M, H]");
+        tmi_complain(reader, value, "expected a list of texts, e.g. [E, M, H], or {file: codes.csv}");
         return;
     }
     column->values = tmi_alloc(value->count + 1, sizeof *column->values); /* one more: missing: category */
@@ -260,8 +267,8 @@ void tmi_complain_column(tmi_reader *reader, const tmi_value *value, const tamis
     bool key = value->key && strcmp(value->key, name) == 0; /* in a map from columns */
     void (*complain)(tmi_reader *, const tmi_value *, const char *, ...) = key ? tmi_complain_key : tmi_complain;
     if (nearest >= 0) {
-        complain(reader, value, "expected a column declared under `columns`; did you mean %s?", plan->columns[nearest].name);
+        complain(reader, value, "%s is not declared under `columns`; did you mean %s?", name, plan->columns[nearest].name);
     } else {
-        complain(reader, value, "expected a column declared under `columns`, e.g. %s", example);
+        complain(reader, value, "%s is not declared under `columns`; expected a column such as %s", name, example);
     }
 }

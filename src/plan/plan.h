@@ -223,7 +223,7 @@ typedef struct tmi_plan_statistic {
     size_t own_cut_count;
     size_t curve;        /* the distribution function that it is read from; SIZE_MAX: none */
     const char *method;  /* of a mean or share: "ratio", "known_size"; of a quantile its mechanism,
-                            "mechanism" for the best one, or "histogram"; NULL: the usual one */
+                            "mechanism" for the best one, or "distribution"; NULL: the usual one */
     const char *inverse; /* of a quantile without protection: how its interval is made (R's interval.type); NULL: "mean" */
     bool shrink;         /* groups of a mean, share or ratio are moved towards their mean, after the noise */
     char *label;         /* for the report only: its title there; NULL: made from its columns */
@@ -338,12 +338,18 @@ static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
     return statistic->method && strcmp(statistic->method, "known_size") == 0;
 }
 
+/* What `method: distribution` was called. Plans and certificates with the old word are read as they are, and it stays in what is
+ * written of them. */
+#define TMI_OLD_DISTRIBUTION "histogram"
+
 /* Whether a mechanism chooses the answer of a quantile, and its distribution function serves the interval alone; else the answer
  * is read from the distribution function. */
 static inline bool tmi_is_chosen(const tmi_plan_statistic *statistic)
 {
     const bool is_quantile = statistic->kind == TMI_QUANTILE || statistic->kind == TMI_MEDIAN;
-    return is_quantile && !(statistic->method && strcmp(statistic->method, "histogram") == 0);
+    const bool is_read = statistic->method &&
+                         (strcmp(statistic->method, "distribution") == 0 || strcmp(statistic->method, TMI_OLD_DISTRIBUTION) == 0);
+    return is_quantile && !is_read;
 }
 
 /* Whether totals of a number add up contributions, weight times value, with a bound of their own. */

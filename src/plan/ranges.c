@@ -154,6 +154,13 @@ static void read_never(tmi_reader *reader, const tmi_value *value, tmi_plan_colu
     bool right = true;
     column->missing = TMI_NEVER;
     if (!(column->grid.step > 0)) return; /* complained about already */
+    if (column->times) {
+        tmi_complain(
+            reader, value,
+            "expected leave_out, or the value that counts instead of a missing one, e.g. 0: with `to: {times, of}` each unit "
+            "has a range of its own, and no middle of a range is possible for all of them");
+        return;
+    }
     for (size_t h = 0; column->by_stratum && h < strata; h++) {
         const tmi_plan_range *r = &column->by_stratum[h];
         right = right && tmi_number_compare(r->step, column->step) == 0;

@@ -57,7 +57,7 @@ void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan 
 void tmi_read_distribution(tmi_reader *reader, const tmi_value *value, const tmi_value *kind, tamis_plan *plan,
                            tmi_plan_statistic *statistic);
 
-/* What `method: auto` is, for each quantile: "mechanism" or "histogram". */
+/* What `method: auto` is, for each quantile: "mechanism" or "distribution". */
 void tmi_choose_quantile_methods(tmi_reader *reader, tamis_plan *plan);
 
 /* The distribution functions of all statistics, and the statistics that they are made of; how many columns these need. */
@@ -91,6 +91,9 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
 
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
 char *tmi_beside_plan(const char *plan, const char *file);
+
+/* The values of a category that a public file lists; duplicates are left to the caller (values_file.c). */
+void tmi_read_values_file(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);
 
 /* A design effect, above 0. */
 void tmi_read_deff(tmi_reader *reader, const tmi_value *value, tamis_number **deff);

@@ -82,27 +82,49 @@ static void put_label(tmi_text *yaml, const char *before, const char *label)
 
 #define MOST_LABELS 20 /* shown */
 
-/* The labels of codes: a proposal, since they may have been made from the data. */
-static void put_codes(tmi_text *yaml, const tmi_header_set *set)
+/* Codes with labels that are values, not missing ones. */
+static size_t value_count(const tmi_header_column *column, const tmi_header_set *set)
 {
-    if (!set || set->count == 0) return;
-    tmi_text_put(yaml, "    # codes with labels in the file; list those that are public: values: [");
-    for (size_t i = 0; i < set->count && i < MOST_LABELS; i++) {
-        tmi_text shown;
-        tmi_text_init(&shown);
-        put_shown(&shown, set->codes[i].code);
-        tmi_text_put(yaml, i ? ", " : "");
-        if (shown.failed) yaml->failed = true;
-        else put_text(yaml, shown.bytes);
-        tmi_text_clear(&shown);
-    }
-    tmi_text_put(yaml, set->count > MOST_LABELS ? ", ...]\n" : "]\n");
-    for (size_t i = 0; i < set->count && i < MOST_LABELS; i++) {
+    size_t count = 0;
+    for (size_t i = 0; set && i < set->count; i++) count += !tmi_header_is_missing(column, &set->codes[i]);
+    return count;
+}
+
+static void put_labels(tmi_text *yaml, const tmi_header_column *column, const tmi_header_set *set, bool missing)
+{
+    for (size_t i = 0, put = 0; i < set->count && put < MOST_LABELS; i++) {
+        if (tmi_header_is_missing(column, &set->codes[i]) != missing) continue;
+        put++;
         tmi_text_put(yaml, "    #   ");
         put_shown(yaml, set->codes[i].code);
         tmi_text_put(yaml, ": ");
         put_shown(yaml, set->codes[i].label);
         tmi_text_put(yaml, "\n");
+    }
+}
+
+/* The labels of codes: a proposal, since they may have been made from the data. */
+static void put_codes(tmi_text *yaml, const tmi_header_column *column, const tmi_header_set *set)
+{
+    const size_t values = value_count(column, set);
+    if (values > 0) {
+        tmi_text_put(yaml, "    # codes with labels in the file; list those that are public: values: [");
+        for (size_t i = 0, put = 0; i < set->count && put < MOST_LABELS; i++) {
+            tmi_text shown;
+            if (tmi_header_is_missing(column, &set->codes[i])) continue;
+            tmi_text_init(&shown);
+            put_shown(&shown, set->codes[i].code);
+            tmi_text_put(yaml, put++ ? ", " : "");
+            if (shown.failed) yaml->failed = true;
+            else put_text(yaml, shown.bytes);
+            tmi_text_clear(&shown);
+        }
+        tmi_text_put(yaml, values > MOST_LABELS ? ", ...]\n" : "]\n");
+        put_labels(yaml, column, set, false);
+    }
+    if (set && set->count > values) {
+        tmi_text_put(yaml, "    # the file declares these codes missing, and so does a release:\n");
+        put_labels(yaml, column, set, true);
     }
 }
 
@@ -126,10 +148,10 @@ static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_col
     }
     tmi_text_put(yaml, ":\n");
     put_label(yaml, "    label: ", column->label);
-    if (column->type == TMI_HEADER_NUMBER && (!set || set->count == 0))
+    if (column->type == TMI_HEADER_NUMBER && value_count(column, set) == 0)
         tmi_text_put(yaml, "    from: " TAMIS_FILL_IN "\n    to: " TAMIS_FILL_IN "\n    step: " TAMIS_FILL_IN "\n");
     else tmi_text_put(yaml, "    values: [" TAMIS_FILL_IN "]\n");
-    put_codes(yaml, set);
+    put_codes(yaml, column, set);
 }
 
 static void put_columns(tmi_text *yaml, const tmi_header *h)
@@ -140,7 +162,7 @@ static void put_columns(tmi_text *yaml, const tmi_header *h)
         "\n# What is public about each column that is used; delete the others. Take bounds and values from the questionnaire or "
         "from\n# regulations, never from the data. Values outside the bounds count as the nearest bound.\n"
         "#   a number:   {from: 0, to: 4000, step: 1, unit_of_measure: euro}; typical: 600 adds a public guess of the mean\n"
-        "#   a category: {values: [a, b, c]}\n"
+        "#   a category: {values: [a, b, c]}, or {values: {file: codes.csv}}\n"
         "# label is what the report calls the column.\n");
     if (!types)
         tmi_text_put(
@@ -181,7 +203,9 @@ static const char statistics[] =
 static void put_source(tmi_text *yaml, const tamis_init *init)
 {
     tmi_text_put(yaml, init->connection ? "source:\n  postgres:\n    connection: " : "source:\n  file: ");
-    put_text(yaml, init->connection ? init->connection : init->source ? init->source : init->file);
+    const char *name = init->connection ? init->connection : init->source ? init->source : init->file;
+    if (strcmp(name, TAMIS_FILL_IN) == 0) tmi_text_put(yaml, name);
+    else put_text(yaml, name);
     if (init->table) tmi_text_put(yaml, init->connection ? "\n    table: " : "\n  table: ");
     if (init->table) put_text(yaml, init->table);
     tmi_text_put(yaml, "\n");

@@ -222,7 +222,7 @@ tamis_status tamis_release_text(char **text, const tamis_release *release, tamis
         tmi_text_put(&t, "\n");
     }
     tmi_free(notice);
-    tmi_write_heading(&t, s->plan, "protected release");
+    tmi_write_heading(&t, s->plan, "protected release", NULL);
     tmi_results_table(&t, &release->results);
     tmi_text_put(&t, "Standard errors and intervals include both sampling error and noise.\n\n");
     tmi_write_promise(&t, s, &release->promised.outsider, true);

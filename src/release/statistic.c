@@ -35,6 +35,8 @@ void tamis_statistic_free(tamis_statistic *s)
     tmi_free(s->points);
     tmi_free(s->errors);
     tmi_free(s->priors);
+    tmi_free(s->levels);
+    tmi_free(s->ends);
     tmi_free(s->file);
     tmi_free(s->column);
     tmi_free(s->weight);
@@ -79,7 +81,8 @@ static tamis_status write_identity(tamis_statistic *s, const tamis_file_quantile
     tmi_json_add_open(&out, "at", '[');
     for (size_t i = 0; i < s->count; i++) tmi_put_exact(&out, s->at[i]);
     tmi_json_close(&out, ']');
-    tmi_json_add_string(&out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
+    const tamis_quantile_method method = tamis_quantile_method_of(s->quantile); /* ledgers know HistogramMethod by its old name */
+    tmi_json_add_string(&out, "method", method == TAMIS_QUANTILE_HISTOGRAM ? "histogram" : tamis_quantile_method_name(method));
     tmi_json_add_boolean(&out, "complete", asked->what.complete != 0);
     tmi_json_add_string(&out, "neighbours", s->add_remove ? "add_remove" : "replace");
     if (s->quantile->method != TAMIS_QUANTILE_THRESHOLD && tmi_quantile_bins(s->quantile) > 0)
@@ -150,6 +153,16 @@ done:
     return status;
 }
 
+/* A delta that the noise does not need is neither promised nor charged: the call is then the same as one without it. */
+static void drop_delta(tamis_statistic *s)
+{
+    if (!s->delta || tmi_quantile_spends_delta(s->quantile)) return;
+    tamis_number_free(s->delta);
+    s->delta = NULL;
+    s->loss[1] = (tamis_bound){0, 0};
+    s->delta_dropped = true;
+}
+
 static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked, tamis_error *err)
 {
     const tamis_quantile_setup what = asked->what;
@@ -162,7 +175,9 @@ static tamis_status set_up(tamis_statistic *s, const tamis_file_quantile *asked,
     s->points = tmi_alloc(s->count, sizeof *s->points);
     s->errors = tmi_alloc(s->count, sizeof *s->errors);
     s->priors = tmi_alloc(s->count, sizeof *s->priors);
-    if (!s->at || !s->points || !s->errors || !s->priors) TMI_TRY(tmi_fail_memory(err));
+    s->levels = tmi_alloc(2 * s->count, sizeof *s->levels);
+    s->ends = tmi_alloc(2 * s->count, sizeof *s->ends);
+    if (!s->at || !s->points || !s->errors || !s->priors || !s->levels || !s->ends) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < s->count; i++) TMI_TRY(tmi_number_copy(&s->at[i], what.at[i], err));
     TMI_TRY(tmi_number_copy(&s->step, what.step, err));
     TMI_TRY(copy_if(&s->epsilon, what.epsilon, err));
@@ -245,7 +260,7 @@ static tamis_coin budget_of(const tamis_statistic *s, const tamis_file_quantile 
 {
     if (s->rho) return (tamis_coin){.rho = asked->budget ? asked->budget : s->rho};
     return (tamis_coin){.epsilon = asked->budget ? asked->budget : s->epsilon,
-                        .delta = asked->budget_delta ? asked->budget_delta : s->delta};
+                        .delta = asked->budget_delta ? asked->budget_delta : asked->what.delta};
 }
 
 /* What the steps work on. */
@@ -330,39 +345,18 @@ done:
     return status;
 }
 
-/* ---- how good it is, from what is public ---- */
-
-static tamis_status judge(tamis_statistic *s, tamis_error *err)
-{
-    tamis_number *confidence = NULL;
-    tamis_status status = tamis_number_read(&confidence, TMI_STATISTIC_CONFIDENCE, err);
-    for (size_t i = 0; i < s->count && status == TAMIS_OK; i++) {
-        const tmi_target *target = &s->quantile->targets[i];
-        const double p = (double)target->rank.p, d = (double)target->rank.d;
-        status = tamis_quantile_error(&s->errors[i], s->quantile, i, confidence, 1, err);
-        if (status == TAMIS_UNABLE) status = TAMIS_OK;
-        /* No distance is above max(p, d - p) T, so every point has at least this share of its measure. */
-        s->priors[i] = NAN;
-        if (s->rows >= 0 && s->quantile->method == TAMIS_QUANTILE_INVERSE)
-            s->priors[i] = exp(-tmi_number_up(target->rate) * fmax(p, d - p) * (double)s->rows *
-                               (double)s->quantile->most_weight);
-    }
-    tamis_number_free(confidence);
-    return status;
-}
-
 static tamis_status make(void *job_, tamis_error *err)
 {
     const job *j = job_;
     tamis_status status = answer(j->s, j->engine, j->columns, &j->asked->watch, err);
-    return status == TAMIS_OK ? judge(j->s, err) : status;
+    return status == TAMIS_OK ? tmi_statistic_judge(j->s, err) : status;
 }
 
 static tamis_status recall(const char *kept, void *job_, tamis_error *err)
 {
     const job *j = job_;
     tamis_status status = read_kept(j->s, kept, err);
-    return status == TAMIS_OK ? judge(j->s, err) : status;
+    return status == TAMIS_OK ? tmi_statistic_judge(j->s, err) : status;
 }
 
 static const tmi_publishing steps = {
@@ -385,6 +379,7 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     TMI_TRY(tmi_engine_open(&j.engine, asked->engine, &source, 0, err));
     TMI_TRY(look(s, j.engine, &c, &asked->watch, err));
     TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
+    drop_delta(s);
     TMI_TRY(write_identity(s, asked, err));
     TMI_TRY(tmi_publish(&(tmi_publication){.steps = &steps, .job = &j, .ledger = s->ledger, .account = &s->account}, err));
     *statistic = s;

@@ -10,12 +10,14 @@
 #include "report/promise.h"
 
 static const char no_outsider[] = "one file without a plan: nothing is known about how its rows were sampled";
-static const char no_interval[] = "no interval is offered for quantiles of one file: rank_error says what the mechanism adds";
+static const char no_interval[] =
+    "the values around an estimate are not measured: estimates on both sides of it, in the same call, would bound it";
+static const char no_rows[] = "the number of rows is not public, or rows are weighted: rank errors are no shares of the file";
 
-static double worth(const tamis_statistic *s, size_t i)
+static double worth(const tamis_statistic *s, int64_t point)
 {
     tmi_exact e = TMI_EXACT(NULL);
-    tmi_term value = tmi_mul(&e, tmi_int(&e, s->points[i]), s->step);
+    tmi_term value = tmi_mul(&e, tmi_int(&e, point), s->step);
     const double estimate = value ? tmi_number_nearest(value) : NAN;
     tmi_exact_clear(&e);
     return estimate;
@@ -36,15 +38,31 @@ static void put_result(tmi_json_out *out, const tamis_statistic *s, size_t i)
     tmi_json_add_open(out, "group", '{');
     tmi_json_close(out, '}');
     tmi_json_add_real(out, "at", tmi_number_nearest(s->at[i]));
-    tmi_json_add_real(out, "estimate", worth(s, i));
+    tmi_json_add_real(out, "estimate", worth(s, s->points[i]));
     tmi_json_add_null(out, "se");
-    tmi_json_add_null(out, "interval");
-    tmi_json_add_string(out, "reason", no_interval);
+    const bool has_interval = tmi_statistic_has_interval(s, i), has_error = isfinite(s->errors[i]);
+    if (has_interval) {
+        tmi_json_add_open(out, "interval", '{');
+        tmi_json_add_real(out, "lower", worth(s, s->ends[2 * i]));
+        tmi_json_add_real(out, "upper", worth(s, s->ends[2 * i + 1]));
+        tmi_json_add_real(out, "confidence", 0.95);
+        tmi_json_close(out, '}');
+        tmi_json_add_string(out, "interval_of",
+                            "the quantile of the file, without the error of sampling, if no value is missing");
+    } else tmi_json_add_null(out, "interval");
+    tmi_json_add_string(out, "reason",
+                        has_interval              ? NULL
+                        : !has_error              ? s->no_error.message
+                        : isnan(s->levels[2 * i]) ? no_rows
+                                                  : no_interval);
     tmi_json_add_string(out, "method", tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
-    if (isfinite(s->errors[i])) {
+    if (has_error) {
         tmi_json_add_open(out, "rank_error", '{');
         tmi_json_add_real(out, s->weight ? "largest_weights" : "records", s->errors[i]);
         tmi_json_add_real(out, "confidence", 0.95);
+        tmi_json_add_real(out, "cell_from", worth(s, tmi_quantile_cell(s->quantile, s->points[i])));
+        tmi_json_add_real(out, "level_from", s->levels[2 * i]);
+        tmi_json_add_real(out, "level_to", s->levels[2 * i + 1]);
         tmi_json_close(out, '}');
     } else tmi_json_add_null(out, "rank_error");
     tmi_json_add_real(out, "prior_share", s->priors[i]);
@@ -119,39 +137,54 @@ tamis_status tamis_statistic_json(char **json, const tamis_statistic *s, tamis_e
 
 /* ---- for people ---- */
 
+/* Whether a column of the table has anything to say. */
+static bool has_levels(const tamis_statistic *s) { return !isnan(s->levels[0]); }
+
+static bool has_intervals(const tamis_statistic *s)
+{
+    bool found = false;
+    for (size_t i = 0; i < s->count; i++) found = found || tmi_statistic_has_interval(s, i);
+    return found;
+}
+
 static void put_table(tmi_text *text, const tamis_statistic *s)
 {
-    static const tmi_align align[] = {TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
-    static const char *const heading[] = {"at", "estimate", "rank error"};
+    enum { MOST = 5 };
+    static const tmi_align align[MOST] = {TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    const char *heading[MOST] = {"at", "estimate", "rank error"};
+    size_t columns = 3;
     tmi_text_table table;
-    tmi_table_init(&table, 3, align);
+    if (has_levels(s)) heading[columns++] = "levels";
+    if (has_intervals(s)) heading[columns++] = "interval";
+    tmi_table_init(&table, columns, align);
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < s->count; i++) {
-        tmi_text cells[3];
-        for (size_t c = 0; c < 3; c++) tmi_text_init(&cells[c]);
+        tmi_text cells[MOST];
+        for (size_t c = 0; c < columns; c++) tmi_text_init(&cells[c]);
         tmi_text_format(&cells[0], "%.6g", tmi_number_nearest(s->at[i]));
-        tmi_text_format(&cells[1], "%.15g", worth(s, i));
+        tmi_text_format(&cells[1], "%.15g", worth(s, s->points[i]));
         if (isfinite(s->errors[i])) tmi_text_format(&cells[2], "%.0f", ceil(s->errors[i]));
         else tmi_text_put(&cells[2], "-");
+        if (has_levels(s)) /* outwards */
+            tmi_text_format(&cells[3], "%.4g to %.4g", floor(1e4 * s->levels[2 * i]) / 1e4,
+                            ceil(1e4 * s->levels[2 * i + 1]) / 1e4);
+        if (has_intervals(s))
+            tmi_text_format(&cells[4], "%.15g to %.15g", worth(s, s->ends[2 * i]), worth(s, s->ends[2 * i + 1]));
         tmi_table_row_taken(&table, cells);
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
 }
 
-/* Of methods without a bound: what is known about them. */
 static void put_no_error(tmi_text *text, const tamis_statistic *s)
 {
     tmi_text p;
     tmi_text_init(&p);
-    tmi_text_format(&p, "No bound of the rank error is proved for method %s: `tamis study quantile` shows what to expect.",
-                    tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)));
-    const double sd = tmi_quantile_deviation(s->quantile);
-    if (sd > 0)
-        tmi_text_format(
-            &p, " The noise of a count of the distribution function has a standard deviation of %.3g %s at most, in %lld bins.",
-            sd, s->weight ? "records of the largest weight" : "records", (long long)tmi_quantile_bins(s->quantile));
-    tmi_text_put(&p, " The error of sampling comes on top of that.");
+    tmi_text_format(
+        &p,
+        "No bound of the rank error is known for method %s here: %s. `tamis study quantile` shows what to expect. The "
+        "error of sampling comes on top of that.",
+        tamis_quantile_method_name(tamis_quantile_method_of(s->quantile)), s->no_error.message);
     tmi_text_wrap_taken(text, "", "", &p);
 }
 
@@ -161,6 +194,8 @@ static void put_quality(tmi_text *text, const tamis_statistic *s)
     tmi_text p;
     double prior = 0;
     bool vague = false;
+    const double sd = tmi_quantile_deviation(s->quantile);
+    const char *records = s->weight ? "records of the largest weight" : "records";
     if (!isfinite(s->errors[0])) {
         put_no_error(text, s);
         return;
@@ -169,13 +204,28 @@ static void put_quality(tmi_text *text, const tamis_statistic *s)
     for (size_t i = 0; i < s->count; i++) {
         const double q = tmi_number_nearest(s->at[i]);
         prior = s->priors[i] > prior ? s->priors[i] : prior;
-        vague = vague || (s->rows >= 0 && isfinite(s->errors[i]) && s->errors[i] > fmin(q, 1 - q) * (double)s->rows);
+        vague = vague || (!isnan(s->priors[i]) && s->errors[i] > fmin(q, 1 - q) * (double)s->rows);
     }
-    tmi_text_format(
-        &p,
-        "With probability 0.95 each estimate is fewer than `rank error` %s away from the quantile of the file, whatever "
-        "its values are. The error of sampling comes on top of that.",
-        s->weight ? "records of the largest weight" : "records");
+    tmi_text_format(&p,
+                    "With probability 0.95%s each estimate is fewer than `rank error` %s away from the quantile of the file, "
+                    "whatever its values are",
+                    s->count > 1 ? ", for all at once," : "", records);
+    if (has_levels(s)) tmi_text_put(&p, ": if no value is missing, it is the quantile at a level within `levels`");
+    tmi_text_put(&p, ".");
+    if (s->quantile->above || s->quantile->distribution)
+        tmi_text_put(&p, " Estimates are cuts, and this holds for a value between the cut before and the estimate.");
+    if (sd > 0)
+        tmi_text_format(
+            &p, " The noise of a count of the distribution function has a standard deviation of %.3g %s at most, in %lld bins.",
+            sd, records, (long long)tmi_quantile_bins(s->quantile));
+    if (has_intervals(s))
+        tmi_text_put(&p, " `interval` then contains the quantile of the file: its ends are estimates that are certainly below or "
+                         "above it, or the ends of the range.");
+    else if (has_levels(s))
+        tmi_text_put(&p, " There is no interval of values: how far apart the values around an estimate are is not measured. "
+                         "Estimates on both sides of it, in the same call, would bound it.");
+    else tmi_text_format(&p, " There is no interval: %s.", no_rows);
+    tmi_text_put(&p, " The error of sampling comes on top of that.");
     tmi_text_wrap_taken(text, "", "", &p);
     if (vague) {
         tmi_text_init(&p);
@@ -220,6 +270,7 @@ tamis_status tamis_statistic_text(char **result, const tamis_statistic *s, tamis
     put_promise(&p, s);
     tmi_text_format(&p, ", for datasets in which %s. It covers one row: a person with several rows loses %s.", step_words(s),
                     s->rho || s->delta ? "more" : "as many times that");
+    if (s->delta_dropped) tmi_text_put(&p, " The noise that needs no delta is the smaller here, so no delta is spent.");
     tmi_text_put(&text, "\n");
     tmi_text_wrap_taken(&text, "", "", &p);
     tmi_text_init(&p);

@@ -137,49 +137,52 @@ static void put_own_groups(tmi_text *text, const tmi_plan_wave *wave, const tmi_
                     a->own_left.words, wave->group_count > 1 ? "them" : "it", a->own_then_left.words);
 }
 
+void tmi_account_words(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
+{
+    if (!a->has_spending) {
+        tmi_text_put(text, " Nothing has been released from this sample yet.");
+    } else {
+        tmi_text_format(text, " Spent so far: %s; left: %s.", a->spent.words, a->left.words);
+        put_terms(text, &a->standing);
+    }
+    if (a->charged.measurements)
+        tmi_text_format(text, " The same release was made on %s: %s; nothing is spent. --again pays for fresh noise.",
+                        a->charged.time, a->has_then ? "those numbers would be returned" : "these are its numbers");
+    else if (a->charged.entry > 0 && a->charged.new_account)
+        tmi_text_format(text,
+                        " This release is entry %lld of the ledger. The ledger has another account for the same source; reason "
+                        "given for this one: %s",
+                        (long long)a->charged.entry, a->charged.new_account);
+    else if (a->charged.entry > 0)
+        tmi_text_format(text, " This release is entry %lld of the ledger%s.", (long long)a->charged.entry,
+                        a->charged.created ? "; entry 1 opened the account" : "");
+    else if (a->charged.unpublished)
+        tmi_text_format(text,
+                        " The same release was charged before (entry %lld) and never published: this one would take over that "
+                        "charge and pay nothing.",
+                        (long long)a->charged.unpublished);
+    else if (a->has_then && s->plan->wave.group_count > 0) put_own_groups(text, &s->plan->wave, a);
+    else if (a->has_then) tmi_text_format(text, " This release would leave %s.", a->then_left.words);
+    if (a->charged.entry > 0 && a->charged.unpublished)
+        tmi_text_format(text,
+                        " That entry was charged by an earlier run, which published nothing; this release took it over (entry "
+                        "%lld), and nothing more was charged.",
+                        (long long)a->charged.claim);
+    if (!tmi_has_budget(s->plan)) {
+        tmi_text_put(text, " ");
+        tmi_budget_advice(text, s->plan);
+    }
+    if (a->charged.clock_behind) tmi_text_put(text, " The clock of this computer is behind the ledger's last entry.");
+}
+
 void tmi_write_account(tmi_text *text, const tmi_schedule *s, const tmi_account *a)
 {
     tmi_text p;
     if (s->measurement_count == 0) return;
     tmi_text_init(&p);
     tmi_text_put(text, "\nThe account\n");
-    if (!a->has_spending) {
-        tmi_text_put(&p, "Nothing has been released from this sample yet; the first release opens its account in the ledger.");
-    } else {
-        tmi_text_put(&p, "Spent so far: ");
-        tmi_text_put(&p, a->spent.words);
-        tmi_text_put(&p, "; left: ");
-        tmi_text_put(&p, a->left.words);
-        tmi_text_put(&p, ".");
-        put_terms(&p, &a->standing);
-    }
-    if (a->charged.measurements)
-        tmi_text_format(&p, " The same release was made on %s: %s; nothing is spent. --again pays for fresh noise.",
-                        a->charged.time, a->has_then ? "those numbers would be returned" : "these are its numbers");
-    else if (a->charged.entry > 0 && a->charged.new_account)
-        tmi_text_format(&p,
-                        " This release is entry %lld of the ledger. The ledger has another account for the same source; reason "
-                        "given for this one: %s",
-                        (long long)a->charged.entry, a->charged.new_account);
-    else if (a->charged.entry > 0)
-        tmi_text_format(&p, " This release is entry %lld of the ledger%s.", (long long)a->charged.entry,
-                        a->charged.created ? "; entry 1 opened the account" : "");
-    else if (a->charged.unpublished)
-        tmi_text_format(&p,
-                        " The same release was charged before (entry %lld) and never published: this one would take over that "
-                        "charge and pay nothing.",
-                        (long long)a->charged.unpublished);
-    else if (a->has_then && s->plan->wave.group_count > 0) put_own_groups(&p, &s->plan->wave, a);
-    else if (a->has_then) tmi_text_format(&p, " This release would leave %s.", a->then_left.words);
-    if (a->charged.entry > 0 && a->charged.unpublished)
-        tmi_text_format(&p,
-                        " That entry was charged by an earlier run, which published nothing; this release took it over (entry "
-                        "%lld), and nothing more was charged.",
-                        (long long)a->charged.claim);
-    if (!tmi_has_budget(s->plan)) {
-        tmi_text_put(&p, " ");
-        tmi_budget_advice(&p, s->plan);
-    }
-    if (a->charged.clock_behind) tmi_text_put(&p, " The clock of this computer is behind the ledger's last entry.");
-    tmi_text_wrap_taken(text, "  ", "  ", &p);
+    tmi_account_words(&p, s, a);
+    if (p.failed) text->failed = true;
+    else tmi_text_wrap(text, "  ", "  ", p.bytes + 1); /* each sentence has a space before it */
+    tmi_text_clear(&p);
 }

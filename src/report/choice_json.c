@@ -38,7 +38,8 @@ void tmi_put_choice(tmi_json_out *out, const tmi_schedule *s, const tmi_choice *
     tmi_json_add_integer(out, "rows_per_unit", c->rows_per_unit);
     if (c->max_weight > 0) tmi_json_add_integer(out, "max_weight", c->max_weight);
     else tmi_json_add_null(out, "max_weight");
-    if (c->rows > 0) tmi_json_add_integer(out, "rows", c->rows);
+    if (c->group_rows) tmi_json_add_integers(out, "rows", c->group_rows, c->groups);
+    else if (c->rows > 0) tmi_json_add_integer(out, "rows", c->rows);
     else tmi_json_add_null(out, "rows");
     tmi_json_add_string(out, "neighbours", c->add_remove ? "add_remove" : "replace");
     tmi_add_exact(out, c->rho ? "found_with_rho" : "found_with_epsilon", c->rho ? c->rho : c->epsilon);

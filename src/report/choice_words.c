@@ -14,7 +14,7 @@ static const char *const mechanisms[] = {
     [TAMIS_QUANTILE_SPLIT] = "the exponential mechanism, the middle quantile first, then those in the halves",
     [TAMIS_QUANTILE_THRESHOLD] = "AboveThreshold with geometric noise",
     [TAMIS_QUANTILE_SMOOTH] = "noise in proportion to the smooth sensitivity",
-    [TAMIS_QUANTILE_HISTOGRAM] = "", /* in plans: read from the tables */
+    [TAMIS_QUANTILE_HISTOGRAM] = "HistogramMethod, AboveThreshold with discrete Laplace noise on equally spaced cuts",
     [TAMIS_QUANTILE_TREE] = "a tree of sums with discrete Laplace noise",
     [TAMIS_QUANTILE_PREFIX] = "factorised prefix sums with discrete Gaussian noise",
 };
@@ -96,8 +96,9 @@ static bool write_read(tmi_text *text, const tmi_schedule *s)
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         const tmi_plan_statistic *t = &s->plan->statistics[i];
         if (t->at_count == 0 || tmi_is_chosen(t)) continue;
-        tmi_text_put(&words, count++ == 0 ? "Method histogram, read from its noisy distribution function with all of its budget: "
-                                          : "; ");
+        tmi_text_put(&words, count++ == 0
+                                 ? "Method distribution, read from its noisy distribution function with all of its budget: "
+                                 : "; ");
         tmi_choice_name(&words, &(tmi_choice){.statistic = i}, s->plan);
     }
     tmi_text_put(&words, ".");

@@ -132,7 +132,7 @@ tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_err
     if (status != TAMIS_OK) return status;
     tmi_text_init(&t);
     tmi_text_init(&note);
-    tmi_write_heading(&t, s->plan, "this strategy and others (no data were read)");
+    tmi_write_heading(&t, s->plan, "this strategy and others (no data were read)", NULL);
     if (s->measurement_count == 0) {
         tmi_text_put(&t, "  Everything that the plan asks for is public: nothing is measured.\n");
     } else {

@@ -203,55 +203,12 @@ static void add_columns_by_name(tmi_lines *lines, const tamis_plan *plan, bool p
     tmi_free(sorted);
 }
 
-#define FEW 3         /* columns of which the same is declared that have a line of their own */
-#define NAMES_SHOWN 6 /* of more of them */
-
-/* The columns of which the same is declared as of the first one: their names, and how many they are. */
-static size_t alike_names(tmi_text *names, const tamis_plan *plan, char *const *words, size_t first)
-{
-    size_t count = 0;
-    for (size_t i = first; i < plan->declared_count; i++) {
-        if (strcmp(words[i], words[first]) != 0) continue;
-        if (count++ < NAMES_SHOWN) tmi_text_format(names, "%s%s", count > 1 ? ", " : "", plan->columns[i].name);
-    }
-    if (count > NAMES_SHOWN) tmi_text_format(names, " and %zu more", count - NAMES_SHOWN);
-    return count;
-}
-
-/* Columns of which the same is declared in one sentence. */
-static void add_columns_alike(tmi_lines *lines, const tamis_plan *plan)
-{
-    tmi_lines words = {0};
-    tmi_text line;
-    bool *shown = tmi_alloc(plan->declared_count, sizeof *shown);
-    tmi_text_init(&line);
-    for (size_t i = 0; i < plan->declared_count; i++) {
-        column_words(&line, &plan->columns[i], &plan->design);
-        tmi_lines_take(&words, &line);
-    }
-    if (!shown || words.failed) lines->failed = true;
-    for (size_t i = 0; !lines->failed && i < plan->declared_count; i++) {
-        if (shown[i]) continue;
-        const bool many = alike_names(&line, plan, words.list, i) > FEW;
-        for (size_t j = i; many && j < plan->declared_count; j++)
-            if (strcmp(words.list[j], words.list[i]) == 0) shown[j] = true;
-        tmi_text_format(&line, ": %s", words.list[i]);
-        if (line.failed) lines->failed = true;
-        else if (many) tmi_lines_take(lines, &line);
-        else add_column(lines, &plan->columns[i], &plan->design, false);
-        tmi_text_clear(&line);
-    }
-    tmi_lines_clear(&words);
-    tmi_free(shown);
-}
-
 void tmi_list_declared(tmi_lines *lines, const tmi_schedule *s, tmi_declared how)
 {
     const tamis_plan *plan = s->plan;
     const bool page = how == TMI_DECLARED_ON_PAGE;
     add_before_columns(lines, s, page);
-    if (how == TMI_DECLARED_ALIKE) add_columns_alike(lines, plan);
-    else if (how != TMI_DECLARED_IN_ORDER) add_columns_by_name(lines, plan, page);
+    if (how != TMI_DECLARED_IN_ORDER) add_columns_by_name(lines, plan, page);
     else
         for (size_t i = 0; i < plan->declared_count; i++) add_column(lines, &plan->columns[i], &plan->design, false);
     add_after_columns(lines, s);

@@ -93,7 +93,7 @@ tamis_status tmi_estimate_text(char **text, const tmi_results *results, const ch
 {
     tmi_text t;
     tmi_text_init(&t);
-    tmi_write_heading(&t, results->plan, "NOT PROTECTED, for use inside the agency only");
+    tmi_write_heading(&t, results->plan, "NOT PROTECTED, for use inside the agency only", NULL);
     tmi_results_table(&t, results);
     tmi_text_put(&t, "\n");
     tmi_text_wrap(

@@ -15,7 +15,7 @@ typedef struct tmi_preview {
     tmi_alternative remedies[TMI_REMEDIES];
 } tmi_preview;
 
-/* The caller frees the text. In the one for people what is alike shares a line, unless `all` is asked for. */
+/* The caller frees the text. The one for people is a screen, unless `all` is asked for. */
 tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_error *err);
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err);
 
@@ -26,6 +26,8 @@ tamis_status tmi_compare_text(char **text, const tmi_preview *preview, tamis_err
 /* What would lower the errors most: a table, a row for each statistic that is its own leader, with `sizes` others that it
  * stands for; and as keys of a statistic (remedies.c). */
 void tmi_write_remedies(tmi_text *text, const tmi_preview *preview, const size_t *leader, const size_t *sizes);
+void tmi_sum_up_remedies(tmi_text *text, const tmi_preview *preview, const size_t *leader,
+                         const size_t *sizes); /* in a sentence */
 void tmi_put_remedies(tmi_json_out *out, const tmi_preview *preview, size_t statistic);
 const char *tmi_alternative_name(tmi_alternative_kind kind);
 

@@ -1,5 +1,6 @@
-/* A preview for people. What is alike is one line: statistics of the same kind and groups, tables of the same shape, strata with
- * the same noise. A plan with 200 means then takes a screen or two; `all` gives each its own line. */
+/* A preview for people. The short one is a screen: expected errors, with one line for statistics of the same kind and groups,
+ * what is assumed, what would help and what it costs. `all` gives each statistic its own line, and has the tables that are
+ * measured, the guarantee in words and what is declared. */
 #include <math.h>
 #include <string.h>
 
@@ -12,11 +13,14 @@
 #include "report/promise.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
+#include "schedule/expected/guess.h"
 #include "schedule/result.h"
 
-#define FEW 3         /* alike ones that are shown one by one */
-#define FEW_STRATA 6  /* strata with different noise that are shown one by one */
-#define NAMES_SHOWN 6 /* of columns */
+#define FEW 3          /* alike ones that are shown one by one */
+#define NAMES_SHOWN 3  /* of columns, in a short assumption */
+#define LINES_SHOWN 10 /* of statistics, in the short preview */
+#define WARNED 1       /* lines of statistics with a warning there */
+#define ASSUMED 3      /* assumptions there */
 
 /* ---- cells ---- */
 
@@ -64,9 +68,8 @@ static void put_short(tmi_text *text, double x)
 /* ---- statistics ---- */
 
 /* Of the same kind, over the same groups of the same units. */
-static bool statistics_alike(const tmi_schedule *s, const char *letters, size_t i, size_t j)
+static bool statistics_alike(const tmi_schedule *s, size_t i, size_t j)
 {
-    (void)letters;
     const tmi_plan_statistic *a = &s->plan->statistics[i], *b = &s->plan->statistics[j];
     if (a->kind != b->kind || a->where != b->where || a->by_count != b->by_count || tmi_is_known(s, i) != tmi_is_known(s, j))
         return false;
@@ -81,16 +84,14 @@ typedef struct classes {
     size_t *leader, *sizes;
 } classes;
 
-typedef bool are_alike(const tmi_schedule *schedule, const char *letters, size_t i, size_t j);
-
-static bool classes_make(classes *c, const tmi_schedule *s, size_t count, are_alike *alike, const char *letters, bool all)
+static bool classes_make(classes *c, const tmi_schedule *s, size_t count, bool all)
 {
     c->leader = tmi_alloc(count, sizeof *c->leader);
     c->sizes = tmi_alloc(count, sizeof *c->sizes);
     if (!c->leader || !c->sizes) return false;
     for (size_t i = 0; i < count; i++) {
         size_t j = 0;
-        while (j < i && (all || c->leader[j] != j || !alike(s, letters, j, i))) j++;
+        while (j < i && (all || c->leader[j] != j || !statistics_alike(s, j, i))) j++;
         c->leader[i] = j;
         c->sizes[j]++;
     }
@@ -113,18 +114,14 @@ static void classes_clear(classes *c)
 /* What the statistics of one line have in common. */
 typedef struct summary {
     span noise, sampling, both, share;
-    bool expected; /* shares of the error are of what is expected, of all of them; else of the range */
+    bool foreseen, expected; /* a sampling error is known, and a size that is above 0, of all of them */
     size_t numbers, drowned;
 } summary;
 
 static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
 {
-    summary all = {nothing, nothing, nothing, nothing, true, 0, 0};
+    summary all = {nothing, nothing, nothing, nothing, true, true, 0, 0};
     const size_t count = p->schedule.plan->asked_count;
-    for (size_t i = leader; i < count; i++) {
-        const tmi_forecast *f = &p->forecasts[i];
-        for (size_t k = 0; c->leader[i] == leader && k < f->count; k++) all.expected = all.expected && f->groups[k].expected > 0;
-    }
     for (size_t i = leader; i < count; i++) {
         const tmi_forecast *f = &p->forecasts[i];
         if (c->leader[i] != leader) continue;
@@ -133,7 +130,9 @@ static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
             widen(&all.noise, tmi_prospect_noise(g));
             widen(&all.sampling, tmi_prospect_sampling(g));
             widen(&all.both, tmi_prospect_error(g));
-            widen(&all.share, tmi_prospect_error(g) / (all.expected ? g->expected : g->range));
+            widen(&all.share, tmi_prospect_error(g) / g->expected);
+            all.foreseen = all.foreseen && !isnan(tmi_prospect_error(g));
+            all.expected = all.expected && g->expected > 0;
         }
         all.numbers += f->count;
         all.drowned += tmi_forecast_drowned(f);
@@ -148,7 +147,9 @@ static void put_more(tmi_text *text, size_t shown_with)
 
 #define COLUMNS 6
 
-static void add_statistic(tmi_text_table *table, const tmi_preview *p, const classes *c, size_t i, bool *of_range)
+#define UNKNOWN "not known"
+
+static void add_statistic(tmi_text_table *table, const tmi_preview *p, const classes *c, size_t i, bool remarks, bool *unknown)
 {
     const summary all = summarize(p, c, i);
     tmi_text cells[COLUMNS];
@@ -159,13 +160,14 @@ static void add_statistic(tmi_text_table *table, const tmi_preview *p, const cla
         tmi_text_put(&cells[1], "known");
     } else {
         put_span(&cells[1], all.noise, put_error);
-        put_span(&cells[2], all.sampling, put_error);
-        put_span(&cells[3], all.both, put_error);
-        put_span(&cells[4], all.share, put_percent);
-        if (cells[4].length > 0) tmi_text_put(&cells[4], all.expected ? " %" : " %*");
-        if (cells[4].length > 0 && !all.expected) *of_range = true;
-        if (all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu: ", all.drowned, all.numbers);
-        if (all.drowned > 0) tmi_text_put(&cells[5], "noise above 1/3 of size");
+        if (all.foreseen) put_span(&cells[2], all.sampling, put_error);
+        if (all.foreseen) put_span(&cells[3], all.both, put_error);
+        else tmi_text_put(&cells[2], UNKNOWN), tmi_text_put(&cells[3], UNKNOWN);
+        if (all.foreseen && all.expected) put_span(&cells[4], all.share, put_percent);
+        tmi_text_put(&cells[4], cells[4].length > 0 ? " %" : UNKNOWN);
+        *unknown = *unknown || !all.foreseen || !all.expected;
+        if (remarks && all.drowned > 0 && all.numbers > 1) tmi_text_format(&cells[5], "%zu of %zu: ", all.drowned, all.numbers);
+        if (remarks && all.drowned > 0) tmi_text_put(&cells[5], "noise above 1/3 of size");
     }
     tmi_table_row_taken(table, cells);
 }
@@ -197,39 +199,57 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
     tmi_text_clear(&more);
 }
 
+/* Whether the noise of a line is too large. */
+static bool has_warning(const tmi_preview *p, const classes *c, size_t leader)
+{
+    for (size_t i = leader; i < p->schedule.plan->asked_count; i++)
+        if (c->leader[i] == leader && !tmi_is_known(&p->schedule, i) && tmi_forecast_drowned(&p->forecasts[i]) > 0) return true;
+    return false;
+}
+
+static void write_legend(tmi_text *text, const tamis_plan *plan, bool all, bool unknown)
+{
+    tmi_text note;
+    tmi_text_init(&note);
+    tmi_text_put(&note,
+                 all ? "± is one standard deviation: of the privacy noise, of the sampling error as the release will report it, "
+                       "and of both together. CV is that of both, relative to the size expected from the population and the "
+                       "plan's guesses. Ranges are over groups."
+                     : "± is one standard deviation, CV that of both relative to the expected size.");
+    if (unknown) tmi_text_put(&note, " Not known: the plan has no guess (`typical`) from which it would follow.");
+    for (size_t i = 0; i < plan->asked_count; i++) {
+        if (!plan->statistics[i].shrink) continue;
+        tmi_text_put(&note, " Errors of groups that are shrunk are those of their direct estimates.");
+        break;
+    }
+    tmi_text_wrap_taken(text, "  ", "  ", &note);
+}
+
 static void write_statistics(tmi_text *text, const tmi_preview *p, bool all)
 {
     static const char *const heading[COLUMNS] = {"", "noise ±", "sampling ±", "both ±", "CV", ""};
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tmi_schedule *s = &p->schedule;
     const size_t count = s->plan->asked_count;
+    size_t lines = 0, warned = 0;
     tmi_text_table table;
     classes c = {0};
-    bool of_range = false;
+    bool unknown = false;
     tmi_table_init(&table, COLUMNS, align);
     tmi_table_row(&table, heading);
-    if (!classes_make(&c, s, count, statistics_alike, NULL, all)) {
+    if (!classes_make(&c, s, count, all)) {
         text->failed = true;
         goto done;
     }
     for (size_t i = 0; i < count; i++)
-        if (c.leader[i] == i) add_statistic(&table, p, &c, i, &of_range);
+        if (c.leader[i] == i && (lines++ < LINES_SHOWN || all)) add_statistic(&table, p, &c, i, all, &unknown);
     tmi_table_write(text, &table);
-    tmi_text_wrap(
-        text, "  ", "  ",
-        "± is one standard deviation: of the privacy noise, of the sampling error as the release will report it, and of both "
-        "together. CV is that of both, relative to the size expected from the population and the plan's guesses. Ranges are over "
-        "groups, "
-        "and over statistics that share a line (--all gives each its own line).");
-    for (size_t i = 0, any = 0; i < count && !any; i++) {
-        if (!s->plan->statistics[i].shrink) continue;
-        any = 1;
-        tmi_text_put(text, "  Errors of groups that are shrunk are those of their direct estimates.\n");
-    }
-    if (of_range) tmi_text_put(text, "  * of the range instead, since the plan gives no guess of the size\n");
+    if (lines > LINES_SHOWN && !all) tmi_text_format(text, "  and %zu more lines: --all shows them\n", lines - LINES_SHOWN);
+    write_legend(text, s->plan, all, unknown);
     for (size_t i = 0; i < count; i++)
-        if (c.leader[i] == i) write_advice(text, p, &c, i);
-    tmi_write_remedies(text, p, c.leader, c.sizes);
+        if (c.leader[i] == i && has_warning(p, &c, i) && (warned++ < WARNED || all)) write_advice(text, p, &c, i);
+    if (warned > WARNED && !all) tmi_text_format(text, "  WARNING: and %zu more: --all shows them\n", warned - WARNED);
+    (all ? tmi_write_remedies : tmi_sum_up_remedies)(text, p, c.leader, c.sizes);
 
 done:
     if (table.failed) text->failed = true;
@@ -240,32 +260,49 @@ done:
 /* ---- assumptions ---- */
 
 typedef struct assumptions {
-    tmi_text *text;
-    bool all, any;
+    tmi_text *text; /* as a list; NULL: in one sentence, `line` */
+    tmi_text line;
+    size_t count;
 } assumptions;
+
+static void put_names(tmi_text *line, const tmi_assumption *a, size_t most)
+{
+    for (size_t i = 0; i < a->column_count && i < most; i++) tmi_text_format(line, "%s%s", i ? ", " : "", a->columns[i]);
+    if (a->column_count > most) tmi_text_format(line, " and %zu more", a->column_count - most);
+    if (a->column_count > 0) tmi_text_put(line, ": ");
+}
 
 static void write_assumption(void *context, const tmi_assumption *a)
 {
     assumptions *list = context;
+    if (list->count++ == 0 && list->text) tmi_text_put(list->text, "\nAssumed, because the plan does not say\n");
+    if (!list->text) {
+        if (list->count > ASSUMED) return;
+        tmi_text_put(&list->line, list->count > 1 ? "; " : "Assumed: ");
+        put_names(&list->line, a, NAMES_SHOWN);
+        tmi_text_put(&list->line, a->assumed);
+        return;
+    }
     tmi_text line;
     tmi_text_init(&line);
-    if (!list->any) tmi_text_put(list->text, "\nAssumed, because the plan does not say\n");
-    list->any = true;
-    for (size_t i = 0; i < a->column_count && (list->all || i < NAMES_SHOWN); i++)
-        tmi_text_format(&line, "%s%s", i ? ", " : "", a->columns[i]);
-    if (!list->all && a->column_count > NAMES_SHOWN) tmi_text_format(&line, " and %zu more", a->column_count - NAMES_SHOWN);
-    tmi_text_format(&line, "%s%s. To change it: %s", a->column_count > 0 ? ": " : "", a->assumed, a->declare);
+    put_names(&line, a, SIZE_MAX);
+    tmi_text_format(&line, "%s. To change it: %s", a->assumed, a->declare);
     tmi_text_wrap_taken(list->text, "  - ", "    ", &line);
 }
 
 static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
 {
-    assumptions list = {text, all, false};
+    assumptions list = {.text = all ? text : NULL};
+    tmi_text_init(&list.line);
     if (tmi_assumptions(s, write_assumption, &list, NULL) != TAMIS_OK) text->failed = true;
-    if (list.any)
+    if (list.count > 0 && all)
         tmi_text_wrap(text, "  ", "  ",
                       "The predicted errors and the split of the budget are only as good as these guesses; the guarantee does "
                       "not depend on them.");
+    if (list.count == 0 || all) return;
+    if (list.count > ASSUMED) tmi_text_format(&list.line, "; and %zu more", list.count - ASSUMED);
+    tmi_text_put(&list.line, ". `typical` says otherwise: --all shows how.");
+    tmi_text_wrap_taken(text, "", "  ", &list.line);
 }
 
 /* ---- measurements ---- */
@@ -304,15 +341,6 @@ static void write_inequalities(tmi_text *text, inequalities *list)
     }
 }
 
-/* Of the same shape: how rows are weighed, over how many cells of how many axes, by which inequality. */
-static bool measurements_alike(const tmi_schedule *s, const char *letters, size_t i, size_t j)
-{
-    const tmi_measurement *a = &s->measurements[i], *b = &s->measurements[j];
-    return a->shape.family == b->shape.family && a->shape.world == b->shape.world && a->shape.form == b->shape.form &&
-           a->shape.axis_count == b->shape.axis_count && a->numbers == b->numbers && a->law_count == b->law_count &&
-           letters[i] == letters[j];
-}
-
 typedef struct sizes {
     span sensitivity, part, scale;
 } sizes;
@@ -325,65 +353,38 @@ static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, s
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));
 }
 
-static bool is_one(const span *s) { return s->least == s->most; }
-
-static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t i, size_t cells_of, const sizes *z,
-                            const char *stratum, bool first, size_t shown_with, char letter)
+static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t i, size_t h, char letter)
 {
     const tmi_measurement *m = &s->measurements[i];
+    sizes z = {nothing, nothing, nothing};
     tmi_text cells[5];
     for (size_t k = 0; k < 5; k++) tmi_text_init(&cells[k]);
-    if (first) {
-        tmi_measurement_name(&cells[0], m, &s->workload);
-        put_more(&cells[0], shown_with);
-    }
-    if (stratum) tmi_text_format(&cells[0], "%s%s", first ? ": " : "  ", stratum);
-    tmi_text_rounded(&cells[1], (double)cells_of, 0);
-    put_span(&cells[2], z->sensitivity, put_short);
+    add_law(&z, s, m, h);
+    if (h == 0) tmi_measurement_name(&cells[0], m, &s->workload);
+    if (m->law_count > 1) tmi_text_format(&cells[0], "%s%s", h == 0 ? ": " : "  ", s->plan->design.strata[h].name);
+    tmi_text_rounded(&cells[1], (double)(m->numbers / m->law_count), 0);
+    put_span(&cells[2], z.sensitivity, put_short);
     tmi_text_format(&cells[2], " %c", letter);
-    put_span(&cells[3], z->part, put_short);
-    put_span(&cells[4], z->scale, put_short);
+    put_span(&cells[3], z.part, put_short);
+    put_span(&cells[4], z.scale, put_short);
     tmi_table_row_taken(table, cells);
 }
 
-/* A line for each stratum, if the noise differs and they are few; else one for all of them. */
-static void add_class(tmi_text_table *table, const tmi_schedule *s, const classes *c, size_t leader, char letter, bool all)
-{
-    const tmi_measurement *m = &s->measurements[leader];
-    sizes z = {nothing, nothing, nothing};
-    for (size_t i = leader; i < s->measurement_count; i++) {
-        if (c->leader[i] != leader) continue;
-        for (size_t h = 0; h < s->measurements[i].law_count; h++) add_law(&z, s, &s->measurements[i], h);
-    }
-    bool differ = !is_one(&z.sensitivity) || !is_one(&z.scale), few = c->sizes[leader] == 1 && m->law_count <= FEW_STRATA;
-    bool each = m->law_count > 1 && (all || (few && differ));
-    if (!each) add_measurement(table, s, leader, m->numbers, &z, NULL, true, c->sizes[leader], letter);
-    for (size_t h = 0; each && h < m->law_count; h++) {
-        sizes own = {nothing, nothing, nothing};
-        add_law(&own, s, m, h);
-        add_measurement(table, s, leader, m->numbers / m->law_count, &own, s->plan->design.strata[h].name, h == 0, 1, letter);
-    }
-}
-
-static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
+static void write_measurements(tmi_text *text, const tmi_schedule *s)
 {
     const char *heading[] = {"measured with noise", "cells", "sensitivity  ", s->gaussian ? "rho" : "epsilon", "scale"};
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     inequalities list = {.count = 0};
     tmi_text_table table;
-    classes c = {0};
     tmi_table_init(&table, 5, align);
     tmi_table_row(&table, heading);
-    char *letters = tmi_alloc(s->measurement_count, 1);
-    for (size_t i = 0; letters && i < s->measurement_count; i++) letters[i] = letter_of(&list, s, i);
-    if (!letters || !classes_make(&c, s, s->measurement_count, measurements_alike, letters, all)) text->failed = true;
-    for (size_t i = 0; !text->failed && i < s->measurement_count; i++)
-        if (c.leader[i] == i) add_class(&table, s, &c, i, letters[i], all);
-    tmi_free(letters);
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        const char letter = letter_of(&list, s, i);
+        for (size_t h = 0; h < s->measurements[i].law_count; h++) add_measurement(&table, s, i, h, letter);
+    }
     tmi_table_write(text, &table);
     if (table.failed) text->failed = true;
     tmi_table_clear(&table);
-    classes_clear(&c);
     write_inequalities(text, &list);
     tmi_text_wrap(
         text, "  ", "  ",
@@ -396,29 +397,90 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s, bool all)
 
 /* ---- together ---- */
 
+/* What is counted where a unit has several rows: "1,560 × 2.3 rows per household = 3,588 rows, of 115,000 in the population". */
+static void put_rows(tmi_text *line, const tmi_schedule *s)
+{
+    tmi_sizes z;
+    if (!tmi_counts_rows(s->plan)) return;
+    tmi_sizes_make(&z, s);
+    const bool known = !isnan(z.sample);
+    tmi_text_rounded(line, (known ? z.sample : z.units) / z.rows, 0);
+    tmi_text_format(line, " × %.3g rows per %s = ", z.rows, s->plan->privacy.unit);
+    if (known) tmi_text_rounded(line, z.sample, 0);
+    tmi_text_put(line, known ? " rows, of " : "");
+    tmi_text_rounded(line, z.units, 0);
+    tmi_text_put(line, known ? " in the population" : " rows in the population");
+}
+
+static void write_cost(tmi_text *text, const tmi_preview *p)
+{
+    const tmi_account *a = &p->account;
+    const tamis_plan *plan = p->schedule.plan;
+    tmi_text line;
+    if (p->schedule.measurement_count == 0) {
+        tmi_text_put(text, "Costs nothing: all that the plan asks for is public.\n");
+        return;
+    }
+    tmi_text_init(&line);
+    tmi_text_format(&line, "Costs each sampled %s ", plan->privacy.unit);
+    tmi_put_loss_words(&line, &plan->privacy.loss);
+    if (!a->has_spending && a->has_then && tmi_has_budget(plan) && !a->charged.unpublished)
+        tmi_text_format(&line, "; nothing spent yet; leaves %s.", a->then_left.words);
+    else {
+        tmi_text_put(&line, ".");
+        if (!p->refused || a->has_spending) tmi_account_words(&line, &p->schedule, a);
+    }
+    if (p->refused) tmi_text_put(&line, " The ledger refuses this release.");
+    tmi_text_wrap_taken(text, "", "  ", &line);
+}
+
+static void write_account(tmi_text *text, const tmi_preview *p)
+{
+    tmi_lines lines = {0};
+    if (p->refused && !p->account.has_spending) tmi_text_put(text, "\nThe account\n");
+    else tmi_write_account(text, &p->schedule, &p->account);
+    if (p->refused) tmi_text_put(text, "  The ledger refuses this release.\n");
+    tmi_lines_split(&lines, p->account.unpublished);
+    tmi_lines_wrap(text, "  ", "  ", &lines);
+}
+
+static void write_details(tmi_text *text, const tmi_preview *p)
+{
+    const tmi_schedule *s = &p->schedule;
+    tmi_lines lines = {0};
+    tmi_text_put(text, "\n");
+    if (s->measurement_count > 0) {
+        write_measurements(text, s);
+        tmi_text_put(text, "\n");
+        tmi_write_choices(text, s);
+    }
+    tmi_write_promise(text, s, &p->promised.outsider, false);
+    tmi_list_declared(&lines, s, TMI_DECLARED_IN_ORDER);
+    tmi_text_put(text, "\nDeclared public, not checked\n");
+    tmi_lines_wrap(text, "  - ", "    ", &lines);
+    write_account(text, p);
+}
+
+static void write_short(tmi_text *text, const tmi_preview *p)
+{
+    tmi_lines lines = {0};
+    tmi_write_warnings(text, &p->schedule);
+    write_cost(text, p);
+    tmi_lines_split(&lines, p->account.unpublished);
+    tmi_lines_wrap(text, "", "  ", &lines);
+    tmi_text_put(text, "--all: the tables that are measured, the guarantee in words, what is declared.\n");
+}
+
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err)
 {
-    const tmi_schedule *s = &preview->schedule;
-    tmi_lines lines = {0};
-    tmi_text t;
+    tmi_text t, rows;
     tmi_text_init(&t);
-    tmi_write_heading(&t, s->plan, "what this plan would release (no data were read)");
+    tmi_text_init(&rows);
+    put_rows(&rows, &preview->schedule);
+    tmi_write_heading(&t, preview->schedule.plan, "what this plan would release (no data were read)", &rows);
+    tmi_text_clear(&rows);
     write_statistics(&t, preview, all);
-    write_assumptions(&t, s, all);
-    tmi_text_put(&t, "\n");
-    if (s->measurement_count > 0) {
-        write_measurements(&t, s, all);
-        tmi_text_put(&t, "\n");
-        tmi_write_choices(&t, s);
-    }
-    tmi_write_promise(&t, s, &preview->promised.outsider, false);
-    tmi_list_declared(&lines, s, all ? TMI_DECLARED_IN_ORDER : TMI_DECLARED_ALIKE);
-    tmi_text_put(&t, "\nDeclared public, not checked\n");
-    tmi_lines_wrap(&t, "  - ", "    ", &lines);
-    if (preview->refused && !preview->account.has_spending) tmi_text_put(&t, "\nThe account\n");
-    else tmi_write_account(&t, s, &preview->account);
-    if (preview->refused) tmi_text_put(&t, "  The ledger refuses this release.\n");
-    tmi_lines_split(&lines, preview->account.unpublished);
-    tmi_lines_wrap(&t, "  ", "  ", &lines);
+    write_assumptions(&t, &preview->schedule, all);
+    (all ? write_details : write_short)(&t, preview);
     return tmi_text_take(text, &t, err);
 }

@@ -52,7 +52,7 @@ void tmi_unit_words(tmi_text *text, const tamis_plan *plan)
     else tmi_text_format(text, "; one %s has up to %lld rows", p->unit, (long long)p->rows_per_unit);
 }
 
-void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
+void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what, tmi_text *more)
 {
     tmi_text title, line;
     tmi_text_init(&title);
@@ -63,6 +63,7 @@ void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what)
                     plan->wave.name ? plan->wave.name : "", what);
     tmi_text_wrap_taken(text, "", "  ", &title);
     tmi_text_wrap_taken(text, "", "  ", &line);
+    if (more && more->length > 0) tmi_text_wrap_taken(text, "", "  ", more);
     tmi_text_put(text, "\n");
 }
 

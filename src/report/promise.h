@@ -9,7 +9,7 @@
 #include "schedule/schedule.h"
 
 /* The first two lines of every table: "california-schools-2000: protected release", then the design and the unit. */
-void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what);
+void tmi_write_heading(tmi_text *text, const tamis_plan *plan, const char *what, tmi_text *more);
 
 /* "; one record is one school" */
 void tmi_unit_words(tmi_text *text, const tamis_plan *plan);
@@ -49,6 +49,8 @@ void tmi_write_promise(tmi_text *text, const tmi_schedule *schedule, const tmi_o
 
 /* The account for people: what was spent, what is left, which entry of the ledger. */
 void tmi_write_account(tmi_text *text, const tmi_schedule *schedule, const tmi_account *account);
+void tmi_account_words(tmi_text *text, const tmi_schedule *schedule,
+                       const tmi_account *account); /* each sentence after a space */
 
 /* What nobody may miss about a release's account, a sentence or two: that it created its ledger (with its path, if that is not
  * NULL), that it opened its account, that its numbers are those of an earlier release. Nothing if there is none of that. */
@@ -86,9 +88,8 @@ void tmi_add_exact(tmi_json_out *out, const char *key, const tamis_number *numbe
 void tmi_text_number_up(tmi_text *text, const tamis_number *number);
 
 /* What the plan declares public and nobody checks, one sentence each. A certificate lists columns by name, whatever their order
- * in the plan, and so does its page, which calls them by their labels; a preview has them in the plan's order, and in its text
- * columns of which the same is declared share a line. */
-typedef enum tmi_declared { TMI_DECLARED_IN_ORDER, TMI_DECLARED_ALIKE, TMI_DECLARED_BY_NAME, TMI_DECLARED_ON_PAGE } tmi_declared;
+ * in the plan, and so does its page, which calls them by their labels; a preview has them in the plan's order. */
+typedef enum tmi_declared { TMI_DECLARED_IN_ORDER, TMI_DECLARED_BY_NAME, TMI_DECLARED_ON_PAGE } tmi_declared;
 void tmi_list_declared(tmi_lines *lines, const tmi_schedule *schedule, tmi_declared how);
 
 #endif

@@ -86,6 +86,13 @@ static tmi_alternative_kind best_of(double *gain, const tmi_preview *p, tmi_alte
     return best;
 }
 
+/* Where no error is known, no change of it is. */
+static bool is_foreseen(const tmi_preview *p, size_t i)
+{
+    const tmi_forecast *f = &p->forecasts[i];
+    return f->count > 0 && !isnan(tmi_prospect_error(&f->groups[0]));
+}
+
 /* ---- text ---- */
 
 #define COLUMNS 5
@@ -104,7 +111,8 @@ static void add_row(tmi_text_table *table, const tmi_preview *p, const size_t *l
     for (size_t k = 0; k < COLUMNS; k++) tmi_text_init(&cells[k]);
     tmi_statistic_title(&cells[0], p->schedule.plan, i);
     if (sizes[i] > 1) tmi_text_format(&cells[0], " and %zu more", sizes[i] - 1);
-    put_words(&cells[1], p, best);
+    if (is_foreseen(p, i)) put_words(&cells[1], p, best);
+    else tmi_text_put(&cells[1], "not known");
     if (best < TMI_REMEDIES) put_percent(&cells[2], gain);
     if (other < TMI_REMEDIES && other != best) {
         put_words(&cells[3], p, other);
@@ -150,6 +158,61 @@ void tmi_write_remedies(tmi_text *text, const tmi_preview *p, const size_t *lead
     write_note(text, p);
 }
 
+/* A change, and for which lines it is the best. */
+typedef struct use {
+    double least, most; /* of the gains */
+    size_t lines;
+} use;
+
+static void add_use(use *u, double gain)
+{
+    if (u->lines++ == 0) u->least = u->most = gain;
+    u->least = fmin(u->least, gain);
+    u->most = fmax(u->most, gain);
+}
+
+/* The change that is best for most lines. */
+static void put_use(tmi_text *text, const tmi_preview *p, const use uses[TMI_REMEDIES], const char *before)
+{
+    tmi_alternative_kind kind = 0;
+    for (tmi_alternative_kind k = 0; k < TMI_REMEDIES; k++)
+        if (uses[k].lines > uses[kind].lines) kind = k;
+    if (uses[kind].lines == 0) return;
+    tmi_text_put(text, before);
+    put_words(text, p, kind);
+    tmi_text_put(text, " (errors ");
+    if (round(100 * uses[kind].least) != round(100 * uses[kind].most))
+        tmi_text_format(text, "%.0f to ", round(100 * uses[kind].least));
+    put_percent(text, uses[kind].most);
+    tmi_text_put(text, " lower)");
+}
+
+void tmi_sum_up_remedies(tmi_text *text, const tmi_preview *p, const size_t *leader, const size_t *sizes)
+{
+    use best[TMI_REMEDIES] = {{0}}, same[TMI_REMEDIES] = {{0}};
+    size_t lines = 0, sampled = 0;
+    tmi_text line;
+    (void)sizes;
+    for (size_t i = 0; i < p->schedule.plan->asked_count; i++) {
+        double gain, free;
+        if (leader[i] != i || tmi_is_known(&p->schedule, i) || !is_foreseen(p, i)) continue;
+        const tmi_alternative_kind first = best_of(&gain, p, 0, leader, i),
+                                   other = best_of(&free, p, TMI_HALF_THE_RANGE, leader, i);
+        lines++;
+        if (first < TMI_REMEDIES) add_use(&best[first], gain);
+        else sampled++;
+        if (other < TMI_REMEDIES && other != first) add_use(&same[other], free);
+    }
+    if (lines == 0) return;
+    tmi_text_init(&line);
+    put_use(&line, p, best, "Helps most: ");
+    put_use(&line, p, same, line.length > 0 ? "; at the same budget: " : "Helps at the same budget: ");
+    if (sampled == lines) tmi_text_put(&line, "Helps most: a larger sample");
+    else if (sampled > 0) tmi_text_format(&line, "; a larger sample for %zu of %zu lines", sampled, lines);
+    tmi_text_put(&line, ".");
+    tmi_text_wrap_taken(text, "", "  ", &line);
+}
+
 /* ---- JSON ---- */
 
 void tmi_put_loss(tmi_json_out *out, const tmi_plan_loss *loss)
@@ -170,7 +233,8 @@ void tmi_put_remedies(tmi_json_out *out, const tmi_preview *p, size_t i)
     double gain;
     if (tmi_is_known(&p->schedule, i)) return;
     const tmi_alternative_kind best = best_of(&gain, p, 0, NULL, i);
-    tmi_json_add_string(out, "helps_most", best < TMI_REMEDIES ? names[best] : "larger_sample");
+    if (is_foreseen(p, i)) tmi_json_add_string(out, "helps_most", best < TMI_REMEDIES ? names[best] : "larger_sample");
+    else tmi_json_add_null(out, "helps_most");
     tmi_json_add_open(out, "changes", '[');
     for (tmi_alternative_kind kind = 0; kind < TMI_REMEDIES; kind++) {
         const tmi_alternative *a = &p->remedies[kind];

@@ -142,7 +142,11 @@ static void put_numbers(tmi_text *html, const table *t, const tmi_result *x)
                     t->compact ? "<td>%s%s<td>%s"
                                : "<td class=n>%s%s<td "
                                  "class=n>%s",
-                    estimate, x->outside_range ? "*" : "", error);
+                    estimate,
+                    x->outside_range             ? "*"
+                    : tmi_is_outside_interval(x) ? "!"
+                                                 : "",
+                    error);
     put_interval(html, interval, t->compact);
     if (t->confidence == 0 && *interval && interval != missing)
         tmi_text_format(html, "<small> (%.4g&nbsp;%%)</small>", 100 * tmi_number_nearest(statistic_of(t, x)->confidence));
@@ -229,6 +233,7 @@ static void put_heading(tmi_text *html, const table *t)
 #define MOST_NOTES 64 /* more than there are kinds */
 
 static const char outside[] = "* the estimate is outside the range of possible values";
+static const char apart[] = "! the estimate is outside its own interval: rely on the interval";
 
 /* Note number n of a result, its reason and its mark included; NULL after the last. */
 static const char *note_at(const tmi_result *x, size_t n)
@@ -236,7 +241,8 @@ static const char *note_at(const tmi_result *x, size_t n)
     if (n < x->note_count) return x->notes[n];
     n -= x->note_count;
     if (x->reason && (isnan(x->lower) || isnan(x->estimate)) && n-- == 0) return x->reason;
-    return x->outside_range && n == 0 ? outside : NULL;
+    if (n > 0) return NULL;
+    return x->outside_range ? outside : tmi_is_outside_interval(x) ? apart : NULL;
 }
 
 static bool has_note(const tmi_result *x, const char *note)

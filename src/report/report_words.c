@@ -206,7 +206,7 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
 char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
 {
     if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
-    if (x->outside_range) return 'F';
+    if (x->outside_range || tmi_is_outside_interval(x) || tmi_is_whole_range(x)) return 'F';
     const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
                        s->kind == TMI_POVERTY;
     if (!share) {

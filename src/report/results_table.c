@@ -167,7 +167,7 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
     static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
     const tamis_plan *plan = results->plan;
     bool mixed = common_confidence(plan) < 0;
-    bool outside = false;
+    bool outside = false, apart = false;
     reasons none = {0};
     tmi_text_table table;
     tmi_table_init(&table, COLUMNS, align);
@@ -190,6 +190,9 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         if (result->outside_range) {
             tmi_text_put(&r.cells[3], " *");
             outside = true;
+        } else if (tmi_is_outside_interval(result)) {
+            tmi_text_put(&r.cells[3], " !");
+            apart = true;
         }
         tmi_table_row_taken(&table, r.cells);
     }
@@ -200,5 +203,6 @@ void tmi_results_table(tmi_text *text, const tmi_results *results)
         tmi_text_wrap(text, first, "    ", none.words[i]);
     }
     if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values\n");
+    if (apart) tmi_text_put(text, "! this estimate is outside its own interval: rely on the interval\n");
     tmi_table_clear(&table);
 }

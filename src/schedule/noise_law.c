@@ -59,7 +59,7 @@ double tmi_noise_variance(const tmi_noise_part *parts, size_t count)
 }
 
 /* Beyond a scale of 10 the Gaussian sum is an integral from k - 1/2 on and one correction (Euler and
- * Maclaurin's midpoint form), to 1e-7 of itself. */
+ * Maclaurin's midpoint form), to 1e-6 of itself near the middle and 1e-4 five scales out. */
 double tmi_noise_at_least(tmi_noise_part part, double k)
 {
     if (!part.gaussian) return exp(-k / part.scale) / (1 + exp(-1 / part.scale));

@@ -2,6 +2,7 @@
 #ifndef TMI_SCHEDULE_RESULT_H
 #define TMI_SCHEDULE_RESULT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,6 +45,15 @@ typedef struct tmi_result {
     bool known;         /* public; nothing was measured */
     bool outside_range; /* no population could have this value */
 } tmi_result;
+
+/* Whether the interval leaves out its own estimate, by more than the dust of doubles; and whether it says nothing. */
+static inline bool tmi_is_outside_interval(const tmi_result *x)
+{
+    const double dust = 1e-9 * (fabs(x->lower) + fabs(x->upper));
+    return x->estimate < x->lower - dust || x->estimate > x->upper + dust;
+}
+
+static inline bool tmi_is_whole_range(const tmi_result *x) { return x->lower <= x->least && x->upper >= x->most; }
 
 #define TMI_NULL (__builtin_nan(""))
 #define TMI_NO_RESULT \

@@ -119,15 +119,19 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
     tmi_text_put(text, "\n");
-    const bool simulated = a->question->statistic == TAMIS_STUDY_MEDIAN;
+    const bool simulated = a->levels.count > 0;
     if (simulated)
         tmi_text_wrap(
             text, "", "  ",
             "± is the Monte Carlo standard error; numbers without it follow from formulas, or it is below a thousandth.");
-    if (a->question->statistic != TAMIS_STUDY_MEDIAN)
+    if (!simulated)
         tmi_text_wrap(text, "", "  ",
                       "For a mean or a total with Laplace noise a sample never needs less noise than the census, whatever "
                       "epsilon is.");
+    if (a->levels.count > 1)
+        tmi_text_wrap(text, "", "  ", "Quantiles share epsilon; the error is the root of the mean of their squared errors.");
+    if (a->levels.moved)
+        tmi_text_wrap(text, "", "  ", "A row may move from one group to another, so that each is found with half of epsilon.");
     tmi_text_put(&line, "With the best mechanism of each column, the error of the secret sample ");
     put_change(&line, best[SECRET], best[CENSUS]);
     tmi_text_put(&line, " compared with the census.");
@@ -294,17 +298,39 @@ static void put_advice(tmi_text *text, const tmi_study_asked *a, const best *b, 
     tmi_text_put(text, "). The sample must be secret.");
 }
 
+#define COLUMNS 6 /* mechanisms side by side: more do not fit a line */
+
+/* A table of some of the mechanisms. */
+static void rate_table(tmi_text *text, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count,
+                       const tmi_way *ways, size_t way_count)
+{
+    tmi_align align[COLUMNS + 2];
+    const char *heading[COLUMNS + 2] = {"rate", "sample"};
+    tmi_text cells[COLUMNS + 2];
+    tmi_text_table table;
+    for (size_t c = 0; c < way_count + 2; c++) align[c] = TMI_RIGHT;
+    for (size_t c = 0; c < way_count; c++) heading[c + 2] = tmi_way_key(ways[c]);
+    tmi_table_init(&table, way_count + 2, align);
+    tmi_table_row(&table, heading);
+    for (size_t r = 0; r < count; r++) {
+        for (size_t c = 0; c < way_count + 2; c++) tmi_text_init(&cells[c]);
+        tmi_text_format(&cells[0], "%.3g %%", 100 * sizes[r] / a->size);
+        tmi_text_rounded(&cells[1], sizes[r], 0);
+        for (size_t c = 0; c < way_count; c++) tmi_text_about(&cells[c + 2], sqrt(errors[r * TMI_WAYS + ways[c]].mse));
+        tmi_table_row_taken(&table, cells);
+    }
+    tmi_table_write(text, &table);
+    tmi_table_clear(&table);
+}
+
 static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count)
 {
-    tmi_align align[TMI_WAYS + 2] = {TMI_RIGHT};
-    tmi_text line, cells[TMI_WAYS + 2];
-    tmi_text_table table;
-    size_t columns = 2;
-    const char *heading[TMI_WAYS + 2] = {"rate", "sample"};
+    tmi_text line;
+    tmi_way ways[TMI_WAYS];
+    size_t way_count = 0;
     const best b = find_best(a, errors, count);
     for (tmi_way w = 0; w < TMI_WAYS; w++)
-        if (is_asked(a, w)) heading[columns++] = tmi_way_key(w);
-    for (size_t c = 0; c < columns; c++) align[c] = TMI_RIGHT;
+        if (is_asked(a, w)) ways[way_count++] = w;
     tmi_text_init(&line);
     put_advice(&line, a, &b, sizes, count);
     tmi_text_wrap_taken(text, "", "  ", &line);
@@ -316,19 +342,10 @@ static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     if (a->delta > 0) tmi_text_format(&line, ", delta %.3g", a->delta);
     tmi_text_put(&line, " for everybody in the population, secret sample");
     tmi_text_wrap_taken(text, "", "  ", &line);
-    tmi_table_init(&table, columns, align);
-    tmi_table_row(&table, heading);
-    for (size_t r = 0; r < count; r++) {
-        for (size_t c = 0; c < columns; c++) tmi_text_init(&cells[c]);
-        tmi_text_format(&cells[0], "%.3g %%", 100 * sizes[r] / a->size);
-        tmi_text_rounded(&cells[1], sizes[r], 0);
-        size_t c = 2;
-        for (tmi_way w = 0; w < TMI_WAYS; w++)
-            if (is_asked(a, w)) tmi_text_about(&cells[c++], sqrt(errors[r * TMI_WAYS + w].mse));
-        tmi_table_row_taken(&table, cells);
+    for (size_t first = 0; first < way_count; first += COLUMNS) {
+        if (first > 0) tmi_text_put(text, "\n");
+        rate_table(text, a, errors, sizes, count, ways + first, way_count - first < COLUMNS ? way_count - first : COLUMNS);
     }
-    tmi_table_write(text, &table);
-    tmi_table_clear(&table);
 }
 
 /* The curve of each mechanism, and the band of the one that is recommended. */
@@ -337,6 +354,7 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
 {
     double x[RATES], y[TMI_WAYS][RATES], band_x[2 * RATES + 1], band_y[2 * RATES + 1];
     tamis_plot_curve curves[TMI_WAYS + 1];
+    bool drawn[TMI_WAYS] = {0};
     const best b = find_best(a, errors, count);
     size_t used = 1;
     double least = INFINITY, most = 0;
@@ -355,8 +373,20 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
     }
     band_x[2 * count] = band_x[0], band_y[2 * count] = band_y[0];
     curves[0] = (tamis_plot_curve){NULL, band_x, band_y, 2 * count + 1, false};
+    /* More curves than can be told apart: those with the smallest errors in the middle, and the best. */
+    while (used < TAMIS_PLOT_CURVES) {
+        tmi_way next = TMI_WAYS;
+        for (tmi_way w = 0; w < TMI_WAYS; w++)
+            if (is_asked(a, w) && !drawn[w] && !isnan(y[w][count - 1]) &&
+                (next == TMI_WAYS || w == b.way || (next != b.way && y[w][count / 2] < y[next][count / 2])))
+                next = w;
+        if (next == TMI_WAYS) break;
+        drawn[next] = true;
+        used++;
+    }
+    used = 1;
     for (tmi_way w = 0; w < TMI_WAYS; w++)
-        if (is_asked(a, w)) curves[used++] = (tamis_plot_curve){tmi_way_name(w), x, y[w], count, false};
+        if (drawn[w]) curves[used++] = (tamis_plot_curve){tmi_way_name(w), x, y[w], count, false};
     if (b.rate + 1 == count) snprintf(title, sizeof title, "Take everybody: no rate makes the error smaller");
     else
         snprintf(title, sizeof title, "Sample %.3g %%: the error falls by %.0f %%", 100 * x[b.rate],

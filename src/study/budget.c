@@ -2,6 +2,7 @@
  * grows, towards the sampling error.                                                                                 */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -62,11 +63,13 @@ static tamis_status reaches(bool *enough, const search *s, double eps, tamis_err
     return status;
 }
 
-/* Three significant digits, upwards. */
+/* Three significant digits, upwards: the double nearest to the decimal, which prints with no more digits. A power of ten up to 22
+ * is exact, and so the division is rounded once. */
 static double round_up(double x)
 {
-    const double unit = pow(10, floor(log10(x)) - 2);
-    return ceil(x / unit - 1e-9) * unit;
+    const int place = (int)floor(log10(x)) - 2;
+    const double unit = pow(10, abs(place));
+    return place < 0 ? ceil(x * unit - 1e-9) / unit : ceil(x / unit - 1e-9) * unit;
 }
 
 static tamis_status find(double *eps, const search *s, double start, tamis_error *err)
@@ -105,7 +108,7 @@ static tamis_status find(double *eps, const search *s, double start, tamis_error
     }
     *eps = round_up(high);
     TMI_TRY(reaches(&enough, s, *eps, err));
-    if (!enough) *eps = high;
+    if (!enough) *eps = round_up(*eps * 1.0001);
 
 done:
     return status;

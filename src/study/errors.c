@@ -21,7 +21,13 @@ static const struct {
     [TMI_WAY_INVERSE] = {"inverse sensitivity", "inverse"},
     [TMI_WAY_SMOOTH_PAPER] = {"smooth sensitivity, paper's", "smooth-paper"},
     [TMI_WAY_SMOOTH] = {"smooth sensitivity, ours", "smooth"},
-    [TMI_WAY_HISTOGRAM] = {"histogram", "histogram"},
+    [TMI_WAY_HISTOGRAM] = {"noisy counts", "counts"},
+    [TMI_WAY_POLYPLACE] = {"smooth sensitivity, no delta", "smooth-pure"},
+    [TMI_WAY_THRESHOLD] = {"AboveThreshold", "threshold"},
+    [TMI_WAY_JOINT] = {"joint", "joint"},
+    [TMI_WAY_SPLIT] = {"split", "split"},
+    [TMI_WAY_TREE] = {"tree", "tree"},
+    [TMI_WAY_PREFIX] = {"prefix", "prefix"},
 };
 
 const char *tmi_way_name(tmi_way way) { return ways[way].name; }
@@ -93,17 +99,30 @@ done:
     return status;
 }
 
+static size_t level_count(const tmi_simulation *s) { return s->levels ? s->levels->count : 1; }
+static double level_at(const tmi_simulation *s, size_t j) { return s->levels ? tmi_number_nearest(s->levels->at[j]) : 0.5; }
+static bool of_quantiles(const tmi_simulation *s)
+{
+    return s->statistic == TAMIS_STUDY_MEDIAN || s->statistic == TAMIS_STUDY_QUANTILE;
+}
+
+/* Quantiles share what is spent; a row that moves between two groups is in both. */
 static tamis_status make_noise(tmi_noise_of *n, const tmi_simulation *s, size_t size, const tmi_spending *spent, tamis_error *err)
 {
+    const double m = (double)level_count(s), parts = s->levels && s->levels->moved ? 2 * m : m;
+    const tmi_spending part = {spent->eps / parts, spent->delta / parts}, each = {spent->eps / m, spent->delta / m};
     tamis_status status = TAMIS_OK;
     if (!(spent->eps > 0 && isfinite(spent->eps))) return tmi_fail(err, TAMIS_INVALID, "epsilon: must be positive");
-    *n = (tmi_noise_of){.spent = *spent, .laplace = 1 / spent->eps};
+    *n = (tmi_noise_of){.spent = *spent, .laplace = 1 / part.eps};
     if (!(spent->delta >= 0 && spent->delta <= 1)) return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
     if (spent->delta == 0) return TAMIS_OK;
-    if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, spent, err));
-    if (s->statistic != TAMIS_STUDY_MEDIAN || spent->delta >= 1) return TAMIS_OK;
-    n->paper = (tmi_smooth_calibration){spent->eps / 2, spent->eps / (2 * log(2 / spent->delta))};
-    if (s->ways & 1u << TMI_WAY_SMOOTH) TMI_TRY(tmi_calibrate(&n->ours, s->population, s->samples[size], spent, err));
+    if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, &part, err));
+    if (!of_quantiles(s) || spent->delta >= 1) return TAMIS_OK;
+    n->paper = (tmi_smooth_calibration){each.eps / 2, each.eps / (2 * log(2 / each.delta))};
+    for (size_t j = 0; s->ways & 1u << TMI_WAY_SMOOTH && j < level_count(s); j++) {
+        const uint32_t size_of = s->samples[size], rank = tmi_level_rank(level_at(s, j), size_of);
+        TMI_TRY(tmi_calibrate(&n->ours[j], s->population, size_of, rank, &each, err));
+    }
 
 done:
     return status;
@@ -143,17 +162,17 @@ static void means(tmi_wrong *out, const tmi_simulation *s, double n, const tmi_n
     }
 }
 
-/* ---- the median ---- */
+/* ---- quantiles ---- */
 
 /* Sums over the runs of one block. */
 typedef struct sums {
-    double mse, squares;
+    double mse, squares, runs;
 } sums;
 
 typedef struct plan_of_runs {
     const tmi_simulation *s;
     const tmi_noise_of *noise; /* by size and spending */
-    double truth;
+    double truths[TMI_STUDY_LEVELS];
     size_t blocks; /* of each size */
     int64_t block; /* runs of each */
     sums *sums;    /* by size, block, spending, way */
@@ -161,7 +180,7 @@ typedef struct plan_of_runs {
 
 static tamis_status open_room(void **room, const void *plan, tamis_error *err)
 {
-    return tmi_samples_open(room, ((const plan_of_runs *)plan)->s->population->count, err);
+    return tmi_release_open(room, ((const plan_of_runs *)plan)->s, err);
 }
 
 static tamis_status smooth_error(double *mse, const tmi_ordered *o, const tmi_smooth_calibration *c, tamis_error *err)
@@ -172,21 +191,49 @@ static tamis_status smooth_error(double *mse, const tmi_ordered *o, const tmi_sm
     return status;
 }
 
-/* The squared error of one sample, averaged over the noise; that of smooth sensitivity without the sampling error, which is
- * known exactly and added at the end. */
-static tamis_status one_sample(sums *out, const plan_of_runs *p, const tmi_ordered *o, const tmi_noise_of *noise, tmi_stream *r,
-                               tamis_error *err)
+/* Mechanisms whose noise is drawn: their error is another one each time. */
+static bool is_drawn(tmi_way w) { return w == TMI_WAY_HISTOGRAM || 1u << w & TMI_RELEASE_WAYS; }
+
+/* The squared error of one sample and quantile, averaged over the noise; that of smooth sensitivity without the sampling error,
+ * which is known exactly and added at the end. */
+static tamis_status one_level(double *mse, const plan_of_runs *p, const tmi_ordered *o, size_t j, const tmi_noise_of *noise,
+                              tmi_way w, tmi_stream *r, tamis_error *err)
 {
+    const double m = (double)level_count(p->s), eps = noise->spent.eps / m,
+                 moved = p->s->levels && p->s->levels->moved ? 2 * fmax(o->at, 1 - o->at) : 1;
+    *mse = 0;
+    if (w == TMI_WAY_INVERSE) *mse = tmi_inverse_error(o, eps / moved, p->truths[j]);
+    else if (w == TMI_WAY_HISTOGRAM) *mse = tmi_histogram_error(o, noise->spent.eps, p->truths[j], r);
+    else if (w == TMI_WAY_SMOOTH_PAPER && noise->paper.alpha > 0) return smooth_error(mse, o, &noise->paper, err);
+    else if (w == TMI_WAY_SMOOTH && noise->ours[j].alpha > 0) return smooth_error(mse, o, &noise->ours[j], err);
+    return TAMIS_OK;
+}
+
+static tamis_status one_sample(sums *out, const plan_of_runs *p, void *place, size_t cell, tmi_ordered *o, int64_t run,
+                               tmi_stream *r, tamis_error *err)
+{
+    const tmi_simulation *s = p->s;
+    const bool census = o->n == s->population->count;
     tamis_status status = TAMIS_OK;
     for (tmi_way w = 0; w < TMI_WAYS; w++) {
+        const bool released = 1u << w & TMI_RELEASE_WAYS;
         double mse = 0;
-        if (!(p->s->ways & 1u << w)) continue;
-        if (w == TMI_WAY_INVERSE) mse = tmi_inverse_error(o, noise->spent.eps, p->truth);
-        else if (w == TMI_WAY_HISTOGRAM) mse = tmi_histogram_error(o, noise->spent.eps, p->truth, r);
-        else if (w == TMI_WAY_SMOOTH_PAPER && noise->paper.alpha > 0) TMI_TRY(smooth_error(&mse, o, &noise->paper, err));
-        else if (w == TMI_WAY_SMOOTH && noise->ours.alpha > 0) TMI_TRY(smooth_error(&mse, o, &noise->ours, err));
+        if (!(s->ways & 1u << w) || (census && run > 0 && !is_drawn(w))) continue; /* the census has no other sample */
+        if (released && (run >= TMI_RELEASE_RUNS || !tmi_release_applies(place, cell, w))) continue;
+        if (released) {
+            tmi_stream own = tmi_stream_of(s->seed, (uint64_t)(w + 1) << 40 | (uint64_t)cell << 32 | o->n, (uint64_t)run);
+            TMI_TRY(tmi_release_error(&mse, place, cell, w, o, p->truths, &own, err));
+        }
+        for (size_t j = 0; !released && j < level_count(s); j++) {
+            double one;
+            o->at = level_at(s, j);
+            o->rank = tmi_level_rank(o->at, o->n);
+            TMI_TRY(one_level(&one, p, o, j, &p->noise[cell], w, r, err));
+            mse += one / (double)level_count(s);
+        }
         out[w].mse += mse;
         out[w].squares += mse * mse;
+        out[w].runs++;
     }
 
 done:
@@ -205,17 +252,23 @@ static tamis_status one_block(void *context, void *place, size_t number, tamis_e
     tamis_status status = TAMIS_OK;
     for (int64_t run = first; run < last; run++) {
         tmi_stream r = tmi_stream_of(s->seed, n, (uint64_t)run);
-        if (run > 0 && n == v->count && !(s->ways & 1u << TMI_WAY_HISTOGRAM)) break; /* the census has no other sample */
-        const tmi_ordered o = {tmi_samples_draw(place, v, n, &r), n, tmi_median_rank(n), v->from, v->to};
+        tmi_ordered o = {.x = tmi_samples_draw(tmi_release_samples(place), v, n, &r), .n = n, .from = v->from, .to = v->to};
         for (size_t i = 0; i < s->spending_count; i++)
-            TMI_TRY(one_sample(out + i * TMI_WAYS, p, &o, &p->noise[size * s->spending_count + i], &r, err));
+            TMI_TRY(one_sample(out + i * TMI_WAYS, p, place, size * s->spending_count + i, &o, run, &r, err));
     }
 
 done:
     return status;
 }
 
-static void medians(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t spending, double sampling)
+static bool is_calibrated(const tmi_noise_of *noise, tmi_way w, size_t levels)
+{
+    bool found = w == TMI_WAY_SMOOTH || noise->paper.alpha > 0;
+    for (size_t j = 0; w == TMI_WAY_SMOOTH && j < levels; j++) found = found && noise->ours[j].alpha > 0;
+    return found;
+}
+
+static void quantiles(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t spending, double sampling)
 {
     const tmi_simulation *s = p->s;
     const tmi_noise_of *noise = &p->noise[size * s->spending_count + spending];
@@ -226,16 +279,17 @@ static void medians(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t s
         out[TMI_WAY_GAUSSIAN] = (tmi_wrong){.sampling = sampling, .mse = sampling + pow(range * noise->sigma, 2)};
     for (tmi_way w = TMI_WAY_INVERSE; w < TMI_WAYS; w++) {
         const bool smooth = w == TMI_WAY_SMOOTH || w == TMI_WAY_SMOOTH_PAPER;
-        double sum = 0, squares = 0;
-        if (smooth && !((w == TMI_WAY_SMOOTH ? &noise->ours : &noise->paper)->alpha > 0)) continue;
-        const double runs = census && !(s->ways & 1u << TMI_WAY_HISTOGRAM) ? 1 : (double)s->runs;
+        double sum = 0, squares = 0, runs = 0;
+        if (smooth && !is_calibrated(noise, w, level_count(s))) continue;
         for (size_t b = 0; b < p->blocks; b++) {
             const sums *some = &p->sums[((size * p->blocks + b) * s->spending_count + spending) * TMI_WAYS + w];
             sum += some->mse;
             squares += some->squares;
+            runs += some->runs;
         }
+        if (runs == 0) continue;
         const double mean = sum / runs, spread = runs > 1 ? fmax(squares / runs - mean * mean, 0) / (runs - 1) : 0;
-        const bool exact = census && w != TMI_WAY_HISTOGRAM;
+        const bool exact = census && !is_drawn(w);
         out[w] = (tmi_wrong){.sampling = sampling, .mse = mean + (smooth ? sampling : 0), .mse_error = exact ? 0 : sqrt(spread)};
     }
 }
@@ -244,8 +298,7 @@ static void medians(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t s
 
 static bool is_simulated(const tmi_simulation *s)
 {
-    const unsigned drawn = 1u << TMI_WAY_INVERSE | 1u << TMI_WAY_SMOOTH_PAPER | 1u << TMI_WAY_SMOOTH | 1u << TMI_WAY_HISTOGRAM;
-    return s->statistic == TAMIS_STUDY_MEDIAN && (s->ways & drawn);
+    return of_quantiles(s) && s->ways & ~(1u << TMI_WAY_LAPLACE | 1u << TMI_WAY_GAUSSIAN);
 }
 
 tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_error *err)
@@ -253,10 +306,12 @@ tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_erro
     const size_t cells = s->sample_count * s->spending_count;
     const tmi_values *v = s->population;
     tmi_noise_of *noise = tmi_alloc(cells, sizeof *noise);
-    plan_of_runs p = {.s = s, .noise = noise, .truth = v->sorted ? v->sorted[tmi_median_rank(v->count) - 1] : NAN};
+    plan_of_runs p = {.s = s, .noise = noise};
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < cells * TMI_WAYS; i++) errors[i] = (tmi_wrong){NAN, NAN, NAN};
     if (!noise) return tmi_fail_memory(err);
+    for (size_t j = 0; v->sorted && j < level_count(s); j++)
+        p.truths[j] = v->sorted[tmi_level_rank(level_at(s, j), v->count) - 1];
     for (size_t i = 0; i < cells; i++) TMI_TRY(make_noise(&noise[i], s, i / s->spending_count, &s->spendings[i], err));
     if (is_simulated(s)) {
         p.block = v->count > LARGE ? 1 : BLOCK;
@@ -267,16 +322,18 @@ tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_erro
                                  .items = p.blocks * s->sample_count,
                                  .item = one_block,
                                  .open = open_room,
-                                 .close = tmi_samples_close,
+                                 .close = tmi_release_close,
                                  .context = &p,
                                  .watch = s->watch};
         TMI_TRY(tmi_crowd_run(&crowd, err));
     }
     for (size_t size = 0; size < s->sample_count; size++) {
-        const double sampling = s->statistic == TAMIS_STUDY_MEDIAN ? tmi_median_error(v, s->samples[size]) : 0;
+        double sampling = 0;
+        for (size_t j = 0; of_quantiles(s) && j < level_count(s); j++)
+            sampling += tmi_level_error(v, s->samples[size], level_at(s, j)) / (double)level_count(s);
         for (size_t i = 0; i < s->spending_count; i++) {
             tmi_wrong *out = &errors[(size * s->spending_count + i) * TMI_WAYS];
-            if (s->statistic == TAMIS_STUDY_MEDIAN) medians(out, &p, size, i, sampling);
+            if (of_quantiles(s)) quantiles(out, &p, size, i, sampling);
             else means(out, s, s->samples[size], &noise[size * s->spending_count + i]);
             for (tmi_way w = 0; w < TMI_WAYS; w++)
                 if (!(s->ways & 1u << w)) out[w] = (tmi_wrong){NAN, NAN, NAN};

@@ -1,9 +1,15 @@
-/* How wrong a protected mean, total or median of a sample is: sampling error and noise together, for several mechanisms.
+/* How wrong a protected mean, total, median or list of quantiles of a sample is: sampling error and noise together, for several
+ * mechanisms.
  *
  * Exact formulas where there are some. The mean and the total need no simulation at all. The median of a simple random sample
  * of n of N is the value of rank k with probability C(k-1, m-1) C(N-k, n-m) / C(N, n), m being its rank in the sample; noise
  * that does not look at the data adds its variance. Mechanisms that look at the data are simulated, and of each simulated
- * sample the mean squared error over the noise is computed instead of drawn, except for the histogram.               */
+ * sample the mean squared error over the noise is computed instead of drawn, except for noisy counts and for the mechanisms of a
+ * release, which answer each sample once.
+ *
+ * Several quantiles share eps and delta equally, and their squared errors are averaged. Groups between which a row may move are
+ * looked at one by one: noise for a sensitivity, and the mechanisms of a release, then have half of eps for rows that leave or
+ * enter (schedule/choices/choice.h has the argument). */
 #ifndef TMI_STUDY_ERRORS_H
 #define TMI_STUDY_ERRORS_H
 
@@ -18,8 +24,17 @@ typedef enum tmi_way {
     TMI_WAY_SMOOTH_PAPER, /* smooth sensitivity, scale 2S/eps, beta = eps/(2 log(2/delta)): needs a delta */
     TMI_WAY_SMOOTH,       /* smooth sensitivity, the calibration that the exact pair of laws allows: needs a delta */
     TMI_WAY_HISTOGRAM,    /* noisy counts of TMI_BINS equal intervals */
+    TMI_WAY_POLYPLACE,    /* from here on the mechanisms of a release, on a grid: smooth sensitivity without a delta */
+    TMI_WAY_THRESHOLD,    /* AboveThreshold */
+    TMI_WAY_JOINT,        /* several quantiles at once */
+    TMI_WAY_SPLIT,        /* several, the middle one first */
+    TMI_WAY_TREE,         /* a distribution function of noisy sums */
+    TMI_WAY_PREFIX,       /* the same of prefix sums, with the rho that eps and delta allow: needs a delta */
     TMI_WAYS
 } tmi_way;
+
+#define TMI_RELEASE_WAYS (((1u << TMI_WAYS) - 1) & ~((1u << TMI_WAY_POLYPLACE) - 1))
+#define TMI_RELEASE_RUNS 100 /* simulated samples for these, at most */
 
 #define TMI_BINS 100
 #define TMI_REACH 1e-4 /* of the range: how far around a value the inverse sensitivity mechanism counts it as hit */
@@ -41,11 +56,22 @@ typedef struct tmi_wrong {
     double sampling;  /* the part of the mse that the sample has without noise */
 } tmi_wrong;
 
+#define TMI_STUDY_LEVELS 16 /* quantiles of one question, at most */
+
+/* Quantiles, and the grid of a release's mechanisms. */
+typedef struct tmi_levels {
+    const tamis_number *const *at; /* ascending */
+    size_t count;
+    const tamis_number *from, *to, *step;
+    bool moved; /* the population is one of several groups between which a row may move */
+} tmi_levels;
+
 typedef struct tmi_simulation {
     const tmi_values *population;
     tamis_study_statistic statistic;
-    unsigned ways;           /* 1 << way for each that is wanted */
-    const uint32_t *samples; /* sizes, each from 1 to the population's */
+    const tmi_levels *levels; /* NULL: the median alone, without the mechanisms of a release */
+    unsigned ways;            /* 1 << way for each that is wanted */
+    const uint32_t *samples;  /* sizes, each from 1 to the population's */
     size_t sample_count;
     const tmi_spending *spendings; /* spending_count for each size */
     size_t spending_count;
@@ -60,18 +86,22 @@ tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *simulation, t
 
 /* ---- one sample ---- */
 
-/* n values in order, the rank of the median in it, and the range. */
+/* n values in order, the rank of the quantile in it, the range, and the level of the quantile. */
 typedef struct tmi_ordered {
     const double *x;
     uint32_t n, rank;
-    double from, to;
+    double from, to, at;
 } tmi_ordered;
 
 /* Mean squared distance of the mechanism's answer from `truth`. */
 double tmi_inverse_error(const tmi_ordered *sample, double eps, double truth);
 
-/* Mean squared error of the sample median of n of the population, exactly. */
-double tmi_median_error(const tmi_values *population, uint32_t n);
+/* The rank of a quantile among n: at n, rounded up. */
+uint32_t tmi_level_rank(double at, uint32_t n);
+
+/* Mean squared error of a sample quantile of n of the population, exactly; of the median. */
+double tmi_level_error(const tmi_values *population, uint32_t n, double at);
+static inline double tmi_median_error(const tmi_values *population, uint32_t n) { return tmi_level_error(population, n, 0.5); }
 
 /* Calibration of the noise S/alpha, neighbours' S within a factor e^beta. */
 typedef struct tmi_smooth_calibration {

@@ -5,15 +5,21 @@
 #include "num/number.h"
 #include "study/errors_parts.h"
 
-/* ---- the median of a simple random sample ---- */
+/* ---- a quantile of a simple random sample ---- */
 
 /* log C(n, k) */
 static double log_choose(double n, double k) { return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1); }
 
 /* From the largest mass to both sides, until terms no longer count; the masses are normalised by their sum. */
-double tmi_median_error(const tmi_values *v, uint32_t n)
+uint32_t tmi_level_rank(double at, uint32_t n)
 {
-    const double N = v->count, m = tmi_median_rank(n), truth = v->sorted[tmi_median_rank(v->count) - 1];
+    const double rank = ceil(at * n - 1e-9);
+    return rank < 1 ? 1 : rank > n ? n : (uint32_t)rank;
+}
+
+double tmi_level_error(const tmi_values *v, uint32_t n, double at)
+{
+    const double N = v->count, m = tmi_level_rank(at, n), truth = v->sorted[tmi_level_rank(at, v->count) - 1];
     if (n == v->count) return 0;
     const double first = m, last = N - (n - m);
     const double top = fmin(fmax(floor(m * (N + 1) / (n + 1.0)), first), last);
@@ -59,11 +65,11 @@ double tmi_inverse_error(const tmi_ordered *o, double eps, double truth)
     return squares / mass;
 }
 
-/* ---- histogram ---- */
+/* ---- noisy counts ---- */
 
 double tmi_histogram_error(const tmi_ordered *o, double eps, double truth, tmi_stream *r)
 {
-    const double width = (o->to - o->from) / TMI_BINS, half = o->n / 2.0;
+    const double width = (o->to - o->from) / TMI_BINS, half = o->n * o->at;
     double below = 0, median = o->to;
     uint32_t at = 0;
     for (int b = 0; b < TMI_BINS; b++) {
@@ -84,7 +90,7 @@ double tmi_histogram_error(const tmi_ordered *o, double eps, double truth, tmi_s
 /* ---- calibration ---- */
 
 /* The value of rank (i - 1/2) N/n stands for that of rank i in a sample. */
-tamis_status tmi_calibrate(tmi_smooth_calibration *c, const tmi_values *v, uint32_t n, const tmi_spending *spent,
+tamis_status tmi_calibrate(tmi_smooth_calibration *c, const tmi_values *v, uint32_t n, uint32_t rank, const tmi_spending *spent,
                            tamis_error *err)
 {
     tamis_number *eps = NULL, *delta = NULL;
@@ -96,7 +102,7 @@ tamis_status tmi_calibrate(tmi_smooth_calibration *c, const tmi_values *v, uint3
     TMI_TRY(tmi_number_double(&eps, spent->eps, err));
     TMI_TRY(tmi_number_double(&delta, spent->delta, err));
     *c = (tmi_smooth_calibration){0, 0};
-    status = tamis_smooth_choose(&choice, eps, delta, x, n, tmi_median_rank(n), v->from, v->to, err);
+    status = tamis_smooth_choose(&choice, eps, delta, x, n, rank, v->from, v->to, err);
     if (status == TAMIS_OK) *c = (tmi_smooth_calibration){choice.alpha, choice.beta};
     if (status == TAMIS_UNABLE) status = TAMIS_OK; /* there is none for an epsilon so small: the mechanism does not apply */
 

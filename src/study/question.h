@@ -9,6 +9,9 @@ typedef struct tmi_study_asked {
     const tamis_study_question *question;
     tmi_values values; /* without `sorted` if only the standard deviation is known */
     double eps, delta, size;
+    tmi_levels levels;         /* of quantiles */
+    tamis_number *half, *step; /* what `levels` borrows */
+    const tamis_number *median[1];
     unsigned ways; /* asked for, and applying to the statistic and delta */
     int64_t runs;
     uint64_t seed;

@@ -152,7 +152,7 @@ static tamis_status check_sample(const double *weights, const double *auxiliary,
 {
     tamis_status status;
     if (variables < 1 || variables > TAMIS_MAX_AUXILIARY)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "variables: not between 1 and %d", TAMIS_MAX_AUXILIARY));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "variables: must be between 1 and %d", TAMIS_MAX_AUXILIARY));
     TMI_TRY(tmi_check_finite("weights", weights, count, err));
     for (size_t i = 0; i < count; i++)
         if (!(weights[i] > 0)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "weights: number %zu is not positive", i));
@@ -167,8 +167,8 @@ static tamis_status check_method(const problem *p, tamis_error *err)
     if ((unsigned)p->method > TAMIS_CALIBRATION_LOGIT)
         return tmi_fail(err, TAMIS_INVALID, "method: must be one of tamis_calibration");
     if (p->method != TAMIS_CALIBRATION_LOGIT) return TAMIS_OK;
-    if (!(p->lower >= 0 && p->lower < 1)) return tmi_fail(err, TAMIS_INVALID, "lower: not at least 0 and below 1");
-    if (!(p->upper > 1 && isfinite(p->upper))) return tmi_fail(err, TAMIS_INVALID, "upper: not above 1 and finite");
+    if (!(p->lower >= 0 && p->lower < 1)) return tmi_fail(err, TAMIS_INVALID, "lower: must be at least 0 and below 1");
+    if (!(p->upper > 1 && isfinite(p->upper))) return tmi_fail(err, TAMIS_INVALID, "upper: must be above 1 and finite");
     return TAMIS_OK;
 }
 

@@ -16,7 +16,7 @@ tamis_status tmi_check_probabilities(const char *name, const double *list, size_
     tamis_status status = tmi_check_finite(name, list, count, err);
     for (size_t i = 0; status == TAMIS_OK && i < count; i++)
         if (!(list[i] > 0 && list[i] <= 1))
-            status = tmi_fail(err, TAMIS_INVALID, "%s: number %zu is not above 0 and at most 1", name, i);
+            status = tmi_fail(err, TAMIS_INVALID, "%s: number %zu must be above 0 and at most 1", name, i);
     return status;
 }
 

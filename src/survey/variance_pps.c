@@ -121,7 +121,7 @@ tamis_status tamis_variance_hartley_rao(double *variance, const double *linear, 
     tamis_status status = measure(&s, variance, linear, probabilities, count, true, err);
     if (status != TAMIS_OK) return status;
     if (!(frame_squares >= 0 && (s.n == 0 || frame_squares <= (double)s.n)))
-        return tmi_fail(err, TAMIS_INVALID, "frame_squares: not between 0 and the number of units");
+        return tmi_fail(err, TAMIS_INVALID, "frame_squares: must be between 0 and the number of units");
     if (s.n < 2) return tmi_set_variance(variance, 0, err);
     for (size_t i = 0; i < count; i++) {
         const double p = probabilities[i], x = linear[i] / p;

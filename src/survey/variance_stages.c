@@ -149,7 +149,7 @@ static tamis_status check(const double *linear, const double *weights, size_t co
     TMI_TRY(tmi_check_finite("weights", weights, count, err));
     if (!stages) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stages: NULL"));
     if (stage_count < 1 || stage_count > TAMIS_MAX_STAGES)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stage_count: not between 1 and %d", TAMIS_MAX_STAGES));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "stage_count: must be between 1 and %d", TAMIS_MAX_STAGES));
     for (size_t j = 0; j < stage_count; j++)
         for (size_t i = 0; stages[j].populations && i < count; i++)
             if (!(stages[j].populations[i] >= 1))

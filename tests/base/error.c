@@ -91,6 +91,11 @@ static void keeps_places(void **state)
     is_item(&err, 2, "y.csv", 12, 0, "too long");
     is_item(&err, 3, "", 0, 0, "statistics: 2");
 
+    tmi_fail_file_more(&err, TAMIS_INVALID, "x.csv", 0, "there is no column %s", "age"); /* said before */
+    tmi_fail_more(&err, TAMIS_INVALID, "%s: %d", "statistics", 2);
+    assert_int_equal(err.item_count, 4);
+    assert_string_equal(err.message + err.items[3].begin, "statistics: 2");
+
     assert_int_equal(tmi_fail_as(&other, &err), TAMIS_INVALID);
     is_item(&other, 2, "y.csv", 12, 0, "too long");
     tmi_fail_file(&other, TAMIS_SYSTEM, "z.csv", 0, "gone");

@@ -68,7 +68,7 @@ def of_kind(name, kind):
             plan(folder, kind)
             done = with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
             if name.startswith("protected strata"):  # of different weights
-                assert done.returncode == REFUSED and "method: histogram" in done.stderr, done.stderr
+                assert done.returncode == REFUSED and "method: distribution" in done.stderr, done.stderr
                 return
             assert done.returncode == OK, done.stderr
             certificate = read(folder / "out")
@@ -219,7 +219,7 @@ def a_text_that_is_not_listed_is_the_first_value_of_a_complete_column():
 @case
 def the_words_fit_what_was_chosen():
     """Not all quantiles are chosen, and what is published follows from chosen ones too."""
-    for more, words in (("", "Quantiles are points"), ("  - {median: x, by: g, method: histogram}\n", "Some quantiles are points")):
+    for more, words in (("", "Quantiles are points"), ("  - {median: x, by: g, method: distribution}\n", "Some quantiles are points")):
         with place() as folder:
             plan(folder, KINDS["srs"], "  - {median: x, method: inverse}\n" + more)
             done = with_memory("release", "plan.yaml", "--out", "out", cwd=folder)
@@ -236,7 +236,7 @@ def check_lists_choices():
         told = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)
         assert [c["method"] for c in told["choices"]] == ["inverse", "joint", "inverse", "split"]
         assert all("points" not in c and "rho" in c for c in told["choices"])
-        done = tamis("check", "plan.yaml", cwd=folder)
+        done = tamis("check", "plan.yaml", "--all", cwd=folder)
         assert "chosen by a mechanism" in done.stdout and "moved" in done.stdout, done.stdout
 
 
@@ -252,6 +252,7 @@ METHODS = {
     "prefix": [KINDS["srs, outsider, rho"], KINDS["srs, outsider, epsilon and delta"], KINDS["with replacement"], (WEIGHTED, *KINDS["final weights"][1:])],
     "tree": [KINDS["srs"], KINDS["bernoulli, several rows"], (WEIGHTED, *KINDS["weights"][1:])],
     "smooth": [COMPLETE, COMPLETE[:2] + KINDS["final weights"][2:3] + COMPLETE[3:]],
+    "histogram_method": [KINDS["srs"], KINDS["srs, outsider, rho"], KINDS["bernoulli, several rows"], KINDS["weights"], KINDS["strata"]],
 }
 
 
@@ -288,6 +289,41 @@ def of_method(method, number, kind):
 for name, kinds in METHODS.items():
     for number, kind in enumerate(kinds):
         of_method(name, number, kind)
+
+
+@case
+def smooth_sensitivity_works_in_public_strata():
+    """Each stratum is found among its own public number of rows; a certificate that states other numbers is refused."""
+    with place() as folder:
+        plan(folder, (*KINDS["strata"][:3], "", ", missing: none"), "  - {median: x, by: g, method: smooth}\n  - mean: x\n")
+        done = with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder)
+        assert done.returncode == OK, done.stderr
+        out = folder / "out"
+        assert problems(out) == [] == verifier.verify(out), (problems(out), verifier.verify(out))
+        genuine = read(out)
+        strata = genuine["plan"]["design"]["stratified"]["strata"]
+        assert genuine["choices"][0]["rows"] == [z["sample"] for z in strata.values()] and genuine["choices"][0]["neighbours"] == "replace"
+        for rows in (None, 24, [24, 24], [12]):
+            forged = copy.deepcopy(genuine)
+            forged["choices"][0]["rows"] = rows
+            if forged == genuine:
+                continue
+            resigned(out, forged)
+            assert problems(out) != [] and verifier.verify(out / "certificate.json") != [], rows
+
+
+@case
+def plans_and_certificates_with_the_old_word_are_read():
+    """`histogram` was the word for `distribution`: releases made with it follow from their plans as they did."""
+    with place() as folder:
+        plan(folder, KINDS["srs"], "  - {median: x, method: histogram}\n")
+        assert with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
+        assert read(folder / "out")["plan"]["statistics"][0]["method"] == "histogram"
+        assert problems(folder / "out") == [] == verifier.verify(folder / "out")
+        old = (folder / "out/measurements.json").read_bytes()
+        plan(folder, KINDS["srs"], "  - {median: x, method: distribution}\n")  # the same release: nothing to pay
+        assert with_memory("release", "plan.yaml", "--quiet", "--out", "again", cwd=folder).returncode == OK
+        assert (folder / "again/measurements.json").read_bytes() == old
 
 
 @case
@@ -431,12 +467,13 @@ def errors_by_strata_follow_the_rows_of_each():
 @case
 def what_a_method_cannot_do_is_refused():
     for method, kind, more, words in (
-            ("prefix", KINDS["srs"], "", "needs rho, or epsilon with delta; nearest setting that works: {method: tree}, {method: histogram}"),
+            ("prefix", KINDS["srs"], "", "needs rho, or epsilon with delta; nearest setting that works: {method: tree}, {method: distribution}"),
             ("tree", KINDS["srs, outsider, rho"], "", "needs epsilon; with rho, prefix sums have less noise; nearest setting that works: {method: prefix}"),
             ("prefix", KINDS["unequal probabilities"], "", "too fine"), ("tree", (STRATA.replace("70", "70000001"), *KINDS["srs"][1:]), "", "too fine"),
-            ("smooth", KINDS["srs"], "", "`missing: none`"), ("smooth", COMPLETE, ", by: h", "no groups"),
-            ("smooth", COMPLETE, ", where: {g: a}", "no condition"), ("smooth", KINDS["bernoulli"], "", "fixed number of rows"),
-            ("smooth", KINDS["strata"], "", "one weight")):
+            ("smooth", KINDS["srs"], "", "`missing: none`"), ("smooth", COMPLETE, ", by: h", "how many rows are in a group is not public"),
+            ("smooth", COMPLETE, ", where: {g: a}", "satisfy the condition is not public"),
+            ("smooth", (*KINDS["bernoulli"][:3], "", ", missing: none"), "", "not fixed and public"),
+            ("smooth", (*KINDS["strata"][:3], "", ", missing: none"), "", "different weights")):
         with place() as folder:
             plan(folder, kind, f"  - {{median: x, method: {method}{more}}}\n")
             for command in ("check", "release"):
@@ -450,12 +487,12 @@ def what_a_method_cannot_do_is_refused():
 @case
 def auto_takes_a_mechanism_where_rows_and_budget_are_many():
     """The method that was taken is in the plan of the certificate, and `check` names it."""
-    for epsilon, taken in (("12", "histogram"), ("14", "mechanism")):  # of which half times sqrt(24): 29 and 34
+    for epsilon, taken in (("12", "distribution"), ("14", "mechanism")):  # of which half times sqrt(24): 29 and 34
         with place() as folder:
             plan(folder, (*KINDS["srs"][:2], (f"epsilon: {epsilon}", "{epsilon: 40}")), "  - median: x\n")
-            done = tamis("check", "plan.yaml", cwd=folder)
+            done = tamis("check", "plan.yaml", "--all", cwd=folder)
             assert ("chosen by a mechanism" in done.stdout) == (taken == "mechanism"), done.stdout
-            assert ("read from its noisy distribution function" in " ".join(done.stdout.split())) == (taken == "histogram"), done.stdout
+            assert ("read from its noisy distribution function" in " ".join(done.stdout.split())) == (taken == "distribution"), done.stdout
             assert with_memory("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
             certificate = read(folder / "out")
             assert certificate["plan"]["statistics"][0]["method"] == taken and ("choices" in certificate) == (taken == "mechanism")

@@ -178,7 +178,7 @@ def figure_5_1_of_settings_is_drawn():
 
 @case
 def operands_are_refused():
-    is_usage_error(tamis("compute", "file.jsonl"), "unexpected argument")
+    is_usage_error(tamis("compute", "a.jsonl", "b.jsonl"), "unexpected argument")
 
 
 main()

@@ -97,6 +97,37 @@ class Place(folder_with_plan):
 
 
 @case
+def a_complete_column_has_one_range():
+    plan = ("tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign:\n  pps: {method: sampford, probability: p, sample: 3, frame: frame.csv}\n"
+            "privacy: {unit: business, id: id, epsilon: 1}\ncolumns:\n  turnover: {from: 0, to: {times: 1.5, of: size}, step: 1, missing: none}\n"
+            "statistics: [{total: turnover}]\n")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "plan.yaml").write_text(plan)
+        done = tamis("check", "plan.yaml", cwd=folder)
+    assert done.returncode == INVALID and done.stderr.startswith("plan.yaml:8:69: columns.turnover.missing: expected leave_out, or the value"), done
+    assert "each unit has a range of its own" in done.stderr, done
+
+
+@case
+def what_is_missing_is_named_once():
+    """A column that is used as itself, as groups of it and in a condition; of a plan, the column that is not declared."""
+    plan = PLAN[:PLAN.index("statistics:")].replace("enroll:", "enrol:") + (
+        "statistics: [{total: enrol, by: {enrol: [100, 200]}}, {share: {stype: E}, where: {enrol: {from: 10}}}]\nbudget: {epsilon: 9}\n")
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "plan.yaml").write_text(plan)
+        pathlib.Path(folder, "wrong.yaml").write_text(plan.replace("total: enrol,", "total: income,"))
+        pathlib.Path(folder, "model.yaml").write_text(PLAN.replace("statistics:", "statistics:\n  - regression: enroll"))
+        shutil.copy(API / "apisrs.csv", folder)
+        for engine in ENGINES:
+            done = tamis("release", "plan.yaml", "--engine", engine, cwd=folder)
+            assert done.returncode == INVALID and done.stderr.count("there is no column enrol; did you mean enroll?") == 1, done
+        undeclared = tamis("check", "wrong.yaml", cwd=folder)
+        assert undeclared.returncode == INVALID and "total: income is not declared under `columns`" in undeclared.stderr, undeclared
+        model = tamis("check", "model.yaml", cwd=folder)
+    assert model.returncode == INVALID and "regression: not offered: compare means or shares by groups" in model.stderr, model
+
+
+@case
 def every_error_of_the_table_is_json():
     with Place() as folder:
         for arguments, code, file, line, column, words in TABLE:
@@ -179,13 +210,13 @@ def stdin_that_cannot_be_read_is_json_unless_an_answer_was_printed():
     folder = os.open("/", os.O_RDONLY)
     error = json_error(tamis("compute", "--json", stdin=folder))
     os.close(folder)
-    assert error["code"] == "system" and error["message"] == "cannot read from stdin", error
+    assert error["code"] == "system" and error["message"] == "standard input: cannot be read", error
     leader, follower = pty.openpty()  # whoever reads the leader gets an error once the follower is closed
     os.write(follower, b"{}\n")
     os.close(follower)
     done = tamis("compute", "--json", stdin=leader)
     os.close(leader)
-    assert done.returncode == SYSTEM and "cannot read from stdin" in done.stderr, done
+    assert done.returncode == SYSTEM and "standard input: cannot be read" in done.stderr, done
     lines = done.stdout.splitlines()
     assert len(lines) == 1 and json.loads(lines[0])["error"]["code"] == "invalid", done.stdout
 

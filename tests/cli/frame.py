@@ -222,7 +222,7 @@ def check_foresees_the_whole_account():
         is_epsilon(first["guarantee"]["outsider"]["epsilon"], amplified(0.88))
         is_epsilon(second["guarantee"]["outsider"]["epsilon"], amplified(0.88, 2))
         assert "the frame: 40 units with probabilities from 0.1 to 0.88" in second["declared_public"]
-        told = tamis("check", "plan.yaml", cwd=folder).stdout
+        told = tamis("check", "plan.yaml", "--all", cwd=folder).stdout
         assert "This release would leave epsilon 1." in told and "Declared public, not checked\n" in told, told
         assert "(theorem: poisson)" in " ".join(told.split())
 

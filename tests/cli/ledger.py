@@ -33,6 +33,25 @@ def exactly(x):
 
 
 @case
+def another_ledger_than_the_plans():
+    """--ledger, relative to the current folder; `existing: yes` holds for it too, and the plan's own is not touched."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = pathlib.Path(folder, "plans")
+        place.mkdir()
+        shutil.copy(API / "apisrs.csv", place)
+        (place / "plan.yaml").write_text((API / "plan.yaml").read_text())
+        done = with_memory("release", "plans/plan.yaml", "--ledger", "other.ledger", cwd=folder)
+        assert done.returncode == OK and sorted(p.name for p in pathlib.Path(folder).rglob("*.ledger")) == ["other.ledger"], done
+        left = lambda *more: json.loads(tamis("check", "plans/plan.yaml", "--json", *more, cwd=folder).stdout)["left"]
+        assert left() != left("--ledger", "other.ledger")
+        (place / "plan.yaml").write_text((API / "plan.yaml").read_text() + "ledger: {file: gone.ledger, existing: yes}\n")
+        refused = tamis("check", "plans/plan.yaml", "--ledger", "none.ledger", cwd=folder)
+        assert refused.returncode == REFUSED and "existing: yes" in refused.stderr and "none.ledger" in refused.stderr, refused
+        assert tamis("check", "plans/plan.yaml", "--ledger", "other.ledger", cwd=folder).returncode == OK
+        is_usage_error(tamis("check", "plans/plan.yaml", "--ledger", cwd=folder), "--ledger")
+
+
+@case
 def show_gives_what_the_contract_says():
     with ledger() as path:
         shown = json_of("show", path)

@@ -166,22 +166,67 @@ def tails_are_found():
 @case
 def every_method_finds_quantiles():
     heaps = [100, 300, 500, 700, 900]  # 200 rows each: with this epsilon a miss has a probability below e^-50
-    for method in ("smooth", "histogram", "tree", "prefix"):
+    for method in ("smooth", "histogram_method", "tree", "prefix"):
         promise = ("--rho", "100") if method == "prefix" else ("--epsilon", "60")
         told = result(write(heaps * 200), "--method", method, *promise, at="0.1,0.5,0.9", epsilon=None)
         for r in told["results"]:
-            assert r["method"] == method and r["rank_error"] is None and r["prior_share"] is None
-            assert 0 <= r["estimate"] - 1000 * r["at"] < (5 if method == "histogram" else 1), (method, r)
+            assert r["method"] == method and r["prior_share"] is None
+            assert (r["rank_error"] is None) == (method == "smooth"), r
+            assert 0 <= r["estimate"] - 1000 * r["at"] < (5 if method == "histogram_method" else 1), (method, r)
+
+
+@case
+def rank_errors_bound_levels_and_values():
+    """1000 rows from 0 to 999: the quantile of level q is 1000 q, so that every claim can be looked at."""
+    for method in ("inverse", "joint", "split", "threshold", "histogram_method", "tree", "prefix"):
+        promise = ("--rho", "50") if method == "prefix" else ("--epsilon", "30")
+        path = write(range(1000))
+        told = result(path, "--method", method, *promise, at="0.25,0.5,0.75", epsilon=None)
+        for r in told["results"]:  # these fail with probability 0.05 at most, and as the bounds are wide far less often
+            error = r["rank_error"]
+            assert 0 < error["records"] < 120 and error["confidence"] == 0.95, (method, r)
+            assert abs(error["level_from"] - (r["at"] - error["records"] / 1000)) < 1e-9, (method, r)
+            assert error["cell_from"] - 1 <= 1000 * r["at"] + error["records"], (method, r)
+            assert r["estimate"] + 1 >= 1000 * r["at"] - error["records"], (method, r)
+            assert (error["cell_from"] == r["estimate"]) == (method in ("inverse", "joint", "split")), (method, r)
+        middle = told["results"][1]["interval"]
+        assert middle["confidence"] == 0.95 and told["results"][1]["reason"] is None
+        assert middle["lower"] == told["results"][0]["rank_error"]["cell_from"] and middle["upper"] == told["results"][2]["estimate"]
+        assert told["results"][0]["interval"]["lower"] == 0 and told["results"][2]["interval"]["upper"] == 1000
+        text = " ".join(quantile(path, "--method", method, *promise, at="0.25,0.5,0.75", epsilon=None).stdout.split())
+        assert "levels interval" in text and "`interval` then contains the quantile of the file" in text, text
+        assert ("Estimates are cuts" in text) == (method in ("threshold", "histogram_method", "tree", "prefix"))
+    one = result(write(range(1000)))["results"][0]
+    assert one["interval"] is None and "in the same call" in one["reason"] and one["rank_error"]["level_from"] > 0.4
+    one = result(write(range(1000)), "--neighbours", "add_remove")["results"][0]  # the number of rows is not public
+    assert one["rank_error"]["records"] > 0 and one["rank_error"]["level_from"] is None and "not public" in one["reason"]
+    for method, words in (("joint", "needs the number of rows"), ("split", "needs the number of rows")):
+        told = result(write(range(1000)), "--method", method, "--neighbours", "add_remove", at="0.25,0.5")
+        assert told["results"][0]["rank_error"] is None and words in told["results"][0]["reason"]
+    text = " ".join(quantile(write(range(1000)), "--method", "smooth").stdout.split())
+    assert "No bound of the rank error is known for method smooth here: the noise is a distance in values" in text
+
+
+@case
+def the_old_word_for_histogram_method_names_the_new_ones():
+    path = write(range(10))
+    done = quantile(path, "--method", "histogram")
+    is_usage_error(done, "histogram_method")
+    ledger = path.with_name("data.csv.ledger")
+    assert not ledger.exists()
+    assert result(path, "--method", "histogram_method")["results"][0]["method"] == "histogram_method"
+    kept = ledger.read_bytes()  # entries of ledgers have the old word, so that what was asked before is found
+    assert b"histogram" in kept and b"histogram_method" not in kept
 
 
 @case
 def bins_are_the_users_choice():
-    for method in ("histogram", "tree"):
+    for method in ("histogram_method", "tree"):
         told = result(write(range(1000)), "--method", method, "--bins", "5", bounds=(0, 1000), epsilon="20")
         assert told["results"][0]["estimate"] == 600, (method, told["results"])  # the first cut with half of the rows below
     path = write(range(10))
     for arguments in (("--method", "tree", "--bins", "1"), ("--method", "tree", "--bins", "0"), ("--method", "tree", "--bins", "5000"),
-                      ("--method", "tree", "--bins", "x"), ("--bins", "5"), ("--method", "histogram", "--bins", "1001")):
+                      ("--method", "tree", "--bins", "x"), ("--bins", "5"), ("--method", "histogram_method", "--bins", "1001")):
         is_usage_error(quantile(path, *arguments), "bins")
     assert not path.with_name("data.csv.ledger").exists()
 
@@ -189,16 +234,29 @@ def bins_are_the_users_choice():
 @case
 def smooth_takes_a_delta():
     path = write(range(1000))
-    told = result(path, "--method", "smooth", "--delta", "1e-6", "--budget", "2", "--budget-delta", "3e-6")
+    told = result(path, "--method", "smooth", "--delta", "1/10", "--budget", "2", "--budget-delta", "3/10")
     budget = told["guarantee"]["specification"]["budget"]
-    assert budget == {"epsilon": "1", "delta": "1/1000000"} and told["guarantee"]["sample"]["delta"]["upper"] >= 1e-6
-    assert told["spent"]["delta"]["upper"] >= 1e-6 and 1.9e-6 < told["left"]["delta"]["lower"] <= 2e-6
+    assert budget == {"epsilon": "1", "delta": "1/10"} and told["guarantee"]["sample"]["delta"]["upper"] >= 0.1
+    assert told["spent"]["delta"]["upper"] >= 0.1 and 0.19 < told["left"]["delta"]["lower"] <= 0.2
     assert "delta" in told["guarantee"]["specification"]["divergence"]
-    again = result(path, "--method", "smooth", "--delta", "1e-6")
+    again = result(path, "--method", "smooth", "--delta", "1/10")
     assert again["ledger"]["repeated"] is True and again["results"] == told["results"]
     assert quantile(path, at="0.25").returncode == OK  # a pure epsilon fits an account with delta
-    text = quantile(write(range(1000)), "--method", "smooth", "--delta", "1e-6").stdout
-    assert "Guarantee: epsilon 1, delta 0.000001" in " ".join(text.split())
+    text = quantile(write(range(1000)), "--method", "smooth", "--delta", "1/10").stdout
+    assert "Guarantee: epsilon 1, delta 0.1" in " ".join(text.split())
+
+
+@case
+def smooth_spends_no_delta_where_noise_without_one_is_smaller():
+    path = write(range(1000))
+    told = result(path, "--method", "smooth", "--delta", "1e-6", "--budget", "2", "--budget-delta", "3e-6")
+    assert told["guarantee"]["specification"]["budget"] == {"epsilon": "1", "delta": "0"}
+    assert told["guarantee"]["sample"]["delta"]["upper"] == 0 and told["spent"]["delta"]["upper"] == 0
+    assert told["left"]["delta"]["lower"] >= 2.99e-6
+    same = result(path, "--method", "smooth")  # the same noise: the same numbers, and nothing to pay
+    assert same["ledger"]["repeated"] is True and same["results"] == told["results"]
+    text = " ".join(quantile(write(range(1000)), "--method", "smooth", "--delta", "1e-6").stdout.split())
+    assert "Guarantee: epsilon 1, delta 0, " in text and "no delta is spent" in text
     path = write(range(10))
     for delta in ("0", "1", "-1", "x"):
         is_usage_error(quantile(path, "--method", "smooth", "--delta", delta), "delta")
@@ -252,7 +310,7 @@ def many_weighted_rows_are_added_up():
 def what_does_not_compose_is_refused():
     path = write(range(100))
     assert quantile(path, "--budget", "5").returncode == OK
-    for arguments, epsilon in ((("--rho", "1/2"), None), (("--method", "smooth", "--delta", "1e-6"), "1")):
+    for arguments, epsilon in ((("--rho", "1/2"), None), (("--method", "smooth", "--delta", "1/10"), "1")):
         refused = quantile(path, *arguments, at="0.25", epsilon=epsilon)
         assert refused.returncode == REFUSED and "nothing was spent" in refused.stderr
     account = json.loads(tamis("ledger", "show", path.with_name("data.csv.ledger"), "--json").stdout)["accounts"][0]
@@ -262,7 +320,7 @@ def what_does_not_compose_is_refused():
 @case
 def odd_data_are_fine():
     assert 0 <= result(write([]))["results"][0]["estimate"] <= 1000  # the bounds alone
-    for method in ("smooth", "histogram", "tree"):
+    for method in ("smooth", "histogram_method", "tree"):
         for values in ([], [7], ["NA"] * 5, [333] * 500 + [""] * 200):
             assert 0 <= result(write(values), "--method", method)["results"][0]["estimate"] <= 1000
     assert result(write([333] * 500 + [""] * 100), "--method", "smooth", epsilon="20")["results"][0]["estimate"] == 333

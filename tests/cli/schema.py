@@ -50,6 +50,7 @@ MAPS = {
     "definitions/value_guess": f"columns: {{x: {{from: 0, to: 6, step: 1, typical: {{{UNKNOWN}}}}}}}\n",
     "properties/privacy": f"privacy: {{{UNKNOWN}}}\n",
     "definitions/column": f"columns: {{x: {{{UNKNOWN}}}}}\n",
+    "definitions/column/properties/values/anyOf/1": f"columns: {{x: {{values: {{{UNKNOWN}}}}}}}\n",
     "definitions/condition/anyOf/2": f"columns: {{y: {{from: 0, to: 6, step: 1}}}}\nstatistics: [{{count: units, where: {{y: {{{UNKNOWN}}}}}}}]\n",
     "definitions/statistic": f"statistics: [{{{UNKNOWN}}}]\n",
     "definitions/statistic/properties/ratio": f"statistics: [{{ratio: {{{UNKNOWN}}}}}]\n",

@@ -63,6 +63,19 @@ def the_advice_is_the_smallest_error():
 
 
 @case
+def each_line_says_why_it_is_marked():
+    """Exactly one range of a column is best; one with a smaller error that is not advised says why."""
+    columns, lines = told(PLAN)["columns"], bounds(PLAN).stdout.splitlines()
+    for column in columns:
+        mine = [line for line in lines if re.match(rf"{column['column']} +[\d-]", line)]
+        assert len(mine) == len(column["tried"]) and sum("the plan's" in line for line in mine) == 1, mine
+        best = [line for line in mine if line.endswith("best: the smallest error")]
+        assert len(best) == 1 and best[0].split()[1:3] == [f"{column['advice'][end]:g}" for end in ("from", "to")], best
+    plan, population = (COVERAGE / "persons-suppress.yaml").read_text(), COVERAGE / "persons.csv"
+    assert "not advised: its bias is too large" in bounds(plan, "--column", "wage", population=population).stdout
+
+
+@case
 def a_range_that_is_too_narrow_is_widened_and_one_that_fits_is_left():
     narrow = next(c for c in told(PLAN.replace("enroll: {from: 0, to: 4000", "enroll: {from: 0, to: 1000"))["columns"] if c["column"] == "enroll")
     assert narrow["advice"]["to"] == 2000 and narrow["advice"]["error_lower_by"] > 0.3, narrow["advice"]

@@ -46,7 +46,8 @@ def the_mean_by_its_formula():
 def every_mechanism_of_a_median():
     found = told("gain", *INCOMES, "--epsilon", "0.1", "--runs", "60")
     results = by(found["results"], "mechanism", "setting")
-    assert len(results) == 6 * 3
+    assert {m for m, _ in results} == {"laplace", "gaussian", "inverse", "smooth", "smooth-paper", "counts", "smooth-pure", "threshold", "tree", "prefix"}
+    assert len(results) == 10 * 3
     for (mechanism, setting), r in results.items():
         assert r["standard_error"] >= r["sampling_error"] * (1 - 0.3) and r["standard_error"] > 0, r
         assert (r["sampling_error"] == 0) == (setting == "census"), r
@@ -54,6 +55,46 @@ def every_mechanism_of_a_median():
         ours, usual = results["smooth", setting], results["smooth-paper", setting]
         assert ours["standard_error"] < usual["standard_error"], setting
     assert results["smooth-paper", "secret sample"]["ratio_to_census"] < 1 < results["inverse", "secret sample"]["ratio_to_census"]
+
+
+QUANTILES = ["--values", "lognormal:5,0.5", "--range", "0:1000", "--population", "4001", "--epsilon", "1", "--runs", "40"]
+
+
+@case
+def any_quantile_several_and_groups():
+    one = told("gain", *QUANTILES, "--at", "0.5")
+    median = told("gain", *QUANTILES, "--statistic", "median")
+    assert one["results"] == median["results"] and one["statistic"] == "quantile" and one["at"] == median["at"] == [0.5]
+    high = by(told("gain", *QUANTILES, "--at", "0.9")["results"], "mechanism", "setting")
+    low = by(one["results"], "mechanism", "setting")
+    for setting in ("census", "sample given frame", "secret sample"):  # incomes are far apart at 0.9, and the noise of a range is the same
+        assert high["inverse", setting]["standard_error"] > 1.5 * low["inverse", setting]["standard_error"]
+    assert math.isclose(high["laplace", "census"]["standard_error"], low["laplace", "census"]["standard_error"])
+    both = told("gain", *QUANTILES, "--at", "0.25,0.5,0.75")
+    several = by(both["results"], "mechanism", "setting")
+    assert {"joint", "split"} <= {m for m, _ in several} and not {"joint", "split"} & {m for m, _ in low}
+    assert math.isclose(several["laplace", "census"]["standard_error"], 3 * low["laplace", "census"]["standard_error"], rel_tol=1e-9)
+    assert several["joint", "census"]["standard_error"] < several["smooth-pure", "census"]["standard_error"]
+    grouped = told("gain", *QUANTILES, "--at", "0.25,0.5,0.75", "--groups", "5")
+    assert grouped["population"] == 800 and grouped["groups"] == 5
+    of_groups = by(grouped["results"], "mechanism", "setting")
+    assert not any("smooth" in m for m, _ in of_groups)  # how many rows a group has is not public
+    assert math.isclose(of_groups["laplace", "census"]["standard_error"], 6 * low["laplace", "census"]["standard_error"], rel_tol=1e-9)
+    assert of_groups["joint", "census"]["standard_error"] > 2 * several["joint", "census"]["standard_error"]  # a fifth of the rows
+    text = study("gain", *QUANTILES, "--at", "0.25,0.5,0.75", "--groups", "5").stdout
+    assert "the quantiles 0.25, 0.5, 0.75 of each of 5 groups of 800 values" in " ".join(text.split()), text
+    found = told("rate", *QUANTILES, "--at", "0.25,0.75", "--mechanism", "joint")
+    assert found["best"]["rate"] == 1 and all(r["mechanism"] == "joint" for r in found["results"]) and len(found["results"]) == 22
+    text = study("rate", *QUANTILES, "--at", "0.25,0.75", "--delta", "1e-6").stdout
+    assert all(len(line) < 80 for line in text.splitlines()) and "prefix" in text
+    for arguments, word in ((["--at", "0.5", "--statistic", "mean"], "--at is for"), (["--statistic", "quantile"], "--at is missing"),
+                            (["--at", "0.5,0.4"], "--at"), (["--at", "1.5"], "--at"), (["--at", "0.5", "--groups", "0"], "--groups must be"),
+                            (["--at", "0.5", "--groups", "3000"], "--groups: must be"), (["--groups", "2"], "are for quantiles"),
+                            (["--at", "0.5", "--mechanism", "joint"], "is for several quantiles"), (["--at", "0.5", "--step", "0"], "--step"),
+                            (["--at", "0.5", "--groups", "2", "--mechanism", "smooth-pure"], "is for one file"),
+                            (["--at", "0.5", "--mechanism", "prefix"], "--mechanism: prefix needs a delta")):
+        is_usage_error(study("gain", *QUANTILES, *arguments), word)
+    is_usage_error(study("gain", *QUANTILES, "--mechanism", "histogram"), "counts")
 
 
 @case
@@ -125,6 +166,9 @@ def the_smallest_epsilon():
         (folder / "plan.yaml").write_text(text)
         preview = json.loads(tamis("check", "plan.yaml", "--json", cwd=folder).stdout)["statistics"]
         assert max(s["se"] for s in preview if (s["statistic"], s["column"], s["by"]) == ("mean", "api00", [])) <= 20
+    for error in ("0.5", "0.6", "0.7", "0.8", "0.9", "1", "1.1", "1.3", "1.7", "2"):  # three digits are meant, and no more are printed
+        printed = re.search(r'"epsilon": ([\d.]+)', study("epsilon", "plan.yaml", "--error", error, "--json").stdout)[1]
+        assert len(printed.replace(".", "").strip("0")) <= 3, printed
     with folder_with_plan() as folder:  # a ledger that would refuse so large a release does not stop the study
         assert with_memory("release", "plan.yaml", "--out", "first", cwd=folder).returncode == OK
         assert told("epsilon", "plan.yaml", "mean api00=20", "total enroll=400000", cwd=folder) == found

@@ -17,7 +17,7 @@ def study(*arguments, **options):
 def compares_every_method():
     told = json.loads(study(*LAW, "--json").stdout)
     methods = {r["method"] for r in told["results"]}
-    assert methods == {"auto", "inverse", "joint", "split", "threshold", "smooth", "histogram", "tree", "prefix", "sampling"}
+    assert methods == {"auto", "inverse", "joint", "split", "threshold", "smooth", "histogram_method", "tree", "prefix", "sampling"}
     assert told["rows"] == 200 and told["runs"] == 10 and told["rho"] == 0.5 and told["auto"] == "joint" and told["best"] in methods
     for r in told["results"]:
         assert 0 <= r["median_error"] <= r["error_95"] <= 1000 and r["rms_error"] <= 1000, r

@@ -111,6 +111,46 @@ def whole_reports():
 
 
 @case
+def whole_reports_for_people():
+    """All of a few answers, the largest first; the sixteen largest of many, and what is left."""
+    many = {"reports.csv": ",".join("abcdefgh") + "\n" + "".join(",".join(f"{i * 37 % 256:08b}") + "\n" for i in range(200))}
+    with tempfile.TemporaryDirectory() as folder:
+        few, of_many = (tally(folder, "--lie", "1/4", "--table", files=files) for files in (REPORTS, many))
+        table = json.loads(tally(folder, "--lie", "1/4", "--table", "--json").stdout)["table"]
+    rows = re.findall(r"^([01]{3}) +(\d+) +(-?[\d.]+) +([\d.]+) +([\d.]+)$", few.stdout, re.M)
+    assert few.returncode == OK and "in this order: smoker, region=n, region=s." in few.stdout, few
+    assert {row[0]: row[1] for row in rows} == {c["bits"]: str(c["reports"]) for c in table["cells"]}, few.stdout
+    assert [float(row[4]) for row in rows] == sorted((float(row[4]) for row in rows), reverse=True)
+    for row in rows:
+        cell = next(c for c in table["cells"] if c["bits"] == row[0])
+        for shown, exact in zip(row[2:], (cell["estimate"], cell["se"], cell["consistent"])):
+            assert abs(float(shown) - exact) <= 0.5001 * 10 ** -len(shown.partition(".")[2]), (row, cell)
+    assert len(re.findall(r"^[01]{8} ", of_many.stdout, re.M)) <= 16 and re.search(r"The other \d+ answers together: 0\.", of_many.stdout)
+    assert all(len(line) <= 79 for line in (few.stdout + of_many.stdout).splitlines())
+
+
+@case
+def an_estimate_outside_the_possible_range_is_marked():
+    with tempfile.TemporaryDirectory() as folder:
+        done = tally(folder, "--lie", "1/4", files={"reports.csv": "smoker,drinker\n" + "1,0\n" * 25 + "1,1\n" * 25})
+    assert re.search(r"^smoker +50 +1\.5\d* +[\d.]+ +[\d.]+ to 1\.\d+ \*$", done.stdout, re.M), done.stdout
+    assert re.search(r"^drinker .* to [\d.]+$", done.stdout, re.M) and "* this estimate is outside" in done.stdout, done.stdout
+
+
+@case
+def the_questionnaire_states_the_epsilon_that_its_command_prints():
+    text = (TOP / "examples" / "questionnaire" / "README.md").read_text()
+    page = (TOP / "examples" / "questionnaire" / "index.html").read_text()
+    words = re.search(r"    tamis tally (.*) reports.packed", text)[1].split()
+    bits = ["ill", "ill=missing", "medicine", "medicine=missing"] + [f"place={p}" for p in ("office", "workshop", "outdoors", "missing")]
+    assert 'ill: ["1"], medicine: ["1"], place: ["office", "workshop", "outdoors"]' in page and 'one: "3/8"' in page
+    with tempfile.TemporaryDirectory() as folder:
+        files = {"reports.csv": ",".join(["client", *bits]) + "\n" + "".join(f"c{i}" + ",1" * 8 + "\n" for i in range(9))}
+        done = tally(folder, *words, "--lie", "3/8", files=files)
+    assert done.returncode == OK and re.search(r"epsilon ([\d.]+), delta 0", done.stdout)[1] == re.search(r"person is\s+([\d.]+):", text)[1], done
+
+
+@case
 def tallies_are_added_up():
     with tempfile.TemporaryDirectory() as folder:
         assert tally(folder, "--lie", "1/4", "--save", "a.tally", files=ONE).returncode == OK

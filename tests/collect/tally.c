@@ -1,7 +1,9 @@
 /* Reading reports, saving and adding tallies: what is refused, and allocations that fail. */
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/rng/scripted_bits.h"
 #include "tests/test.h"
@@ -333,6 +335,109 @@ static void guarantees(void **state)
     tamis_number_free(zero);
 }
 
+/* ---- the guarantee of published counts, by enumeration ---- */
+
+#define MOST_BITS 5
+#define MOST_REPORTS 3
+
+/* Answers of a person: a bit mask each. A group of bits has exactly one 1, other bits have any value. */
+static size_t answers_of(unsigned *list, const int *group, size_t bits)
+{
+    size_t count = 0;
+    for (unsigned answer = 0; answer < 1u << bits; answer++) {
+        int ones[MOST_BITS + 1] = {0}, members[MOST_BITS + 1] = {0};
+        bool possible = true;
+        for (size_t j = 0; j < bits; j++) members[group[j]]++, ones[group[j]] += (int)(answer >> j & 1);
+        for (int g = 1; g <= MOST_BITS; g++) possible = possible && (members[g] == 0 || ones[g] == 1);
+        if (possible) list[count++] = answer;
+    }
+    return count;
+}
+
+/* P(the counts of all bits are those of `counts`): bits are flipped independently. */
+static double mass(const unsigned *answers, size_t reports, const int *counts, size_t bits, double lie, double lie_zero)
+{
+    double product = 1;
+    for (size_t j = 0; j < bits; j++) {
+        double law[MOST_REPORTS + 1] = {1};
+        for (size_t r = 0; r < reports; r++) {
+            const double one = answers[r] >> j & 1 ? 1 - lie : lie_zero;
+            for (size_t k = r + 1; k > 0; k--) law[k] = law[k] * (1 - one) + law[k - 1] * one;
+            law[0] *= 1 - one;
+        }
+        product *= law[counts[j]];
+    }
+    return product;
+}
+
+/* The largest delta over all answers of one person and of the others. */
+static double largest_delta(double epsilon, const int *group, size_t bits, size_t reports, double lie, double lie_zero)
+{
+    unsigned list[1 << MOST_BITS], one[MOST_REPORTS], other[MOST_REPORTS];
+    const size_t answers = answers_of(list, group, bits);
+    size_t rest = 1, outcomes = 1;
+    double most = 0;
+    for (size_t r = 1; r < reports; r++) rest *= answers;
+    for (size_t j = 0; j < bits; j++) outcomes *= reports + 1;
+    for (size_t o = 0; o < rest; o++) {
+        for (size_t r = 1, left = o; r < reports; r++, left /= answers) one[r] = other[r] = list[left % answers];
+        for (size_t pair = 0; pair < answers * answers; pair++) {
+            double delta = 0;
+            one[0] = list[pair / answers], other[0] = list[pair % answers];
+            for (size_t y = 0; y < outcomes; y++) {
+                int counts[MOST_BITS];
+                for (size_t j = 0, left = y; j < bits; j++, left /= reports + 1) counts[j] = (int)(left % (reports + 1));
+                delta += fmax(0, mass(one, reports, counts, bits, lie, lie_zero) -
+                                     exp(epsilon) * mass(other, reports, counts, bits, lie, lie_zero));
+            }
+            most = fmax(most, delta);
+        }
+    }
+    return most;
+}
+
+static void no_answer_loses_more_than_is_promised(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *categories;
+        int group[MOST_BITS];
+        size_t bits;
+    } shapes[] = {{"a", NULL, {0}, 1},
+                  {"a,b", NULL, {0, 0}, 2},
+                  {"c=x,c=y,c=z", "c", {1, 1, 1}, 3},
+                  {"c=x,c=y,a", "c", {1, 1, 0}, 3},
+                  {"c=x,c=y,d=x,d=y", "c,d", {1, 1, 2, 2}, 4},
+                  {"c=x,c=y,d=x,d=y,d=z", "c,d", {1, 1, 2, 2, 2}, 5}};
+    static const char *const lies[][3] = {{"1/4", "1/4", "1/10"}, {"1/3", "1/8", "1/20"}, {"1/5", "2/5", "1/4"}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const char *const *given = lies[i % 3];
+        const size_t bits = shapes[i].bits, reports = 2, promised = bits > 3 ? 2 : MOST_REPORTS;
+        const int *group = shapes[i].group;
+        tamis_number *lie = number(given[0]), *zero = number(given[1]), *delta = number(given[2]);
+        const double l = tmi_number_nearest(lie), z = tmi_number_nearest(zero), d = tmi_number_nearest(delta);
+        char text[200];
+        int length = snprintf(text, sizeof text, "%s\n", shapes[i].header);
+        for (size_t k = 0; k < reports * bits; k++)
+            length += snprintf(text + length, sizeof text - (size_t)length, "0%c", (k + 1) % bits ? ',' : '\n');
+        tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .lie_zero = zero}, text);
+        tamis_tally_guarantee g;
+        const tamis_tally_question question = {.categories = shapes[i].categories, .delta = delta, .promised = (int64_t)promised};
+        assert_int_equal(tamis_tally_promise(&g, t, &question, NULL), TAMIS_OK);
+        /* the upper ends are upper bounds: at them nobody loses more than delta, and locally nothing at all */
+        if (largest_delta(g.anonymous.upper, group, bits, reports, l, z) > d * (1 + 1e-9) ||
+            largest_delta(g.promised.upper, group, bits, promised, l, z) > d * (1 + 1e-9) ||
+            largest_delta(g.local.upper, group, bits, 1, l, z) > 1e-12)
+            fail_msg("%s: epsilon %g, promised %g, local %g", shapes[i].header, g.anonymous.upper, g.promised.upper,
+                     g.local.upper);
+        assert_true(largest_delta(0.999 * g.local.upper, group, bits, 1, l, z) > 0);
+        tamis_tally_free(t);
+        tamis_number_free(lie);
+        tamis_number_free(zero);
+        tamis_number_free(delta);
+    }
+}
+
 /* What is not declared may be any answer, for the upper ends; lower ends assume only answers that are certain. Two reports of a
  * yes/no question with a bit for a missing answer: the three answers that there are have 2.3187045 at delta 1/20, all histograms
  * added up by another program; all four vectors have 2.7890326. */
@@ -449,6 +554,7 @@ int main(void)
         cmocka_unit_test(shuffles),
         cmocka_unit_test(sources),
         cmocka_unit_test(guarantees),
+        cmocka_unit_test(no_answer_loses_more_than_is_promised),
         cmocka_unit_test(lower_ends_assume_the_fewest_answers),
         cmocka_unit_test(mixed_whole_reports),
         cmocka_unit_test(weights_hide_nobody),

@@ -64,13 +64,15 @@ static void nothing_is_invalid(void **state)
 {
     const tamis_frame_design design = {.method = TAMIS_METHOD_SRS, .sample = 1};
     tamis_frame_sample sample = {.population = 1, .sample = 1};
+    const tamis_stream out = {.path = "b.csv"};
     (void)state;
     assert_int_equal(tamis_frame_design_check(NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, "b.csv", NULL, NULL), TAMIS_INVALID);
-    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, "b.csv", NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(NULL, "a.csv", &design, &out, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, NULL, &design, &out, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(sample.population, 0);
-    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, "b.csv", NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", NULL, &out, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, NULL, NULL, NULL), TAMIS_INVALID);
+    assert_int_equal(tamis_frame_draw(&sample, "a.csv", &design, &(tamis_stream){0}, NULL, NULL), TAMIS_INVALID);
 }
 
 int main(void)

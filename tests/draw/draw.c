@@ -16,7 +16,7 @@ static void reads_parquet_in_its_order(void **state)
     (void)state;
     snprintf(line, sizeof line, "COPY (SELECT i AS unit, i / 4 AS x FROM range(500000) r(i)) TO '%s' (FORMAT parquet)", frame);
     run_sql(line);
-    assert_int_equal(tamis_frame_draw(&sample, frame, &design, out, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_frame_draw(&sample, frame, &design, &(tamis_stream){.path = out}, NULL, NULL), TAMIS_OK);
     assert_int_equal(sample.population, 500000);
     assert_int_equal(sample.sample, 5000);
     FILE *file = fopen(out, "r");
@@ -42,7 +42,7 @@ static void survives_missing_memory(void **state)
     const tamis_frame_design design = {.method = TAMIS_METHOD_PIVOTAL, .size = "x", .strata = "h", .sample = 1};
     tamis_frame_sample sample;
     (void)state;
-    ALLOCATIONS_FAIL(k_ + test_size(2, 1), tamis_frame_draw(&sample, frame, &design, out, NULL, NULL), {
+    ALLOCATIONS_FAIL(k_ + test_size(2, 1), tamis_frame_draw(&sample, frame, &design, &(tamis_stream){.path = out}, NULL, NULL), {
         assert_int_equal(sample.sample, 0);
         assert_int_not_equal(access(out, F_OK), 0);
     });
@@ -57,7 +57,7 @@ static void survives_missing_memory_with_clusters(void **state)
     tamis_frame_sample sample;
     (void)state;
     remove(out);
-    ALLOCATIONS_FAIL(k_ + test_size(3, 1), tamis_frame_draw(&sample, frame, &design, out, NULL, NULL), {
+    ALLOCATIONS_FAIL(k_ + test_size(3, 1), tamis_frame_draw(&sample, frame, &design, &(tamis_stream){.path = out}, NULL, NULL), {
         assert_int_equal(sample.sample, 0);
         assert_int_not_equal(access(out, F_OK), 0);
     });
@@ -97,7 +97,7 @@ static void can_be_stopped(void **state)
         remove(out);
         for (; stops < 1000 && status != TAMIS_OK; stops++) {
             looks l = {.stop_at = stops + 1, .share = -1};
-            status = tamis_frame_draw(&sample, frame, &design, out, &(tamis_watch){look, &l}, &err);
+            status = tamis_frame_draw(&sample, frame, &design, &(tamis_stream){.path = out}, &(tamis_watch){look, &l}, &err);
             assert_true(status == TAMIS_OK || (status == TAMIS_SYSTEM && strcmp(err.message, "cancelled") == 0));
             assert_true(status == TAMIS_OK || access(out, F_OK) != 0);
         }

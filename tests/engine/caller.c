@@ -270,7 +270,8 @@ static void refusals(void **state)
         tamis_status status;
     } cases[] = {
         {"{\"ok\": true}", NULL, TAMIS_OK},
-        {"{\"ok\": false, \"column\": 1, \"reason\": \"kind\"}", "refuses column enroll: it does not know this kind", TAMIS_REFUSED},
+        {"{\"ok\": false, \"column\": 1, \"reason\": \"kind\"}", "refuses column enroll: it does not know this kind",
+         TAMIS_REFUSED},
         {"{\"ok\": false, \"column\": 9, \"reason\": \"size\"}", "refuses the request: the request is too large", TAMIS_REFUSED},
         {"{\"ok\": false, \"reason\": \"secret 4711\"}", "refuses the request: it cannot answer", TAMIS_REFUSED},
         {"{\"ok\": false}", "refuses the request", TAMIS_REFUSED},
@@ -324,7 +325,7 @@ static void contracts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(sums), cmocka_unit_test(points), cmocka_unit_test(kinds),
+    const struct CMUnitTest all[] = {cmocka_unit_test(sums),        cmocka_unit_test(points),   cmocka_unit_test(kinds),
                                      cmocka_unit_test(inventories), cmocka_unit_test(refusals), cmocka_unit_test(contracts)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -285,7 +285,8 @@ static tamis_status write_questions(const tmi_request *request)
         types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
     TMI_TRY(tmi_sql_passes_init(&passes, &layout, NULL));
     for (size_t p = 0; p < passes.count; p++)
-        TMI_TRY(tmi_sql_pass_write(&sql, &passes.list[p], &(tmi_sql_source){.table = "t", .layout = &layout, .types = types}, NULL));
+        TMI_TRY(
+            tmi_sql_pass_write(&sql, &passes.list[p], &(tmi_sql_source){.table = "t", .layout = &layout, .types = types}, NULL));
     assert_true(request->tables != crossed_tables || (strstr(sql.bytes, " AS d") && strstr(sql.bytes, " AS p")));
 done:
     tmi_text_clear(&sql);

@@ -173,7 +173,8 @@ static void errors_in_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(tables), cmocka_unit_test(nothing_is_written), cmocka_unit_test(too_little_memory),
-                                     cmocka_unit_test(trying_reads_nothing), cmocka_unit_test(errors_in_words)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(tables), cmocka_unit_test(nothing_is_written),
+                                     cmocka_unit_test(too_little_memory), cmocka_unit_test(trying_reads_nothing),
+                                     cmocka_unit_test(errors_in_words)};
     return cmocka_run_group_tests(all, make_folder, remove_folder);
 }

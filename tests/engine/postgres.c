@@ -518,12 +518,18 @@ static void too_little_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(every_type),        cmocka_unit_test(tiny_quotients),
-        cmocka_unit_test(wrong_names),       cmocka_unit_test(nothing_but_names),
-        cmocka_unit_test(parts_and_units),   cmocka_unit_test(one_state),
-        cmocka_unit_test(silent_errors),     cmocka_unit_test(memory_may_fail),
-        cmocka_unit_test(parts_that_differ), cmocka_unit_test(parts_that_are_slow_or_die),
-        cmocka_unit_test(only_large_units_are_ordered), cmocka_unit_test(units_that_fit_or_not),
+        cmocka_unit_test(every_type),
+        cmocka_unit_test(tiny_quotients),
+        cmocka_unit_test(wrong_names),
+        cmocka_unit_test(nothing_but_names),
+        cmocka_unit_test(parts_and_units),
+        cmocka_unit_test(one_state),
+        cmocka_unit_test(silent_errors),
+        cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(parts_that_differ),
+        cmocka_unit_test(parts_that_are_slow_or_die),
+        cmocka_unit_test(only_large_units_are_ordered),
+        cmocka_unit_test(units_that_fit_or_not),
         cmocka_unit_test(too_little_disk),
         cmocka_unit_test(stopped_and_dead),
     };

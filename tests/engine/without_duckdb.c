@@ -75,7 +75,7 @@ static void a_sample_is_drawn(void **state)
     const tamis_frame_design design = {.method = TAMIS_METHOD_PIVOTAL, .size = "x", .strata = "h", .sample = 1};
     tamis_frame_sample sample;
     (void)state;
-    EVERY_ALLOCATION_FAILS(tamis_frame_draw(&sample, frame, &design, out, NULL, NULL), {
+    EVERY_ALLOCATION_FAILS(tamis_frame_draw(&sample, frame, &design, &(tamis_stream){.path = out}, NULL, NULL), {
         assert_int_equal(sample.sample, 0);
         assert_int_not_equal(access(out, F_OK), 0);
     });

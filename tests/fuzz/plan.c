@@ -32,6 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         tamis_free(text);
         if (tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err) != TAMIS_OK) abort();
         tamis_free(text);
+        if (tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, &err) != TAMIS_OK) abort();
+        tamis_free(text);
     }
     tamis_preview_free(preview);
     tamis_plan_free(plan);

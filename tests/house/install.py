@@ -56,6 +56,11 @@ def install(prefix):
                env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "DESTDIR")})
 
 
+def uninstall(prefix):
+    return run(["make", "-C", TOP, "--no-print-directory", "uninstall", f"PREFIX={prefix}"],
+               env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "DESTDIR")})
+
+
 def words(prefix, *arguments):
     env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
     found = run(["pkg-config", *arguments, "tamis"], env=env)
@@ -91,7 +96,7 @@ def main(folder):
                  if p.is_file() and p.name != "meson.build"}
     expected |= {"share/tamis/" + p.relative_to(TOP).as_posix() for p in (TOP / "client").iterdir() if p.name != "meson.build"}
     expected |= {"share/doc/tamis/" + p.name for p in (TOP / "docs").iterdir()}
-    expected |= {"share/doc/tamis/LICENSE", "share/tamis/plan.schema.json"}
+    expected |= {"share/doc/tamis/LICENSE", "share/tamis/plan.schema.json", "share/tamis/installed-files"}
     if HAS_DUCKDB:
         expected |= {"lib/tamis/libduckdb.so"}
         ours = DUCKDB == str(TOP / "build" / "duckdb")  # what setup fetched; a folder that was given may lack it, and that is said
@@ -151,6 +156,17 @@ def main(folder):
         ran = run([program, *arguments], env={"LD_LIBRARY_PATH": str(prefix / "lib")}) if built.returncode == 0 else None
         case(f"and publishes: {source}", ran and ran.returncode == 0 and words_of in ran.stdout, ran and ran.stdout + ran.stderr)
     case("the example in C wrote its folder", (folder / "published" / "release.json").exists())
+
+    # Removed again: all of it, and nothing of others.
+    kept = prefix / "share" / "man" / "man1" / "other.1"
+    whole = folder / "removed"
+    shutil.copytree(prefix, whole, symlinks=True)
+    (whole / kept.relative_to(prefix)).write_text("")
+    gone = uninstall(whole)
+    left = [p.relative_to(whole).as_posix() for p in whole.rglob("*") if not p.is_dir()]
+    case("make uninstall removes what was installed, and only that", gone.returncode == 0 and left == ["share/man/man1/other.1"] and
+         not (whole / "include").exists(), gone.stderr + " ".join(left))
+    case("what is not installed cannot be removed", uninstall(whole).returncode != 0)
 
     # Nothing of the caller's environment, another folder, the whole of it moved elsewhere.
     moved = prefix.rename(folder / "moved")

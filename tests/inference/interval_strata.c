@@ -5,6 +5,7 @@
 
 #include "inference/interval/count.h"
 #include "inference/interval/strata.h"
+#include "inference/inverted_counts.h"
 #include "inference/variance.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/interval_coverage.h"
@@ -216,9 +217,44 @@ static void estimates_beside_the_strata(void **state)
     tamis_number_free(rate);
 }
 
+/* Of many groups the interval is taken from a grid of estimates: it contains the one that is computed, and is hardly longer. */
+static void a_grid_is_hardly_wider(void **state)
+{
+    (void)state;
+    const double weight = 100;
+    tmi_count_grid *grid = tmi_count_grid_new();
+    assert_non_null(grid);
+    double longest = 0;
+    for (int gaussian = 0; gaussian < 2; gaussian++) {
+        const tmi_noise_part parts[] = {{weight, 8, gaussian, 1}, {weight / 3, 5, gaussian, 4}};
+        double noise = 0;
+        for (int i = 0; i < 2; i++) noise += tmi_noise_part_variance(parts[i]) / (weight * weight);
+        for (int i = 0; i < 400; i++) {
+            const double noisy = -30 + 0.317 * i; /* below 0, near it, and above */
+            const tmi_stratum_count stratum = {1e6, 1e4, noisy, noise, TMI_COUNT_SRS};
+            const tmi_count_estimate estimate = {noisy * weight, parts, 2};
+            tmi_interval exact, found;
+            tamis_status status;
+            assert_int_equal(tmi_interval_strata(&exact, &stratum, 1, &estimate, 0.95, NULL), TAMIS_OK);
+            assert_true(tmi_count_grid_interval(&found, &status, grid, &stratum, &estimate, 0.95, weight, NULL));
+            assert_int_equal(status, TAMIS_OK);
+            assert_true(found.lower <= exact.lower + 1e-6 * weight && found.upper >= exact.upper - 1e-6 * weight);
+            longest = fmax(longest, (found.upper - found.lower) - (exact.upper - exact.lower));
+        }
+        assert_true(longest <= 2 * sqrt(noise) * weight / 64 * 1.1); /* a step of the grid at each end */
+    }
+    const tmi_stratum_count exact_count = {1e6, 1e4, 5, 0, TMI_COUNT_SRS};
+    tmi_interval found;
+    tamis_status status;
+    assert_false(
+        tmi_count_grid_interval(&found, &status, grid, &exact_count, &(tmi_count_estimate){500, NULL, 0}, 0.95, weight, NULL));
+    tmi_count_grid_free(grid);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_grid_is_hardly_wider),
         cmocka_unit_test(estimates_beside_the_strata),
         cmocka_unit_test(one_stratum_is_near_the_exact_interval),
         cmocka_unit_test(several_strata_cover),

@@ -32,6 +32,101 @@ static void a_charge_survives(void **state)
     assert_true(verifies(NULL));
 }
 
+/* The ends of what is spent and left, whatever their digits: what is said to be left is never more than the rest, and what is
+ * said to be spent never less. */
+static void ends_are_rounded_to_the_safe_side(void **state)
+{
+    static const char *const amounts[] = {"rho 1/7",    "rho 1/1000", "rho 3/11", "rho 1/13",
+                                          "rho 7/1000", "1/3",        "rho 1/17", "rho 2/19"};
+    tamis_ledger *ledger = open_ledger();
+    tamis_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+        tamis_spending spent, left;
+        if (charge_as(ledger, amounts[i], "50 1e-6", &err) < 0) fail_msg("%s: %s", amounts[i], err.message);
+        assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+        assert_true(0 < spent.epsilon.lower && spent.epsilon.lower <= spent.epsilon.upper &&
+                    left.epsilon.lower <= left.epsilon.upper);
+        /* 64 bits hold these sums of two doubles exactly, or next to it: a rounding of 53 bits to the wrong side shows */
+        assert_true((long double)left.epsilon.lower + spent.epsilon.upper <= 50.0L);
+        assert_true((long double)left.epsilon.upper + spent.epsilon.lower >= 50.0L);
+        assert_true(left.delta.lower == 0 && left.delta.upper == 0 && spent.delta.upper >= 1e-6);
+        assert_true(left.rho.lower > 0 && left.rho.upper >= left.rho.lower && spent.rho.upper >= spent.rho.lower);
+    }
+    tamis_ledger_free(ledger);
+}
+
+/* Who asks for an account that is not there, and does not look at the status, is told the worst. */
+static void what_is_not_known_is_the_worst(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending all[3];
+    tamis_number *eps = NULL, *delta = NULL;
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", NULL), 2);
+    assert_int_equal(tamis_ledger_spending(&all[0], &all[1], &all[2], ledger, 1, NULL), TAMIS_INVALID);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(all[i].epsilon.lower == 0 && isinf(all[i].epsilon.upper));
+        assert_true(all[i].delta.lower == 0 && all[i].delta.upper == 1);
+        assert_true(all[i].rho.lower == 0 && isinf(all[i].rho.upper));
+    }
+    assert_int_equal(tamis_ledger_sample(&eps, &delta, ledger, 1, NULL, NULL), TAMIS_INVALID);
+    assert_true(!eps && !delta);
+    tamis_ledger_free(ledger);
+}
+
+/* Amounts and budgets have limits; beyond them nothing is charged. Above all no charge gives anything back. */
+static void amounts_have_limits(void **state)
+{
+    static const char *const amounts[] = {"-1", "-1e-30", "rho -1/2", "rho -1e-30", "1 -1e-9", "1 2", "1e9", "rho 1e9"},
+                             *const budgets[] = {"-4", "0", "rho 0", "rho -1", "4 1", "4 -1e-9", "1e9"};
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending spent;
+    tamis_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof budgets / sizeof *budgets; i++)
+        if (charge_as(ledger, "1/2", budgets[i], &err) != -TAMIS_INVALID) fail_msg("a budget of %s is taken", budgets[i]);
+    assert_int_equal(tamis_ledger_find(ledger, "schools"), -1);
+    assert_int_equal(charge_as(ledger, "1/2", "4 1e-6", &err), 2);
+    for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++)
+        if (charge_as(ledger, amounts[i], "4 1e-6", &err) != -TAMIS_INVALID) fail_msg("a charge of %s is taken", amounts[i]);
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, NULL, ledger, 0, NULL), TAMIS_OK);
+    assert_true(spent.epsilon.lower == 0.5 && spent.epsilon.upper == 0.5 && spent.delta.upper == 0);
+    tamis_ledger_free(ledger);
+}
+
+/* Sums are the same if all three numbers are. */
+static void sums_differ_in_any_number(void **state)
+{
+    tamis_number *one = number_of("1"), *third = number_of("1/3"), *none = number_of("0");
+    tamis_number *const three[] = {one, third, none};
+    (void)state;
+    for (unsigned a = 0; a < 27; a++)
+        for (unsigned b = 0; b < 27; b++) {
+            const tmi_sums x = {.eps = three[a % 3], .delta = three[a / 3 % 3], .rho = three[a / 9]};
+            const tmi_sums y = {.eps = three[b % 3], .delta = three[b / 3 % 3], .rho = three[b / 9]};
+            assert_int_equal(tmi_sums_equal(&x, &y), a == b);
+        }
+    tamis_number_free(one);
+    tamis_number_free(third);
+    tamis_number_free(none);
+}
+
+/* Words round what was spent up and what is left down, also in rho. */
+static void words_are_rounded_to_the_safe_side(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    tamis_spending budget, spent, left;
+    (void)state;
+    assert_int_equal(charge_as(ledger, "rho 1/7", "rho 1/3", NULL), 2);
+    assert_int_equal(tamis_ledger_spending(&budget, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(strncmp(spent.words, "rho ", 4) == 0 && strncmp(left.words, "rho ", 4) == 0 &&
+                strncmp(budget.words, "rho ", 4) == 0);
+    assert_true(strtold(spent.words + 4, NULL) >= 1.0L / 7 && strtold(left.words + 4, NULL) <= 1.0L / 3 - 1.0L / 7);
+    assert_true(strtold(budget.words + 4, NULL) <= 1.0L / 3 && fabsl(strtold(left.words + 4, NULL) - 4.0L / 21) < 1e-4L);
+    tamis_ledger_free(ledger);
+}
+
 static void charges_add_up_exactly(void **state)
 {
     tamis_ledger *ledger = open_ledger();
@@ -400,6 +495,11 @@ int main(void)
     const struct CMUnitTest all[] = {
         IN_A_FOLDER(a_charge_survives),
         IN_A_FOLDER(charges_add_up_exactly),
+        IN_A_FOLDER(ends_are_rounded_to_the_safe_side),
+        IN_A_FOLDER(amounts_have_limits),
+        cmocka_unit_test(sums_differ_in_any_number),
+        IN_A_FOLDER(words_are_rounded_to_the_safe_side),
+        IN_A_FOLDER(what_is_not_known_is_the_worst),
         IN_A_FOLDER(a_first_charge_may_be_refused),
         IN_A_FOLDER(each_account_takes_what_it_can_add),
         IN_A_FOLDER(rhos_are_converted_at_the_rest),

@@ -435,9 +435,28 @@ static void a_certificate_lists_the_waves_of_its_moment(void **state)
     tamis_ledger_free(ledger);
 }
 
+/* Outsiders get a number across waves only if all of them have the sample of the first: one wave with groups, or with a sample of
+ * its own, is enough to get none, wherever it is. What the first one says about the wave before it does not matter. */
+static void one_wave_apart_is_enough(void **state)
+{
+    (void)state;
+    char *groups[] = {"A"};
+    for (unsigned kinds = 0; kinds < 27; kinds++)
+        for (size_t count = 0; count <= 3; count++) {
+            tmi_wave waves[3];
+            bool apart = false;
+            for (size_t i = 0, left = kinds; i < 3; i++, left /= 3) {
+                waves[i] = (tmi_wave){.name = "w", .groups = groups, .group_count = left % 3 == 0, .same_sample = left % 3 == 1};
+                apart = apart || (i < count && (left % 3 == 0 || (i > 0 && left % 3 == 2)));
+            }
+            assert_int_equal(tmi_waves_apart(waves, sizeof *waves, count) != NULL, count > 1 && apart);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
+        cmocka_unit_test(one_wave_apart_is_enough),
         IN_A_FOLDER(a_budget_is_raised_on_record),
         IN_A_FOLDER(both_numbers_of_a_budget_may_be_raised),
         cmocka_unit_test(a_raise_does_not_cover_what_came_before),

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mech/smooth_polyplace.h"
 #include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 
@@ -92,6 +93,12 @@ static void standard_deviations_are_those_of_the_table(void **state)
         assert_true(fabs(t.upper - rows[i].student) <= 6e-4 && t.lower > sd.upper);
         tamis_number_free(beta);
     }
+    /* The mean size, from a numerical integral of the quantile function. */
+    tamis_number *fifth = number("1/5");
+    tamis_bound mean;
+    assert_int_equal(tmi_polyplace_mean_size(&mean, one, fifth, NULL), TAMIS_OK);
+    assert_true(mean.upper - mean.lower <= 1e-11 && fabs(mean.upper - 5 * 0.26051691) < 1e-7);
+    tamis_number_free(fifth);
     tamis_number *half = number("1/2");
     tamis_bound none;
     assert_int_equal(tamis_polyplace_sd(&none, one, half, NULL), TAMIS_OK);

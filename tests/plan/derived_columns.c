@@ -306,8 +306,7 @@ static void totals_may_stand_in_a_file(void **state)
         tamis_status status = tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err);
         assert_int_equal(status, i == 0 ? TAMIS_OK : TAMIS_INVALID);
         if (i == 0) assert_number(plan->controls[0].totals[0], "5");
-        snprintf(expected, sizeof expected, "%s:1:11: [1].total: expected a column declared under `columns`; did you mean pay?",
-                 file);
+        snprintf(expected, sizeof expected, "%s:1:11: [1].total: pya is not declared under `columns`; did you mean pay?", file);
         if (i == 1) assert_string_equal(err.message, expected);
         if (i == 2) assert_non_null(strstr(err.message, "calibrate.to: /tmp/tamis-totals-"));
         tamis_plan_free(plan);

@@ -97,7 +97,7 @@ static void all_errors_come_at_once_in_order(void **state)
                         "p.yaml:1:1: expected the key survey, e.g. survey: california-schools-2000\n"
                         "p.yaml:1:1: expected the key source, e.g. source: {file: schools.csv}\n"
                         "p.yaml:1:8: tamis: expected 1, the version of the plan format that this program reads\n"
-                        "p.yaml:3:11: statistics[1].mean: expected a column declared under `columns`; did you mean enroll?\n"
+                        "p.yaml:3:11: statistics[1].mean: enrol is not declared under `columns`; did you mean enroll?\n"
                         "p.yaml:5:25: columns.enroll.to: expected a `to` larger than `from`, e.g. {from: 0, to: 4000}\n"
                         "p.yaml:6:10: design.srs: expected the key population, e.g. population: 6194\n"
                         "p.yaml:6:24: design.srs.sample: expected a whole number from 1 to 1099511627776, e.g. 200\n"

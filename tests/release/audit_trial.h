@@ -1,6 +1,7 @@
-/* The audit: many releases of a survey whose rows are known, for every design, engine and noise. The published integers less the
- * exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum and for each plan; no
- * draw repeats another; and what else is left to chance differs from release to release.
+/* The audit: many releases of a survey whose rows are known, for every design, engine, noise and family of tables. The published
+ * integers less the exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum and for
+ * each plan; no draw repeats another, neither in its table nor in the table before nor in the release before; and what else is
+ * left to chance differs from release to release. Standard errors are exact integers of the noisy tables before them.
  *
  * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
  * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found. */
@@ -20,6 +21,9 @@
 
 #define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"
+#define BOUNDED "{from: 10, to: 30.4, step: 0.5, contribution: 200}"
+#define LIST "psus.csv" /* of clusters: those of the rows and many others */
+#define LISTED 200
 #define BY_G "  - {count: units, by: [g, h]}\n  - {total: x, by: g}\n  - {mean: x, by: h}\n"
 #define BY_S "  - {total: x, by: s}\n  - {mean: x, by: g}\n  - {count: units, by: [s, g]}\n"
 #define STRATA(within, n) \
@@ -47,13 +51,17 @@ static const struct audited {
      BY_G, 720},
     {"weights: {population: 240}, weight: w, max_weight: 50", "", PLAIN, BY_G, 0},
     {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50", "", PLAIN, BY_G, 0},
+    {"weights: {strata: s, cluster: c}, weight: w, max_weight: 50, typical: {population: 100, sample: 50}", "", PLAIN, BY_G, 0},
+    {"weights: {strata: s, cluster: c, psus: " LIST ", population: 240}, weight: w, max_weight: 50, typical: {sample: 24}", "",
+     PLAIN, BY_G, 1e300},
+    {"weights: {population: 240}, weight: w, max_weight: 50", "", BOUNDED, "  - {total: x}\n  - {total: x, by: g}\n", 0},
 };
 #define PLANS (sizeof plans / sizeof *plans)
 
 /* ---- an engine that is listened to ---- */
 
 typedef struct chance {
-    int32_t codes[ROWS]; /* variance units of the clusters, stratum after stratum */
+    int32_t codes[LISTED]; /* slots of the clusters, stratum after stratum, or as they are listed */
     size_t count;
     unsigned char key[TMI_KEY_BYTES], scatter[TMI_KEY_BYTES];
     bool keyed, scattered;
@@ -83,6 +91,8 @@ static void note_chance(chance *c, const tmi_request *request)
             if (by->kind == TMI_SCATTER) memcpy(c->scatter, by->key, sizeof c->scatter);
             for (size_t h = 0; by->kind == TMI_GROUPS && h < (by->stratum ? by->stratum->value_count : 1); h++)
                 for (int64_t k = 0; k < by->cluster_counts[h]; k++) c->codes[c->count++] = by->cell_of[h][k];
+            for (size_t k = 0; by->kind == TMI_CLASSES && strcmp(by->name, "slot of clusters") == 0 && k < LISTED; k++)
+                c->codes[c->count++] = by->classes[k];
         }
 }
 
@@ -146,10 +156,10 @@ static noise_law declared(size_t *which, const tmi_value *measurement, size_t nu
 
 typedef struct trial {
     const struct audited *plan;
-    bool gaussian;
-    evidence cells[MOST_CELLS], laws[MOST_LAWS], whole;
+    bool gaussian, of_family; /* the second: families are judged by many draws, else each cell by itself */
+    evidence cells[MOST_CELLS], laws[MOST_LAWS], families[TMI_WEIGHINGS], whole;
     int64_t last[MOST_CELLS];
-    double repeats[MOST_LAWS], repeats_in_time, repeats_of_chance;
+    double repeats[MOST_LAWS], repeats_in_time, repeats_of_tables, repeats_of_chance;
     chance before;
     int releases;
 } trial;
@@ -166,12 +176,15 @@ static void judge(const trial *t, double found, const char *what, size_t number,
 
 static void judge_trial(const trial *t, size_t cells, size_t laws)
 {
-    for (size_t i = 0; i < cells; i++) judge(t, evidence_of(&t->cells[i]), "cell", i, t->cells[i].draws);
+    for (size_t i = 0; i < cells && !t->of_family; i++) judge(t, evidence_of(&t->cells[i]), "cell", i, t->cells[i].draws);
     for (size_t i = 0; i < laws; i++) judge(t, evidence_of(&t->laws[i]), "law", i, t->laws[i].draws);
+    for (size_t i = 0; i < TMI_WEIGHINGS && t->of_family; i++)
+        judge(t, evidence_of(&t->families[i]), "family of tmi_weighing", i, t->families[i].draws);
     judge(t, evidence_of(&t->whole), "all cells of plan", (size_t)(t->plan - plans), t->whole.draws);
     for (size_t i = 0; i < laws; i++)
         judge(t, t->repeats[i], "noise that repeats that of the cell before it, law", i, t->laws[i].draws);
     judge(t, t->repeats_in_time, "noise that repeats that of the last release, plan", (size_t)(t->plan - plans), t->whole.draws);
+    judge(t, t->repeats_of_tables, "noise that repeats that of another table, plan", (size_t)(t->plan - plans), t->whole.draws);
     judge(t, t->repeats_of_chance, "clusters that stay in their slots, plan", (size_t)(t->plan - plans), t->releases);
 }
 
@@ -193,25 +206,32 @@ static void judge_chance(trial *t, const chance *now)
     t->releases++;
 }
 
-/* The exact numbers of a release: standard errors follow from its noisy tables and the exact totals of clusters. */
-static tmi_int128 **exact_numbers(const tamis_release *r, const tmi_asking *truth)
+/* The exact integers of one release, in the order of its measurements. Standard errors follow from the exact totals of clusters and
+ * from the tables that were published before them. */
+static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const tmi_asking *asking)
 {
-    const tmi_schedule *s = &r->schedule;
-    tmi_int128 **exact = calloc(s->measurement_count + 1, sizeof *exact);
-    int64_t **none = calloc(s->measurement_count + 1, sizeof *none);
+    tmi_int128 **truth = calloc(s->measurement_count, sizeof *truth), **known = calloc(s->measurement_count, sizeof *known);
+    int64_t **none = calloc(s->measurement_count, sizeof *none);
     for (size_t i = 0; i < s->measurement_count; i++) {
-        exact[i] = calloc(s->measurements[i].numbers, sizeof **exact);
-        none[i] = calloc(s->measurements[i].numbers, sizeof **none);
-        for (size_t k = 0; k < s->measurements[i].numbers; k++) exact[i][k] = r->noisy[i][k];
+        const tmi_measurement *m = &s->measurements[i];
+        const tmi_value *values = need(tmi_value_at(tables, i), "values");
+        assert_int_equal(tmi_value_size(values), m->numbers);
+        truth[i] = calloc(m->numbers, sizeof **truth);
+        known[i] = calloc(m->numbers, sizeof **known);
+        none[i] = calloc(m->numbers, sizeof **none);
+        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_STANDARD_ERRORS; k++) {
+            truth[i][k] = tmi_asking_truth(asking, s, i, k);
+            known[i][k] = tmi_value_integer(tmi_value_at(values, k));
+        }
     }
-    assert_int_equal(tmi_add_standard_errors(exact, none, truth, s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_add_standard_errors(known, none, asking, s, NULL), TAMIS_OK);
     for (size_t i = 0; i < s->measurement_count; i++) {
-        free(none[i]);
-        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].shape.family != TMI_STANDARD_ERRORS; k++)
-            exact[i][k] = tmi_asking_truth(truth, s, i, k);
+        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].shape.family == TMI_STANDARD_ERRORS; k++)
+            truth[i][k] = known[i][k];
+        free(known[i]), free(none[i]);
     }
-    free(none);
-    return exact;
+    free(known), free(none);
+    return truth;
 }
 
 /* Adds the noise of one release. *cells and *laws: how many there are. */
@@ -220,9 +240,11 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
     tmi_value *certificate = text_as_json(tamis_release_certificate_json, r),
               *published = text_as_json(tamis_release_measurements_json, r);
     const tmi_value *declarations = need(certificate, "measurements"), *tables = need(published, "measurements");
-    tmi_int128 **exact = exact_numbers(r, l->truth);
     *cells = *laws = 0;
     assert_int_equal(tmi_value_size(declarations), tmi_value_size(tables));
+    tmi_int128 **truth = truths(tables, &r->schedule, l->truth);
+    int64_t other[MOST_CELLS]; /* the noise of the table before */
+    size_t others = 0;
     for (size_t i = 0; i < tmi_value_size(tables); i++) {
         const tmi_value *values = need(tmi_value_at(tables, i), "values");
         int64_t before[MOST_LAWS];
@@ -230,21 +252,25 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
         for (size_t cell = 0; cell < tmi_value_size(values); cell++, ++*cells) {
             size_t which;
             const noise_law law = declared(&which, tmi_value_at(declarations, i), cell, tmi_value_size(values));
-            const int64_t noise = (int64_t)(tmi_value_integer(tmi_value_at(values, cell)) - exact[i][cell]);
+            const int64_t noise = (int64_t)(tmi_value_integer(tmi_value_at(values, cell)) - truth[i][cell]);
             assert_true(*cells < MOST_CELLS && *laws + which < MOST_LAWS);
             assert_int_equal(law.gaussian, t->gaussian);
             evidence_add(&t->cells[*cells], &law, noise);
             evidence_add(&t->laws[*laws + which], &law, noise);
+            evidence_add(&t->families[r->schedule.measurements[i].shape.family], &law, noise);
             evidence_add(&t->whole, &law, noise);
             if (any[which]) t->repeats[*laws + which] += evidence_of_repeat(&law, noise, before[which]);
             if (t->releases > 0) t->repeats_in_time += evidence_of_repeat(&law, noise, t->last[*cells]);
+            if (cell < others) t->repeats_of_tables += evidence_of_repeat(&law, noise, other[cell]);
             t->last[*cells] = before[which] = noise;
             any[which] = true;
         }
+        others = tmi_value_size(values);
+        memcpy(other, &t->last[*cells - others], others * sizeof *other);
+        free(truth[i]);
         *laws += tmi_value_size(need(tmi_value_at(declarations, i), "noise"));
     }
-    for (size_t i = 0; i < r->schedule.measurement_count; i++) free(exact[i]);
-    free(exact);
+    free(truth);
     judge_chance(t, &l->now);
     tmi_value_free(certificate);
     tmi_value_free(published);
@@ -291,12 +317,13 @@ static tamis_plan *read_plan(const struct audited *p, bool gaussian)
              "{%s}\n",
              p->design, gaussian ? "rho: 1/2" : "epsilon: 1", p->privacy, p->x, p->statistics,
              gaussian ? "rho: 1/2" : "epsilon: 1");
-    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
+    if (tamis_plan_read_text(&plan, in_folder("p.yaml"), text, strlen(text), &err) != TAMIS_OK)
+        fail_msg("%s\n%s", text, err.message);
     return plan;
 }
 
 /* Releases of one plan by each of the engines. */
-static void audit(const struct audited *p, bool gaussian, const survey_engine *engines, size_t engine_count)
+static void audit(const struct audited *p, bool gaussian, bool of_family, const survey_engine *engines, size_t engine_count)
 {
     tamis_plan *plan = read_plan(p, gaussian);
     tmi_schedule schedule;
@@ -307,6 +334,7 @@ static void audit(const struct audited *p, bool gaussian, const survey_engine *e
     assert_non_null(t);
     t->plan = p;
     t->gaussian = gaussian;
+    t->of_family = of_family;
     if (tmi_schedule_make(&schedule, plan, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", p->design, err.message);
     assert_int_equal(tmi_asking_make(&truth, &schedule, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_make_room(&truth, NULL), TAMIS_OK);
@@ -333,13 +361,58 @@ static void audit(const struct audited *p, bool gaussian, const survey_engine *e
 
 static void audit_all(bool gaussian, const survey_engine *engines, size_t engine_count)
 {
-    for (size_t i = 0; i < PLANS; i++) audit(&plans[i], gaussian, engines, engine_count);
+    for (size_t i = 0; i < PLANS; i++) audit(&plans[i], gaussian, false, engines, engine_count);
+}
+
+/* The numbers of one family that a plan measures. */
+static inline size_t numbers_of(const struct audited *p, bool gaussian, size_t family)
+{
+    tamis_plan *plan = read_plan(p, gaussian);
+    tmi_schedule s;
+    size_t numbers = 0;
+    assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+    for (size_t i = 0; i < s.measurement_count; i++)
+        numbers += s.measurements[i].shape.family == family ? s.measurements[i].numbers : 0;
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+    return numbers;
+}
+
+#define DRAWS 500 /* find a scale that is off by a factor of two; a family with few numbers gets as many as there is time for */
+
+/* Every family of tables that there is, by a plan that measures it: a family without one fails. */
+static inline void audit_families(bool gaussian)
+{
+    for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
+        size_t numbers = 0, p = 0;
+        while (p < PLANS && (numbers = numbers_of(&plans[p], gaussian, family)) == 0) p++;
+        if (p == PLANS) fail_msg("no plan of the audit measures the family %zu of tmi_weighing: add one", family);
+        const int enough = (int)(DRAWS / numbers) + 1, releases = enough < 48 ? enough : test_size(48, enough);
+        const survey_engine only = {"arrays", in_arrays, releases, releases, false};
+        audit(&plans[p], gaussian, true, &only, 1);
+    }
+}
+
+/* Clusters 1 to 200: of the first stratum, of the second, and k1 to k6 in the middle of both. */
+static inline void make_list(void)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    tmi_text_put(&text, "s,c\n");
+    for (int k = 1; k <= LISTED; k++) {
+        const bool own = k > LISTED / 2 - 3 && k <= LISTED / 2 + 3;
+        tmi_text_format(&text, "%c,%c%d\n", k <= LISTED / 2 ? 'p' : 'q', own ? 'k' : 'o', own ? k - LISTED / 2 + 3 : k);
+    }
+    write_text(LIST, text.bytes);
+    tmi_text_clear(&text);
 }
 
 static inline int make_place(void **state)
 {
     make_survey();
-    return make_folder(state);
+    if (make_folder(state) != 0) return -1;
+    make_list();
+    return 0;
 }
 
 static inline int remove_place(void **state)

@@ -145,7 +145,7 @@ static void a_plan_that_measures_nothing_spends_nothing(void **state)
     char *text;
     assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
     tamis_plan_free(plan); /* the preview holds what it needs */
-    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "known"));
     assert_non_null(strstr(text, "epsilon 0"));
     tamis_free(text);
@@ -189,7 +189,7 @@ static void noise_that_hides_nothing_is_warned_of(void **state)
         assert_true(!strstr(text, "\"warnings\": []") == !!cases[i].words);
         assert_true(!cases[i].words || (strstr(text, cases[i].words) && strstr(text, "unprotected: the rows by g")));
         tamis_free(text);
-        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, NULL), TAMIS_OK);
         assert_true(!strstr(text, "WARNING, practically unprotected: the rows by g") == !cases[i].words);
         tamis_free(text);
         tamis_preview_free(preview);
@@ -206,7 +206,7 @@ static void texts_are_complete(void **state)
     tamis_error err = {0};
     char *text;
     assert_int_equal(tamis_preview_new(&preview, plan, &err), TAMIS_OK);
-    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, &err), TAMIS_OK);
     static const char *const words[] = {"epsilon 0.1",
                                         "Outsider: no separate guarantee",
                                         "releases in one ledger",
@@ -255,7 +255,7 @@ static void the_promise_is_in_the_words_of_the_plan(void **state)
         tamis_preview *preview;
         char *text;
         assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
-        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, NULL), TAMIS_OK);
         assert_true(!strstr(text, "Every person: epsilon 1") == !cases[i].census);
         assert_true(!strstr(text, "Sampled person: epsilon 1") == cases[i].census);
         assert_true(!strstr(text, "about each sampled person") || !cases[i].census);
@@ -301,7 +301,7 @@ static void every_setting_is_checked(void **state)
                 tamis_plan_free(plan);
                 continue;
             }
-            assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), TAMIS_OK);
+            assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, &err), TAMIS_OK);
             assert_int_equal(tamis_preview_json(&json, preview, &err), TAMIS_OK);
             snprintf(name, sizeof name, "delta 0 (%s)", s->name);
             unwrap(text);
@@ -324,7 +324,7 @@ static void every_setting_is_checked(void **state)
     tamis_preview *preview;
     char *text;
     assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
-    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, NULL), TAMIS_OK);
     unwrap(text);
     assert_non_null(strstr(text, "because a census includes every person"));
     tamis_free(text);
@@ -348,6 +348,8 @@ static void every_allocation_may_fail(void **state)
     plan = plan_of(SRS, "300", "  - {count: units, by: g}\n  - {mean: x, by: h}\n  - {total: x}\n");
     ALLOCATIONS_FAIL(k_ + 1 + k_ / 8, tamis_preview_new(&preview, plan, &err), assert_null(preview));
     EVERY_ALLOCATION_FAILS(tamis_preview_json(&text, preview, &err), assert_null(text));
+    tamis_free(text);
+    EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, &err), assert_null(text));
     tamis_free(text);
     EVERY_ALLOCATION_FAILS(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, &err), assert_null(text));
     tamis_free(text);
@@ -431,7 +433,7 @@ static void no_error_is_shown_above_the_range(void **state)
     assert_true(tmi_value_real(tmi_value_get(tmi_value_at(tmi_value_get(json, "statistics"), 2), "noise_sd")) > 1e6);
     tmi_value_free(json);
     tamis_free(text);
-    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, NULL), TAMIS_OK);
     assert_non_null(strstr(text, "mean of x by g"));
     tamis_free(text);
     tamis_preview_free(preview);
@@ -497,7 +499,7 @@ static void the_promise_rounds_up(void **state)
         tamis_preview *preview;
         char *text;
         assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
-        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_SHORT, NULL), TAMIS_OK);
+        assert_int_equal(tamis_preview_text(&text, preview, TAMIS_DETAIL_ALL, NULL), TAMIS_OK);
         assert_non_null(strstr(text, cases[i].printed));
         tamis_free(text);
         tamis_preview_free(preview);

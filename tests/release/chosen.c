@@ -91,6 +91,37 @@ static void bits_are_drawn_before_the_data_are_read(void **state)
     tamis_plan_free(plan);
 }
 
+/* Quantiles that ask about other records get other lists: another condition, another grouping, another column. With so much
+ * epsilon that an answer is the right one but for a probability below 1e-15, each is that of its own records. */
+static void each_question_has_its_own_records(void **state)
+{
+    (void)state;
+    static const array_row many[] = {{.x = 10, .g = "a", .h = "u", .y = 1}, {.x = 11, .g = "a", .h = "v", .y = 2},
+                                     {.x = 12, .g = "a", .h = "u", .y = 3}, {.x = 20, .g = "b", .h = "v", .y = 4},
+                                     {.x = 21, .g = "b", .h = "u", .y = 5}, {.x = 22, .g = "b", .h = "v", .y = 6},
+                                     {.x = 28, .g = "b", .h = "u", .y = 7}, {.x = 29, .g = "b", .h = "v", .y = 8}};
+    static const char statistics[] = "  - {quantile: x, at: [0.5], method: inverse, where: {g: a}}\n"
+                                     "  - {quantile: x, at: [0.5], method: inverse, where: {g: b}}\n"
+                                     "  - {quantile: x, at: [0.5], method: inverse, by: g}\n"
+                                     "  - {quantile: x, at: [0.5], method: inverse, by: g, where: {h: u}}\n"
+                                     "  - {quantile: x, at: [0.1], method: inverse}\n";
+    /* points are twice the values */
+    static const int64_t least[] = {22, 44, 22, 44, 20, 42, 20}, most[] = {22, 44, 22, 44, 24, 56, 20};
+    tamis_plan *plan = plan_of(SRS, "3000", statistics);
+    array_engine engine = array_engine_of(many, 8);
+    tamis_release *r;
+    size_t k = 0;
+    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, &(tmi_run){0}, NULL), TAMIS_OK);
+    assert_int_equal(r->schedule.choice_count, 5);
+    for (size_t i = 0; i < 5; i++)
+        for (size_t n = 0; n < r->schedule.choices[i].numbers; n++, k++)
+            if (r->chosen[i][n] < least[k] || r->chosen[i][n] > most[k])
+                fail_msg("question %zu, number %zu: %lld", i, n, (long long)r->chosen[i][n]);
+    assert_int_equal(k, 7);
+    tamis_release_free(r);
+    tamis_plan_free(plan);
+}
+
 /* Words of random bits that mechanisms kept. */
 static uint64_t secrets[64];
 static size_t secret_count;
@@ -204,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_are_drawn_before_the_data_are_read),
+        cmocka_unit_test(each_question_has_its_own_records),
         cmocka_unit_test(bits_are_wiped),
         IN_A_PLACE(every_allocation_may_fail),
         IN_A_PLACE(an_engine_without_points_costs_nothing),

@@ -170,7 +170,7 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
     }
     for (size_t i = 0; i < s->choice_count; i++) {
         const tmi_choice *c = &s->choices[i];
-        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan);
+        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan, 0);
         tmi_text_format(text, "method %d add_remove %d rows %lld of %lld weight %lld epsilon ", (int)setup.method,
                         setup.add_remove, (long long)setup.rows_per_unit, (long long)setup.rows, (long long)setup.max_weight);
         tmi_text_number(text, setup.epsilon);
@@ -310,6 +310,7 @@ static const struct map {
      WITH("cluster: {by: c, population: 90, sample: 12, smallest: 1, largest: 9}, typical: {cluster: {" UNKNOWN "}}", PERSON)},
     {"privacy.", HEAD FILE_A "privacy: {" UNKNOWN "}\n"},
     {"columns.x.", HEAD FILE_A "columns: {x: {" UNKNOWN "}}\n"},
+    {"columns.x.values.", HEAD FILE_A "columns: {x: {values: {" UNKNOWN "}}}\n"},
     {"columns.x.typical.", HEAD FILE_A "columns: {x: {from: 0, to: 1, step: 1, typical: {" UNKNOWN "}}}\n"},
     {"statistics.", HEAD FILE_A TAIL "  - {" UNKNOWN "}\n"},
     {"statistics.ratio.", HEAD FILE_A TAIL "  - {ratio: {" UNKNOWN "}}\n"},
@@ -363,6 +364,10 @@ static void every_key_of_a_plan_has_a_line(void **state)
 
 /* ---- files that plans name ---- */
 
+#define LIST_ONE "l,c\n1,1\n1,2\n2,1\n2,2\n"
+#define FRAME_ONE "i,p\na,0.25\nb,0.75\nc,0.5\nd,0.5\n"
+#define FRAME_TWO "i,p\na,0.375\nb,0.625\nc,0.5\nd,0.5\n"
+
 static char place[64] = "/tmp/tamis-identity-XXXXXX";
 
 static void write_file(const char *name, const char *text)
@@ -377,9 +382,9 @@ static int make_place(void **state)
 {
     (void)state;
     if (!mkdtemp(place) || chdir(place) != 0) return -1;
-    write_file("psus-one.csv", "l,c\n1,1\n1,2\n2,1\n2,2\n");
-    write_file("frame-one.csv", "i,p\na,0.25\nb,0.75\nc,0.5\nd,0.5\n");
-    write_file("frame-two.csv", "i,p\na,0.375\nb,0.625\nc,0.5\nd,0.5\n");
+    write_file("psus-one.csv", LIST_ONE);
+    write_file("frame-one.csv", FRAME_ONE);
+    write_file("frame-two.csv", FRAME_TWO);
     return 0;
 }
 
@@ -389,18 +394,32 @@ static int remove_place(void **state)
     return unlink("psus-one.csv") || unlink("frame-one.csv") || unlink("frame-two.csv") || chdir("/") || rmdir(place);
 }
 
-/* The same file name with other probabilities is another frame. */
-static void a_frame_is_known_by_its_contents(void **state)
+/* The same file name with other contents is another file, for everything that shapes the integers: what is read from a frame, and
+ * which clusters a list has, also if there are as many as before. */
+static void files_are_known_by_their_contents(void **state)
 {
     (void)state;
-    side before = side_of(framed), after;
-    assert_int_equal(rename("frame-two.csv", "frame-one.csv"), 0);
-    after = side_of(framed);
-    assert_int_equal(outcome_of(&before, &after), FROZEN);
-    assert_string_not_equal(before.identity, after.identity);
-    side_clear(&before);
-    side_clear(&after);
-    write_file("frame-two.csv", "");
+    static const char listed[] = WITH(
+        "weights: {strata: l, cluster: c, psus: psus-one.csv, population: 900}, weight: w, max_weight: 50", PERSON);
+    static const struct {
+        const char *plan, *file, *before, *after;
+    } files[] = {{framed, "frame-one.csv", FRAME_ONE, FRAME_TWO},
+                 {framed, "frame-one.csv", FRAME_ONE, "i,p\na,0.25\nb,0.75\nc,0.5\ne,0.5\n"},
+                 {framed_poisson, "frame-one.csv", FRAME_ONE, FRAME_TWO},
+                 {listed, "psus-one.csv", LIST_ONE, "l,c\n1,1\n1,2\n2,1\n2,3\n"},
+                 {listed, "psus-one.csv", LIST_ONE, "l,c\n1,1\n1,2\n1,3\n2,1\n2,2\n"},
+                 {listed, "psus-one.csv", LIST_ONE, "l,c\n1,1\n1,2\n3,1\n3,2\n"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        side before = side_of(files[i].plan);
+        write_file(files[i].file, files[i].after);
+        side after = side_of(files[i].plan);
+        const outcome is = outcome_of(&before, &after);
+        if (is != FROZEN && is != FRESH) fail_msg("%s: %s: %s", files[i].file, files[i].after, outcome_names[is]);
+        assert_string_not_equal(before.identity, after.identity); /* also where the account froze nothing of it */
+        side_clear(&before);
+        side_clear(&after);
+        write_file(files[i].file, files[i].before);
+    }
 }
 
 int main(void)
@@ -408,7 +427,7 @@ int main(void)
     const struct CMUnitTest all[] = {
         cmocka_unit_test(every_change_is_fresh_or_shapes_nothing),
         cmocka_unit_test(every_key_of_a_plan_has_a_line),
-        cmocka_unit_test(a_frame_is_known_by_its_contents),
+        cmocka_unit_test(files_are_known_by_their_contents),
     };
     return cmocka_run_group_tests(all, make_place, remove_place);
 }

@@ -167,6 +167,40 @@ static void labels_are_copied_and_values_are_not(void **state)
     }
 }
 
+/* A number whose only labels are of missing codes is a number; and a missing code is none of the values. */
+static void missing_codes_are_no_values(void **state)
+{
+    const char *path = in_folder("missing.sav");
+    FILE *file = fopen(path, "wb");
+    (void)state;
+    assert_non_null(file);
+    readstat_writer_t *writer = new_writer("missing.sav");
+    readstat_label_set_t *refused = readstat_add_label_set(writer, READSTAT_TYPE_DOUBLE, "refused"),
+                         *answers = readstat_add_label_set(writer, READSTAT_TYPE_DOUBLE, "answers");
+    readstat_label_double_value(refused, 999, "refused");
+    readstat_label_double_value(answers, 1, "yes");
+    readstat_label_double_value(answers, 2, "no");
+    readstat_label_double_value(answers, 97, "left blank");
+    readstat_variable_t *age = readstat_add_variable(writer, "age", READSTAT_TYPE_DOUBLE, 0),
+                        *works = readstat_add_variable(writer, "works", READSTAT_TYPE_DOUBLE, 0);
+    readstat_variable_set_label_set(age, refused);
+    readstat_variable_set_label_set(works, answers);
+    expect_written(readstat_variable_add_missing_double_value(age, 999));
+    expect_written(readstat_variable_add_missing_double_range(works, 90, 99));
+    begin_writing(writer, "missing.sav", file, 0);
+    expect_written(readstat_end_writing(writer));
+    readstat_writer_free(writer);
+    assert_int_equal(fclose(file), 0);
+    char *text = init_of(path);
+    has(text, "  age:\n    from: FILL_IN\n    to: FILL_IN\n    step: FILL_IN\n"
+              "    # the file declares these codes missing, and so does a release:\n    #   999: refused\n");
+    has(text, "  works:\n    values: [FILL_IN]\n"
+              "    # codes with labels in the file; list those that are public: values: [\"1\", \"2\"]\n"
+              "    #   1: yes\n    #   2: no\n"
+              "    # the file declares these codes missing, and so does a release:\n    #   97: left blank\n");
+    tamis_free(text);
+}
+
 /* Half of a file is as good: it is cut in the middle of its rows. */
 static void rows_are_not_read(void **state)
 {
@@ -264,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest all[] = {
         cmocka_unit_test(labels_are_copied_and_values_are_not),
+        cmocka_unit_test(missing_codes_are_no_values),
         cmocka_unit_test(rows_are_not_read),
         cmocka_unit_test(of_a_csv_file_the_first_line_is_read),
         cmocka_unit_test(what_is_no_utf8_is_shown_so),

@@ -316,7 +316,8 @@ static int lose_patience(void *context, double share, int64_t rows_read)
     return ++p->calls == p->stop_at;
 }
 
-/* Wherever it is stopped, and however short it is: between the steps it is asked, last with all files written but the certificate. */
+/* Wherever it is stopped, and however short it is: between the steps it is asked, last with all files written but the
+ * certificate. */
 static void a_cancelled_run_leaves_nothing(void **state)
 {
     (void)state;

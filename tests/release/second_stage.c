@@ -77,20 +77,19 @@ static void count_rows(scene *c)
     assert_int_equal(engine.engine.aggregate(&engine.engine, c->asking.answers, &c->asking.request, NULL, NULL), TAMIS_OK);
 }
 
-static void scene_make(scene *c, const char *privacy, uint64_t seed)
+static void scene_make_of(scene *c, const char *design, const char *privacy, const char *more, uint64_t seed)
 {
     char text[2000];
     tamis_rng *rng;
     tamis_error err = {0};
     *c = (scene){.seed = seed, .count = MOST_ROWS / 2};
     snprintf(text, sizeof text,
-             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n"
-             "design: {weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, "
-             "typical: {sample: %d}}\nprivacy: {unit: person, %s}\n"
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
              "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n"
-             "statistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  - {share: {g: a}}\n"
-             "  - {ratio: {of: x, to: y}}\n",
-             list, MOST_ROWS / 2, privacy);
+             "  h: {values: [u, v, w, i, j, k]}\nstatistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  "
+             "- {share: {g: a}}\n"
+             "  - {ratio: {of: x, to: y}}\n%s",
+             design, privacy, more);
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(c->s.places.layout.slots, CLUSTERS);
@@ -108,6 +107,17 @@ static void scene_make(scene *c, const char *privacy, uint64_t seed)
         c->none[i] = calloc(c->s.measurements[i].numbers, sizeof **c->none);
     }
 }
+
+static void scene_make_with(scene *c, const char *privacy, const char *more, uint64_t seed)
+{
+    char design[300];
+    snprintf(design, sizeof design,
+             "weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, typical: {sample: %d}",
+             list, MOST_ROWS / 2);
+    scene_make_of(c, design, privacy, more, seed);
+}
+
+static void scene_make(scene *c, const char *privacy, uint64_t seed) { scene_make_with(c, privacy, "", seed); }
 
 static void scene_clear(scene *c)
 {

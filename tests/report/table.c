@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/report_words.h"
 #include "report/results.h"
 #include "tests/release/plans.h"
 
@@ -126,6 +127,28 @@ static void reasons_stand_below(void **state)
     tamis_plan_free(plan);
 }
 
+/* An interval that is the whole range says nothing, and an estimate outside its own interval is not to be relied on. */
+static void quality_flags(void **state)
+{
+    (void)state;
+    const tmi_plan_column number = {.name = (char *)"x", .is_number = true};
+    const tmi_plan_statistic mean = {.kind = TMI_MEAN, .column = &number};
+    tmi_result x = {.estimate = 50, .se = 1, .lower = 48, .upper = 52, .least = 0, .most = 100};
+    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    x.lower = 0;
+    x.upper = 100;
+    assert_int_equal(tmi_quality(&mean, &x), 'F');
+    x.upper = 99;
+    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    x.lower = 51;
+    assert_int_equal(tmi_quality(&mean, &x), 'F');
+    x.lower = x.upper = 50; /* exact */
+    assert_int_equal(tmi_quality(&mean, &x), '\0');
+    x.least = x.most = NAN;
+    x.lower = -INFINITY, x.upper = INFINITY;
+    assert_int_equal(tmi_quality(&mean, &x), '\0');
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
@@ -133,6 +156,7 @@ int main(void)
         cmocka_unit_test(errors_that_are_none_or_nothing),
         cmocka_unit_test(rows_of_units_are_called_rows),
         cmocka_unit_test(reasons_stand_below),
+        cmocka_unit_test(quality_flags),
     };
     return cmocka_run_group_tests(group, NULL, NULL);
 }

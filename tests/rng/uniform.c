@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "rng/uniform.h"
 #include "tests/rng/law.h"
 #include "tests/rng/with_rng.h"
 
@@ -73,6 +74,31 @@ static void ends_are_right(void **state)
     assert_int_equal(value, 0);
 }
 
+/* The same for numbers of several words, also where the upper ones are 0. */
+static void ends_of_wide_numbers_are_right(void **state)
+{
+    static const uint64_t cases[][3] = {{0, 1, 0},          {5, 1, 0},          {1, 7, 0}, {0, 0, 3},
+                                        {9, UINT64_MAX, 1}, {UINT64_MAX, 2, 0}, {6, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint64_t *n = cases[i];
+        uint64_t value[3], top[3] = {n[0], n[1], n[2]};
+        for (size_t k = 0; k < 3 && top[k]-- == 0; k++) {} /* n - 1 */
+        const size_t words = n[2] ? 3 : n[1] ? 2 : 1, size = words > 1 ? 8 * words : 1;
+        uint8_t bytes[48];
+        memcpy(bytes, top, size);
+        bits_from_bytes(bytes, size);
+        assert_true(tmi_uniform_wide(value, n, 3, rng));
+        assert_memory_equal(value, top, sizeof value);
+        memcpy(bytes, n, size); /* n is forgotten */
+        memcpy(bytes + size, (uint64_t[]){2, 0, 0}, size);
+        bits_from_bytes(bytes, 2 * size);
+        assert_true(tmi_uniform_wide(value, n, 3, rng));
+        assert_memory_equal(value, ((uint64_t[]){2, 0, 0}), sizeof value);
+        assert_int_equal(bits_taken(), 2 * size);
+    }
+}
+
 static void refuses_bad_input(void **state)
 {
     uint64_t value = 7;
@@ -92,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_is_equally_likely),
         cmocka_unit_test(ends_are_right),
+        cmocka_unit_test(ends_of_wide_numbers_are_right),
         cmocka_unit_test(refuses_bad_input),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);

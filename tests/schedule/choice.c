@@ -121,19 +121,21 @@ static double concentrated_loss(const double *p, const double *q, size_t draws)
 
 /* ---- data sets ---- */
 
-/* What one row may be, in its stratum: any value, group and weight. */
-static size_t states_of(array_row *list, const array_row *like, const double *weights, size_t weight_count)
+/* What one row may be, in its stratum or, if it moves, in any: any value, group and weight. */
+static size_t states_of(array_row *list, const array_row *like, const double *weights, size_t weight_count, bool moves)
 {
     static const double xs[] = {0, 2, END, NAN};
-    static const char *const gs[] = {"a", "b", NULL};
+    static const char *const gs[] = {"a", "b", NULL}, *const strata[] = {"p", "q", NULL};
     size_t count = 0;
     for (size_t i = 0; i < 4; i++)
         for (size_t g = 0; g < 3; g++)
-            for (size_t w = 0; w < weight_count; w++) {
-                list[count] = *like;
-                list[count].x = xs[i], list[count].g = gs[g], list[count].w = weights[w];
-                count++;
-            }
+            for (size_t w = 0; w < weight_count; w++)
+                for (size_t s = 0; s < (moves ? 3 : 1); s++) {
+                    list[count] = *like;
+                    list[count].x = xs[i], list[count].g = gs[g], list[count].w = weights[w];
+                    if (moves) list[count].s = strata[s];
+                    count++;
+                }
     return count;
 }
 
@@ -171,7 +173,7 @@ static void scene_make(scene *z, tamis_plan *plan)
     *z = (scene){0};
     make(&z->s, plan);
     assert_int_equal(z->s.choice_count, 1);
-    const tamis_quantile_setup setup = tmi_choice_setup(&z->s.choices[0], plan);
+    const tamis_quantile_setup setup = tmi_choice_setup(&z->s.choices[0], plan, 0);
     assert_int_equal(tamis_quantile_new(&z->mechanism, &setup, NULL), TAMIS_OK);
     assert_int_equal(tmi_asking_make(&z->asking, &z->s, NULL), TAMIS_OK);
     z->groups = z->s.choices[0].groups;
@@ -199,9 +201,11 @@ static void check(const char *design, const char *privacy, const char *statistic
     array_row states[MOST_STATES], other_states[2][MOST_STATES], others[2];
     found f = {0};
     scene_make(&z, plan);
-    const size_t state_count = states_of(states, &like[0], weights, weight_count);
+    /* of a unit with an id nobody checks that all its rows, of which one is kept, are in one stratum (docs/quantiles.md) */
+    const bool moves = plan->privacy.id && plan->design.by;
+    const size_t state_count = states_of(states, &like[0], weights, weight_count, moves);
     size_t counts[2];
-    for (size_t k = 0; k < 2; k++) counts[k] = states_of(other_states[k], &like[k + 1], weights, weight_count);
+    for (size_t k = 0; k < 2; k++) counts[k] = states_of(other_states[k], &like[k + 1], weights, weight_count, false);
     const size_t first = own > 1 ? 3 * weight_count : 1, second = 3 * weight_count; /* every value, at least in one group */
     for (size_t i = weight_count - 1; i < counts[0]; i += first)
         for (size_t j = weight_count - 1; j < counts[1]; j += second) {
@@ -213,18 +217,21 @@ static void check(const char *design, const char *privacy, const char *statistic
     tamis_plan_free(plan);
 }
 
-/* The same for others that are two in each group, where leaving one group and entering the other are both as bad as can be. */
-static void check_moves(const char *privacy, const char *statistic, double least)
+/* The same for others that are two in each group, or in each stratum, where leaving one and entering the other are both as bad as
+ * can be. The unit may be in any of them: strata are groups of units with an id (docs/quantiles.md). */
+static void check_moves(const char *design, const char *privacy, const char *statistic, double least)
 {
-    static const char design[] = "srs: {population: 20, sample: 5}";
-    static const array_row others[] = {{.x = 0, .g = "a"}, {.x = END - 2, .g = "a"}, {.x = 0, .g = "b"}, {.x = 2, .g = "b"}};
+    static const array_row others[] = {{.x = 0, .g = "a", .s = "p", .u = "1"},
+                                       {.x = END - 2, .g = "a", .s = "p", .u = "2"},
+                                       {.x = 0, .g = "b", .s = "q", .u = "3"},
+                                       {.x = 2, .g = "b", .s = "q", .u = "4"}};
     static const double one[] = {1};
     tamis_plan *plan = plan_with(design, privacy, statistic);
     scene z;
     array_row states[MOST_STATES];
     found f = {0};
     scene_make(&z, plan);
-    compare_units(&f, &z, others, 4, states, states_of(states, &(array_row){0}, one, 1), 1);
+    compare_units(&f, &z, others, 4, states, states_of(states, &(array_row){.u = "5"}, one, 1, true), 1);
     judge(&f, least, design, statistic);
     scene_clear(&z);
     tamis_plan_free(plan);
@@ -261,9 +268,15 @@ static void groups_between_which_records_move(void **state)
 static void moves_are_as_bad_as_claimed(void **state)
 {
     (void)state;
-    check_moves("epsilon: 1", "  - {quantile: x, at: [0.6], by: g, method: inverse}\n", 0.97);
-    check_moves("epsilon: 1", "  - {quantile: x, at: [0.4, 0.6], by: g, method: inverse}\n", 0.69);
-    check_moves("rho: 1/8", "  - {quantile: x, at: [0.6], by: g, method: inverse}\n", 0.1);
+    static const char five[] = "srs: {population: 20, sample: 5}";
+    static const char strata[] =
+        "stratified: {by: s, within: srs, strata: {p: {population: 20, sample: 3}, q: {population: 30, sample: 2}}}";
+    check_moves(five, "epsilon: 1", "  - {quantile: x, at: [0.6], by: g, method: inverse}\n", 0.97);
+    check_moves(five, "epsilon: 1", "  - {quantile: x, at: [0.4, 0.6], by: g, method: inverse}\n", 0.69);
+    check_moves(five, "rho: 1/8", "  - {quantile: x, at: [0.6], by: g, method: inverse}\n", 0.1);
+    check_moves(strata, "id: u, epsilon: 1", "  - {quantile: x, at: [0.6], by: s, method: inverse}\n", 0.97);
+    check_moves(strata, "id: u, epsilon: 1", "  - {quantile: x, at: [0.9], by: s, method: inverse}\n", 0.5);
+    check_moves(strata, "epsilon: 1", "  - {quantile: x, at: [0.6], by: [s, g], method: inverse}\n", 0.9);
 }
 
 static void public_strata(void **state)
@@ -361,6 +374,10 @@ static void what_is_public_decides(void **state)
         {STRATIFIED("20", "10"), "  - {median: x, method: mechanism}\n", TAMIS_QUANTILE_INVERSE, false, 0, 0, false},
         {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1", "  - {median: x, by: g, method: mechanism}\n",
          TAMIS_QUANTILE_INVERSE, true, 4, 0, false},
+        {SRS, "  - {median: y, method: histogram_method}\n", TAMIS_QUANTILE_HISTOGRAM, false, 0, 3, false},
+        {SRS, "  - {median: y, by: g, method: histogram_method}\n", TAMIS_QUANTILE_HISTOGRAM, true, 0, 0, false},
+        {SRS, "  - {median: y, method: smooth}\n", TAMIS_QUANTILE_SMOOTH, false, 0, 3, false},
+        {STRATIFIED("20", "30"), "  - {median: y, by: s, method: smooth}\n", TAMIS_QUANTILE_SMOOTH, false, 0, 0, false},
         {"bernoulli: {rate: 1/10, population: 20}", "  - {quantile: y, at: [0.8], method: mechanism}\n", TAMIS_QUANTILE_INVERSE,
          false, 0, 0, true},
     };
@@ -375,6 +392,12 @@ static void what_is_public_decides(void **state)
                      (int)c->add_remove, (long long)c->max_weight, (long long)c->rows);
         assert_int_equal(tmi_number_compare_int(c->part, 2), 0);
         assert_int_equal(tmi_number_compare_int(c->epsilon, c->add_remove ? 1 : 2), 0);
+        assert_int_equal(c->group_rows != NULL, c->method == TAMIS_QUANTILE_SMOOTH && c->rows == 0);
+        for (size_t g = 0; c->group_rows && g < 2; g++) { /* among the rows of its own stratum: two and one */
+            const tamis_quantile_setup setup = tmi_choice_setup(c, plan, g);
+            assert_int_equal(setup.rows, 2 - (int64_t)g);
+            assert_false(setup.add_remove);
+        }
         tmi_schedule_clear(&s);
         tamis_plan_free(plan);
     }
@@ -392,6 +415,7 @@ static void rhos_become_epsilons(void **state)
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: mechanism}\n", 8},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: split}\n", 16},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: threshold}\n", 6},
+                 {"  - {quantile: x, at: [0.2, 0.4, 0.6], method: histogram_method}\n", 6},
                  {"  - {quantile: x, at: [0.2, 0.4, 0.6], by: g, method: split}\n", 16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_with(SRS, "rho: 1/3", cases[i].statistic);
@@ -412,22 +436,34 @@ static void refused(void **state)
         tamis_status status;
         const char *message;
     } cases[] = {
-        {SRS, "epsilon: 1", "  - {median: x, method: smooth}\n", TAMIS_REFUSED, "p.yaml:11:5: `method: smooth` needs a public"},
-        {SRS, "epsilon: 1", "  - {median: y, by: g, method: smooth}\n", TAMIS_REFUSED, "no groups"},
+        {SRS, "epsilon: 1", "  - {median: x, method: smooth}\n", TAMIS_REFUSED,
+         "p.yaml:11:5: `method: smooth` finds a quantile among a fixed, public number of rows: values may be missing"},
+        {SRS, "epsilon: 1", "  - {median: y, by: g, method: smooth}\n", TAMIS_REFUSED,
+         "how many rows are in a group is not public"},
+        {SRS, "epsilon: 1", "  - {median: y, where: {g: a}, method: smooth}\n", TAMIS_REFUSED,
+         "satisfy the condition is not public"},
+        {STRATIFIED("20", "30"), "epsilon: 1", "  - {median: y, method: smooth}\n", TAMIS_REFUSED, "different weights"},
+        {STRATIFIED("20", "30"), "epsilon: 1", "  - {median: y, by: [s, g], method: smooth}\n", TAMIS_REFUSED,
+         "in a group is not public"},
+        {STRATIFIED("20", "30"), "id: u, epsilon: 1", "  - {median: y, by: s, method: smooth}\n", TAMIS_REFUSED,
+         "in a group is not public"},
+        {"bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", "  - {median: y, method: smooth}\n", TAMIS_REFUSED,
+         "is not fixed and public under this design"},
         {SRS, "epsilon: 1", "  - {median: x, method: prefix}\n", TAMIS_REFUSED, "needs rho, or epsilon with delta; nearest"},
         {SRS, "rho: 1", "  - {median: x, method: tree}\n", TAMIS_REFUSED, "needs epsilon"},
         {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-6", "epsilon: 1",
-         "  - {median: x, method: tree}\n", TAMIS_INVALID, "at most 2^20 steps, and times the number of rows below 2^60"},
-        {STRATIFIED("70000001", "30000002"), "rho: 1", "  - {median: x, method: prefix}\n", TAMIS_REFUSED, "too fine; nearest"},
+         "  - {median: x, method: tree}\n", TAMIS_REFUSED, "at most 2^20 steps, and times the number of rows at most 2^60"},
+        {STRATIFIED("70000001", "30000002"), "rho: 1", "  - {median: x, method: prefix}\n", TAMIS_REFUSED,
+         "too fine for this one; nearest"},
         {SRS, "epsilon: 1, delta: 1e-6", "  - {median: x, method: prefix}\n  - {median: y, method: tree}\n", TAMIS_REFUSED,
          "`method: tree` has Laplace noise"},
         {SRS, "epsilon: 3000", "  - {median: x, method: mechanism}\n", TAMIS_INVALID, "epsilon must be above 0 and at most 1000"},
         {SRS, "epsilon: 1", "  - {quantile: x, at: [12345678/1000000007, 1/3], method: mechanism}\n", TAMIS_INVALID,
          "common denominator"},
         {STRATIFIED("20", "30"), "design_variables: protected, protect: frame, given: population, epsilon: 1",
-         "  - {median: x, method: mechanism}\n", TAMIS_REFUSED, "{method: histogram}"},
+         "  - {median: x, method: mechanism}\n", TAMIS_REFUSED, "{method: distribution}"},
         {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-12", "epsilon: 1",
-         "  - {median: x, method: mechanism}\n", TAMIS_INVALID, "design.weight_step: too fine"},
+         "  - {median: x, method: mechanism}\n", TAMIS_REFUSED, "the grid of weights is too fine"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_with(cases[i].design, cases[i].privacy, cases[i].statistic);
@@ -440,9 +476,46 @@ static void refused(void **state)
     }
 }
 
+/* Weights that are too fine are refused with a step that is then accepted, and the step that is twice as fine is not. */
+static void suggested_steps_work(void **state)
+{
+    static const struct {
+        const char *design, *privacy, *method;
+    } cases[] = {{"weights: {population: 100}, weight: w, max_weight: 4", "epsilon: 1", "tree"},
+                 {"weights: {population: 100}, weight: w, max_weight: 4", "rho: 1", "prefix"},
+                 {"weights: {population: 1000000000}, weight: w, max_weight: 317.25", "rho: 1", "prefix"},
+                 {"weights: {population: 1000000000}, weight: w, max_weight: 1e-3", "epsilon: 1", "tree"},
+                 {"weights: {population: 4000000000}, weight: w, max_weight: 99999, weight_step: 1e-6", "epsilon: 1", "tree"},
+                 {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-12", "epsilon: 1", "inverse"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char statistic[80], design[200];
+        const size_t end = strcspn(strstr(cases[i].design, "max_weight"), ",") +
+                           (size_t)(strstr(cases[i].design, "max_weight") - cases[i].design);
+        tmi_schedule s;
+        double step = 0;
+        snprintf(statistic, sizeof statistic, "  - {median: x, method: %s}\n", cases[i].method);
+        for (int round = 0; round < 3; round++) { /* as it is, with the suggestion, with half of it */
+            tamis_error err = {0};
+            snprintf(design, sizeof design, round == 0 ? "%.*s" : "%.*s, weight_step: %.17g",
+                     round == 0 ? (int)strlen(cases[i].design) : (int)end, cases[i].design, round == 2 ? step / 2.6 : step);
+            tamis_plan *plan = plan_with(design, cases[i].privacy, statistic);
+            const tamis_status status = tmi_schedule_make(&s, plan, NULL, &err);
+            if (status != (round == 1 ? TAMIS_OK : TAMIS_REFUSED))
+                fail_msg("%s, round %d: %d %s", design, round, (int)status, err.message);
+            const char *said = strstr(err.message, "works: weight_step: ");
+            if (round == 0) assert_non_null(said);
+            if (round == 0) assert_int_equal(sscanf(said, "works: weight_step: %lf", &step), 1);
+            if (status == TAMIS_OK) tmi_schedule_clear(&s);
+            tamis_plan_free(plan);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(suggested_steps_work),
         cmocka_unit_test(one_list),
         cmocka_unit_test(groups_between_which_records_move),
         cmocka_unit_test(public_strata),

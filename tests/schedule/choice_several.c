@@ -130,7 +130,7 @@ static void check(const char *design, const char *privacy, const char *statistic
     if (tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     assert_int_equal(s.choice_count, 1);
     const tmi_choice *c = &s.choices[0];
-    const tamis_quantile_setup setup = tmi_choice_setup(c, plan);
+    const tamis_quantile_setup setup = tmi_choice_setup(c, plan, 0);
     assert_int_equal(tamis_quantile_new(&q, &setup, NULL), TAMIS_OK);
     const bool joint = q->method == TAMIS_QUANTILE_JOINT;
     assert_true(joint || q->method == TAMIS_QUANTILE_SPLIT);

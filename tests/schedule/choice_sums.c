@@ -42,7 +42,7 @@ static void scene_make(scene *z, const char *design, const char *privacy, const 
     if (tamis_plan_read_text(&z->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s\n%s", text, err.message);
     if (tmi_schedule_make(&z->s, z->plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(z->s.choice_count, 1);
-    const tamis_quantile_setup setup = tmi_choice_setup(&z->s.choices[0], z->plan);
+    const tamis_quantile_setup setup = tmi_choice_setup(&z->s.choices[0], z->plan, 0);
     assert_int_equal(tamis_quantile_new(&z->mechanism, &setup, NULL), TAMIS_OK);
     assert_int_equal(z->mechanism->distribution->bins, BINS);
     assert_int_equal(tmi_asking_make(&z->asking, &z->s, NULL), TAMIS_OK);

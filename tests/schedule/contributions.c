@@ -14,6 +14,7 @@
 #include "schedule/contributions.h"
 #include "schedule/request/request.h"
 #include "tests/release/array_engine.h"
+#include "tests/schedule/definition.h"
 
 static const double xs[] = {-1e9, -100, 0, 7, 19.75, 30, 1e9, NAN};
 static const char *const gs[] = {"a", "b", NULL};
@@ -93,8 +94,14 @@ static size_t check_pairs(survey *s, const array_row *list, size_t records, bool
             continue;
         }
         contributed++;
-        for (size_t r = 0; r < all; r++) add_up(adds + r * m->numbers, s, r < records ? &list[r] : list, r < records, i);
-        for (size_t p = 0; p < all; p++)
+        size_t kept = 0; /* many records add the same: each such addition once */
+        for (size_t r = 0; r < all; r++) {
+            size_t k = 0;
+            add_up(adds + kept * m->numbers, s, r < records ? &list[r] : list, r < records, i);
+            while (k < kept && memcmp(adds + k * m->numbers, adds + kept * m->numbers, m->numbers * sizeof *adds) != 0) k++;
+            kept += k == kept;
+        }
+        for (size_t p = 0; p < kept; p++)
             for (size_t q = 0; q < p; q++) {
                 double sum = 0, squares = 0;
                 for (size_t k = 0; k < m->numbers; k++) {
@@ -215,26 +222,128 @@ static size_t records_of(array_row *list, const char *const *units, size_t count
     return records;
 }
 
+/* Units whose probability is 1 are in every sample of a fixed size of which all answer (definition.h): their records stay theirs,
+ * and all others are replaced by each other. Else any of them may be gone, and any other come. */
 static void bounds_by_size(void **state)
 {
     (void)state;
-    static const char *const open[] = {"B", "C", "D", "E", "F", "G", "nobody", NULL}, *const certain[] = {"A"};
-    static const char *const ranges[] = {BY_SIZE, "{from: -1, to: {times: 2, of: size}, step: 0.25}"};
-    static const char *const losses[] = {"id: u, epsilon: 1", "id: u, rho: 1"};
+    static const char *const all[] = {"A", "B", "C", "D", "E", "F", "G", "nobody", NULL};
+    static const char *const ranges[] = {BY_SIZE, "{from: -1, to: {times: 2, of: size}, step: 0.25}",
+                                         "{from: -30, to: {times: 2, of: size}, step: 0.25}",
+                                         "{from: -100, to: {times: 2, of: size}, step: 0.25}"};
+    static const char *const losses[] = {"id: u, epsilon: 1", "id: u, rho: 1", "id: u, epsilon: 1, protect: respondents",
+                                         "id: u, rho: 1, protect: respondents"};
+    static const char *const designs[] = {PPS, PPS ", max_weight: 3", "poisson: {probability: w, frame: frame.csv}"};
     array_row list[MOST_RECORDS];
-    survey s;
-    for (size_t i = 0; i < 4; i++) {
-        survey_make(&s, frame, PPS, losses[i % 2], ranges[i / 2], "  - total: x\n  - {total: x, by: g}\n");
-        assert_int_equal(s.schedule.sampling.parts, 2);
-        assert_true(check_pairs(&s, list, records_of(list, open, 8), true, i / 2 == 0) > 0);
-        assert_true(check_pairs(&s, list, records_of(list, certain, 1), false, i / 2 == 0) > 0);
+    for (size_t i = 0; i < 48; i++) {
+        survey s;
+        tamis_error err = {0};
+        if (survey_try(&s, frame, designs[i / 16], losses[i % 4], ranges[i / 4 % 4], "  - total: x\n  - {total: x, by: g}\n",
+                       &err) != TAMIS_OK)
+            fail_msg("%s: %s", designs[i / 16], err.message);
+        const bool certain = definition_of(s.plan).fixed, attains = i / 4 % 4 == 0 && i / 16 != 1;
+        if (certain) {
+            assert_true(check_pairs(&s, list, records_of(list, all + 1, 8), true, attains) > 0);
+            assert_true(check_pairs(&s, list, records_of(list, all, 1), false, attains) > 0);
+        } else {
+            assert_true(check_pairs(&s, list, records_of(list, all, 9), true, attains) > 0);
+        }
         survey_clear(&s);
     }
-    /* not a fixed size, or a bound of the weights beside the frame: all units have one law */
-    survey_make(&s, frame, "poisson: {probability: w, frame: frame.csv}", "id: u, epsilon: 1", BY_SIZE, "  - total: x\n");
-    assert_int_equal(s.schedule.sampling.parts, 1);
-    static const char *const all[] = {"A", "B", "C", "D", "E", "F", "G", NULL};
-    assert_true(check_pairs(&s, list, records_of(list, all, 8), true, true) > 0);
+}
+
+/* The bound of a part is the largest size of a contribution that any of its units can have, no less and no more. A frame of
+ * certain units alone has one part; so has a setting in which certain units may be gone. */
+static void bounds_are_the_largest_contributions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *unit;
+        double p, size;
+    } units[] = {{"A", 1, 40}, {"B", 0.5, 2}, {"C", 0.5, 1}, {"D", 0.25, 0.5}, {"E", 0.25, 0.75}, {"F", 0.25, 1}, {"G", 0.25, 0}};
+    static const double froms[] = {0, -1, -30, -100};
+    static const char all_certain[] = "u,w,size\nA,1,40\nB,1,2\nC,1,3\n";
+    for (size_t i = 0; i < 8; i++) {
+        char range[80];
+        survey s;
+        double most[2] = {0};
+        const bool apart = i < 4;
+        snprintf(range, sizeof range, "{from: %g, to: {times: 2, of: size}, step: 0.25}", froms[i % 4]);
+        survey_make(&s, frame, PPS, apart ? "id: u, epsilon: 1" : "id: u, epsilon: 1, protect: respondents", range,
+                    "  - total: x\n");
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+            double *part = &most[apart && units[u].p == 1];
+            *part = fmax(*part, fmax(2 * units[u].size, -froms[i % 4]) / units[u].p);
+        }
+        const tmi_measurement *m = &s.schedule.measurements[0];
+        assert_int_equal(m->shape.family, TMI_CONTRIBUTED);
+        assert_int_equal(m->strata, apart ? 2 : 1);
+        for (size_t part = 0; part < m->strata; part++) {
+            const tmi_grid grid = tmi_axis_grid(&s.schedule.workload, m->shape.axes[0], part);
+            if (fabs(grid.to - most[part]) > 1e-9 || fabs(grid.from + (froms[i % 4] < 0 ? most[part] : 0)) > 1e-9)
+                fail_msg("%s: part %zu reaches from %g to %g, not to %g", range, part, grid.from, grid.to, most[part]);
+        }
+        survey_clear(&s);
+    }
+    survey s;
+    array_row list[MOST_RECORDS];
+    static const char *const three[] = {"A", "B", "C"};
+    survey_make(&s, all_certain, PPS, "id: u, epsilon: 1", BY_SIZE, "  - total: x\n");
+    assert_true(check_pairs(&s, list, records_of(list, three, 1), false, true) > 0);
+    assert_true(check_pairs(&s, list, records_of(list, three + 1, 2), false, false) > 0);
+    survey_clear(&s);
+}
+
+/* With equal probabilities the factor of a variance is that of simple random sampling: (1 - n/N) n/(n-1). Certain units have
+ * none, and the others are a sample of the rest. */
+static void equal_probabilities_are_a_simple_random_sample(void **state)
+{
+    (void)state;
+    survey s;
+    survey_make(&s, "u,w,size\nA,0.5,4\nB,0.5,2\nC,0.5,1\nD,0.5,2\nE,0.5,3\nF,0.5,1\nG,0.5,1\nH,0.5,1\n",
+                "pps: {method: sampford, probability: w, frame: frame.csv, sample: 4}", "id: u, epsilon: 1", BY_SIZE,
+                "  - total: x\n");
+    assert_true(fabs(tmi_contribution_spread(&s.schedule.sampling, 0) - 0.5 * 4 / 3) < 1e-12);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 0), 4);
+    survey_clear(&s);
+    survey_make(&s, "u,w,size\nA,1,40\nB,0.5,2\nC,0.5,1\nD,0.5,2\nE,0.5,3\nF,0.5,1\nG,0.5,1\n",
+                "pps: {method: sampford, probability: w, frame: frame.csv, sample: 4}", "id: u, epsilon: 1", BY_SIZE,
+                "  - total: x\n");
+    assert_true(fabs(tmi_contribution_spread(&s.schedule.sampling, 0) - 0.5 * 3 / 2) < 1e-12);
+    assert_true(tmi_contribution_spread(&s.schedule.sampling, 1) == 0);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 0), 3);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 1), 1);
+    survey_clear(&s);
+}
+
+/* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
+static void weights_of_a_frame_are_its_probabilities(void **state)
+{
+    (void)state;
+    static const char odd[] = "u,w,size\nA,1,40\nB,0.3,2\nC,0.7,1\nD,0.11,0.5\nE,0.89,0.75\n";
+    static const struct {
+        const char *unit;
+        double weight;
+    } units[] = {{"A", 1}, {"B", 1 / 0.3}, {"C", 1 / 0.7}, {"D", 1 / 0.11}, {"E", 1 / 0.89}, {"nobody", 0}, {NULL, 0}};
+    survey s;
+    size_t looked = 0;
+    survey_make(&s, odd, PPS, "id: u, epsilon: 1", "{from: 0, to: 30, step: 0.5}", "  - {mean: x, by: g}\n");
+    for (size_t i = 0; i < s.schedule.measurement_count; i++) {
+        const tmi_measurement *m = &s.schedule.measurements[i];
+        if (m->shape.family != TMI_WEIGHED || m->shape.form != TMI_FULL) continue;
+        const double unit = tmi_measurement_unit(m, &s.schedule.workload, 0);
+        for (size_t u = 0; u < sizeof units / sizeof *units; u++, looked++) {
+            const array_row row = {.x = 3, .g = "a", .u = units[u].unit};
+            double *adds = calloc(m->numbers, sizeof *adds), sum = 0;
+            add_up(adds, &s, &row, 1, i);
+            for (size_t k = 0; k < m->numbers; k++) sum += adds[k];
+            const double off = (sum * unit - units[u].weight) / tmi_number_nearest(s.schedule.sampling.step);
+            if (off > 0.51 || off < -1.01) /* the largest is rounded down */
+                fail_msg("%s: off by %g steps", units[u].unit ? units[u].unit : "-", off);
+            free(adds);
+        }
+    }
+    assert_true(looked > 0);
     survey_clear(&s);
 }
 
@@ -249,7 +358,6 @@ static void nearly_certain_units_are_not_certain(void **state)
     survey s;
     survey_make(&s, nearly, "pps: {method: sampford, probability: w, frame: frame.csv, sample: 4}", "id: u, epsilon: 1", BY_SIZE,
                 "  - total: x\n");
-    assert_int_equal(s.schedule.sampling.parts, 2);
     assert_true(check_pairs(&s, list, records_of(list, open, 7), true, true) > 0);
     survey_clear(&s);
 }
@@ -415,6 +523,9 @@ int main(void)
         cmocka_unit_test(contributions_of_weights),
         cmocka_unit_test(a_row_adds_its_contribution),
         cmocka_unit_test(bounds_by_size),
+        cmocka_unit_test(bounds_are_the_largest_contributions),
+        cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
+        cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
         cmocka_unit_test(engines_agree),

@@ -1,8 +1,9 @@
 /* The sensitivity of every measurement against its definition: all pairs of neighbours of a tiny survey, through an engine.
  *
  * A record of the survey is replaced by another one that the design could have drawn instead: any answers, any weight that the
- * plan allows, the same stratum, the same cluster; where these are not fixed, in another one too; or it is gone. The distance of
- * the two tables, each number in units of its own law's sensitivity, is never above 1, and for some pair it is 1. */
+ * plan allows, the same stratum, the same cluster; where these are not fixed, in another one too; or it is gone (definition.h).
+ * The distance of the two tables, each number in units of its own law's sensitivity, is never above 1, and for some pair it is 1.
+ * What is looked at before the charge is the same for all of them. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -12,8 +13,10 @@
 #include <unistd.h>
 
 #include "num/number.h"
+#include "schedule/request/inventory.h"
 #include "schedule/request/request.h"
 #include "tests/release/array_engine.h"
+#include "tests/schedule/definition.h"
 
 static const double xs[] = {-100, 10, 19.75, 30, 1e9, NAN};
 static const double ys[] = {-5, 0, 3, NAN};
@@ -22,7 +25,7 @@ static const char *const gs[] = {"a", "b", NULL}, *const hs[] = {"u", "w", "othe
 #define MOST_RECORDS 4096
 
 /* Where a record may move: few answers, all places. */
-static size_t movers(array_row *list, const array_row *row, double weight)
+static size_t movers(array_row *list, const array_row *row, double weight, const definition *d)
 {
     static const char *const strata[] = {"p", "q", NULL}, *const clusters[] = {"1", "2", NULL};
     size_t count = 0;
@@ -31,17 +34,18 @@ static size_t movers(array_row *list, const array_row *row, double weight)
             for (size_t g = 0; g < 3; g++)
                 for (size_t place = 0; place < 9; place++) {
                     array_row r = *row;
-                    r.x = xs[i], r.y = ys[j], r.g = gs[g], r.w = weight, r.s = strata[place / 3], r.c = clusters[place % 3];
+                    r.x = xs[i], r.y = ys[j], r.g = gs[g], r.w = weight;
+                    if (d->any_stratum) r.s = strata[place / 3];
+                    if (d->any_cluster) r.c = clusters[place % 3];
                     list[count++] = r;
                 }
     return count;
 }
 
 /* Every record that could stand in the place of `row`. */
-static size_t alternatives(array_row *list, const array_row *row, const double *weights, size_t weight_count, bool moves)
+static size_t alternatives(array_row *list, const array_row *row, const double *weights, size_t weight_count, const definition *d)
 {
-    size_t count = 0;
-    if (moves) return movers(list, row, weights[0]);
+    size_t count = d->any_stratum || d->any_cluster ? movers(list, row, weights[weight_count - 1], d) : 0;
     for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
         for (size_t j = 0; j < sizeof ys / sizeof *ys; j++)
             for (size_t g = 0; g < 3; g++)
@@ -98,12 +102,6 @@ static double truth_of(const tmi_asking *asking, const tmi_schedule *s, size_t i
                                   : tmi_asking_truth(asking, s, i, k));
 }
 
-/* Whether a record may come from any cluster. */
-static bool may_move(const tmi_schedule *s)
-{
-    return s->sampling.clustered && (s->sampling.scattered || s->sampling.psus || s->plan->privacy.design_protected);
-}
-
 typedef struct worst {
     double l1, l2;
 } worst;
@@ -149,16 +147,24 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
 
 /* How much of the sensitivity some pair attains: all of it, but for what is kept for the rounding of products. A record that
  * stays in its cluster cannot leave the only cell of a group. */
-static double attained(const tmi_schedule *s, const tmi_measurement *m)
+static double attained(const definition *d, const tmi_measurement *m)
 {
-    if (is_of_psus(m) && m->cells * m->levels == 1 && !may_move(s)) return 0;
+    if (is_of_psus(m) && m->cells * m->levels == 1 && !d->any_cluster) return 0;
     return m->rounded ? 1 - 1e-6 : 1 - 1e-12;
+}
+
+/* What is looked at before the charge. */
+static tamis_status look(const tmi_schedule *s, const tmi_asking *asking, const array_row *rows, size_t n)
+{
+    array_engine engine = array_engine_of(rows, n);
+    return tmi_check_inventory(&engine.engine, s, asking, NULL, NULL);
 }
 
 static void check(const char *design, const char *privacy, const char *x, const char *statistics, const array_row *rows, size_t n,
                   const double *weights, size_t weight_count)
 {
     tamis_plan *plan = plan_with(design, privacy, x, statistics);
+    const definition d = definition_of(plan);
     tmi_schedule s;
     tmi_asking asking;
     tamis_error err = {0};
@@ -175,15 +181,20 @@ static void check(const char *design, const char *privacy, const char *x, const 
     worst *found = calloc(s.measurement_count, sizeof *found);
     double **adds = calloc(s.measurement_count, sizeof *adds);
     tables t = {&asking};
+    if (look(&s, &asking, rows, n) != TAMIS_OK)
+        fail_msg("%s, %s: what is looked at before the charge is refused", design, privacy);
     for (size_t row = 0; row < n; row++) {
         memcpy(survey, rows, n * sizeof *survey);
-        size_t records = alternatives(list, &rows[row], weights, weight_count, may_move(&s));
-        const bool absent = !s.sampling.clustered || may_move(&s); /* else the ranks of clusters would change */
+        size_t records = alternatives(list, &rows[row], weights, weight_count, &d);
+        /* gone, or kept without its stratum; of counted clusters the ranks would change, which are drawn at random */
+        const bool absent = !d.counted && (!d.fixed || d.astray);
         for (size_t i = 0; i < s.measurement_count; i++)
             adds[i] = calloc((records + 1) * numbers_of(&s.measurements[i]), sizeof **adds);
         for (size_t r = 0; r < records + absent; r++) {
             survey[row] = r < records ? list[r] : rows[n - 1];
             count(&t, survey, r < records ? n : n - 1);
+            if ((r < records || !d.fixed) && look(&s, &asking, survey, r < records ? n : n - 1) != TAMIS_OK)
+                fail_msg("%s, %s: what is looked at before the charge differs between neighbours", design, privacy);
             for (size_t i = 0; i < s.measurement_count; i++)
                 for (size_t k = 0; k < numbers_of(&s.measurements[i]); k++)
                     adds[i][r * numbers_of(&s.measurements[i]) + k] = truth_of(&asking, &s, i, k);
@@ -195,7 +206,7 @@ static void check(const char *design, const char *privacy, const char *x, const 
         tmi_text name;
         tmi_text_init(&name);
         tmi_measurement_name(&name, &s.measurements[i], &s.workload);
-        const double least = attained(&s, &s.measurements[i]);
+        const double least = attained(&d, &s.measurements[i]);
         if (found[i].l1 > 1 + 1e-12 || found[i].l2 > 1 + 1e-12 || found[i].l1 < least || found[i].l2 < least - 1e-6)
             fail_msg("%s: %s: L1 %.15g, L2 squared %.15g of the sensitivity", design, name.bytes, found[i].l1, found[i].l2);
         tmi_text_clear(&name);
@@ -228,6 +239,25 @@ static void simple_random_samples(void **state)
     (void)state;
     check("srs: {population: 20, sample: 2}", "epsilon: 1", X, ALL, two, 2, ones, 1);
     check("bernoulli: {rate: 1/10, population: 20}", "epsilon: 1", X, ALL, two, 2, ones, 1);
+}
+
+/* Some did not answer, or who answered is protected: how many rows there are is no more public than what they contain. */
+static void respondents(void **state)
+{
+    (void)state;
+    static const char means[] = "  - {mean: x, by: g}\n  - {share: {g: a}}\n";
+    static const char *const designs[] = {"srs: {population: 20, sample: 2}", "census: {population: 2}",
+                                          "systematic: {population: 20, sample: 2, order: public}"};
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        char design[200];
+        snprintf(design, sizeof design, "%s, nonresponse: yes", designs[i]);
+        check(design, "epsilon: 1", X, means, two, 2, ones, 1);
+        check(designs[i], "epsilon: 1, protect: respondents", X, ALL, two, 2, ones, 1);
+    }
+    check(STRATIFIED("9", "7") ", nonresponse: yes", "epsilon: 1", X, means, four, 4, ones, 1);
+    check(STRATIFIED("9", "7"), "epsilon: 1, protect: respondents", X, ALL, four, 4, ones, 1);
+    check(STRATIFIED("9", "7"), "epsilon: 1, protect: respondents", X, "  - {total: x, by: s}\n  - {count: units, by: s}\n", four,
+          4, ones, 1);
 }
 
 /* Within its stratum a record costs what its own stratum's range and weight make of it. */
@@ -308,6 +338,7 @@ static void clusters_of_a_list(void **state)
                  {"strata: s, cluster: c, ", "s,c\nq,2\nq,1\np,1\np,2\np,3\n", 3, 5},
                  {"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\nq,2\nq,3\n", 3, 5},
                  {"strata: s, cluster: c, ", "c,s\n1,p\n2,p\n3,q\n4,q\n", 2, 4},
+                 {"strata: s, cluster: c, ", "s,c\np,1\np,2\nq,1\n", 1, 3},
                  {"cluster: c, ", "c\n1\n2\n", 1, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[64], design[200];
@@ -397,6 +428,135 @@ static void rounding_of_levels(void **state)
     tmi_asking_clear(&asking);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
+}
+
+/* What a table is for: the levels of one row, all together and in their unit, are its weight, whatever its answers and also if
+ * they are missing; in tables for variances, w (w - 1), or (1 - n/N) w^2 n/(n-1) of its stratum. */
+static void a_row_adds_its_weight(void **state)
+{
+    (void)state;
+    static const double some[] = {0.001, 1, 7.3, 49.9, 50, 1e6}, chances[] = {1e-9, 0.02, 0.3, 1};
+    static const struct {
+        const char *design, *x;
+        const double *weights;
+        size_t count;
+        bool inverse;
+        double population[2]; /* of the strata, two of each are drawn; 0: rows bring their weights, at most 50 */
+    } cases[] = {{"weights: {population: 100}, weight: w, max_weight: 50", X, some, 6, false, {0}},
+                 {"poisson: {probability: w}, max_weight: 50", X, chances, 4, true, {0}},
+                 {STRATIFIED("900", "6"), X, some, 1, false, {900, 6}},
+                 {STRATIFIED("9", "7"), X, some, 1, false, {9, 7}},
+                 {STRATIFIED("9", "7"), "{from: 10, to: {p: 30, q: 14}, step: 0.5}", some, 1, false, {9, 7}},
+                 {STRATIFIED("900", "6"), "{from: 10, to: {p: 30, q: 14}, step: 0.5}", some, 1, false, {900, 6}}};
+    size_t looked[TMI_WEIGHINGS] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tamis_plan *plan = plan_with(cases[i].design, "epsilon: 1", cases[i].x, "  - {mean: x, by: g}\n  - {total: x}\n");
+        tmi_schedule s;
+        tmi_asking asking;
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+        for (size_t r = 0; r < cases[i].count * 2 * sizeof xs / sizeof *xs; r++) {
+            const size_t stratum = r % 2;
+            const array_row row = {.x = xs[r / 2 % (sizeof xs / sizeof *xs)],
+                                   .g = "a",
+                                   .s = stratum ? "q" : "p",
+                                   .w = cases[i].weights[r / 2 / (sizeof xs / sizeof *xs)]};
+            const double N = cases[i].population[stratum];
+            const double w = N > 0 ? N / 2 : fmin(cases[i].inverse ? 1 / row.w : row.w, 50);
+            const double a = N > 0 ? (1 - 2 / N) * w * w * 2 : fmax(w * (w - 1), 0);
+            count(&(tables){&asking}, &row, 1);
+            for (size_t k = 0; k < s.measurement_count; k++) {
+                const tmi_measurement *m = &s.measurements[k];
+                double sum = 0;
+                if (m->shape.form != TMI_FULL) continue;
+                for (size_t n = 0; n < m->numbers; n++) sum += (double)tmi_asking_truth(&asking, &s, k, n);
+                sum *= tmi_measurement_unit(m, &s.workload, stratum);
+                const double wanted = m->shape.family == TMI_WEIGHED ? w : m->shape.family == TMI_SPREAD ? a : 1;
+                looked[m->shape.family]++;
+                if (fabs(sum - wanted) > 1e-6 * (wanted + 50))
+                    fail_msg("%s: x %g, w %g, stratum %s: family %d adds %g, not %g", cases[i].design, row.x, row.w, row.s,
+                             (int)m->shape.family, sum, wanted);
+            }
+        }
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+    assert_true(looked[TMI_UNWEIGHED] > 0 && looked[TMI_WEIGHED] > 0 && looked[TMI_SPREAD] > 0);
+}
+
+/* Each cluster of a list has the place that was drawn for it, and no two have the same. */
+static void listed_clusters_have_places_of_their_own(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {"s,c\np,1\np,2\nq,1\nq,2\n", "s,c\nq,2\nq,1\np,1\np,2\np,3\n",
+                                        "s,c\np,1\np,2\nq,3\nq,4\n", "s,c\np,1\np,2\np,3\np,4\nq,4\nq,1\nq,7\nq,9\n"};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        char file[64], design[200];
+        tmi_schedule s;
+        tmi_asking asking;
+        tamis_rng *rng;
+        int32_t drawn[16], found[16];
+        size_t count = 0, rows = 0;
+        write_list(file, sizeof file, lists[i]);
+        snprintf(design, sizeof design, "weights: {strata: s, cluster: c, psus: '%s'}, weight: w, max_weight: 50", file);
+        tamis_plan *plan = plan_with(design, "epsilon: 1", X, "  - {total: x}\n");
+        assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
+        bits_from_seed(15);
+        assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+        assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
+        for (size_t h = 0; h < asking.psus.strata; h++)
+            for (int64_t k = 0; k < s.places.psus[h]; k++) drawn[count++] = asking.psus.cell_of[h][k];
+        for (const char *line = strchr(lists[i], '\n') + 1; *line; line = strchr(line, '\n') + 1, rows++) {
+            const char stratum[] = {line[0], '\0'}, label[] = {line[2], '\0'};
+            const array_row row = {.s = stratum, .c = label};
+            const array_engine engine = array_engine_of(&row, 1);
+            found[rows] = (int32_t)array_value(&engine, asking.units, &row);
+        }
+        assert_int_equal(rows, count);
+        for (size_t k = 0; k < count; k++) { /* the same places, each as often */
+            int wanted = 0, have = 0;
+            for (size_t j = 0; j < count; j++) wanted += drawn[j] == drawn[k], have += found[j] == drawn[k];
+            if (wanted != have) fail_msg("%s: place %d is taken %d times, not %d", lists[i], (int)drawn[k], have, wanted);
+        }
+        tamis_rng_free(rng);
+        tmi_asking_clear(&asking);
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+        assert_int_equal(unlink(file), 0);
+    }
+}
+
+/* Noisy numbers are clamped so far out that all rows of a file fit below what is cut off: as many as the design draws, times
+ * those that are kept of each unit. */
+static void limits_leave_room_for_all_rows(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design;
+        int64_t drawn;
+    } cases[] = {{"srs: {population: 2000000000, sample: 1000000000}", 1000000000},
+                 {"bernoulli: {rate: 1/10, population: 30000000}", 30000000},
+                 {"cluster: {by: c, population: 900000, sample: 40000, smallest: 1, largest: 900}", 40000 * 900},
+                 {STRATIFIED("900", "6"), 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int rows = 1; rows <= 3; rows++) {
+            char privacy[100];
+            snprintf(privacy, sizeof privacy, "epsilon: 1, id: u, rows_per_unit: %d", rows);
+            tamis_plan *plan = plan_with(cases[i].design, privacy, X, "  - {total: x}\n  - {mean: y, by: g}\n");
+            tmi_schedule s;
+            assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
+            for (size_t k = 0; k < s.measurement_count; k++) {
+                const tmi_measurement *m = &s.measurements[k];
+                if (m->shape.family == TMI_STANDARD_ERRORS) continue;
+                const tmi_int128 all = (tmi_int128)cases[i].drawn * rows * m->high;
+                assert_true(m->limit > 0 && all + m->limit <= TAMIS_NOISE_MAX);
+            }
+            tmi_schedule_clear(&s);
+            tamis_plan_free(plan);
+        }
 }
 
 /* A certificate's tables must be enough: all of them are, none of them can be left out here. */
@@ -635,14 +795,19 @@ static void a_unit_may_be_kept_without_its_stratum(void **state)
                                       {.x = 20, .s = "q", .u = "3"},
                                       {.x = 25, .s = "q", .u = "4"}};
     static const char *const privacy[] = {"epsilon: 1", "id: u, rows_per_unit: 1, epsilon: 1"};
-    for (size_t i = 0; i < 2; i++)
-        check(STRATIFIED("9", "7"), privacy[i], "{from: 10, to: 30, step: 1, missing: 10}", "  - total: x\n", units, 4, ones, 1);
+    static const char *const statistics[] = {"  - total: x\n", "  - {total: x, by: s}\n", "  - {mean: x, by: s}\n",
+                                             "  - {count: units, by: [s, g]}\n", "  - {mean: y, by: [g, s]}\n  - {total: x}\n"};
+    for (size_t i = 0; i < 10; i++)
+        check(STRATIFIED("9", "7"), privacy[i % 2], "{from: 10, to: 30, step: 1, missing: 10}", statistics[i / 2], units, 4, ones,
+              1);
+    check(STRATIFIED("9", "9"), privacy[1], "{from: 10, to: 30, step: 1, missing: 10}", statistics[2], units, 4, ones, 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest group[] = {
         cmocka_unit_test(simple_random_samples),
+        cmocka_unit_test(respondents),
         cmocka_unit_test(strata),
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
@@ -651,6 +816,9 @@ int main(void)
         cmocka_unit_test(clusters_of_a_list),
         cmocka_unit_test(rows_of_units_are_variance_units),
         cmocka_unit_test(rounding_of_levels),
+        cmocka_unit_test(a_row_adds_its_weight),
+        cmocka_unit_test(listed_clusters_have_places_of_their_own),
+        cmocka_unit_test(limits_leave_room_for_all_rows),
         cmocka_unit_test(a_table_that_is_left_out_is_missed),
         cmocka_unit_test(labels_count_in_their_stratum),
         cmocka_unit_test(strata_that_are_protected),

@@ -16,6 +16,7 @@
 #include "schedule/baseline.h"
 #include "schedule/request/request.h"
 #include "tests/release/array_engine.h"
+#include "tests/schedule/definition.h"
 
 #define RECORDS 40 /* that take the place of the unit, and none */
 #define OTHERS 5
@@ -156,23 +157,20 @@ static array_row random_row(void)
                        .u = "A"};
 }
 
-/* The rows of a unit that could be in the place of the one that has `place`. A unit stays in its stratum and cluster where these
- * are public, and a certain one in the sample. Of clusters that are found by their rank, one that is gone would change the
- * ranks of others, which are drawn at random: so it stays. */
-static size_t unit_rows(array_row *rows, const scene *z, const tmi_schedule *s, const array_row *place, bool none)
+/* The rows of a unit that could be in the place of the one that has `place` (definition.h). Of clusters that are found by their
+ * rank, one that is gone would change the ranks of others, which are drawn at random: so one of its rows stays. */
+static size_t unit_rows(array_row *rows, const scene *z, const tamis_plan *plan, const array_row *place, bool none)
 {
-    const tmi_sampling *p = &s->sampling;
-    const bool anywhere = p->clustered && (p->scattered || p->psus), moves = anywhere || s->plan->privacy.design_protected;
-    const bool ranked = p->clustered && !moves;
-    const bool certain = p->parts == 2 && strcmp(place->u, "A") == 0;
-    size_t count = none ? 0 : s->plan->privacy.id ? below(z->rows_per_unit + 3) : 1;
-    if (count == 0 && (ranked || certain)) count = 1;
+    const definition d = definition_of(plan);
+    const bool certain = z->framed && d.fixed && strcmp(place->u, "A") == 0;
+    size_t count = none ? 0 : plan->privacy.id ? below(z->rows_per_unit + 3) : 1;
+    if (count == 0 && (d.counted || certain)) count = 1;
     const array_row where = random_row();
     const char *unit = z->framed && !certain ? PICK(units_of_frame) : "A";
     for (size_t i = 0; i < count; i++) {
         rows[i] = random_row();
-        rows[i].s = moves && !p->stays ? where.s : place->s;
-        rows[i].c = moves ? where.c : place->c;
+        rows[i].s = d.any_stratum ? where.s : d.astray && below(4) == 0 ? NULL : place->s;
+        rows[i].c = d.any_cluster ? where.c : place->c;
         rows[i].u = unit;
     }
     return count;
@@ -258,7 +256,7 @@ static double worst_of(const scene *z, const tmi_schedule *s, tmi_asking *asking
     for (size_t i = 0; i < s->measurement_count; i++) numbers += s->measurements[i].numbers;
     double *adds = calloc(RECORDS * numbers + 1, sizeof *adds);
     for (size_t r = 0; r < RECORDS; r++) {
-        const size_t own = unit_rows(rows, z, s, &place, r == 0);
+        const size_t own = unit_rows(rows, z, s->plan, &place, r == 0);
         memcpy(rows + own, others, sizeof others);
         add_up(adds + r * numbers, &stages, s, asking, rows, own + OTHERS, r == 0);
         for (size_t q = 0; q < r; q++) worst = fmax(worst, loss_between(s, adds + r * numbers, adds + q * numbers));
@@ -274,7 +272,7 @@ static void check_strategy(const tmi_schedule *s, const char *text)
     double now, alone;
     if (s->measurement_count == 0 || s->places.layout.count > 0) return; /* a second stage is not what the search divides */
     assert_int_equal(tmi_baseline_objectives(&now, &alone, s, NULL), TAMIS_OK);
-    if (!(now <= alone + 1e-3)) fail_msg("%.6f, each by itself %.6f\n%s", now, alone, text);
+    if (!(now <= alone + 3e-3)) fail_msg("%.6f, each by itself %.6f\n%s", now, alone, text);
 }
 
 /* A plan that is not refused; what its worst pair loses. */

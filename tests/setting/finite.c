@@ -169,6 +169,11 @@ static void refuses_bad_input(void **state)
     assert_int_equal(tamis_laplace_scales(NULL, &none, &err), TAMIS_INVALID);
     assert_int_equal(tamis_laplace_scales(scales, NULL, &err), TAMIS_INVALID);
     assert_int_equal(tamis_laplace_scales(scales, &none, &err), TAMIS_INVALID);
+    static const size_t sizes[] = {0, SIZE_MAX};
+    for (size_t i = 0; i < 2; i++) { /* too few and too many */
+        assert_int_equal(tamis_laplace_scales(scales, &(tamis_finite){.datasets = 2, .outputs = sizes[i]}, &err), TAMIS_INVALID);
+        assert_int_equal(strncmp(err.message, "outputs:", 8), 0);
+    }
     tamis_number *one = number("1"), *zero = number("0");
     const tamis_number *q[] = {zero, one}, *distance[] = {zero, one, one, zero};
     const size_t members[] = {0, 1};

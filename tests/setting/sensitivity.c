@@ -495,6 +495,13 @@ static void strata_reduce_the_sensitivity(void **state)
     assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given frame"), strata, 2, NULL), TAMIS_OK);
     assert_int_equal(tmi_number_compare_int(z.l1, 50), 0);
     assert_int_equal(tmi_number_compare_int(z.l2_squared, 2500), 0);
+    assert_int_equal(tmi_number_compare_int(z.largest, 50), 0);
+    tamis_sensitivity_clear(&z);
+    const tamis_contribution turned[] = {strata[1], strata[0]}; /* the order of the strata does not matter */
+    assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given frame"), turned, 2, NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_compare_int(z.l1, 50), 0);
+    assert_int_equal(tmi_number_compare_int(z.l2_squared, 2500), 0);
+    assert_int_equal(tmi_number_compare_int(z.largest, 50), 0);
     tamis_sensitivity_clear(&z);
     strata[0].design_protected = strata[1].design_protected = 1; /* values 0..120, weights 1..5, seven units */
     assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given population"), strata, 2, NULL), TAMIS_OK);

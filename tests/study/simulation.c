@@ -116,20 +116,24 @@ static double nine_variance(void)
     return squares / (NINE - 1);
 }
 
-/* All samples of the nine. */
+/* All samples of the nine, and three quantiles. */
 static void sampling_errors_agree_with_all_samples(void **state)
 {
+    static const double levels[] = {0.5, 0.2, 0.9};
     (void)state;
-    for (unsigned n = 1; n <= NINE; n++) {
+    for (unsigned k = 0; k < 3 * NINE; k++) {
+        const unsigned n = 1 + k % NINE;
+        const double at = levels[k / NINE], truth = nine[(int)ceil(at * NINE - 1e-9) - 1];
         double sum = 0, count = 0;
         for (unsigned set = 0; set < 1u << NINE; set++) {
             if (__builtin_popcount(set) != (int)n) continue;
-            unsigned left = tmi_median_rank(n);
+            unsigned left = (unsigned)ceil(at * n - 1e-9);
             for (int i = 0; i < NINE; i++)
-                if (set >> i & 1 && --left == 0) sum += (nine[i] - nine[4]) * (nine[i] - nine[4]);
+                if (set >> i & 1 && --left == 0) sum += (nine[i] - truth) * (nine[i] - truth);
             count++;
         }
-        assert_true(fabs(tmi_median_error(&small, n) - sum / count) < 1e-12);
+        assert_true(fabs(tmi_level_error(&small, n, at) - sum / count) < 1e-12);
+        if (k < NINE) assert_true(tmi_median_error(&small, n) == tmi_level_error(&small, n, 0.5));
     }
 }
 
@@ -140,7 +144,7 @@ static void inverse_sensitivity_agrees_with_its_definition(void **state)
     (void)state;
     for (uint32_t n = 1; n <= NINE; n += 4)
         for (size_t e = 0; e < 3; e++) {
-            const tmi_ordered o = {nine, n, tmi_median_rank(n), 0, 10};
+            const tmi_ordered o = {nine, n, tmi_median_rank(n), 0, 10, 0.5};
             const double reach = 10 * TMI_REACH, truth = 4;
             double mass = 0, squares = 0;
             enum { STEPS = 200000 };
@@ -163,11 +167,11 @@ static void inverse_sensitivity_agrees_with_its_definition(void **state)
 /* The mean over many noisy histograms of a sample whose noise is small is the median of its bins. */
 static void histogram_finds_the_median(void **state)
 {
-    const tmi_ordered o = {nine, NINE, 5, 0, 10};
+    const tmi_ordered o = {nine, NINE, 5, 0, 10, 0.5};
     tmi_stream r = tmi_stream_of(1, 1, 1);
     (void)state;
     assert_true(tmi_histogram_error(&o, 1e6, 4.05, &r) <= 0.05 * 0.05 * 1.01); /* 4 is in the bin from 4.0 to 4.1 */
-    const tmi_ordered ends = {nine, NINE, 5, 0, 0.4};                          /* nearly all at the end of the range */
+    const tmi_ordered ends = {nine, NINE, 5, 0, 0.4, 0.5};                     /* nearly all at the end of the range */
     assert_true(tmi_histogram_error(&ends, 1e6, 0.398, &r) < 0.003 * 0.003);
 }
 
@@ -230,7 +234,7 @@ static void medians_agree_with_all_samples(void **state)
             if (set >> i & 1) x[k++] = nine[i];
         assert_int_equal(tamis_smooth_sensitivity_up(&S, x, 4, 2, 0, 10, beta, NULL), TAMIS_OK);
         smooth += 2 * pow(S / 0.75, 2) + (x[1] - nine[4]) * (x[1] - nine[4]);
-        inverse += tmi_inverse_error(&(tmi_ordered){x, 4, 2, 0, 10}, 1.5, nine[4]);
+        inverse += tmi_inverse_error(&(tmi_ordered){x, 4, 2, 0, 10, 0.5}, 1.5, nine[4]);
         count++;
     }
     const tmi_wrong *e = errors;

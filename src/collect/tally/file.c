@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/output.h"
 #include "base/sha256.h"
 #include "base/value/json.h"
-#include "collect/output.h"
 #include "collect/packed.h"
 #include "collect/tally/tally.h"
 #include "num/number.h"

@@ -17,12 +17,13 @@ double tmi_share_half(const tamis_number *confidence) { return (1 - tmi_number_u
 
 static tamis_status check(const tmi_share_case *c, tamis_error *err)
 {
-    if (c->reports < 1 || c->reports > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "reports: not between 1 and 2^40");
-    if (c->ones < 0 || c->ones > c->reports) return tmi_fail(err, TAMIS_INVALID, "ones: not between 0 and the reports");
+    if (c->reports < 1 || c->reports > TAMIS_MAX_UNITS)
+        return tmi_fail(err, TAMIS_INVALID, "reports: must be between 1 and 2^40");
+    if (c->ones < 0 || c->ones > c->reports) return tmi_fail(err, TAMIS_INVALID, "ones: must be between 0 and the reports");
     if (c->population != 0 && (c->population < c->reports || c->population > TAMIS_MAX_UNITS))
-        return tmi_fail(err, TAMIS_INVALID, "population: not between the number of reports and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population: must be between the number of reports and 2^40");
     if (!c->confidence || tmi_number_sign(c->confidence) <= 0 || tmi_number_down(c->confidence) > 1 - 0.99e-9)
-        return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
+        return tmi_fail(err, TAMIS_INVALID, "confidence: must be above 0 and at most 0.999999999");
     return TAMIS_OK;
 }
 

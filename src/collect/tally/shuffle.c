@@ -4,7 +4,7 @@
 #include <tamis/rng.h>
 
 #include "base/memory.h"
-#include "collect/output.h"
+#include "base/output.h"
 #include "collect/packed.h"
 #include "collect/tally/tally.h"
 

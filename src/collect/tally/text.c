@@ -1,6 +1,7 @@
 /* The results of a tally as text for readers, and its guarantee in words. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/decimal.h"
 #include "base/table.h"
@@ -25,6 +26,7 @@ static void put_table(tmi_text *text, const tmi_tally_results *r)
 {
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     const bool grouped = r->asked.groups > 0;
+    bool outside = false;
     tmi_text_table table;
     tmi_table_init(&table, grouped ? 6 : 5, align);
     char heading[CELL], percent[CELL];
@@ -42,19 +44,78 @@ static void put_table(tmi_text *text, const tmi_tally_results *r)
     for (size_t j = 0; j < r->tally->bits; j++) {
         const tamis_tally_share *s = &r->shares[j];
         const int decimals = s->se > 0 ? tmi_decimals_of(s->se) + 1 : 4;
-        char ones[CELL], estimate[CELL], se[CELL], lower[CELL], upper[CELL], interval[2 * CELL + 4], consistent[CELL] = "";
+        char ones[CELL], estimate[CELL], se[CELL], lower[CELL], upper[CELL], interval[2 * CELL + 8], consistent[CELL] = "";
         put_cell(ones, &table, (double)r->tally->ones[j], 0);
         put_cell(estimate, &table, s->estimate, decimals);
         put_cell(se, &table, s->se, decimals);
         put_cell(lower, &table, s->lower, decimals);
         put_cell(upper, &table, s->upper, decimals);
         if (!isnan(s->consistent)) put_cell(consistent, &table, s->consistent, decimals);
-        snprintf(interval, sizeof interval, "%s to %s", lower, upper);
+        const bool out = s->estimate < 0 || s->estimate > 1;
+        outside = outside || out;
+        snprintf(interval, sizeof interval, "%s to %s%s", lower, upper, out ? " *" : "");
         tmi_table_row(&table, (const char *const[]){r->tally->names[j], ones, estimate, se, interval, consistent});
+    }
+    tmi_table_write(text, &table);
+    if (outside) tmi_text_put(text, "* this estimate is outside the range of possible values: rely on the interval\n");
+    text->failed = text->failed || table.failed;
+    tmi_table_clear(&table);
+}
+
+#define ANSWERS_SHOWN 16 /* of up to 1024, so that a screen holds them */
+
+static void put_bits(char word[CELL], size_t answer, size_t bits)
+{
+    for (size_t j = 0; j < bits; j++) word[j] = answer >> j & 1 ? '1' : '0';
+    word[bits] = 0;
+}
+
+/* The whole answers with the largest shares, the largest first. */
+static void put_answers(tmi_text *text, const tmi_tally_results *r)
+{
+    static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
+    const size_t bits = r->tally->bits, cells = (size_t)1 << bits;
+    const double *consistent = r->cells + cells;
+    size_t order[ANSWERS_SHOWN], shown = 0;
+    double rest = 1;
+    tmi_text names;
+    tmi_text_table table;
+    for (size_t i = 0; i < cells; i++) {
+        size_t k = shown;
+        if (cells > ANSWERS_SHOWN && !(consistent[i] > 0)) continue;
+        while (k > 0 && consistent[order[k - 1]] < consistent[i]) k--;
+        if (k == ANSWERS_SHOWN) continue;
+        if (shown < ANSWERS_SHOWN) shown++;
+        memmove(order + k + 1, order + k, (shown - 1 - k) * sizeof *order);
+        order[k] = i;
+    }
+    tmi_text_init(&names);
+    tmi_text_put(&names, "Whole answers, one digit per bit in this order: ");
+    for (size_t j = 0; j < bits; j++) tmi_text_format(&names, j == 0 ? "%s" : ", %s", r->tally->names[j]);
+    tmi_text_put(&names, ".");
+    tmi_text_wrap_taken(text, "", "", &names);
+    tmi_text_put(text, "\n");
+    tmi_table_init(&table, 5, align);
+    tmi_table_row(&table, (const char *const[]){"answer", "reports", "estimate", "se", "consistent"});
+    for (size_t k = 0; k < shown; k++) {
+        const size_t i = order[k];
+        const double se = sqrt(fmax(r->covariance[i * cells + i], 0));
+        const int decimals = se > 0 ? tmi_decimals_of(se) + 1 : 4;
+        char word[CELL], reports[CELL], estimate[CELL], error[CELL], share[CELL];
+        put_bits(word, i, bits);
+        put_cell(reports, &table, (double)r->tally->cells[i], 0);
+        put_cell(estimate, &table, r->cells[i], decimals);
+        put_cell(error, &table, se, decimals);
+        put_cell(share, &table, consistent[i], decimals > 3 ? decimals : 3);
+        tmi_table_row(&table, (const char *const[]){word, reports, estimate, error, share});
+        rest -= consistent[i];
     }
     tmi_table_write(text, &table);
     text->failed = text->failed || table.failed;
     tmi_table_clear(&table);
+    if (cells > shown)
+        tmi_text_format(text, "The other %zu answers together: %.3f. --json has all of them.\n", cells - shown, fmax(rest, 0));
+    tmi_text_put(text, "\n");
 }
 
 static void say(tmi_lines *lines, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -111,6 +172,7 @@ tamis_status tmi_tally_put_text(tmi_text *text, const tmi_tally_results *r, tami
     tmi_lines lines = {0};
     put_table(text, r);
     tmi_text_put(text, "\n");
+    if (r->cells) put_answers(text, r);
     const char *who = r->tally->weight ? "Weighted estimates; intervals from Student's t distribution."
                       : r->asked.population > 0
                           ? "Exact intervals for the population from which the reporters are a simple random sample."

@@ -315,7 +315,7 @@ done:
 
 static tamis_status wrong(tamis_error *err, const char *key)
 {
-    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no %s, or a wrong one", key);
+    return tmi_fail(err, TAMIS_SYSTEM, "the caller's engine returned no `%s`, or not in the form of <tamis/engine.h>", key);
 }
 
 /* An integer as a JSON integer or as decimal text, at most 2^92 in size. */
@@ -416,7 +416,8 @@ static tamis_status tell_refusal(const conversation *c, tamis_error *err)
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(word, reasons[i].word) == 0) meaning = reasons[i].meaning;
     if (column >= 0 && (uint64_t)column < c->layout.column_count)
-        return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses column %s: %s", c->layout.columns[column]->name, meaning);
+        return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses column %s: %s", c->layout.columns[column]->name,
+                        meaning);
     return tmi_fail(err, TAMIS_REFUSED, "the caller's engine refuses the request: %s", meaning);
 }
 

@@ -257,8 +257,8 @@ struct tmi_engine {
     tamis_status (*describe)(tmi_engine *engine, tmi_inventory *inventory, const tamis_watch *watch, tamis_error *err);
 
     /* Checks that the request can be answered, as far as the request, the column types and the engine show without any value.
-     * Called after `describe` and before the charge, so whatever the answer needs is tried here, with rows that are made up: memory
-     * above all. The keys of the request need not be drawn. NULL: only tmi_request_check. INVALID names the limit. */
+     * Called after `describe` and before the charge, so whatever the answer needs is tried here, with rows that are made up:
+     * memory above all. The keys of the request need not be drawn. NULL: only tmi_request_check. INVALID names the limit. */
     tamis_status (*check)(tmi_engine *engine, const tmi_request *request, const tamis_watch *watch, tamis_error *err);
 
     /* answers[t][cell * measure_count + m] for table t; the caller allocates them. On failure the answers are all zero and the

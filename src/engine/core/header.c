@@ -46,6 +46,13 @@ const tmi_header_set *tmi_header_set_of(const tmi_header *h, const tmi_header_co
     return NULL;
 }
 
+bool tmi_header_is_missing(const tmi_header_column *column, const tmi_header_code *code)
+{
+    for (size_t i = 0; i < column->missing_count; i++)
+        if (code->number >= column->missing[i][0] && code->number <= column->missing[i][1]) return true;
+    return false;
+}
+
 static tamis_status read_csv(tmi_header *h, const char *file, tamis_error *err)
 {
     tmi_csv_header csv;

@@ -16,12 +16,17 @@ typedef enum tmi_header_type {
 
 typedef struct tmi_header_code {
     char *code, *label; /* the code as a plan writes it */
+    double number;      /* NaN: a text */
 } tmi_header_code;
+
+#define TMI_HEADER_MISSING 3 /* values or ranges that SPSS can declare missing */
 
 typedef struct tmi_header_column {
     char *name, *label; /* label NULL: none */
     tmi_header_type type;
-    char *set; /* the set of labels of its codes; NULL: none */
+    char *set;                             /* the set of labels of its codes; NULL: none */
+    double missing[TMI_HEADER_MISSING][2]; /* ranges of numbers that the file declares missing, ends included */
+    size_t missing_count;
 } tmi_header_column;
 
 /* A set of labels, which several columns may share. */
@@ -53,6 +58,9 @@ tamis_status tmi_header_postgres(tmi_header *header, const char *connection, con
 
 /* The labels of a column's codes; NULL: none. */
 const tmi_header_set *tmi_header_set_of(const tmi_header *header, const tmi_header_column *column);
+
+/* Whether a code stands for a missing value of the column. */
+bool tmi_header_is_missing(const tmi_header_column *column, const tmi_header_code *code);
 
 /* For the readers: adds a column and copies its texts. SYSTEM if memory runs out. */
 tamis_status tmi_header_add(tmi_header *header, const char *name, const char *label, tmi_header_type type, tamis_error *err);

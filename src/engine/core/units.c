@@ -45,7 +45,7 @@ struct tmi_units {
     size_t width;
 
     _Atomic uint64_t *words;
-    size_t word_count;                /* a power of 2 */
+    size_t word_count;                 /* a power of 2 */
     _Atomic int64_t overflow[BUCKETS]; /* rows of units that are not in the table */
     _Atomic int64_t counted;
     _Atomic size_t longest; /* label, in bytes */
@@ -241,7 +241,8 @@ void tmi_units_count(tmi_units *units, const tmi_cell *labels, size_t n)
         }
     }
     atomic_fetch_add_explicit(&units->counted, (int64_t)n, memory_order_relaxed);
-    for (size_t seen = units->longest; longest > seen && !atomic_compare_exchange_weak(&units->longest, &seen, longest);) continue;
+    for (size_t seen = units->longest; longest > seen && !atomic_compare_exchange_weak(&units->longest, &seen, longest);)
+        continue;
 }
 
 static bool has_too_many(const tmi_units *units, uint64_t word)
@@ -262,7 +263,8 @@ static uint64_t bytes_of_row(size_t width, size_t longest)
 /* As many buckets as fit into a round; a bucket that does not fit into one, part by part. */
 static bool plan_rounds(tmi_units *units, const uint64_t *rows_in)
 {
-    const uint64_t bytes = bytes_of_row(units->width, units->longest), most = units->memory / bytes > 0 ? units->memory / bytes : 1;
+    const uint64_t bytes = bytes_of_row(units->width, units->longest),
+                   most = units->memory / bytes > 0 ? units->memory / bytes : 1;
     size_t room = 0;
     for (size_t b = 0; b < BUCKETS;) {
         units_round round = {.first = b, .parts = 1};
@@ -363,7 +365,7 @@ static tamis_status keep_row(tmi_units *units, tmi_cell label, const void *const
 {
     int64_t number;
     tamis_status status = tmi_labels_add(&number, units->labels, 0, label, err);
-    if (status != TAMIS_OK) return status;
+    if (status != TAMIS_OK || number == TMI_NO_LABEL) return status;
     const size_t width = units->width;
     if (!make_unit(units, (size_t)number) || !make_row(units)) return tmi_fail_memory(err);
     int64_t *row = units->rows + units->row_count * width;
@@ -523,7 +525,8 @@ static size_t choose(const choice *c, const tmi_units *units, size_t u)
 static bool make_choice(choice *c, const tmi_units *units)
 {
     *c = (choice){.text_size = 2 * TMI_KEY_BYTES + TMI_SHA256_TEXT + (units->width + 1) * DIGITS};
-    for (size_t u = 0; u < units->unit_count; u++) c->list_room = units->counts[u] > c->list_room ? units->counts[u] : c->list_room;
+    for (size_t u = 0; u < units->unit_count; u++)
+        c->list_room = units->counts[u] > c->list_room ? units->counts[u] : c->list_room;
     c->list = tmi_alloc(c->list_room, sizeof *c->list);
     c->text = tmi_alloc(c->text_size, 1);
     return c->list && c->text;

@@ -6,9 +6,9 @@
  * that did not fit into the table, are kept, and at the end their units are told apart by their whole labels and each row's place
  * is computed. So a collision of hashes costs time and changes nothing.
  *
- * If the kept rows would need more than their part of the memory, they are chosen in rounds, each of which reads the source again and
- * keeps the rows of some of the units; the rows of a unit that is too large even for that are seen part by part. Nothing is ever
- * written to a file.
+ * If the kept rows would need more than their part of the memory, they are chosen in rounds, each of which reads the source
+ * again and keeps the rows of some of the units; the rows of a unit that is too large even for that are seen part by part.
+ * Nothing is ever written to a file.
  *
  * A source that changes between the two readings cannot break the bound: each row that is handed on is taken off the count of its
  * unit, and one that was not counted is an error. */

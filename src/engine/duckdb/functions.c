@@ -225,8 +225,7 @@ static void state_update(duckdb_function_info info, duckdb_data_chunk input, duc
     if (api->data_chunk_get_size(input) == 0) return;
     struct tmi_duckdb_cells *owned = state_of(states[0])->owned;
     if (!owned) out_of_memory(info);
-    else
-        tmi_duckdb_chunk_take(&owned->chunk, api->aggregate_function_get_extra_info(info), input, add_rows, owned->cells, info);
+    else tmi_duckdb_chunk_take(&owned->chunk, api->aggregate_function_get_extra_info(info), input, add_rows, owned->cells, info);
 }
 
 static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,
@@ -288,7 +287,8 @@ static void count_update(duckdb_function_info info, duckdb_data_chunk input, duc
     if (rows > 0) *(int64_t *)(void *)states[0] += (int64_t)rows;
 }
 
-static void count_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets, idx_t count)
+static void count_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,
+                          idx_t count)
 {
     (void)info;
     for (idx_t i = 0; i < count; i++) *(int64_t *)(void *)targets[i] += *(int64_t *)(void *)sources[i];

@@ -13,8 +13,8 @@
  * With a unit its label is the first argument, and rows that do not count, or not yet (engine/core/units.h), are left out. The
  * answers of the last two are of no interest.
  *
- * All but the aggregates depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead of
- * once per row. An aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
+ * All but the aggregates depend only on their arguments, so DuckDB evaluates them once per entry of a Parquet dictionary instead
+ * of once per row. An aggregate has one state per thread, and the states are added up. The same can be written in plain SQL
  * (tests/engine/portable_sql.c does: finite test, clamp, division, floor, cast, clamp, sum, group), but each of these steps is
  * a pass over the vector, and each grouping another sum: several times slower. */
 #ifndef TMI_ENGINE_DUCKDB_FUNCTIONS_H

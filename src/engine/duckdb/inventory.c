@@ -11,9 +11,7 @@ static void write_pairs(tmi_text *sql, const tmi_layout *layout, size_t stratum,
     if (stratum == NO_COLUMN) tmi_text_put(sql, "0");
     else tmi_duckdb_write_call(sql, layout, stratum);
     tmi_text_put(sql, " AS s");
-    if (label != NO_COLUMN) {
-        tmi_text_format(sql, ", tamis_trimmed(c%zu) AS l", label);
-    }
+    if (label != NO_COLUMN) { tmi_text_format(sql, ", tamis_trimmed(c%zu) AS l", label); }
     tmi_text_put(sql, " FROM (");
     tmi_text_put(sql, source->bytes);
     tmi_text_put(sql, ")");
@@ -96,8 +94,7 @@ tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckd
     const size_t strata = inventory->stratum ? inventory->stratum->value_count : 1;
     TMI_TRY(tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, functions, err));
     const int64_t rows = inventory->rows;
-    if (inventory->unit)
-        TMI_TRY(count_by(&inventory->units, 1, layout, NO_COLUMN, place[1], &sql, rows, session, &inner, err));
+    if (inventory->unit) TMI_TRY(count_by(&inventory->units, 1, layout, NO_COLUMN, place[1], &sql, rows, session, &inner, err));
     if (inventory->rows_in)
         TMI_TRY(count_by(inventory->rows_in, strata, layout, place[0], NO_COLUMN, &sql, rows, session, &inner, err));
     if (inventory->units_in && inventory->unit && !inventory->stratum) inventory->units_in[0] = inventory->units;

@@ -64,8 +64,7 @@ static void state_update(duckdb_function_info info, duckdb_data_chunk input, duc
     if (api->data_chunk_get_size(input) == 0) return;
     points_state *state = state_of(states[0]);
     if (!state->owned) fail(info);
-    else
-        tmi_duckdb_chunk_take(&state->owned->chunk, api->aggregate_function_get_extra_info(info), input, add_rows, state, info);
+    else tmi_duckdb_chunk_take(&state->owned->chunk, api->aggregate_function_get_extra_info(info), input, add_rows, state, info);
 }
 
 static void state_combine(duckdb_function_info info, duckdb_aggregate_state *sources, duckdb_aggregate_state *targets,

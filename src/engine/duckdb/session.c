@@ -116,15 +116,19 @@ static tamis_status say_trouble(const tmi_duckdb_session *session, tamis_error *
     const unsigned long long megabytes = session->memory >> 20;
     switch (session->trouble) {
     case TMI_DUCKDB_MEMORY:
-        return tmi_fail(err, TAMIS_SYSTEM, "out of memory: DuckDB reached its limit of %llu MB, or the machine its own; allow more "
-                                           "memory, or fewer threads", megabytes);
+        return tmi_fail(err, TAMIS_SYSTEM,
+                        "out of memory: DuckDB reached its limit of %llu MB, or the machine its own; allow more "
+                        "memory, or fewer threads",
+                        megabytes);
     case TMI_DUCKDB_DISK:
-        return tmi_fail(err, TAMIS_SYSTEM, "a file of the source could not be read: the disk or the network reports an error, or "
-                                           "the file was moved, replaced or cut off while it was read");
+        return tmi_fail(err, TAMIS_SYSTEM,
+                        "a file of the source could not be read: the disk or the network reports an error, or "
+                        "the file was moved, replaced or cut off while it was read");
     case TMI_DUCKDB_QUOTE:
     case TMI_DUCKDB_FIELDS:
     case TMI_DUCKDB_LONG_LINE:
-    case TMI_DUCKDB_FORMAT: return tmi_fail(err, TAMIS_SYSTEM, "a file of the source is damaged, or not of the format of its name");
+    case TMI_DUCKDB_FORMAT:
+        return tmi_fail(err, TAMIS_SYSTEM, "a file of the source is damaged, or not of the format of its name");
     case TMI_DUCKDB_CHANGED: return tmi_fail(err, TAMIS_SYSTEM, "the source changed while it was read");
     default: return tmi_fail(err, TAMIS_SYSTEM, "DuckDB could not read the source to its end");
     }
@@ -236,7 +240,8 @@ static tamis_status ask(duckdb_result *result, tmi_duckdb_session *session, cons
         goto done;
     }
     if (!streaming) TMI_TRY(work(pending, session, watch, err));
-    if (api->execute_pending(pending, result) == DuckDBError) status = tmi_duckdb_note_trouble(session, api->result_error(result), err);
+    if (api->execute_pending(pending, result) == DuckDBError)
+        status = tmi_duckdb_note_trouble(session, api->result_error(result), err);
 done:
     api->destroy_pending(&pending);
     api->destroy_prepare(&statement);

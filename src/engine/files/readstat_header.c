@@ -1,5 +1,6 @@
 /* The headers of SPSS, Stata and SAS files. If a file is cut off or damaged after the description of its variables, the labels
  * of codes may be lost (Stata keeps them at the end), but nothing else. */
+#include <math.h>
 #include <readstat.h>
 #include <string.h>
 
@@ -45,6 +46,11 @@ static int take_variable(int index, readstat_variable_t *variable, const char *s
     if (r->status != TAMIS_OK) return READSTAT_HANDLER_ABORT;
     tmi_header_column *column = &r->header->columns[r->header->count - 1];
     if (set && *set && !(column->set = tmi_copy_text(set, strlen(set)))) return stop(r);
+    for (int i = 0; !text && i < readstat_variable_get_missing_ranges_count(variable) && i < TMI_HEADER_MISSING; i++) {
+        double *range = column->missing[column->missing_count++];
+        range[0] = readstat_double_value(readstat_variable_get_missing_range_lo(variable, i));
+        range[1] = readstat_double_value(readstat_variable_get_missing_range_hi(variable, i));
+    }
     return READSTAT_HANDLER_OK;
 }
 
@@ -72,11 +78,13 @@ static int take_label(const char *name, readstat_value_t value, const char *labe
     if (!set) return stop(r);
     if (set->count == TMI_HEADER_CODES) return READSTAT_HANDLER_OK;
     const char *code = number;
-    if (readstat_value_type_class(value) == READSTAT_TYPE_CLASS_STRING) code = readstat_string_value(value);
+    const bool text = readstat_value_type_class(value) == READSTAT_TYPE_CLASS_STRING;
+    if (text) code = readstat_string_value(value);
     else tmi_double_text(number, readstat_double_value(value));
     if (!code || !*code) return READSTAT_HANDLER_OK;
     tmi_header_code *one = &set->codes[set->count++];
     one->code = tmi_copy_text(code, strlen(code));
+    one->number = text ? (double)NAN : readstat_double_value(value);
     one->label = tmi_copy_text(label, strlen(label));
     return one->code && one->label ? READSTAT_HANDLER_OK : stop(r);
 }

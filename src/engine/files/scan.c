@@ -300,8 +300,8 @@ static tamis_status count_units(void *context, const tmi_raw *raw, size_t n, dou
 static tamis_status see_units(size_t *rounds, tmi_units *units, tmi_scanner *scanner, const tmi_column *unit, work_watch *watch,
                               tamis_error *err)
 {
-    tamis_status status = scanner->scan(scanner, &unit, &(tmi_codes *){NULL}, 1, 0, 1, count_units,
-                                        &(unit_counter){units, watch}, err);
+    tamis_status status = scanner->scan(scanner, &unit, &(tmi_codes *){NULL}, 1, 0, 1, count_units, &(unit_counter){units, watch},
+                                        err);
     return status == TAMIS_OK ? tmi_units_plan(rounds, units, err) : status;
 }
 
@@ -416,7 +416,8 @@ static tamis_status check(tmi_engine *engine, const tmi_request *request, const 
     return try_memory(engine->state, request, err);
 }
 
-static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch, tamis_error *err)
+static tamis_status check_points(tmi_engine *engine, const tmi_points_request *request, const tamis_watch *watch,
+                                 tamis_error *err)
 {
     tmi_points_plan plan;
     (void)watch;

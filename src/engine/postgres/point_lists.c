@@ -100,8 +100,8 @@ tamis_status tmi_postgres_points(tmi_point_list *list, tmi_postgres *session, co
             status = write_points(&sql, plan, &parts.sources[p], err);
             TMI_TRY(tmi_postgres_take_query(&queries[p], &sql, status, err));
         }
-        TMI_TRY(tmi_postgres_ask(session, 0, parts.count, queries, list != NULL, list ? take_entry : tmi_postgres_take_plan, tally,
-                                 watch, err));
+        TMI_TRY(tmi_postgres_ask(session, 0, parts.count, queries, list != NULL, list ? take_entry : tmi_postgres_take_plan,
+                                 tally, watch, err));
     }
     if (list) TMI_TRY(tmi_tally_take_list(list, tally, err));
 done:

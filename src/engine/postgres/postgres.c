@@ -135,7 +135,8 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, watch, err));
     if (inventory->rows_in) TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, watch, err));
     if (unit && inventory->units_in && !stratum) inventory->units_in[0] = inventory->units;
-    else if (unit && inventory->units_in) TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, watch, err));
+    else if (unit && inventory->units_in)
+        TMI_TRY(count_by(inventory->units_in, strata, stratum, unit, session, &parts, watch, err));
     if (cluster && inventory->clusters_in)
         TMI_TRY(count_by(inventory->clusters_in, strata, stratum, cluster, session, &parts, watch, err));
 done:

@@ -194,9 +194,10 @@ static void put_ranks(tmi_text *sql, const tmi_layout *layout, size_t c, size_t 
     const size_t label = tmi_layout_index(layout, column->of);
     char stratum[32] = "0"; /* of a row in a stratum */
     if (column->stratum) snprintf(stratum, sizeof stratum, "v%zu", tmi_layout_index(layout, column->stratum));
-    tmi_text_format(sql, " LEFT JOIN (SELECT l%zu, h%zu, row_number() OVER (PARTITION BY h%zu ORDER BY l%zu) AS r%zu", c, c, c, c, c);
-    tmi_text_format(sql, " FROM (SELECT DISTINCT t%zu AS l%zu, %s AS h%zu FROM s%zu WHERE t%zu <> '' AND %s IS NOT NULL) d%zu)", label, c,
-                    stratum, c, step, label, stratum, c);
+    tmi_text_format(sql, " LEFT JOIN (SELECT l%zu, h%zu, row_number() OVER (PARTITION BY h%zu ORDER BY l%zu) AS r%zu", c, c, c, c,
+                    c);
+    tmi_text_format(sql, " FROM (SELECT DISTINCT t%zu AS l%zu, %s AS h%zu FROM s%zu WHERE t%zu <> '' AND %s IS NOT NULL) d%zu)",
+                    label, c, stratum, c, step, label, stratum, c);
     tmi_text_format(sql, " g%zu ON l%zu = t%zu", c, c, label);
     if (column->stratum) tmi_text_format(sql, " AND h%zu = %s", c, stratum);
 }
@@ -355,8 +356,10 @@ static void put_unit(chain *k)
     }
     tmi_text_format(sql, "%scopy]::bigint[], ',', ''), 'escape'))) AS place FROM s%zu)", comma, k->step - 1);
     begin_step(k, NULL, 0);
-    tmi_text_format(sql, " FROM s%zu WHERE t%zu <> '' AND NOT EXISTS (SELECT FROM large WHERE large.t%zu = s%zu.t%zu) UNION ALL "
-                         "SELECT one", values, unit, unit, values, unit);
+    tmi_text_format(sql,
+                    " FROM s%zu WHERE t%zu <> '' AND NOT EXISTS (SELECT FROM large WHERE large.t%zu = s%zu.t%zu) UNION ALL "
+                    "SELECT one",
+                    values, unit, unit, values, unit);
     put_columns(k);
     tmi_text_format(sql, " FROM s%zu WHERE place <= ", k->step - 1);
     tmi_sql_integer(sql, layout->request->rows_per_unit);

@@ -20,11 +20,9 @@ tamis_status tmi_chosen_noise_make(tmi_chosen_noise *n, const tmi_inference *r, 
     *n = (tmi_chosen_noise){.schedule = s, .choice = r->chosen && r->chosen[i] ? tmi_choice_of(s, i) : NULL};
     if (!n->choice) return TAMIS_OK;
     const size_t share = s->plan->curves[t->curve].first, denominator = tmi_form_moments_of(&s->plan->statistics[share]).y;
-    const tamis_quantile_setup setup = tmi_choice_setup(n->choice, s->plan);
     n->units = tmi_alloc(n->choice->groups, sizeof *n->units);
     n->errors = tmi_alloc(t->at_count, sizeof *n->errors);
     if (!n->units || !n->errors) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tamis_quantile_new(&n->mechanism, &setup, err));
     TMI_TRY(tmi_statistic_sums_make(&sums, r, share, err));
     for (size_t g = 0; g < n->choice->groups; g++) n->units[g] = sums.groups[g].value[denominator];
 
@@ -36,5 +34,11 @@ done:
 tamis_status tmi_chosen_noise_read(tmi_chosen_noise *n, const tmi_cdf *curve, size_t group, tamis_error *err)
 {
     const double weight = tmi_choice_weight(n->choice, n->schedule, group, n->units[group], false);
-    return tmi_choice_spread(n->errors, n->mechanism, curve, weight, err);
+    tamis_status status = TAMIS_OK;
+    if (!n->mechanism || n->choice->group_rows) { /* strata differ in their rows */
+        const tamis_quantile_setup setup = tmi_choice_setup(n->choice, n->schedule->plan, group);
+        tamis_quantile_free(n->mechanism);
+        status = tamis_quantile_new(&n->mechanism, &setup, err);
+    }
+    return status == TAMIS_OK ? tmi_choice_spread(n->errors, n->mechanism, curve, weight, err) : status;
 }

@@ -19,12 +19,13 @@ static const char to_the_end[] = "the interval goes to the end of the range: no 
 static const char wide_bin[] =
     "more than a tenth of the rows are between two cuts, where the distribution function is taken as a straight line";
 static const char long_tail[] = "more than a fiftieth of the rows are above the last cut: their values are inferred";
-static const char widened[] =
-    "the chosen value is outside the interval of the distribution function, which was widened to contain it";
+static const char noisier[] = "the mechanism that chose this value has more noise than the distribution function: `method: "
+                              "distribution` would be more precise";
 static const char no_line[] = "the line is outside the points of the grid: the share is known";
 
 #define WIDE 0.1
 #define LONG 0.02
+#define NOISIER 1.25 /* times the standard error of what is read from the function */
 
 static void note(tmi_result *result, const char *words)
 {
@@ -73,14 +74,11 @@ static tamis_status margin_of(double *margin, const tmi_plan_statistic *t, int64
 }
 
 /* The standard error is that of which the interval would be the usual multiple if the function were known between cuts, as its
- * allowance for that is no error of sampling or noise; these have their parts of the share's variance. A chosen quantile has the
- * sampling error and the noise of its mechanism (NULL: it was not chosen): that of the function is in the interval alone. */
-static tamis_status set_errors(tmi_result *result, const reading *r, double q, const double *mechanism, tamis_error *err)
+ * allowance for that is no error of sampling or noise; these have their parts of the share's variance. */
+static void set_errors(tmi_result *result, const reading *r, double q, double margin)
 {
-    double margin, sampling, noise, lower, upper;
+    double sampling, noise, lower, upper;
     const tmi_cdf *c = &r->curve;
-    tamis_status status = margin_of(&margin, r->statistic, result->df, err);
-    if (status != TAMIS_OK) return status;
     tmi_cdf_errors(&sampling, &noise, c, tmi_cdf_inverse(c, q));
     tmi_cdf_invert(&lower, &upper, c, q);
     const double own = tmi_cdf_value(c, tmi_cdf_inverse(c, q));
@@ -89,10 +87,19 @@ static tamis_status set_errors(tmi_result *result, const reading *r, double q, c
     result->se = (upper - lower) / (2 * margin);
     result->sampling_se = sampling > 0 ? result->se * sqrt(sampling / (sampling + noise)) : 0;
     result->noise_sd = noise > 0 ? result->se * sqrt(noise / (sampling + noise)) : 0;
-    if (!mechanism) return TAMIS_OK;
-    result->noise_sd = *mechanism;
-    result->se = hypot(result->sampling_se, result->noise_sd);
-    return TAMIS_OK;
+}
+
+/* A chosen value instead of the one that was read: with its sampling error and the noise of its mechanism. Its interval contains
+ * that of the function, which covers as often as stated whatever was chosen, and the usual multiple of its own standard error. */
+static void choose(tmi_result *result, double value, double mechanism, double margin, double step)
+{
+    const double se = hypot(result->sampling_se, mechanism), reach = margin * se;
+    if (se > NOISIER * result->se) note(result, noisier);
+    result->estimate = value;
+    result->noise_sd = mechanism;
+    result->se = se;
+    result->lower = fmax(fmin(result->lower, floor((value - reach) / step) * step), result->least);
+    result->upper = fmin(fmax(result->upper, ceil((value + reach) / step) * step), result->most);
 }
 
 static tamis_status read_quantile(tmi_result *result, const reading *r, size_t k, const int64_t *chosen, tamis_error *err)
@@ -100,23 +107,25 @@ static tamis_status read_quantile(tmi_result *result, const reading *r, size_t k
     const tmi_cdf *c = &r->curve;
     const tmi_range range = tmi_range_of(r->cuts->column);
     const double q = tmi_number_nearest(r->statistic->at[k]);
-    double lower, upper;
-    const double own = tmi_cdf_inverse(c, q), place = chosen ? (double)*chosen + 1 : own;
+    double lower, upper, margin;
+    const double own = tmi_cdf_inverse(c, q);
     tmi_cdf_interval(&lower, &upper, c, q);
     take_facts(result, share_near(r, own));
     result->least = range.low;
     result->most = range.high;
-    result->estimate = tmi_cdf_value(c, place);
+    result->estimate = tmi_cdf_value(c, own);
     result->lower = fmin(tmi_cdf_value(c, lower), result->estimate);
     result->upper = fmax(tmi_cdf_value(c, upper), result->estimate);
-    if (chosen && (result->estimate < tmi_cdf_value(c, lower) || result->estimate > tmi_cdf_value(c, upper)))
-        note(result, widened);
     if (lower <= c->points[0].place || upper >= c->points[c->count - 1].place) note(result, to_the_end);
     size_t bin = 0;
     while (bin + 2 < c->count && c->points[bin + 1].place < own) bin++;
     const bool wide = c->points[bin + 1].share - c->points[bin].share > WIDE;
     if (wide && c->points[bin + 1].place - c->points[bin].place > 1) note(result, wide_bin);
-    return set_errors(result, r, q, r->noise.choice ? &r->noise.errors[k] : NULL, err);
+    const tamis_status status = margin_of(&margin, r->statistic, result->df, err);
+    if (status != TAMIS_OK) return status;
+    set_errors(result, r, q, margin);
+    if (chosen && r->noise.choice) choose(result, tmi_cdf_value(c, (double)*chosen + 1), r->noise.errors[k], margin, c->step);
+    return TAMIS_OK;
 }
 
 static tamis_status read_quantiles(tmi_result *list, reading *r, const int64_t *chosen, tamis_error *err)

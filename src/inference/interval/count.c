@@ -109,20 +109,20 @@ static tamis_status farthest(int64_t *ones, const tmi_count_test *test, tamis_er
 static tamis_status check(const tmi_count_case *c, int64_t noisy, tamis_error *err)
 {
     if (c->population < 1 || c->population > TAMIS_MAX_UNITS)
-        return tmi_fail(err, TAMIS_INVALID, "population: not between 1 and 2^40");
+        return tmi_fail(err, TAMIS_INVALID, "population: must be between 1 and 2^40");
     if (c->law == TMI_COUNT_RATE) {
         if (!c->rate || tmi_number_sign(c->rate) <= 0 || tmi_number_compare_int(c->rate, 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "rate: not above 0 and at most 1");
+            return tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1");
     } else if (c->sample < 1 || c->sample > (c->law == TMI_COUNT_SRS ? c->population : TAMIS_MAX_UNITS)) {
-        return tmi_fail(err, TAMIS_INVALID, "sample: not at least 1 and at most the population");
+        return tmi_fail(err, TAMIS_INVALID, "sample: must be at least 1 and at most the population");
     }
     if (noisy > INT64_C(1) << 62 || noisy < -(INT64_C(1) << 62))
-        return tmi_fail(err, TAMIS_INVALID, "noisy: not between -2^62 and 2^62");
+        return tmi_fail(err, TAMIS_INVALID, "noisy: must be between -2^62 and 2^62");
     const tamis_number *size = c->scale ? c->scale : c->variance;
     if (!size || tmi_number_sign(size) <= 0 || !(tmi_number_up(size) < 1e40) || !(tmi_number_down(size) > 1e-40))
         return tmi_fail(err, TAMIS_INVALID, "scale: not a number between 1e-40 and 1e40");
     if (!c->confidence || tmi_number_sign(c->confidence) <= 0 || tmi_number_down(c->confidence) > 1 - 0.99e-9)
-        return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
+        return tmi_fail(err, TAMIS_INVALID, "confidence: must be above 0 and at most 0.999999999");
     return TAMIS_OK;
 }
 

@@ -102,7 +102,7 @@ static double tail_is(const tmi_spectrum *v, double tail)
 tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail, tamis_error *err)
 {
     *x = INFINITY;
-    if (!(tail >= 1e-10 && tail < 1)) return tmi_fail(err, TAMIS_INVALID, "tail: not between 1e-10 and 1");
+    if (!(tail >= 1e-10 && tail < 1)) return tmi_fail(err, TAMIS_INVALID, "tail: must be between 1e-10 and 1");
     tmi_spectrum v;
     tamis_status status = tmi_spectrum_make(&v, law, err);
     if (status != TAMIS_OK) return status;
@@ -123,10 +123,11 @@ tamis_status tmi_error_reach(double *reach, const tmi_error_law *law, double con
 {
     *reach = INFINITY;
     if (!(confidence > 0 && confidence <= 1 - 0.99e-9))
-        return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
+        return tmi_fail(err, TAMIS_INVALID, "confidence: must be above 0 and at most 0.999999999");
     tamis_status status = tmi_error_law_check(law, err);
     if (status != TAMIS_OK) return status;
-    if (law->third != 0) return tmi_fail(err, TAMIS_INVALID, "third: the law is not symmetric");
+    if (law->third != 0)
+        return tmi_fail(err, TAMIS_INVALID, "third: must be 0, because a symmetric interval needs a symmetric law");
     const tmi_noise_part *only = only_noise(law);
     if (!only) return tmi_error_quantile(reach, law, (1 - confidence) / 2, err);
     *reach = lattice_reach(*only, 1 - confidence);

@@ -42,9 +42,9 @@ tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
         const tmi_noise_part *part = &law->parts[i];
         if (!isfinite(part->factor)) return tmi_fail(err, TAMIS_INVALID, "parts: the factor of number %zu is not finite", i);
         if (!(part->scale > 0 && part->scale <= LARGEST_SCALE))
-            return tmi_fail(err, TAMIS_INVALID, "parts: the scale of number %zu is not above 0 and at most 1e100", i);
+            return tmi_fail(err, TAMIS_INVALID, "parts: the scale of number %zu must be above 0 and at most 1e100", i);
         if (!(part->count >= 1 && isfinite(part->count)))
-            return tmi_fail(err, TAMIS_INVALID, "parts: the count of number %zu is not at least 1", i);
+            return tmi_fail(err, TAMIS_INVALID, "parts: the count of number %zu must be at least 1", i);
     }
     return TAMIS_OK;
 }

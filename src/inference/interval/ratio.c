@@ -23,7 +23,7 @@ static tamis_status check(const tmi_ratio *ratio, double least, double most, tam
         return tmi_fail(err, TAMIS_INVALID, "ones: not finite, or negative");
     for (int i = 0; i < 5; i++)
         if (!isfinite(ratio->margin.c[i])) return tmi_fail(err, TAMIS_INVALID, "margin: not finite");
-    if (!(ratio->largest >= 0)) return tmi_fail(err, TAMIS_INVALID, "largest: not at least 0");
+    if (!(ratio->largest >= 0)) return tmi_fail(err, TAMIS_INVALID, "largest: must be at least 0");
     if (!isfinite(least) || !isfinite(most) || !(least < most))
         return tmi_fail(err, TAMIS_INVALID, "least: not finite and below most");
     if (ratio->count > 0 && !ratio->parts) return tmi_fail(err, TAMIS_INVALID, "parts: NULL");

@@ -39,15 +39,15 @@ static tamis_status check(const tmi_stratum_count *strata, size_t count, const t
     if (!strata || count < 1) return tmi_fail(err, TAMIS_INVALID, "strata: none");
     if (!estimate || !isfinite(estimate->value)) return tmi_fail(err, TAMIS_INVALID, "estimate: no finite number");
     if (!(confidence > 0 && confidence <= 1 - 0.99e-9))
-        return tmi_fail(err, TAMIS_INVALID, "confidence: not above 0 and at most 0.999999999");
+        return tmi_fail(err, TAMIS_INVALID, "confidence: must be above 0 and at most 0.999999999");
     for (size_t i = 0; i < count; i++) {
         const tmi_stratum_count *s = &strata[i];
         bool drawn = s->law == TMI_COUNT_RATE ? s->sample > 0 : s->sample >= 1;
         if (!drawn || !(s->population < 1e15) || (s->law != TMI_COUNT_REPLACED && s->sample > s->population))
-            return tmi_fail(err, TAMIS_INVALID, "strata: sample of number %zu not at least 1 and at most the population", i);
+            return tmi_fail(err, TAMIS_INVALID, "strata: sample of number %zu must be at least 1 and at most the population", i);
         if (!isfinite(s->noisy)) return tmi_fail(err, TAMIS_INVALID, "strata: count of number %zu not finite", i);
         if (!(s->noise >= 0 && s->noise <= 1e200))
-            return tmi_fail(err, TAMIS_INVALID, "strata: noise of number %zu not at least 0 and at most 1e200", i);
+            return tmi_fail(err, TAMIS_INVALID, "strata: noise of number %zu must be at least 0 and at most 1e200", i);
     }
     return TAMIS_OK;
 }

@@ -142,7 +142,7 @@ static bool may_be_one(int64_t *most, const tamis_quantile *q, const tmi_counted
 {
     *most = 1;
     for (size_t i = 0; i < e->count; i++) *most = e->counts[i] > *most ? e->counts[i] : *most;
-    const bool by_point = q->method == TAMIS_QUANTILE_INVERSE || q->method == TAMIS_QUANTILE_THRESHOLD;
+    const bool by_point = q->method == TAMIS_QUANTILE_INVERSE || q->above;
     return by_point && !e->weights && e->count <= (size_t)(TMI_WEIGHT_SUM / *most);
 }
 

@@ -66,7 +66,7 @@ done:
 /* What is promised: epsilon, epsilon and delta, or rho. */
 static tamis_status check_promise(const tamis_quantile_setup *s, tamis_error *err)
 {
-    if (s->rho && s->epsilon) return tmi_fail(err, TAMIS_INVALID, "rho: either epsilon or rho, not both");
+    if (s->rho && s->epsilon) return tmi_fail(err, TAMIS_INVALID, "rho: must not be given beside epsilon: choose one of them");
     if (s->rho && s->method != TAMIS_QUANTILE_PREFIX && s->method != TAMIS_QUANTILE_AUTO)
         return tmi_fail(err, TAMIS_INVALID, "rho: this method needs epsilon; prefix counts in rho");
     if (s->method == TAMIS_QUANTILE_PREFIX && !s->rho)
@@ -90,7 +90,7 @@ static tamis_status check(const tamis_quantile_setup *s, tamis_error *err)
     const tamis_status status = check_promise(s, err);
     if (status != TAMIS_OK) return status;
     if (s->bins != 0 && !has_bins(s->method) && !s->rho)
-        return tmi_fail(err, TAMIS_INVALID, "bins: only the methods histogram, tree and prefix have any");
+        return tmi_fail(err, TAMIS_INVALID, "bins: only the methods histogram_method, tree and prefix have any");
     if (s->bins < 0 || s->bins > TAMIS_BINS)
         return tmi_fail(err, TAMIS_INVALID, "bins must be at least 1, at most %d", TAMIS_BINS);
     if (!s->at || s->at_count == 0) return tmi_fail(err, TAMIS_INVALID, "at: there is no quantile to find");
@@ -258,10 +258,15 @@ done:
 
 /* ---- methods ---- */
 
-static const char *const methods[] = {
-    [TAMIS_QUANTILE_AUTO] = "auto",           [TAMIS_QUANTILE_INVERSE] = "inverse",     [TAMIS_QUANTILE_JOINT] = "joint",
-    [TAMIS_QUANTILE_SPLIT] = "split",         [TAMIS_QUANTILE_THRESHOLD] = "threshold", [TAMIS_QUANTILE_SMOOTH] = "smooth",
-    [TAMIS_QUANTILE_HISTOGRAM] = "histogram", [TAMIS_QUANTILE_TREE] = "tree",           [TAMIS_QUANTILE_PREFIX] = "prefix"};
+static const char *const methods[] = {[TAMIS_QUANTILE_AUTO] = "auto",
+                                      [TAMIS_QUANTILE_INVERSE] = "inverse",
+                                      [TAMIS_QUANTILE_JOINT] = "joint",
+                                      [TAMIS_QUANTILE_SPLIT] = "split",
+                                      [TAMIS_QUANTILE_THRESHOLD] = "threshold",
+                                      [TAMIS_QUANTILE_SMOOTH] = "smooth",
+                                      [TAMIS_QUANTILE_HISTOGRAM] = "histogram_method",
+                                      [TAMIS_QUANTILE_TREE] = "tree",
+                                      [TAMIS_QUANTILE_PREFIX] = "prefix"};
 
 const char *tamis_quantile_method_name(tamis_quantile_method method)
 {
@@ -277,6 +282,11 @@ tamis_status tamis_quantile_method_of_name(tamis_quantile_method *method, const 
             *method = (tamis_quantile_method)i;
             return TAMIS_OK;
         }
+    if (name && strcmp(name, "histogram") == 0) /* as HistogramMethod was called */
+        return tmi_fail(
+            err, TAMIS_INVALID,
+            "method: histogram is now histogram_method, HistogramMethod of the paper; tree and prefix measure the whole "
+            "distribution");
     return tmi_fail(err, TAMIS_INVALID, "method: there is none of this name");
 }
 

@@ -88,6 +88,13 @@ int64_t tmi_quantile_bins(const tamis_quantile *quantile);
 /* TREE, PREFIX: the largest standard deviation of the noise of a prefix sum, in records of the largest weight; else 0. */
 double tmi_quantile_deviation(const tamis_quantile *quantile);
 
+/* Whether the noise of an answer needs the delta of the setup: SMOOTH, where Laplace noise is the smaller. */
+bool tmi_quantile_spends_delta(const tamis_quantile *quantile);
+
+/* The lower end of an answer's cell, of which tamis_quantile_error speaks: the candidate or bin before it, or the lowest point;
+ * the answer itself where every grid point can be one. Needs an answer of this quantile. */
+int64_t tmi_quantile_cell(const tamis_quantile *quantile, int64_t point);
+
 /* The answers with what has been drawn. Errors: SYSTEM, INVALID, UNABLE. */
 tamis_status tmi_quantile_find(int64_t *points, tamis_quantile *quantile, const tmi_records *records, tamis_rng *rng,
                                tamis_error *err);

@@ -51,13 +51,15 @@ static tamis_status make_model(model *m, const tamis_quantile *q, const tmi_rank
     return TAMIS_OK;
 }
 
-/* The multiple of epsilon / BETAS with the smallest noise on the model. */
-static tamis_status choose_polyplace(tmi_smooth *s, const model *m, const tamis_number *epsilon, tamis_error *err)
+/* The multiple of epsilon / BETAS whose noise has the smallest standard deviation on the model; *mean bounds the mean of its
+ * size from above. */
+static tamis_status choose_polyplace(tmi_smooth *s, double *mean, const model *m, const tamis_number *epsilon, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
     tamis_status status = TAMIS_OK;
-    double least = INFINITY;
+    double least = INFINITY, best_sensitivity = INFINITY;
     tmi_term best = NULL;
+    tamis_bound size;
     for (int64_t k = 1; k <= MOST_BETAS; k++) {
         tamis_bound sd;
         double sensitivity;
@@ -68,25 +70,43 @@ static tamis_status choose_polyplace(tmi_smooth *s, const model *m, const tamis_
             tamis_smooth_sensitivity_up(&sensitivity, m->values, m->n, m->rank, m->low, m->high, tmi_number_nearest(beta), err));
         if (sd.upper * sensitivity >= least) continue;
         least = sd.upper * sensitivity;
+        best_sensitivity = sensitivity;
         best = beta;
     }
     TMI_TRY(tmi_number_copy(&s->beta, best, err));
     TMI_TRY(tmi_number_div(&s->shape, epsilon, s->beta, err));
+    TMI_TRY(tmi_polyplace_mean_size(&size, epsilon, s->beta, err));
+    *mean = size.upper * best_sensitivity;
 done:
     tmi_exact_clear(&e);
     return status;
 }
 
-static tamis_status choose_laplace(tmi_smooth *s, const model *m, const tamis_number *epsilon, const tamis_number *delta,
-                                   tamis_error *err)
+/* Laplace noise in place of PolyPlace noise, if the mean of its size on the model is smaller. (PolyPlace noise has long tails,
+ * and most of its answers are better than its standard deviation says.) */
+static tamis_status consider_laplace(tmi_smooth *s, double polyplace_mean, const model *m, const tamis_number *epsilon,
+                                     const tamis_number *delta, tamis_error *err)
 {
     tamis_smooth_choice choice;
-    tamis_status status;
-    TMI_TRY(tamis_smooth_choose(&choice, epsilon, delta, m->values, m->n, m->rank, m->low, m->high, err));
+    tamis_error reason = {0};
+    double sensitivity;
+    tamis_status status = tamis_smooth_choose(&choice, epsilon, delta, m->values, m->n, m->rank, m->low, m->high, &reason);
+    if (status == TAMIS_UNABLE) return TAMIS_OK; /* no such noise is certified: the other law needs no delta */
+    if (status != TAMIS_OK) return tmi_fail_as(err, &reason);
+    TMI_TRY(tamis_smooth_sensitivity_up(&sensitivity, m->values, m->n, m->rank, m->low, m->high, choice.beta, err));
+    if (sensitivity / choice.alpha >= polyplace_mean) goto done;
+    tmi_number_frees(&s->beta, &s->shape, NULL);
     TMI_TRY(tmi_number_double(&s->alpha, choice.alpha, err));
     TMI_TRY(tmi_number_double(&s->beta, choice.beta, err));
 done:
     return status;
+}
+
+bool tmi_quantile_spends_delta(const tamis_quantile *q)
+{
+    for (size_t i = 0; q->smooth && i < q->count; i++)
+        if (q->smooth[i].alpha) return true;
+    return false;
 }
 
 static tamis_status check(const tamis_quantile *q, const tamis_number *delta, tamis_error *err)
@@ -112,9 +132,9 @@ tamis_status tmi_smooth_set(tamis_quantile *q, const tamis_number *delta, tamis_
     for (size_t i = 0; i < q->count; i++) {
         model m = {0};
         status = make_model(&m, q, &q->targets[i].rank, err);
-        if (status == TAMIS_OK)
-            status = part ? choose_laplace(&q->smooth[i], &m, epsilon, part, err)
-                          : choose_polyplace(&q->smooth[i], &m, epsilon, err);
+        double mean;
+        if (status == TAMIS_OK) status = choose_polyplace(&q->smooth[i], &mean, &m, epsilon, err);
+        if (status == TAMIS_OK && part) status = consider_laplace(&q->smooth[i], mean, &m, epsilon, part, err);
         tmi_free(m.values);
         TMI_TRY(status);
     }

@@ -6,7 +6,9 @@
  *     N = (S / beta) Z,    Z PolyPlace of p = epsilon / beta: epsilon-private;
  *     N = (S / alpha) L,   L standard Laplace: (epsilon, delta)-private, delta computed for this alpha and beta,
  *
- * S the smooth sensitivity of <tamis/smooth.h>, which has both arguments. What is rounded is the ideal answer of real numbers:
+ * S the smooth sensitivity of <tamis/smooth.h>, which has both arguments. Without a delta the law is the first. With one it is
+ * that with the smaller mean size on a model of the data (below), and where that is the first no delta is spent.
+ * What is rounded is the ideal answer of real numbers:
  * S, and the noise as a function of a uniform number u, are enclosed by balls, and bits are added until one grid point is
  * certain. Rounding and moving do not look at the data. So the law of the answer is that of the theorem, although S itself is
  * no double.
@@ -19,8 +21,8 @@
  * entry. The entries within a reach of K ranks are enough as soon as (high - low) e^(-beta K), which bounds all others, is not
  * above the largest of their terms.
  *
- * alpha and beta are chosen before the data is read, from epsilon, delta, the rank and the number of rows: as if the rows were
- * spread evenly over a tenth of the range around the quantile. Whatever the data is, the promise is the same. */
+ * The law, alpha and beta are chosen before the data is read, from epsilon, delta, the rank and the number of rows: as if the
+ * rows were spread evenly over a tenth of the range around the quantile. Whatever the data is, the promise is the same. */
 #ifndef TMI_MECH_QUANTILE_SMOOTH_H
 #define TMI_MECH_QUANTILE_SMOOTH_H
 

@@ -71,12 +71,13 @@ static void set_line(tmi_reader *reader, const tmi_value *kind, const tmi_value 
 
 static void set_method(tmi_reader *reader, const tmi_value *method, tmi_plan_statistic *s)
 {
-    static const char *const methods[] = {"auto",      "mechanism", "inverse", "joint",  "split",
-                                          "threshold", "histogram", "smooth",  "prefix", "tree"};
+    static const char *const methods[] = {"auto",      "distribution",     "mechanism", "inverse", "joint", "split",
+                                          "threshold", "histogram_method", "smooth",    "prefix",  "tree"};
     size_t i;
     if (!method) return;
     if (s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN)
         tmi_complain_key(reader, method, "this statistic has no choice of methods");
+    else if (method->kind == TMI_VALUE_TEXT && strcmp(method->text, TMI_OLD_DISTRIBUTION) == 0) s->method = TMI_OLD_DISTRIBUTION;
     else if (tmi_read_word(reader, method, &i, methods, sizeof methods / sizeof *methods) && i > 0) s->method = methods[i];
 }
 

@@ -1,4 +1,4 @@
-/* What `method: auto` of a quantile means: histogram or mechanism, decided from public numbers as the plan is read.
+/* What `method: auto` of a quantile means: distribution or mechanism, decided from public numbers as the plan is read.
  *
  * A mechanism that chooses the answer has half of the statistic's share, and errs by a few times 2 / epsilon ranks. The rank of
  * a quantile in a sample of n rows has a sampling error of sqrt(n) / 2. The distribution function has noise too, with the whole
@@ -68,7 +68,7 @@ void tmi_choose_quantile_methods(tmi_reader *reader, tamis_plan *plan)
         for (size_t i = 0; i < plan->asked_count && e.status == TAMIS_OK; i++) {
             tmi_plan_statistic *s = &plan->statistics[i];
             if ((s->kind != TMI_QUANTILE && s->kind != TMI_MEDIAN) || s->method) continue;
-            s->method = suits_a_mechanism(&e, plan, s, shares) ? "mechanism" : "histogram";
+            s->method = suits_a_mechanism(&e, plan, s, shares) ? "mechanism" : "distribution";
         }
     }
     if (e.status != TAMIS_OK) reader->no_memory = true;

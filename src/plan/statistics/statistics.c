@@ -323,7 +323,7 @@ static const tmi_plan_key keys[] = {
     {.name = "interval", .read = tmi_read_later},
     {.name = "cuts", .read = tmi_read_later},
     /* what tamis does not do */
-    {.name = "regression", .not_offered = "release totals of products instead"},
+    {.name = "regression", .not_offered = "compare means or shares by groups instead, e.g. {mean: income, by: education}"},
     {.name = "change", .not_offered = "release both waves and add their standard errors"},
 };
 
@@ -369,13 +369,19 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
     if (!shared || !confident) reader->no_memory = true;
 }
 
-static bool is_same_method(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
+/* A quantile that is read from its distribution function is so by the old word too. */
+static bool is_same_method(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    const bool is_quantile = a->at_count > 0;
+    if (is_quantile && a->method && b->method && !tmi_is_chosen(a) && !tmi_is_chosen(b)) return true;
+    return a->method == b->method || (a->method && b->method && strcmp(a->method, b->method) == 0);
+}
 
 /* The same number of the same groups, in whatever order they are listed. */
 static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
-    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where ||
-        !is_same_method(a->method, b->method) || a->by_count != b->by_count || a->at_count != b->at_count)
+    if (a->kind != b->kind || a->column != b->column || a->second != b->second || a->where != b->where || !is_same_method(a, b) ||
+        a->by_count != b->by_count || a->at_count != b->at_count)
         return false;
     for (size_t i = 0; i < a->at_count; i++)
         if (tmi_number_compare(a->at[i], b->at[i]) != 0) return false;

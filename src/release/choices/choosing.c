@@ -20,8 +20,8 @@ tamis_status tmi_choosing_make(tmi_choosing *c, const tmi_schedule *s, tamis_err
     c->mechanisms = tmi_alloc(groups, sizeof *c->mechanisms);
     if (!c->mechanisms) return tmi_fail_memory(err);
     for (size_t i = 0; i < s->choice_count && status == TAMIS_OK; i++) {
-        const tamis_quantile_setup setup = tmi_choice_setup(&s->choices[i], s->plan);
         for (size_t g = 0; g < s->choices[i].groups && status == TAMIS_OK; g++) {
+            const tamis_quantile_setup setup = tmi_choice_setup(&s->choices[i], s->plan, g);
             status = tmi_watch_beat(s->watch, err);
             if (status == TAMIS_OK) status = tamis_quantile_new(&c->mechanisms[c->count++], &setup, err);
         }

@@ -140,7 +140,7 @@ static void put_words(tmi_text *text, const tmi_verification *v)
     put_signature(text, v);
     put_others(text, v);
     tmi_text_put(text, "\n");
-    tmi_write_heading(text, v->schedule.plan, "protected release");
+    tmi_write_heading(text, v->schedule.plan, "protected release", NULL);
     tmi_write_promise(text, &v->schedule, &v->promised.outsider, true);
 }
 

@@ -14,6 +14,7 @@
 void tmi_choice_clear(tmi_choice *c)
 {
     tmi_number_frees(&c->part, &c->epsilon, &c->rho, &c->log_unit, NULL);
+    tmi_free(c->group_rows);
     *c = (tmi_choice){0};
 }
 
@@ -133,13 +134,22 @@ static bool is_weighed(const tmi_schedule *s, const tmi_plan_statistic *t)
     return p->weights != TMI_ALIKE && !in_strata;
 }
 
+/* Why not all rows of a group have a value that counts as much as any other, with one row per unit; NULL: they have. */
+static const char *incomplete(const tmi_schedule *s, const tmi_plan_statistic *t)
+{
+    if (t->where) return "how many rows satisfy the condition is not public";
+    if (t->column->missing != TMI_NEVER)
+        return "values may be missing, and how many are is not public (`missing: none` declares the column complete)";
+    if (is_weighed(s, t)) return "its rows have different weights, and smooth sensitivity is known for rows that count alike";
+    if (s->plan->privacy.rows_per_unit > 1) return "a unit may have several rows";
+    return NULL;
+}
+
 /* Ranks among all rows, where their number is public and no value is missing. */
 static int64_t complete_rows(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const bool complete = t->by_count == 0 && !t->where && t->column->missing == TMI_NEVER && !is_weighed(s, t) &&
-                          s->plan->privacy.rows_per_unit <= 1;
-    return complete ? tmi_public_rows(s, i, 0) : 0;
+    return t->by_count == 0 && !incomplete(s, t) ? tmi_public_rows(s, i, 0) : 0;
 }
 
 /* ---- what is refused ---- */
@@ -147,13 +157,29 @@ static int64_t complete_rows(const tmi_schedule *s, size_t i)
 static bool has_bins(const tmi_choice *c) { return c->method == TAMIS_QUANTILE_PREFIX || c->method == TAMIS_QUANTILE_TREE; }
 
 /* Whether points are drawn by a measure on the grid. */
-static bool has_measure(const tmi_choice *c) { return !has_bins(c) && c->method != TAMIS_QUANTILE_SMOOTH; }
+static bool has_measure(const tmi_choice *c)
+{
+    return !has_bins(c) && c->method != TAMIS_QUANTILE_SMOOTH && c->method != TAMIS_QUANTILE_HISTOGRAM;
+}
 
 static tamis_status refuse(const tmi_schedule *s, const tmi_plan_statistic *t, const char *reason, const char *nearest,
                            tamis_error *err)
 {
     return tmi_fail(err, TAMIS_REFUSED, "%s:%d:%d: %s; nearest setting that works: %s", s->plan->name, t->line, t->place, reason,
                     nearest);
+}
+
+/* The smallest of 1, 2 and 5 times a power of ten that is large enough as a step of weights: the largest has then at most 2^most
+ * steps, and times the number of rows at most 2^sum. 0: there is none below the largest weight. */
+static double coarser_step(const tmi_sampling *p, int most, int sum)
+{
+    const double largest = ((double)p->most + 1) * tmi_number_up(p->step);
+    const double least = largest * fmax(ldexp(1, -most), (double)p->rows * ldexp(1, -sum));
+    const double power = pow(10, floor(log10(least)) - 1);
+    for (double x = power; x <= 100 * power; x *= 10)
+        for (int k = 1; k <= 5; k += k == 1 ? 1 : 3)
+            if (k * x >= least * (1 + 1e-9)) return k * x < largest / 2 ? k * x : 0;
+    return 0;
 }
 
 static tamis_status check_weights(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
@@ -169,16 +195,19 @@ static tamis_status check_weights(const tmi_choice *c, const tmi_schedule *s, co
         return refuse(s, t,
                       "with `design_variables: protected` one record may change the weights of all others, and no mechanism that "
                       "chooses a quantile covers that",
-                      "{method: histogram}", err);
+                      "{method: distribution}", err);
     if (p->most <= INT64_C(1) << most && all <= (tmi_int128)1 << sum) return TAMIS_OK;
-    if (has_bins(c) && !s->plan->design.weight_step)
-        return refuse(s, t, "`method: prefix` and `method: tree` add up weights exactly, and those of this design are too fine",
-                      "{method: inverse}, {method: histogram}", err);
+    const bool has_step = p->weights == TMI_ROWS && !p->stages; /* else it follows from the weights of the design */
+    const double step = has_step ? coarser_step(p, most, sum) : 0;
+    if (step == 0)
+        return refuse(s, t, "a mechanism adds up weights exactly, and those of this design are too fine for this one",
+                      has_bins(c) ? "{method: inverse}, {method: distribution}" : "{method: distribution}", err);
     return tmi_fail(
-        err, TAMIS_INVALID,
-        "%s:%d:%d: design.weight_step: too fine for a quantile that a mechanism chooses: the largest weight must be at "
-        "most 2^%d steps, and times the number of rows below 2^%d",
-        s->plan->name, t->line, t->place, most, sum);
+        err, TAMIS_REFUSED,
+        "%s:%d:%d: the grid of weights is too fine for `method: %s`, which adds them up exactly: the largest weight must "
+        "be at most 2^%d steps, and times the number of rows at most 2^%d; nearest setting that works: weight_step: %g "
+        "in `design`",
+        s->plan->name, t->line, t->place, t->method, most, sum, step);
 }
 
 /* The coin that prefix sums and trees are paid in. */
@@ -186,22 +215,38 @@ static tamis_status check_coin(const tmi_choice *c, const tmi_schedule *s, const
 {
     if (c->method == TAMIS_QUANTILE_PREFIX && !s->gaussian)
         return refuse(s, t, "`method: prefix` has Gaussian noise and needs rho, or epsilon with delta",
-                      "{method: tree}, {method: histogram}", err);
+                      "{method: tree}, {method: distribution}", err);
     if (c->method == TAMIS_QUANTILE_TREE && s->gaussian)
         return refuse(s, t, "`method: tree` has Laplace noise and needs epsilon; with rho, prefix sums have less noise",
-                      "{method: prefix}, {method: histogram}", err);
+                      "{method: prefix}, {method: distribution}", err);
     return TAMIS_OK;
 }
 
-/* Smooth sensitivity compares files of the same public number of rows, and counts a row that is not there as the largest. */
-static tamis_status check_smooth(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+/* Smooth sensitivity compares files of the same public number of rows, and counts a row that is not there as the largest. The
+ * strata of a design have such numbers, and no row leaves its stratum: each is found among its own. */
+static tamis_status set_smooth(tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
+    const char *reason = incomplete(s, t);
     if (c->method != TAMIS_QUANTILE_SMOOTH || c->rows > 0) return TAMIS_OK;
-    return refuse(
-        s, t,
-        "`method: smooth` needs a public, fixed number of rows of one weight, one row per unit, `missing: none`, no groups "
-        "and no condition",
-        "{method: inverse}, {method: histogram}", err);
+    if (!reason && c->add_remove)
+        reason =
+            "how many rows are in a group is not public, because the groups of a row are protected like its answers; only the "
+            "public strata of the design have fixed numbers";
+    for (size_t g = 0; !reason && g < c->groups; g++)
+        if (tmi_public_rows(s, c->statistic, g) <= 0) reason = "the number of rows is not fixed and public under this design";
+    if (reason) {
+        tmi_text words;
+        tmi_text_init(&words);
+        tmi_text_format(&words, "`method: smooth` finds a quantile among a fixed, public number of rows: %s", reason);
+        const tamis_status status = words.failed ? tmi_fail_memory(err)
+                                                 : refuse(s, t, words.bytes, "{method: inverse}, {method: distribution}", err);
+        tmi_text_clear(&words);
+        return status;
+    }
+    c->group_rows = tmi_alloc(c->groups, sizeof *c->group_rows);
+    if (!c->group_rows) return tmi_fail_memory(err);
+    for (size_t g = 0; g < c->groups; g++) c->group_rows[g] = tmi_public_rows(s, c->statistic, g);
+    return TAMIS_OK;
 }
 
 /* Prefix sums and trees hold all bins of all groups at once. */
@@ -212,16 +257,16 @@ static tamis_status check_room(const tmi_choice *c, const tmi_schedule *s, const
     return tmi_fail(
         err, TAMIS_INVALID,
         "%s:%d:%d: expected at most %lld groups with this method and step: use fewer groups, a larger step, or `method: "
-        "histogram`",
+        "distribution`",
         s->plan->name, t->line, t->place, (long long)(TMI_MAX_CHOSEN_BINS / bins));
 }
 
-static tamis_status check_method(const tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
+static tamis_status check_method(tmi_choice *c, const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {
     tamis_status status;
     TMI_TRY(check_coin(c, s, t, err));
     TMI_TRY(check_weights(c, s, t, err));
-    TMI_TRY(check_smooth(c, s, t, err));
+    TMI_TRY(set_smooth(c, s, t, err));
     TMI_TRY(check_room(c, s, t, err));
 
 done:
@@ -250,13 +295,14 @@ static tamis_status check_time(const tmi_choice *c, const tmi_schedule *s, tamis
         s, &s->plan->statistics[c->statistic],
         "so many quantiles with so small an epsilon would take `method: joint` longer than ten seconds, in which it cannot "
         "be interrupted",
-        "{method: split}, {method: histogram}, fewer quantiles in `at`", err);
+        "{method: split}, {method: distribution}, fewer quantiles in `at`", err);
 }
 
 /* ---- one choice ---- */
 
-tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *plan)
+tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *plan, size_t group)
 {
+    const int64_t rows = c->group_rows ? c->group_rows[group] : c->rows;
     const tmi_plan_statistic *t = &plan->statistics[c->statistic];
     return (tamis_quantile_setup){.from = t->column->from,
                                   .to = t->column->to,
@@ -270,8 +316,8 @@ tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *pla
                                   .rows_per_unit = c->rows_per_unit,
                                   .max_weight = c->max_weight,
                                   .log_unit = c->log_unit,
-                                  .complete = c->rows > 0,
-                                  .rows = c->rows};
+                                  .complete = rows > 0,
+                                  .rows = rows};
 }
 
 /* The mechanism is made once, so that what is wrong with it is known before anything is charged; `auto` becomes what its rule
@@ -279,7 +325,7 @@ tamis_quantile_setup tmi_choice_setup(const tmi_choice *c, const tamis_plan *pla
 static tamis_status try_mechanism(tmi_choice *c, const tmi_schedule *s, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[c->statistic];
-    const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan);
+    const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan, 0);
     tamis_quantile *quantile = NULL;
     tamis_error reason = {0};
     tamis_status status = tamis_quantile_new(&quantile, &setup, &reason);
@@ -348,7 +394,7 @@ tamis_status tmi_choices_make(tmi_schedule *s, tamis_error *err)
     if (numbers > TMI_MAX_CHOSEN)
         return tmi_fail(err, TAMIS_INVALID,
                         "statistics: mechanisms choose at most %lld quantiles, groups and `at` together: use fewer groups, or "
-                        "`method: histogram`",
+                        "`method: distribution`",
                         (long long)TMI_MAX_CHOSEN);
     s->choices = tmi_alloc(count, sizeof *s->choices);
     if (!s->choices) TMI_TRY(tmi_fail_memory(err));
@@ -387,10 +433,11 @@ void tmi_choice_inequality(tmi_text *text, const tmi_choice *c, bool rho)
     if (c->add_remove)
         tmi_text_format(text, "a record leaves one group and enters another: e/2 and e/2, e = 2 epsilon, rows added or removed%s",
                         groups);
-    else if (c->method == TAMIS_QUANTILE_SMOOTH) tmi_text_put(text, "a record is replaced: e = epsilon");
+    else if (c->method == TAMIS_QUANTILE_SMOOTH) tmi_text_format(text, "a record is replaced: e = epsilon%s", groups);
     else tmi_text_format(text, "a record is replaced or left out: e = epsilon%s", groups);
     if (rho)
-        tmi_text_put(text, c->method == TAMIS_QUANTILE_THRESHOLD || c->method == TAMIS_QUANTILE_SMOOTH
+        tmi_text_put(text, c->method == TAMIS_QUANTILE_THRESHOLD || c->method == TAMIS_QUANTILE_HISTOGRAM ||
+                                   c->method == TAMIS_QUANTILE_SMOOTH
                                ? "; pure privacy with e in all has rho = e^2 / 2 for one draw"
                                : "; a loss in a range of length e has rho = e^2 / 8 for one draw");
 }

@@ -1,6 +1,6 @@
 /* Quantiles that a mechanism chooses.
  *
- * Beside its noisy tables a schedule has choices: one for each quantile or median whose method is not `histogram`. A
+ * Beside its noisy tables a schedule has choices: one for each quantile or median whose method is not `distribution`. A
  * mechanism of mech/quantile finds a grid point for each `at` in each group of the statistic. It has half of the
  * statistic's share of the budget; the other half is spent on the distribution function, which the interval is read from
  * (plan/statistics/distribution.c).
@@ -43,8 +43,8 @@
  *  |a_h - b_h|^2 <= |a_h|^2 + |b_h|^2 <= (D k_h / K)^2 + (D k'_h / K)^2. Over all groups the k_h add up to at most K, and so do
  *  the k'_h: L2^2 <= 2 D^2, twice what each group was found with. So part. It is attained by a unit that moves between groups.
  *
- * Smooth sensitivity (SMOOTH) compares files with as many rows, which is not the same as leaving a row out: it needs one list,
- * no condition, and a number of rows that the design fixes and makes public (`rows`).
+ * Smooth sensitivity (SMOOTH) compares files with as many rows, which is not the same as leaving a row out: it needs one list, or
+ * the lists of public strata, no condition, and numbers of rows that the design fixes and makes public (`rows`, `group_rows`).
  *
  * Weights are integers of at most max_weight points, those of the tables' grid (sampling.h): distances are bounded in them.
  * Inside a public stratum all rows weigh the same, and no weight is needed. With `design_variables: protected` a record
@@ -75,6 +75,7 @@ typedef struct tmi_choice {
     int64_t max_weight;     /* points; 0: rows weigh the same */
     tamis_number *log_unit; /* NULL: all grid points have the same measure */
     int64_t rows;           /* the public number of rows, of which no value is missing; 0: it is not public, or some may be */
+    int64_t *group_rows;    /* SMOOTH by public strata: the same of each; else NULL */
     size_t groups;
     size_t numbers; /* grid points that are chosen: group by group, in each the `at` */
 } tmi_choice;
@@ -93,7 +94,7 @@ tamis_status tmi_choices_make(struct tmi_schedule *schedule, tamis_error *err);
 void tmi_choice_clear(tmi_choice *choice);
 
 /* The mechanism of one group. `setup` lends from choice and plan. */
-tamis_quantile_setup tmi_choice_setup(const tmi_choice *choice, const tamis_plan *plan);
+tamis_quantile_setup tmi_choice_setup(const tmi_choice *choice, const tamis_plan *plan, size_t group);
 
 /* The choice of a statistic; NULL: no mechanism chooses it. */
 const tmi_choice *tmi_choice_of(const struct tmi_schedule *schedule, size_t statistic);

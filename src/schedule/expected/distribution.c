@@ -164,11 +164,14 @@ tamis_status tmi_forecast_distribution(tmi_forecast *list, const tmi_schedule *s
     list[i].count = groups * levels;
     about.chosen = tmi_alloc(levels, sizeof *about.chosen);
     if (!list[i].groups || !about.chosen) TMI_TRY(tmi_fail_memory(err));
-    if (about.choice) {
-        const tamis_quantile_setup setup = tmi_choice_setup(about.choice, s->plan);
-        TMI_TRY(tamis_quantile_new(&about.mechanism, &setup, err));
+    for (size_t g = 0; g < groups; g++) {
+        if (about.choice && (g == 0 || about.choice->group_rows)) { /* strata differ in their rows */
+            const tamis_quantile_setup setup = tmi_choice_setup(about.choice, s->plan, g);
+            tamis_quantile_free(about.mechanism);
+            TMI_TRY(tamis_quantile_new(&about.mechanism, &setup, err));
+        }
+        TMI_TRY(expect_group(&list[i].groups[g * levels], &about, g, err));
     }
-    for (size_t g = 0; g < groups; g++) TMI_TRY(expect_group(&list[i].groups[g * levels], &about, g, err));
 
 done:
     tamis_quantile_free(about.mechanism);

@@ -47,13 +47,12 @@ double tmi_prospect_noise(const tmi_prospect *p) { return fmin(p->noise_sd, p->l
 
 double tmi_prospect_sampling(const tmi_prospect *p)
 {
-    return isnan(p->sampling_sd) ? p->sampling_sd : fmin(p->sampling_sd, p->limit);
+    return isfinite(p->sampling_sd) ? fmin(p->sampling_sd, p->limit) : TMI_NULL;
 }
 
 double tmi_prospect_error(const tmi_prospect *p)
 {
-    const double both = hypot(p->noise_sd, p->sampling_sd);
-    return isnan(both) ? both : fmin(both, p->limit);
+    return isfinite(p->sampling_sd) ? fmin(hypot(p->noise_sd, p->sampling_sd), p->limit) : TMI_NULL;
 }
 
 /* Noise as a share of what is expected, or else of the range. */

@@ -103,7 +103,18 @@ static void write_sentence(tmi_text *text, const tamis_bounds_study *s, const tm
     tmi_text_wrap_taken(text, "", "  ", &words);
 }
 
-#define COLUMNS 6
+#define COLUMNS 7
+
+/* Why a range is the plan's, the advised one, or not advised although its error is smaller. */
+static const char *remark_of(const tmi_bounds_column *c, size_t t)
+{
+    const tmi_bounds_trial *trial = &c->trials[t], *best = &c->trials[is_advised(c) ? c->best : 0];
+    if (!trial->possible) return "no release can have it";
+    if (trial == best) return t == 0 ? "the plan's: the smallest error" : "best: the smallest error";
+    if (t == 0) return "the plan's";
+    if (trial->error < best->error) return trial->honest ? "hardly better" : "not advised: its bias is too large";
+    return "";
+}
 
 static void add_trial(tmi_text_table *table, const tmi_bounds_column *c, size_t t)
 {
@@ -118,9 +129,7 @@ static void add_trial(tmi_text_table *table, const tmi_bounds_column *c, size_t 
         put_percent(&cells[4], trial->bias);
         put_percent(&cells[5], trial->error);
     }
-    if (t == 0) tmi_text_put(&cells[5], " plan");
-    else if (t == c->best && is_advised(c)) tmi_text_put(&cells[5], " best");
-    else tmi_text_put(&cells[5], "     ");
+    tmi_text_put(&cells[6], remark_of(c, t));
     tmi_table_row_taken(table, cells);
 }
 
@@ -142,8 +151,8 @@ static void add_column(tmi_text_table *table, const tmi_bounds_column *c)
 
 tamis_status tamis_bounds_study_text(char **text, const tamis_bounds_study *study, tamis_error *err)
 {
-    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
-    static const char *const heading[COLUMNS] = {"", "from", "to", "noise", "bias", "error     "};
+    static const tmi_align align[COLUMNS] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT, TMI_LEFT};
+    static const char *const heading[COLUMNS] = {"", "from", "to", "noise", "bias", "error", ""};
     tamis_status status = check(text, study, "text", err);
     tmi_text bytes;
     tmi_text_table table;
@@ -161,9 +170,9 @@ tamis_status tamis_bounds_study_text(char **text, const tamis_bounds_study *stud
     tmi_table_clear(&table);
     tmi_text_wrap(
         &bytes, "", "",
-        "Parts of the present error of the column's statistics; the error is noise, sampling error and bias together. No range "
-        "is advised with which a bias would be "
-        "above half of the standard error beside it, unless it is now. Nothing was published and no ledger was "
+        "Parts of the present error of the column's statistics; the error is noise, sampling error and bias together. A bias is "
+        "too large if it is above half of the standard error beside it, unless it is now. Nothing was published and no ledger "
+        "was "
         "charged: the population is public. A range must not be chosen by looking at the data that are to be protected.");
     return tmi_text_take(text, &bytes, err);
 }

@@ -238,7 +238,7 @@ tamis_status tmi_medians_run(const tmi_medians *m, const tmi_figure *f, tamis_er
     for (size_t e = 0; e < m->eps_count; e++) {
         const tmi_spending s = tmi_spending_amplified(m->eps[e], TMI_PAPER_DELTA, m->population->count, m->n);
         j.paper[e] = (tmi_smooth_calibration){s.eps / 2, s.eps / (2 * log(2 / s.delta))};
-        TMI_TRY(tmi_calibrate(&j.ours[e], m->population, m->n, &s, err));
+        TMI_TRY(tmi_calibrate(&j.ours[e], m->population, m->n, tmi_median_rank(m->n), &s, err));
     }
     const tmi_crowd crowd = {.threads = f->threads,
                              .items = (size_t)((m->runs + RUNS_AT_ONCE - 1) / RUNS_AT_ONCE),

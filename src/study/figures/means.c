@@ -67,7 +67,7 @@ static tamis_status figure_2(tmi_figure *f, const tmi_values *v, tamis_error *er
         global[e] = 1 / spent.eps;
         TMI_TRY(tamis_smooth_sensitivity_up(&S, v->sorted, v->count, tmi_median_rank(v->count), 0, 1, paper.beta, err));
         usual[e] = S / paper.alpha;
-        TMI_TRY(tmi_calibrate(&best, v, v->count, &spent, err));
+        TMI_TRY(tmi_calibrate(&best, v, v->count, tmi_median_rank(v->count), &spent, err));
         TMI_TRY(tamis_smooth_sensitivity_up(&S, v->sorted, v->count, tmi_median_rank(v->count), 0, 1, best.beta, err));
         ours[e] = S / best.alpha;
     }

@@ -13,7 +13,7 @@ static tamis_status check_probabilities(const tamis_number *const *probabilities
     if (count > TAMIS_MAX_LISTED) return tmi_fail(err, TAMIS_INVALID, "probabilities: at most 2^28 units are supported");
     for (size_t i = 0; i < count; i++)
         if (!probabilities[i] || tmi_number_sign(probabilities[i]) <= 0 || tmi_number_compare_int(probabilities[i], 1) > 0)
-            return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu is not above 0 and at most 1", i);
+            return tmi_fail(err, TAMIS_INVALID, "probabilities: number %zu must be above 0 and at most 1", i);
     return TAMIS_OK;
 }
 

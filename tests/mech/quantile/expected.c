@@ -146,8 +146,9 @@ static void answers_err_as_expected(void **state)
         const char *little, *much, *log_unit;
     } cells[] = {{TAMIS_QUANTILE_INVERSE, "0.3", "6", "1"},    {TAMIS_QUANTILE_JOINT, "0.3", "6", "1"},
                  {TAMIS_QUANTILE_JOINT, "0.1", "6", NULL},     {TAMIS_QUANTILE_SPLIT, "0.3", "6", "1"},
-                 {TAMIS_QUANTILE_THRESHOLD, "0.5", "6", NULL}, {TAMIS_QUANTILE_SMOOTH, "1.5", "6", NULL},
-                 {TAMIS_QUANTILE_TREE, "0.3", "6", NULL},      {TAMIS_QUANTILE_PREFIX, "0.01", "2", NULL}};
+                 {TAMIS_QUANTILE_THRESHOLD, "0.5", "6", NULL}, {TAMIS_QUANTILE_HISTOGRAM, "0.5", "6", NULL},
+                 {TAMIS_QUANTILE_SMOOTH, "1.5", "6", NULL},    {TAMIS_QUANTILE_TREE, "0.3", "6", NULL},
+                 {TAMIS_QUANTILE_PREFIX, "0.01", "2", NULL}};
     (void)state;
     for (size_t k = 0; k < 2 * sizeof cells / sizeof *cells; k++) {
         const char *loss = k % 2 ? cells[k / 2].much : cells[k / 2].little;

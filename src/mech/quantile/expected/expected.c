@@ -88,7 +88,21 @@ size_t tmi_known_places(double *places, const tmi_known_curve *c, double unit, c
 
 #define THRESHOLDS 32 /* of equal probability */
 
-/* Given the noisy threshold, the answer is the first candidate whose exponential noise reaches it. */
+/* The place of a variable of Laplace's law, or of the exponential one, below which a share u lies. */
+static double noise_at(double u, bool two_sided)
+{
+    if (!two_sided) return -log1p(-u);
+    return u < 0.5 ? log(2 * u) : -log(2 - 2 * u);
+}
+
+/* The probability that it is at least x. */
+static double noise_above(double x, bool two_sided)
+{
+    if (!two_sided) return x <= 0 ? 1 : exp(-x);
+    return x <= 0 ? 1 - exp(x) / 2 : exp(-x) / 2;
+}
+
+/* Given the noisy threshold, the answer is the first candidate whose noise reaches it. HistogramMethod counts what is below. */
 static double spread_of_above(const tamis_quantile *quantile, size_t j, const tmi_known_curve *c)
 {
     const tmi_above *a = &quantile->above[j];
@@ -99,11 +113,11 @@ static double spread_of_above(const tamis_quantile *quantile, size_t j, const tm
                        (double)tmi_above_shift(a, rank, quantile->rows);
     double squares = 0;
     for (int k = 0; k < THRESHOLDS; k++) {
-        const double threshold = bar - tmi_number_nearest(a->rho_scale) * log1p(-(k + 0.5) / THRESHOLDS);
+        const double threshold = bar + tmi_number_nearest(a->rho_scale) * noise_at((k + 0.5) / THRESHOLDS, a->two_sided);
         double left = 1;
         for (size_t i = 0; i < quantile->candidate_count && left > 1e-9; i++) {
             const double point = (double)quantile->candidates[i], gap = threshold - all * tmi_known_share(c, point);
-            const double stops = i + 1 == quantile->candidate_count || gap <= 0 ? 1 : exp(-gap / scale);
+            const double stops = i + 1 == quantile->candidate_count ? 1 : noise_above(gap / scale, a->two_sided);
             squares += left * stops * (point - centre) * (point - centre) / THRESHOLDS;
             left *= 1 - stops;
         }

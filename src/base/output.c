@@ -1,4 +1,4 @@
-#include "collect/output.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,16 +22,25 @@ static tamis_status part_name(char **part, const char *path, tamis_error *err)
     return tmi_text_take(part, &text, err);
 }
 
-tamis_status tmi_output_open(tmi_output *output, const tamis_stream *out, tamis_error *err)
+tamis_status tmi_output_check(const tamis_stream *out, tamis_error *err)
 {
     struct stat facts;
+    if (out->stream) return TAMIS_OK;
+    if (!out->path) return tmi_fail(err, TAMIS_INVALID, "out: must not be NULL");
+    const size_t length = strlen(out->path);
+    if (length == 0 || out->path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: expected the name of a file");
+    if (lstat(out->path, &facts) == 0)
+        return tmi_fail(err, TAMIS_INVALID, "%s already exists, and is never overwritten: choose another name", out->path);
+    return TAMIS_OK;
+}
+
+tamis_status tmi_output_open(tmi_output *output, const tamis_stream *out, tamis_error *err)
+{
     const char *path = out->path;
     *output = (tmi_output){.file = out->stream, .path = path};
-    if (out->stream) return TAMIS_OK;
-    size_t length = strlen(path);
-    if (length == 0 || path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: expected the name of a file");
-    if (lstat(path, &facts) == 0) return tmi_fail(err, TAMIS_INVALID, "%s already exists; choose another name", path);
-    tamis_status status = part_name(&output->part, path, err);
+    tamis_status status = tmi_output_check(out, err);
+    if (status != TAMIS_OK || out->stream) return status;
+    status = part_name(&output->part, path, err);
     if (status != TAMIS_OK) return status;
     int file = mkostemp(output->part, O_CLOEXEC);
     if (file >= 0) {

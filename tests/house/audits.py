@@ -1,0 +1,66 @@
+"""Whatever is random in what is published is audited: every family of noisy tables, and every file that draws.
+
+A family is a value of tmi_weighing. tests/release/audit.c releases a plan of each and compares the noise with the law that the
+certificate declares; it takes them from the enumeration. A file that draws random bits, and is neither a sampler itself nor
+draws samples, is listed here with the test that compares its draws with their law: a new one fails until it has such a test.
+"""
+import pathlib
+import re
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests"))
+from tap import case, done  # noqa: E402
+
+DRAWS = re.compile(r"\b(tamis_noise_draw|tamis_uniform|tmi_uniform\w*|tamis_permutation|tmi_draw_key|tamis_bernoulli\w*|"
+                   r"tmi_bernoulli\w*|tmi_bits_take|tamis_rng_new|tmi_flips\w*)\(")
+SAMPLERS = ("src/rng/", "src/survey/", "src/draw/", "src/study/")  # samplers, and samples that are drawn or imagined
+AUDITS = {
+    "src/release/noise.c": ("release/audit", "every_family_has_the_declared_noise"),
+    "src/release/statistic.c": ("release/statistic", None),
+    "src/release/choices/choosing.c": ("release/chosen", "bits_are_drawn_before_the_data_are_read"),
+    "src/schedule/request/request.c": ("release/audit", "every_family_has_the_declared_noise"),
+    "src/schedule/request/variance_groups.c": ("schedule/neighbours", "clusters_go_to_variance_units_at_random"),
+    "src/collect/randomizer.c": ("collect/randomize", None),
+    "src/collect/tally/shuffle.c": ("collect/tally", "shuffles"),
+    "src/collect/secret_file.c": ("collect/tally", None),
+    "src/mech/quantile/above.c": ("mech/quantile/above", None),
+    "src/mech/quantile/answer.c": ("mech/quantile/inverse", None),
+    "src/mech/quantile/distribution.c": ("mech/quantile/tree", None),
+    "src/mech/quantile/find.c": ("mech/quantile/inverse", None),
+    "src/mech/quantile/joint.c": ("mech/quantile/several", None),
+    "src/mech/quantile/keys.c": ("mech/quantile/inverse", None),
+    "src/mech/quantile/smooth.c": ("mech/quantile/smooth", None),
+    "src/mech/quantile/tree.c": ("mech/quantile/tree", None),
+    "src/mech/quantile/uniform_bits.c": ("mech/quantile/inverse", None),
+}
+
+
+def code_of(file):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", file.read_text(), flags=re.S)
+
+
+def families():
+    text = code_of(TOP / "src" / "schedule" / "workload" / "moments.h")
+    return re.findall(r"TMI_\w+", re.search(r"typedef enum tmi_weighing \{(.*?)\}", text, re.S).group(1))
+
+
+names = families()
+trial, audit = code_of(TOP / "tests" / "release" / "audit_trial.h"), code_of(TOP / "tests" / "release" / "audit.c")
+case("families end with their number", len(names) > 1 and names[-1] == "TMI_WEIGHINGS", names)
+case("the audit goes through all of them, and a family without a plan fails",
+     re.search(r"for \(size_t family = 0; family < TMI_WEIGHINGS; family\+\+\).*?if \(p == PLANS\) fail_msg", trial, re.S))
+case("with both kinds of noise", "audit_families(false);" in audit and "audit_families(true);" in audit)
+case("and it is run", "cmocka_unit_test(every_family_has_the_declared_noise)" in audit)
+
+drawing = sorted(str(f.relative_to(TOP)) for f in (TOP / "src").rglob("*.c") if DRAWS.search(code_of(f)))
+drawing = [f for f in drawing if not f.startswith(SAMPLERS)]
+case("files that draw were found", "src/release/noise.c" in drawing, drawing)
+for file in drawing:
+    test, function = AUDITS.get(file, (None, None))
+    path = TOP / "tests" / f"{test}.c"
+    case(f"{file} draws: a test compares it with its law", test and path.exists() and (not function or function in path.read_text()),
+         f"add it to {pathlib.Path(__file__).name}, with a test of the law of what it draws")
+gone = sorted(set(AUDITS) - set(drawing))
+case("no file is listed that does not draw", not gone, gone)
+sys.exit(done())
