@@ -218,9 +218,9 @@ static int64_t rows_per_unit(const tmi_schedule *s)
 /* While design variables are protected a record may move the weights, and so the totals, of all others. */
 static bool all_move(const tmi_schedule *s) { return s->plan->privacy.design_protected && s->sampling.weights != TMI_ALIKE; }
 
-/* A unit is in 2 K overlap numbers and slots at most, before and after; or all numbers and slots move. A total is rounded to 1,
- * which moves S by less than 2; a mean and the root as tmi_standard_error_rounding says, both before and after, where a step is at
- * least 8 of these; and S to a step. */
+/* A unit is in 2 K overlap numbers and slots at most, before and after; or all numbers and slots move. A total is rounded
+ * to 1, which moves S by less than 2; a mean and the root as tmi_standard_error_rounding says, both before and after,
+ * where a step is at least 8 of these; and S to a step. */
 static int64_t spare_of(const tmi_schedule *s, size_t i, int64_t slots, int64_t rounding)
 {
     if (all_move(s)) return (int64_t)tmi_statistic_cells(&s->plan->statistics[i]) * (3 + (3 + 2 * slots + 2 * rounding) / 8);
@@ -297,10 +297,7 @@ tmi_shape tmi_errors_shape(const tmi_schedule *s, size_t i)
     return shape;
 }
 
-bool tmi_moves_two_slots(const tmi_schedule *s, const tmi_measurement *m)
-{
-    return m->numbers == 1 && !all_move(s);
-}
+bool tmi_moves_two_slots(const tmi_schedule *s, const tmi_measurement *m) { return m->numbers == 1 && !all_move(s); }
 
 /* ---- what is expected ---- */
 

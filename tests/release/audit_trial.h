@@ -206,8 +206,8 @@ static void judge_chance(trial *t, const chance *now)
     t->releases++;
 }
 
-/* The exact integers of one release, in the order of its measurements. Standard errors follow from the exact totals of clusters and
- * from the tables that were published before them. */
+/* The exact integers of one release, in the order of its measurements. Standard errors follow from the exact totals of
+ * clusters and from the tables that were published before them. */
 static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const tmi_asking *asking)
 {
     tmi_int128 **truth = calloc(s->measurement_count, sizeof *truth), **known = calloc(s->measurement_count, sizeof *known);
