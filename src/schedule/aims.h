@@ -14,8 +14,7 @@ typedef struct tmi_aims {
     double *weights;    /* room for one number per aim */
     double *pools;      /* room for two numbers per pool */
     size_t pool_count;
-    tmi_paired_aim *paired; /* one per statistic */
-    size_t *own_support;    /* the table from which it can be read by itself */
+    size_t *own_support; /* the table from which it can be read by itself */
     size_t count;
     tmi_parts_of_effects *parts; /* of all */
     size_t part_count, part_room;

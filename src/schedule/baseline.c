@@ -138,7 +138,6 @@ tmi_problem tmi_problem_of(tmi_aims *a, const tmi_schedule *s, bool gaussian, do
                          .gaussian = gaussian,
                          .budget = budget,
                          .prior = tmi_pool_prior(s),
-                         .of_others = tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS,
                          .pooled = a->pools,
                          .means = a->pools + a->pool_count,
                          .pools = a->pool_count,
@@ -188,14 +187,15 @@ done:
 /* The same of the schedule's own tables. */
 static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_schedule *s, const tmi_aims *a, tamis_error *err)
 {
-    const size_t count = s->measurement_count;
-    tmi_shape *shapes = tmi_alloc(count, sizeof *shapes);
-    double *parts = tmi_alloc(count, sizeof *parts);
+    size_t count = 0;
+    tmi_shape *shapes = tmi_alloc(s->measurement_count, sizeof *shapes);
+    double *parts = tmi_alloc(s->measurement_count, sizeof *parts);
     tamis_status status = TAMIS_OK;
     if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < count; k++) {
-        shapes[k] = s->measurements[k].shape;
-        parts[k] = tmi_number_nearest(s->measurements[k].part) / p->budget;
+    for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
+        if (s->measurements[k].shape.family == TMI_STANDARD_ERRORS) continue;
+        shapes[count] = s->measurements[k].shape;
+        parts[count++] = tmi_number_nearest(s->measurements[k].part) / p->budget;
     }
     TMI_TRY(inform(objective, p, a, shapes, parts, count, err));
 
