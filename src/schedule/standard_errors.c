@@ -409,6 +409,7 @@ double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o,
                                   .scale = s->gaussian ? sd : sd / sqrt(2),
                                   .gaussian = s->gaussian,
                                   .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
+                                  .rows = INFINITY,
                                   .confidence = tmi_number_nearest(t->confidence)};
     tmi_error_limit found;
     return tmi_error_limits(&found, &n, 1, &g, NULL) == TAMIS_OK ? found.variance : least;

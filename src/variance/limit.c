@@ -42,13 +42,15 @@ static double centre_at(size_t k) { return LEAST_CENTRE * pow(MOST_CENTRE / LEAS
 static void set_likelihoods(double *likelihood, const tmi_measured_error *n)
 {
     double least = INFINITY, distances[GRID][NODES];
-    for (size_t i = 0; i < GRID; i++)
+    for (size_t i = 0; i < GRID; i++) {
+        const double degrees = fmax(fmin(n->degrees, n->rows / effect_at(i)), 1);
         for (size_t j = 0; j < NODES; j++) {
-            const double s = sqrt(n->squares * effect_at(i)) * fmax(1 + nodes[j] / sqrt(2 * n->degrees), 0);
+            const double s = sqrt(n->squares * effect_at(i)) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
             const double x = fabs(n->measured - s) / n->scale;
             distances[i][j] = n->gaussian ? x * x / 2 : x;
             least = fmin(least, distances[i][j]);
         }
+    }
     for (size_t i = 0; i < GRID; i++) {
         likelihood[i] = 0;
         for (size_t j = 0; j < NODES; j++) likelihood[i] += masses[j] * exp(least - distances[i][j]);
@@ -164,13 +166,27 @@ static double normal_margin(double confidence)
     return high;
 }
 
+/* Student's margin over the normal one, by the expansion of Cornish and Fisher: the factor by which every interval of a survey with
+ * these degrees of freedom is wider than a normal one. The posterior knows how uncertain a variance is, but not that estimates and
+ * their standard errors depend on each other where PSUs are few. */
+static double student_factor(double z, double degrees)
+{
+    const double u = z * z, first = (u + 1) / 4, second = (5 * u * u + 16 * u + 3) / 96;
+    return 1 + first / degrees + second / (degrees * degrees);
+}
+
+/* A standard error that is measured well is not lowered because those of other numbers are smaller. */
+#define MEASURED_WELL 0.5
+
+static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= MEASURED_WELL * n->measured; }
+
 /* The half-width is between those of the least and of the largest variance. */
 static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)
 {
-    const double z = normal_margin(n->confidence);
+    const double z = normal_margin(n->confidence), wider = pow(student_factor(z, n->degrees), 2);
     double whole[GRID], effect = 0;
     for (size_t i = 0; i < GRID; i++) {
-        whole[i] = variance_at(effect_at(i), n, g) + n->noise;
+        whole[i] = wider * variance_at(effect_at(i), n, g) + n->noise;
         effect += posterior[i] * effect_at(i);
     }
     double low = z * sqrt(whole[0]), high = z * sqrt(whole[GRID - 1]);
@@ -179,7 +195,8 @@ static tmi_error_limit limit_of(const double *posterior, const tmi_measured_erro
         if (covered(middle, posterior, whole) < n->confidence) low = middle;
         else high = middle;
     }
-    return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, 0), effect};
+    const double own = is_known(n) ? wider * variance_at(n->measured * n->measured / n->squares, n, g) : 0;
+    return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, own), effect};
 }
 
 /* A statistic's numbers are from `first` on. */

@@ -36,7 +36,9 @@ typedef struct tmi_measured_error {
     double measured;  /* its noisy standard error */
     double scale;     /* of that noise: exp(-|x|/scale), or exp(-x^2/(2 scale^2)) */
     bool gaussian;
-    double degrees;    /* of freedom of the standard error without noise, at least 1 */
+    double degrees;    /* of freedom that the design has, at least 1 */
+    double rows;       /* of the sample that it is about: with the design effect d they count for rows/d terms, and its standard
+                          error has no more degrees of freedom than that; infinite: not known */
     double confidence; /* of the interval */
 } tmi_measured_error;
 
