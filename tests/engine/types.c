@@ -445,7 +445,7 @@ static void expect_each_refused(const char *const *types, size_t count, tmi_engi
         assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
         assert_int_equal(all.rows, 0);
         for (size_t i = 0; i < here; i++) {
-            char said[128];
+            char said[200];
             snprintf(said, sizeof said, "column %s %s", names[i], words);
             if (!strstr(err.message, said)) fail_msg("%s: %s", types[first + i], err.message);
         }
