@@ -34,10 +34,10 @@ def prints_a_preview_that_fits_the_terminal():
 @case
 def what_is_not_known_is_said():
     """Never a CV of 100 % of a range: without a guess of the size no CV, without the size of the sample no sampling error."""
-    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state}, weight: w, max_weight: 50, typical: {TYPICAL}}\n"
+    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state}, weight: w, max_weight: 50TYPICAL}\n"
             "privacy: {epsilon: 1}\ncolumns:\n  x: {from: 0, to: 100, step: 1GUESS}\nstatistics: [{mean: x}, {median: x}]\nbudget: {epsilon: 1}\n")
-    for typical, guess, known in (("population: 9000", "", 1), ("population: 9000, sample: 500", "", 3),
-                                  ("population: 9000, sample: 500", ", typical: {mean: 50, sd: 9}", 4)):
+    for typical, guess, known in (("", "", 1), (", typical: {population: 9000, sample: 500}", "", 3),
+                                  (", typical: {population: 9000, sample: 500}", ", typical: {mean: 50, sd: 9}", 4)):
         text = plan.replace("TYPICAL", typical).replace("GUESS", guess)
         for more in ([], ["--all"]):
             line = next(line for line in check(text, *more).stdout.splitlines() if line.startswith("mean of x "))
