@@ -204,8 +204,8 @@ def rows_of_a_unit_are_guessed_with_their_spread():
     assert done.returncode == INVALID and "expected a mean of at most rows_per_unit (9)" in done.stderr and "rows.sd" in done.stderr, done
     counted = plan.replace("[{total: x},", "[{count: units},").replace("TYPICAL", ", typical: {rows: {mean: 5, sd: SD}}")
     errors = [json.loads(check(counted.replace("SD", sd), "--json").stdout)["statistics"][0]["sampling_se"] for sd in "0 2 4".split()]
-    # N sd sqrt((1 - n/N)/n), and what an interval adds because that is measured with noise
-    assert errors[0] == 0 and all(1 <= e / (4000 * sd * ((1 - 100 / 4000) / 100) ** 0.5) < 2 for e, sd in zip(errors[1:], (2, 4))), errors
+    # N sd sqrt((1 - n/N)/n), and what an interval adds because that is measured with noise: at most a sixfold variance
+    assert errors[0] == 0 and all(1 <= e / (4000 * sd * ((1 - 100 / 4000) / 100) ** 0.5) < 2.45 for e, sd in zip(errors[1:], (2, 4))), errors
 
 
 @case
