@@ -34,10 +34,10 @@ def prints_a_preview_that_fits_the_terminal():
 @case
 def what_is_not_known_is_said():
     """Never a CV of 100 % of a range: without a guess of the size no CV, without the size of the sample no sampling error."""
-    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state}, weight: w, max_weight: 50, typical: {TYPICAL}}\n"
+    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state}, weight: w, max_weight: 50TYPICAL}\n"
             "privacy: {epsilon: 1}\ncolumns:\n  x: {from: 0, to: 100, step: 1GUESS}\nstatistics: [{mean: x}, {median: x}]\nbudget: {epsilon: 1}\n")
-    for typical, guess, known in (("population: 9000", "", 1), ("population: 9000, sample: 500", "", 3),
-                                  ("population: 9000, sample: 500", ", typical: {mean: 50, sd: 9}", 4)):
+    for typical, guess, known in (("", "", 1), (", typical: {population: 9000, sample: 500}", "", 3),
+                                  (", typical: {population: 9000, sample: 500}", ", typical: {mean: 50, sd: 9}", 4)):
         text = plan.replace("TYPICAL", typical).replace("GUESS", guess)
         for more in ([], ["--all"]):
             line = next(line for line in check(text, *more).stdout.splitlines() if line.startswith("mean of x "))
@@ -204,8 +204,8 @@ def rows_of_a_unit_are_guessed_with_their_spread():
     assert done.returncode == INVALID and "expected a mean of at most rows_per_unit (9)" in done.stderr and "rows.sd" in done.stderr, done
     counted = plan.replace("[{total: x},", "[{count: units},").replace("TYPICAL", ", typical: {rows: {mean: 5, sd: SD}}")
     errors = [json.loads(check(counted.replace("SD", sd), "--json").stdout)["statistics"][0]["sampling_se"] for sd in "0 2 4".split()]
-    # N sd sqrt((1 - n/N)/n), and what an interval adds because that is measured with noise
-    assert errors[0] == 0 and all(1 <= e / (4000 * sd * ((1 - 100 / 4000) / 100) ** 0.5) < 2 for e, sd in zip(errors[1:], (2, 4))), errors
+    # N sd sqrt((1 - n/N)/n), and what an interval adds because that is measured with noise: at most a sixfold variance
+    assert errors[0] == 0 and all(1 <= e / (4000 * sd * ((1 - 100 / 4000) / 100) ** 0.5) < 2.45 for e, sd in zip(errors[1:], (2, 4))), errors
 
 
 @case
