@@ -53,7 +53,8 @@ static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_infer
                               .scale = raised * term.step * tmi_number_nearest(m->laws[0].scale),
                               .gaussian = s->gaussian,
                               .degrees = degrees_of(s, i),
-                              .rows = isfinite(z->value[TMI_OF_ROWS]) ? fmax(z->value[TMI_OF_ROWS] / tmi_mean_weight(s), 1) : INFINITY,
+                              .rows = isfinite(z->value[TMI_OF_ROWS]) ? fmax(z->value[TMI_OF_ROWS] / tmi_mean_weight(s), 1)
+                                                                      : INFINITY,
                               .confidence = tmi_number_nearest(t->confidence)};
     *found = term.squares > 0 && isfinite(term.squares) && n->scale > 0;
     tmi_error_term_clear(&term);

@@ -315,14 +315,14 @@ done:
     return status;
 }
 
-/* Rows of groups, for `suppress`, once for all statistics with the same groups: whether there are fewer than a limit shows well
- * enough as soon as the noise is half of it. */
-#define OF_LIMIT 0.5
+/* Rows of groups, for `suppress`, once for statistics with the same groups and columns: a few rows more or less decide nothing, so that
+ * smaller noise is worth nothing. */
+#define FEW_ROWS 5
 
 static bool has_groups_of(const tmi_plan_statistic *t, const tmi_plan_statistic *other)
 {
-    return t->where == other->where && t->by_count == other->by_count &&
-           memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
+    return t->column == other->column && t->second == other->second && t->where == other->where &&
+           t->by_count == other->by_count && memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
 }
 
 static tamis_status add_units(making *m, size_t i, tamis_error *err)
@@ -336,8 +336,7 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     for (size_t j = 0; j < i; j++)
         if (!s->workload.readings[j].known && has_groups_of(t, &s->plan->statistics[j])) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHED, i, 0, 0, rows, NULL, err));
-    const double enough = OF_LIMIT * (double)s->plan->postprocess.units_below;
-    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), enough * enough, err);
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), FEW_ROWS * FEW_ROWS, err);
     tmi_moment_sum_clear(&sum);
 
 done:

@@ -402,15 +402,21 @@ double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o,
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const tmi_effect_family family = tmi_effect_family_of(t);
     if (!(least > 0) || isnan(sd)) return least;
-    const tmi_measured_error n = {.family = family,
-                                  .squares = least / tmi_expected_design_effect(family, &g),
-                                  .noise = noise,
-                                  .measured = o->sampling_sd,
-                                  .scale = s->gaussian ? sd : sd / sqrt(2),
-                                  .gaussian = s->gaussian,
-                                  .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
-                                  .rows = INFINITY,
-                                  .confidence = tmi_number_nearest(t->confidence)};
-    tmi_error_limit found;
-    return tmi_error_limits(&found, &n, 1, &g, NULL) == TAMIS_OK ? found.variance : least;
+    tmi_measured_error n = {.family = family,
+                            .squares = least / tmi_expected_design_effect(family, &g),
+                            .noise = noise,
+                            .measured = o->sampling_sd,
+                            .scale = s->gaussian ? sd : sd / sqrt(2),
+                            .gaussian = s->gaussian,
+                            .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
+                            .rows = INFINITY,
+                            .confidence = tmi_number_nearest(t->confidence)};
+    double sum = 0;
+    for (int side = -1; side <= 1; side += 2) { /* a limit is convex in the noise: one standard deviation to either side */
+        tmi_error_limit found;
+        n.measured = o->sampling_sd + side * sd;
+        if (tmi_error_limits(&found, &n, 1, &g, NULL) != TAMIS_OK) return least;
+        sum += found.variance / 2;
+    }
+    return sum;
 }

@@ -661,7 +661,9 @@ static void strata_that_are_protected(void **state)
                     l1 = fmax(l1, sum / (double)m->laws[0].l1);
                     l2 = fmax(l2, squares / tmi_number_nearest(m->laws[0].l2_squared));
                 }
-        if (l1 > 1 + 1e-12 || l2 > 1 + 1e-12 || l1 < 1 - 1e-3 || l2 < 1 - 1e-3)
+        /* a number by itself has its largest L2 by the bound of its L1, which its squares do not attain */
+        const double least = m->shape.form == TMI_FULL ? 1 - 1e-3 : 0.6;
+        if (l1 > 1 + 1e-12 || l2 > 1 + 1e-12 || l1 < 1 - 1e-3 || l2 < least)
             fail_msg("measurement %zu: L1 %.15g, L2 squared %.15g of the sensitivity", i, l1, l2);
         free(adds);
     }

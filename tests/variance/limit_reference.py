@@ -1,6 +1,6 @@
 """Reference values of tests/variance/limit.c: the posterior predictive limit of docs/intervals.md in plain Python, written from that page
 and not from src/variance. Run it to print the numbers that the test has."""
-from math import erf, exp, log, pi, sqrt
+from math import erf, exp, inf, log, pi, sqrt
 
 N = 64
 LN_D = [log(0.08) + i * (log(600) - log(0.08)) / (N - 1) for i in range(N)]
@@ -36,7 +36,8 @@ def limits(numbers, rows, cv, drawn, within):
         for x in LN_D:
             total = 0
             for node, mass in zip(ROOTS, MASSES):
-                s = sqrt(n["squares"] * exp(x)) * max(1 + node / sqrt(2 * n["degrees"]), 0)
+                degrees = max(1, min(n["degrees"], n["rows"] / exp(x)))
+                s = sqrt(n["squares"] * exp(x)) * max(1 + node / sqrt(2 * degrees), 0)
                 u = abs(n["measured"] - s) / n["scale"]
                 total += mass * exp(-u * u / 2 if n["gaussian"] else -u)
             likelihoods[-1].append(total)
@@ -73,21 +74,28 @@ def limits(numbers, rows, cv, drawn, within):
                 for k, (_, prior) in enumerate(models):
                     for d in range(N):
                         posterior[d] += weights[k] / sum(weights) * prior[d] * likelihoods[i][d] / evidences[i][k]
-                whole = [n["squares"] * ((1 - drawn) * exp(x) + drawn * min(exp(x), within)) + n["noise"] for x in LN_D]
                 z = root(lambda u: erf(u / sqrt(2)) - n["confidence"], 0, 10)
+                v = n["degrees"]
+                student = 1 + (z ** 2 + 1) / (4 * v) + (5 * z ** 4 + 16 * z ** 2 + 3) / (96 * v ** 2)
+
+                def variance(d):
+                    return student ** 2 * n["squares"] * ((1 - drawn) * d + drawn * min(d, within))
+                whole = [variance(exp(x)) + n["noise"] for x in LN_D]
                 h = root(lambda u: sum(p * erf(u / sqrt(2 * w)) for p, w in zip(posterior, whole)) - n["confidence"], 0, 1e5)
-                result[i] = ((h / z) ** 2 - n["noise"], sum(p * exp(x) for p, x in zip(posterior, LN_D)))
+                sd = n["scale"] * (1 if n["gaussian"] else sqrt(2))
+                own = variance(n["measured"] ** 2 / n["squares"]) if sd <= n["measured"] / 2 else 0
+                result[i] = (max((h / z) ** 2 - n["noise"], own), sum(p * exp(x) for p, x in zip(posterior, LN_D)))
     return result
 
 
-def number(family, statistic, squares, noise, measured, scale, gaussian, degrees, confidence=0.95):
+def number(family, statistic, squares, noise, measured, scale, gaussian, degrees, confidence=0.95, rows=inf):
     return dict(family=family, statistic=statistic, squares=squares, noise=noise, measured=measured, scale=scale, gaussian=gaussian, degrees=degrees,
-                confidence=confidence)
+                confidence=confidence, rows=rows)
 
 
 CASES = [
     ([number("totals", 1, 100, 30, 22, 4, False, 15)], 20, 0.5, 0, 1),
-    ([number("totals", 1, 100, 30, 22, 4, False, 15), number("totals", 1, 9, 1, 4, 9, False, 15), number("totals", 2, 50, 5, 40, 2, False, 15),
+    ([number("totals", 1, 100, 30, 22, 4, False, 15), number("totals", 1, 9, 1, 4, 9, False, 15), number("totals", 2, 50, 5, 40, 2, False, 15, rows=60),
       number("means", 3, 4, 1, 2.5, 0.5, False, 15), number("means", 4, 4, 1, -3, 2, False, 15, 0.9)], 20, 0.5, 0, 1),
     ([number("means", 1, 1, 0.2, 1.4, 0.3, True, 60), number("means", 1, 2, 0.2, 1.1, 0.8, True, 60)], 8, 1, 0.4, 1.7),
 ]
