@@ -188,7 +188,7 @@ static void set_rows(scene *c)
         const tmi_measurement *m = &c->s.measurements[i];
         const double unit = tmi_measurement_unit(m, &c->s.workload, 0);
         const double weight = m->shape.family == TMI_WEIGHED ? 10 : m->shape.family == TMI_SPREAD ? 90 : 1;
-        if (m->shape.form != TMI_FULL || m->groups > 1) continue;
+        if (m->shape.form != TMI_FULL || m->slots > 1) continue;
         for (size_t k = 0; k < m->numbers; k++) {
             size_t rest = k % (m->cells * m->levels), group = 3;
             double part = m->strata > 1 && k >= m->cells * m->levels ? 0 : 1; /* all in the first stratum */
