@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/value/json.h"
 #include "tests/base/memory_that_fails.h"
 
@@ -178,6 +179,79 @@ static void refuses_deep_nesting(void **state)
     for (size_t i = 0; i + 5 <= DEEP; i += 5) memcpy(text + i, "{\"a\":", 5);
     assert_int_equal(tmi_json_read(&document, text, DEEP, NULL), TAMIS_INVALID);
     free(text);
+}
+
+/* The first character that cannot be right, counted in characters; what is wrong is said without the text. */
+static void tells_the_place_of_a_mistake(void **state)
+{
+    static const struct {
+        const char *text;
+        int line, column;
+        const char *words;
+    } cases[] = {
+        {"", 1, 1, "premature end of input"},
+        {"{\"a\": 1,\n \"b\": [1, 2", 2, 12, "premature end of input"},
+        {"[1,\n2,\n  x]", 3, 3, "invalid token"},
+        {"{\"\xc3\xa9\xc3\xa9\": 1 \"b\"}", 1, 10, "'}' expected"},
+        {"[1 2]", 1, 4, "']' expected"},
+        {"{\"a\" 1}", 1, 6, "':' expected"},
+        {"{\"a\": 1,\n\"b\": 2,\n  \"a\": 3, \"b\": 4}", 3, 3, "duplicate object key"},
+        {"[1, 18446744073709551616]", 1, 5, "too big integer"},
+        {"[-9223372036854775809]", 1, 2, "too big negative integer"},
+        {"[1e400]", 1, 2, "real number overflow"},
+        {"[\"4711\\q\"]", 1, 7, "invalid escape"},
+        {"[\"a\nb\"]", 1, 4, "unexpected newline"},
+        {"[\"\\ud800x\"]", 1, 3, "invalid Unicode escape"},
+        {"[\"a\xff\"]", 1, 4, "not UTF-8"},
+        {"{} {}", 1, 4, "end of file expected"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_value *document;
+        tamis_error err = {0};
+        char wanted[200];
+        snprintf(wanted, sizeof wanted, "not valid JSON at line %d, column %d: %s", cases[i].line, cases[i].column,
+                 cases[i].words);
+        assert_int_equal(tmi_json_read(&document, cases[i].text, strlen(cases[i].text), &err), TAMIS_INVALID);
+        assert_string_equal(err.message, wanted);
+        assert_int_equal(err.items[0].line, cases[i].line);
+        assert_int_equal(err.items[0].column, cases[i].column);
+    }
+}
+
+/* Another reader accepts the same texts, and writes the same canonical text. */
+static void reads_what_jansson_reads(void **state)
+{
+    static const char pieces[] = "{}[]\",:\\u0123456789eE+-.dDcCnulltrefas \n\t/b\x80\xc3\xa9\xff";
+    static const char sample[] =
+        "{\"a\": [1, -0, 1.5e-7, 1E+300, true, null, \"\\u00e9\\ud83d\\ude00\\n\\\"\\u001f/\"], \"b\": {}}";
+    uint64_t seed = UINT64_C(88172645463325252);
+    size_t accepted = 0;
+    (void)state;
+    for (int k = 0; k < 200000; k++) {
+        char text[sizeof sample];
+        size_t length = k % 2 ? (size_t)k / 2 % 9 : sizeof sample - 1;
+        memcpy(text, sample, sizeof sample);
+        for (size_t i = 0; i < (k % 2 ? length : 1 + (size_t)k % 3); i++) {
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+            text[k % 2 ? i : seed / 64 % length] = pieces[seed / 4096 % (sizeof pieces - 1)];
+        }
+        tmi_value *ours;
+        json_t *other = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+        const tamis_status status = tmi_json_read(&ours, text, length, NULL);
+        if ((other != NULL) != (status == TAMIS_OK)) fail_msg("%.*s", (int)length, text);
+        if (other) {
+            char *x = json_dumps(other, JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)), *y;
+            assert_int_equal(tmi_json_canonical_text(&y, ours, NULL), TAMIS_OK);
+            assert_string_equal(x, y);
+            free(x);
+            tmi_free(y);
+            accepted++;
+        }
+        json_decref(other);
+        tmi_value_free(ours);
+    }
+    assert_true(accepted > 1000);
 }
 
 /* Whichever allocation fails, nothing arrives. */
@@ -397,6 +471,7 @@ int main(void)
         cmocka_unit_test(finds_the_first_difference),   cmocka_unit_test(sees_what_is_utf8),
         cmocka_unit_test(equal_values_have_one_text),   cmocka_unit_test(refuses_what_is_not_strict),
         cmocka_unit_test(refuses_deep_nesting),         cmocka_unit_test(reads_all_or_nothing),
+        cmocka_unit_test(tells_the_place_of_a_mistake), cmocka_unit_test(reads_what_jansson_reads),
         cmocka_unit_test(writes_one_line_or_many),      cmocka_unit_test(a_tree_is_what_its_text_reads_as),
         cmocka_unit_test(a_tree_that_fails_is_nothing), cmocka_unit_test(writes_any_string_as_valid_json),
         cmocka_unit_test(notices_wrong_nesting),        cmocka_unit_test(survives_missing_memory),

@@ -10,8 +10,8 @@
 
 /* ---- reading ---- */
 
-/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID on malformed text, with the
- * place of the first character that cannot be right; SYSTEM if memory runs out. */
+/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID on malformed text,
+ * with the place of the first character that cannot be right; SYSTEM if memory runs out. */
 tamis_status tmi_json_read(tmi_value **document, const char *bytes, size_t length, tamis_error *err);
 
 /* The same for a long text: `watch` is asked now and then, and SYSTEM, "cancelled", comes of its wish to stop. */

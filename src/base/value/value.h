@@ -46,8 +46,8 @@ typedef struct tmi_place {
 
 /* ---- making; every function returns NULL or false without memory ---- */
 
-/* A new last value of the list or map `parent`, under a copy of `key`; NULL: no parent, no key. The root is the caller's. Pointers
- * to earlier values of the parent may not be used any more. */
+/* A new last value of the list or map `parent`, under a copy of `key`; NULL: no parent, no key. The root is the caller's.
+ * Pointers to earlier values of the parent may not be used any more. */
 tmi_value *tmi_value_new(tmi_value *parent, const char *key, tmi_value_kind kind);
 bool tmi_value_set_text(tmi_value *value, const char *bytes, size_t length);
 void tmi_value_set_place(tmi_value *value, tmi_place place); /* of a value that is placed */
