@@ -155,8 +155,8 @@ void cli_input_close(cli_input *in);
 /* An error about the copy becomes one about what was given. */
 void cli_input_name(const cli_input *in, tamis_error *err);
 
-/* The plan of a command: from a file, or from standard input or a pipe, and then the files that it names are relative to the current
- * folder. --ledger, if the command has it, replaces the plan's ledger. */
+/* The plan of a command: from a file, or from standard input or a pipe, and then the files that it names are relative to the
+ * current folder. --ledger, if the command has it, replaces the plan's ledger. */
 tamis_status cli_plan_read(tamis_plan **plan, const cli_call *call, const char *path, tamis_error *err);
 #define CLI_STDIN "standard input" /* the name of a plan that has none */
 /* clang-format off */

@@ -1,5 +1,5 @@
-/* Files that are read: by their name, from standard input, or from a pipe. The library opens files by name, often more than once, so
- * what can be read only once is first copied to a private file, which disappears with the command. */
+/* Files that are read: by their name, from standard input, or from a pipe. The library opens files by name, often more than
+ * once, so what can be read only once is first copied to a private file, which disappears with the command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

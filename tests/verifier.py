@@ -376,7 +376,7 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
         self.design()
         self.sampling()
         self.composition()
-        self.groups()
+        self.psus()
         self.places, self.worlds = {}, {}
         for i, m in enumerate(self.c["measurements"]):
             self.noisy_table(m, f"measurements[{i}]", self.rho)

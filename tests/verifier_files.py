@@ -20,7 +20,7 @@ class Files:
         told, s = self.load("measurements.json"), self.c["sampling"]
         if told is None:
             return
-        self.check(set(told) - {"choices", "squares"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
+        self.check(set(told) - {"choices", "standard_errors"} == {"tamis", "survey", "design", "weights", "measurements"}, "measurements.json")
         self.check(told["tamis"] == 1 and told["survey"] == self.c["plan"]["survey"], "measurements.json.survey")
         self.check(told["weights"] == s["weights"], "measurements.json.weights")
         design = self.c["plan"]["design"]
@@ -43,7 +43,7 @@ class Files:
             right = self.has_numbers(m, len(t["values"])) and all(isinstance(v, int) and abs(v) <= m["limit"] for v in t["values"])
             self.check(right, f"measurements.json.measurements[{i}].values")
         self.chosen_points(told)
-        self.squares_said(told)
+        self.errors_said(told)
 
     def release(self):
         """release.json has the promise of the certificate and, where that is a plain sum, the numbers of measurements.json;

@@ -1,12 +1,13 @@
 """The noisy tables of a certificate: what each row adds, what one record can change, the noise, and whether the tables are enough for
 the statistics of the plan. A part of verifier.py, apart because of its length; docs/certificate.md, points 3 to 6."""
 from fractions import Fraction
-from math import ceil, floor, prod
+from math import ceil, floor, isqrt, prod, sqrt
 
 from verifier_choices import OF_DISTRIBUTION
 
-SIGNED = {"groups", "pairs"}  # rows count positively or negatively, by their cluster
-STEPS = 2 ** 20  # that squares of pairs move by
+STEPS = 2 ** 20  # that standard errors move by
+COEFFICIENT = 2 ** 16  # the largest one of totals of clusters
+BLOCKS = 64  # at most
 FORMS = {  # coefficients of the levels in each released number, in steps of 1/2 (RAW of degree 1: of 1)
     ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
     ("raw", 2): [[0, 1, 2], [0, 1, 0]], ("centred", 2): [[-1, 0, 1], [0, 1, 0], [1, 1, 1]],
@@ -110,7 +111,7 @@ class Tables:
         if "where" in m:
             self.column_is_the_plans(m["where"], field + ".where")
             self.check(m["where"]["indicator"] in [t.get("where") for t in self.c["plan"]["statistics"]], field + ".where")
-        grouped = m["weighed_by"] in SIGNED
+        grouped = m["weighed_by"] == "psus"
         levels = prod(a.levels for a in axes if a.number)
         cells = prod(a.levels for a in axes if not a.number)
         if m["form"] != "full":
@@ -123,7 +124,8 @@ class Tables:
         self.check(all(a.contributed == contributed for a in axes if a.number), field + ".axes", "contributions are weighed already")
         wanted = self.contribution_parts() if contributed else len(self.strata) if s["apart"] and not grouped else 1
         self.check(m["strata"] == wanted, field + ".strata")
-        self.check(m["groups"] == (s["groups"] if grouped else 1) >= 1, field + ".groups")
+        slots = sum(h["slots"] for h in s.get("psu_strata", [])) if grouped else 1
+        self.check(m["slots"] == slots >= 1, field + ".slots")
         self.check(m["weighed_by"] in self.weighings(), field + ".weighed_by", "nothing is read from such a table")
         by_stratum = any(isinstance(a.number.get("grid"), list) for a in axes if a.number)
         self.check(s["apart"] or not by_stratum, field, "ranges by stratum are measured apart")
@@ -134,14 +136,10 @@ class Tables:
         s, main = self.c["sampling"], self.main()
         used = {main} | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
         if self.clustered():
-            return used | {"pairs" if self.squared() else "groups"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
+            return used | {"psus"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
         if "deff" in self.c["plan"]["design"].get("weights", {}):
             return used | {"none"}
         return used | ({"spread"} if main == "weight" else set())
-
-    def squared(self):
-        """Whether differences of pairs of clusters are squared: there are no signed groups then."""
-        return any(m["weighed_by"] == "pairs" for m in self.c["measurements"])
 
     def main(self):
         s = self.c["sampling"]
@@ -152,7 +150,7 @@ class Tables:
         return self.kind in ("cluster", "two_stage") or "cluster" in self.within or several
 
     def scattered(self):
-        """Clusters go to groups by a hash of their labels: where nobody knows how many they are."""
+        """Clusters go to slots by a hash of their labels: where nobody knows how many they are."""
         return self.clustered() and "psus" not in self.within and self.kind in ("weights", "bernoulli", "poisson")
 
     def rows_per_unit(self):
@@ -168,13 +166,12 @@ class Tables:
         if by in ("spread", "clamped spread"):
             if s["weights"] is not None:
                 return s["spread_points"][h]
-            most = s["largest_point" if by == "spread" else "largest_point_in_groups"]
+            most = s["largest_point" if by == "spread" else "largest_point_in_totals"]
             whole = "regularise" in self.c["plan"]["design"] or self.clustered()
             return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
-        pair = 1 if by not in SIGNED else max(s["pair_points"]) if "psus" in self.within else s["pair_points"][h]
         if s["weights"] is None:
-            return s["largest_point_in_groups" if by in SIGNED else "largest_point"] * pair
-        return (1 if self.main() == "none" and not s["apart"] else s["points"][h]) * pair
+            return s["largest_point_in_totals" if by == "psus" else "largest_point"]
+        return 1 if self.main() == "none" and not s["apart"] else s["points"][h]
 
     def row(self, m, axes, h):
         """All levels of a row add up to its weight times the m^d, whatever it contains."""
@@ -192,8 +189,7 @@ class Tables:
     def changes(self, m, axes, most):
         """L1 and the square of L2 of what one record changes.
 
-        In a full table it leaves numbers that add up to `own` and enters numbers that do; under L2 these are worst in one place each,
-        and in the same place only if a sign may change. A number by itself has one place. Two records whose t differ by d > 0 differ in
+        In a full table it leaves numbers that add up to `own` and enters numbers that do; under L2 these are worst in one place each. A number by itself has one place. Two records whose t differ by d > 0 differ in
         t(1-t) by at most d (1-d), together d (2-d) <= 1; and from a record that adds nothing t + t(1-t) = 1 - (1-t)^2 in RAW, and
         |t - 1/2| + t(1-t) + 1/2 <= 1 in CENTRED. Both are convex in the two weights, so 0 and the largest are worst."""
         K, s = self.rows_per_unit(), self.c["sampling"]
@@ -204,15 +200,13 @@ class Tables:
         moved = Fraction(0)
         if self.protected and m["weighed_by"] != "none":  # a record may move the weights of all others
             self.check(s["weights"] is not None and self.rows_are_bounded(), "measurements", "no bound is known with protected weights")
-            points = s["points" if m["weighed_by"] in {"weight"} | SIGNED else "spread_points"]
+            points = s["points" if m["weighed_by"] in ("weight", "psus") else "spread_points"]
             if max(points) > 0 and len({Fraction(w) for w in s["weights"]}) > 1:
                 share = Fraction(max(points) - min(points), max(points))
                 moved = (s["rows"] - K) * (Fraction(steps * most, 2 ** m["shift"]) * share + 2 * rounding)
-        places = full and (len(axes) > 0 or m["weighed_by"] in SIGNED)
+        places = full and (len(axes) > 0 or m["weighed_by"] == "psus")
         if not places:
             return own + moved, (own + moved) ** 2
-        if m["weighed_by"] in SIGNED and (self.protected or self.scattered() or "psus" in self.within):  # it may change clusters
-            return 2 * own + moved, (2 * own + moved) ** 2
         return 2 * own + moved, (own + moved) ** 2 + own ** 2
 
     def rows_are_bounded(self):
@@ -227,7 +221,7 @@ class Tables:
         self.check(m["rounded"] == (shift > 0 or largest >= 2 ** 53), field + ".rounded")
         self.check(m["clamp"] == ceil(Fraction(largest, 2 ** shift)) + (2 if m["rounded"] else 0), field + ".clamp")
         steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
-        if m["weighed_by"] == "pairs":
+        if m["weighed_by"] == "psus":
             return
         self.check(m["limit"] == 2 ** 62 - rows * max(1, m["clamp"] * steps + self.rounding(m, axes)), field + ".limit")
 
@@ -249,8 +243,8 @@ class Tables:
             most = each[h] if len(laws) > 1 else max(each)
             self.check(Fraction(law["row_adds_at_most"]) == most, here + ".row_adds_at_most")
             l1, l2 = self.changes(m, axes, most)
-            if m["weighed_by"] == "pairs":
-                self.squares(m, field, l1)
+            if m["weighed_by"] == "psus":
+                self.standard_errors(m, field, l1)
                 l1, l2 = STEPS, STEPS ** 2
             self.check(law["sensitivity"] == ceil(l1), here + ".sensitivity")
             self.check(Fraction(law["sensitivity_l2_squared"]) == l2, here + ".sensitivity_l2_squared")
@@ -262,82 +256,160 @@ class Tables:
                 right = scale * part >= max(l1, 1)
             self.check(right, here + ".scale", "is too small")
 
-    def squares(self, m, field, l1):
-        """Squares of pairs move by a fixed number of steps; measurements.json says by which bounds and divisors (squares_said)."""
-        known = self.clustered() and not self.scattered() and not self.protected and not self.c["plan"].get("calibrate")
-        self.check(known and m["form"] == "full", field, "no squares of pairs are known here")
+    # ---- standard errors ----
+
+    def standard_errors(self, m, field, l1):
+        """Standard errors move by a fixed number of steps; measurements.json says in which steps each was released (errors_said)."""
+        self.check(self.clustered() and m["form"] == "full", field, "no standard errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         self.check(i >= len(statistics) or all(statistics[i].get(k) == v for k, v in m["of"].items()), field + ".of")
-        self.check(Fraction(m["expected_effect"]) >= 0 and self.rows_per_unit() <= STEPS // 16, field + ".expected_effect")
+        self.check(m["overlap"] >= 1 and all(Fraction(m[k]) >= 0 for k in ("mean_weight", "rows_of_psu", "cv_of_psus")), field)
+        self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
+
+    def layout(self):
+        """Strata of slots: clusters, slots, lambda. Slot k has the clusters k, k + slots, ..."""
+        return [(h["psus"], h["slots"], 1 - Fraction(h["psus"], h["population"]) if "population" in h else Fraction(1))
+                for h in self.c["sampling"]["psu_strata"]]
+
+    def block_parts(self, blocks):
+        """What the standard error of each block compares: clusters in each slot, and the factor of the squares in steps of 2^-12."""
+        for h, (psus, slots, rest) in enumerate(self.layout()):
+            sizes = [psus // slots + (k < psus % slots) for k in range(slots)]
+            dealt = [sizes[b::blocks] for b in range(blocks)] if slots >= 2 * blocks else [sizes]
+            for b in {tuple(x): x for x in dealt}.values():
+                m, squares = sum(b), sum(x * x for x in b)
+                yield b, m, squares, ceil(2 ** 12 * rest * Fraction(m * m, m * m - squares))
+
+    @staticmethod
+    def root_up(x):
+        """The least g with (g 2^-10)^2 >= x."""
+        wanted = ceil(x * 2 ** 20)
+        g = isqrt(wanted)
+        return g + (g * g < wanted)
+
+    def one_slot(self, blocks):
+        """By how much a standard error moves if one slot's total moves by 1: the norm of a unit vector."""
+        return max(self.root_up(Fraction(f, 2 ** 12) * (1 - Fraction(2 * min(b), m) + Fraction(q, m * m))) for b, m, q, f in self.block_parts(blocks))
+
+    def two_slots(self):
+        """The same if two totals move by 1, in one stratum or in two."""
+        both = self.root_up(2 * Fraction(self.one_slot(1), 2 ** 10) ** 2)
+        return max([both] + [self.root_up(Fraction(f, 2 ** 12) * max(2, 2 - Fraction(8 * min(b), m) + Fraction(4 * q, m * m)))
+                             for b, m, q, f in self.block_parts(1)])
+
+    def spare(self, m, numbers=None):
+        """Steps for rounding: a unit is in 2 K overlap numbers and slots, before and after; or all move."""
+        slots = sum(s for _, s, _ in self.layout())
+        rounding = ceil(sqrt(3 * BLOCKS * slots) / 2) + 1 + BLOCKS // 64
+        if self.all_move():
+            return (numbers or self.numbers_of(m)) * (3 + (3 + 2 * slots + 2 * rounding) // 8)
+        return 2 * self.rows_per_unit() * m["overlap"] * (3 + (3 + 2 * rounding) // 8)
+
+    def all_move(self):
+        """With protected design variables a record may move the weights of all others."""
+        return self.protected and len({Fraction(w) for w in self.c["sampling"]["weights"] or [0, 1]}) > 1
 
     def has_numbers(self, m, count):
-        """A table has its cells and levels, squares of pairs one number for each group of their statistic."""
-        if m["weighed_by"] != "pairs":
-            return count == m["strata"] * m["groups"] * m["cells"] * m["levels"]
+        """A table has its cells and levels, standard errors one number for each group of their statistic."""
+        if m["weighed_by"] != "psus":
+            return count == m["strata"] * m["cells"] * m["levels"]
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         if i >= len(statistics):  # a share that a distribution function has
             return 1 <= count <= m["cells"]
+        return count == self.numbers_of(m)
+
+    def numbers_of(self, m):
+        """Groups of the statistic whose standard errors these are; of a share of a distribution function at most the cells."""
+        statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
+        if i >= len(statistics):
+            return m["cells"]
         t = statistics[i]
         groups = t.get("by", []) + t.get("table", []) + ([{t["histogram"]: t["cuts"]}] if "histogram" in t else [])
-        return count == prod(self.size(by) for by in groups)
+        return prod(self.size(by) for by in groups)
 
-    def squares_said(self, told):
-        """A sum of Huber's squares has the slope 2 bound coefficient in each entry of its table; divided and rounded, all numbers of a
-        measurement move by no more than the steps, one for each number that a unit is in, before and after."""
-        own, said = [m for m in self.c["measurements"] if m["weighed_by"] == "pairs"], told.get("squares", [])
-        self.check(len(said) == len(own) and ("squares" in told) == bool(own), "measurements.json.squares")
+    def errors_said(self, told):
+        """All standard errors of a measurement together move by gain * coefficient * table_moves / 2 * overlap, in units of totals
+        before the shift, and with their steps of divisor/64 by no more than what rounding leaves of the steps."""
+        own, said = [m for m in self.c["measurements"] if m["weighed_by"] == "psus"], told.get("standard_errors", [])
+        self.check(len(said) == len(own) and ("standard_errors" in told) == bool(own), "measurements.json.standard_errors")
         if self.problems:
             return
         for i, m in enumerate(own):
-            here, room = f"measurements.json.squares[{i}]", STEPS - 2 * self.rows_per_unit()
+            here = f"measurements.json.standard_errors[{i}]"
             numbers = [s["numbers"] for s in said if s["of"] == m["of"]]
             values = [t["values"] for t in told["measurements"] if t.get("of") == m["of"]]
             self.check(len(numbers) == len(values) == 1 and len(numbers[0]) == len(values[0]), here)
+            single = bool(values) and len(values[0]) == 1 and not self.all_move()
             for t in numbers[0] if numbers else []:
-                right = 1 <= t["coefficient"] <= 1024 and 1 <= t["bound"] <= 2 ** 50
-                self.check(right and 2 * t["bound"] * t["coefficient"] * m["table_moves"] <= int(t["divisor"]) * room, here)
+                b = t["blocks"]
+                self.check(0 <= t["range"] <= 2 * COEFFICIENT and 1 <= b <= BLOCKS and b & (b - 1) == 0, here)
+                if self.problems:
+                    return
+                gain = 2 * self.one_slot(b)
+                if b == 1 and single:
+                    gain = max(self.two_slots(), ceil(Fraction(self.one_slot(1) * t["range"], COEFFICIENT)))
+                moves = ceil(Fraction(gain * COEFFICIENT * m["table_moves"] * m["overlap"], 2 ** 11)) * Fraction(2) ** -t["shift"]
+                self.check(2 ** 23 < moves <= 2 ** 24, here + ".shift")
+                self.check(t["divisor"] == ceil(64 * moves / (STEPS - self.spare(m, len(values[0])))), here + ".divisor", "is not the least that is enough")
 
-    def groups(self):
-        """Groups of clusters, and what a pair of them counts for: the square root of m / (2 floor(m/2)), in steps of 2^-10."""
+    def psus(self):
+        """The strata in which clusters are compared: those of the design or of the list, of which a single cluster joins others; all
+        of one where there is no room. A stratum whose clusters were all drawn has none."""
         s = self.c["sampling"]
-        groups = s["groups"]
-        self.check(0 <= groups <= (2 ** 16 if self.squared() else 64) and (groups == 0 or self.clustered()), "sampling.groups")
         self.check(not s["apart"] or (self.strata[0][0] is not None and not self.protected), "sampling.apart", "strata are not public")
         self.check(not s["apart"] or s["weights"] is not None, "sampling.apart", "rows have weights of their own")
-        self.check(not self.scattered() or groups & (groups - 1) == 0, "sampling.groups")
-        self.check(("pair_points" in s) == (groups > 0), "sampling.pair_points")
-        if groups == 0:
+        if s["weights"] is None and self.clustered():
+            self.check(1 <= s["largest_point_in_totals"] <= s["largest_point"], "sampling.largest_point_in_totals")
+        measured = any(m["weighed_by"] == "psus" for m in self.c["measurements"])
+        self.check(("psu_strata" in s) == measured, "sampling.psu_strata")
+        if not measured or not self.clustered():
             return
-        clusters = [self.first_stage(z).get("sample", 0) for _, z in self.strata]
+        told = s["psu_strata"]
+        slots = sum(h["slots"] for h in told)
+        self.check(all(2 <= h["slots"] <= h["psus"] for h in told) and slots <= 2 ** 16, "sampling.psu_strata")
+        if self.scattered():
+            self.check(len(told) == 1 and told[0] == {"psus": slots, "slots": slots} and slots in [2 ** k for k in range(1, 9)], "sampling.psu_strata")
+            return
+        wanted, lonely = [], 0
+        for m, M in self.clusters():
+            if M and M <= m:
+                continue
+            lonely += m == 1
+            if m > 1:
+                wanted.append({"psus": m, **({"population": M} if M else {})})
+        if lonely == 1 and wanted:
+            wanted[-1] = {"psus": wanted[-1]["psus"] + 1}
+        elif lonely > 0:
+            wanted.append({"psus": lonely})
+        found = [{k: v for k, v in h.items() if k != "slots"} for h in told]
+        joined = [{"psus": sum(h["psus"] for h in wanted)}]
+        self.check(found == wanted or found == joined, "sampling.psu_strata")
+
+    def clusters(self):
+        """Clusters that were drawn in each stratum, and of how many, where that is in one stage; else None."""
         if "psus" in self.within:
-            clusters = self.c["psus"]["clusters"]
-        elif self.scattered() or (self.protected and len(self.strata) > 1):
-            clusters = [0] * len(self.strata)
-        pairs = sum(m // 2 for m in clusters)
-        self.check(pairs == 0 or groups <= pairs, "sampling.groups", "more than there are pairs")
-        self.check(not self.squared() or groups == pairs >= 32, "sampling.groups", "squares are of all pairs")
-        points = []
-        for m in clusters:
-            part = Fraction(m, 2 * (m // 2)) if m > 1 else Fraction(1)
-            points.append(next(k for k in range(1024, 2049) if Fraction(k, 1024) ** 2 >= part))
-        step = Fraction(points[0] if len(set(points)) == 1 else 1, 1024)
-        self.check(Fraction(s["pair_step"]) == step, "sampling.pair_step")
-        self.check(s["pair_points"] == ([1] * len(points) if len(set(points)) == 1 else points), "sampling.pair_points")
-        if s["weights"] is None:
-            self.check(1 <= s["largest_point_in_groups"] <= s["largest_point"], "sampling.largest_point_in_groups")
+            return [(m, None) for m in self.c["psus"]["clusters"]]
+        whole = self.kind in ("srs", "systematic", "cluster") and self.c["plan"]["design"].get("nonresponse") not in (True, "yes")
+        each = [(self.first_stage(z)["sample"], self.first_stage(z).get("population") if whole else None) for _, z in self.strata]
+        if not self.protected or len(each) == 1:
+            return each
+        return [(sum(m for m, _ in each), sum(M for _, M in each) if whole else None)]
 
     # ---- whether the tables are enough ----
 
     def enough(self):
-        """Every statistic is read from one table that has all of its columns, or from a number by itself."""
+        """Every statistic is read from one table that has all of its columns, or from a number by itself; a ratio of columns that every row
+        has, from its two sums."""
         if self.problems:  # a table that is none says nothing
             return
         for i, t in enumerate(self.c["plan"]["statistics"]):
             weighed = "contribution" if self.contributed(t) else self.main()
             self.read = [(m, [Axis(a, self.strata) for a in m["axes"]]) for m in self.c["measurements"] if m["weighed_by"] == weighed]
             read = self.shares_of(t) if OF_DISTRIBUTION & set(t) else [t]
+            if "ratio" in t and all(isinstance(x, str) and self.is_complete({"column": x, **self.c["plan"]["columns"][x]}) for x in t["ratio"].values()):
+                read = [{"total" if k == "ratio" else k: x if k == "ratio" else v for k, v in t.items()} for x in t["ratio"].values()]
             right = self.is_known(t) or all(any(self.is_read_from(x, m, axes) for m, axes in self.read) for x in read)
             self.check(right, "measurements", f"statistic {i + 1} of the plan does not follow from the tables")
 

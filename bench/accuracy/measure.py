@@ -165,9 +165,9 @@ def all_surveys(options):
 SURVEYS_ARE = """\
 Finished surveys with weights, strata and clusters. Noise is compared with that of a careful hand (bench/accuracy/hand.py), which has 80 %
 of epsilon: wanted at most 1.6 times, 1.1 times with a public design effect. Widths of intervals are compared with those without
-protection. Clusters are compared in pairs (psus), fall into groups by a hash (clusters), or there is a public design effect
-(deff). The recipe (bench/accuracy/recipe.py) has signed groups of pairs too, or, in eusilc with its thousands of clusters, squared
-differences of pairs. All are geometric means over statistics.
+protection. Clusters are those of a list (psus), fall into slots by a hash (clusters), or there is a public design effect
+(deff). The recipe (bench/accuracy/recipe.py) is an older one, with signed groups of pairs of clusters or, in eusilc with its thousands of
+clusters, squared differences of pairs. All are geometric means over statistics.
 
 """
 

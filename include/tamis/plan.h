@@ -23,8 +23,8 @@ TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tami
 TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
                                             tamis_error *err);
 
-/* Puts another ledger in place of the one that the plan names, or that is beside it: `path` as it is, relative to the current folder.
- * `existing: yes` in the plan holds for it too. */
+/* Puts another ledger in place of the one that the plan names, or that is beside it: `path` as it is, relative to the current
+ * folder. `existing: yes` in the plan holds for it too. */
 TAMIS_USE tamis_status tamis_plan_set_ledger(tamis_plan *plan, const char *path, tamis_error *err);
 
 TAMIS_API void tamis_plan_free(tamis_plan *plan);

@@ -37,8 +37,8 @@ const char *tmi_adjustment_text(tmi_adjustment adjustment);
 tamis_status tmi_adjust_non_negative(double *t, size_t *cut, const double *variances, size_t count, double total,
                                      tamis_error *err);
 
-/* Rules on noisy numbers: withhold if se / |estimate| > largest_cv, or if the lower limit of the number of units is below smallest; a rule
- * that is NaN does not apply. Gives whether to withhold, and the rule. */
+/* Rules on noisy numbers: withhold if se / |estimate| > largest_cv, or if the lower limit of the number of units is below
+ * smallest; a rule that is NaN does not apply. Gives whether to withhold, and the rule. */
 typedef struct tmi_suppression {
     double largest_cv, smallest;
 } tmi_suppression;

@@ -1,8 +1,8 @@
 /* With A_c the moments of control cell c, K_c its rows, g_c its factor and gamma_c what calibration explains of A_c, a
  * calibrated moment is the sum of g_c A_c and moves, to first order, as the sum of g_c (A_c - gamma_c K_c). With residuals e =
  * x - r y - gamma, gamma = beta_x - r beta_y, its sampling variance is the sum over strata of a (sum of g^2 e^2), less a/n of
- * the square of the sum of g e; where weights are in the tables it is the sum of a g^2 e^2, and of clusters that of the squared
- * signed totals of g e. All of them are linear or quadratic in moments of control cells, and so are their noises in the noisy
+ * the square of the sum of g e; where weights are in the tables it is the sum of a g^2 e^2, and of clusters the standard error
+ * of g e is measured. All of them are linear or quadratic in moments of control cells, and so are their noises in the noisy
  * integers. */
 #include "inference/calibrated_sums.h"
 
@@ -258,42 +258,27 @@ static double largest_square(const tmi_calibration *c)
     return largest;
 }
 
-/* ---- groups of clusters ---- */
+/* ---- standard errors ---- */
 
-/* The signed totals of the calibrated residuals, squared, without their noise's variance. */
-static tamis_status add_groups(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, size_t group, tamis_error *err)
+/* What a linearised variable is made of (error_term.h). In a statistic by groups nothing is subtracted: a row would move the
+ * numbers of all groups. */
+static tamis_status set_controls(tmi_statistic_sums *z, const crossed *x, size_t group, tamis_error *err)
 {
-    const tmi_sampling *p = &x->s->sampling;
-    const double after = p->weights == TMI_ALIKE ? pow(tmi_number_nearest(p->weight[0]), 2) : 1, scale = after * x->r->clamping;
-    tmi_moment_parts parts = {0};
-    bool of_x, of_y;
-    tamis_status status;
-    tmi_control_reads_reset(o);
-    for (size_t l = 0; l < x->levels; l++)
-        if (cell_at(x, 0, l) != SIZE_MAX) put_residuals(o, x, l, cell_at(x, 0, l));
-    TMI_TRY(tmi_control_reads_determined(&of_x, x->s, TMI_GROUPED, x->statistic, o, OF_X, group, err));
-    TMI_TRY(tmi_control_reads_determined(&of_y, x->s, TMI_GROUPED, x->statistic, o, OF_Y, group, err));
-    if (!of_x || !of_y || p->lonely) {
-        z->form.xx = p->lonely ? NAN : INFINITY; /* one cluster of a stratum says nothing; infinite: not measured */
-        goto done;
+    double *own;
+    if (!z->controls && !(z->controls = tmi_alloc(z->count, 3 * x->levels * sizeof *z->controls))) return tmi_fail_memory(err);
+    own = z->controls + group * 3 * x->levels;
+    for (size_t l = 0; l < x->levels; l++) {
+        const size_t cell = cell_at(x, 0, l);
+        if (cell == SIZE_MAX) continue;
+        own[l] = x->c->factors[cell];
+        own[x->levels + l] = own[l] * gamma_of(x, x->f.x, cell);
+        own[2 * x->levels + l] = own[l] * gamma_of(x, x->f.y, cell);
     }
-    TMI_TRY(tmi_control_reads_parts(&parts, x->s, TMI_GROUPED, x->statistic, o, group, 0, 1, err));
-    for (size_t k = 0; k < parts.count; k++) {
-        const double *f = parts.list[k].factor, v = scale * variance_of(&parts, &parts.list[k]);
-        z->group_noise.xx += v * f[OF_X] * f[OF_X];
-        z->group_noise.xy += v * f[OF_X] * f[OF_Y];
-        z->group_noise.yy += v * f[OF_Y] * f[OF_Y];
-    }
-    for (size_t copy = 0; copy < x->copies; copy++) {
-        const double X = value_of(x, o, OF_X, copy, group), Y = value_of(x, o, OF_Y, copy, group);
-        z->form.xx += scale * X * X - z->group_noise.xx;
-        z->form.xy += scale * X * Y - z->group_noise.xy;
-        z->form.yy += scale * Y * Y - z->group_noise.yy;
-    }
-
-done:
-    tmi_moment_parts_clear(&parts);
-    return status;
+    z->groups[group].control_factors = own;
+    if (z->count > 1) return TAMIS_OK;
+    z->groups[group].explained_x = own + x->levels;
+    z->groups[group].explained_y = own + 2 * x->levels;
+    return TAMIS_OK;
 }
 
 /* ---- together ---- */
@@ -330,19 +315,18 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
         }
     } else {
         TMI_TRY(set_proxy(z, main, o, group, err));
-        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_CLUSTER_GROUPS && source != TMI_PUBLIC_EFFECT
+        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT
                         ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
                         : INFINITY;
     }
     if (source == TMI_SPREAD_TABLES)
         TMI_TRY(add_stratum(z, other, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));
-    if (source == TMI_CLUSTER_GROUPS) TMI_TRY(add_groups(z, other, o, group, err));
     if (source == TMI_BOUNDED_SQUARES) {
         const double ratio = s->sampling.ratio;
         z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
         for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
     }
-    for (size_t h = 0; source > TMI_OWN_SQUARES && source != TMI_CLUSTER_GROUPS && s->sampling.spread && h < s->sampling.strata;
+    for (size_t h = 0; source > TMI_OWN_SQUARES && source != TMI_MEASURED_ERRORS && s->sampling.spread && h < s->sampling.strata;
          h++)
         if (isnan(s->sampling.spread[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
     if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
@@ -355,7 +339,6 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
 {
     const tmi_schedule *s = r->schedule;
     const tmi_variance_source source = tmi_variance_source_of(s);
-    const tmi_reconstruction *const variances = source == TMI_CLUSTER_GROUPS ? &r->groups : &r->spread;
     crossed main = {0}, other = {0};
     tmi_control_reads o = {0};
     tamis_status status;
@@ -363,7 +346,7 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
     z->own_parts = tmi_alloc(z->count, sizeof *z->own_parts);
     if (!z->own_noise || !z->own_parts) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(crossed_make(&main, r, &r->main, statistic, err));
-    if (source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES) TMI_TRY(crossed_make(&other, r, variances, statistic, err));
+    if (source == TMI_SPREAD_TABLES) TMI_TRY(crossed_make(&other, r, &r->spread, statistic, err));
     TMI_TRY(tmi_control_reads_make(&o, main.levels, err));
     for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
@@ -374,6 +357,7 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
         own->parts = &z->own_parts[g];
         if (other.gamma) memcpy(other.gamma, main.gamma, main.c->cells * TMI_MOMENTS * sizeof *main.gamma);
         if (source != TMI_NO_VARIANCE) TMI_TRY(add_form(own, &main, &other, &o, g, err));
+        if (source == TMI_MEASURED_ERRORS) TMI_TRY(set_controls(z, &main, g, err));
     }
 
 done:

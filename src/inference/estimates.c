@@ -7,6 +7,8 @@
 #include "inference/bias.h"
 #include "inference/calibration.h"
 #include "inference/distribution/distribution.h"
+#include "inference/error_term.h"
+#include "inference/errors.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"
@@ -23,6 +25,10 @@ static const char from_range[] =
 static const char from_limit[] = "the sampling variance is small relative to its noise: an upper limit is used";
 static const char from_pool[] =
     "the sampling variance is not known well by itself: an upper limit that rests on similar numbers is used";
+static const char from_measured[] = "the standard error is measured to about ± 50 to 100 %: the interval allows for that";
+static const char from_others[] =
+    "the standard error is mostly noise: the interval rests on the design effects of the other numbers of this kind";
+static const char from_other_cut[] = "the design effect is that of the nearest value at which it is measured";
 static const char bounded[] = "the sampling error of a variance is the largest that the range allows";
 static const char whole_range[] = "the denominator may be 0 within its error: the interval is the whole range";
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
@@ -30,7 +36,8 @@ static const char not_met[] = "not calibrated: a group of the public counts has 
 static const char public_count[] = "public: the other numbers are calibrated to it";
 static const char one_unit[] = "a stratum has only one sampled unit, so its sampling error cannot be estimated";
 
-#define MUCH 0.25 /* that is added to a variance, relative to it: then the result says so */
+#define MUCH 0.25      /* that is added to a variance, relative to it: then the result says so */
+#define MUCH_NOISE 0.5 /* in a standard error, relative to it: then the result says so */
 
 /* ---- the interval ---- */
 
@@ -47,7 +54,7 @@ typedef struct error {
 } error;
 
 /* The standard errors. False: there is no interval, for the reason of the result. */
-static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error *e)
+static bool set_errors(tmi_result *result, const tmi_inference *r, const tmi_group_sums *z, const error *e)
 {
     result->noise_sd = sqrt(e->noise);
     result->sampling_se = sqrt(e->sampling);
@@ -55,8 +62,8 @@ static bool set_errors(tmi_result *result, const tmi_group_sums *z, const error 
     result->df = z->df >= 0 && e->sampling > 0 ? z->df : -1;
     result->outside_range = result->estimate < result->least || result->estimate > result->most;
     if (!isfinite(result->estimate)) return false;
-    if (isnan(e->sampling) || !isfinite(e->sampling) || (z->df == 0 && e->sampling > 0)) {
-        result->reason = one_unit;
+    if (isnan(e->sampling) || !isfinite(e->sampling) || (z->df == 0 && e->sampling > 0 && !z->normal)) {
+        result->reason = r->errors ? tmi_why_no_error(r->schedule, result->statistic) : one_unit;
         result->sampling_se = result->se = TMI_NULL;
         return false;
     }
@@ -75,7 +82,10 @@ static tamis_status set_interval(tmi_result *result, const tmi_inference *r, con
         parts[count] = tmi_sums_part_in(z, i, e->factor);
         count += parts[count].factor != 0; /* calibration leaves nothing of a noise where it makes a count public */
     }
-    tmi_error_law law = {.se = sqrt(e->sampling), .df = z->df > 0 ? z->df : TMI_NORMAL, .parts = parts, .count = count};
+    tmi_error_law law = {.se = sqrt(e->sampling),
+                         .df = z->df > 0 && !z->normal ? z->df : TMI_NORMAL,
+                         .parts = parts,
+                         .count = count};
     tmi_interval interval;
     tamis_status status = tmi_interval_symmetric(&interval, result->estimate, &law, tmi_number_nearest(t->confidence),
                                                  result->least, result->most, err);
@@ -101,7 +111,8 @@ static double limited(tmi_result *result, const tmi_inference *r, double varianc
     double margin = tmi_variance_margin(confidence) * noise_sd;
     if (isnan(variance)) return variance;
     tmi_variance v = tmi_variance_limit(variance, margin, bound);
-    if (r->pools && !r->schedule->workload.readings[result->statistic].contributed) return v.value; /* it is a limit already */
+    if ((r->pools || r->errors) && !r->schedule->workload.readings[result->statistic].contributed)
+        return v.value; /* it is a limit already */
     result->limited = v.from_range ? bound > 0 : margin > 0 && margin >= variance;
     if (result->limited) note(result, v.from_range ? from_range : from_limit);
     return v.value;
@@ -135,7 +146,7 @@ static tamis_status read_total(tmi_result *result, const tmi_inference *r, tmi_g
     e.factor[moment] = 1;
     e.noise = tmi_sums_noise(z, e.factor);
     e.sampling = is_census(s) ? 0 : variance_within(result, r, z, z->form.xx, range);
-    bool has_interval = set_errors(result, z, &e);
+    bool has_interval = set_errors(result, r, z, &e);
     if (tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, 1, err));
     else if (has_interval) TMI_TRY(set_interval(result, r, z, &e, err));
     tmi_result_bias(result, s, range.high - range.low, 1);
@@ -206,7 +217,7 @@ static tamis_status fieller(tmi_result *result, const tmi_inference *r, const tm
                        z->ones,
                        fmax(z->all, 0),
                        largest_variance(r, z, t, range),
-                       z->df > 0 ? z->df : TMI_NORMAL,
+                       z->df > 0 && !z->normal ? z->df : TMI_NORMAL,
                        parts,
                        count};
     for (int i = 0; i < 5; i++) ratio.margin.c[i] *= margin * margin;
@@ -242,7 +253,7 @@ static tamis_status read_ratio(tmi_result *result, const tmi_inference *r, tmi_g
     double variance = tmi_quadratic_at(z->form, ratio), largest = largest_variance(r, z, t, range);
     double noise_sd = tmi_form_noise_sd(&z->form_noise, 1, ratio);
     e.sampling = is_census(s) ? 0 : limited(result, r, variance, noise_sd, largest) / (B * B);
-    bool has_interval = set_errors(result, z, &e);
+    bool has_interval = set_errors(result, r, z, &e);
     const bool only_drawn = result->statistic >= s->plan->asked_count && !tmi_decides_quantile(s->plan, result);
     if (has_interval && (r->plain || only_drawn)) set_plain_interval(result, t);
     else if (!measured && tmi_is_inverted(result, r, z)) TMI_TRY(tmi_invert_count(result, r, z, B, err));
@@ -294,10 +305,12 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
         double R = fmax(range.high - m, m - range.low), S = fmin(fmax(result->estimate, 0), R * R);
         double units = s->plan->design.population > 0 ? (double)s->plan->design.population : B;
         double largest = S > 0 ? S * (R * R - S) : R * R * R * R / 4;
-        e.sampling = (z->pooled > 0 ? z->pooled * B : z->spread * (B / units)) * largest / (B * B);
-        note(result, bounded);
+        e.sampling = r->errors       ? more * more * z->measured / (B * B)
+                     : z->pooled > 0 ? z->pooled * largest / B
+                                     : z->spread * (B / units) * largest / (B * B);
+        if (!r->errors) note(result, bounded);
     }
-    if (set_errors(result, z, &e)) TMI_TRY(set_interval(result, r, z, &e, err));
+    if (set_errors(result, r, z, &e)) TMI_TRY(set_interval(result, r, z, &e, err));
     tmi_range range = tmi_range_of(s->plan->statistics[result->statistic].column); /* (x - mean)^2 */
     tmi_result_bias(result, s, (range.high - range.low) * (range.high - range.low), B);
 
@@ -352,6 +365,27 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
     if (result->limited) note(result, from_pool);
 }
 
+/* Where standard errors are measured: the form is a multiple of the squares, such that it is what was measured at the
+ * estimate. */
+static void take_measured(tmi_result *result, const tmi_inference *r, tmi_group_sums *z)
+{
+    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
+    if (!r->errors || r->schedule->workload.readings[result->statistic].contributed) return;
+    const size_t group = r->plain ? r->group : result->cell;
+    const tmi_number_error *e = &r->errors->list[r->errors->first[result->statistic] + group];
+    const double at = tmi_ratio_at(t, z), squares = tmi_quadratic_at(z->proxy, at);
+    const double b = (z->measured = e->effect * tmi_simple_variance(z, r->schedule, result->statistic, at)) / squares;
+    const bool known = isfinite(tmi_form_noise_sd(&z->proxy_noise, 1, at));
+    z->form = known && squares > 0 && isfinite(b) ? (tmi_quadratic){b * z->proxy.xx, b * z->proxy.xy, b * z->proxy.yy}
+                                                  : (tmi_quadratic){z->measured, 0, 0};
+    z->form_noise = (tmi_form_noise){0};
+    z->normal = true;
+    result->limited = e->known > MUCH_NOISE || e->other;
+    if (e->other) note(result, from_other_cut);
+    else if (e->known > 1) note(result, from_others);
+    else if (e->known > MUCH_NOISE) note(result, from_measured);
+}
+
 static tamis_status read_group(tmi_result *result, const tmi_inference *r, tmi_group_sums *z, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -362,6 +396,7 @@ static tamis_status read_group(tmi_result *result, const tmi_inference *r, tmi_g
     result->most = limits.high;
     if (tmi_is_calibrated(s, result->statistic) && !tell_calibration(result, r)) return TAMIS_OK;
     take_pooled(result, r, z);
+    take_measured(result, r, z);
     if (tmi_by_size(t)) status = read_part(result, r, z, err);
     else if (tmi_is_sum(t)) status = read_total(result, r, z, err);
     else if (t->kind == TMI_VARIANCE) status = read_variance(result, r, z, err);

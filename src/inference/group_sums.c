@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "inference/calibrated_sums.h"
-#include "inference/pair_term.h"
 #include "num/number.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
@@ -34,6 +33,7 @@ void tmi_statistic_sums_clear(tmi_statistic_sums *z)
     for (size_t g = 0; z->own_parts && g < z->count; g++) tmi_moment_parts_clear(&z->own_parts[g]);
     tmi_free(z->own_noise);
     tmi_free(z->own_parts);
+    tmi_free(z->controls);
     tmi_free(z->groups);
     tmi_free(z->by_stratum);
     tmi_group_noises_clear(&z->noises);
@@ -286,60 +286,6 @@ done:
     return status;
 }
 
-/* The squares of signed totals of groups, without their noise's variance, times what bounded weights take off. */
-static tamis_status read_groups(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
-    const double after = s->sampling.weights == TMI_ALIKE ? pow(tmi_number_nearest(s->sampling.weight[0]), 2) : 1,
-                 scale = after * r->clamping;
-    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
-    tamis_status status = TAMIS_OK;
-    if (!moments) return tmi_fail_memory(err);
-    for (size_t copy = 0; copy < r->groups.copies; copy++) {
-        TMI_TRY(tmi_reconstruct_moments(moments, &r->groups, copy, i, 0, err));
-        for (size_t g = 0; g < z->count; g++) {
-            const double *m = moments + g * TMI_MOMENTS, x = at(m, f.x), y = at(m, f.y);
-            tmi_group_sums *own = &z->groups[g];
-            pattern *p;
-            TMI_TRY(pattern_of(&p, z, s, i, g, err));
-            const tmi_moment_noise *n = &p->group->spread;
-            own->group_noise = (tmi_quadratic){scale * covariance(n, f.x, f.x), scale * covariance(n, f.x, f.y),
-                                               scale * covariance(n, f.y, f.y)};
-            own->form.xx += scale * x * x - own->group_noise.xx;
-            own->form.xy += scale * x * y - own->group_noise.xy;
-            own->form.yy += scale * y * y - own->group_noise.yy;
-        }
-    }
-    for (size_t g = 0; g < z->count && s->sampling.lonely; g++) z->groups[g].form.xx = NAN;
-
-done:
-    tmi_free(moments);
-    return status;
-}
-
-/* Squared differences of pairs, where they are measured, times what bounded weights take off. */
-static tamis_status read_squares(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_measurement *m = tmi_paired_measurement(s, i);
-    for (size_t g = 0; g < z->count; g++) {
-        tmi_group_sums *own = &z->groups[g];
-        own->pair_variance = NAN;
-        if (!m) continue;
-        tmi_pair_term term;
-        const tamis_status status = tmi_pair_term_make(&term, r, m, own, g, err);
-        if (status != TAMIS_OK) return status;
-        const tmi_pair_variance v = tmi_pair_variance_of(&term, s, m, r->noisy[m - s->measurements][g]);
-        own->pair_variance = r->clamping * v.value;
-        own->pair_noise = r->clamping * v.noise_sd;
-        own->pair_squares = term.squares;
-        own->pair_row = term.row;
-        tmi_pair_term_clear(&term);
-    }
-    return TAMIS_OK;
-}
-
 /* A group that lies in one stratum has one weight: its moments are those of the stratum, in a table with weights too. */
 static bool lies_in_stratum(const tmi_schedule *s, size_t i, size_t g)
 {
@@ -373,18 +319,16 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
     bool lonely = false;
     for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) lonely = lonely || isnan(s->sampling.spread[h]);
     if (source == TMI_SPREAD_TABLES) TMI_TRY(read_spread(z, r, i, err));
-    if (source == TMI_CLUSTER_GROUPS && !s->squared) TMI_TRY(read_groups(z, r, i, err));
     for (size_t g = 0; g < z->count && source > TMI_OWN_SQUARES; g++) {
         tmi_group_sums *own = &z->groups[g];
         if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
         else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
-        if (lonely && source != TMI_CLUSTER_GROUPS) own->form.xx = NAN; /* one unit of a stratum says nothing */
-        const bool clusters = source == TMI_CLUSTER_GROUPS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
+        if (lonely && source != TMI_MEASURED_ERRORS) own->form.xx = NAN; /* one unit of a stratum says nothing */
+        const bool clusters = source == TMI_MEASURED_ERRORS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
         const bool bounded = tmi_main_family(s) == TMI_WEIGHED && !clusters;
         own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
-        if (source != TMI_CLUSTER_GROUPS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
+        if (source != TMI_MEASURED_ERRORS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
     }
-    if (source == TMI_CLUSTER_GROUPS && s->squared) TMI_TRY(read_squares(z, r, i, err));
 
 done:
     return status;

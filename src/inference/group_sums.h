@@ -3,8 +3,8 @@
  *
  * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of
  * z)^2, from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it
- * is the sum of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters it is the sum
- * of squares of the signed totals of groups. Its own noise is known to first order as a quadratic form of the moments'
+ * is the sum of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters standard
+ * errors are measured (errors.h). Its own noise is known to first order as a quadratic form of the moments'
  * covariance. */
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
@@ -21,16 +21,17 @@ typedef struct tmi_group_sums {
     const tmi_moment_parts *parts; /* the same noise, integer by integer */
     tmi_quadratic form;
     tmi_form_noise form_noise;
-    /* where variances are pooled (pool.h): weighted squares of x - r y, their noise, and the noise of the signed total of a group
-     * of clusters */
-    tmi_quadratic proxy, group_noise;
+    /* weighted squares of x - r y and their noise, where variances are pooled (pool.h) or standard errors measured (errors.h) */
+    tmi_quadratic proxy;
     tmi_form_noise proxy_noise;
-    /* the sum of squared differences of pairs of clusters (pair_term.h), what it is relative to, the standard deviation of its
-     * noise, and what one row adds; NaN: they are not measured */
-    double pair_variance, pair_squares, pair_noise, pair_row;
+    /* of calibrated groups, by level of the axis of calibration: factors g, and g times what calibration explains of x and of y,
+     * of a statistic without groups; else NULL */
+    const double *control_factors, *explained_x, *explained_y;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */
     double pooled;      /* the limit of V/s (pool.h); 0: variances are not pooled */
+    double measured;    /* the limit of a measured variance (errors.h) */
+    bool normal;        /* the variance allows for what is not known about it: no degrees of freedom are needed */
     double spread;      /* the largest variance is this times the square of the largest deviation */
     int64_t df;         /* -1: not public */
 } tmi_group_sums;
@@ -44,6 +45,7 @@ typedef struct tmi_statistic_sums {
     double *by_stratum;          /* of all groups */
     tmi_moment_noise *own_noise; /* of calibrated groups, one by one; NULL: they are not */
     tmi_moment_parts *own_parts;
+    double *controls;
     size_t pattern_count, pattern_room;
 } tmi_statistic_sums;
 

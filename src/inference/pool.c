@@ -11,7 +11,7 @@
 bool tmi_is_pooled(const tmi_schedule *s)
 {
     const tmi_variance_source source = tmi_variance_source_of(s);
-    return source == TMI_CLUSTER_GROUPS || source == TMI_SPREAD_TABLES || source == TMI_PUBLIC_EFFECT;
+    return source == TMI_SPREAD_TABLES || source == TMI_PUBLIC_EFFECT;
 }
 
 void tmi_pools_clear(tmi_pools *p)
@@ -33,30 +33,13 @@ static double squares_at(const tmi_group_sums *z, double r)
     return s > ROUNDING * (fabs(q->xx) + 2 * fabs(r * q->xy) + r * r * fabs(q->yy)) ? s : 0;
 }
 
-/* From squared differences of pairs: their noise, and the sampling error of a sum of squares, that of normal numbers and of a few
- * single rows. */
-static tmi_pool_entry squares_entry(const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double mean)
-{
-    const double s = z->pair_squares;
-    if (isnan(z->pair_variance) || !(s > 0)) return (tmi_pool_entry){NAN, NAN};
-    const double ratio = z->pair_variance / s, b = isnan(mean) ? fmax(ratio, 0) : mean, noise = z->pair_noise / s;
-    const double own = 2 * b * b / tmi_group_degrees(r->schedule, statistic) + b * z->pair_row * z->pair_row / s;
-    return (tmi_pool_entry){ratio, sqrt(noise * noise + own)};
-}
-
-tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at, double mean)
+tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *z, const tmi_inference *r, double at)
 {
     const double s = squares_at(z, at), noise = tmi_form_noise_sd(&z->form_noise, 1, at);
     if (tmi_variance_source_of(r->schedule) == TMI_PUBLIC_EFFECT) return (tmi_pool_entry){NAN, NAN};
-    if (r->schedule->squared) return squares_entry(z, r, statistic, mean);
     if (!isfinite(noise) || !(s > 0) || !isfinite(z->form.xx)) return (tmi_pool_entry){NAN, NAN};
     const double ratio = tmi_quadratic_at(z->form, at) / s;
-    double sd = noise / s;
-    if (r->groups.schedule) { /* of a sum of `groups` squares, each with the noise `own` */
-        const double own = tmi_quadratic_at(z->group_noise, at);
-        sd = sqrt(tmi_signed_variance((double)r->groups.copies, tmi_group_degrees(r->schedule, statistic),
-                                      isnan(mean) ? fmax(ratio, 0) : mean, own / s));
-    }
+    const double sd = noise / s;
     return isfinite(ratio) && isfinite(sd) ? (tmi_pool_entry){ratio, sd} : (tmi_pool_entry){NAN, NAN};
 }
 
@@ -74,7 +57,7 @@ static double at_of(const tmi_plan_statistic *t, const tmi_group_sums *z)
     return f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
 }
 
-static tamis_status collect(ratios *all, const tmi_inference *r, const double *means, tamis_error *err)
+static tamis_status collect(ratios *all, const tmi_inference *r, tamis_error *err)
 {
     const tamis_plan *plan = r->schedule->plan;
     tamis_status status = TAMIS_OK;
@@ -86,8 +69,7 @@ static tamis_status collect(ratios *all, const tmi_inference *r, const double *m
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
         for (size_t g = 0; g < z.count; g++)
             all->list[all->first[i] + g] = t->kind == TMI_VARIANCE ? (tmi_pool_entry){NAN, NAN}
-                                                                   : tmi_pool_entry_of(&z.groups[g], r, i, at_of(t, &z.groups[g]),
-                                                                                       means ? means[i] : NAN);
+                                                                   : tmi_pool_entry_of(&z.groups[g], r, at_of(t, &z.groups[g]));
         tmi_statistic_sums_clear(&z);
     }
 
@@ -115,7 +97,7 @@ static bool is_member(const members *m, size_t j)
 static bool is_measured(const tmi_pool_entry *e) { return !isnan(e->ratio) && e->sd > 0; }
 
 /* The mean of the members and of one or two entries beside them, and what the members differ by. */
-static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t beside_count, double floor)
+static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t beside_count)
 {
     double precision = 0, mean = 0, differ = 0;
     size_t count = 0;
@@ -130,7 +112,7 @@ static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t b
             mean += e->ratio / (e->sd * e->sd);
         }
     }
-    tmi_pool pool = {precision > 0 ? fmax(mean / precision, floor) : NAN, precision > 0 ? 1 / precision : INFINITY, 0};
+    tmi_pool pool = {precision > 0 ? fmax(mean / precision, 0) : NAN, precision > 0 ? 1 / precision : INFINITY, 0};
     for (size_t j = 0; j < m->plan->statistic_count; j++)
         for (size_t k = m->all->first[j]; is_member(m, j) && k < m->all->first[j + 1]; k++) {
             const tmi_pool_entry *e = &m->all->list[k];
@@ -173,28 +155,13 @@ static tmi_pool_entry prior_of(const tmi_inference *r)
     return (tmi_pool_entry){sum / rows, fmax(sd / rows, 0.05 * fabs(sum / rows))};
 }
 
-/* Without clusters V/s would be the mean of a over the weights. */
-static double floor_of(const tmi_inference *r)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_effects *e = &s->effects;
-    const tmi_plan_design *d = &s->plan->design;
-    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return 0;
-    if (!r->spread.schedule)
-        return d->population > 0 && d->sample > 0 && !d->kind->staged ? (double)d->population / (double)d->sample - 1 : 0;
-    const double sum = r->spread.centres[TMI_SPREAD * e->worlds], rows = r->main.centres[tmi_main_family(s) * e->worlds];
-    return rows > 0 && sum > 0 && e->stars[tmi_main_family(s) * e->worlds].rest > 0 ? sum / rows : 0;
-}
-
-/* No row's a is more than this times its weight, whatever the noise: V <= ceiling * s. Units of a cluster may be all alike, and
- * then nothing bounds the ratio. */
+/* No row's a is more than this times its weight, whatever the noise: V <= ceiling * s. */
 static double ceiling_of(const tmi_inference *r)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_sampling *p = &s->sampling;
     const tmi_variance_source source = tmi_variance_source_of(s);
     double most = 0;
-    if (source == TMI_CLUSTER_GROUPS) return INFINITY;
     if (p->weights == TMI_ROWS) {
         const int64_t less = source == TMI_SPREAD_TABLES ? tmi_weight_less(p) : 0;
         const double largest = (double)(p->most - less) * tmi_number_nearest(p->step);
@@ -207,7 +174,7 @@ static double ceiling_of(const tmi_inference *r)
 
 /* What all of a kind have on average, or all of any kind where it has none, counts as one more ratio, as uncertain as those of
  * different groups are different. */
-static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i, double floor)
+static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, size_t i)
 {
     const tamis_plan *plan = r->schedule->plan;
     const double deff = tmi_relative_deff(&plan->design, &plan->statistics[i]);
@@ -215,11 +182,11 @@ static void set_pool(tmi_pool *pool, const ratios *all, const tmi_inference *r, 
     prior.ratio *= deff;
     prior.sd *= deff;
     members m = {plan, all, i, OF_KIND};
-    tmi_pool wide = pool_of(&m, &prior, 1, floor);
+    tmi_pool wide = pool_of(&m, &prior, 1);
     m.width = ALL;
-    if (isnan(wide.mean)) wide = pool_of(&m, &prior, 1, floor);
+    if (isnan(wide.mean)) wide = pool_of(&m, &prior, 1);
     m.width = TOGETHER;
-    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, prior}, 2, floor);
+    *pool = pool_of(&m, (tmi_pool_entry[]){{wide.mean, sqrt(wide.variance + wide.differ)}, prior}, 2);
 }
 
 tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *err)
@@ -227,26 +194,18 @@ tamis_status tmi_pools_make(tmi_pools *p, const tmi_inference *r, tamis_error *e
     const tamis_plan *plan = r->schedule->plan;
     const size_t count = plan->statistic_count;
     ratios all = {0};
-    double *means = tmi_alloc(count, sizeof *means);
     tamis_status status = TAMIS_OK;
-    *p = (tmi_pools){.list = tmi_alloc(count, sizeof *p->list), .floor = floor_of(r), .ceiling = ceiling_of(r)};
+    *p = (tmi_pools){.list = tmi_alloc(count, sizeof *p->list), .ceiling = ceiling_of(r)};
     all.first = tmi_alloc(count + 1, sizeof *all.first);
-    if (!p->list || !all.first || !means) TMI_TRY(tmi_fail_memory(err));
+    if (!p->list || !all.first) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < count; i++) all.first[i + 1] = all.first[i] + (size_t)tmi_statistic_cells(&plan->statistics[i]);
     all.list = tmi_alloc(all.first[count], sizeof *all.list);
     if (!all.list) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < all.first[count]; k++) all.list[k] = (tmi_pool_entry){NAN, NAN};
-    TMI_TRY(collect(&all, r, NULL, err));
-    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
-    if (r->groups.schedule ||
-        r->schedule->squared) { /* again, now that the mean is known: the standard deviation of a sum of squares depends on it */
-        for (size_t i = 0; i < count; i++) means[i] = p->list[i].mean;
-        TMI_TRY(collect(&all, r, means, err));
-        for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i, p->floor);
-    }
+    TMI_TRY(collect(&all, r, err));
+    for (size_t i = 0; i < count; i++) set_pool(&p->list[i], &all, r, i);
 
 done:
-    tmi_free(means);
     tmi_free(all.list);
     tmi_free(all.first);
     if (status != TAMIS_OK) tmi_pools_clear(p);
@@ -254,25 +213,15 @@ done:
 }
 
 /* b, between the pool's mean and its own ratio, and its variance. */
-static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *e, double floor)
+static double shrunk(double *variance, const tmi_pool *p, const tmi_pool_entry *e)
 {
     *variance = p->variance + p->differ;
     if (isnan(e->ratio)) return p->mean;
     const double both = p->differ + e->sd * e->sd, w = both > 0 ? p->differ / both : 1;
     *variance = w * e->sd * e->sd + (1 - w) * (1 - w) * p->variance;
-    return fmax(w * e->ratio + (1 - w) * p->mean, floor);
+    return fmax(w * e->ratio + (1 - w) * p->mean, 0);
 }
 
-/* What is added to b, relative to it. A public design effect and sums weighted for variances have no sampling error of their
- * own that degrees of freedom could allow for. */
-static double margin_of(const tmi_inference *r, size_t statistic, double relative)
-{
-    const double z = 3 * tmi_variance_margin(tmi_number_nearest(r->schedule->plan->statistics[statistic].confidence));
-    if (!r->groups.schedule && !r->schedule->squared) return TMI_POOLED_MARGIN * sqrt(relative);
-    return tmi_pooled_widening(relative, tmi_allowed_by_degrees(r->schedule), z);
-}
-
-/* The standard deviation of a ratio depends on what it is: on the mean of the pool first, then on what that makes of it. */
 double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_inference *r, size_t statistic, double at)
 {
     const tmi_pool *p = &r->pools->list[statistic];
@@ -284,10 +233,8 @@ double tmi_pool_limit(double *relative, const tmi_group_sums *z, const tmi_infer
         *relative = INFINITY;
         return isfinite(ceiling) ? ceiling : TMI_NULL;
     }
-    for (int round = 0; round < 2; round++) {
-        const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, statistic, at, b) : (tmi_pool_entry){NAN, NAN};
-        b = shrunk(&variance, p, &e, r->pools->floor);
-    }
-    *relative = b > 0 ? margin_of(r, statistic, variance / (b * b)) : INFINITY;
+    const tmi_pool_entry e = measured ? tmi_pool_entry_of(z, r, at) : (tmi_pool_entry){NAN, NAN};
+    b = shrunk(&variance, p, &e);
+    *relative = b > 0 ? TMI_POOLED_MARGIN * sqrt(variance) / b : INFINITY;
     return fmin(b > 0 ? b * (1 + *relative) : TMI_POOLED_MARGIN * sqrt(variance), ceiling);
 }

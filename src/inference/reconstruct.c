@@ -263,8 +263,6 @@ tamis_status tmi_reconstruct(tmi_reconstruction *r, const tmi_schedule *s, tmi_w
                               .copies = family == TMI_CONTRIBUTED ? s->sampling.parts
                                         : s->workload.apart       ? s->sampling.strata
                                                                   : 1};
-    for (size_t i = 0; i < s->measurement_count; i++)
-        if (s->measurements[i].shape.family == family && s->measurements[i].groups > 1) r->copies = s->measurements[i].groups;
     TMI_TRY(make_room(r, err));
     TMI_TRY(add_measurements(r, noisy, err));
     for (size_t copy = 0; copy < r->copies; copy++) {

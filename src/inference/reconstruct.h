@@ -7,7 +7,7 @@
 #include "schedule/aims.h"
 #include "schedule/schedule.h"
 
-/* The effects of one family. Strata that are measured apart, or groups of clusters, are copies of each other. */
+/* The effects of one family. Strata that are measured apart are copies of each other. */
 typedef struct tmi_reconstruction {
     const tmi_schedule *schedule;
     tmi_weighing family;

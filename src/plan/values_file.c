@@ -1,5 +1,5 @@
-/* The values of a category from a public file: `values: {file: codes.csv, column: code}`. They become part of the plan as if they were
- * listed there, so that identity, certificate and verification know the values and need no file. */
+/* The values of a category from a public file: `values: {file: codes.csv, column: code}`. They become part of the plan as if
+ * they were listed there, so that identity, certificate and verification know the values and need no file. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -25,7 +25,6 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
     tmi_json_add_boolean(out, "of_units", s->of_units);
     tmi_json_add_boolean(out, "scattered", s->scattered);
     tmi_json_add_integer(out, "most_clamped", s->most_clamped);
-    if (s->pair_points) tmi_json_add_integers(out, "pair_points", s->pair_points, s->pair_strata);
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_close(out, '}');
 }
@@ -94,6 +93,7 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     }
     tmi_json_key(&out, "sampling");
     put_sampling(&out, &s->sampling);
+    tmi_put_psu_layout(&out, &s->places.layout);
     tmi_json_key(&out, "measurements");
     TMI_TRY(put_sorted(&out, s, measurement_text, s->measurement_count, err));
     if (s->choice_count > 0) {

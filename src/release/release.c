@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "ledger/ledger.h"
-#include "release/squares.h"
+#include "release/second_stage.h"
 #include "report/promise.h"
 #include "report/report.h"
 
@@ -104,7 +104,7 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int12
     }
     tmi_json_close(out, ']');
     put_choices(out, s, chosen);
-    if (s->squared) tmi_put_squares(out, s, noisy);
+    if (s->places.layout.count > 0) tmi_put_standard_errors(out, s, noisy);
     tmi_json_close(out, '}');
 }
 

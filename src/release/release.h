@@ -10,7 +10,7 @@
 #include "release/certificate.h"
 #include "report/preview.h"
 #include "report/results.h"
-#include "schedule/request/variance_groups.h"
+#include "schedule/request/psu_slots.h"
 
 struct tamis_release {
     tmi_watch watch; /* of its schedule, while it is made */

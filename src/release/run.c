@@ -29,8 +29,8 @@
 #include "release/feasible.h"
 #include "release/noise.h"
 #include "release/release.h"
+#include "release/second_stage.h"
 #include "release/source_changed.h"
-#include "release/squares.h"
 #include "report/promise.h"
 #include "schedule/noise_law.h"
 #include "schedule/request/inventory.h"
@@ -230,16 +230,16 @@ done:
     return status;
 }
 
-/* Squares come last: what is squared follows from the noisy tables. */
+/* Standard errors come last: whose they are follows from the noisy tables. */
 static tamis_status add_noise(job *j, tamis_error *err)
 {
     const tmi_schedule *s = &j->r->schedule;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_PAIRED; k++)
+        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_STANDARD_ERRORS; k++)
             j->r->noisy[i][k] = tmi_add_noise(tmi_asking_truth(&j->asking, s, i, k), j->noise[i][k], m->limit);
     }
-    const tamis_status status = tmi_add_squares(j->r->noisy, j->noise, &j->asking, s, err);
+    const tamis_status status = tmi_add_standard_errors(j->r->noisy, j->noise, &j->asking, s, err);
     tmi_noise_wipe(j->noise);
     j->noise = NULL;
     return status;

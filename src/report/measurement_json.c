@@ -5,12 +5,11 @@
 #include "plan/json.h"
 #include "plan/json_fields.h"
 #include "report/promise.h"
-#include "schedule/clusters/paired.h"
+#include "schedule/standard_errors.h"
 
 static const char *const weighings[] = {
-    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight", [TMI_CONTRIBUTED] = "contribution",
-    [TMI_SPREAD] = "spread",  [TMI_GROUPED] = "groups", [TMI_CLAMPED] = "clamped spread",
-    [TMI_PAIRED] = "pairs",
+    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight",         [TMI_CONTRIBUTED] = "contribution",
+    [TMI_SPREAD] = "spread",  [TMI_CLAMPED] = "clamped spread", [TMI_STANDARD_ERRORS] = "psus",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
@@ -123,16 +122,22 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
     tmi_json_close(out, '}');
 }
 
-/* What squares follow from beside the noisy tables: what their table moves by, and the design effect that is expected. */
-static void put_squares(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
+/* What standard errors follow from beside the noisy tables: what the table of PSU totals moves by, in how many numbers a row is,
+ * and the public guesses that decide on blocks. */
+static void put_errors(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
-    const double effect = tmi_expected_effect(s);
+    const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     tmi_json_add_open(out, "of", '{'); /* names leave out cuts and methods, and may be those of two */
     tmi_put_asked(out, &s->plan->statistics[m->shape.statistic]);
     tmi_json_close(out, '}');
     tmi_json_add_integer(out, "table_moves", m->moved);
-    tmi_json_key(out, "expected_effect");
-    put_step(out, isfinite(effect) ? effect : 0);
+    tmi_json_add_integer(out, "overlap", tmi_errors_overlap(s, m->shape.statistic));
+    tmi_json_key(out, "mean_weight");
+    put_step(out, tmi_mean_weight(s));
+    tmi_json_key(out, "rows_of_psu");
+    put_step(out, g.rows);
+    tmi_json_key(out, "cv_of_psus");
+    put_step(out, g.cv);
 }
 
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
@@ -143,7 +148,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_measurement_name(&text, m, &s->workload);
     tmi_json_add_taken(out, "name", &text);
     tmi_json_add_string(out, "weighed_by", weighings[m->shape.family]);
-    if (m->shape.family == TMI_PAIRED) put_squares(out, s, m);
+    if (m->shape.family == TMI_STANDARD_ERRORS) put_errors(out, s, m);
     if (s->workload.worlds[m->shape.world]) {
         tmi_json_key(out, "where");
         tmi_put_column(out, s->plan, s->workload.worlds[m->shape.world]);
@@ -153,7 +158,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_json_close(out, ']');
     tmi_json_add_string(out, "form", forms[m->shape.form]);
     tmi_json_add_integer(out, "strata", (int64_t)m->strata);
-    tmi_json_add_integer(out, "groups", (int64_t)m->groups);
+    tmi_json_add_integer(out, "slots", (int64_t)m->slots);
     tmi_json_add_integer(out, "cells", (int64_t)m->cells);
     tmi_json_add_integer(out, "levels", (int64_t)m->levels);
     tmi_json_add_integer(out, "shift", m->shift);
@@ -165,6 +170,20 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_measurement_inequality(&text, m, &s->workload);
     tmi_json_add_taken(out, "inequality", &text);
     tmi_add_exact(out, s->gaussian ? "rho" : "epsilon", m->part);
+}
+
+void tmi_put_psu_layout(tmi_json_out *out, const tmi_psu_layout *layout)
+{
+    if (layout->count == 0) return;
+    tmi_json_add_open(out, "psu_strata", '[');
+    for (size_t h = 0; h < layout->count; h++) {
+        tmi_json_open(out, '{');
+        tmi_json_add_integer(out, "psus", layout->strata[h].psus);
+        tmi_json_add_integer(out, "slots", layout->strata[h].slots);
+        if (layout->strata[h].population > 0) tmi_json_add_integer(out, "population", layout->strata[h].population);
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
 }
 
 /* ---- the design ---- */

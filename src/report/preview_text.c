@@ -1,6 +1,6 @@
 /* A preview for people. The short one is a screen: expected errors, with one line for statistics of the same kind and groups,
- * what is assumed, what would help and what it costs. `all` gives each statistic its own line, and has the tables that are measured,
- * the guarantee in words and what is declared. */
+ * what is assumed, what would help and what it costs. `all` gives each statistic its own line, and has the tables that are
+ * measured, the guarantee in words and what is declared. */
 #include <math.h>
 #include <string.h>
 
@@ -347,7 +347,7 @@ typedef struct sizes {
 
 static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
-    double unit = m->shape.family == TMI_PAIRED ? 1 : tmi_measurement_unit(m, &s->workload, h);
+    double unit = m->shape.family == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
     widen(&z->sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
     widen(&z->part, tmi_number_nearest(m->part));
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));
@@ -388,9 +388,9 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
     write_inequalities(text, &list);
     tmi_text_wrap(
         text, "  ", "  ",
-        s->squared
-            ? "Sensitivity and scale are in the units of the data, those of squared differences in steps of their own. Squares "
-              "and spreads are measured to estimate sampling errors."
+        s->places.layout.count > 0
+            ? "Sensitivity and scale are in the units of the data, those of standard errors in steps of their own. They are "
+              "measured in a second stage, and squares and spreads to estimate sampling errors."
             : "Sensitivity and scale are in the units of the data. Squares and spreads are measured to estimate sampling "
               "errors.");
 }

@@ -72,6 +72,9 @@ void tmi_put_charge(tmi_json_out *out, const tamis_charged *charged); /* its key
 /* {"name", ..., "noise": [{"law", "scale"}]}: what a measurement is, without its numbers; the object stays open. */
 void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const tmi_measurement *measurement);
 
+/* "psu_strata": the strata in which totals of PSUs are compared; nothing if there are none. */
+void tmi_put_psu_layout(tmi_json_out *out, const tmi_psu_layout *layout);
+
 /* The same of a quantile that a mechanism chooses: all that its guarantee follows from, without what was chosen. */
 void tmi_put_choice(tmi_json_out *out, const tmi_schedule *schedule, const tmi_choice *choice);
 

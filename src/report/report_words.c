@@ -173,9 +173,8 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
                                           [TMI_WEIGHED] = ", weighted",
                                           [TMI_CONTRIBUTED] = ", as contributions: weight times value",
                                           [TMI_SPREAD] = ", weighted for variances",
-                                          [TMI_GROUPED] = ", in random groups of clusters",
-                                          [TMI_CLAMPED] = ", weighted for variances in groups",
-                                          [TMI_PAIRED] = ", as squared differences of pairs of clusters"};
+                                          [TMI_CLAMPED] = ", weighted for variances with bounded weights",
+                                          [TMI_STANDARD_ERRORS] = ", as standard errors from totals of clusters"};
     bool first = true;
     put_levels(text, m, w);
     if (w->worlds[m->shape.world]) tmi_text_put(text, ", among those with ");

@@ -28,7 +28,8 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *measurement, c
  * A share goes by the width of a 95 % interval, 3.92 standard errors (limits of the US National Center for Health Statistics,
  * 2017): F from 0.30 on or beyond 1.3 times the share, E from half of either on, nothing up to 0.05. Everything else goes by its
  * coefficient of variation (limits of Statistics Canada): E above 16.5 %, F above 33.3 %. A number outside the range of possible
- * values or outside its own interval is F, and so is one whose interval is the whole range. A number that was not measured, or has no standard error, has no flag. */
+ * values or outside its own interval is F, and so is one whose interval is the whole range. A number that was not measured, or
+ * has no standard error, has no flag. */
 char tmi_quality(const tmi_plan_statistic *statistic, const tmi_result *result);
 
 #endif

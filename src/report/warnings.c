@@ -6,6 +6,7 @@
 #include "report/promise.h"
 #include "report/report_words.h"
 #include "schedule/noise_law.h"
+#include "schedule/standard_errors.h"
 
 /* ---- warnings ---- */
 
@@ -31,8 +32,8 @@ static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measuremen
 {
     double zero = 0, small = 0;
     for (size_t h = 0; h < m->law_count; h++) {
-        const bool squares = m->shape.family == TMI_PAIRED; /* in steps; half of what they move by is one record's */
-        const double record = squares ? TMI_PAIRED_STEPS / 2.0 : ldexp(tmi_number_nearest(m->laws[h].most), -m->shift);
+        const bool errors = m->shape.family == TMI_STANDARD_ERRORS; /* in steps; half of what they move by is one record's */
+        const double record = errors ? TMI_ERROR_STEPS / 2.0 : ldexp(tmi_number_nearest(m->laws[h].most), -m->shift);
         zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
         if (record > FINE) small = fmax(small, below(m->laws[h].scale, s->gaussian, record / 2));
     }
@@ -56,19 +57,15 @@ static const char *idle_secret(const tmi_schedule *schedule)
                : NULL;
 }
 
-/* A stratum with one sampled unit or cluster, which shows no variance; NULL: there is none. */
+/* A stratum with one sampled unit, which shows no variance, or only one cluster; NULL: neither. */
 static const char *single_unit(const tmi_schedule *schedule)
 {
     const tmi_sampling *p = &schedule->sampling;
-    bool single = p->clustered && p->lonely;
+    bool single = p->clustered && tmi_psus_are_too_few(schedule);
     for (size_t h = 0; !p->clustered && p->spread && h < p->strata; h++) single = single || isnan(p->spread[h]);
     if (!single) return NULL;
-    if (p->psus)
-        return "no sampling errors and no intervals: a stratum of `psus` has only one cluster. Join it with another stratum, or "
-               "give a "
-               "public `deff` instead of the clusters.";
     return p->clustered
-               ? "no sampling errors and no intervals: a stratum has only one sampled cluster. Join it with another stratum."
+               ? "no sampling errors and no intervals: only one cluster was drawn, which shows no variance."
                : "no sampling errors and no intervals for statistics over all strata: a stratum has only one sampled unit. Join "
                  "it with another stratum.";
 }

@@ -5,16 +5,15 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/clusters/paired.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/expected/outlook.h"
 #include "schedule/noise_law.h"
+#include "schedule/standard_errors.h"
 
 #define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
 #define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
-#define OF_CURVE 0.5    /* what an error of a share of a distribution function is relative to: all of them matter alike */
 #define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
 
 void tmi_aims_clear(tmi_aims *a)
@@ -23,10 +22,8 @@ void tmi_aims_clear(tmi_aims *a)
     tmi_free(a->parts);
     tmi_free(a->list);
     tmi_free(a->statistics);
-    tmi_free(a->sizes);
     tmi_free(a->weights);
     tmi_free(a->pools);
-    tmi_free(a->paired);
     tmi_free(a->own_support);
     tmi_free(a->supports);
     tmi_effects_clear(&a->effects);
@@ -46,13 +43,13 @@ void tmi_known_rows(bool *known, const tmi_schedule *s)
         for (size_t world = 0; world < s->workload.world_count; world++)
             known[family * s->workload.world_count + world] = fixed && world == 0 &&
                                                               (family == TMI_UNWEIGHED || family == TMI_CONTRIBUTED ||
-                                                               (family < TMI_GROUPED && p->weights != TMI_ROWS));
+                                                               (family <= TMI_SPREAD && p->weights != TMI_ROWS));
 }
 
 tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
 {
     if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
-    if (s->sampling.clustered) return TMI_CLUSTER_GROUPS;
+    if (s->sampling.clustered) return TMI_MEASURED_ERRORS;
     if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
     if (tmi_main_family(s) == TMI_UNWEIGHED) return TMI_OWN_SQUARES;
     return s->sampling.ratio > 0 ? TMI_BOUNDED_SQUARES : TMI_SPREAD_TABLES;
@@ -133,7 +130,6 @@ static double worth_of(const tmi_schedule *s, tmi_weighing family, bool spread, 
         return spread ? a : tmi_number_nearest(p->weight[h]);
     }
     const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
-    if (family == TMI_GROUPED) return tmi_grouped_worth(s) * sqrt(tmi_expected_clamping(s));
     if (family != TMI_SPREAD) return spread ? p->ratio * most : most;
     if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
     double largest = 0;
@@ -186,8 +182,7 @@ static tamis_status take_all(tmi_aims *a, const tmi_schedule *s, size_t i, const
     tmi_weighing family = tmi_main_family(s);
     const tmi_variance_source source = tmi_variance_source_for(s, i);
     if (s->workload.readings[i].contributed) return take_contributions(a, s, i, c, spread, err);
-    if (spread && source == TMI_CLUSTER_GROUPS) family = TMI_GROUPED;
-    else if (s->workload.apart) return take_strata(a, s, i, c, spread, err);
+    if (s->workload.apart) return take_strata(a, s, i, c, spread, err);
     else if (spread && source == TMI_SPREAD_TABLES) family = TMI_SPREAD;
     return take_moments(a, s, family, i, 0, c, worth_of(s, family, spread, 0), err);
 }
@@ -240,23 +235,6 @@ static size_t pool_of(tmi_aims *a, const tamis_plan *plan, size_t i)
     return a->pool_count++;
 }
 
-/* Squares of pairs that may be measured for the aim that was just added. */
-static tamis_status add_squares(tmi_aims *a, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
-{
-    tmi_paired_cost cost;
-    if (!tmi_may_be_paired(s, i)) return TAMIS_OK;
-    const tmi_shape shape = tmi_paired_shape(s, i);
-    tamis_status status;
-    TMI_TRY(tmi_paired_cost_of(&cost, s, i, o, err));
-    if (!isfinite(cost.moved)) goto done;
-    a->list[a->count - 1].left = cost.least;
-    a->paired[i] = (tmi_paired_aim){a->count - 1, cost.moved};
-    TMI_TRY(add_support(a, &shape, err));
-
-done:
-    return status;
-}
-
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -271,21 +249,14 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     TMI_TRY(take_all(a, s, i, o.estimate, false, err));
     const size_t spread = a->part_count, support = a->last_support;
     const tmi_variance_source source = tmi_variance_source_for(s, i);
-    const bool grouped = source == TMI_CLUSTER_GROUPS, pooled = grouped || source == TMI_SPREAD_TABLES;
-    const size_t supports = a->support_count;
-    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT)
-        TMI_TRY(take_all(a, s, i, grouped ? o.estimate : o.spread, true, err));
-    if (grouped && s->squared) a->support_count = supports; /* no tables of signed groups */
+    const bool pooled = source == TMI_SPREAD_TABLES;
+    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT && source != TMI_MEASURED_ERRORS)
+        TMI_TRY(take_all(a, s, i, o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
     add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
             spread);
-    a->list[a->count - 1].groups = grouped ? (double)s->groups : 0;
-    a->list[a->count - 1].degrees = grouped ? tmi_group_degrees(s, i) : 0;
-    a->list[a->count - 1].allowed = tmi_allowed_by_degrees(s);
     if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
-    a->sizes[a->count - 1] = i < s->plan->asked_count ? o.size : OF_CURVE;
     a->own_support[a->count - 1] = support;
-    if (grouped && s->squared) TMI_TRY(add_squares(a, s, i, &o, err));
 
 done:
     return status;
@@ -316,7 +287,7 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     const tmi_schedule *s = m->s;
     const tmi_sampling *p = &s->sampling;
     const tmi_variance_source source = tmi_variance_source_of(s);
-    const bool clamped = source == TMI_CLUSTER_GROUPS && p->weights == TMI_ROWS && p->most_clamped < p->most;
+    const bool clamped = source == TMI_MEASURED_ERRORS && p->weights == TMI_ROWS && p->most_clamped < p->most;
     bool weighed = false; /* contributions have variances of their own */
     for (size_t i = 0; i < s->plan->statistic_count; i++)
         weighed = weighed || !(s->workload.readings[i].known || s->workload.readings[i].contributed);
@@ -344,6 +315,16 @@ done:
     return status;
 }
 
+/* Rows of groups, for `suppress`, once for statistics with the same groups and columns: a few rows more or less decide nothing, so that
+ * smaller noise is worth nothing. */
+#define FEW_ROWS 5
+
+static bool has_groups_of(const tmi_plan_statistic *t, const tmi_plan_statistic *other)
+{
+    return t->column == other->column && t->second == other->second && t->where == other->where &&
+           t->by_count == other->by_count && memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
+}
+
 static tamis_status add_units(making *m, size_t i, tamis_error *err)
 {
     static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
@@ -352,8 +333,10 @@ static tamis_status add_units(making *m, size_t i, tamis_error *err)
     tmi_moment_sum sum;
     tamis_status status;
     if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
+    for (size_t j = 0; j < i; j++)
+        if (!s->workload.readings[j].known && has_groups_of(t, &s->plan->statistics[j])) return TAMIS_OK;
     TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHED, i, 0, 0, rows, NULL, err));
-    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), 0, err);
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), FEW_ROWS * FEW_ROWS, err);
     tmi_moment_sum_clear(&sum);
 
 done:
@@ -363,12 +346,10 @@ done:
 static void set_families(tmi_aims *a, const tmi_schedule *s)
 {
     for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
-        a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family),
-                                          tmi_is_signed(family) && s->sampling.anywhere};
-        a->copies[family] = tmi_is_signed(family)       ? 2 * (double)s->groups + 1
-                            : family == TMI_CONTRIBUTED ? (double)s->sampling.parts
-                            : s->workload.apart         ? (double)s->sampling.strata
-                                                        : 1;
+        a->motions[family] = (tmi_motion){tmi_moved_by_weights(&s->workload, (tmi_weighing)family)};
+        a->copies[family] = family == TMI_CONTRIBUTED ? (double)s->sampling.parts
+                            : s->workload.apart       ? (double)s->sampling.strata
+                                                      : 1;
     }
 }
 
@@ -384,15 +365,11 @@ tamis_status tmi_aims_make(tmi_aims *a, const tmi_schedule *s, tamis_error *err)
     m.spread = tmi_alloc(2 * count + 4, sizeof *m.spread);
     a->list = tmi_alloc(2 * count + 4, sizeof *a->list);
     a->statistics = tmi_alloc(2 * count + 4, sizeof *a->statistics);
-    a->sizes = tmi_alloc(2 * count + 4, sizeof *a->sizes);
     a->own_support = tmi_alloc(2 * count + 4, sizeof *a->own_support);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
     a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
-    a->paired = tmi_alloc(count, sizeof *a->paired);
-    if (!known || !a->paired || !a->sizes || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list ||
-        !a->statistics)
+    if (!known || !a->weights || !a->pools || !a->own_support || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < count; i++) a->paired[i].aim = TMI_NO_AIM;
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHINGS, worlds, known, err));
     set_families(a, s);

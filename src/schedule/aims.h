@@ -11,12 +11,10 @@ typedef struct tmi_aims {
     tmi_effects effects;
     tmi_aim *list;      /* one per statistic that is not known, then those of the counts that calibration and suppression need */
     size_t *statistics; /* whose each is; SIZE_MAX: of no one */
-    double *sizes;      /* of the statistic, what a relative error is relative to */
     double *weights;    /* room for one number per aim */
     double *pools;      /* room for two numbers per pool */
     size_t pool_count;
-    tmi_paired_aim *paired; /* one per statistic */
-    size_t *own_support;    /* the table from which it can be read by itself */
+    size_t *own_support; /* the table from which it can be read by itself */
     size_t count;
     tmi_parts_of_effects *parts; /* of all */
     size_t part_count, part_room;

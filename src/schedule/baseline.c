@@ -95,12 +95,12 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
                                 const tmi_aims *a, tamis_error *err)
 {
     const size_t count = s->plan->statistic_count;
-    double *roots = tmi_alloc(count, sizeof *roots), all = 0;
+    double *shares = tmi_alloc(count, sizeof *shares), all = 0;
     bool *placed = tmi_alloc(count, sizeof *placed); /* its part is in the tables */
     const bool squares = !s->plan->design.kind->takes_all && !s->sampling.clustered;
     tmi_baseline_tables made = {0};
     tamis_status status = TAMIS_OK;
-    if (!roots || !placed) TMI_TRY(tmi_fail_memory(err));
+    if (!shares || !placed) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tables_make(&made, a, err));
     for (size_t i = 0; i < a->count; i++) {
         tmi_table_form form;
@@ -108,17 +108,14 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
         if (a->statistics[i] == SIZE_MAX) continue;
         TMI_TRY(alone(&variances[i], &form, p, a, i, err));
         made.shapes[a->own_support[i]].form = form;
-        const double demand = a->list[i].share * variances[i] / (a->sizes[i] * a->sizes[i]);
-        if (isfinite(demand)) roots[place_of(s->plan, a->statistics[i])] += demand;
-    }
-    for (size_t k = 0; k < count; k++) {
-        roots[k] = p->gaussian ? sqrt(roots[k]) : cbrt(roots[k]);
-        all += roots[k];
+        if (!isfinite(variances[i])) continue;
+        shares[place_of(s->plan, a->statistics[i])] += a->list[i].share;
+        all += a->list[i].share;
     }
     for (size_t i = 0; i < a->count; i++) {
         if (a->statistics[i] == SIZE_MAX) continue;
         const size_t place = place_of(s->plan, a->statistics[i]);
-        const double part = roots[place] > 0 ? (squares ? FOR_SUMS : 1) * roots[place] / all : 0;
+        const double part = shares[place] > 0 ? (squares ? FOR_SUMS : 1) * shares[place] / all : 0;
         variances[i] = part > 0 ? variances[i] / (p->gaussian ? part : part * part) : INFINITY;
         if (!placed[place]) made.parts[a->own_support[i]] += part;
         placed[place] = true;
@@ -128,7 +125,7 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
 
 done:
     if (!tables || status != TAMIS_OK) tmi_baseline_tables_clear(&made);
-    tmi_free(roots);
+    tmi_free(shares);
     tmi_free(placed);
     return status;
 }
@@ -141,7 +138,6 @@ tmi_problem tmi_problem_of(tmi_aims *a, const tmi_schedule *s, bool gaussian, do
                          .gaussian = gaussian,
                          .budget = budget,
                          .prior = tmi_pool_prior(s),
-                         .of_others = tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS,
                          .pooled = a->pools,
                          .means = a->pools + a->pool_count,
                          .pools = a->pool_count,
@@ -191,14 +187,15 @@ done:
 /* The same of the schedule's own tables. */
 static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_schedule *s, const tmi_aims *a, tamis_error *err)
 {
-    const size_t count = s->measurement_count;
-    tmi_shape *shapes = tmi_alloc(count, sizeof *shapes);
-    double *parts = tmi_alloc(count, sizeof *parts);
+    size_t count = 0;
+    tmi_shape *shapes = tmi_alloc(s->measurement_count, sizeof *shapes);
+    double *parts = tmi_alloc(s->measurement_count, sizeof *parts);
     tamis_status status = TAMIS_OK;
     if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < count; k++) {
-        shapes[k] = s->measurements[k].shape;
-        parts[k] = tmi_number_nearest(s->measurements[k].part) / p->budget;
+    for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
+        if (s->measurements[k].shape.family == TMI_STANDARD_ERRORS) continue;
+        shapes[count] = s->measurements[k].shape;
+        parts[count++] = tmi_number_nearest(s->measurements[k].part) / p->budget;
     }
     TMI_TRY(inform(objective, p, a, shapes, parts, count, err));
 

@@ -12,34 +12,46 @@
 #include "engine/core/engine.h"
 #include "num/exact.h"
 #include "schedule/baseline.h"
-#include "schedule/clusters/paired.h"
+#include "schedule/standard_errors.h"
 
 #define FINENESS 4096
-#define FEWEST_GROUPS 8    /* of clusters: squares of fewer say too little, even without noise */
-#define MANY_STATISTICS 50 /* too many to search with every number of groups: which one is best shows at the start */
 
 typedef struct choice {
     double objective, gap;
-    bool apart, joined, gaussian, squared;
-    size_t groups;
+    bool apart, joined, gaussian;
     tmi_shape *shapes;
     double *parts;
     size_t count;
+    double *noise, *sampling; /* expected variances of each statistic, with the first stage's part of the budget */
+    double budget;            /* of that stage */
 } choice;
 
 static void choice_clear(choice *c)
 {
     tmi_free(c->shapes);
     tmi_free(c->parts);
+    tmi_free(c->noise);
+    tmi_free(c->sampling);
     *c = (choice){.objective = INFINITY, .gap = NAN};
 }
 
-static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_schedule *s, bool gaussian, tamis_error *err)
+static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_schedule *s, tmi_problem *p, const tmi_aims *aims,
+                         tamis_error *err)
 {
+    const size_t statistics = s->plan->statistic_count;
     choice_clear(best);
+    best->noise = tmi_alloc(statistics, sizeof *best->noise);
+    best->sampling = tmi_alloc(statistics, sizeof *best->sampling);
     best->shapes = tmi_alloc(found->best.count, sizeof *best->shapes);
     best->parts = tmi_alloc(found->best.count, sizeof *best->parts);
-    if (!best->shapes || !best->parts) return tmi_fail_memory(err);
+    if (!best->shapes || !best->parts || !best->noise || !best->sampling) return tmi_fail_memory(err);
+    tmi_budget_inform(p, &found->best);
+    for (size_t k = 0; k < aims->count; k++) {
+        if (aims->statistics[k] == SIZE_MAX) continue;
+        best->noise[aims->statistics[k]] = aims->list[k].noise_variance;
+        best->sampling[aims->statistics[k]] = aims->list[k].sampling;
+    }
+    best->budget = p->budget;
     for (size_t k = 0; k < found->best.count; k++) {
         best->shapes[k] = found->best.tables[k]->shape;
         best->parts[k] = found->best.parts[k];
@@ -49,44 +61,63 @@ static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_
     best->gap = found->gap;
     best->apart = s->workload.apart;
     best->joined = s->workload.joined;
-    best->groups = s->groups;
-    best->squared = s->squared;
-    best->gaussian = gaussian;
+    best->gaussian = p->gaussian;
     return TAMIS_OK;
 }
 
 /* ---- held to what each statistic would have by itself ---- */
 
 #define ROUNDS 12
-#define FIRM 1.5 /* power by which the share of a statistic that is worse off grows */
+#define FIRM 1.5      /* power by which the share of a statistic that is worse off grows */
+#define TOLERATED 1.1 /* of the variance that a statistic would have by itself: 5 % of its error */
 
-/* Raises the shares of statistics whose noise is above the ceiling; whether there are any. */
-static bool raise_shares(tmi_search *search, const tmi_strategy *strategy, const double *ceilings)
+/* The expected variance of an aim relative to what it would be by itself. */
+static double excess_of(const tmi_aim *a, double alone)
 {
-    tmi_problem *p = &search->problem;
+    return isfinite(alone) ? (a->sampling + a->noise_variance) / (a->sampling + alone) : 0;
+}
+
+/* The largest over all statistics. */
+static double worst_excess(tmi_problem *p, const tmi_strategy *strategy, const double *alone)
+{
+    double worst = 0;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->aim_count; i++) worst = fmax(worst, excess_of(&p->aims[i], alone[i]));
+    return worst;
+}
+
+/* Raises the shares of statistics that are worse off than by themselves; whether there are any. */
+static bool raise_shares(tmi_problem *p, const tmi_strategy *strategy, const double *alone)
+{
     bool any = false;
     tmi_budget_inform(p, strategy);
     for (size_t i = 0; i < p->aim_count; i++) {
-        const double ratio = p->aims[i].noise_variance / ceilings[i];
-        if (!(ratio > 1.001)) continue;
-        p->aims[i].share *= fmin(pow(ratio, FIRM), 8);
+        if (!(excess_of(&p->aims[i], alone[i]) > TOLERATED)) continue;
+        p->aims[i].share *= fmin(pow(p->aims[i].noise_variance / alone[i], FIRM), 8);
         any = true;
     }
     return any;
 }
 
-/* Searches again with other shares until no statistic has more noise than by itself, or as long as it helps. */
-static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const double *ceilings,
-                         tamis_error *err)
+/* No statistic is worse off than by itself, whatever the others gain. Where the search has sacrificed one, the tables that each
+ * would have by itself join those that were found, and shares are raised until the division of the budget is fair. If that does
+ * not suffice, the tables of each by itself take over, as far as needed: with all of the budget they are fair. */
+static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const tmi_baseline_tables *tables,
+                         const double *alone, tamis_error *err)
 {
-    double *gains = tmi_alloc(3 * aims->support_count + 2, sizeof *gains);
+    tmi_problem *p = &search->problem;
+    double *gains = tmi_alloc(4 * aims->support_count + 2, sizeof *gains);
+    bool put;
     tamis_status status = TAMIS_OK;
     if (!gains) return tmi_fail_memory(err);
-    for (int round = 0; round < ROUNDS && raise_shares(search, &found->best, ceilings); round++) {
-        tmi_budget_improve(&search->problem, &found->best, gains, 10, NULL);
-        if (round != ROUNDS / 2 && round != ROUNDS - 1) continue;
-        TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
+    if (worst_excess(p, &found->best, alone) <= TOLERATED) goto done;
+    TMI_TRY(tmi_search_put(&put, found, search, tables->shapes, tables->parts, tables->count, 0.5, err));
+    for (int round = 0; round < ROUNDS && raise_shares(p, &found->best, alone); round++) {
+        tmi_budget_improve(p, &found->best, gains, 10, NULL);
+        if (round == ROUNDS / 2) TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
     }
+    for (int part = 1; part <= 4 && worst_excess(p, &found->best, alone) > TOLERATED; part++)
+        TMI_TRY(tmi_search_put(&put, found, search, tables->shapes, tables->parts, tables->count, part / 4.0, err));
 
 done:
     tmi_free(gains);
@@ -94,12 +125,12 @@ done:
 }
 
 /* Tables that serve sampling variances alone get at most this part of the budget: beyond it an interval gains nothing, and the
- * estimates lose. Where a stratum has a single cluster no variance is read from them, and they get next to nothing. */
+ * estimates lose. */
 #define FOR_VARIANCES 0.4
-#define FOR_NO_VARIANCES (1.0 / FINENESS)
 
-static void limit_variances(tmi_strategy *s, double most)
+static void limit_variances(tmi_strategy *s)
 {
+    const double most = FOR_VARIANCES;
     double all = 0;
     for (size_t k = 0; k < s->count; k++)
         if (s->tables[k]->shape.family >= TMI_SPREAD) all += s->parts[k];
@@ -110,7 +141,7 @@ static void limit_variances(tmi_strategy *s, double most)
 /* Each statistic by itself, if that is better by the measure of the search: it may have ended elsewhere, and what it found may
  * have become worse since, held to ceilings and limits. */
 static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const tmi_baseline_tables *alone, const double *shares,
-                              double most, tamis_error *err)
+                              tamis_error *err)
 {
     const size_t count = found->best.count;
     const tmi_strategy now = {tmi_alloc(count, sizeof *now.tables), tmi_alloc(count, sizeof *now.parts), count};
@@ -120,9 +151,9 @@ static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const
     if (count == 0) goto done;
     memcpy(now.tables, found->best.tables, count * sizeof *now.tables);
     memcpy(now.parts, found->best.parts, count * sizeof *now.parts);
-    TMI_TRY(tmi_search_put(&put, found, search, alone->shapes, alone->parts, alone->count, err));
+    TMI_TRY(tmi_search_put(&put, found, search, alone->shapes, alone->parts, alone->count, 1, err));
     if (!put) goto done;
-    limit_variances(&found->best, most);
+    limit_variances(&found->best);
     const double objective = tmi_objective_of(&search->problem, &found->best, shares);
     if (objective < found->objective) {
         found->objective = objective;
@@ -138,43 +169,34 @@ done:
     return status;
 }
 
-/* `rough`: only what a search starts with. */
-static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, bool rough,
-                              tamis_error *err)
+static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, tamis_error *err)
 {
     static const bool forms[TMI_WEIGHINGS] = {[TMI_UNWEIGHED] = true,
                                               [TMI_WEIGHED] = true,
                                               [TMI_CONTRIBUTED] = true,
                                               [TMI_SPREAD] = true,
-                                              [TMI_CLAMPED] = true}; /* a group
-                                                                                                      may be left */
+                                              [TMI_CLAMPED] = true}; /* a group may be left */
     tmi_search search = {.problem = tmi_problem_of(aims, s, gaussian, budget),
                          .motions = aims->motions,
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
-                         .paired = s->squared ? aims->paired : NULL,
-                         .squares = TMI_PAIRED,
                          .forms = forms,
                          .first_pooled = TMI_SPREAD,
-                         .rough = rough,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
     tmi_found_tables found = {0};
     tmi_baseline_tables alone = {0};
-    const double most = s->sampling.lonely ? FOR_NO_VARIANCES : FOR_VARIANCES;
     tamis_status status = TAMIS_OK;
     if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
     TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
-    if (!rough) {
-        TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
-        TMI_TRY(hold(&found, &search, aims, ceilings, err));
-    }
-    limit_variances(&found.best, most);
+    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
+    TMI_TRY(hold(&found, &search, aims, &alone, ceilings, err));
+    limit_variances(&found.best);
     found.objective = tmi_objective_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
-    if (!rough) TMI_TRY(fall_back(&found, &search, &alone, shares, most, err));
-    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, gaussian, err));
+    TMI_TRY(fall_back(&found, &search, &alone, shares, err));
+    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, &search.problem, aims, err));
 
 done:
     tmi_found_tables_clear(&found);
@@ -191,60 +213,141 @@ static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, cons
                              s->calibrated ? s->control_count : 0, known, err);
 }
 
-/* With a number of groups of clusters, where there are clusters, or with pairs whose differences are squared. */
-static tamis_status try_groups(choice *best, tmi_schedule *s, size_t groups, bool squared, bool rough, tamis_error *err)
+/* ---- standard errors ---- */
+
+/* The part of the budget for the second stage that the search for the first one counts with; then the best of some. */
+#define SECOND 0.2
+static const double seconds[] = {0.1, 0.2, 0.3, 0.4};
+
+/* Whether the standard error of some number is measured. Needs a workload. */
+static bool has_second_stage(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_has_own_errors(s, i)) return true;
+    return false;
+}
+
+/* A statistic whose standard errors are measured: what is expected of it, and how urgent they are. */
+typedef struct wanted {
+    size_t statistic;
+    double share, variance, noise, moved; /* by a record */
+    double part;                          /* of the second stage's budget */
+} wanted;
+
+/* The standard deviation of the noise of a standard error, divided over blocks as far as that is allowed. */
+static double error_noise(const wanted *w, bool gaussian, double loss, int64_t blocks)
+{
+    const double sd = gaussian ? w->moved / sqrt(2 * loss) : sqrt(2) * w->moved / loss,
+                 enough = 0.5 * sqrt(w->variance + w->noise);
+    double used = 1;
+    while (used < (double)blocks && sd / sqrt(used) > enough) used *= 2;
+    return sd / sqrt(used);
+}
+
+/* An interval grows with the noise s of a standard error as if the variance V were V + 1.3 s sqrt(V), and no more than
+ * sixfold. */
+static double objective_of(const wanted *list, size_t count, bool gaussian, double budget, double part, int64_t blocks)
+{
+    const double left = gaussian ? (1 - SECOND) / (1 - part) : pow((1 - SECOND) / (1 - part), 2);
+    double sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        const wanted *w = &list[j];
+        const double s = error_noise(w, gaussian, budget * part * w->part, blocks), sd = sqrt(w->variance);
+        if (w->variance > 0) sum += w->share * log(w->variance * fmin(1 + 1.3 * s / sd, 6) + w->noise * left);
+    }
+    return sum;
+}
+
+/* A statistic that is all noise anyway gets little. */
+static void divide(wanted *list, size_t count, bool gaussian, double budget)
+{
+    const double loss = gaussian ? sqrt(2 * budget) : budget;
+    double sum = 0;
+    for (size_t j = 0; j < count; j++) {
+        wanted *w = &list[j];
+        const double whole = w->variance + w->noise, u = whole > 0 ? 2 * sqrt(2) * w->moved * sqrt(w->variance) / whole : 0;
+        sum += w->part = sqrt(fmax(w->share * u, 1e-6) / (1 + u * (double)count / loss));
+    }
+    for (size_t j = 0; j < count; j++) list[j].part /= sum;
+}
+
+static tamis_status want(wanted *w, const tmi_schedule *s, const choice *c, size_t i, tamis_error *err)
+{
+    tmi_outlook o;
+    tmi_outlook_make(&o, s, i);
+    *w = (wanted){.statistic = i,
+                  .share = tmi_number_nearest(s->plan->statistics[i].share),
+                  .variance = c->sampling[i],
+                  .noise = c->noise[i]};
+    return tmi_expected_move(&w->moved, s, i, &o, err);
+}
+
+/* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
+static tamis_status add_errors(choice *c, const tmi_schedule *s, tamis_error *err)
+{
+    const double all = c->budget / (1 - SECOND);
+    wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
+    tmi_psu_places places = {0};
+    double best = INFINITY, part = SECOND;
+    size_t count = 0;
+    tamis_status status = TAMIS_OK;
+    if (!list) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_has_own_errors(s, i)) TMI_TRY(want(&list[count++], s, c, i, err));
+    if (count == 0) goto done;
+    TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
+    const int64_t blocks = tmi_most_blocks(&places.layout, tmi_cluster_guess_of(s).cv);
+    for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
+        divide(list, count, c->gaussian, seconds[k] * all);
+        const double objective = objective_of(list, count, c->gaussian, all, seconds[k], blocks);
+        if (!(objective < best)) continue;
+        best = objective;
+        part = seconds[k];
+    }
+    divide(list, count, c->gaussian, part * all);
+    tmi_shape *shapes = tmi_realloc(c->shapes, c->count + count, sizeof *shapes);
+    if (shapes) c->shapes = shapes;
+    double *parts = tmi_realloc(c->parts, c->count + count, sizeof *parts);
+    if (parts) c->parts = parts;
+    if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < c->count; k++) parts[k] *= 1 - part;
+    for (size_t j = 0; j < count; j++) {
+        shapes[c->count] = tmi_errors_shape(s, list[j].statistic);
+        parts[c->count++] = part * list[j].part;
+    }
+
+done:
+    tmi_psu_places_clear(&places);
+    tmi_free(list);
+    return status;
+}
+
+/* ---- all combinations ---- */
+
+/* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
+static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
 {
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_aims aims = {0};
     double rho = 0;
     tamis_number *choices = NULL;
     tamis_status status;
-    s->groups = groups;
-    s->squared = squared;
+    TMI_TRY(make_workload(s, apart, joined, known, err));
     TMI_TRY(tmi_choices_share(&choices, s->plan, err));
-    const double rest = 1 - tmi_number_nearest(choices);
+    const double rest = (1 - tmi_number_nearest(choices)) * (has_second_stage(s) ? 1 - SECOND : 1);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
     TMI_TRY(tmi_aims_make(&aims, s, err));
     if (loss->rho) {
-        TMI_TRY(try_noise(best, s, &aims, true, rest * tmi_number_nearest(loss->rho), rough, err));
+        TMI_TRY(try_noise(best, s, &aims, true, rest * tmi_number_nearest(loss->rho), err));
     } else { /* with a delta both, unless a quantile needs one of them */
         if (loss->delta && (prefix || !tmi_has_method(s->plan, TAMIS_QUANTILE_TREE))) TMI_TRY(tmi_budget_rho(&rho, loss, err));
-        if (!prefix || !(rho > 0))
-            TMI_TRY(try_noise(best, s, &aims, false, rest * tmi_number_nearest(loss->epsilon), rough, err));
-        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rest * rho, rough, err));
+        if (!prefix || !(rho > 0)) TMI_TRY(try_noise(best, s, &aims, false, rest * tmi_number_nearest(loss->epsilon), err));
+        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rest * rho, err));
     }
 
 done:
     tamis_number_free(choices);
     tmi_aims_clear(&aims);
-    return status;
-}
-
-static bool may_be_paired(const tmi_schedule *s)
-{
-    for (size_t i = 0; i < s->plan->statistic_count; i++)
-        if (tmi_may_be_paired(s, i)) return true;
-    return false;
-}
-
-/* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
-static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
-{
-    const bool many = s->plan->statistic_count > MANY_STATISTICS;
-    choice rough = {.objective = INFINITY, .gap = NAN};
-    tamis_status status;
-    TMI_TRY(make_workload(s, apart, joined, known, err));
-    if (tmi_variance_source_of(s) != TMI_CLUSTER_GROUPS) return try_groups(best, s, 0, false, false, err);
-    const size_t pairs = s->sampling.pairs > 0 ? (size_t)s->sampling.pairs : s->sampling.scattered ? SIZE_MAX : 1;
-    for (size_t groups = FEWEST_GROUPS; groups <= TMI_MAX_CLUSTER_GROUPS; groups *= 2) {
-        TMI_TRY(try_groups(many ? &rough : best, s, groups < pairs ? groups : pairs, false, many, err));
-        if (groups >= pairs) break;
-    }
-    if (may_be_paired(s)) TMI_TRY(try_groups(many ? &rough : best, s, (size_t)s->sampling.pairs, true, many, err));
-    if (many) TMI_TRY(try_groups(best, s, rough.groups, rough.squared, false, err));
-
-done:
-    choice_clear(&rough);
     return status;
 }
 
@@ -314,8 +417,7 @@ tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error
     if (apart || may) TMI_TRY(try_strata(&best, s, true, known, err));
     if (best.count > 0 && (s->workload.apart != best.apart || s->workload.joined != best.joined))
         TMI_TRY(make_workload(s, best.apart, best.joined, known, err));
-    s->groups = best.groups;
-    s->squared = best.squared;
+    if (best.count > 0) TMI_TRY(add_errors(&best, s, err));
     s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho != NULL;
     s->gap = best.gap;
     s->measurements = tmi_alloc(best.count, sizeof *s->measurements);

@@ -45,15 +45,15 @@ static int steps_in(const tmi_measurement *m, const tmi_workload *w)
 
 /* ---- sizes ---- */
 
+static bool is_of_psus(const tmi_measurement *m) { return m->shape.family == TMI_STANDARD_ERRORS; }
+
 static bool is_number(const tmi_workload *w, size_t axis) { return w->origins[axis].number != NULL; }
 
 static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     const tmi_shape *shape = &m->shape;
     bool fits = true;
-    m->strata = m->shape.family == TMI_CONTRIBUTED            ? w->sampling->parts
-                : w->apart && !tmi_is_signed(m->shape.family) ? w->sampling->strata
-                                                              : 1;
+    m->strata = m->shape.family == TMI_CONTRIBUTED ? w->sampling->parts : w->apart && !is_of_psus(m) ? w->sampling->strata : 1;
     m->cells = m->levels = m->added = 1;
     for (size_t i = 0; i < shape->axis_count; i++) {
         size_t *const which = is_number(w, shape->axes[i]) ? &m->added : &m->cells;
@@ -64,33 +64,23 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
         m->cells = 1;
         m->levels = tmi_form_rows(shape->form, &w->axes[shape->axes[0]]);
     }
-    fits = fits && !__builtin_mul_overflow(m->strata * m->groups, m->cells, &m->numbers) &&
+    fits = fits && !__builtin_mul_overflow(m->strata * m->slots, m->cells, &m->numbers) &&
            !__builtin_mul_overflow(m->numbers, m->levels, &m->numbers) && m->numbers <= (size_t)1 << 40;
     return fits ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "statistics: a table of theirs has too many cells");
 }
 
 /* ---- what a row adds ---- */
 
-/* What a pair of a stratum of the design counts for, at most. */
-static int64_t pair_of(const tmi_sampling *s, size_t h)
-{
-    int64_t most = s->pair_points[s->psus ? 0 : h];
-    for (size_t k = 0; s->psus && k < s->pair_strata; k++) most = s->pair_points[k] > most ? s->pair_points[k] : most;
-    return most;
-}
-
 /* The largest weight of a row of a stratum, in steps. */
 static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
 {
     const bool rows = s->weights == TMI_ROWS;
-    const int64_t most = tmi_is_signed(m->shape.family) || m->shape.family == TMI_CLAMPED ? s->most_clamped : s->most;
+    const int64_t most = is_of_psus(m) || m->shape.family == TMI_CLAMPED ? s->most_clamped : s->most;
     switch ((tmi_weighing)m->shape.family) {
     case TMI_UNWEIGHED:
     case TMI_CONTRIBUTED: return tmi_int(e, 1);
     case TMI_WEIGHED: return tmi_int(e, rows ? most : s->points[h]);
-    case TMI_GROUPED:
-    case TMI_PAIRED:
-        return tmi_mul(e, tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]), tmi_int(e, pair_of(s, h)));
+    case TMI_STANDARD_ERRORS: return tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]);
     default: break;
     }
     if (!rows) return tmi_int(e, s->spread_points[h]);
@@ -164,9 +154,8 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
     if (m->shape.family == TMI_UNWEIGHED || m->shape.family == TMI_CONTRIBUTED) return unit;
-    if (tmi_is_signed(m->shape.family)) unit *= tmi_number_nearest(s->pair_step);
-    const double step = tmi_is_signed(m->shape.family) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
-    if (m->shape.family == TMI_WEIGHED || tmi_is_signed(m->shape.family)) return unit * step;
+    const double step = is_of_psus(m) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
+    if (m->shape.family == TMI_WEIGHED || is_of_psus(m)) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->spread_step));
 }
 
@@ -198,7 +187,7 @@ double tmi_moved_by_weights(const tmi_workload *w, tmi_weighing family)
     const tmi_sampling *s = w->sampling;
     int64_t least, most;
     if (!weights_move(w, family) || s->weights != TMI_STRATA || !s->rows_bounded) return 0;
-    ends_of(&least, &most, family == TMI_WEIGHED || tmi_is_signed(family) ? s->points : s->spread_points, s->strata);
+    ends_of(&least, &most, family == TMI_WEIGHED || family == TMI_STANDARD_ERRORS ? s->points : s->spread_points, s->strata);
     if (most == 0) return 0;
     return (double)(s->rows - rows_per_unit(w)) * (double)(most - least) / ((double)most * (double)rows_per_unit(w));
 }
@@ -251,8 +240,7 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
         return tmi_fail(err, TAMIS_REFUSED,
                         "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
-    ends_of(&least, &most, m->shape.family == TMI_WEIGHED || tmi_is_signed(m->shape.family) ? s->points : s->spread_points,
-            s->strata);
+    ends_of(&least, &most, m->shape.family == TMI_WEIGHED || is_of_psus(m) ? s->points : s->spread_points, s->strata);
     if (most == 0) return TAMIS_OK;
     tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
              each = steps_of(e, m, w, tmi_mul(e, law->most, share));
@@ -261,17 +249,11 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
     return TAMIS_OK;
 }
 
-/* A record can be in two places of a FULL table, or in two groups: it leaves one and enters the other. Else it changes its only
+/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
  * place, or leaves. */
 static bool has_places(const tmi_measurement *m)
 {
-    return m->shape.form == TMI_FULL && (m->shape.axis_count > 0 || tmi_is_signed(m->shape.family));
-}
-
-/* Where a record may change clusters, it may enter the group that it leaves with the other sign: one number moves twice. */
-static bool may_change_sign(const tmi_measurement *m, const tmi_workload *w)
-{
-    return tmi_is_signed(m->shape.family) && w->sampling->anywhere;
+    return m->shape.form == TMI_FULL && (m->shape.axis_count > 0 || is_of_psus(m));
 }
 
 static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
@@ -285,10 +267,10 @@ static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m
     tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), row);
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
     tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
-    const bool two = has_places(m) && !may_change_sign(m, w);
     TMI_TRY(tmi_exact_copy(&l1, &e, all));
-    TMI_TRY(tmi_exact_copy(&law->l2_squared, &e,
-                           two ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
+    TMI_TRY(
+        tmi_exact_copy(&law->l2_squared, &e,
+                       has_places(m) ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
     if (!tmi_number_ceil(&law->l1, l1)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
 
 done:
@@ -297,32 +279,32 @@ done:
     return status;
 }
 
-/* Of squares the laws so far are those of their table; all that the release adds noise to moves by a fixed number of steps. */
-static tamis_status set_squares(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+/* The laws so far are those of the table of PSU totals; all standard errors together move by a fixed number of steps. */
+static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tmi_noise_law *law = &m->laws[0];
     tamis_number *steps = NULL;
-    const tamis_status status = tmi_number_ratio(&steps, TMI_PAIRED_STEPS * TMI_PAIRED_STEPS, 1, err);
+    const tamis_status status = tmi_number_ratio(&steps, TMI_ERROR_STEPS * TMI_ERROR_STEPS, 1, err);
     if (status != TAMIS_OK) return status;
     tamis_number_free(law->l2_squared);
     law->l2_squared = steps;
     m->moved = law->l1;
-    law->l1 = TMI_PAIRED_STEPS;
+    law->l1 = TMI_ERROR_STEPS;
     m->numbers = (size_t)tmi_statistic_cells(&w->plan->statistics[m->shape.statistic]);
-    m->limit = TAMIS_NOISE_MAX - TMI_LARGEST_SQUARES;
+    m->limit = TAMIS_NOISE_MAX - TMI_LARGEST_ERROR;
     return TAMIS_OK;
 }
 
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tamis_status status;
-    if (m->groups == 0) m->groups = 1;
+    if (m->slots == 0) m->slots = 1;
     TMI_TRY(set_sizes(m, w, err));
     TMI_TRY(set_rows(m, w, err));
     for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
     const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
-    if (m->shape.family == TMI_PAIRED) TMI_TRY(set_squares(m, w, err));
+    if (is_of_psus(m)) TMI_TRY(set_errors(m, w, err));
 
 done:
     return status;

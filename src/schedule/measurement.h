@@ -10,8 +10,7 @@
  * every factor an integer, the product in doubles from left to right on every engine. A product of doubles is within a few units
  * of its last place, so that a level is within 1/2 and a little of what it would be, whatever a file contains; a row adds at most
  * the largest weight times the product of the m^d, all levels together, and where anything is rounded 1 more per level, 2 for the
- * one in the middle. That is what the sensitivity rests on: a replaced record leaves one place and enters another. In groups of
- * clusters, whose numbers have signs, these may be the same number if a record can change clusters.
+ * one in the middle. That is what the sensitivity rests on: a replaced record leaves one place and enters another.
  *
  * Where strata are public and measured apart, a record stays in the cells of its stratum, and each stratum has the noise that its
  * own range needs.                                                                                                  */
@@ -21,8 +20,8 @@
 #include "base/text.h"
 #include "schedule/workload/moments.h"
 
-#define TMI_PAIRED_STEPS (INT64_C(1) << 20)    /* sensitivity of squares, whatever came out of the noisy tables before */
-#define TMI_LARGEST_SQUARES (INT64_C(1) << 60) /* they are clamped to that: neighbours get no farther apart */
+#define TMI_ERROR_STEPS (INT64_C(1) << 20)   /* sensitivity of standard errors, whatever came out of the noisy tables before */
+#define TMI_LARGEST_ERROR (INT64_C(1) << 60) /* none is larger, in steps */
 
 /* The noise of one stratum's numbers, or of all. */
 typedef struct tmi_noise_law {
@@ -35,23 +34,23 @@ typedef struct tmi_noise_law {
 typedef struct tmi_measurement {
     tmi_shape shape; /* its family is the weighing */
     size_t strata;   /* measured apart; 1: they are not */
-    size_t groups;   /* signed groups or pairs of clusters; 1: none */
-    size_t cells;    /* of classes, in a group of a stratum */
+    size_t slots;    /* of PSUs (standard_errors.h); 1: none */
+    size_t cells;    /* of classes, in a slot of a stratum */
     size_t levels;   /* numbers in a cell */
-    size_t numbers;  /* in all: stratum by stratum, group by group, cell by cell, level by level; of squares one per group of the
-                        statistic */
-    size_t added;    /* levels that the engine adds up in a cell; those of a form are made from them */
+    size_t
+        numbers; /* in all: stratum by stratum, cell by cell, level by level; of standard errors one per group of the statistic */
+    size_t added; /* levels that the engine adds up in a cell; those of a form are made from them */
     int shift;
     bool rounded;        /* whether anything is: else products are exact */
     int64_t high;        /* the clamp: no row adds more to a level */
     tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
-    int64_t moved;      /* PAIRED: the sensitivity of the table that is squared (schedule/clusters/paired.h); else 0 */
+    int64_t moved;      /* STANDARD_ERRORS: the sensitivity of the table of PSU totals; else 0 */
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     tamis_number *part; /* of the budget: epsilon or rho */
 } tmi_measurement;
 
-/* Sizes, shift, clamp and sensitivities of a measurement whose shape and groups are set; refused with the nearest setting that
+/* Sizes, shift, clamp and sensitivities of a measurement whose shape and slots are set; refused with the nearest setting that
  * works. The laws are freed by tmi_measurement_clear.
  *
  * Errors   REFUSED, INVALID, SYSTEM.                                                                                 */

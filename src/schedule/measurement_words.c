@@ -46,12 +46,11 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
                                           [TMI_WEIGHED] = "weighted ",
                                           [TMI_CONTRIBUTED] = "contributions: ",
                                           [TMI_SPREAD] = "for the variance: ",
-                                          [TMI_GROUPED] = "in groups of clusters: ",
-                                          [TMI_CLAMPED] = "for the variance in groups: ",
-                                          [TMI_PAIRED] = "squared differences of clusters: "};
+                                          [TMI_CLAMPED] = "for the variance, bounded: ",
+                                          [TMI_STANDARD_ERRORS] = "standard errors: "};
     bool first = true;
     tmi_text_put(text, weighed[m->shape.family]);
-    if (m->shape.family == TMI_PAIRED) {
+    if (m->shape.family == TMI_STANDARD_ERRORS) {
         put_statistic(text, &w->plan->statistics[m->shape.statistic]);
         return;
     }
@@ -73,12 +72,12 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
 void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
     const tmi_plan_privacy *privacy = &w->plan->privacy;
-    if (m->shape.family == TMI_PAIRED) {
+    if (m->shape.family == TMI_STANDARD_ERRORS) {
         tmi_text_format(
             text,
-            "squares of the differences of pairs of clusters, linear beyond a bound B, so that their slope is at most 2 B; "
-            "bound and unit follow from the noisy tables and are such that a record moves all sums by at most %lld",
-            (long long)TMI_PAIRED_STEPS);
+            "a standard error is a seminorm S of the totals of clusters: |S(U) - S(U')| <= S(U - U'); whose totals, and "
+            "in which steps, follows from the noisy tables, such that a record moves all of them by at most %lld",
+            (long long)TMI_ERROR_STEPS);
         return;
     }
     const bool places = m->shape.form == TMI_FULL && m->shape.axis_count > 0;

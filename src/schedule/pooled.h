@@ -12,14 +12,6 @@ typedef enum tmi_pooled_kind { TMI_POOLED_TOTALS, TMI_POOLED_SHARES, TMI_POOLED_
 tmi_pooled_kind tmi_pooled_kind_of(const tmi_plan_statistic *statistic);
 bool tmi_are_pooled(const tmi_plan_statistic *one, const tmi_plan_statistic *other);
 
-/* Groups of clusters whose totals vary with the sample: all, but of a statistic by strata only as many as a stratum has pairs, on
- * average. */
-double tmi_group_degrees(const tmi_schedule *schedule, size_t statistic);
-
-/* The relative variance of an estimated sampling variance that the degrees of freedom of intervals allow for; 0: none, or
- * groups of clusters are not what it is estimated from. */
-double tmi_allowed_by_degrees(const tmi_schedule *schedule);
-
 /* The relative precision of a pool's mean that does not come from its own numbers. */
 double tmi_pool_prior(const tmi_schedule *schedule);
 

@@ -17,10 +17,8 @@ void tmi_sampling_clear(tmi_sampling *s)
     tmi_free(s->spread);
     tmi_free(s->points);
     tmi_free(s->spread_points);
-    tmi_free(s->pair_points);
     tamis_number_free(s->step);
     tamis_number_free(s->spread_step);
-    tamis_number_free(s->pair_step);
     *s = (tmi_sampling){0};
 }
 
@@ -199,7 +197,6 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
     s->clustered = d->cluster || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
     s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(d->cluster || d->kind->fixed_size));
-    s->anywhere = s->clustered && (s->scattered || s->psus || p->design_protected);
     s->rows_fixed = d->kind->fixed_size && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
     s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && !d->kind->unequal;
@@ -210,33 +207,6 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->rows_bounded = known;
     bool counted = d->sample > 0 && !d->kind->only_weights;
     s->df = s->psus ? tmi_psu_count(s->psus) - (int64_t)s->psus->strata : counted ? d->sample - (int64_t)d->stratum_count : -1;
-}
-
-/* ---- pairs of clusters ---- */
-
-/* Clusters of a stratum are paired. If one is left over, the pairs stand for all of them: m clusters, of which 2 floor(m/2) are
- * in pairs. The square root of that, rounded up; where it is the same in all strata, it comes after the noise. */
-static tamis_status set_pairs(tmi_sampling *s, tamis_error *err)
-{
-    const tmi_plan_design *d = s->design;
-    s->pair_strata = s->psus ? s->psus->strata : s->strata;
-    s->pair_points = tmi_alloc(s->pair_strata, sizeof *s->pair_points);
-    if (!s->pair_points) return tmi_fail_memory(err);
-    for (size_t h = 0; h < s->pair_strata; h++) {
-        const int64_t drawn = s->stays || s->strata == 1 ? d->strata[s->psus ? 0 : h].sample : 0;
-        const int64_t clusters = s->psus ? s->psus->clusters[h] : drawn, pairs = clusters / 2;
-        const double part = pairs > 0 ? (double)clusters / (2 * (double)pairs) : 1;
-        s->pair_points[h] = (int64_t)ceil(ldexp(sqrt(part), TMI_PAIR_BITS));
-        s->pairs += pairs;
-        const bool whole = !s->psus && !d->kind->staged && d->strata[h].population == clusters; /* nothing was left to chance */
-        s->lonely = s->lonely || (clusters == 1 && !whole);
-    }
-    bool same = true;
-    for (size_t h = 0; h < s->pair_strata; h++) same = same && s->pair_points[h] == s->pair_points[0];
-    const int64_t step = same ? s->pair_points[0] : 1;
-    for (size_t h = 0; same && h < s->pair_strata; h++) s->pair_points[h] = 1;
-    if (s->scattered) s->pairs = 0, s->lonely = false;
-    return tmi_number_ratio(&s->pair_step, step, INT64_C(1) << TMI_PAIR_BITS, err);
 }
 
 /* Where a/w differs by less than this factor over the strata, a variance is bounded by the largest. */
@@ -266,7 +236,6 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                         .stays = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
     tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
-    if (status == TAMIS_OK && s->clustered) status = set_pairs(s, err);
     if (status == TAMIS_OK && s->weights == TMI_STRATA) s->ratio = ratio_of(s);
     s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);

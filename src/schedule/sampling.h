@@ -8,7 +8,7 @@
  *
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
- * In clustered designs differences of pairs of clusters take its place (variance_groups.h). */
+ * In clustered designs standard errors are measured instead (standard_errors.h). */
 #ifndef TMI_SCHEDULE_SAMPLING_H
 #define TMI_SCHEDULE_SAMPLING_H
 
@@ -20,9 +20,7 @@
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */
 #define TMI_WEIGHT_BITS 30
-#define TMI_STAGE_BITS 26         /* of one over the units drawn in a cluster */
-#define TMI_PAIR_BITS 10          /* of what a pair of clusters counts for */
-#define TMI_MAX_CLUSTER_GROUPS 64 /* of pairs of clusters */
+#define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
 
 typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
 
@@ -43,18 +41,12 @@ typedef struct tmi_sampling {
     bool stages;                     /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                 /* ROWS: looked up by unit */
     double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
-    int64_t most_clamped;            /* ROWS: in groups of clusters weights count up to so many points; most: all of them */
+    int64_t most_clamped;            /* ROWS: in totals of PSUs weights count up to so many points; most: all of them */
     double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;
     const tmi_psu_facts *psus; /* clusters are those of a public list; NULL: there is none */
-    bool scattered;            /* the number of clusters is not public: they fall into groups by a hash */
-    bool anywhere;             /* a replaced record may be in any cluster */
-    int64_t pairs;             /* of clusters of the same stratum; 0: not public */
-    size_t pair_strata;        /* strata of the design, or of the list */
-    int64_t *pair_points;      /* one per such stratum: what a pair counts for, in steps; above 1 if a cluster is left over */
-    tamis_number *pair_step;   /* 2^-10; where all strata have the same, what that is: its points are 1 */
-    bool lonely;               /* a stratum has only one cluster, which shows no variance */
+    bool scattered;            /* the number of clusters is not public: they fall into slots by a hash */
     int64_t df;                /* first-stage units minus strata; -1: not public */
     int64_t rows;              /* in the file at most, or a guess far above where that is not public */
     bool rows_bounded;         /* no guess */

@@ -6,12 +6,12 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "schedule/aims.h"
-#include "schedule/clusters/paired.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
 #include "schedule/refusals.h"
+#include "schedule/standard_errors.h"
 #include "schedule/workload/group_noise.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
@@ -22,6 +22,7 @@ void tmi_schedule_clear(tmi_schedule *s)
     tmi_free(s->choices);
     tmi_effects_clear(&s->effects);
     tmi_workload_clear(&s->workload);
+    tmi_psu_places_clear(&s->places);
     tmi_sampling_clear(&s->sampling);
     tamis_number_free(s->spent);
     tamis_number_free(s->epsilon);
@@ -67,9 +68,10 @@ bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
     return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
 }
 
-/* Weights in groups of clusters count up to one and a half times their public mean, if that is known: variances are then raised
- * by what that takes off (inference/pool.h). */
-#define CLAMPED 1.5
+/* Weights in totals of PSUs count up to two and a half times their public mean, if that is known: variances are then raised by
+ * what that takes off on average. With a lower bound, standard errors of groups that have the large weights would be too
+ * small. */
+#define CLAMPED 2.5
 
 static void clamp_weights(tmi_schedule *s)
 {
@@ -93,10 +95,9 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
         return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHED: return tmi_main_family(s) == family;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
-    case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_CLUSTER_GROUPS && of_rows);
-    case TMI_GROUPED: return source == TMI_CLUSTER_GROUPS && s->groups > 0 && !s->squared;
-    case TMI_PAIRED: return source == TMI_CLUSTER_GROUPS && s->squared;
-    case TMI_CLAMPED: return source == TMI_CLUSTER_GROUPS && of_rows;
+    case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_MEASURED_ERRORS && of_rows);
+    case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
+    case TMI_STANDARD_ERRORS: return source == TMI_MEASURED_ERRORS;
     default: return false;
     }
 }
@@ -108,10 +109,10 @@ static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, t
     for (size_t i = 0; right && i < shape->axis_count; i++)
         right = shape->axes[i] < w->axis_count && (i == 0 || shape->axes[i - 1] < shape->axes[i]);
     if (right && shape->form != TMI_FULL)
-        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && !tmi_is_signed(shape->family);
-    if (right && shape->family == TMI_PAIRED) {
-        right = shape->statistic < s->plan->statistic_count && tmi_may_be_paired(s, shape->statistic);
-        const tmi_shape own = right ? tmi_paired_shape(s, shape->statistic) : *shape;
+        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && shape->family != TMI_STANDARD_ERRORS;
+    if (right && shape->family == TMI_STANDARD_ERRORS) {
+        right = shape->statistic < s->plan->statistic_count && tmi_has_own_errors(s, shape->statistic);
+        const tmi_shape own = right ? tmi_errors_shape(s, shape->statistic) : *shape;
         right = right && own.world == shape->world && own.axis_count == shape->axis_count &&
                 memcmp(own.axes, shape->axes, own.axis_count * sizeof *own.axes) == 0;
     }
@@ -120,20 +121,13 @@ static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, t
     return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
 }
 
-/* Groups of clusters, and the weights in them: any that could have been chosen. */
-static tamis_status take_groups(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+/* The weights in totals of PSUs: any that could have been chosen. */
+static tamis_status take_clamped(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
 {
     tmi_sampling *p = &s->sampling;
-    const size_t groups = chosen->groups, most = p->pairs > 0 ? (size_t)p->pairs : TMI_MAX_CLUSTER_GROUPS;
-    const bool fits = s->squared
-                          ? p->pairs > 0 && groups == most
-                          : groups <= TMI_MAX_CLUSTER_GROUPS && groups <= most && (!p->scattered || (groups & (groups - 1)) == 0);
-    if (groups > 0 && !(tmi_variance_source_of(s) == TMI_CLUSTER_GROUPS && fits))
-        return tmi_fail(err, TAMIS_INVALID, "sampling.groups: the design has no such groups of clusters");
-    s->groups = groups;
-    if (groups == 0 || p->weights != TMI_ROWS) return TAMIS_OK;
+    if (p->weights != TMI_ROWS || tmi_variance_source_of(s) != TMI_MEASURED_ERRORS) return TAMIS_OK;
     if (chosen->clamped < 1 || chosen->clamped > p->most)
-        return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_groups: expected a number from 1 to largest_point");
+        return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_totals: expected a number from 1 to largest_point");
     p->most_clamped = chosen->clamped;
     return TAMIS_OK;
 }
@@ -150,8 +144,7 @@ static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
     TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, chosen->apart, chosen->joined, s->controls,
                               s->calibrated ? s->control_count : 0, known, err));
-    for (size_t k = 0; k < chosen->count; k++) s->squared = s->squared || chosen->shapes[k].family == TMI_PAIRED;
-    TMI_TRY(take_groups(s, chosen, err));
+    TMI_TRY(take_clamped(s, chosen, err));
     s->gaussian = chosen->count > 0 ? chosen->rho : s->plan->privacy.loss.rho != NULL;
     s->gap = NAN;
     s->measurements = tmi_alloc(chosen->count, sizeof *s->measurements);
@@ -175,7 +168,6 @@ static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
     const tmi_variance_source source = tmi_variance_source_for(s, i);
     if (family == tmi_weighing_of(s, i)) return true;
     if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
-    if (family == TMI_GROUPED) return source == TMI_CLUSTER_GROUPS && !s->squared;
     return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
 }
 
@@ -196,7 +188,7 @@ static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
         TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
     }
     for (size_t k = 0; k < s->measurement_count; k++)
-        if (s->measurements[k].shape.family != TMI_PAIRED)
+        if (s->measurements[k].shape.family != TMI_STANDARD_ERRORS)
             TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
 
 done:
@@ -224,7 +216,7 @@ static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         tmi_table_information information;
-        if (m->shape.family == TMI_PAIRED) continue;
+        if (m->shape.family == TMI_STANDARD_ERRORS) continue;
         TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->shape, err));
         tmi_effects_add(&s->effects, &information, tmi_measurement_precision(s, m));
         tmi_table_information_clear(&information);
@@ -284,8 +276,10 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));
     else TMI_TRY(tmi_schedule_choose(s, known, err));
     TMI_TRY(tmi_choices_make(s, err));
+    TMI_TRY(tmi_schedule_place_psus(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
-        s->measurements[k].groups = tmi_is_signed(s->measurements[k].shape.family) ? s->groups : 1;
+        const bool errors = s->measurements[k].shape.family == TMI_STANDARD_ERRORS;
+        s->measurements[k].slots = errors ? (size_t)s->places.layout.slots : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));
     }
     TMI_TRY(tmi_budget_settle(s, err));

@@ -13,6 +13,17 @@
 #include "schedule/measurement.h"
 #include "schedule/request/frame_file.h"
 #include "schedule/strategy/effects.h"
+#include "variance/standard_error.h"
+
+/* Which PSUs are added up together (standard_errors.h). */
+typedef struct tmi_psu_places {
+    tmi_psu_layout layout; /* no strata: no standard error is measured */
+    size_t strata;         /* of the design, or of the list of clusters */
+    int64_t *psus;         /* of each */
+    size_t *into;          /* the layout's stratum of each; SIZE_MAX: it has no sampling error */
+    int64_t *first;        /* the place of its first PSU there */
+    bool hashed;           /* a hash of its label says where a PSU is; then there are no strata */
+} tmi_psu_places;
 
 /* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */
 typedef struct tmi_schedule {
@@ -31,8 +42,7 @@ typedef struct tmi_schedule {
     const tmi_plan_column *controls[TMI_MAX_BY]; /* of the columns that these are by: crossed, the control cells */
     size_t control_count;
 
-    size_t groups; /* of clusters, for the sampling variance; 0: none */
-    bool squared;  /* they are pairs, whose differences are squared (clusters/paired.h) */
+    tmi_psu_places places; /* of clusters whose totals are added up for standard errors */
 
     bool gaussian;                 /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
     tamis_number *spent;           /* the sum of the parts; 0 if nothing is measured */
@@ -45,11 +55,10 @@ typedef struct tmi_schedule {
 
 /* The tables that were chosen, and the facts of the frame, as a certificate says them. */
 typedef struct tmi_chosen {
-    bool rho;    /* the parts are rhos; else epsilons */
-    bool apart;  /* strata are measured apart */
-    bool joined; /* classes of a column are (workload.h) */
-    size_t groups;
-    int64_t clamped; /* points of weights in groups of clusters, at most; 0: not said */
+    bool rho;        /* the parts are rhos; else epsilons */
+    bool apart;      /* strata are measured apart */
+    bool joined;     /* classes of a column are (workload.h) */
+    int64_t clamped; /* points of weights in totals of PSUs, at most; 0: not said */
     tmi_shape *shapes;
     tamis_number **parts; /* one per table */
     size_t count;
@@ -94,14 +103,14 @@ const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
 
 /* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after
  * the noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
- * times the mean weight and the squares; groups of clusters. */
+ * times the mean weight and the squares; standard errors that are measured, of clusters. */
 typedef enum tmi_variance_source {
     TMI_NO_VARIANCE,
     TMI_OWN_SQUARES,
     TMI_BOUNDED_SQUARES,
     TMI_SPREAD_TABLES,
     TMI_PUBLIC_EFFECT,
-    TMI_CLUSTER_GROUPS
+    TMI_MEASURED_ERRORS
 } tmi_variance_source;
 
 tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);

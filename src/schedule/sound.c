@@ -9,9 +9,10 @@
 /* Every number has a law, every law a positive scale. */
 static bool measurement_is_sound(const tmi_measurement *m)
 {
-    const bool squares = m->shape.family == TMI_PAIRED;
-    bool sound = (squares ? m->moved > 0 : m->numbers == m->strata * m->groups * m->cells * m->levels) && m->numbers > 0 &&
-                 m->law_count == m->strata && m->high > 0 && m->limit > 0 && m->part && tmi_number_sign(m->part) > 0;
+    const bool errors = m->shape.family == TMI_STANDARD_ERRORS;
+    bool sound = (errors ? m->moved > 0 && m->slots > 1 : m->numbers == m->strata * m->slots * m->cells * m->levels) &&
+                 m->numbers > 0 && m->law_count == m->strata && m->high > 0 && m->limit > 0 && m->part &&
+                 tmi_number_sign(m->part) > 0;
     for (size_t h = 0; sound && h < m->law_count; h++)
         sound = m->laws[h].scale && tmi_number_sign(m->laws[h].scale) > 0 && m->laws[h].l1 >= 0;
     return sound;

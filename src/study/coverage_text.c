@@ -17,7 +17,7 @@
 #define DUST 1e-9 /* of the protected width: an unprotected width below it is rounding, not an error */
 
 /* What is to be said about a coverage: that it is low, or why it is above 0.98. */
-typedef enum remark { NO_REMARK, TOO_LOW, EXACT, REPLACED, PLAIN, LIMIT, SELECTED, LOW_BARE, AT_END, BETWEEN, REMARKS } remark;
+typedef enum remark { NO_REMARK, TOO_LOW, EXACT, MEASURED, PLAIN, LIMIT, SELECTED, LOW_BARE, AT_END, BETWEEN, REMARKS } remark;
 
 static const struct words {
     const char *mark, *why;
@@ -25,7 +25,7 @@ static const struct words {
     [TOO_LOW] = {"too low", "below the stated confidence and below the unprotected interval of the same samples, in two tests "
                             "at level 0.01 over all numbers"},
     [EXACT] = {"a", "high: counts are whole numbers; the exact interval cannot cover less"},
-    [REPLACED] = {"b", "high: variance as if clusters were drawn with replacement"},
+    [MEASURED] = {"b", "high: allows for the noise of a measured standard error"},
     [PLAIN] = {"c", "high: the variance is bounded by plain weighted squares"},
     [LIMIT] = {"d", "high: an upper limit of a noisy variance"},
     [SELECTED] = {"e", "low among the samples in which it is published, a choice that depends on the noise; over all samples it "
@@ -67,7 +67,7 @@ static remark remark_of(const tamis_coverage *study, size_t i)
     if (c->exact) return EXACT;
     if (is_between_cuts(study->plan->statistics[study->places.list[i].statistic].kind)) return BETWEEN;
     if (c->outside * OFTEN > study->runs) return AT_END;
-    if (study->plan->design.kind->clusters) return REPLACED;
+    if (study->plan->design.kind->clusters) return MEASURED;
     return study->weighed && c->limited * OFTEN <= study->runs ? PLAIN : LIMIT;
 }
 

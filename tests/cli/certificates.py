@@ -57,7 +57,7 @@ def better(certificate, path, value):
         return value * 0.99 if value > 0 else None
     if path[0] == "amplification" and key == "epsilon":
         return str(verifier.Fraction(value) * verifier.Fraction(99, 100))
-    if path[0] == "sampling" and key in ("largest_point", "largest_point_in_groups"):
+    if path[0] == "sampling" and key in ("largest_point", "largest_point_in_totals"):
         return value - 1
     if path[0] == "psus" and key != "sha256":
         return value + 1
@@ -86,7 +86,8 @@ def each(name, kind, place_of_kind):
             assert verifier.verify(folder / "out") == [], verifier.verify(folder / "out")
             done = tamis("ledger", "verify", *folder.glob("*.ledger"), "--against", folder / "out")
             assert done.returncode == OK, done.stdout + done.stderr
-            assert any(m["weighed_by"] == "pairs" for m in certificate["measurements"]) == ("many" in kind[0])
+            measured = any(m["weighed_by"] == "psus" for m in certificate["measurements"])
+            assert measured == ("psu_strata" in certificate["sampling"]) and (measured or "cluster" not in name)
             assert (certificate["guarantee"]["outsider"] is None) == ("reason" in certificate["amplification"])
             tried = 0
             for path, value in leaves(certificate):
@@ -106,32 +107,33 @@ def each(name, kind, place_of_kind):
     case(both_verifiers_agree, f"{name}: both verifiers believe it, and no better promise")
 
 
-def no_better_squares():
-    """A smaller divisor or a larger bound than the noisy tables give would let a record move more than it says."""
+def no_better_standard_errors():
+    """A smaller divisor, a larger shift or other blocks than the noisy tables give would let a record move more than it says. The range
+    of coefficients follows from the noisy tables, which the Python verifier does not read."""
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         write(folder, *KINDS["weights, many clusters"])
         assert tamis("release", "plan.yaml", "--quiet", "--out", "out", cwd=folder).returncode == OK
         file, numbers = folder / "out" / "certificate.json", folder / "out" / "measurements.json"
         certificate, told = json.loads(file.read_text()), json.loads(numbers.read_text())
-        for i in range(len(told["squares"])):
-            for key, value in (("divisor", lambda t: str(int(t["divisor"]) // 2)), ("bound", lambda t: 2 * t["bound"]),
-                               ("coefficient", lambda t: 2 * t["coefficient"])):
+        for i in range(len(told["standard_errors"])):
+            for key, value in (("divisor", lambda t: t["divisor"] - 1), ("shift", lambda t: t["shift"] - 1), ("blocks", lambda t: 3 * t["blocks"]),
+                               ("range", lambda t: t["range"] - 1)):
                 forged = copy.deepcopy(told)
-                forged["squares"][i]["numbers"][0][key] = value(forged["squares"][i]["numbers"][0])
+                forged["standard_errors"][i]["numbers"][0][key] = value(forged["standard_errors"][i]["numbers"][0])
                 numbers.write_text(json.dumps(forged))
                 hashed = hashlib.sha256(numbers.read_bytes()).hexdigest()
                 file.write_text(json.dumps(resigned(certificate, ("files", "measurements.json"), hashed)))
-                assert any("squares" in problem for problem in verifier.verify(folder / "out")), (i, key)
+                assert key == "range" or any("standard_errors" in problem for problem in verifier.verify(folder / "out")), (i, key)
                 done = tamis("verify", folder / "out", "--json")
-                assert done.returncode == INVALID and "squares" in done.stdout, done.stdout
+                assert done.returncode == INVALID and "standard_errors" in done.stdout, done.stdout
 
 
-case(no_better_squares)
+case(no_better_standard_errors)
 
 
-def squares_of_statistics_with_one_name():
-    """Two histograms of a column have one name and other cuts: each has its own squares, and so has another plan."""
+def errors_of_statistics_with_one_name():
+    """Two histograms of a column have one name and other cuts: each has its own standard errors, and so has another plan."""
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
         write(folder, *KINDS["weights, many clusters"])
@@ -141,7 +143,7 @@ def squares_of_statistics_with_one_name():
             (folder / "plan.yaml").write_text(plan.replace("  - total: x\n", f"  - {{histogram: x, cuts: [1, 3]}}\n  - {{histogram: x, cuts: {second}}}\n"))
             done = tamis("release", "plan.yaml", "--quiet", "--out", f"out{i}", cwd=folder)
             assert done.returncode == OK, done.stderr
-            said = json.loads((folder / f"out{i}" / "measurements.json").read_text())["squares"]
+            said = json.loads((folder / f"out{i}" / "measurements.json").read_text())["standard_errors"]
             assert sum("histogram" in s["of"] for s in said) == 2, said
             assert tamis("verify", folder / f"out{i}").returncode == OK
             assert verifier.verify(folder / f"out{i}") == []
@@ -149,7 +151,7 @@ def squares_of_statistics_with_one_name():
         assert hashes[0] == hashes[1] != hashes[2], "the second time it is the same release, with other cuts it is not"
 
 
-case(squares_of_statistics_with_one_name)
+case(errors_of_statistics_with_one_name)
 
 for place_of_kind, (name, kind) in enumerate(KINDS.items()):
     each(name, kind, place_of_kind)

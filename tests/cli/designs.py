@@ -257,7 +257,7 @@ def calibrated_as_without_protection():
                 continue
             assert any("calibrated" in n or "raked" in n for n in r["notes"]), (design, r)
             assert abs(r["estimate"] - e["estimate"]) <= FAR * r["noise_sd"] + 1e-3 * abs(e["estimate"]), (design, r, e)
-            if "cluster" in design and e["se"] > 1e-9:  # from signed groups of pairs, pooled: right on average, and an upper limit
+            if "cluster" in design and e["se"] > 1e-9:  # as measured, and an upper limit
                 assert 0.4 < r["sampling_se"] / e["se"] < 3, (design, r, e)
                 ratios.append(r["sampling_se"] / e["se"])
                 continue

@@ -190,7 +190,7 @@ def what_a_release_would_cut_is_told():
 def fractions_in_a_frame_are_numbers():
     """The probabilities and sizes of the frame, as a release reads them: 1/3 is a number, and what a row says itself is not read."""
     plan = ("tamis: 1\nsurvey: s\nsource: {file: d.csv}\nstatistics: [{total: x}]\nprivacy: {epsilon: 1, id: u}\n"
-            "columns: {x: {from: 0, to: {times: 2, of: z}, step: 1, missing: none}}\n"
+            "columns: {x: {from: 0, to: {times: 2, of: z}, step: 1}}\n"
             "design: {pps: {method: sampford, probability: p, sample: 2, frame: frame.csv}}\n")
     with tempfile.TemporaryDirectory() as folder:
         def told(third, rows="u,x\n1,1\n2,2\n"):

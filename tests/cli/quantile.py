@@ -287,7 +287,7 @@ def prefix_counts_in_rho():
     text = " ".join(quantile(write(range(1000)), "--rho", "1/2", epsilon=None).stdout.split())
     assert "Guarantee: rho 0.5 (zero-concentrated; epsilon 6.4" in text and "standard deviation" in text
     path = write(range(10))
-    for arguments, words in (((), "--epsilon"), (("--rho", "1", "--epsilon", "1"), "not both"), (("--rho", "0"), "rho must be"),
+    for arguments, words in (((), "--epsilon"), (("--rho", "1", "--epsilon", "1"), "beside epsilon"), (("--rho", "0"), "rho must be"),
                              (("--rho", "1", "--method", "joint"), "--rho"), (("--rho", "1", "--delta", "0.1"), "--delta")):
         is_usage_error(quantile(path, *arguments, epsilon=None), words)
     is_usage_error(quantile(path, "--method", "prefix"), "--rho")

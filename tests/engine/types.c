@@ -409,11 +409,11 @@ static void expect_refused(const char *what, tmi_engine *engine, const char *wor
     static const tmi_column *const columns[] = {&unit, &category};
     static const tmi_request request = {.tables = &one_table, .table_count = 1, .unit = &unit, .rows_per_unit = 1, .key = key};
     for (size_t i = 0; i < 2; i++) {
-        tmi_inventory all = {.columns = &columns[i], .column_count = 1, .rows = 7};
+        tmi_inventory one = {.columns = &columns[i], .column_count = 1, .rows = 7};
         tamis_error err = {0};
-        const tamis_status status = engine->describe(engine, &all, NULL, &err);
+        const tamis_status status = engine->describe(engine, &one, NULL, &err);
         if (status != TAMIS_INVALID || !strstr(err.message, words)) fail_msg("%s: %d, %s", what, (int)status, err.message);
-        assert_int_equal(all.rows, 0);
+        assert_int_equal(one.rows, 0);
     }
     tmi_int128 got = 7, *const places[] = {&got};
     assert_int_equal(engine->aggregate(engine, places, &request, NULL, NULL), TAMIS_SYSTEM);
@@ -427,27 +427,27 @@ static void expect_refused(const char *what, tmi_engine *engine, const char *wor
 static void expect_each_refused(const char *const *types, size_t count, tmi_engine *engine, const char *words)
 {
     static const char *const some[] = {"1", "2"};
-    for (size_t first = 0; first < count; first += 6) { /* a message has room for so many */
-        const size_t here = count - first < 6 ? count - first : 6;
-        for (int as_category = 0; as_category < 2; as_category++) {
-            char names[6][8];
-            tmi_column columns[6];
-            const tmi_column *list[6];
-            tamis_error err = {0};
-            for (size_t i = 0; i < here; i++) {
-                snprintf(names[i], sizeof names[0], "a%zu", first + i);
-                columns[i] = as_category ? (tmi_column){.name = names[i], .kind = TMI_CATEGORY, .values = some, .value_count = 2}
-                                         : (tmi_column){.name = names[i], .kind = TMI_LABEL};
-                list[i] = &columns[i];
-            }
-            tmi_inventory all = {.columns = list, .column_count = here, .rows = 7};
-            assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
-            assert_int_equal(all.rows, 0);
-            for (size_t i = 0; i < here; i++) {
-                char said[128];
-                snprintf(said, sizeof said, "column %s %s", names[i], words);
-                if (!strstr(err.message, said)) fail_msg("%s: %s", types[first + i], err.message);
-            }
+    const size_t turns = (count + 5) / 6; /* a message has room for six */
+    for (size_t turn = 0; turn < 2 * turns; turn++) {
+        char names[6][24];
+        tmi_column columns[6];
+        const tmi_column *list[6];
+        const bool category = turn >= turns;
+        const size_t first = turn % turns * 6, here = count - first < 6 ? count - first : 6;
+        tamis_error err = {0};
+        for (size_t i = 0; i < here; i++) {
+            snprintf(names[i], sizeof names[0], "a%zu", first + i);
+            columns[i] = category ? (tmi_column){.name = names[i], .kind = TMI_CATEGORY, .values = some, .value_count = 2}
+                                  : (tmi_column){.name = names[i], .kind = TMI_LABEL};
+            list[i] = &columns[i];
+        }
+        tmi_inventory all = {.columns = list, .column_count = here, .rows = 7};
+        assert_int_equal(engine->describe(engine, &all, NULL, &err), TAMIS_INVALID);
+        assert_int_equal(all.rows, 0);
+        for (size_t i = 0; i < here; i++) {
+            char said[200];
+            snprintf(said, sizeof said, "column %s %s", names[i], words);
+            if (!strstr(err.message, said)) fail_msg("%s: %s", types[first + i], err.message);
         }
     }
     engine->free(engine);

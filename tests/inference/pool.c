@@ -3,8 +3,7 @@
 
 #include "tests/inference/survey_file.h"
 
-static const char clusters[] =
-    "weights: {strata: s, cluster: c, population: 600}, weight: w, max_weight: 9, typical: {sample: 120}";
+static const char weights[] = "weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}";
 
 /* Statistics of one kind about one column, by whatever groups; counts by the same groups. */
 static void pools_are_of_one_column(void **state)
@@ -12,7 +11,7 @@ static void pools_are_of_one_column(void **state)
     (void)state;
     scene c;
     scene_begin(&c,
-                survey_plan(clusters, "epsilon: 2", SURVEY_X,
+                survey_plan(weights, "epsilon: 2", SURVEY_X,
                             "  - {count: units, by: g}\n  - {table: [g, h]}\n  - {count: units, by: h}\n  - {share: {h: u}}\n"
                             "  - {share: {h: [u, v]}, by: g}\n  - {share: {g: a}, by: h}\n  - {mean: x}\n  - {mean: x, by: g}\n"
                             "  - {mean: z, by: g}\n  - {total: x, by: g}\n  - {count: units, by: g, where: {h: u}}\n"));
@@ -31,31 +30,16 @@ static void what_cannot_vary_says_nothing(void **state)
     (void)state;
     scene c;
     tmi_statistic_sums sums;
-    scene_begin(&c, survey_plan(clusters, "epsilon: 2", SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
+    scene_begin(&c, survey_plan(weights, "epsilon: 2", SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
     survey_count(&c);
     scene_prepare(&c);
     assert_int_equal(tmi_statistic_sums_make(&sums, &c.reading, 0, NULL), TAMIS_OK);
-    assert_true(isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0, 1 + 1e-9, 1).ratio));
-    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0, 0.5, 1).ratio));
+    assert_true(isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 1 + 1e-9).ratio));
+    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0.5).ratio));
     tmi_statistic_sums_clear(&sums);
     assert_int_equal(tmi_statistic_sums_make(&sums, &c.reading, 1, NULL), TAMIS_OK);
-    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 1, 0.6, 1).ratio));
+    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0.6).ratio));
     tmi_statistic_sums_clear(&sums);
-    scene_end(&c);
-}
-
-/* Of a statistic by strata only the pairs of one stratum vary: its variance is known less well than with all groups. */
-static void strata_have_fewer_degrees(void **state)
-{
-    (void)state;
-    scene c;
-    scene_begin(&c, survey_plan("stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, strata: {p: "
-                                "{population: 40, sample: 8}, q: "
-                                "{population: 60, sample: 12}}}",
-                                "epsilon: 2", SURVEY_X, "  - {count: units, by: s}\n  - {count: units, by: g}\n"));
-    assert_int_equal(c.s.sampling.pairs, 10);
-    c.s.groups = 10;
-    assert_true(tmi_group_degrees(&c.s, 0) == 5 && tmi_group_degrees(&c.s, 1) == 10);
     scene_end(&c);
 }
 
@@ -64,7 +48,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_are_of_one_column),
         cmocka_unit_test(what_cannot_vary_says_nothing),
-        cmocka_unit_test(strata_have_fewer_degrees),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

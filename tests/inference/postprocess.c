@@ -179,8 +179,8 @@ static void public_sizes_are_used(void **state)
     "  - {mean: x, by: h}\n  - {share: {g: a}, by: h}\n  - {total: x, by: h}\n  - {ratio: {of: x, to: {g: a}}, by: h}\n" \
     "  - {variance: x, by: h}\n  - {table: [h]}\n  - {total: {g: a}, by: h}\n"
 
-/* Rows of group 0, 1, 2 of h: 12, 2000 and 5000, every one with x in the middle and g = a: the true tables of such rows. The 12 are
- * above the limit of 10, but with their noise they could be fewer. */
+/* Rows of group 0, 1, 2 of h: 12, 2000 and 5000, every one with x in the middle and g = a: the true tables of such rows. The 12
+ * are above the limit of 10, but with their noise they could be fewer. */
 static void set_rows(scene *c)
 {
     static const int rows[] = {12, 2000, 5000};
@@ -188,7 +188,7 @@ static void set_rows(scene *c)
         const tmi_measurement *m = &c->s.measurements[i];
         const double unit = tmi_measurement_unit(m, &c->s.workload, 0);
         const double weight = m->shape.family == TMI_WEIGHED ? 10 : m->shape.family == TMI_SPREAD ? 90 : 1;
-        if (m->shape.form != TMI_FULL || m->groups > 1) continue;
+        if (m->shape.form != TMI_FULL || m->slots > 1) continue;
         for (size_t k = 0; k < m->numbers; k++) {
             size_t rest = k % (m->cells * m->levels), group = 3;
             double part = m->strata > 1 && k >= m->cells * m->levels ? 0 : 1; /* all in the first stratum */

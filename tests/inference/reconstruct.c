@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inference/errors.h"
 #include "inference/group_sums.h"
 #include "schedule/controls.h"
 #include "tests/base/memory_that_fails.h"
@@ -280,7 +281,6 @@ static bool make_random(scene *c, tamis_plan *plan)
     tmi_chosen chosen = {.rho = own.gaussian,
                          .apart = own.workload.apart,
                          .joined = own.workload.joined,
-                         .groups = own.groups,
                          .shapes = shapes,
                          .parts = parts,
                          .count = 2 + next_number(&word) % 5};
@@ -344,6 +344,13 @@ static void memory_is_not_there(void **state)
     survey_count(&c);
     EVERY_ALLOCATION_FAILS(tmi_inference_make(&reading, &c.s, c.noisy, &err), { assert_null(reading.main.effects); });
     tmi_inference_clear(&reading);
+    scene_prepare(&c);
+    tmi_errors errors;
+    EVERY_ALLOCATION_FAILS(tmi_errors_make(&errors, &c.reading, &err), { assert_null(errors.list); });
+    tmi_errors_clear(&errors);
+    scene_end(&c);
+    scene_begin(&c, survey_plan("weights: {population: 600}, weight: w, max_weight: 9", "epsilon: 2", SURVEY_X, statistics[1]));
+    survey_count(&c);
     scene_prepare(&c);
     struct tmi_pools pools;
     EVERY_ALLOCATION_FAILS(tmi_pools_make(&pools, &c.reading, &err), { assert_null(pools.list); });

@@ -8,6 +8,7 @@
 
 #include "estimate/estimate.h"
 #include "release/release.h"
+#include "release/second_stage.h"
 #include "schedule/request/request.h"
 #include "tests/inference/scene.h"
 #include "tests/rng/scripted_bits.h"
@@ -110,8 +111,15 @@ static inline void survey_count(scene *c)
     assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
     if (asking.table_count > 0 && engine->aggregate(engine, asking.answers, &asking.request, NULL, &err) != TAMIS_OK)
         fail_msg("%s", err.message);
-    for (size_t i = 0; i < c->s.measurement_count; i++)
-        for (size_t k = 0; k < c->s.measurements[i].numbers; k++) c->noisy[i][k] = tmi_asking_truth(&asking, &c->s, i, k);
+    int64_t **none = calloc(c->s.measurement_count + 1, sizeof *none); /* noise */
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        none[i] = calloc(c->s.measurements[i].numbers, sizeof **none);
+        for (size_t k = 0; k < c->s.measurements[i].numbers && c->s.measurements[i].shape.family != TMI_STANDARD_ERRORS; k++)
+            c->noisy[i][k] = tmi_asking_truth(&asking, &c->s, i, k);
+    }
+    assert_int_equal(tmi_add_standard_errors(c->noisy, none, &asking, &c->s, NULL), TAMIS_OK);
+    for (size_t i = 0; i < c->s.measurement_count; i++) free(none[i]);
+    free(none);
     tmi_asking_clear(&asking);
     tamis_rng_free(rng);
     engine->free(engine);

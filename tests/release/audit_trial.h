@@ -1,7 +1,7 @@
 /* The audit: many releases of a survey whose rows are known, for every design, engine, noise and family of tables. The published
  * integers less the exact ones are the noise. It has the law that the certificate declares, in each cell, in each stratum and for
  * each plan; no draw repeats another, neither in its table nor in the table before nor in the release before; and what else is
- * left to chance differs from release to release. Squares of pairs are exact integers of the noisy tables before them.
+ * left to chance differs from release to release. Standard errors are exact integers of the noisy tables before them.
  *
  * The exact integers are counted twice, by the engine and by array_engine.h, which agree. audit_evidence.h says what is judged,
  * the probability of a false alarm (below 1e-10 in all), and how small a deviation is found. */
@@ -14,7 +14,7 @@
 #include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
-#include "release/squares.h"
+#include "release/second_stage.h"
 #include "schedule/request/request.h"
 #include "tests/release/audit_evidence.h"
 #include "tests/release/audit_survey.h"
@@ -22,7 +22,7 @@
 #define PLAIN "{from: 10, to: 30.4, step: 0.5}" /* the last point is 30 */
 #define APART "{from: 10, to: {p: 30.4, q: 20010}, step: 0.5}"
 #define BOUNDED "{from: 10, to: 30.4, step: 0.5, contribution: 200}"
-#define LIST "psus.csv" /* of clusters: those of the rows and many others, so that there are pairs enough for squares */
+#define LIST "psus.csv" /* of clusters: those of the rows and many others */
 #define LISTED 200
 #define BY_G "  - {count: units, by: [g, h]}\n  - {total: x, by: g}\n  - {mean: x, by: h}\n"
 #define BY_S "  - {total: x, by: s}\n  - {mean: x, by: g}\n  - {count: units, by: [s, g]}\n"
@@ -61,7 +61,7 @@ static const struct audited {
 /* ---- an engine that is listened to ---- */
 
 typedef struct chance {
-    int32_t codes[LISTED]; /* variance units of the clusters, stratum after stratum, or as they are listed */
+    int32_t codes[LISTED]; /* slots of the clusters, stratum after stratum, or as they are listed */
     size_t count;
     unsigned char key[TMI_KEY_BYTES], scatter[TMI_KEY_BYTES];
     bool keyed, scattered;
@@ -91,7 +91,7 @@ static void note_chance(chance *c, const tmi_request *request)
             if (by->kind == TMI_SCATTER) memcpy(c->scatter, by->key, sizeof c->scatter);
             for (size_t h = 0; by->kind == TMI_GROUPS && h < (by->stratum ? by->stratum->value_count : 1); h++)
                 for (int64_t k = 0; k < by->cluster_counts[h]; k++) c->codes[c->count++] = by->cell_of[h][k];
-            for (size_t k = 0; by->kind == TMI_CLASSES && strcmp(by->name, "group of clusters") == 0 && k < LISTED; k++)
+            for (size_t k = 0; by->kind == TMI_CLASSES && strcmp(by->name, "slot of clusters") == 0 && k < LISTED; k++)
                 c->codes[c->count++] = by->classes[k];
         }
 }
@@ -185,7 +185,7 @@ static void judge_trial(const trial *t, size_t cells, size_t laws)
         judge(t, t->repeats[i], "noise that repeats that of the cell before it, law", i, t->laws[i].draws);
     judge(t, t->repeats_in_time, "noise that repeats that of the last release, plan", (size_t)(t->plan - plans), t->whole.draws);
     judge(t, t->repeats_of_tables, "noise that repeats that of another table, plan", (size_t)(t->plan - plans), t->whole.draws);
-    judge(t, t->repeats_of_chance, "clusters that stay in their variance units, plan", (size_t)(t->plan - plans), t->releases);
+    judge(t, t->repeats_of_chance, "clusters that stay in their slots, plan", (size_t)(t->plan - plans), t->releases);
 }
 
 /* Whether keys differ from the last release's, and how often clusters are arranged as they were. */
@@ -206,8 +206,8 @@ static void judge_chance(trial *t, const chance *now)
     t->releases++;
 }
 
-/* The exact integers of one release, in the order of its measurements. Those of squares follow from the exact sums of pairs and
- * from the tables that were published before them. */
+/* The exact integers of one release, in the order of its measurements. Standard errors follow from the exact totals of
+ * clusters and from the tables that were published before them. */
 static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const tmi_asking *asking)
 {
     tmi_int128 **truth = calloc(s->measurement_count, sizeof *truth), **known = calloc(s->measurement_count, sizeof *known);
@@ -219,14 +219,14 @@ static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const
         truth[i] = calloc(m->numbers, sizeof **truth);
         known[i] = calloc(m->numbers, sizeof **known);
         none[i] = calloc(m->numbers, sizeof **none);
-        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_PAIRED; k++) {
+        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_STANDARD_ERRORS; k++) {
             truth[i][k] = tmi_asking_truth(asking, s, i, k);
             known[i][k] = tmi_value_integer(tmi_value_at(values, k));
         }
     }
-    assert_int_equal(tmi_add_squares(known, none, asking, s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_add_standard_errors(known, none, asking, s, NULL), TAMIS_OK);
     for (size_t i = 0; i < s->measurement_count; i++) {
-        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].shape.family == TMI_PAIRED; k++)
+        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].shape.family == TMI_STANDARD_ERRORS; k++)
             truth[i][k] = known[i][k];
         free(known[i]), free(none[i]);
     }

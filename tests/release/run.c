@@ -11,7 +11,7 @@
 #include "base/value/json.h"
 #include "num/number.h"
 #include "release/release.h"
-#include "schedule/request/variance_groups.h"
+#include "schedule/request/psu_slots.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"

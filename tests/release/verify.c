@@ -288,7 +288,7 @@ static void a_new_hash_does_not_help(void **state)
         {"\"form\": \"full\"", "\"form\": \"raw\""},
         {"\"weighed_by\": \"none\"", "\"weighed_by\": \"weight\""},
         {"\"degree\": 2", "\"degree\": 1"},
-        {"\"groups\": 0", "\"groups\": 8"},
+        {"\"slots\": 1", "\"slots\": 8"},
         {"\"apart\": false", "\"apart\": true"},
         {"\"world\": 0", "\"world\": 1"},
         {"\"after\": {\n      \"epsilon\": \"1\"", "\"after\": {\n      \"epsilon\": \"1/2\""},

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "num/number.h"
-#include "schedule/schedule.h"
+#include "schedule/standard_errors.h"
 
 static tamis_plan *plan_with(const char *design, const char *statistics)
 {
@@ -29,23 +29,27 @@ static void write_list(char *file, size_t size, const char *lines)
     assert_int_equal(fclose(out), 0);
 }
 
-/* From a stratum with one cluster no variance is read: groups get next to nothing of the budget. A stratum that is its only
- * cluster has no sampling error. */
-static void single_clusters_cost_nothing(void **state)
+/* Strata with one cluster are compared with each other, or with another stratum; one that is its only cluster has no sampling
+ * error. With only one cluster in all, no standard error is measured. */
+static void single_clusters_are_taken_together(void **state)
 {
     (void)state;
     static const struct {
         const char *lines, *strata;
-        bool lonely;
-    } cases[] = {{"s,c\np,1\np,2\nq,1\nq,2\n", NULL, false},
-                 {"s,c\np,1\np,2\nq,1\n", NULL, true},
-                 {"s,c\np,1\nq,1\n", NULL, true},
-                 {NULL, "p: {population: 9, sample: 4}, q: {population: 9, sample: 1}", true},
-                 {NULL, "p: {population: 9, sample: 4}, q: {population: 1, sample: 1}", false}};
+        size_t count;
+        int64_t slots, population;
+    } cases[] = {{"s,c\np,1\np,2\nq,1\nq,2\n", NULL, 2, 4, 0},
+                 {"s,c\np,1\np,2\nq,1\n", NULL, 1, 3, 0},
+                 {"s,c\np,1\nq,1\n", NULL, 1, 2, 0},
+                 {"s,c\no,1\no,2\np,1\nq,1\n", NULL, 2, 4, 0},
+                 {"s,c\np,1\n", NULL, 0, 0, 0},
+                 {NULL, "p: {population: 9, sample: 4}, q: {population: 9, sample: 1}", 1, 5, 0},
+                 {NULL, "p: {population: 9, sample: 4}, q: {population: 1, sample: 1}", 1, 4, 9},
+                 {NULL, "p: {population: 4, sample: 4}, q: {population: 1, sample: 1}", 0, 0, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[64] = "", design[300];
         tmi_schedule s;
-        double parts = 0;
+        size_t errors = 0;
         if (cases[i].lines) {
             write_list(file, sizeof file, cases[i].lines);
             snprintf(design, sizeof design, "weights: {strata: s, cluster: c, psus: '%s'}, weight: w, max_weight: 50", file);
@@ -55,14 +59,38 @@ static void single_clusters_cost_nothing(void **state)
         }
         tamis_plan *plan = plan_with(design, "  - {total: x}\n  - {mean: y, by: g}\n");
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
-        for (size_t k = 0; k < s.measurement_count; k++)
-            if (s.measurements[k].shape.family == TMI_GROUPED) parts += tmi_number_nearest(s.measurements[k].part);
-        assert_true(s.sampling.lonely == cases[i].lonely);
-        if (cases[i].lonely ? parts > 0.01 : cases[i].lines && parts < 0.05)
-            fail_msg("%s: %.3g of the budget for groups", design, parts);
+        for (size_t k = 0; k < s.measurement_count; k++) errors += s.measurements[k].shape.family == TMI_STANDARD_ERRORS;
+        const tmi_psu_layout *l = &s.places.layout;
+        if (l->count != cases[i].count || l->slots != cases[i].slots || errors != (cases[i].count > 0 ? 2 : 0))
+            fail_msg("case %zu: %zu strata, %lld slots, %zu measured", i, l->count, (long long)l->slots, errors);
+        if (l->count > 0) assert_int_equal(l->strata[0].population, cases[i].population);
+        assert_int_equal(tmi_psus_are_all_drawn(&s), i == 7);
+        assert_int_equal(tmi_psus_are_too_few(&s), i == 4);
         tmi_schedule_clear(&s);
         tamis_plan_free(plan);
         if (cases[i].lines) assert_int_equal(unlink(file), 0);
+    }
+}
+
+/* Many clusters share slots, evenly, so that an engine has room for all of them. */
+static void clusters_share_slots_where_they_are_many(void **state)
+{
+    (void)state;
+    static const tmi_plan_kind kind = {.clusters = true, .fixed_size = true, .staged = true};
+    tmi_plan_stratum strata[] = {{.sample = 3}, {.sample = 1000}, {.sample = 40}};
+    const tmi_plan_design design = {.kind = &kind, .strata = strata, .stratum_count = 3, .sample = 1043};
+    const tmi_sampling sampling = {.design = &design, .strata = 3, .stays = true, .clustered = true};
+    static const struct {
+        int64_t most, slots[3];
+        size_t count;
+    } cases[] = {{2000, {3, 1000, 40}, 3}, {1042, {3, 999, 40}, 3}, {50, {3, 23, 23}, 3}, {6, {2, 2, 2}, 3}, {5, {5}, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tmi_psu_places p;
+        assert_int_equal(tmi_psu_places_make(&p, &sampling, cases[i].most, NULL), TAMIS_OK);
+        assert_int_equal(p.layout.count, cases[i].count);
+        assert_true(p.layout.slots <= cases[i].most);
+        for (size_t h = 0; h < p.layout.count; h++) assert_int_equal(p.layout.strata[h].slots, cases[i].slots[h]);
+        tmi_psu_places_clear(&p);
     }
 }
 
@@ -92,7 +120,8 @@ static void lists_that_are_wrong_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest group[] = {
-        cmocka_unit_test(single_clusters_cost_nothing),
+        cmocka_unit_test(single_clusters_are_taken_together),
+        cmocka_unit_test(clusters_share_slots_where_they_are_many),
         cmocka_unit_test(lists_that_are_wrong_are_refused),
     };
     return cmocka_run_group_tests(group, NULL, NULL);

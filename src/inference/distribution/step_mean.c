@@ -87,8 +87,7 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *re
     m->reading = *reading;
     m->reading.schedule = &m->schedule;
     m->reading.plain = true;
-    tmi_reconstruction *const parts[] = {&m->reading.main, &m->reading.spread, &m->reading.groups, &m->reading.rows,
-                                         &m->reading.contributed};
+    tmi_reconstruction *const parts[] = {&m->reading.main, &m->reading.spread, &m->reading.rows, &m->reading.contributed};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) point_to_schedule(parts[i], &m->schedule);
     m->share = m->only.statistic = share;
     m->share_reading = r;
@@ -119,6 +118,7 @@ tamis_status tmi_step_mean_read(tmi_result *result, tmi_step_means *m, const dou
     const tmi_plan_statistic *own = &m->statistics[m->statistic];
     set_values(m, values);
     set_group(m, group);
+    m->reading.group = group;
     const size_t cells = own->by_count > 0 ? own->by[0]->value_count : 1;
     for (size_t i = 0; i < cells; i++) {
         m->results[i] = TMI_NO_RESULT;

@@ -238,7 +238,6 @@ static tamis_status keep_tables(tmi_schedule *made, const tmi_schedule *s, const
     tmi_chosen chosen = {.rho = s->gaussian,
                          .apart = s->workload.apart,
                          .joined = s->workload.joined,
-                         .groups = s->groups,
                          .clamped = s->sampling.most_clamped,
                          .frame = tmi_frame_of(s),
                          .psus = tmi_psus_of(s)};

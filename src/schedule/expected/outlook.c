@@ -5,12 +5,12 @@
 
 #include "base/memory.h"
 #include "schedule/aims.h"
-#include "schedule/clusters/paired.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
 #include "schedule/noise_law.h"
 #include "schedule/result.h"
+#include "schedule/standard_errors.h"
 #include "schedule/workload/group_noise.h"
 
 #define LEFT 0.45 /* of 1 -+ 1/2, without the mean (tmi_expected_controls) */
@@ -48,7 +48,7 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
     return sum;
 }
 
-/* Clusters, as a release takes them: as if drawn with replacement. */
+/* Clusters, as a standard error is measured: of two stages as if drawn with replacement. */
 static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t stratum)
 {
     const tmi_plan_design *d = &s->plan->design;
@@ -59,7 +59,7 @@ static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t 
         const tmi_plan_stratum *own = &d->strata[h];
         if ((stratum != SIZE_MAX && stratum != h) || own->sample == 0) continue;
         double m = (double)own->sample, weight = (double)own->population / m;
-        sum += weight * weight * m;
+        sum += weight * weight * m * tmi_first_stage_correction(&s->sampling, h);
     }
     return sum > 0 ? sum : clusters * w * w;
 }
@@ -283,10 +283,6 @@ static double farthest(const subject *about)
     return half ? width / 2 : t->kind == TMI_TOTAL ? far : width;
 }
 
-/* Precision of a design effect of which only those of other statistics are known, from squares that are measured well enough
- * to be chosen: they differ by about their size (inference/pool.h). */
-#define OF_OTHER_SQUARES 1
-
 static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }
 
 /* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds, to a variance of
@@ -296,24 +292,17 @@ static double margin_of(const tmi_outlook *o, const subject *about, double least
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
     const tmi_variance_source source = tmi_variance_source_for(s, about->statistic);
-    const double groups = (double)s->groups;
-    if (source == TMI_NO_VARIANCE || t->kind == TMI_VARIANCE) return 0;
+    if (source == TMI_NO_VARIANCE) return 0;
+    if (source == TMI_MEASURED_ERRORS)
+        return tmi_expected_limit(s, about->statistic, o, quadratic(o->estimate, &noise->estimate)) - least;
+    if (t->kind == TMI_VARIANCE) return 0;
     if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
-    const double spread = quadratic(source == TMI_CLUSTER_GROUPS ? o->estimate : o->spread, &noise->spread);
-    if (source != TMI_CLUSTER_GROUPS && source != TMI_SPREAD_TABLES)
-        return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
+    const double spread = quadratic(o->spread, &noise->spread);
+    if (source != TMI_SPREAD_TABLES) return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
     if (!(least > 0)) return 0;
-    const double cells = (double)tmi_statistic_cells(t),
-                 relative = s->squared ? tmi_squares_relative(s, about->statistic, o)
-                            : source == TMI_CLUSTER_GROUPS
-                                ? tmi_signed_variance(groups, tmi_group_degrees(s, about->statistic), 1, spread / least)
-                                : spread / (least * least);
-    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) +
-                             (s->squared ? fmax(tmi_pool_prior(s), OF_OTHER_SQUARES) : tmi_pool_prior(s));
-    const double pooled = tmi_pooled_variance(relative, precision),
-                 z = 3 * tmi_variance_margin(tmi_number_nearest(t->confidence));
-    if (source == TMI_CLUSTER_GROUPS) return least * tmi_pooled_widening(pooled, tmi_allowed_by_degrees(s), z);
-    return TMI_POOLED_MARGIN * least * sqrt(pooled);
+    const double cells = (double)tmi_statistic_cells(t), relative = spread / (least * least);
+    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);
+    return TMI_POOLED_MARGIN * least * sqrt(tmi_pooled_variance(relative, precision));
 }
 
 static tmi_prospect prospect_of(const subject *about, size_t stratum, double part, const tmi_group_noise *noise)

@@ -1,4 +1,4 @@
-/* How an engine finds the group and the sign of a row's cluster: by the rank of its label, by a hash, or in a list. */
+/* How an engine finds the slot of a row's cluster: by the rank of its label, by a hash, or in a list. */
 #include "base/memory.h"
 #include "schedule/request/request.h"
 
@@ -26,7 +26,7 @@ tamis_status tmi_asking_make_clusters(tmi_asking *a, const tmi_schedule *s, tami
 {
     tmi_cluster_list *l = &a->listed;
     const tmi_psu_file *p = &s->psus;
-    if (!s->sampling.psus || s->groups == 0) return TAMIS_OK;
+    if (!s->sampling.psus || s->places.layout.count == 0) return TAMIS_OK;
     l->psus = p;
     l->crossed = (int64_t)p->label_count < tmi_psu_count(&p->facts);
     const size_t places = places_of(l), strata = p->facts.strata;
@@ -48,22 +48,22 @@ void tmi_asking_place_clusters(tmi_asking *a)
     for (size_t h = 0; l->psus && h < l->psus->facts.strata; h++)
         for (int64_t rank = 0; rank < l->psus->facts.clusters[h]; rank++, psu++) {
             const size_t label = (size_t)l->psus->label_of[psu];
-            l->codes[l->crossed ? h * l->psus->label_count + label : label] = a->groups.cell_of[h][rank];
+            l->codes[l->crossed ? h * l->psus->label_count + label : label] = a->psus.cell_of[h][rank];
         }
 }
 
-/* The column of groups; *stratum is the column of the list's strata. */
-static tmi_column listed_groups(const tmi_column **stratum, tmi_asking *a, const tmi_plan_design *d)
+/* The column of slots. */
+static tmi_column listed_slots(tmi_asking *a, const tmi_plan_design *d)
 {
     const tmi_cluster_list *l = &a->listed;
     const tmi_psu_file *p = l->psus;
     const tmi_column *place = category(a, d->cluster, p->labels, p->label_count);
-    *stratum = p->strata ? category(a, d->strata_label, p->strata, p->facts.strata) : NULL;
+    const tmi_column *stratum = p->strata ? category(a, d->strata_label, p->strata, p->facts.strata) : NULL;
     if (l->crossed) {
         const tmi_column *number = tmi_columns_add(&a->columns,
                                                    &(tmi_column){.name = "place in the list",
                                                                  .kind = TMI_DIFFERENCE,
-                                                                 .of = lookup(a, "stratum in the list", *stratum, l->numbers),
+                                                                 .of = lookup(a, "stratum in the list", stratum, l->numbers),
                                                                  .second = lookup(a, "label in the list", place,
                                                                                   l->numbers + p->facts.strata)});
         place = tmi_columns_add(&a->columns, &(tmi_column){.name = "cluster in the list",
@@ -97,25 +97,21 @@ void tmi_asking_add_clusters(tmi_asking *a, const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     const tmi_plan_design *d = &s->plan->design;
-    const tmi_column *stratum = a->stratum;
     tmi_column units = {.of = a->cluster ? a->cluster : a->unit};
     add_clamped_weight(a, s);
     if (a->listed.psus) {
-        units = listed_groups(&stratum, a, d);
-    } else if (a->groups.scattered) {
+        units = listed_slots(a, d);
+    } else if (s->places.hashed) {
         units.kind = TMI_SCATTER;
         units.stratum = tmi_columns_add_label(&a->columns, d->strata_label);
-        units.key = a->groups.key;
+        units.key = a->psus.key;
     } else {
         units.kind = TMI_GROUPS;
         units.stratum = p->stays ? a->stratum : NULL;
-        units.cell_of = (const int32_t *const *)a->groups.cell_of;
-        units.cluster_counts = a->groups.cluster_counts;
+        units.cell_of = (const int32_t *const *)a->psus.cell_of;
+        units.cluster_counts = s->places.psus;
     }
-    units.name = "group of clusters";
-    units.value_count = a->groups.codes;
-    bool pairs = false;
-    for (size_t h = 0; h < p->pair_strata; h++) pairs = pairs || p->pair_points[h] != 1;
-    if (pairs) a->pair = lookup(a, "what a pair counts for", stratum, p->pair_points);
+    units.name = "slot of clusters";
+    units.value_count = a->psus.codes;
     a->units = tmi_columns_add(&a->columns, &units);
 }

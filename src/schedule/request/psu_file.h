@@ -1,6 +1,6 @@
 /* The sampled clusters (PSUs) of a weights-only design: a public file with one row per cluster, in which the columns of strata
- * and clusters have the names that they have in the survey. With it clusters are paired within their stratum for the sampling
- * variance (variance_groups.h), and the degrees of freedom are public. It is read before the charge. */
+ * and clusters have the names that they have in the survey. With it totals of clusters are compared within their stratum
+ * (standard_errors.h), and the degrees of freedom are public. It is read before the charge. */
 #ifndef TMI_SCHEDULE_REQUEST_PSU_FILE_H
 #define TMI_SCHEDULE_REQUEST_PSU_FILE_H
 

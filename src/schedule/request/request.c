@@ -1,6 +1,7 @@
 #include "schedule/request/request.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/secret.h"
@@ -30,7 +31,7 @@ void tmi_asking_clear(tmi_asking *a)
     tmi_free(a->frame_clamped);
     tmi_asked_contributions_clear(&a->contributions);
     tmi_columns_clear(&a->columns);
-    tmi_variance_groups_clear(&a->groups);
+    tmi_psu_slots_clear(&a->psus);
     tmi_wipe(a->key, sizeof a->key);
     *a = (tmi_asking){0};
 }
@@ -123,8 +124,7 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
         a->weight = lookup(a, "weight of the stratum", a->stratum, sampling->points);
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
-    if (a->groups.groups == 0) return;
-    tmi_asking_add_clusters(a, s);
+    if (a->psus.codes > 0) tmi_asking_add_clusters(a, s);
 }
 
 /* ---- columns of axes ---- */
@@ -267,7 +267,7 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
     const tmi_workload *w = &s->workload;
     const bool negative = times_of(w, &m->shape, level) < 0,
                spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
-    const bool bounded = tmi_is_signed(m->shape.family) || m->shape.family == TMI_CLAMPED;
+    const bool bounded = m->shape.family == TMI_STANDARD_ERRORS || m->shape.family == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
@@ -276,7 +276,6 @@ static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_me
     }
     if (spread && a->rest) add(&measure, a->rest, 0);
     else if (spread && !a->spread) add(&measure, bounded ? a->clamped : a->weight, tmi_weight_less(&s->sampling));
-    if (tmi_is_signed(m->shape.family) && a->pair) add(&measure, a->pair, 0);
     size_t divisor = m->added;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const size_t axis = m->shape.axes[i];
@@ -297,7 +296,7 @@ static bool same_by(const tmi_table *table, const tmi_column *const *by, size_t 
     return true;
 }
 
-/* The table of a measurement's dimensions: strata, groups of clusters, classes. Its measures come later, when all tables are
+/* The table of a measurement's dimensions: strata, slots of clusters, classes. Its measures come later, when all tables are
  * there: they are in one array. */
 static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t *by_used)
 {
@@ -305,10 +304,10 @@ static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measureme
     size_t t = 0, count = 0;
     if (m->shape.family == TMI_CONTRIBUTED) {
         if (a->part) by[count++] = a->part;
-    } else if (s->workload.apart && !tmi_is_signed(m->shape.family)) {
+    } else if (s->workload.apart && m->shape.family != TMI_STANDARD_ERRORS) {
         by[count++] = a->stratum;
     }
-    if (tmi_is_signed(m->shape.family)) by[count++] = a->units;
+    if (m->shape.family == TMI_STANDARD_ERRORS) by[count++] = a->units;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const tmi_origin *o = &s->workload.origins[m->shape.axes[i]];
         for (size_t k = 0; k < o->classes_count; k++) by[count++] = a->classes[o->classes[k]];
@@ -320,6 +319,21 @@ static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measureme
     return t;
 }
 
+/* Whether an earlier measurement adds up the same totals of PSUs: then its measures serve both. */
+static bool shares_measures(tmi_asking *a, const tmi_schedule *s, size_t i)
+{
+    const tmi_shape *own = &s->measurements[i].shape;
+    for (size_t j = 0; own->family == TMI_STANDARD_ERRORS && j < i; j++) {
+        const tmi_shape *other = &s->measurements[j].shape;
+        if (other->family != own->family || other->world != own->world || other->axis_count != own->axis_count ||
+            memcmp(other->axes, own->axes, own->axis_count * sizeof *own->axes) != 0)
+            continue;
+        a->slots[i].measure = a->slots[j].measure;
+        return true;
+    }
+    return false;
+}
+
 static void fill_tables(tmi_asking *a, const tmi_schedule *s)
 {
     size_t by_used = 0, measures_used = 0;
@@ -329,7 +343,7 @@ static void fill_tables(tmi_asking *a, const tmi_schedule *s)
         tmi_measure *measures = a->measures + measures_used;
         table->measures = measures;
         for (size_t i = 0; i < s->measurement_count; i++) {
-            if (a->slots[i].table != t) continue;
+            if (a->slots[i].table != t || shares_measures(a, s, i)) continue;
             a->slots[i].measure = table->measure_count;
             for (size_t l = 0; l < s->measurements[i].added; l++)
                 measures[table->measure_count++] = measure_of(a, s, &s->measurements[i], l);
@@ -347,7 +361,7 @@ static tamis_status check_size(const tmi_asking *a, tamis_error *err)
         if (count > (size_t)TMI_MAX_CELLS || (integers += count) > (size_t)TMI_MAX_CELLS)
             return tmi_fail(err, TAMIS_INVALID,
                             "statistics: together they need more than %lld integers (per group one for a count, up to four for a "
-                            "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
+                            "number, nine for two; times the strata): use fewer `by` columns or values",
                             (long long)TMI_MAX_CELLS);
     }
     return TAMIS_OK;
@@ -361,7 +375,7 @@ tamis_status tmi_asking_make(tmi_asking *a, const tmi_schedule *schedule, tamis_
     *a = (tmi_asking){0};
     TMI_TRY(tmi_columns_make(&a->columns, schedule->plan, 2 * w->classes_count + 8 * w->axis_count + TMI_CLUSTER_COLUMNS, err));
     TMI_TRY(tmi_asked_contributions_make(&a->contributions, schedule, err));
-    TMI_TRY(tmi_variance_groups_make(&a->groups, &schedule->sampling, schedule->groups, err));
+    TMI_TRY(tmi_psu_slots_make(&a->psus, &schedule->places, err));
     for (size_t i = 0; i < count; i++) measures += schedule->measurements[i].added;
     for (size_t i = 0; i < w->classes_count; i++)
         codes += w->classes[i].class_of ? w->classes[i].column->value_count : w->classes[i].count;
@@ -395,7 +409,7 @@ done:
 
 tamis_status tmi_asking_draw(tmi_asking *a, tamis_rng *rng, tamis_error *err)
 {
-    tamis_status status = tmi_variance_groups_draw(&a->groups, rng, err);
+    tamis_status status = tmi_psu_slots_draw(&a->psus, rng, err);
     if (status == TAMIS_OK) tmi_asking_place_clusters(a);
     if (status == TAMIS_OK && a->unit) status = tmi_draw_key(a->key, rng, err);
     return status;
@@ -424,17 +438,15 @@ static tmi_int128 level_of(const tmi_asking *a, const tmi_schedule *s, size_t i,
            times_of(&s->workload, &s->measurements[i].shape, level);
 }
 
-tmi_int128 tmi_asking_difference(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t group, size_t cell, size_t level)
+tmi_int128 tmi_asking_total(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t slot, size_t cell, size_t level)
 {
-    const size_t cells = s->measurements[i].cells;
-    return level_of(a, s, i, 2 * group * cells + cell, level) - level_of(a, s, i, (2 * group + 1) * cells + cell, level);
+    return level_of(a, s, i, slot * s->measurements[i].cells + cell, level);
 }
 
 tmi_int128 tmi_asking_truth(const tmi_asking *a, const tmi_schedule *s, size_t i, size_t number)
 {
     const tmi_measurement *m = &s->measurements[i];
     const size_t cell = number / m->levels, own = number % m->levels;
-    if (m->shape.family == TMI_GROUPED) return tmi_asking_difference(a, s, i, cell / m->cells, cell % m->cells, own);
     if (m->shape.form == TMI_FULL) return level_of(a, s, i, cell, own);
     const tmi_axis *axis = &s->workload.axes[m->shape.axes[0]];
     const bool classes = s->workload.origins[m->shape.axes[0]].classes_count > 0;

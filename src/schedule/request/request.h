@@ -6,7 +6,7 @@
 #include "engine/core/points.h"
 #include "schedule/request/columns.h"
 #include "schedule/request/contributions.h"
-#include "schedule/request/variance_groups.h"
+#include "schedule/request/psu_slots.h"
 #include "schedule/schedule.h"
 
 /* Where the integers of a measurement are among the answers: one measure per level that is added up. */
@@ -22,30 +22,29 @@ typedef struct tmi_axis_columns {
     int64_t numbers[2];                        /* 0 and 1, or m */
 } tmi_axis_columns;
 
-/* Clusters of a list (psu_file.h): how the engine finds the group of a row's cluster. */
+/* Clusters of a list (psu_file.h): how the engine finds the slot of a row's cluster. */
 typedef struct tmi_cluster_list {
     const tmi_psu_file *psus; /* NULL: there is no list */
     bool crossed;             /* labels begin again in each stratum: a place is stratum times labels plus label */
     int64_t *numbers, *cuts;  /* places of strata, then of labels, and where each begins; NULL: not crossed */
-    int32_t *codes;           /* of each place: its group and side, -1: no cluster of the list */
+    int32_t *codes;           /* of each place: its slot, -1: no cluster of the list */
 } tmi_cluster_list;
 
-#define TMI_CLUSTER_COLUMNS 8 /* that groups of clusters need, at most */
+#define TMI_CLUSTER_COLUMNS 8 /* that slots of clusters need, at most */
 
 typedef struct tmi_asking {
     tmi_columns columns;
-    tmi_variance_groups groups;
+    tmi_psu_slots psus;
     const tmi_column *stratum, *cluster, *unit; /* NULL: the design has none */
-    const tmi_column *units;                    /* the dimension of variance units */
+    const tmi_column *units;                    /* the dimension of slots */
     const tmi_column *weight;                   /* of a row; NULL: they weigh the same */
     tmi_axis_columns *axes;                     /* one per axis */
     const tmi_column **classes;                 /* one per list of classes */
     int32_t *class_numbers;                     /* of all of them */
     int64_t *ends;                              /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
     const tmi_column *spread;                   /* a of a stratum */
-    const tmi_column *clamped;                  /* the weight, bounded for groups of clusters */
+    const tmi_column *clamped;                  /* the weight, bounded for totals of PSUs */
     tmi_cluster_list listed;
-    const tmi_column *pair;             /* what a pair of clusters counts for; NULL: the same in all strata */
     int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
     int64_t *frame_clamped;             /* and bounded weights */
     const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
@@ -68,8 +67,8 @@ typedef struct tmi_asking {
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_asking_make(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 
-/* Clusters (cluster_columns.c): room for a list; the columns of groups, of what a pair counts for and of bounded weights; the
- * groups that were drawn, for a list. */
+/* Clusters (cluster_columns.c): room for a list; the columns of slots and of bounded weights; the slots that were drawn, for a
+ * list. */
 tamis_status tmi_asking_make_clusters(tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err);
 void tmi_asking_add_clusters(tmi_asking *asking, const tmi_schedule *schedule);
 void tmi_asking_place_clusters(tmi_asking *asking);
@@ -85,11 +84,11 @@ tamis_status tmi_asking_make_room(tmi_asking *asking, tamis_error *err);
 /* Wipes answers and keys and frees. */
 void tmi_asking_clear(tmi_asking *asking);
 
-/* A number of a group of clusters: what its positive clusters have more than its negative ones. Secret. */
-tmi_int128 tmi_asking_difference(const tmi_asking *asking, const tmi_schedule *schedule, size_t measurement, size_t group,
-                                 size_t cell, size_t level);
+/* What the engine added up in a slot of PSUs, of a level of a cell. Secret. */
+tmi_int128 tmi_asking_total(const tmi_asking *asking, const tmi_schedule *schedule, size_t measurement, size_t slot, size_t cell,
+                            size_t level);
 
-/* A true integer of a measurement, unless it is of squares (release/squares.h). Secret until noise is added. */
+/* A true integer of a measurement, unless it is a standard error (release/second_stage.h). Secret until noise is added. */
 tmi_int128 tmi_asking_truth(const tmi_asking *asking, const tmi_schedule *schedule, size_t measurement, size_t number);
 
 #endif

@@ -5,10 +5,10 @@
 
 void tmi_candidate_set_sensitivity(tmi_candidate *c, tmi_motion motion)
 {
-    const bool places = motion.turns || (c->shape.form == TMI_FULL && c->shape.axis_count > 0);
+    const bool places = c->shape.form == TMI_FULL && c->shape.axis_count > 0;
     const double first = 1 + motion.others;
     c->l1 = first + (places ? 1 : 0);
-    c->l2_squared = motion.turns ? c->l1 * c->l1 : first * first + (places ? 1 : 0);
+    c->l2_squared = first * first + (places ? 1 : 0);
 }
 
 double tmi_candidate_precision(const tmi_candidate *c, bool gaussian, double loss)
@@ -29,23 +29,8 @@ double tmi_aim_noise(const tmi_problem *p, const tmi_aim *a) { return sum_of(p, 
 
 static bool is_pooled(const tmi_aim *a) { return a->pool != TMI_NO_POOL && a->spread_count > 0 && a->sampling > 0; }
 
-/* Of a square of a normal number of variance t, 2 t^2, with t = v/degrees + noise in `degrees` groups, and noise in the
- * others. */
-double tmi_signed_variance(double groups, double degrees, double v, double noise)
-{
-    return 2 * v * v / degrees + 4 * v * noise + 2 * groups * noise * noise;
-}
-
-/* What squares of pairs say: one over their relative variance. */
-static double squares_of(const tmi_aim *a) { return a->squares > 0 ? 1 / (a->left + 1 / a->squares) : 0; }
-
 /* The relative variance of the estimated sampling variance. */
-static double relative_of(const tmi_aim *a, double spread)
-{
-    if (a->squares > 0) return 1 / squares_of(a);
-    if (a->groups > 0) return tmi_signed_variance(a->groups, a->degrees, 1, spread / a->sampling);
-    return spread / (a->sampling * a->sampling);
-}
+static double relative_of(const tmi_aim *a, double spread) { return spread / (a->sampling * a->sampling); }
 
 #define DIFFER 0.25
 #define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
@@ -60,42 +45,15 @@ double tmi_pooled_variance(double relative, double precision)
     return w * relative + (rest > 0 ? rest * rest * mean : 0);
 }
 
-double tmi_pooled_widening(double v, double allowed, double z)
-{
-    const double e = fmax(v - allowed, 0);
-    return fmin(TMI_POOLED_MARGIN * sqrt(v), (z * z + 1) / 4 * e * (1 + e));
-}
-
-#define QUANTILE 1.96 /* of the intervals that are looked at, whatever a plan asks for */
-
-static double pooled_widening(const tmi_aim *a, double v)
-{
-    return a->groups > 0 ? tmi_pooled_widening(v, a->allowed, QUANTILE) : a->margin * sqrt(v);
-}
-
-static double pooled_slope(const tmi_aim *a, double v)
-{
-    const double e = fmax(v - a->allowed, 0), steep = (QUANTILE * QUANTILE + 1) / 4;
-    const bool small = a->groups > 0 && steep * e * (1 + e) < TMI_POOLED_MARGIN * sqrt(v);
-    if (small) return e > 0 ? steep * (1 + 2 * e) : 0;
-    return a->margin / (2 * sqrt(v));
-}
-
 /* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
-static double own_widening(const tmi_aim *a, double spread)
-{
-    return a->margin * (a->groups > 0 ? sqrt(2 * a->groups) * spread : sqrt(spread));
-}
+static double own_widening(const tmi_aim *a, double spread) { return a->margin * sqrt(spread); }
 
-static double own_slope(const tmi_aim *a, double spread)
-{
-    return a->margin * (a->groups > 0 ? sqrt(2 * a->groups) : 1 / (2 * sqrt(spread)));
-}
+static double own_slope(const tmi_aim *a, double spread) { return a->margin / (2 * sqrt(spread)); }
 
 static double widening(const tmi_problem *p, const tmi_aim *a, double spread)
 {
     if (a->spread_count == 0) return 0;
-    if (is_pooled(a)) return a->sampling * pooled_widening(a, tmi_pooled_variance(a->relative, p->pooled[a->pool]));
+    if (is_pooled(a)) return a->margin * a->sampling * sqrt(tmi_pooled_variance(a->relative, p->pooled[a->pool]));
     return own_widening(a, spread);
 }
 
@@ -107,12 +65,10 @@ double tmi_aim_variance(const tmi_problem *p, const tmi_aim *a)
 void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_effects_reset(p->effects);
-    for (size_t i = 0; i < p->aim_count; i++) p->aims[i].squares = 0;
     for (size_t k = 0; k < s->count; k++) {
         const tmi_candidate *c = s->tables[k];
         const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * s->parts[k]);
-        if (c->squares) p->aims[c->aim].squares += precision;
-        else tmi_effects_add(p->effects, &c->information, precision);
+        tmi_effects_add(p->effects, &c->information, precision);
     }
     tmi_effects_solve(p->effects);
 }
@@ -120,8 +76,7 @@ void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_budget_solve(p, s);
-    double known = 0; /* about any sampling variance */
-    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = 0;
+    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
     for (size_t i = 0; i < p->aim_count; i++) {
         tmi_aim *a = &p->aims[i];
         a->noise_variance = tmi_aim_noise(p, a);
@@ -129,10 +84,7 @@ void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
         if (!is_pooled(a)) continue;
         a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
         p->pooled[a->pool] += 1 / a->relative;
-        known += 1 / a->relative;
     }
-    const double prior = p->of_others ? fmin(p->prior, known) : p->prior; /* other pools say no more than is known of them */
-    for (size_t k = 0; k < p->pools; k++) p->pooled[k] += prior;
 }
 
 double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
@@ -148,13 +100,6 @@ double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
 
 /* ---- the way to the optimum ---- */
 
-/* The derivative of the relative variance by the noise of the combinations. */
-static double relative_slope(const tmi_aim *a, double spread)
-{
-    if (a->groups > 0) return 4 * (1 + a->groups * spread / a->sampling) / a->sampling;
-    return 1 / (a->sampling * a->sampling);
-}
-
 /* Pooled aims: what the objective gains by a smaller relative variance of each, by itself and through the mean of the pool. */
 static void pull_pooled(const tmi_problem *p, const double *weights)
 {
@@ -162,22 +107,20 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
     for (size_t k = 0; k < p->pools; k++) means[k] = 0;
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
-        p->aims[i].by_relative = 0;
         if (!is_pooled(a)) continue;
         const double P = p->pooled[a->pool], rest = 1 - own_part(a->relative);
-        const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
+        const double slope = weights[i] * a->sampling * a->margin / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
         means[a->pool] += slope * rest * rest / (P * P);
     }
     for (size_t i = 0; i < p->aim_count; i++) {
         const tmi_aim *a = &p->aims[i];
         if (!is_pooled(a) || !isfinite(a->relative)) continue;
         const double P = p->pooled[a->pool], w = own_part(a->relative), rest = 1 - w;
-        const double slope = weights[i] * a->sampling * pooled_slope(a, tmi_pooled_variance(a->relative, P));
+        const double slope = weights[i] * a->sampling * a->margin / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
         const double own = w * w + 2 * rest * w * w / (DIFFER * P);
         const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
-        p->aims[i].by_relative = by_relative;
-        for (size_t k = 0; k < a->spread_count && !(a->squares > 0); k++)
-            tmi_effects_pull(p->effects, &a->spread[k], by_relative * relative_slope(a, a->spread_variance));
+        for (size_t k = 0; k < a->spread_count; k++)
+            tmi_effects_pull(p->effects, &a->spread[k], by_relative / (a->sampling * a->sampling));
     }
 }
 
@@ -201,7 +144,6 @@ static void pull(const tmi_problem *p, double *weights)
 static double gain_of(const tmi_problem *p, const tmi_candidate *c, double part)
 {
     const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * part), power = p->gaussian ? 1 : 2;
-    if (c->squares) return power * p->aims[c->aim].by_relative / precision;
     return power * precision * tmi_effects_gain(p->effects, &c->information);
 }
 

@@ -20,24 +20,17 @@ typedef struct tmi_aim {
     /* combinations whose variances add up to that of the noise */
     const tmi_parts_of_effects *noise;
     size_t noise_count;
-    /* the same for the noise in the estimated sampling variance, of which margin standard deviations are added; with groups it is
-     * that of one group, and tmi_signed_variance says what comes of it */
+    /* the same for the noise in the estimated sampling variance, of which margin standard deviations are added */
     const tmi_parts_of_effects *spread;
     size_t spread_count;
-    double margin, groups;
-    double degrees; /* with groups: as many squares as vary with the sample */
-    double allowed; /* with groups: the relative variance that Student's quantile allows for already, 2/df; 0: none */
-    double left;    /* the relative variance of the sampling variance that squares of pairs would leave without noise */
-    size_t pool;    /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
+    double margin;
+    size_t pool; /* of aims whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
     /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
      * variance */
     double noise_variance, spread_variance, relative;
-    double squares;     /* precision of the noise of squares of pairs, relative to the sampling variance; 0: there are none */
-    double by_relative; /* what the objective gains by a smaller relative variance, as tmi_budget_gains leaves it */
 } tmi_aim;
 
 #define TMI_NO_POOL SIZE_MAX
-#define TMI_NO_AIM SIZE_MAX
 
 /* A table that may be measured. */
 typedef struct tmi_candidate {
@@ -45,8 +38,6 @@ typedef struct tmi_candidate {
     tmi_table_information information;
     double l1, l2_squared; /* sensitivity, in units of the largest weight of a record */
     double numbers;        /* that it has */
-    bool squares;          /* it is no table, but squares of pairs */
-    size_t aim;            /* of these */
 } tmi_candidate;
 
 typedef struct tmi_problem {
@@ -56,7 +47,6 @@ typedef struct tmi_problem {
     bool gaussian;
     double budget;  /* epsilon or rho */
     double prior;   /* precision of a pool's mean that does not come from its aims */
-    bool of_others; /* but from other pools: there is none if nothing is known of any */
     double *pooled; /* all of it, of each pool, as tmi_budget_inform leaves it */
     double *means;  /* room for one number per pool */
     size_t pools;
@@ -73,7 +63,6 @@ typedef struct tmi_strategy {
 /* How the tables of a family move when a record is replaced. */
 typedef struct tmi_motion {
     double others; /* what protected weights of the others move, in units of the largest weight */
-    bool turns;    /* a record may go from the positive to the negative side of the same number */
 } tmi_motion;
 
 /* Sensitivities of a candidate whose shape is set: a record moves a table by its weight, and by twice that if it can be in two
@@ -82,23 +71,13 @@ void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_motion motion);
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
-/* The variance of a sampling variance v that is estimated by the squares of `groups` signed totals, each with noise of variance
- * `noise`, less that noise. The totals of only `degrees` groups differ from 0 but for the noise, where a statistic is about few
- * clusters. */
-double tmi_signed_variance(double groups, double degrees, double v, double noise);
-
 /* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
  * of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. An infinite r is a ratio
  * that was not measured. */
 double tmi_pooled_variance(double relative, double precision);
 
-/* What an interval adds to a pooled variance from groups of clusters whose relative variance is v, relative to it, z being the
- * normal quantile of the confidence. Averaged over an estimate of relative variance v, an interval covers too little by what is
- * made up for by (z^2 + 1)/4 v of the estimate, to first order (that is how Student's quantile grows, with v = 2/df), and by 1
- * + v times that to second order. `allowed` of v is in the quantile already. Above v = 0.3 it is 0.84 standard deviations,
- * which four in five are below. */
+/* What an interval adds to a pooled variance, in standard deviations: four in five are below. */
 #define TMI_POOLED_MARGIN 0.84
-double tmi_pooled_widening(double relative, double allowed, double z);
 
 /* The information of a strategy, solved; and the objective, infinite if some aim is not determined. */
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);

@@ -175,7 +175,7 @@ static tamis_status try_splits(bool *changed, tmi_walk *w, tamis_error *err)
     for (size_t k = 0; k < w->now.count; k++) {
         for (size_t a = 0; k < w->now.count && a < w->now.tables[k]->shape.axis_count && tmi_walk_goes_on(w); a++) {
             tmi_shape rest = w->now.tables[k]->shape;
-            if (rest.axis_count < 2 || w->now.tables[k]->squares) break;
+            if (rest.axis_count < 2) break;
             rest.axis_count--;
             memmove(rest.axes + a, rest.axes + a + 1, (rest.axis_count - a) * sizeof *rest.axes);
             if (!covers(w, k, &rest)) continue;

@@ -33,7 +33,7 @@ typedef struct tmi_shape {
     size_t axes[TMI_MAX_AXES];
     size_t axis_count;
     tmi_table_form form;
-    size_t statistic; /* PAIRED: whose squares; else 0 */
+    size_t statistic; /* STANDARD_ERRORS: whose; else 0 */
 } tmi_shape;
 
 /* A linear combination of the cells of a table with these axes: a sum of terms, each a number times a product of one vector per

@@ -138,7 +138,7 @@ static tamis_status try_start(tmi_walk *w, bool largest, tmi_table_form form, ta
     tamis_status status = all ? start_with_all(w, err) : start(w, largest, form, err);
     if (status != TAMIS_OK || w->trial.count == 0) return status;
     tmi_strategy_scale(&w->trial);
-    keep_if_better(w, tmi_walk_improve(w, &w->trial, !all ? SOME_ROUNDS : w->search->rough ? MANY_ROUNDS : 5 * MANY_ROUNDS));
+    keep_if_better(w, tmi_walk_improve(w, &w->trial, all ? 5 * MANY_ROUNDS : SOME_ROUNDS));
     return TAMIS_OK;
 }
 
@@ -160,7 +160,7 @@ static tamis_status begin(tmi_walk *w, tamis_error *err)
     if (w->now.count == 0 && w->support_count > 0)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
                          "statistics: together they need more than %.0f integers (per group one for a count, up to four for a "
-                         "number, nine for two; times the strata and groups of clusters): use fewer `by` columns or values",
+                         "number, nine for two; times the strata): use fewer `by` columns or values",
                          w->search->most_numbers));
     w->found->objective = tmi_walk_improve(w, &w->now, MANY_ROUNDS);
 
@@ -191,11 +191,9 @@ static tamis_status go_on(tmi_walk *w, tamis_error *err)
     tmi_found_tables *f = w->found;
     tamis_status status = TAMIS_OK;
     if (w->now.count == 0) return TAMIS_OK;
-    if (!w->search->rough) {
-        TMI_TRY(tmi_walk_change(w, err));
-        prune(w);
-        f->objective = tmi_walk_improve(w, &w->now, MANY_ROUNDS);
-    }
+    TMI_TRY(tmi_walk_change(w, err));
+    prune(w);
+    f->objective = tmi_walk_improve(w, &w->now, MANY_ROUNDS);
     tmi_strategy_copy(&f->best, &w->now);
     if (p->gaussian) f->gap = tmi_budget_gap(&w->search->problem, &f->best, (const tmi_candidate *const *)f->pool, f->pool_count);
 
@@ -210,9 +208,7 @@ tamis_status tmi_search_run(tmi_found_tables *f, tmi_search *search, const tmi_s
     tamis_status status;
     *f = (tmi_found_tables){.objective = INFINITY, .gap = NAN};
     TMI_TRY(tmi_walk_make(&w, f, search, supports, support_count, err));
-    for (size_t i = 0; i < support_count; i++)
-        if (!search->paired || supports[i].family != search->squares)
-            TMI_TRY(tmi_effects_take_shape(search->problem.effects, &supports[i], err));
+    for (size_t i = 0; i < support_count; i++) TMI_TRY(tmi_effects_take_shape(search->problem.effects, &supports[i], err));
     f->best.tables = tmi_alloc(w.room, sizeof *f->best.tables);
     f->best.parts = tmi_alloc(w.room, sizeof *f->best.parts);
     if (!f->best.tables || !f->best.parts) TMI_TRY(tmi_fail_memory(err));
@@ -241,17 +237,19 @@ done:
 }
 
 tamis_status tmi_search_put(bool *put, tmi_found_tables *f, tmi_search *search, const tmi_shape *shapes, const double *parts,
-                            size_t count, tamis_error *err)
+                            size_t count, double much, tamis_error *err)
 {
     tmi_walk w;
     tamis_status status;
     *put = false;
     TMI_TRY(tmi_walk_make(&w, f, search, shapes, count, err));
     w.trial.count = 0;
+    for (size_t k = 0; k < f->best.count && much < 1; k++)
+        if (!tmi_walk_add(&w, f->best.tables[k], (1 - much) * f->best.parts[k])) goto done;
     for (size_t k = 0; k < count; k++) {
         const tmi_candidate *c = tmi_walk_candidate(&w, &shapes[k], err);
         if (!c) TMI_TRY(TAMIS_SYSTEM);
-        if (!tmi_walk_add(&w, c, parts[k])) goto done;
+        if (!tmi_walk_add(&w, c, much * parts[k])) goto done;
     }
     tmi_strategy_copy(&f->best, &w.trial);
     *put = true;

@@ -12,23 +12,14 @@
 #include "base/watch.h"
 #include "schedule/strategy/budget.h"
 
-/* Squares of pairs of clusters that may be measured for a statistic. */
-typedef struct tmi_paired_aim {
-    size_t aim;   /* TMI_NO_AIM: they may not */
-    double moved; /* by a record that moves a table by its weight, relative to the sampling variance */
-} tmi_paired_aim;
-
 typedef struct tmi_search {
     tmi_problem problem;
-    const tmi_motion *motions;    /* one per family */
-    const double *copies;         /* one per family: how often an engine has a table (strata; both sides of groups) */
-    double most_numbers;          /* in all tables together */
-    const tmi_paired_aim *paired; /* one per statistic; NULL: there are no such squares */
-    size_t squares;               /* their family */
-    const bool *forms;            /* one per family: whether a number can be measured by itself */
-    size_t first_pooled;          /* tables of this family and later ones serve sampling variances that may do without */
-    bool rough;                   /* the starts alone */
-    tmi_watch *watch;             /* may be NULL */
+    const tmi_motion *motions; /* one per family */
+    const double *copies;      /* one per family: how often an engine has a table (strata) */
+    double most_numbers;       /* in all tables together */
+    const bool *forms;         /* one per family: whether a number can be measured by itself */
+    size_t first_pooled;       /* tables of this family and later ones serve sampling variances that may do without */
+    tmi_watch *watch;          /* may be NULL */
 } tmi_search;
 
 typedef struct tmi_found_tables {
@@ -53,9 +44,9 @@ void tmi_found_tables_clear(tmi_found_tables *found);
 tamis_status tmi_search_resume(tmi_found_tables *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
                                tamis_error *err);
 
-/* Puts other tables in the place of what was found, at most as many as there are supports, with parts that add up to 1; unless
- * they have too many numbers. Errors: SYSTEM. */
+/* Gives this much of the budget, above 0 and at most 1, to other tables, at most as many as there are supports, with parts that add
+ * up to 1; what was found keeps the rest. Not if that has too many numbers or tables. Errors: SYSTEM. */
 tamis_status tmi_search_put(bool *put, tmi_found_tables *found, tmi_search *search, const tmi_shape *shapes, const double *parts,
-                            size_t count, tamis_error *err);
+                            size_t count, double much, tamis_error *err);
 
 #endif

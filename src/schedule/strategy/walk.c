@@ -70,11 +70,6 @@ static bool is_same_shape(const tmi_shape *a, const tmi_shape *b)
            a->axis_count == b->axis_count && memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
 }
 
-static bool is_squares(const tmi_walk *w, const tmi_shape *shape)
-{
-    return w->search->paired && shape->family == w->search->squares;
-}
-
 static const tmi_axis *axis_of(const tmi_walk *w, const tmi_shape *shape, size_t i)
 {
     return &w->search->problem.effects->axes[shape->axes[i]];
@@ -136,13 +131,6 @@ const tmi_candidate *tmi_walk_candidate(tmi_walk *w, const tmi_shape *shape, tam
     c->shape = *shape;
     c->numbers = tmi_walk_numbers(w, shape);
     tmi_candidate_set_sensitivity(c, w->search->motions[shape->family]);
-    if (is_squares(w, shape)) {
-        const tmi_paired_aim *own = &w->search->paired[shape->statistic];
-        c->squares = true;
-        c->aim = own->aim;
-        c->l1 *= own->moved;
-        c->l2_squared = c->l1 * c->l1;
-    }
     f->index[at] = f->pool_count;
     f->pool[f->pool_count++] = c;
     f->work += (double)w->search->problem.effects->count;
@@ -166,7 +154,6 @@ bool tmi_shape_is_within(const tmi_shape *inner, const tmi_shape *outer)
 bool tmi_walk_join(tmi_shape *joined, const tmi_walk *w, const tmi_shape *a, const tmi_shape *b)
 {
     int numbers = 0;
-    if (is_squares(w, a) || is_squares(w, b)) return false;
     *joined = (tmi_shape){.family = a->family, .world = a->world};
     for (size_t i = 0, j = 0; i < a->axis_count || j < b->axis_count;) {
         const size_t x = i < a->axis_count ? a->axes[i] : SIZE_MAX, y = j < b->axis_count ? b->axes[j] : SIZE_MAX;

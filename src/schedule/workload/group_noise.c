@@ -156,7 +156,6 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
     const tmi_variance_source source = tmi_variance_source_of(s);
     if (tmi_main_family(s) == TMI_UNWEIGHED) TMI_TRY(add_strata(g, s, i, group, err));
     else TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));
-    if (source == TMI_CLUSTER_GROUPS && !s->squared) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_GROUPED, i, group, 0, err));
     if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_SPREAD, i, group, 0, err));
     if (source == TMI_BOUNDED_SQUARES) add_scaled(&g->spread, &g->estimate, s->sampling.ratio * s->sampling.ratio);
 

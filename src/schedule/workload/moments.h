@@ -8,22 +8,17 @@
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
 /* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
- * values (contributions.h), by the a of variances, by w up to a bound in signed groups of clusters, by the a that such bounded
- * weights would have, or as in groups, in pairs of clusters whose differences are squared (clusters/paired.h). Each is a family
- * of tables. */
+ * values (contributions.h), by the a of variances, by the a that weights up to a bound would have, or by w up to that bound in
+ * the totals of PSUs, of which standard errors are measured (standard_errors.h). Each is a family of tables. */
 typedef enum tmi_weighing {
     TMI_UNWEIGHED,
     TMI_WEIGHED,
     TMI_CONTRIBUTED,
     TMI_SPREAD,
-    TMI_GROUPED,
     TMI_CLAMPED,
-    TMI_PAIRED,
+    TMI_STANDARD_ERRORS,
     TMI_WEIGHINGS
 } tmi_weighing;
-
-/* Whether rows of a family count positively or negatively, by their cluster. */
-static inline bool tmi_is_signed(size_t family) { return family == TMI_GROUPED || family == TMI_PAIRED; }
 
 /* The sum over the moments of coefficient times moment, in one group (SIZE_MAX: of all rows). Axes of calibration are left as
  * they are: `control`, one factor per level of theirs, or NULL for ones. `stratum` chooses the ranges of numbers. */

@@ -248,7 +248,7 @@ static void wrong_calls_are_named(void **state)
     static const struct {
         asked a;
         const char *word;
-    } cases[] = {{{.epsilon = "1", .rho = "1", .method = TAMIS_QUANTILE_PREFIX}, "not both"},
+    } cases[] = {{{.epsilon = "1", .rho = "1", .method = TAMIS_QUANTILE_PREFIX}, "beside epsilon"},
                  {{.epsilon = "1", .method = TAMIS_QUANTILE_PREFIX}, "rho"},
                  {{.rho = "1", .method = TAMIS_QUANTILE_INVERSE}, "rho"},
                  {{.rho = "1", .method = TAMIS_QUANTILE_TREE}, "rho"},

@@ -1,0 +1,149 @@
+#include "inference/errors.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "inference/error_term.h"
+#include "num/number.h"
+#include "schedule/noise_law.h"
+
+void tmi_errors_clear(tmi_errors *e)
+{
+    tmi_free(e->list);
+    tmi_free(e->first);
+    *e = (tmi_errors){0};
+}
+
+/* Degrees of freedom: of a statistic by the strata, those of one of them. */
+static double degrees_of(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_plan_design *d = &s->plan->design;
+    const tmi_psu_layout *l = &s->places.layout;
+    const double all = tmi_layout_degrees(l);
+    bool by_strata = false;
+    for (size_t k = 0; k < t->by_count; k++) by_strata = by_strata || (d->by && t->by[k] == d->by);
+    return fmax(by_strata && l->count > 1 ? all / (double)l->count : all, 1);
+}
+
+/* The measured standard error of a number, as one of the family that it belongs to; false: there is none. A number that does not
+ * vary needs none. */
+static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_inference *r, size_t i, size_t group,
+                             const tmi_group_sums *z, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_measurement *m = tmi_errors_measured(s, i);
+    tmi_error_term term;
+    *found = false;
+    *n = (tmi_measured_error){0};
+    if (!m || m->shape.statistic != i) return TAMIS_OK;
+    const tamis_status status = tmi_error_term_make(&term, r, m, z, group, err);
+    if (status != TAMIS_OK) return status;
+    const tmi_form_moments f = tmi_form_moments_of(t);
+    double factor[TMI_MOMENTS] = {0};
+    factor[f.x] = 1;
+    if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(t, z);
+    const double raised = sqrt(r->clamping), noise = tmi_sums_noise(z, factor);
+    *n = (tmi_measured_error){.family = tmi_effect_family_of(t),
+                              .statistic = i,
+                              .squares = term.squares,
+                              .noise = isfinite(noise) ? noise : 0,
+                              .measured = raised * term.step * (double)r->noisy[m - s->measurements][group],
+                              .scale = raised * term.step * tmi_number_nearest(m->laws[0].scale),
+                              .gaussian = s->gaussian,
+                              .degrees = degrees_of(s, i),
+                              .rows = isfinite(z->value[TMI_OF_ROWS]) ? fmax(z->value[TMI_OF_ROWS] / tmi_mean_weight(s), 1)
+                                                                      : INFINITY,
+                              .confidence = tmi_number_nearest(t->confidence)};
+    *found = term.squares > 0 && isfinite(term.squares) && n->scale > 0;
+    tmi_error_term_clear(&term);
+    return TAMIS_OK;
+}
+
+/* ---- all numbers ---- */
+
+typedef struct collected {
+    tmi_measured_error *numbers;
+    size_t *places; /* of each in the list of errors */
+    size_t count;
+} collected;
+
+static tamis_status collect(collected *c, tmi_errors *e, const tmi_inference *r, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    tamis_status status = TAMIS_OK;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) {
+        tmi_statistic_sums z;
+        if (!tmi_has_own_errors(s, i)) continue;
+        TMI_TRY(tmi_watch_beat(s->watch, err));
+        TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
+        for (size_t g = 0; g < z.count && status == TAMIS_OK; g++) {
+            tmi_measured_error *n = &c->numbers[c->count];
+            bool found;
+            status = measured(&found, n, r, i, g, &z.groups[g], err);
+            if (status == TAMIS_OK && !found && n->squares == 0 && n->scale > 0) e->list[e->first[i] + g].effect = 0;
+            if (status != TAMIS_OK || !found) continue;
+            e->list[e->first[i] + g].known = n->scale * (s->gaussian ? 1 : sqrt(2)) / fmax(n->measured, n->scale);
+            c->places[c->count++] = e->first[i] + g;
+        }
+        tmi_statistic_sums_clear(&z);
+        if (status != TAMIS_OK) goto done;
+    }
+
+done:
+    return status;
+}
+
+/* A number whose standard error is that of another statistic has the same design effect. */
+static void borrow(tmi_errors *e, const tmi_schedule *s, size_t i)
+{
+    const size_t from = tmi_errors_from(s, i);
+    if (from == i || !tmi_errors_measured(s, i)) return;
+    for (size_t g = 0; g < e->first[i + 1] - e->first[i]; g++) {
+        e->list[e->first[i] + g] = e->list[e->first[from] + g];
+        e->list[e->first[i] + g].other = i >= s->plan->asked_count;
+    }
+}
+
+tamis_status tmi_errors_make(tmi_errors *e, const tmi_inference *r, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const size_t count = s->plan->statistic_count;
+    const tmi_cluster_guess guess = tmi_cluster_guess_of(s);
+    collected c = {0};
+    tmi_error_limit *limits = NULL;
+    tamis_status status = TAMIS_OK;
+    *e = (tmi_errors){.first = tmi_alloc(count + 1, sizeof *e->first)};
+    if (!e->first) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) e->first[i + 1] = e->first[i] + (size_t)tmi_statistic_cells(&s->plan->statistics[i]);
+    const size_t all = e->first[count];
+    e->list = tmi_alloc(all, sizeof *e->list);
+    c.numbers = tmi_alloc(all, sizeof *c.numbers);
+    c.places = tmi_alloc(all, sizeof *c.places);
+    limits = tmi_alloc(all, sizeof *limits);
+    if (!e->list || !c.numbers || !c.places || !limits) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < all; k++) e->list[k].effect = tmi_psus_are_all_drawn(s) ? 0 : NAN;
+    TMI_TRY(collect(&c, e, r, err));
+    TMI_TRY(tmi_error_limits(limits, c.numbers, c.count, &guess, err));
+    for (size_t k = 0; k < c.count; k++) e->list[c.places[k]].effect = limits[k].variance / c.numbers[k].squares;
+    for (size_t i = 0; i < count; i++) borrow(e, s, i);
+
+done:
+    tmi_free(c.numbers);
+    tmi_free(c.places);
+    tmi_free(limits);
+    if (status != TAMIS_OK) tmi_errors_clear(e);
+    return status;
+}
+
+const char *tmi_why_no_error(const tmi_schedule *s, size_t i)
+{
+    if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
+        return "the sampling error of clusters is not measured where a column has ranges by stratum";
+    if (!tmi_errors_measured(s, i) && s->places.layout.count == 0)
+        return "only one cluster was drawn, so its sampling error cannot be estimated";
+    if (!tmi_errors_measured(s, i))
+        return "its sampling error is not measured: a unit has too many rows, or is in too many groups";
+    return "nothing is left of it beside the noise, so its sampling error cannot be estimated";
+}

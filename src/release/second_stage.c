@@ -1,0 +1,150 @@
+#include "release/second_stage.h"
+
+#include "base/memory.h"
+#include "base/secret.h"
+#include "inference/calibration.h"
+#include "inference/error_term.h"
+#include "plan/json.h"
+#include "schedule/noise_law.h"
+
+/* ---- terms ---- */
+
+/* Does something with the term of each number of a measurement. */
+typedef void visit(void *with, const tmi_error_term *term, size_t number);
+
+static tamis_status go_through(const tmi_inference *r, size_t i, visit *visit, void *with, tamis_error *err)
+{
+    const tmi_measurement *m = &r->schedule->measurements[i];
+    tmi_statistic_sums z;
+    tamis_status status = tmi_statistic_sums_make(&z, r, m->shape.statistic, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t g = 0; g < m->numbers; g++) {
+        tmi_error_term term;
+        TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
+        TMI_TRY(tmi_error_term_make(&term, r, m, &z.groups[g], g, err));
+        visit(with, &term, g);
+        tmi_error_term_clear(&term);
+    }
+
+done:
+    tmi_statistic_sums_clear(&z);
+    return status;
+}
+
+/* ---- the second stage ---- */
+
+typedef struct adding {
+    const tmi_asking *asking;
+    const tmi_schedule *schedule;
+    size_t measurement;
+    const int64_t *noise;
+    tmi_int128 *noisy;
+    int64_t *totals; /* room for those of all slots, in secret memory */
+} adding;
+
+/* What is released of one number, without noise. Secret. */
+static tmi_int128 error_of(const adding *a, const tmi_error_term *t)
+{
+    const tmi_measurement *m = &a->schedule->measurements[a->measurement];
+    for (size_t slot = 0; slot < m->slots; slot++) {
+        tmi_int128 total = 0;
+        for (size_t k = 0; k < m->cells * m->levels; k++)
+            if (t->coefficients[k] != 0)
+                total += t->coefficients[k] *
+                         tmi_asking_total(a->asking, a->schedule, a->measurement, slot, k / m->levels, k % m->levels);
+        a->totals[slot] = tmi_error_total(total, t->shift);
+    }
+    return tmi_standard_error(a->totals, &a->schedule->places.layout, t->blocks) / t->divisor;
+}
+
+static void add(void *with, const tmi_error_term *t, size_t number)
+{
+    const adding *a = with;
+    const int64_t limit = a->schedule->measurements[a->measurement].limit;
+    a->noisy[number] = tmi_add_noise(error_of(a, t), a->noise[number], limit);
+}
+
+/* What the linearised variables are read from: the noisy tables of the estimates, calibrated where the plan says so. */
+typedef struct first_stage {
+    tmi_inference reading;
+    tmi_calibration calibration;
+} first_stage;
+
+static tamis_status first_stage_make(first_stage *f, const tmi_schedule *s, tmi_int128 *const *noisy, tamis_error *err)
+{
+    tamis_status status;
+    *f = (first_stage){0};
+    TMI_TRY(tmi_inference_make(&f->reading, s, noisy, err));
+    TMI_TRY(tmi_calibration_make(&f->calibration, &f->reading, err));
+    f->reading.calibration = &f->calibration;
+
+done:
+    return status;
+}
+
+static void first_stage_clear(first_stage *f)
+{
+    tmi_calibration_clear(&f->calibration);
+    tmi_inference_clear(&f->reading);
+}
+
+tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *noise, const tmi_asking *asking,
+                                     const tmi_schedule *s, tamis_error *err)
+{
+    first_stage f = {0};
+    int64_t *totals = NULL;
+    tamis_status status;
+    if (s->places.layout.count == 0) return TAMIS_OK;
+    totals = tmi_secret_alloc((size_t)s->places.layout.slots, sizeof *totals);
+    if (!totals) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(first_stage_make(&f, s, noisy, err));
+    for (size_t i = 0; i < s->measurement_count; i++) {
+        adding a = {asking, s, i, noise[i], noisy[i], totals};
+        if (s->measurements[i].shape.family == TMI_STANDARD_ERRORS) TMI_TRY(go_through(&f.reading, i, add, &a, err));
+    }
+
+done:
+    first_stage_clear(&f);
+    tmi_secret_free(totals);
+    return status;
+}
+
+/* ---- what is published of it ---- */
+
+static void put(void *with, const tmi_error_term *t, size_t number)
+{
+    tmi_json_out *out = with;
+    (void)number;
+    tmi_json_open(out, '{');
+    tmi_json_add_integer(out, "range", t->range);
+    tmi_json_add_integer(out, "blocks", t->blocks);
+    tmi_json_add_integer(out, "shift", t->shift);
+    tmi_json_add_integer(out, "divisor", t->divisor);
+    tmi_json_close(out, '}');
+}
+
+void tmi_put_standard_errors(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy)
+{
+    const tmi_error_term longest = {.range = 2 * TMI_ERROR_COEFFICIENT,
+                                    .blocks = TMI_MOST_BLOCKS,
+                                    .shift = -100,
+                                    .divisor = INT64_C(1) << 40};
+    first_stage f = {0};
+    if (noisy && first_stage_make(&f, s, noisy, NULL) != TAMIS_OK) out->text->failed = true;
+    tmi_json_add_open(out, "standard_errors", '[');
+    for (size_t i = 0; i < s->measurement_count && !out->text->failed; i++) {
+        const tmi_measurement *m = &s->measurements[i];
+        if (m->shape.family != TMI_STANDARD_ERRORS) continue;
+        tmi_json_open(out, '{');
+        tmi_json_add_open(out, "of", '{');
+        tmi_put_asked(out, &s->plan->statistics[m->shape.statistic]);
+        tmi_json_close(out, '}');
+        tmi_json_add_open(out, "numbers", '[');
+        for (size_t g = 0; !noisy && g < m->numbers; g++) put(out, &longest, g);
+        if (noisy && !out->text->failed && go_through(&f.reading, i, put, out, NULL) != TAMIS_OK) out->text->failed = true;
+        tmi_json_close(out, ']');
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    first_stage_clear(&f);
+}

@@ -1,0 +1,422 @@
+#include "schedule/standard_errors.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/core/engine.h"
+#include "num/number.h"
+#include "schedule/expected/guess.h"
+#include "schedule/noise_law.h"
+
+/* ---- slots ---- */
+
+#define HASHED_SLOTS 256 /* an engine's hash has one byte */
+
+void tmi_psu_places_clear(tmi_psu_places *p)
+{
+    tmi_free(p->layout.strata);
+    tmi_free(p->psus);
+    tmi_free(p->into);
+    tmi_free(p->first);
+    *p = (tmi_psu_places){0};
+}
+
+/* PSUs of a stratum of the design or of the list, and of how many they were drawn in one stage without replacement; 0: that
+ * does not matter. With nonresponse rows within PSUs are left to chance too. */
+static tmi_psu_stratum stratum_of(const tmi_sampling *s, size_t h)
+{
+    const tmi_plan_design *d = s->design;
+    if (s->psus) return (tmi_psu_stratum){.psus = s->psus->clusters[h]};
+    const bool one = !s->stays || s->strata == 1, whole = !d->kind->staged && !d->kind->unequal && !d->kind->rate &&
+                                                          !d->kind->with_replacement && !d->kind->only_weights && !d->nonresponse;
+    return (tmi_psu_stratum){.psus = one ? d->sample : d->strata[h].sample,
+                             .population = !whole ? 0
+                                           : one  ? d->population
+                                                  : d->strata[h].population};
+}
+
+static bool is_census(const tmi_psu_stratum *h) { return h->population > 0 && h->population <= h->psus; }
+
+/* Adds PSUs of stratum h to the last stratum of the layout, or to a new one. */
+static void put_stratum(tmi_psu_places *p, size_t h, const tmi_psu_stratum *own, bool joined)
+{
+    tmi_psu_layout *l = &p->layout;
+    if (!joined || l->count == 0) l->strata[l->count++] = (tmi_psu_stratum){.population = own->population};
+    tmi_psu_stratum *last = &l->strata[l->count - 1];
+    p->into[h] = l->count - 1;
+    p->first[h] = last->psus;
+    last->psus += own->psus;
+    if (last->psus > own->psus) last->population = 0;
+}
+
+/* All strata as one, where there is no room for two slots in each. */
+static void join_all(tmi_psu_places *p)
+{
+    int64_t all = 0;
+    for (size_t h = 0; h < p->strata; h++) {
+        if (p->into[h] == SIZE_MAX) continue;
+        p->into[h] = 0;
+        p->first[h] = all;
+        all += p->psus[h];
+    }
+    p->layout.strata[0] = (tmi_psu_stratum){.psus = all};
+    p->layout.count = 1;
+}
+
+static void set_slots(tmi_psu_layout *l, int64_t most)
+{
+    int64_t each = 2;
+    for (int64_t step = TMI_MOST_SLOTS; step > 0; step /= 2) { /* the largest number per stratum for which there is room */
+        int64_t sum = 0;
+        for (size_t h = 0; h < l->count; h++) sum += l->strata[h].psus < each + step ? l->strata[h].psus : each + step;
+        if (sum <= most) each += step;
+    }
+    l->slots = 0;
+    for (size_t h = 0; h < l->count; h++) {
+        l->strata[h].slots = l->strata[h].psus < each ? l->strata[h].psus : each;
+        l->slots += l->strata[h].slots;
+    }
+}
+
+static tamis_status place_hashed(tmi_psu_places *p, int64_t most, tamis_error *err)
+{
+    int64_t slots = HASHED_SLOTS;
+    while (slots > 2 && slots > most) slots /= 2;
+    p->hashed = true;
+    p->layout.strata = tmi_alloc(1, sizeof *p->layout.strata);
+    if (!p->layout.strata) return tmi_fail_memory(err);
+    p->layout.strata[0] = (tmi_psu_stratum){.psus = slots, .slots = slots};
+    p->layout.count = 1;
+    p->layout.slots = slots;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_psu_places_make(tmi_psu_places *p, const tmi_sampling *s, int64_t most, tamis_error *err)
+{
+    const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
+    *p = (tmi_psu_places){.strata = strata};
+    most = most < TMI_MOST_SLOTS ? most : TMI_MOST_SLOTS;
+    if (s->scattered) return place_hashed(p, most, err);
+    p->layout.strata = tmi_alloc(strata + 1, sizeof *p->layout.strata);
+    p->psus = tmi_alloc(strata, sizeof *p->psus);
+    p->into = tmi_alloc(strata, sizeof *p->into);
+    p->first = tmi_alloc(strata, sizeof *p->first);
+    if (!p->layout.strata || !p->psus || !p->into || !p->first) {
+        tmi_psu_places_clear(p);
+        return tmi_fail_memory(err);
+    }
+    for (size_t h = 0; h < strata; h++) {
+        const tmi_psu_stratum own = stratum_of(s, h);
+        p->psus[h] = own.psus;
+        p->into[h] = SIZE_MAX;
+        if (own.psus > 1 && !is_census(&own)) put_stratum(p, h, &own, false);
+    }
+    bool joined = false;
+    size_t lonely = 0;
+    for (size_t h = 0; h < strata; h++) {
+        const tmi_psu_stratum own = stratum_of(s, h);
+        lonely += own.psus == 1 && !is_census(&own);
+    }
+    for (size_t h = 0; h < strata; h++) { /* strata of one PSU: together, or with the last of the others */
+        const tmi_psu_stratum own = stratum_of(s, h);
+        if (own.psus != 1 || is_census(&own)) continue;
+        put_stratum(p, h, &own, joined || lonely == 1);
+        joined = true;
+    }
+    if (2 * (int64_t)p->layout.count > most) join_all(p);
+    if (p->layout.count == 1 && p->layout.strata[0].psus < 2) p->layout.count = 0;
+    set_slots(&p->layout, most);
+    return TAMIS_OK;
+}
+
+/* Integers of one slot, and of the tables of the estimates; a table that two statistics need is there once. */
+static bool is_same_table(const tmi_shape *a, const tmi_shape *b)
+{
+    return a->family == b->family && a->world == b->world && a->axis_count == b->axis_count &&
+           memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
+}
+
+static double integers_of(const tmi_schedule *s, const tmi_shape *shape)
+{
+    double count = shape->family == TMI_CONTRIBUTED                            ? (double)s->sampling.parts
+                   : s->workload.apart && shape->family != TMI_STANDARD_ERRORS ? (double)s->sampling.strata
+                                                                               : 1;
+    for (size_t i = 0; i < shape->axis_count; i++) count *= (double)s->workload.axes[shape->axes[i]].levels;
+    return count;
+}
+
+tamis_status tmi_schedule_place_psus(tmi_schedule *s, tamis_error *err)
+{
+    double each = 0, rest = 0;
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        const tmi_shape *shape = &s->measurements[k].shape;
+        bool again = false;
+        for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].shape, shape);
+        if (shape->family != TMI_STANDARD_ERRORS) rest += integers_of(s, shape);
+        else if (!again) each += integers_of(s, shape);
+    }
+    tmi_psu_places_clear(&s->places);
+    if (each == 0) return TAMIS_OK;
+    const double most = floor(((double)TMI_MAX_CELLS - rest) / each) - 1; /* one more for PSUs that have none */
+    return tmi_psu_places_make(&s->places, &s->sampling, most < 2 ? 2 : (int64_t)fmin(most, TMI_MOST_SLOTS), err);
+}
+
+/* ---- what is measured ---- */
+
+/* Whether two statistics ask for the same. */
+static bool are_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
+{
+    bool same = a->kind == b->kind && a->column == b->column && a->second == b->second && a->where == b->where &&
+                a->by_count == b->by_count && (!a->method == !b->method) && (!a->method || strcmp(a->method, b->method) == 0);
+    for (size_t k = 0; same && k < a->by_count; k++) same = a->by[k] == b->by[k];
+    return same;
+}
+
+#define CUTS_MEASURED 5 /* of a distribution function: design effects of cuts near each other are alike */
+
+/* The cut of a distribution function that is measured in the place of this one. */
+static size_t measured_cut(const tamis_plan *plan, size_t i)
+{
+    for (size_t k = 0; k < plan->curve_count; k++) {
+        const tmi_plan_curve *c = &plan->curves[k];
+        if (i < c->first || i >= c->first + c->cut_count) continue;
+        const size_t all = c->cut_count, some = all < CUTS_MEASURED ? all : CUTS_MEASURED;
+        return c->first + (2 * ((i - c->first) * some / all) + 1) * all / (2 * some);
+    }
+    return i;
+}
+
+int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    int64_t overlap = 1;
+    for (size_t k = 0; k < t->by_count; k++) {
+        const size_t own = s->workload.readings[i].by[k];
+        int64_t most = 1;
+        if (own == SIZE_MAX) continue; /* a stratum that is measured apart: a row is in one */
+        for (size_t c = 0; c < s->workload.classes[own].count; c++) {
+            int64_t in = 0;
+            for (size_t value = 0; value < t->by[k]->value_count; value++) {
+                size_t first, end;
+                tmi_classes_of_value(&first, &end, &s->workload.classes[own], t->by[k], value);
+                in += first <= c && c < end;
+            }
+            most = in > most ? in : most;
+        }
+        overlap *= most;
+    }
+    return overlap;
+}
+
+static int64_t rows_per_unit(const tmi_schedule *s)
+{
+    const int64_t rows = s->plan->privacy.rows_per_unit;
+    return rows > 1 ? rows : 1;
+}
+
+/* While design variables are protected a record may move the weights, and so the totals, of all others. */
+static bool all_move(const tmi_schedule *s) { return s->plan->privacy.design_protected && s->sampling.weights != TMI_ALIKE; }
+
+/* A unit is in 2 K overlap numbers and slots at most, before and after; or all numbers and slots move. A total is rounded
+ * to 1, which moves S by less than 2; a mean and the root as tmi_standard_error_rounding says, both before and after,
+ * where a step is at least 8 of these; and S to a step. */
+static int64_t spare_of(const tmi_schedule *s, size_t i, int64_t slots, int64_t rounding)
+{
+    if (all_move(s)) return (int64_t)tmi_statistic_cells(&s->plan->statistics[i]) * (3 + (3 + 2 * slots + 2 * rounding) / 8);
+    return 2 * rows_per_unit(s) * tmi_errors_overlap(s, i) * (3 + (3 + 2 * rounding) / 8);
+}
+
+int64_t tmi_errors_spare(const tmi_schedule *s, const tmi_measurement *m)
+{
+    const tmi_psu_layout *l = &s->places.layout;
+    return spare_of(s, m->shape.statistic, l->slots, tmi_standard_error_rounding(l, TMI_MOST_BLOCKS));
+}
+
+/* PSUs that were left to chance; 2 stands for more. */
+static int64_t varying_psus(const tmi_sampling *s)
+{
+    const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
+    int64_t psus = s->scattered ? 2 : 0;
+    for (size_t h = 0; h < strata && psus < 2; h++) {
+        const tmi_psu_stratum own = stratum_of(s, h);
+        if (!is_census(&own)) psus += own.psus;
+    }
+    return psus;
+}
+
+double tmi_first_stage_correction(const tmi_sampling *s, size_t h)
+{
+    if (s->psus || s->scattered) return 1;
+    const tmi_psu_stratum own = stratum_of(s, h);
+    return own.population > 0 ? 1 - (double)own.psus / (double)own.population : 1;
+}
+
+bool tmi_psus_are_too_few(const tmi_schedule *s) { return s->sampling.clustered && varying_psus(&s->sampling) == 1; }
+
+bool tmi_psus_are_all_drawn(const tmi_schedule *s) { return s->sampling.clustered && varying_psus(&s->sampling) == 0; }
+
+#define MOST_ROUNDING 2048 /* of any layout: sqrt(3 * 64 * 2^16)/2 and a little */
+
+bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
+{
+    const tmi_reading_of *r = &s->workload.readings[i];
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    if (tmi_variance_source_of(s) != TMI_MEASURED_ERRORS || r->known || r->contributed || tmi_has_ranges_by_stratum(t))
+        return false;
+    if (varying_psus(&s->sampling) < 2) return false;
+    const int64_t drawn = s->plan->design.sample, slots = drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
+    if (spare_of(s, i, slots, MOST_ROUNDING) > TMI_ERROR_STEPS / 2) return false;
+    return tmi_errors_from(s, i) == i;
+}
+
+size_t tmi_errors_from(const tmi_schedule *s, size_t i)
+{
+    const size_t cut = measured_cut(s->plan, i);
+    if (cut != i) return tmi_errors_from(s, cut);
+    for (size_t j = 0; j < i; j++)
+        if (measured_cut(s->plan, j) == j && are_same(&s->plan->statistics[i], &s->plan->statistics[j])) return j;
+    return i;
+}
+
+const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
+{
+    const size_t from = tmi_errors_from(s, i);
+    for (size_t k = 0; k < s->measurement_count; k++) {
+        const tmi_shape *shape = &s->measurements[k].shape;
+        if (shape->family == TMI_STANDARD_ERRORS && shape->statistic == from) return &s->measurements[k];
+    }
+    return NULL;
+}
+
+tmi_shape tmi_errors_shape(const tmi_schedule *s, size_t i)
+{
+    const tmi_reading_of *r = &s->workload.readings[i];
+    tmi_shape shape = {.family = TMI_STANDARD_ERRORS, .world = r->world, .axis_count = r->axis_count, .statistic = i};
+    memcpy(shape.axes, r->axes, sizeof shape.axes);
+    return shape;
+}
+
+bool tmi_moves_two_slots(const tmi_schedule *s, const tmi_measurement *m) { return m->numbers == 1 && !all_move(s); }
+
+/* ---- what is expected ---- */
+
+tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *t)
+{
+    return tmi_is_sum(t) || tmi_by_size(t) ? TMI_EFFECTS_OF_TOTALS : TMI_EFFECTS_OF_MEANS;
+}
+
+/* Where nobody says how much clusters differ in size. */
+#define CV_ASSUMED 1
+
+tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    tmi_sizes z;
+    tmi_sizes_make(&z, s);
+    const bool guessed = d->typical.cluster_sd || d->largest > 0;
+    tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1};
+    if (z.rows > 1) g.within = z.rows + z.rows_sd * z.rows_sd / z.rows; /* all rows of a unit alike */
+    const bool drawn = d->kind->clusters && !s->sampling.psus && !d->kind->unequal && (d->kind->staged || d->nonresponse);
+    g.drawn = drawn ? 1 : 0;
+    for (size_t h = 0; drawn && h < d->stratum_count; h++) { /* of the stratum where it helps least */
+        const double part = d->strata[h].population > 0 ? (double)d->strata[h].sample / (double)d->strata[h].population : 0;
+        g.drawn = fmin(g.drawn, part);
+    }
+    return g;
+}
+
+double tmi_mean_weight(const tmi_schedule *s)
+{
+    const tmi_sampling *p = &s->sampling;
+    tmi_sizes z;
+    tmi_sizes_make(&z, s);
+    const double mean = z.units / z.sample;
+    if (isfinite(mean) && mean > 0) return mean;
+    return (double)p->most * tmi_number_nearest(p->step) / 3;
+}
+
+/* Between none and what would be if every weight were the largest; in finished surveys it is about the root of the bounds'
+ * ratio. */
+double tmi_expected_clamping(const tmi_schedule *s)
+{
+    const tmi_sampling *p = &s->sampling;
+    return p->weights == TMI_ROWS && p->most_clamped > 0 ? sqrt((double)p->most / (double)p->most_clamped) : 1;
+}
+
+double tmi_combination_at(const tmi_combination *c, const tmi_workload *w, size_t cell, size_t level)
+{
+    size_t places[TMI_MAX_AXES] = {0};
+    double sum = 0;
+    for (size_t a = c->axis_count; a-- > 0;) {
+        size_t *const rest = w->origins[c->axes[a]].number ? &level : &cell;
+        places[a] = *rest % w->axes[c->axes[a]].levels;
+        *rest /= w->axes[c->axes[a]].levels;
+    }
+    for (size_t t = 0; t < c->term_count; t++) {
+        double product = c->scale[t];
+        for (size_t a = 0; a < c->axis_count && product != 0; a++) product *= c->vectors[a][t][places[a]];
+        sum += product;
+    }
+    return sum;
+}
+
+/* The largest weight that a row has in the totals of PSUs, and what comes after the noise. */
+static double largest_weight(const tmi_sampling *p)
+{
+    if (p->weights == TMI_ALIKE) return tmi_number_nearest(p->weight[0]);
+    return (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
+}
+
+tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+{
+    size_t cells = 1, levels = 1;
+    double largest = 0;
+    tmi_moment_sum sum;
+    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, TMI_STANDARD_ERRORS, i, 0, 0, o->estimate, NULL, err);
+    if (status != TAMIS_OK) return status;
+    for (size_t a = 0; a < sum.combination.axis_count; a++) {
+        const size_t axis = sum.combination.axes[a];
+        *(s->workload.origins[axis].number ? &levels : &cells) *= s->workload.axes[axis].levels;
+    }
+    for (size_t k = 0; k < cells * levels; k++)
+        largest = fmax(largest, fabs(tmi_combination_at(&sum.combination, &s->workload, k / levels, k % levels)));
+    const double gain = tmi_statistic_cells(&s->plan->statistics[i]) == 1 ? sqrt(2) : 2;
+    *moved = gain * largest * largest_weight(&s->sampling) * (double)rows_per_unit(s) * (double)tmi_errors_overlap(s, i);
+    tmi_moment_sum_clear(&sum);
+    return TAMIS_OK;
+}
+
+double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_outlook *o)
+{
+    const tmi_measurement *m = tmi_errors_measured(s, i);
+    double moved;
+    if (!m || s->places.layout.count == 0 || tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return NAN;
+    return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) * sqrt(tmi_expected_clamping(s));
+}
+
+double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o, double noise)
+{
+    const double sd = tmi_expected_error_noise(s, i, o), least = o->sampling_sd * o->sampling_sd;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const tmi_cluster_guess g = tmi_cluster_guess_of(s);
+    const tmi_effect_family family = tmi_effect_family_of(t);
+    if (!(least > 0) || isnan(sd)) return least;
+    tmi_measured_error n = {.family = family,
+                            .squares = least / tmi_expected_design_effect(family, &g),
+                            .noise = noise,
+                            .measured = o->sampling_sd,
+                            .scale = s->gaussian ? sd : sd / sqrt(2),
+                            .gaussian = s->gaussian,
+                            .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
+                            .rows = INFINITY,
+                            .confidence = tmi_number_nearest(t->confidence)};
+    double sum = 0;
+    for (int side = -1; side <= 1; side += 2) { /* a limit is convex in the noise: one standard deviation to either side */
+        tmi_error_limit found;
+        n.measured = o->sampling_sd + side * sd;
+        if (tmi_error_limits(&found, &n, 1, &g, NULL) != TAMIS_OK) return least;
+        sum += found.variance / 2;
+    }
+    return sum;
+}

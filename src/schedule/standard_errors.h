@@ -1,0 +1,100 @@
+/* The second stage of a release with clusters: one noisy standard error per published number (variance/standard_error.h).
+ *
+ * For each statistic the engine adds up the totals of PSUs, in a table of the statistic's cells and levels for each slot. A
+ * number is a combination c of these integers, of a ratio x - r y at its noisy value r (inference/error_term.h): U_i = c T_i,
+ * and what is released is the number's S(U), with noise. c follows from the noisy tables of the estimates, so it is adaptive;
+ * the budget and the law of the noise are fixed before a row is read. A record that is replaced moves the table by at most
+ * `moved`, all entries together, and each entry is in `overlap` numbers at most. So with coefficients up to C all S together
+ * move by gain overlap C moved, and in steps of
+ *
+ *     gain overlap C moved / (STEPS - spare)
+ *
+ * the released integers move by STEPS in all, whatever c was. `spare` is for rounding.
+ *
+ * Which PSUs share a slot is drawn before a row is read. PSUs of a list have their place in it; others are known by the rank
+ * of their labels, which a replaced record may shift. But all assignments are equally likely, and for each one of the first
+ * sample there is one of the second in which every other PSU stays where it was. Where nobody knows how many PSUs there are, a
+ * keyed hash of the labels decides on the slot: the place of a row then depends on this row alone. Slots are one stratum then,
+ * whose squares contain the differences between strata and, of totals, the sizes of PSUs. */
+#ifndef TMI_SCHEDULE_STANDARD_ERRORS_H
+#define TMI_SCHEDULE_STANDARD_ERRORS_H
+
+#include "schedule/expected/outlook.h"
+#include "schedule/schedule.h"
+#include "variance/limit.h"
+
+#define TMI_ERROR_COEFFICIENT (1 << 16) /* the largest coefficient gets that size */
+
+/* ---- slots ---- */
+
+/* PSUs share slots where more than `most` would be needed. Strata of one PSU are taken together, or with the stratum before
+ * them; of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance, and it needs no slots. An empty layout:
+ * nothing can be said, since there is only one PSU.
+ *
+ * Errors   SYSTEM.                                                                                                    */
+tamis_status tmi_psu_places_make(tmi_psu_places *places, const tmi_sampling *sampling, int64_t most, tamis_error *err);
+void tmi_psu_places_clear(tmi_psu_places *places);
+
+/* As many slots as an engine has room for beside the tables of the estimates. Needs the shapes of all measurements. Errors:
+ * SYSTEM. */
+tamis_status tmi_schedule_place_psus(tmi_schedule *schedule, tamis_error *err);
+
+/* lambda of a stratum of the design: 1 less the part of its PSUs that was drawn, in one stage; else 1. */
+double tmi_first_stage_correction(const tmi_sampling *sampling, size_t stratum);
+
+/* Whether only one PSU was drawn: nothing shows how much they vary. */
+bool tmi_psus_are_too_few(const tmi_schedule *schedule);
+
+/* Whether all PSUs were drawn, in one stage: there is no sampling error. */
+bool tmi_psus_are_all_drawn(const tmi_schedule *schedule);
+
+/* ---- what is measured ---- */
+
+/* Whether the standard errors of a statistic's numbers are measured for it: from the plan alone. */
+bool tmi_has_own_errors(const tmi_schedule *schedule, size_t statistic);
+
+/* The statistic whose standard errors say something about this one's: itself, one that asks for the same, or the nearest cut of
+ * the same distribution function; SIZE_MAX: there is none. */
+size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
+
+/* The measurement of a statistic's standard errors; NULL: there is none. */
+const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t statistic);
+
+tmi_shape tmi_errors_shape(const tmi_schedule *schedule, size_t statistic);
+
+/* In how many of the statistic's numbers a row is at most. */
+int64_t tmi_errors_overlap(const tmi_schedule *schedule, size_t statistic);
+
+/* The steps of TMI_ERROR_STEPS that rounding may take. */
+int64_t tmi_errors_spare(const tmi_schedule *schedule, const tmi_measurement *m);
+
+/* Whether a record of a single number has the smaller gain of two slots: nothing else moves with it. */
+bool tmi_moves_two_slots(const tmi_schedule *schedule, const tmi_measurement *m);
+
+/* ---- what is expected ---- */
+
+tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *statistic);
+
+/* What is public about clusters, for the prior of design effects. */
+tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *schedule);
+
+/* The mean weight of a row, from public sizes; else a third of the largest. */
+double tmi_mean_weight(const tmi_schedule *schedule);
+
+/* By how much a record moves a number's standard error, in the statistic's units, if all is as expected. Errors: SYSTEM. */
+tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_outlook *outlook,
+                               tamis_error *err);
+
+/* The standard deviation of the noise of its standard error. Needs a budget that is split. NaN: it is not measured. */
+double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_outlook *outlook);
+
+/* The sampling variance that an interval will use where all is as expected. */
+double tmi_expected_limit(const tmi_schedule *schedule, size_t statistic, const tmi_outlook *outlook, double noise);
+
+/* By how much bounded weights are expected to lower a variance: a factor. */
+double tmi_expected_clamping(const tmi_schedule *schedule);
+
+/* The value of a combination at cell and level of its table: classes make cells, numbers levels, the last axis runs fastest. */
+double tmi_combination_at(const tmi_combination *combination, const tmi_workload *workload, size_t cell, size_t level);
+
+#endif

@@ -1,0 +1,264 @@
+#include "variance/limit.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+/* The grid of ln d, the centres and the widths about them, and the part of numbers that follow none. */
+enum { GRID = 64, CENTRES = 22, WIDTHS = 2, NODES = 5 };
+static const double widths[WIDTHS] = {0.8, 1.3}; /* about the centre of a statistic */
+#define APART 0.7                                /* of statistics of a family */
+#define LEAST_EFFECT 0.08
+#define MOST_EFFECT 600
+#define LEAST_CENTRE 0.3
+#define MOST_CENTRE 60
+#define CENTRE_SPREAD 1.2
+#define OUTLIERS 0.05
+#define LEAST_OUTLIER 0.3
+#define MOST_OUTLIER 10 /* times the rows that a cluster of equal rows counts for, as guessed */
+
+/* Gauss-Hermite: the mean over a standard normal number. */
+static const double nodes[NODES] = {-2.8569700138728056, -1.3556261799742659, 0, 1.3556261799742659, 2.8569700138728056};
+static const double masses[NODES] = {0.011257411327720691, 0.22207592200561266, 0.53333333333333333, 0.22207592200561266,
+                                     0.011257411327720691};
+
+/* Rows of a cluster that are all alike in about one in twenty, of totals, or in one in fifty, of means. */
+static const double alike[TMI_EFFECT_FAMILIES] = {[TMI_EFFECTS_OF_TOTALS] = 0.05, [TMI_EFFECTS_OF_MEANS] = 0.02};
+
+static double size_of(const tmi_cluster_guess *g) { return fmax(g->rows, 1) * (1 + g->cv * g->cv); }
+
+double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_guess *g)
+{
+    return 1.3 * (1 + (size_of(g) - 1) * alike[family]);
+}
+
+static double effect_at(size_t i) { return LEAST_EFFECT * pow(MOST_EFFECT / LEAST_EFFECT, (double)i / (GRID - 1)); }
+
+static double centre_at(size_t k) { return LEAST_CENTRE * pow(MOST_CENTRE / LEAST_CENTRE, (double)k / (CENTRES - 1)); }
+
+/* ---- likelihoods ---- */
+
+/* Relative to the largest over the grid, so that none of them vanishes. */
+static void set_likelihoods(double *likelihood, const tmi_measured_error *n)
+{
+    double least = INFINITY, distances[GRID][NODES];
+    for (size_t i = 0; i < GRID; i++) {
+        const double degrees = fmax(fmin(n->degrees, n->rows / effect_at(i)), 1);
+        for (size_t j = 0; j < NODES; j++) {
+            const double s = sqrt(n->squares * effect_at(i)) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
+            const double x = fabs(n->measured - s) / n->scale;
+            distances[i][j] = n->gaussian ? x * x / 2 : x;
+            least = fmin(least, distances[i][j]);
+        }
+    }
+    for (size_t i = 0; i < GRID; i++) {
+        likelihood[i] = 0;
+        for (size_t j = 0; j < NODES; j++) likelihood[i] += masses[j] * exp(least - distances[i][j]);
+    }
+}
+
+/* ---- statistics and families ---- */
+
+/* Prior masses on the grid of d for each centre and width of a statistic, and of statistics' centres for each of a family's. */
+typedef struct priors {
+    double numbers[CENTRES * WIDTHS][GRID];
+    double statistics[CENTRES][CENTRES];
+    double family[CENTRES]; /* logarithms */
+} priors;
+
+static void set_priors(priors *p, tmi_effect_family which, const tmi_cluster_guess *g)
+{
+    const double expected = log(tmi_expected_design_effect(which, g)), most = log(MOST_OUTLIER * size_of(g));
+    size_t flat = 0;
+    for (size_t i = 0; i < GRID; i++) flat += effect_at(i) >= LEAST_OUTLIER && log(effect_at(i)) <= most;
+    for (size_t k = 0; k < CENTRES * WIDTHS; k++) {
+        const double centre = log(centre_at(k / WIDTHS)), width = widths[k % WIDTHS];
+        double sum = 0;
+        for (size_t i = 0; i < GRID; i++) {
+            const double x = (log(effect_at(i)) - centre) / width;
+            sum += p->numbers[k][i] = exp(-x * x / 2);
+        }
+        for (size_t i = 0; i < GRID; i++) {
+            const bool any = effect_at(i) >= LEAST_OUTLIER && log(effect_at(i)) <= most;
+            p->numbers[k][i] = (1 - OUTLIERS) * p->numbers[k][i] / sum + (any ? OUTLIERS / (double)flat : 0);
+        }
+    }
+    for (size_t f = 0; f < CENTRES; f++) {
+        const double centre = log(centre_at(f)), away = (centre - expected) / CENTRE_SPREAD;
+        double sum = 0;
+        p->family[f] = -away * away / 2;
+        for (size_t k = 0; k < CENTRES; k++) {
+            const double x = (log(centre_at(k)) - centre) / APART;
+            sum += p->statistics[f][k] = exp(-x * x / 2);
+        }
+        for (size_t k = 0; k < CENTRES; k++) p->statistics[f][k] /= sum;
+    }
+}
+
+static double evidence(const double *prior, const double *likelihood)
+{
+    double sum = 0;
+    for (size_t i = 0; i < GRID; i++) sum += prior[i] * likelihood[i];
+    return sum;
+}
+
+/* A statistic's numbers for each of its centres and widths: how likely they are, relative to the largest. */
+static void set_evidence(double *all, const priors *p, const double *likelihoods, size_t count)
+{
+    double most = -INFINITY;
+    for (size_t k = 0; k < CENTRES * WIDTHS; k++) {
+        all[k] = 0;
+        for (size_t i = 0; i < count; i++) all[k] += log(evidence(p->numbers[k], likelihoods + i * GRID));
+        most = fmax(most, all[k]);
+    }
+    for (size_t k = 0; k < CENTRES * WIDTHS; k++) all[k] = exp(all[k] - most);
+}
+
+/* The same, given the centre of the family. */
+static double evidence_given(const double *all, const priors *p, size_t f)
+{
+    double sum = 0;
+    for (size_t k = 0; k < CENTRES * WIDTHS; k++) sum += p->statistics[f][k / WIDTHS] * all[k];
+    return sum;
+}
+
+static void normalise(double *x, size_t count)
+{
+    double most = -INFINITY, sum = 0;
+    for (size_t i = 0; i < count; i++) most = fmax(most, x[i]);
+    for (size_t i = 0; i < count; i++) sum += x[i] = exp(x[i] - most);
+    for (size_t i = 0; i < count; i++) x[i] /= sum;
+}
+
+/* Of a number, where the centres and widths of its statistic have these weights. */
+static void set_posterior(double *posterior, const priors *p, const double *weights, const double *likelihood)
+{
+    for (size_t i = 0; i < GRID; i++) posterior[i] = 0;
+    for (size_t k = 0; k < CENTRES * WIDTHS; k++) {
+        const double part = weights[k] / evidence(p->numbers[k], likelihood);
+        for (size_t i = 0; i < GRID; i++) posterior[i] += part * p->numbers[k][i] * likelihood[i];
+    }
+}
+
+/* ---- half-widths ---- */
+
+static double variance_at(double effect, const tmi_measured_error *n, const tmi_cluster_guess *g)
+{
+    return n->squares * ((1 - g->drawn) * effect + g->drawn * fmin(effect, g->within));
+}
+
+static double covered(double h, const double *posterior, const double *whole)
+{
+    double sum = 0;
+    for (size_t i = 0; i < GRID; i++) sum += posterior[i] * (whole[i] > 0 ? erf(h / sqrt(2 * whole[i])) : 1);
+    return sum;
+}
+
+/* The z with P(|Z| <= z) = confidence. */
+static double normal_margin(double confidence)
+{
+    double low = 0, high = 40;
+    for (int i = 0; i < 80; i++) {
+        const double middle = (low + high) / 2;
+        if (erf(middle / sqrt(2)) < confidence) low = middle;
+        else high = middle;
+    }
+    return high;
+}
+
+/* Student's margin over the normal one, by the expansion of Cornish and Fisher: the factor by which every interval of a survey with
+ * these degrees of freedom is wider than a normal one. The posterior knows how uncertain a variance is, but not that estimates and
+ * their standard errors depend on each other where PSUs are few. */
+static double student_factor(double z, double degrees)
+{
+    const double u = z * z, first = (u + 1) / 4, second = (5 * u * u + 16 * u + 3) / 96;
+    return 1 + first / degrees + second / (degrees * degrees);
+}
+
+/* A standard error that is measured well is not lowered because those of other numbers are smaller. */
+#define MEASURED_WELL 0.5
+
+static bool is_known(const tmi_measured_error *n)
+{
+    return n->scale * (n->gaussian ? 1 : sqrt(2)) <= MEASURED_WELL * n->measured;
+}
+
+/* The half-width is between those of the least and of the largest variance. */
+static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)
+{
+    const double z = normal_margin(n->confidence), wider = pow(student_factor(z, n->degrees), 2);
+    double whole[GRID], effect = 0;
+    for (size_t i = 0; i < GRID; i++) {
+        whole[i] = wider * variance_at(effect_at(i), n, g) + n->noise;
+        effect += posterior[i] * effect_at(i);
+    }
+    double low = z * sqrt(whole[0]), high = z * sqrt(whole[GRID - 1]);
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        if (covered(middle, posterior, whole) < n->confidence) low = middle;
+        else high = middle;
+    }
+    const double own = is_known(n) ? wider * variance_at(n->measured * n->measured / n->squares, n, g) : 0;
+    return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, own), effect};
+}
+
+/* A statistic's numbers are from `first` on. */
+static size_t end_of(const tmi_measured_error *numbers, size_t count, size_t first)
+{
+    size_t end = first;
+    while (end < count && numbers[end].statistic == numbers[first].statistic) end++;
+    return end;
+}
+
+/* The weights of a family's centres, from all of its statistics. */
+static void weigh_family(priors *p, tmi_effect_family which, const tmi_measured_error *numbers, const double *likelihoods,
+                         size_t count)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        double all[CENTRES * WIDTHS];
+        end = end_of(numbers, count, first);
+        if (numbers[first].family != which) continue;
+        set_evidence(all, p, likelihoods + first * GRID, end - first);
+        for (size_t f = 0; f < CENTRES; f++) p->family[f] += log(evidence_given(all, p, f));
+    }
+    normalise(p->family, CENTRES);
+}
+
+static void limit_family(tmi_error_limit *limits, const priors *p, tmi_effect_family which, const tmi_measured_error *numbers,
+                         const double *likelihoods, size_t count, const tmi_cluster_guess *guess)
+{
+    for (size_t first = 0, end; first < count; first = end) {
+        double all[CENTRES * WIDTHS], weights[CENTRES * WIDTHS] = {0}, posterior[GRID];
+        end = end_of(numbers, count, first);
+        if (numbers[first].family != which) continue;
+        set_evidence(all, p, likelihoods + first * GRID, end - first);
+        for (size_t f = 0; f < CENTRES; f++) {
+            const double part = p->family[f] / evidence_given(all, p, f);
+            for (size_t k = 0; k < CENTRES * WIDTHS; k++) weights[k] += part * p->statistics[f][k / WIDTHS] * all[k];
+        }
+        for (size_t i = first; i < end; i++) {
+            set_posterior(posterior, p, weights, likelihoods + i * GRID);
+            limits[i] = limit_of(posterior, &numbers[i], guess);
+        }
+    }
+}
+
+tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error *numbers, size_t count,
+                              const tmi_cluster_guess *guess, tamis_error *err)
+{
+    double *likelihoods = tmi_alloc(count, GRID * sizeof *likelihoods);
+    priors *p = tmi_alloc(1, sizeof *p);
+    tamis_status status = TAMIS_OK;
+    if (!likelihoods || !p) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) set_likelihoods(likelihoods + i * GRID, &numbers[i]);
+    for (size_t f = 0; f < TMI_EFFECT_FAMILIES; f++) {
+        set_priors(p, (tmi_effect_family)f, guess);
+        weigh_family(p, (tmi_effect_family)f, numbers, likelihoods, count);
+        limit_family(limits, p, (tmi_effect_family)f, numbers, likelihoods, count, guess);
+    }
+
+done:
+    tmi_free(likelihoods);
+    tmi_free(p);
+    return status;
+}

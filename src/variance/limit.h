@@ -1,0 +1,66 @@
+/* From noisy standard errors to the sampling variances that intervals use: borrow the centre, never the certainty.
+ *
+ * The design effect of a number, d = V/V0, is its sampling variance relative to V0, what a simple random sample of the same mean
+ * weight would have, which is known from the estimates' own tables. Design effects of a statistic's numbers are alike: ln d is
+ * normal about the statistic's centre with one of two widths, but for one number in twenty, which may be anything that clusters
+ * of equal rows can do. Centres of statistics of one family (totals and counts; means, shares and ratios) are alike too: normal
+ * about the family's, which is unknown. Each number has a measured standard error, with the known law of its
+ * noise and the spread of a chi distribution with the design's degrees of freedom. The posterior of d follows for each number,
+ * on a grid of ln d, with centres and widths integrated out.
+ *
+ * A number's half-width h has the confidence as its posterior predictive probability,
+ *
+ *     sum over d of P(d | all) P(|sampling + noise| <= h | V(d)) = confidence,
+ *
+ * and the sampling variance of the interval is the one whose normal law has that half-width, (h/z)^2 less the variance of the
+ * noise. The sampling variance is raised by the square of Student's quantile over the normal one, and a standard error that is
+ * measured well is a floor: shrinking serves numbers on average, and each interval is to cover.
+ *
+ * Two stages. With a fraction f of the PSUs drawn without replacement, V(d) is (1 - f) d V0 + f min(d, d_u) V0: the variance
+ * within PSUs, at most that of units drawn one by one, counts in full, that between PSUs only by 1 - f. */
+#ifndef TMI_VARIANCE_LIMIT_H
+#define TMI_VARIANCE_LIMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+typedef enum tmi_effect_family { TMI_EFFECTS_OF_TOTALS, TMI_EFFECTS_OF_MEANS, TMI_EFFECT_FAMILIES } tmi_effect_family;
+
+/* One number. */
+typedef struct tmi_measured_error {
+    tmi_effect_family family;
+    size_t statistic; /* numbers of one statistic follow each other */
+    double squares;   /* V0, above 0 */
+    double noise;     /* variance of the noise of the estimate */
+    double measured;  /* its noisy standard error */
+    double scale;     /* of that noise: exp(-|x|/scale), or exp(-x^2/(2 scale^2)) */
+    bool gaussian;
+    double degrees;    /* of freedom that the design has, at least 1 */
+    double rows;       /* of the sample that it is about: with the design effect d they count for rows/d terms, and its standard
+                          error has no more degrees of freedom than that; infinite: not known */
+    double confidence; /* of the interval */
+} tmi_measured_error;
+
+/* What is public about clusters. */
+typedef struct tmi_cluster_guess {
+    double rows, cv; /* sampled rows of a PSU: their mean, and the coefficient of variation of PSUs' sizes */
+    double drawn;    /* the fraction of PSUs that was drawn in the first of two stages, where they are drawn without replacement;
+                        else 0 */
+    double within;   /* d_u: the design effect that drawing units within PSUs has at most */
+} tmi_cluster_guess;
+
+typedef struct tmi_error_limit {
+    double variance; /* the sampling variance that the interval uses */
+    double effect;   /* posterior mean of d */
+} tmi_error_limit;
+
+/* The design effect that a family is expected to have. */
+double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_guess *guess);
+
+/* One limit for each number, from all of them. Errors: SYSTEM. */
+tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error *numbers, size_t count,
+                              const tmi_cluster_guess *guess, tamis_error *err);
+
+#endif

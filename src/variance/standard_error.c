@@ -1,0 +1,192 @@
+#include "variance/standard_error.h"
+
+#include <math.h>
+
+/* ---- layouts ---- */
+
+/* A stratum as one block sees it: its slots k, k + stride, k + 2 stride, ... */
+typedef struct part {
+    const tmi_psu_stratum *stratum;
+    int64_t first, stride, count; /* slots, counted from the stratum's first one */
+} part;
+
+/* Strata with at least two slots per block are dealt out, slot by slot; smaller ones go to one block as a whole. False: the
+ * block has nothing of the stratum. */
+static bool part_of(part *p, const tmi_psu_layout *layout, size_t h, int64_t block, int64_t blocks)
+{
+    const tmi_psu_stratum *s = &layout->strata[h];
+    if (s->slots >= 2 * blocks) {
+        *p = (part){s, block, blocks, (s->slots - block + blocks - 1) / blocks};
+        return true;
+    }
+    *p = (part){s, 0, 1, s->slots};
+    return (int64_t)h % blocks == block;
+}
+
+/* PSUs of a part, and the sum of their squares by slot. */
+static void count_psus(int64_t *psus, tmi_int128 *squares, int64_t *fewest, const part *p)
+{
+    *psus = 0;
+    *squares = 0;
+    *fewest = INT64_MAX;
+    for (int64_t k = 0; k < p->count; k++) {
+        const int64_t b = tmi_psus_in_slot(p->stratum, p->first + k * p->stride);
+        *psus += b;
+        *squares += (tmi_int128)b * b;
+        *fewest = b < *fewest ? b : *fewest;
+    }
+}
+
+/* lambda m^2/(m^2 - sum of b^2) in steps of 2^-12, rounded up. */
+static int64_t factor_of(const part *p)
+{
+    int64_t m, fewest;
+    tmi_int128 squares;
+    count_psus(&m, &squares, &fewest, p);
+    const int64_t M = p->stratum->population, left = M > 0 ? M - p->stratum->psus : 1, all = M > 0 ? M : 1;
+    const tmi_int128 m2 = (tmi_int128)m * m, below = (m2 - squares) * all, above = m2 * left << TMI_FACTOR_BITS;
+    return (int64_t)((above + below - 1) / below);
+}
+
+double tmi_layout_degrees(const tmi_psu_layout *layout)
+{
+    double sum = 0;
+    for (size_t h = 0; h < layout->count; h++) sum += (double)(layout->strata[h].slots - 1);
+    return sum;
+}
+
+/* PSUs that a block should have, where all are of one size: fewer make S too small by an amount that nobody knows. */
+#define PSUS_PER_BLOCK 15
+
+int64_t tmi_most_blocks(const tmi_psu_layout *layout, double cv)
+{
+    const double spread = 1 + cv * cv, most = (double)layout->slots / (PSUS_PER_BLOCK * spread * spread);
+    int64_t blocks = 1;
+    for (size_t h = 0; h < layout->count; h++)
+        if (layout->strata[h].slots < layout->strata[h].psus) return 1;
+    while (2 * (double)blocks <= most && blocks < TMI_MOST_BLOCKS) blocks *= 2;
+    return blocks;
+}
+
+double tmi_block_factor(const tmi_psu_layout *layout, int64_t blocks, double cv)
+{
+    if (blocks == 1) return 1;
+    const double spread = 1 + cv * cv, kurtosis = 3 * spread * spread, degrees = tmi_layout_degrees(layout) / (double)blocks;
+    return (1 + (kurtosis - 1) / (8 * degrees)) / sqrt((double)blocks);
+}
+
+/* ---- S ---- */
+
+static int64_t clamped(int64_t x)
+{
+    return x > TMI_LARGEST_TOTAL ? TMI_LARGEST_TOTAL : x < -TMI_LARGEST_TOTAL ? -TMI_LARGEST_TOTAL : x;
+}
+
+/* The nearest integer to a/b, b > 0; halves up. */
+static tmi_int128 rounded(tmi_int128 a, tmi_int128 b)
+{
+    const tmi_int128 twice = 2 * a + b, whole = twice / (2 * b);
+    return whole * (2 * b) > twice ? whole - 1 : whole;
+}
+
+/* A part's squared deviations, in steps of 2^-12. |b T| < 2^20 * 2^60; a deviation is below 2^45 + 1 and a sum below 2^120. */
+static tmi_int128 squares_of(const int64_t *totals, const part *p)
+{
+    tmi_int128 sum = 0, squares = 0, unused;
+    int64_t psus, fewest;
+    count_psus(&psus, &unused, &fewest, p);
+    for (int64_t k = 0; k < p->count; k++) sum += clamped(totals[p->first + k * p->stride]);
+    for (int64_t k = 0; k < p->count; k++) {
+        const int64_t slot = p->first + k * p->stride;
+        const tmi_int128 d = clamped(totals[slot]) - rounded(tmi_psus_in_slot(p->stratum, slot) * sum, psus);
+        squares += d * d;
+    }
+    return squares * factor_of(p);
+}
+
+/* The largest integer whose square is at most x. */
+static int64_t root(tmi_int128 x)
+{
+    tmi_int128 r = 0;
+    for (int bit = 62; bit >= 0; bit--) {
+        const tmi_int128 next = r + ((tmi_int128)1 << bit);
+        if (next * next <= x) r = next;
+    }
+    return (int64_t)r;
+}
+
+int64_t tmi_standard_error(const int64_t *totals, const tmi_psu_layout *layout, int64_t blocks)
+{
+    int64_t all = 0;
+    for (int64_t block = 0; block < blocks; block++) {
+        const int64_t *own = totals;
+        tmi_int128 squares = 0;
+        for (size_t h = 0; h < layout->count; own += layout->strata[h++].slots) {
+            part p;
+            if (part_of(&p, layout, h, block, blocks)) squares += squares_of(own, &p);
+        }
+        all += root(squares);
+    }
+    return all;
+}
+
+/* ---- sensitivity ---- */
+
+/* The least g with (g 2^-10)^2 >= above/below. */
+static int64_t root_up(tmi_int128 above, tmi_int128 below)
+{
+    const tmi_int128 wanted = ((above << (2 * TMI_GAIN_BITS)) + below - 1) / below;
+    int64_t g = root(wanted);
+    while ((tmi_int128)g * g < wanted) g++;
+    return g;
+}
+
+/* A vector x of a part has the squared norm A (sum of x^2 - 2 T sum of b x/m + T^2 sum of b^2/m^2). For 1 at one slot it is
+ * A (1 - 2 b/m + B), B the sum of b^2/m^2, largest where b is least. */
+static int64_t one_gain(const part *p)
+{
+    int64_t m, fewest;
+    tmi_int128 squares;
+    count_psus(&m, &squares, &fewest, p);
+    const tmi_int128 m2 = (tmi_int128)m * m;
+    return root_up(factor_of(p) * (m2 - 2 * (tmi_int128)fewest * m + squares), m2 << TMI_FACTOR_BITS);
+}
+
+int64_t tmi_one_slot_gain(const tmi_psu_layout *layout, int64_t blocks)
+{
+    int64_t most = 0;
+    for (int64_t block = 0; block < blocks; block++)
+        for (size_t h = 0; h < layout->count; h++) {
+            part p;
+            if (!part_of(&p, layout, h, block, blocks)) continue;
+            const int64_t gain = one_gain(&p);
+            most = gain > most ? gain : most;
+        }
+    return most;
+}
+
+/* Of one stratum: 1 and -1 have T = 0 and the squared norm 2 A; 1 and 1 have A (2 - 4 (b + b')/m + 4 B). Of two strata the
+ * squares of their gains add up. The norm is convex in both numbers, so that no others are worse. */
+int64_t tmi_two_slots_gain(const tmi_psu_layout *layout)
+{
+    const tmi_int128 one = tmi_one_slot_gain(layout, 1);
+    int64_t most = root_up(2 * one * one, (tmi_int128)1 << (2 * TMI_GAIN_BITS));
+    for (size_t h = 0; h < layout->count; h++) {
+        part p;
+        int64_t m, fewest;
+        tmi_int128 squares;
+        part_of(&p, layout, h, 0, 1);
+        count_psus(&m, &squares, &fewest, &p);
+        const tmi_int128 m2 = (tmi_int128)m * m, alike = 2 * m2 - 8 * (tmi_int128)fewest * m + 4 * squares,
+                         worse = alike > 2 * m2 ? alike : 2 * m2;
+        const int64_t gain = root_up(factor_of(&p) * worse, m2 << TMI_FACTOR_BITS);
+        most = gain > most ? gain : most;
+    }
+    return most;
+}
+
+/* A mean is off by 1/2 at most, and factors are below 3; each block rounds its own S down by less than a step. */
+int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks)
+{
+    return (int64_t)ceil(sqrt(3 * (double)blocks * (double)layout->slots) / 2) + 1 + blocks / TMI_STANDARD_ERROR_STEP;
+}

@@ -1,0 +1,307 @@
+/* Standard errors that are measured in a second stage (schedule/standard_errors.h): what is released moves by no more than it
+ * says, whatever the noisy tables came out as; and what is read from it is the textbook's standard error. */
+#include "release/second_stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inference/error_term.h"
+#include "num/number.h"
+#include "tests/release/array_engine.h"
+#include "tests/test.h"
+
+#define CLUSTERS 300
+#define MOST_ROWS 960
+
+static char list[64];
+
+static int write_list(void **state)
+{
+    (void)state;
+    snprintf(list, sizeof list, "/tmp/tamis-errors-%d.csv", (int)getpid());
+    FILE *out = fopen(list, "w");
+    if (!out) return -1;
+    fputs("s,c\n", out);
+    for (int k = 0; k < CLUSTERS; k++) fprintf(out, "%s,%d\n", k < CLUSTERS / 2 - 3 ? "p" : "q", k); /* both are odd */
+    return fclose(out);
+}
+
+static int remove_list(void **state)
+{
+    (void)state;
+    return unlink(list);
+}
+
+/* A survey, its question with everything drawn, and noisy tables. */
+typedef struct scene {
+    tamis_plan *plan;
+    tmi_schedule s;
+    tmi_asking asking;
+    array_row rows[MOST_ROWS];
+    char labels[CLUSTERS][8];
+    size_t count;
+    tmi_int128 **noisy;
+    int64_t **none; /* noise */
+    uint64_t seed;
+} scene;
+
+static uint64_t next(scene *c)
+{
+    c->seed = c->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return c->seed >> 33;
+}
+
+static array_row any_row(scene *c)
+{
+    static const double xs[] = {-100, 10, 15, 20, 25, 30, 1e9, NAN};
+    static const char *const gs[] = {"a", "b", NULL};
+    const size_t cluster = next(c) % CLUSTERS;
+    return (array_row){.x = xs[next(c) % 8],
+                       .y = (double)(next(c) % 6) - 2,
+                       .g = gs[next(c) % 3],
+                       .h = "u",
+                       .w = (double)(next(c) % 60),
+                       .s = cluster < CLUSTERS / 2 - 3 ? "p" : "q",
+                       .c = c->labels[cluster],
+                       .u = "1"};
+}
+
+static void count_rows(scene *c)
+{
+    array_engine engine = array_engine_of(c->rows, c->count);
+    for (size_t i = 0; i < c->asking.table_count; i++)
+        memset(c->asking.answers[i], 0,
+               tmi_table_cells(&c->asking.tables[i]) * c->asking.tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, c->asking.answers, &c->asking.request, NULL, NULL), TAMIS_OK);
+}
+
+static void scene_make_of(scene *c, const char *design, const char *privacy, const char *more, uint64_t seed)
+{
+    char text[2000];
+    tamis_rng *rng;
+    tamis_error err = {0};
+    *c = (scene){.seed = seed, .count = MOST_ROWS / 2};
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, %s}\n"
+             "columns:\n  x: {from: 10, to: 30, step: 0.5}\n  y: {from: -2, to: 3, step: 1}\n  g: {values: [a, b]}\n"
+             "  h: {values: [u, v, w, i, j, k]}\nstatistics:\n  - {count: units, by: g}\n  - {mean: x, by: g}\n  - {total: y}\n  "
+             "- {share: {g: a}}\n"
+             "  - {ratio: {of: x, to: y}}\n%s",
+             design, privacy, more);
+    if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
+    assert_int_equal(c->s.places.layout.slots, CLUSTERS);
+    assert_int_equal(tmi_asking_make(&c->asking, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_make_room(&c->asking, NULL), TAMIS_OK);
+    assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_asking_draw(&c->asking, rng, NULL), TAMIS_OK);
+    tamis_rng_free(rng);
+    for (size_t k = 0; k < CLUSTERS; k++) snprintf(c->labels[k], sizeof *c->labels, "%zu", k);
+    for (size_t k = 0; k < c->count; k++) c->rows[k] = any_row(c);
+    c->noisy = calloc(c->s.measurement_count, sizeof *c->noisy);
+    c->none = calloc(c->s.measurement_count, sizeof *c->none);
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        c->noisy[i] = calloc(c->s.measurements[i].numbers, sizeof **c->noisy);
+        c->none[i] = calloc(c->s.measurements[i].numbers, sizeof **c->none);
+    }
+}
+
+static void scene_make_with(scene *c, const char *privacy, const char *more, uint64_t seed)
+{
+    char design[300];
+    snprintf(design, sizeof design,
+             "weights: {strata: s, cluster: c, psus: '%s', population: 12000}, weight: w, max_weight: 50, typical: {sample: %d}",
+             list, MOST_ROWS / 2);
+    scene_make_of(c, design, privacy, more, seed);
+}
+
+static void scene_make(scene *c, const char *privacy, uint64_t seed) { scene_make_with(c, privacy, "", seed); }
+
+static void scene_clear(scene *c)
+{
+    for (size_t i = 0; i < c->s.measurement_count; i++) free(c->noisy[i]), free(c->none[i]);
+    free(c->noisy), free(c->none);
+    tmi_asking_clear(&c->asking);
+    tmi_schedule_clear(&c->s);
+    tamis_plan_free(c->plan);
+}
+
+static bool is_error(const scene *c, size_t i) { return c->s.measurements[i].shape.family == TMI_STANDARD_ERRORS; }
+
+/* The tables, times something and with noise: anything that may come out. */
+static void set_tables(scene *c, int64_t times, uint64_t noise)
+{
+    count_rows(c);
+    for (size_t i = 0; i < c->s.measurement_count; i++)
+        for (size_t k = 0; k < c->s.measurements[i].numbers && !is_error(c, i); k++)
+            c->noisy[i][k] = times * tmi_asking_truth(&c->asking, &c->s, i, k) + (noise ? (int64_t)(next(c) % noise) : 0);
+}
+
+static void set_errors(scene *c)
+{
+    count_rows(c);
+    assert_int_equal(tmi_add_standard_errors(c->noisy, c->none, &c->asking, &c->s, NULL), TAMIS_OK);
+}
+
+/* Distance of the standard errors from those that were kept, relative to the sensitivity: the largest over measurements. */
+static double distance(const scene *c, tmi_int128 *const *kept)
+{
+    double most = 0;
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < c->s.measurements[i].numbers && is_error(c, i); k++)
+            sum += fabs((double)(c->noisy[i][k] - kept[i][k]));
+        most = fmax(most, sum / TMI_ERROR_STEPS);
+    }
+    return most;
+}
+
+static tmi_int128 **keep(const scene *c)
+{
+    tmi_int128 **kept = calloc(c->s.measurement_count, sizeof *kept);
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        const size_t size = c->s.measurements[i].numbers * sizeof **kept;
+        kept[i] = malloc(size);
+        memcpy(kept[i], c->noisy[i], size);
+    }
+    return kept;
+}
+
+static void drop(const scene *c, tmi_int128 **kept)
+{
+    for (size_t i = 0; i < c->s.measurement_count; i++) free(kept[i]);
+    free(kept);
+}
+
+/* A record is replaced by any other, in any cluster of the list or none, or it is gone. Two clusters have most of
+ * the records, one with high values, the other with low ones: where a high value leaves the second for the first, a standard
+ * error moves as far as it can. */
+static void a_record_moves_them_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t times;
+        uint64_t noise;
+    } tables[] = {{1, 0}, {0, 0}, {1, UINT64_C(1) << 30}, {-1, 0}, {100, 0}, {0, UINT64_C(1) << 45}};
+    double worst = 0;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        scene c;
+        scene_make(&c, t == 0 ? "epsilon: 400" : "epsilon: 4", t + 1); /* of one block, and of several */
+        for (size_t k = 0; k < c.count / 4; k++) {
+            const bool first = k % 6 == 1;
+            c.rows[k] = (array_row){.x = first ? 30 : 10,
+                                    .y = first || k == 0 ? 3 : -2,
+                                    .g = first || k == 0 ? "a" : "b",
+                                    .h = "u",
+                                    .w = 50,
+                                    .s = first ? "p" : "q",
+                                    .c = c.labels[first ? 5 : 200],
+                                    .u = "1"};
+        }
+        for (size_t k = c.count / 4; k < c.count; k++) /* few have a: residuals of its share are far from 0 on one side alone */
+            if (c.rows[k].g && c.rows[k].g[0] == 'a') c.rows[k].g = "b";
+        set_tables(&c, tables[t].times, tables[t].noise);
+        set_errors(&c);
+        tmi_int128 **kept = keep(&c);
+        for (int trial = 0; trial < 60; trial++) {
+            const size_t row = trial % 4 == 0 ? 0 : trial % 3 ? next(&c) % (c.count / 4) : next(&c) % c.count;
+            const array_row before = c.rows[row];
+            c.rows[row] = any_row(&c);
+            if (trial % 5 == 0) c.rows[row].w = 0;
+            if (trial % 8 == 0) { /* from the cluster with negative values to the one with positive ones */
+                c.rows[row] = before;
+                c.rows[row].s = "p";
+                c.rows[row].c = c.labels[5];
+            }
+            set_errors(&c);
+            worst = fmax(worst, distance(&c, kept));
+            c.rows[row] = before;
+        }
+        drop(&c, kept);
+        scene_clear(&c);
+    }
+    if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
+}
+
+/* At their true values and without noise they are the textbook's, of totals in the strata of the list. */
+static void they_are_the_textbooks(void **state)
+{
+    (void)state;
+    static const double y[] = {-2, 0.5, 3, 0}; /* of the levels: lowest, middle, highest, missing */
+    scene c;
+    tmi_inference reading;
+    tmi_statistic_sums z;
+    scene_make(&c, "epsilon: 400", 9); /* so much that one block is enough */
+    set_tables(&c, 1, 0);
+    set_errors(&c);
+    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&z, &reading, 2, NULL), TAMIS_OK); /* the total of y */
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        if (!is_error(&c, i) || m->shape.statistic != 2) continue;
+        const double unit = tmi_measurement_unit(m, &c.s.workload, 0);
+        double squares = 0;
+        size_t slot = 0;
+        assert_int_equal(m->levels, 4);
+        for (size_t h = 0; h < c.s.places.layout.count; h++) {
+            double totals[CLUSTERS], sum = 0;
+            const size_t count = (size_t)c.s.places.layout.strata[h].slots;
+            for (size_t k = 0; k < count; k++) {
+                totals[k] = 0;
+                for (size_t l = 0; l < m->levels; l++)
+                    totals[k] += y[l] * unit * (double)tmi_asking_total(&c.asking, &c.s, i, slot + k, 0, l);
+                sum += totals[k];
+            }
+            for (size_t k = 0; k < count; k++)
+                squares += pow(totals[k] - sum / (double)count, 2) * (double)count / (double)(count - 1);
+            slot += count;
+        }
+        tmi_error_term term;
+        assert_int_equal(tmi_error_term_make(&term, &reading, m, &z.groups[0], 0, NULL), TAMIS_OK);
+        assert_int_equal(term.blocks, 1);
+        const double ratio = term.step * (double)c.noisy[i][0] / sqrt(squares);
+        if (!(ratio > 0.9995 && ratio < 1.0005)) fail_msg("%.6g of the standard error", ratio);
+        tmi_error_term_clear(&term);
+    }
+    tmi_statistic_sums_clear(&z);
+    tmi_inference_clear(&reading);
+    scene_clear(&c);
+}
+
+/* Steps are never so coarse that rounding takes more than what is spared for it. */
+static void a_step_is_some_totals(void **state)
+{
+    (void)state;
+    scene c;
+    scene_make(&c, "epsilon: 4", 3);
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        if (!is_error(&c, i)) continue;
+        for (int64_t blocks = 1; blocks <= 8; blocks *= 2) {
+            const tmi_int128 moves = tmi_error_moves(&c.s, m, blocks, 2 * TMI_ERROR_COEFFICIENT);
+            int shift;
+            int64_t divisor;
+            tmi_error_grid(&shift, &divisor, &c.s, m, moves);
+            const double totals = ldexp((double)moves, -shift);
+            assert_true(totals > 0x1p23 && totals <= 0x1p24);
+            assert_true(divisor >= 8 * TMI_STANDARD_ERROR_STEP);
+            /* a unit is in one number before and one after: its total, the mean and the root are rounded, and then S */
+            const double rounding = (double)tmi_standard_error_rounding(&c.s.places.layout, blocks);
+            assert_true((double)tmi_errors_spare(&c.s, m) >= 2 * (1 + (1.5 + 2 * rounding) / 8));
+            assert_true(TMI_STANDARD_ERROR_STEP * totals <=
+                        (double)divisor * (double)(TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m)));
+        }
+    }
+    assert_true(tmi_error_total((tmi_int128)1 << 90, 3) == TMI_LARGEST_TOTAL && tmi_error_total(-5, 1) == -3);
+    assert_true(tmi_error_total(5, -2) == 20);
+    scene_clear(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
+                                       cmocka_unit_test(they_are_the_textbooks), cmocka_unit_test(a_step_is_some_totals)};
+    return cmocka_run_group_tests(cases, write_list, remove_list);
+}

@@ -1,0 +1,175 @@
+/* The standard error in integers: against the textbook's formula, and its sensitivities against all neighbours. */
+#include "variance/standard_error.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/test.h"
+
+#define MOST 64
+
+/* ---- the textbook ---- */
+
+static double textbook(const int64_t *u, const tmi_psu_layout *l)
+{
+    double sum = 0;
+    for (size_t h = 0; h < l->count; u += l->strata[h++].slots) {
+        const tmi_psu_stratum *s = &l->strata[h];
+        const double m = (double)s->psus, lambda = s->population > 0 ? 1 - m / (double)s->population : 1;
+        double total = 0, squares = 0, b2 = 0;
+        for (int64_t k = 0; k < s->slots; k++) {
+            const double b = (double)tmi_psus_in_slot(s, k);
+            total += (double)u[k];
+            b2 += b * b;
+        }
+        for (int64_t k = 0; k < s->slots; k++) {
+            const double b = (double)tmi_psus_in_slot(s, k), d = (double)u[k] - b * total / m;
+            squares += d * d;
+        }
+        sum += lambda * m * m / (m * m - b2) * squares;
+    }
+    return sqrt(sum);
+}
+
+static uint64_t seed = 1;
+
+static int64_t below(int64_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (int64_t)((seed >> 33) % (uint64_t)n);
+}
+
+static tmi_psu_stratum two[] = {{2, 2, 0}, {2, 2, 0}, {3, 3, 0}};
+static tmi_psu_stratum part[] = {{4, 4, 10}, {2, 2, 3}};
+static tmi_psu_stratum folded[] = {{7, 4, 0}, {9, 3, 20}, {3, 2, 0}};
+static tmi_psu_stratum many[] = {{32, 32, 0}, {9, 9, 0}, {3, 3, 0}};
+
+static const tmi_psu_layout layouts[] = {{two, 3, 7}, {part, 2, 6}, {folded, 3, 9}, {many, 3, 44}};
+
+static void it_is_the_textbooks(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < 4; l++)
+        for (int round = 0; round < 200; round++) {
+            int64_t u[MOST];
+            for (int64_t k = 0; k < layouts[l].slots; k++) u[k] = below(1 << 30) - (1 << 29);
+            const double s = textbook(u, &layouts[l]),
+                         own = (double)tmi_standard_error(u, &layouts[l], 1) / TMI_STANDARD_ERROR_STEP;
+            assert_true(own >= s - (double)tmi_standard_error_rounding(&layouts[l], 1));
+            assert_true(own <= s * 1.0002 + (double)tmi_standard_error_rounding(&layouts[l], 1));
+        }
+}
+
+static void equal_totals_do_not_vary(void **state)
+{
+    int64_t u[MOST];
+    (void)state;
+    for (int k = 0; k < MOST; k++) u[k] = 1234567;
+    assert_int_equal(tmi_standard_error(u, &layouts[0], 1), 0);
+    assert_int_equal(tmi_standard_error(u, &layouts[3], 4), 0);
+    tmi_psu_stratum all = {5, 5, 5}; /* a census of PSUs */
+    for (int k = 0; k < 5; k++) u[k] = 1 << k;
+    assert_int_equal(tmi_standard_error(u, &(tmi_psu_layout){&all, 1, 5}, 1), 0);
+    assert_int_equal(tmi_one_slot_gain(&(tmi_psu_layout){&all, 1, 5}, 1), 0);
+}
+
+/* ---- sensitivity ---- */
+
+/* The largest change of S over neighbours, relative to what is claimed; never above 1. `unit` is what a record adds at most. */
+static double worst(const tmi_psu_layout *l, int64_t blocks, bool replaced)
+{
+    const int64_t unit = 1 << 20;
+    const double claimed = (double)(replaced && blocks == 1 ? tmi_two_slots_gain(l)
+                                                            : (replaced ? 2 : 1) * tmi_one_slot_gain(l, blocks)) /
+                               (1 << TMI_GAIN_BITS) * (double)unit +
+                           2 * (double)tmi_standard_error_rounding(l, blocks);
+    double most = 0;
+    for (int round = 0; round < 4000; round++) {
+        int64_t u[MOST] = {0};
+        const int64_t size = round % 3 == 0 ? 1 : unit << below(8); /* all else 0, or small or large beside a record */
+        for (int64_t k = 0; size > 1 && k < l->slots; k++) u[k] = below(size) - size / 2;
+        const double before = (double)tmi_standard_error(u, l, blocks);
+        const int64_t a = below(l->slots), b = below(l->slots);
+        u[a] += below(2) ? unit : -unit;
+        if (replaced && a != b) u[b] += below(2) ? unit : -unit;
+        const double moved = fabs((double)tmi_standard_error(u, l, blocks) - before) / TMI_STANDARD_ERROR_STEP;
+        most = fmax(most, moved / claimed);
+    }
+    return most;
+}
+
+static void no_neighbour_moves_it_more(void **state)
+{
+    (void)state;
+    for (size_t l = 0; l < 4; l++)
+        for (int replaced = 0; replaced < 2; replaced++) {
+            const double found = worst(&layouts[l], 1, replaced);
+            assert_true(found <= 1);
+            assert_true(found > 0.995); /* and some move it as much */
+        }
+    for (int64_t blocks = 2; blocks <= 16; blocks *= 2)
+        for (int replaced = 0; replaced < 2; replaced++) {
+            const double found = worst(&layouts[3], blocks, replaced);
+            assert_true(found <= 1);
+            assert_true(found > (replaced ? 0.9 : 0.995));
+        }
+}
+
+static void gains_are_those_of_the_proofs(void **state)
+{
+    (void)state;
+    assert_in_range(tmi_one_slot_gain(&layouts[0], 1), 1024, 1025);                  /* 1 */
+    assert_in_range(tmi_two_slots_gain(&layouts[0]), 2048, 2049);                    /* sqrt(2 m/(m-1)) with m = 2 */
+    assert_in_range(tmi_two_slots_gain(&(tmi_psu_layout){many, 1, 32}), 1472, 1473); /* m = 32 */
+    assert_in_range(tmi_one_slot_gain(&layouts[1], 1), 793, 794);                    /* sqrt(1 - 4/10) */
+}
+
+/* ---- limits ---- */
+
+static void large_totals_are_clamped(void **state)
+{
+    tmi_psu_stratum s = {2, 2, 0};
+    const tmi_psu_layout l = {&s, 1, 2};
+    const int64_t far[] = {INT64_MAX, INT64_MIN}, most[] = {TMI_LARGEST_TOTAL, -TMI_LARGEST_TOTAL};
+    (void)state;
+    assert_int_equal(tmi_standard_error(far, &l, 1), tmi_standard_error(most, &l, 1));
+    tmi_psu_stratum large = {TMI_MOST_SLOTS, TMI_MOST_SLOTS, 0};
+    const tmi_psu_layout all = {&large, 1, TMI_MOST_SLOTS};
+    int64_t *u = malloc(sizeof *u * (size_t)TMI_MOST_SLOTS);
+    assert_non_null(u);
+    for (int64_t k = 0; k < TMI_MOST_SLOTS; k++) u[k] = k % 2 ? TMI_LARGEST_TOTAL : -TMI_LARGEST_TOTAL;
+    const double wanted = textbook(u, &all) * TMI_STANDARD_ERROR_STEP, found = (double)tmi_standard_error(u, &all, 1);
+    assert_true(fabs(found / wanted - 1) < 2e-4);
+    free(u);
+}
+
+static void blocks_estimate_the_same(void **state)
+{
+    tmi_psu_stratum s = {512, 512, 0};
+    const tmi_psu_layout l = {&s, 1, 512};
+    double sum = 0, one = 0;
+    (void)state;
+    assert_int_equal(tmi_most_blocks(&l, 0), 32);
+    assert_int_equal(tmi_most_blocks(&l, 1), 8);
+    assert_int_equal(tmi_most_blocks(&layouts[2], 0), 1);
+    for (int round = 0; round < 200; round++) {
+        int64_t u[512];
+        for (int k = 0; k < 512; k++) {
+            u[k] = 0;
+            for (int j = 0; j < 12; j++) u[k] += below(1 << 20); /* nearly normal: kurtosis 3 - 0.1 */
+        }
+        sum += (double)tmi_standard_error(u, &l, 16) * tmi_block_factor(&l, 16, 0);
+        one += (double)tmi_standard_error(u, &l, 1);
+    }
+    assert_true(fabs(sum / one - 1) < 0.003);
+}
+
+int main(void)
+{
+    const struct CMUnitTest all[] = {
+        cmocka_unit_test(it_is_the_textbooks),        cmocka_unit_test(equal_totals_do_not_vary),
+        cmocka_unit_test(no_neighbour_moves_it_more), cmocka_unit_test(gains_are_those_of_the_proofs),
+        cmocka_unit_test(large_totals_are_clamped),   cmocka_unit_test(blocks_estimate_the_same),
+    };
+    return cmocka_run_group_tests(all, NULL, NULL);
+}
