@@ -150,8 +150,10 @@ class Tables:
         return self.kind in ("cluster", "two_stage") or "cluster" in self.within or several
 
     def scattered(self):
-        """Clusters go to slots by a hash of their labels: where nobody knows how many they are."""
-        return self.clustered() and "psus" not in self.within and self.kind in ("weights", "bernoulli", "poisson")
+        """Clusters go to slots by a hash of their labels: where nobody knows how many they are, or nobody checks it."""
+        silent = self.c["plan"]["design"].get("nonresponse") in (True, "yes") or self.c["setting"]["protect"] == "respondents"
+        unchecked = self.kind in ("weights", "bernoulli", "poisson") or silent or self.protected
+        return self.clustered() and "psus" not in self.within and unchecked
 
     def rows_per_unit(self):
         return int(self.c["plan"]["privacy"].get("rows_per_unit", 1))

@@ -46,7 +46,7 @@ typedef struct tmi_sampling {
 
     bool clustered;
     const tmi_psu_facts *psus; /* clusters are those of a public list; NULL: there is none */
-    bool scattered;            /* the number of clusters is not public: they fall into slots by a hash */
+    bool scattered;            /* the number of clusters is not public, or not checked: a hash of their labels chooses slots */
     int64_t df;                /* first-stage units minus strata; -1: not public */
     int64_t rows;              /* in the file at most, or a guess far above where that is not public */
     bool rows_bounded;         /* no guess */
