@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "num/number.h"
@@ -49,6 +50,8 @@ static double others_of(const tmi_schedule *s, const tmi_measurement *m, double 
     const int64_t *points = m->shape.family == TMI_WEIGHED ? p->points : p->spread_points;
     const double low = (double)(points[0] < points[1] ? points[0] : points[1]),
                  high = (double)(points[0] < points[1] ? points[1] : points[0]);
+    assert_true(close_to(tmi_moved_by_weights(&s->workload, (tmi_weighing)m->shape.family),
+                         ((double)p->rows - rows_per_unit) * (high - low) / (high * rows_per_unit)));
     return ((double)p->rows - rows_per_unit) * (most * (high - low) / high + 2 * rounding);
 }
 
@@ -123,9 +126,31 @@ static void weights_are_on_a_grid(void **state)
     }
 }
 
+/* Of a form, which has no places that a record can leave and enter, each number contains levels as often as its integers say,
+ * before and after. */
+static void forms_are_rounded_twice(void **state)
+{
+    (void)state;
+    tamis_plan *plan;
+    tmi_schedule s;
+    schedule_of(&plan, &s, srs, "", "{mean: x}");
+    const tmi_measurement *m = &s.measurements[0];
+    const tmi_axis *axis = &s.workload.axes[m->shape.axes[0]];
+    assert_true(s.measurement_count == 1 && m->rounded && m->shape.form != TMI_FULL && axis->degree == 2);
+    double rounding = 0;
+    for (size_t row = 0; row < m->levels; row++)
+        for (size_t l = 0; l < axis->levels; l++)
+            rounding += abs(tmi_form_integer(m->shape.form, axis, row, l)) * (l == 1 ? 2 : 1);
+    const double most = ldexp(tmi_number_nearest(m->laws[0].most), -m->shift) * tmi_form_steps(m->shape.form, axis);
+    assert_true(fabs((double)m->laws[0].l1 - ceil(most + 2 * rounding)) < 0.5);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
-    const struct CMUnitTest group[] = {cmocka_unit_test(rounding_is_counted_level_by_level),
+    const struct CMUnitTest group[] = {cmocka_unit_test(forms_are_rounded_twice),
+                                       cmocka_unit_test(rounding_is_counted_level_by_level),
                                        cmocka_unit_test(weights_are_on_a_grid)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }

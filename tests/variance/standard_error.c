@@ -67,10 +67,23 @@ static void equal_totals_do_not_vary(void **state)
     for (int k = 0; k < MOST; k++) u[k] = 1234567;
     assert_int_equal(tmi_standard_error(u, &layouts[0], 1), 0);
     assert_int_equal(tmi_standard_error(u, &layouts[3], 4), 0);
+    for (int k = 0; k < MOST; k++) u[k] = -1234567;
+    assert_int_equal(tmi_standard_error(u, &layouts[0], 1), 0);
     tmi_psu_stratum all = {5, 5, 5}; /* a census of PSUs */
     for (int k = 0; k < 5; k++) u[k] = 1 << k;
     assert_int_equal(tmi_standard_error(u, &(tmi_psu_layout){&all, 1, 5}, 1), 0);
     assert_int_equal(tmi_one_slot_gain(&(tmi_psu_layout){&all, 1, 5}, 1), 0);
+}
+
+/* Of two PSUs S is the difference of their totals: nothing is rounded, and the root is exact. */
+static void a_root_that_is_whole_is_exact(void **state)
+{
+    (void)state;
+    tmi_psu_stratum s = {2, 2, 0};
+    for (int64_t x = 1; x < TMI_LARGEST_TOTAL; x = 3 * x + 1) {
+        const int64_t u[] = {x, -x};
+        assert_int_equal(tmi_standard_error(u, &(tmi_psu_layout){&s, 1, 2}, 1), 2 * x * TMI_STANDARD_ERROR_STEP);
+    }
 }
 
 /* ---- sensitivity ---- */
@@ -191,18 +204,19 @@ static void blocks_estimate_the_same(void **state)
         one += (double)tmi_standard_error(u, &l, 1);
     }
     assert_true(fabs(sum / one - 1) < 0.003);
+    /* a kurtosis of 3 (1 + cv^2)^2, and 511/16 degrees of freedom of a block */
+    assert_true(close_to(tmi_block_factor(&l, 16, 1), (1 + 11 * 16 / (8 * 511.)) / 4));
+    assert_true(close_to(tmi_block_factor(&l, 4, 0.5), (1 + (3 * 1.5625 - 1) * 4 / (8 * 511.)) / 2));
+    assert_true(tmi_block_factor(&l, 1, 1) == 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(it_is_the_textbooks),
-        cmocka_unit_test(equal_totals_do_not_vary),
-        cmocka_unit_test(no_neighbour_moves_it_more),
-        cmocka_unit_test(gains_are_those_of_the_proofs),
-        cmocka_unit_test(gains_are_no_smaller_than_they_must_be),
-        cmocka_unit_test(large_totals_are_clamped),
-        cmocka_unit_test(blocks_estimate_the_same),
+        cmocka_unit_test(a_root_that_is_whole_is_exact), cmocka_unit_test(it_is_the_textbooks),
+        cmocka_unit_test(equal_totals_do_not_vary),      cmocka_unit_test(no_neighbour_moves_it_more),
+        cmocka_unit_test(gains_are_those_of_the_proofs), cmocka_unit_test(gains_are_no_smaller_than_they_must_be),
+        cmocka_unit_test(large_totals_are_clamped),      cmocka_unit_test(blocks_estimate_the_same),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
