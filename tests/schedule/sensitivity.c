@@ -41,8 +41,8 @@ static double rounding_of(const tmi_measurement *m, const tmi_workload *w)
     return product;
 }
 
-/* What protected weights of the others move: each by the difference of the largest weight and the smallest, and by the rounding of
- * what it was and of what it becomes. */
+/* What protected weights of the others move: each by the difference of the largest weight and the smallest, and by the rounding
+ * of what it was and of what it becomes. */
 static double others_of(const tmi_schedule *s, const tmi_measurement *m, double most, double rounding, double rows_per_unit)
 {
     const tmi_sampling *p = &s->sampling;

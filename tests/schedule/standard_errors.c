@@ -1,4 +1,4 @@
-/* Standard errors that a plan has measured: the places of its PSUs, which statistics share a measurement, and what is expected. */
+/* Standard errors that a plan has measured: the places of its PSUs, which statistics share one, and what is expected. */
 #include "schedule/standard_errors.h"
 
 #include <math.h>
@@ -75,7 +75,7 @@ static void every_psu_has_a_place(void **state)
     }
 }
 
-/* With less room slots are as many as there is room for, in no stratum fewer than two; with room for less than that all strata are
+/* With less room slots are as many as there is room for, in no stratum fewer than two; with less room than that all strata are
  * one. */
 static void slots_fill_the_room(void **state)
 {
