@@ -1,6 +1,5 @@
 #include "base/libraries.h"
 
-#include <jansson.h>
 #include <openssl/crypto.h>
 #include <stdio.h>
 
@@ -12,8 +11,4 @@ void tmi_library_add(tmi_library_list *list, const char *name, const char *versi
     snprintf(part->version, sizeof part->version, "%s", version ? version : "");
 }
 
-void tmi_base_libraries(tmi_library_list *list)
-{
-    tmi_library_add(list, "jansson", jansson_version_str());
-    tmi_library_add(list, "OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING));
-}
+void tmi_base_libraries(tmi_library_list *list) { tmi_library_add(list, "OpenSSL", OpenSSL_version(OPENSSL_VERSION_STRING)); }

@@ -19,6 +19,6 @@ typedef struct tmi_library_list {
 
 void tmi_library_add(tmi_library_list *list, const char *name, const char *version); /* NULL version: not found */
 
-void tmi_base_libraries(tmi_library_list *list); /* jansson, OpenSSL's libcrypto */
+void tmi_base_libraries(tmi_library_list *list); /* OpenSSL's libcrypto */
 
 #endif

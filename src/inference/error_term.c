@@ -45,7 +45,7 @@ void tmi_error_grid(int *shift, int64_t *divisor, const tmi_schedule *s, const t
 
 int64_t tmi_error_total(tmi_int128 total, int shift)
 {
-    const tmi_int128 most = TMI_LARGEST_TOTAL, moved = shift < 0 ? total << -shift : total >> shift;
+    const tmi_int128 most = TMI_LARGEST_TOTAL, moved = shift < 0 ? total * ((tmi_int128)1 << -shift) : total >> shift;
     return (int64_t)(moved > most ? most : moved < -most ? -most : moved);
 }
 

@@ -24,16 +24,16 @@ static void read_loss(tmi_reader *reader, const tmi_value *value, tamis_number *
 void tmi_read_epsilon(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_loss *loss = target;
-    loss->line = value->line;
-    loss->column = value->column;
+    loss->line = tmi_value_place(value).line;
+    loss->column = tmi_value_place(value).column;
     read_loss(reader, value, &loss->epsilon, "an epsilon", "1");
 }
 
 void tmi_read_rho(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_plan_loss *loss = target;
-    loss->line = value->line;
-    loss->column = value->column;
+    loss->line = tmi_value_place(value).line;
+    loss->column = tmi_value_place(value).column;
     read_loss(reader, value, &loss->rho, "a rho", "0.5");
 }
 

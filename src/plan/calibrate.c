@@ -57,9 +57,9 @@ static void read_totals(tmi_reader *reader, const tmi_value *value, tmi_plan_con
     }
     bool map = value->kind == TMI_VALUE_MAP;
     int32_t place = 0;
-    for (const tmi_value *item = value->first; item; item = item->next) {
-        if (map && tmi_value_get(value, item->key) != item) continue;
-        int32_t code = map ? tmi_code_of(by, item->key) : place++;
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) {
+        if (map && tmi_value_get(value, tmi_value_key(item)) != item) continue;
+        int32_t code = map ? tmi_code_of(by, tmi_value_key(item)) : place++;
         if (code < 0) tmi_complain_key(reader, item, "expected one of the values of %s, e.g. %s", by->name, by->values[0]);
         else read_totals(reader, item, c, depth + 1, cell * by->value_count + (size_t)code);
     }
@@ -115,7 +115,7 @@ static void read_controls(tmi_reader *reader, const tmi_value *list, tamis_plan 
         return;
     }
     int64_t used = 0;
-    for (const tmi_value *item = list->first; item && !reader->no_memory; item = item->next)
+    for (const tmi_value *item = tmi_value_first(list); item && !reader->no_memory; item = tmi_value_next(item))
         used = read_control(reader, item, plan, &plan->controls[plan->control_count++], used);
 }
 

@@ -65,9 +65,9 @@ static bool is_total(tmi_statistic_kind kind)
 /* Without the population's size the total of those who answered is not that of the population. */
 static void check_statistics(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
-    const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? list->first : NULL;
+    const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? tmi_value_first(list) : NULL;
     const tmi_plan_design *design = &plan->design;
-    for (size_t i = 0; i < plan->statistic_count && item; i++, item = item->next) {
+    for (size_t i = 0; i < plan->statistic_count && item; i++, item = tmi_value_next(item)) {
         const tmi_plan_statistic *s = &plan->statistics[i];
         if (design->nonresponse && is_total(s->kind) && !tmi_value_get(root, "calibrate"))
             tmi_complain(reader, item,

@@ -32,7 +32,7 @@ static void complain_repeated(tmi_reader *reader, const tmi_value *list, const t
     }
     tmi_free(sorted);
     if (first == column->value_count) return;
-    if (list->kind == TMI_VALUE_LIST) tmi_complain(reader, list->items[first], "duplicate in the list of values");
+    if (list->kind == TMI_VALUE_LIST) tmi_complain(reader, tmi_value_at(list, first), "duplicate in the list of values");
     else tmi_complain(reader, list, "duplicate in the file of values: %s", column->values[first]);
 }
 
@@ -53,7 +53,7 @@ static void read_values(tmi_reader *reader, const tmi_value *value, void *target
         reader->no_memory = true;
         return;
     }
-    for (const tmi_value *item = value->first; item; item = item->next) {
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) {
         if (tmi_read_text(reader, item, &column->values[column->value_count], "\"Yes\"")) column->value_count++;
     }
     if (column->value_count == value->count) complain_repeated(reader, value, column);
@@ -95,7 +95,7 @@ int32_t tmi_read_code(tmi_reader *reader, const tmi_value *value, const tmi_plan
 
 int32_t tmi_read_key_code(tmi_reader *reader, const tmi_value *item, const tmi_plan_column *category)
 {
-    return category->value_count == 0 ? -1 : find_code(reader, item, category, item->key, tmi_complain_key);
+    return category->value_count == 0 ? -1 : find_code(reader, item, category, tmi_value_key(item), tmi_complain_key);
 }
 
 static void read_missing(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
@@ -131,7 +131,7 @@ static void read_missing_texts(tmi_reader *reader, const tmi_value *value, tmi_p
         return;
     for (size_t i = 0; i < value->count; i++)
         if (tmi_code_of(column, column->missing_texts[i]) >= 0)
-            tmi_complain(reader, value->items[i], "is also in the list of values");
+            tmi_complain(reader, tmi_value_at(value, i), "is also in the list of values");
 }
 
 static void read_label(tmi_reader *reader, const tmi_value *value, void *target)
@@ -190,7 +190,8 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
 static size_t count_parts(const tmi_value *tree)
 {
     size_t count = tree && tree->kind != TMI_VALUE_TEXT;
-    for (const tmi_value *part = tree ? tree->first : NULL; part; part = part->next) count += count_parts(part);
+    for (const tmi_value *part = tree ? tmi_value_first(tree) : NULL; part; part = tmi_value_next(part))
+        count += count_parts(part);
     return count;
 }
 
@@ -214,14 +215,14 @@ void tmi_read_columns(tmi_reader *reader, const tmi_value *value, void *target)
         tmi_complain(reader, value, "expected at most %d columns", TMI_MAX_COLUMNS);
         return;
     }
-    for (const tmi_value *item = value->first; item; item = item->next) {
-        if (tmi_value_get(value, item->key) != item) continue; /* a duplicate; complained about already */
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) {
+        if (tmi_value_get(value, tmi_value_key(item)) != item) continue; /* a duplicate; complained about already */
         tmi_plan_column *column = &plan->columns[plan->column_count];
-        if (item->key[0] == '\0' || tmi_has_control(item->key)) {
+        if (tmi_value_key(item)[0] == '\0' || tmi_has_control(tmi_value_key(item))) {
             tmi_complain_key(reader, item, "expected the name of a column, without control characters");
             continue;
         }
-        column->name = tmi_copy_text(item->key, strlen(item->key));
+        column->name = tmi_copy_text(tmi_value_key(item), strlen(tmi_value_key(item)));
         if (!column->name) {
             reader->no_memory = true;
             return;
@@ -264,7 +265,7 @@ void tmi_complain_column(tmi_reader *reader, const tmi_value *value, const tamis
         if (number ? plan->columns[i].is_number : plan->columns[i].is_category) example = plan->columns[i].name;
     }
     int nearest = tmi_nearest_word(name, column_name, plan->columns, plan->declared_count);
-    bool key = value->key && strcmp(value->key, name) == 0; /* in a map from columns */
+    bool key = tmi_value_key(value) && strcmp(tmi_value_key(value), name) == 0; /* in a map from columns */
     void (*complain)(tmi_reader *, const tmi_value *, const char *, ...) = key ? tmi_complain_key : tmi_complain;
     if (nearest >= 0) {
         complain(reader, value, "%s is not declared under `columns`; did you mean %s?", name, plan->columns[nearest].name);

@@ -50,7 +50,7 @@ void tmi_read_relative_bound(tmi_reader *reader, const tmi_value *value, const t
     const tmi_value *to = tmi_value_get(value, "to"), *times = tmi_value_get(to, "times"), *of = tmi_value_get(to, "of"),
                     *from = tmi_value_get(value, "from"), *step = tmi_value_get(value, "step");
     bool right = true;
-    for (const tmi_value *item = to->first; item; item = item->next)
+    for (const tmi_value *item = tmi_value_first(to); item; item = tmi_value_next(item))
         if (item != times && item != of) {
             tmi_complain_key(reader, item, "unknown key; expected %s", example);
             right = false;
@@ -108,8 +108,8 @@ static const tmi_plan_column *misused(const tmi_plan_statistic *s)
 
 void tmi_check_relative_bounds(tmi_reader *reader, const tmi_value *root, const tamis_plan *plan)
 {
-    const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? list->first : NULL;
-    for (size_t i = 0; i < plan->statistic_count && item; i++, item = item->next) {
+    const tmi_value *list = tmi_value_get(root, "statistics"), *item = list ? tmi_value_first(list) : NULL;
+    for (size_t i = 0; i < plan->statistic_count && item; i++, item = tmi_value_next(item)) {
         const tmi_plan_column *column = misused(&plan->statistics[i]);
         if (column)
             tmi_complain(reader, item,

@@ -109,7 +109,7 @@ static bool read_codes(tmi_reader *reader, const tmi_value *value, tmi_plan_cond
         return false;
     }
     bool right = true;
-    for (const tmi_value *item = list ? value->first : value; item; item = list ? item->next : NULL) {
+    for (const tmi_value *item = list ? tmi_value_first(value) : value; item; item = list ? tmi_value_next(item) : NULL) {
         int32_t code = tmi_read_code(reader, item, c->column);
         for (size_t i = 0; i < c->code_count; i++) {
             if (c->codes[i] != code || code < 0) continue;
@@ -173,9 +173,9 @@ static bool read_interval(tmi_reader *reader, const tmi_value *value, const tami
 
 static bool read_condition(tmi_reader *reader, const tmi_value *value, const tamis_plan *plan, tmi_plan_condition *c)
 {
-    c->column = tmi_plan_find_column(plan, value->key);
+    c->column = tmi_plan_find_column(plan, tmi_value_key(value));
     if (!c->column) {
-        tmi_complain_column(reader, value, plan, value->key, false);
+        tmi_complain_column(reader, value, plan, tmi_value_key(value), false);
         return false;
     }
     if (c->column->is_number && c->column->is_category) return false; /* complained about already */
@@ -267,8 +267,8 @@ const tmi_plan_column *tmi_read_indicator(tmi_reader *reader, const tmi_value *v
     }
     size_t count = 0;
     bool right = true;
-    for (const tmi_value *item = value->first; item; item = item->next) {
-        bool first = tmi_value_get(value, item->key) == item; /* a duplicate was complained about already */
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) {
+        bool first = tmi_value_get(value, tmi_value_key(item)) == item; /* a duplicate was complained about already */
         right = first && read_condition(reader, item, plan, &list[count]) && right;
         count++;
     }
@@ -311,7 +311,7 @@ static bool read_points(tmi_reader *reader, const tmi_value *list, const tmi_pla
     int64_t below = number->grid.low;
     const tamis_number *before = NULL;
     tamis_number *cut = NULL;
-    for (const tmi_value *item = list->first; item; item = item->next) {
+    for (const tmi_value *item = tmi_value_first(list); item; item = tmi_value_next(item)) {
         tamis_number_free(cut);
         cut = NULL;
         if (!tmi_read_exact(reader, item, &cut, "16")) return false;
@@ -331,8 +331,8 @@ static bool read_points(tmi_reader *reader, const tmi_value *list, const tmi_pla
             return false;
         }
         last = item;
-        if (end && tmi_number_compare(cut, number->to) == 0 && item->next) {
-            tmi_complain(reader, item->next, "expected cuts in ascending order, e.g. [16, 65]");
+        if (end && tmi_number_compare(cut, number->to) == 0 && tmi_value_next(item)) {
+            tmi_complain(reader, tmi_value_next(item), "expected cuts in ascending order, e.g. [16, 65]");
             tamis_number_free(cut);
             return false;
         }

@@ -34,10 +34,12 @@ static const char *const left_out[] = {"by",          "frame",       "weight",  
 /* What a release reads from a file and is not read here; NULL: nothing. */
 static const char *not_read(const tmi_value *part)
 {
-    if (strcmp(part->key, "probability") == 0)
+    if (strcmp(tmi_value_key(part), "probability") == 0)
         return "no frame is read here, so a column cannot be used; write probabilities: [1/10, ...]";
-    if (strcmp(part->key, "weights") == 0) return "only weights are known, not how the sample was drawn";
-    if (part->kind != TMI_VALUE_TEXT || !part->parent->key || strcmp(part->parent->key, "second") != 0) return NULL;
+    if (strcmp(tmi_value_key(part), "weights") == 0) return "only weights are known, not how the sample was drawn";
+    if (part->kind != TMI_VALUE_TEXT || !tmi_value_key(tmi_value_parent(part)) ||
+        strcmp(tmi_value_key(tmi_value_parent(part)), "second") != 0)
+        return NULL;
     size_t digits = strspn(part->text, "0123456789.eE+/");
     return part->text[digits] ? "no frame is read here, so a column cannot be used; write a list with one number per cluster"
                               : NULL;
@@ -51,15 +53,15 @@ static tamis_status write_node(tmi_json_out *out, tamis_outline *o, const tmi_va
         tmi_json_put_string(out, node->text);
         return status;
     }
-    bool strata = node->kind == TMI_VALUE_MAP && node->key && strcmp(node->key, "strata") == 0;
+    bool strata = node->kind == TMI_VALUE_MAP && tmi_value_key(node) && strcmp(tmi_value_key(node), "strata") == 0;
     bool list = node->kind == TMI_VALUE_LIST || strata;
     if (strata && !o->strata) o->strata = node;
     tmi_json_open(out, list ? '[' : '{');
-    for (const tmi_value *part = node->first; part; part = part->next) {
-        if (!list && among(part->key, left_out)) continue;
+    for (const tmi_value *part = tmi_value_first(node); part; part = tmi_value_next(part)) {
+        if (!list && among(tmi_value_key(part), left_out)) continue;
         const char *reason = !list ? not_read(part) : NULL;
-        if (reason) return tmi_fail(err, TAMIS_INVALID, "design.%s: %s", part->key, reason);
-        if (!list) tmi_json_key(out, part->key);
+        if (reason) return tmi_fail(err, TAMIS_INVALID, "design.%s: %s", tmi_value_key(part), reason);
+        if (!list) tmi_json_key(out, tmi_value_key(part));
         status = write_node(out, o, part, depth + 1, err);
         if (status != TAMIS_OK) return status;
     }
@@ -124,9 +126,9 @@ const char *tamis_outline_design(const tamis_outline *o) { return o ? o->design 
 
 const char *tamis_outline_stratum(const tamis_outline *o, size_t stratum)
 {
-    const tmi_value *named = o && o->strata ? o->strata->first : NULL;
-    for (; named && stratum > 0; stratum--) named = named->next;
-    return named ? named->key : NULL;
+    const tmi_value *named = o && o->strata ? tmi_value_first(o->strata) : NULL;
+    for (; named && stratum > 0; stratum--) named = tmi_value_next(named);
+    return named ? tmi_value_key(named) : NULL;
 }
 
 static tamis_status bound(tamis_number **number, const tmi_value *column, const char *name, const char *key, tamis_error *err)

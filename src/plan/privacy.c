@@ -86,8 +86,8 @@ static void read_design_variables(tmi_reader *reader, const tmi_value *value, vo
 {
     tmi_plan_privacy *privacy = ((section *)target)->privacy;
     bool is_text = value->kind == TMI_VALUE_TEXT;
-    privacy->design_line = value->line;
-    privacy->design_column = value->column;
+    privacy->design_line = tmi_value_place(value).line;
+    privacy->design_column = tmi_value_place(value).column;
     privacy->design_protected = is_text && strcmp(value->text, "protected") == 0;
     if (!privacy->design_protected && !(is_text && strcmp(value->text, "public") == 0))
         tmi_complain(reader, value, "expected public or protected");

@@ -30,15 +30,15 @@ static const char *stratum_name(const void *strata, size_t index) { return ((con
 static void read_by_stratum(tmi_reader *reader, const tmi_value *map, const tmi_plan_design *design, tmi_plan_range *ranges,
                             size_t which)
 {
-    for (const tmi_value *item = map->first; item; item = item->next) {
-        if (tmi_value_get(map, item->key) != item) continue;
+    for (const tmi_value *item = tmi_value_first(map); item; item = tmi_value_next(item)) {
+        if (tmi_value_get(map, tmi_value_key(item)) != item) continue;
         size_t h = 0;
-        while (h < design->stratum_count && strcmp(design->strata[h].name, item->key) != 0) h++;
+        while (h < design->stratum_count && strcmp(design->strata[h].name, tmi_value_key(item)) != 0) h++;
         if (h < design->stratum_count) {
             tmi_read_exact(reader, item, bound_of(&ranges[h], which), examples[which]);
             continue;
         }
-        int nearest = tmi_nearest_word(item->key, stratum_name, design->strata, design->stratum_count);
+        int nearest = tmi_nearest_word(tmi_value_key(item), stratum_name, design->strata, design->stratum_count);
         tmi_complain_key(reader, item,
                          nearest >= 0 ? "expected a stratum of the design; did you mean %s?"
                                       : "expected a stratum of the design, e.g. %s",
@@ -137,7 +137,7 @@ static void read_missing_codes(tmi_reader *reader, const tmi_value *value, tmi_p
         reader->no_memory = true;
         return;
     }
-    for (const tmi_value *item = value->first; item; item = item->next) {
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) {
         tamis_number *code = NULL;
         if (!tmi_read_exact(reader, item, &code, "99")) continue;
         double below = tmi_number_down(code), above = tmi_number_up(code);

@@ -29,14 +29,15 @@ static void put_name(tmi_text *text, const char *name)
 /* statistics[2].by: where a value is, in the user's own words; list entries counted from 1. */
 static void put_path(tmi_text *text, const tmi_value *value)
 {
-    if (!value->parent) return;
-    put_path(text, value->parent);
-    if (value->key) {
-        if (value->parent->parent) tmi_text_put(text, ".");
-        put_name(text, value->key);
+    if (!tmi_value_parent(value)) return;
+    put_path(text, tmi_value_parent(value));
+    if (tmi_value_key(value)) {
+        if (tmi_value_parent(tmi_value_parent(value))) tmi_text_put(text, ".");
+        put_name(text, tmi_value_key(value));
     } else {
         size_t place = 1;
-        for (const tmi_value *before = value->parent->first; before != value; before = before->next) place++;
+        for (const tmi_value *before = tmi_value_first(tmi_value_parent(value)); before != value; before = tmi_value_next(before))
+            place++;
         tmi_text_format(text, "[%zu]", place);
     }
 }
@@ -58,7 +59,7 @@ static void complain(tmi_reader *reader, const tmi_value *value, int line, int c
     }
     tmi_text text;
     tmi_text_init(&text);
-    if (value->parent) {
+    if (tmi_value_parent(value)) {
         put_path(&text, value);
         tmi_text_put(&text, ": ");
     }
@@ -78,7 +79,7 @@ void tmi_complain(tmi_reader *reader, const tmi_value *value, const char *format
 {
     va_list arguments;
     va_start(arguments, format);
-    complain(reader, value, value->line, value->column, format, arguments);
+    complain(reader, value, tmi_value_place(value).line, tmi_value_place(value).column, format, arguments);
     va_end(arguments);
 }
 
@@ -86,7 +87,7 @@ void tmi_complain_key(tmi_reader *reader, const tmi_value *value, const char *fo
 {
     va_list arguments;
     va_start(arguments, format);
-    complain(reader, value, value->key_line, value->key_column, format, arguments);
+    complain(reader, value, tmi_value_place(value).key_line, tmi_value_place(value).key_column, format, arguments);
     va_end(arguments);
 }
 
@@ -129,12 +130,12 @@ static const char *key_name(const void *keys, size_t index) { return ((const tmi
 const tmi_plan_key *tmi_find_key(tmi_reader *reader, const tmi_value *value, const tmi_plan_key *keys, size_t key_count)
 {
     for (size_t i = 0; i < key_count; i++) {
-        if (strcmp(keys[i].name, value->key) != 0) continue;
+        if (strcmp(keys[i].name, tmi_value_key(value)) != 0) continue;
         if (keys[i].read) return &keys[i];
         tmi_complain_key(reader, value, "not offered: %s", keys[i].not_offered);
         return NULL;
     }
-    int nearest = tmi_meant_word(value->key, key_name, keys, key_count);
+    int nearest = tmi_meant_word(tmi_value_key(value), key_name, keys, key_count);
     if (nearest >= 0) {
         tmi_complain_key(reader, value, "unknown key; did you mean %s?", keys[nearest].name);
         return NULL;
@@ -157,8 +158,8 @@ void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *
         tmi_complain(reader, map, "expected a map, e.g. %s", example);
         return;
     }
-    for (const tmi_value *value = map->first; value; value = value->next) {
-        if (tmi_value_get(map, value->key) != value) continue; /* a duplicate; complained about already */
+    for (const tmi_value *value = tmi_value_first(map); value; value = tmi_value_next(value)) {
+        if (tmi_value_get(map, tmi_value_key(value)) != value) continue; /* a duplicate; complained about already */
         const tmi_plan_key *key = tmi_find_key(reader, value, keys, key_count);
         if (key) key->read(reader, value, target);
     }
@@ -170,9 +171,10 @@ void tmi_read_map(tmi_reader *reader, const tmi_value *map, const tmi_plan_key *
 
 void tmi_complain_duplicates(tmi_reader *reader, const tmi_value *root)
 {
-    for (const tmi_value *value = root->first; value; value = value->next) {
-        const tmi_value *first = value->key ? tmi_value_get(root, value->key) : value;
-        if (first != value) tmi_complain_key(reader, value, "duplicate key; first given on line %d", first->key_line);
+    for (const tmi_value *value = tmi_value_first(root); value; value = tmi_value_next(value)) {
+        const tmi_value *first = tmi_value_key(value) ? tmi_value_get(root, tmi_value_key(value)) : value;
+        if (first != value)
+            tmi_complain_key(reader, value, "duplicate key; first given on line %d", tmi_value_place(first).key_line);
         tmi_complain_duplicates(reader, value);
     }
 }
@@ -289,7 +291,7 @@ bool tmi_read_texts(tmi_reader *reader, const tmi_value *value, char ***texts, s
         reader->no_memory = true;
         return false;
     }
-    for (const tmi_value *item = value->first; item; item = item->next)
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item))
         if (tmi_read_text(reader, item, &(*texts)[*count], example)) ++*count;
     return *count == value->count;
 }

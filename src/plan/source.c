@@ -73,7 +73,8 @@ static void read_files(tmi_reader *reader, const tmi_value *value, void *target)
         return;
     }
     if (!is_list) read_file(reader, value, plan);
-    for (const tmi_value *item = is_list ? value->first : NULL; item; item = item->next) read_file(reader, item, plan);
+    for (const tmi_value *item = is_list ? tmi_value_first(value) : NULL; item; item = tmi_value_next(item))
+        read_file(reader, item, plan);
 }
 
 static void read_table(tmi_reader *reader, const tmi_value *value, void *target)

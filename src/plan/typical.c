@@ -231,8 +231,8 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_value *value, tmi_pla
         reader->no_memory = true;
         return;
     }
-    for (const tmi_value *item = value->first; item && !reader->no_memory; item = item->next) {
-        if (tmi_value_get(value, item->key) != item) continue; /* complained about already */
+    for (const tmi_value *item = tmi_value_first(value); item && !reader->no_memory; item = tmi_value_next(item)) {
+        if (tmi_value_get(value, tmi_value_key(item)) != item) continue; /* complained about already */
         int32_t code = tmi_read_key_code(reader, item, column);
         if (code < 0) continue;
         tamis_number **share = &column->shares[code], *next = NULL;

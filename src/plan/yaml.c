@@ -86,8 +86,8 @@ static void place(const tree *t, struct fy_token *token, int *line, int *column)
         *line = mark->line + 1;
         *column = mark->column + (inside ? 0 : 1);
     } else {
-        *line = t->key ? t->key_line : t->open ? t->open->line : 1;
-        *column = t->key ? t->key_column : t->open ? t->open->column : 1;
+        *line = t->key ? t->key_line : t->open ? tmi_value_place(t->open).line : 1;
+        *column = t->key ? t->key_column : t->open ? tmi_value_place(t->open).column : 1;
     }
 }
 
@@ -154,9 +154,11 @@ static tamis_status take_value(tree *t, struct fy_event *event)
     tmi_value *node = tmi_value_new(t->open, t->key, kinds[event->type]);
     if (!node) return tmi_fail_memory(t->err);
     if (!t->open) t->root = node;
-    place(t, token, &node->line, &node->column);
-    node->key_line = t->key ? t->key_line : node->line;
-    node->key_column = t->key ? t->key_column : node->column;
+    tmi_place at;
+    place(t, token, &at.line, &at.column);
+    at.key_line = t->key ? t->key_line : at.line;
+    at.key_column = t->key ? t->key_column : at.column;
+    tmi_value_set_place(node, at);
     tmi_free(t->key);
     t->key = NULL;
     if (node->kind == TMI_VALUE_TEXT) {
@@ -164,6 +166,7 @@ static tamis_status take_value(tree *t, struct fy_event *event)
         return copy_scalar(&node->text, t, token);
     }
     if (++t->depth > TMI_YAML_DEPTH) return refuse(t, token, "nested more deeply than the limit (16 levels)");
+    node->places = true;
     t->open = node;
     return TAMIS_OK;
 }
@@ -179,7 +182,7 @@ static tamis_status take_event(tree *t, struct fy_event *event)
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
         if (!tmi_value_close(t->open)) return tmi_fail_memory(t->err);
-        t->open = t->open->parent;
+        t->open = (tmi_value *)(uintptr_t)tmi_value_parent(t->open);
         t->depth--;
         return TAMIS_OK;
     case FYET_ALIAS: return refuse(t, token_of(event), "aliases (*name) are not used in plans: write the value out");
@@ -255,7 +258,7 @@ tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes
     if (status == TAMIS_OK && !t.root) {
         t.root = tmi_value_new(NULL, NULL, TMI_VALUE_TEXT);
         if (!t.root || !tmi_value_set_text(t.root, "", 0)) status = tmi_fail_memory(err);
-        else t.root->line = t.root->column = 1;
+        else tmi_value_set_place(t.root, (tmi_place){1, 1, 1, 1});
     }
 
 done:

@@ -411,12 +411,12 @@ double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o,
                             .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
                             .rows = INFINITY,
                             .confidence = tmi_number_nearest(t->confidence)};
-    double sum = 0;
-    for (int side = -1; side <= 1; side += 2) { /* a limit is convex in the noise: one standard deviation to either side */
+    double sum = 0; /* a limit is convex in the noise: the geometric mean of one standard deviation to either side */
+    for (int side = -1; side <= 1; side += 2) {
         tmi_error_limit found;
         n.measured = o->sampling_sd + side * sd;
         if (tmi_error_limits(&found, &n, 1, &g, NULL) != TAMIS_OK) return least;
-        sum += found.variance / 2;
+        sum += log(found.variance) / 2;
     }
-    return sum;
+    return exp(sum);
 }

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/value/json.h"
-#include "base/value/weight.h"
 #include "tests/base/memory_that_fails.h"
 
 /* ---- reading ---- */
@@ -181,85 +181,93 @@ static void refuses_deep_nesting(void **state)
     free(text);
 }
 
-/* ---- jansson without memory ---- */
-
-static long countdown;
-
-static void *failing_malloc(size_t size)
-{
-    if (countdown > 0 && --countdown == 0) return NULL;
-    return malloc(size);
-}
-
-/* Whichever allocation of jansson's fails, a document that arrives is the whole one. (Without the weight check, the
- * string of digits below arrives with one digit less.) */
-static void never_loses_a_byte_without_memory(void **state)
-{
-    static const char text[] = "{\"a\": [1, 12345678901234567, \"0.00000000000000000000000000000000000000000000000000001\"],"
-                               " \"a key that is long enough to grow\": {\"\\u00e9\\ud83d\\ude00\\n\\\"\": -5}}";
-    json_malloc_t old_malloc;
-    json_free_t old_free;
-    bool failed_once = false, whole = false;
-    (void)state;
-    json_object_seed(1); /* its own reading of /dev/urandom is not meant */
-    json_get_alloc_funcs(&old_malloc, &old_free);
-    json_set_alloc_funcs(failing_malloc, free);
-    for (long k = 1; !whole; k++) {
-        tmi_value *d = NULL;
-        countdown = k;
-        tamis_status status = tmi_json_read(&d, text, sizeof text - 1, NULL);
-        whole = countdown > 0;
-        countdown = 0;
-        if (status != TAMIS_OK) {
-            assert_null(d);
-            failed_once = true;
-            continue;
-        }
-        const tmi_value *list = tmi_value_get(d, "a"), *object = tmi_value_get(d, "a key that is long enough to grow");
-        assert_true(tmi_value_integer(tmi_value_at(list, 1)) == 12345678901234567);
-        assert_string_equal(tmi_value_string(tmi_value_at(list, 2)), "0.00000000000000000000000000000000000000000000000000001");
-        assert_int_equal(tmi_value_integer(tmi_value_get(object, "\xc3\xa9\xf0\x9f\x98\x80\n\"")), -5);
-        tmi_value_free(d);
-    }
-    json_set_alloc_funcs(old_malloc, old_free);
-    assert_true(failed_once);
-}
-
-static void weighs_text_and_document_alike(void **state)
+/* The first character that cannot be right, counted in characters; what is wrong is said without the text. */
+static void tells_the_place_of_a_mistake(void **state)
 {
     static const struct {
         const char *text;
-        size_t weight;
+        int line, column;
+        const char *words;
     } cases[] = {
-        {"null", 0},
-        {"[true, false, 1.5, 1e5, -0.25e-3]", 0},
-        {"0", 1},
-        {"-0", 1},
-        {"-9223372036854775808", 19},
-        {"\"\"", 0},
-        {"\"abc\"", 3},
-        {"\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00\"", 1 + 2 + 3 + 4},
-        {"\"\\\"\\\\\\/\\b\\n\"", 5},
-        {"\"123\"", 3},
-        {"{\"ab\": [10, {\"c\": \"de\"}]}", 2 + 2 + 1 + 2},
+        {"", 1, 1, "premature end of input"},
+        {"{\"a\": 1,\n \"b\": [1, 2", 2, 12, "premature end of input"},
+        {"[1,\n2,\n  x]", 3, 3, "invalid token"},
+        {"{\"\xc3\xa9\xc3\xa9\": 1 \"b\"}", 1, 10, "'}' expected"},
+        {"[1 2]", 1, 4, "']' expected"},
+        {"{\"a\" 1}", 1, 6, "':' expected"},
+        {"{\"a\": 1,\n\"b\": 2,\n  \"a\": 3, \"b\": 4}", 3, 3, "duplicate object key"},
+        {"[1, 18446744073709551616]", 1, 5, "too big integer"},
+        {"[-9223372036854775809]", 1, 2, "too big negative integer"},
+        {"[1e400]", 1, 2, "real number overflow"},
+        {"[\"4711\\q\"]", 1, 7, "invalid escape"},
+        {"[\"a\nb\"]", 1, 4, "unexpected newline"},
+        {"[\"\\ud800x\"]", 1, 3, "invalid Unicode escape"},
+        {"[\"a\xff\"]", 1, 4, "not UTF-8"},
+        {"{} {}", 1, 4, "end of file expected"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        size_t length = strlen(cases[i].text);
-        json_t *document = json_loadb(cases[i].text, length, JSON_DECODE_ANY, NULL);
-        assert_int_equal(tmi_json_text_weight(cases[i].text, length), cases[i].weight);
-        assert_int_equal(tmi_json_document_weight(document), cases[i].weight);
-        json_decref(document);
+        tmi_value *document;
+        tamis_error err = {0};
+        char wanted[200];
+        snprintf(wanted, sizeof wanted, "not valid JSON at line %d, column %d: %s", cases[i].line, cases[i].column,
+                 cases[i].words);
+        assert_int_equal(tmi_json_read(&document, cases[i].text, strlen(cases[i].text), &err), TAMIS_INVALID);
+        assert_string_equal(err.message, wanted);
+        assert_int_equal(err.items[0].line, cases[i].line);
+        assert_int_equal(err.items[0].column, cases[i].column);
     }
-    /* Text that is no JSON is read to its end and not beyond. */
-    static const char *const broken[] = {"\"", "\"\\", "\"\\u", "\"\\u12", "\"\\ud83d", "\"\\ud83d\\u", "1", "1.", "\xff\xfe"};
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        size_t length = strlen(broken[i]);
-        char *copy = malloc(length); /* no zero behind: the sanitizer watches */
-        memcpy(copy, broken[i], length);
-        tmi_json_text_weight(copy, length);
-        free(copy);
+}
+
+/* Another reader accepts the same texts, and writes the same canonical text. */
+static void reads_what_jansson_reads(void **state)
+{
+    static const char pieces[] = "{}[]\",:\\u0123456789eE+-.dDcCnulltrefas \n\t/b\x80\xc3\xa9\xff";
+    static const char sample[] =
+        "{\"a\": [1, -0, 1.5e-7, 1E+300, true, null, \"\\u00e9\\ud83d\\ude00\\n\\\"\\u001f/\"], \"b\": {}}";
+    uint64_t seed = UINT64_C(88172645463325252);
+    size_t accepted = 0;
+    (void)state;
+    for (int k = 0; k < 200000; k++) {
+        char text[sizeof sample];
+        size_t length = k % 2 ? (size_t)k / 2 % 9 : sizeof sample - 1;
+        memcpy(text, sample, sizeof sample);
+        for (size_t i = 0; i < (k % 2 ? length : 1 + (size_t)k % 3); i++) {
+            seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
+            text[k % 2 ? i : seed / 64 % length] = pieces[seed / 4096 % (sizeof pieces - 1)];
+        }
+        tmi_value *ours;
+        json_t *other = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+        const tamis_status status = tmi_json_read(&ours, text, length, NULL);
+        if ((other != NULL) != (status == TAMIS_OK)) fail_msg("%.*s", (int)length, text);
+        if (other) {
+            char *x = json_dumps(other, JSON_SORT_KEYS | JSON_ENCODE_ANY | JSON_REAL_PRECISION(17)), *y;
+            assert_int_equal(tmi_json_canonical_text(&y, ours, NULL), TAMIS_OK);
+            assert_string_equal(x, y);
+            free(x);
+            tmi_free(y);
+            accepted++;
+        }
+        json_decref(other);
+        tmi_value_free(ours);
     }
+    assert_true(accepted > 1000);
+}
+
+/* Whichever allocation fails, nothing arrives. */
+static void reads_all_or_nothing(void **state)
+{
+    static const char text[] =
+        "{\"a\": [1, 12345678901234567, 1.5, {}, [2, [3]], \"0.0000000000000000000000000000000000000000001\"],"
+        " \"a key that is long enough to grow\": {\"\\u00e9\\ud83d\\ude00\\n\\\"\": -5}}";
+    tmi_value *d = NULL;
+    (void)state;
+    EVERY_ALLOCATION_FAILS(tmi_json_read(&d, text, sizeof text - 1, NULL), assert_null(d));
+    const tmi_value *list = tmi_value_get(d, "a"), *object = tmi_value_get(d, "a key that is long enough to grow");
+    assert_true(tmi_value_integer(tmi_value_at(list, 1)) == 12345678901234567);
+    assert_string_equal(tmi_value_string(tmi_value_at(list, 5)), "0.0000000000000000000000000000000000000000001");
+    assert_int_equal(tmi_value_integer(tmi_value_get(object, "\xc3\xa9\xf0\x9f\x98\x80\n\"")), -5);
+    tmi_value_free(d);
 }
 
 /* ---- writing ---- */
@@ -459,21 +467,14 @@ static void survives_missing_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind_of_value),
-        cmocka_unit_test(finds_the_key_too_many),
-        cmocka_unit_test(finds_the_first_difference),
-        cmocka_unit_test(sees_what_is_utf8),
-        cmocka_unit_test(equal_values_have_one_text),
-        cmocka_unit_test(refuses_what_is_not_strict),
-        cmocka_unit_test(refuses_deep_nesting),
-        cmocka_unit_test(never_loses_a_byte_without_memory),
-        cmocka_unit_test(weighs_text_and_document_alike),
-        cmocka_unit_test(writes_one_line_or_many),
-        cmocka_unit_test(a_tree_is_what_its_text_reads_as),
-        cmocka_unit_test(a_tree_that_fails_is_nothing),
-        cmocka_unit_test(writes_any_string_as_valid_json),
-        cmocka_unit_test(notices_wrong_nesting),
-        cmocka_unit_test(survives_missing_memory),
+        cmocka_unit_test(reads_every_kind_of_value),    cmocka_unit_test(finds_the_key_too_many),
+        cmocka_unit_test(finds_the_first_difference),   cmocka_unit_test(sees_what_is_utf8),
+        cmocka_unit_test(equal_values_have_one_text),   cmocka_unit_test(refuses_what_is_not_strict),
+        cmocka_unit_test(refuses_deep_nesting),         cmocka_unit_test(reads_all_or_nothing),
+        cmocka_unit_test(tells_the_place_of_a_mistake), cmocka_unit_test(reads_what_jansson_reads),
+        cmocka_unit_test(writes_one_line_or_many),      cmocka_unit_test(a_tree_is_what_its_text_reads_as),
+        cmocka_unit_test(a_tree_that_fails_is_nothing), cmocka_unit_test(writes_any_string_as_valid_json),
+        cmocka_unit_test(notices_wrong_nesting),        cmocka_unit_test(survives_missing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,8 +71,6 @@ static void finds_the_first_of_equal_keys(void **state)
     for (int i = 0; i < 5; i++) {
         tmi_value *item = tmi_value_new(map, keys[i], TMI_VALUE_INTEGER);
         item->integer = i;
-        item->key_line = 1 + i / 3;
-        item->key_column = 1 + i;
     }
     assert_true(tmi_value_close(map));
     assert_int_equal(tmi_value_integer(tmi_value_get(map, "a")), 1);

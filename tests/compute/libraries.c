@@ -5,7 +5,7 @@
 
 #include "tests/base/memory_that_fails.h"
 
-static const char *const names[] = {"tamis", "GMP", "MPFR", "FLINT", "jansson", "OpenSSL", "libfyaml", "libpq", "SQLite"};
+static const char *const names[] = {"tamis", "GMP", "MPFR", "FLINT", "OpenSSL", "libfyaml", "libpq", "SQLite"};
 
 static void every_part_has_a_line(void **state)
 {

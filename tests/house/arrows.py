@@ -33,7 +33,7 @@ CASES = [
     ("src/rng/a.c", "#include <arb.h>", "Arb is not for this file"),
     ("src/rng/a.c", "  #  include <flint/arb.h>", "Arb is not for this file"),
     ("src/rng/a.c", "#include <gmp.h>", "GMP"),
-    ("src/num/a.c", "#include <jansson.h>", "jansson is not"),
+    ("src/base/a.c", "#include <jansson.h>", "jansson is not"),
     ("src/release/a.c", "#include <libfyaml.h>", "libfyaml is not"),
     ("src/num/a.c", "#include <openssl/evp.h>", "libcrypto is not"),
     ("src/rng/a.c", "#include <openssl/evp.h>", None),

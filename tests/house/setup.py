@@ -97,7 +97,7 @@ def tries_again(name, place):
 def may_not_install(name, place):
     ran = place.setup("demo")
     expect(ran.returncode != 0, "it went on")
-    expect("apt-get update && apt-get install -y --no-install-recommends" in ran.stderr and "libjansson-dev" in ran.stderr,
+    expect("apt-get update && apt-get install -y --no-install-recommends" in ran.stderr and "libfyaml-dev" in ran.stderr,
            ran.stderr)
     expect("meson" not in ran.stderr, "it asks for what is there", ran.stderr)
     expect("apt_get" not in place.calls(), "apt-get was called")
@@ -112,7 +112,7 @@ def names_all_at_once(name, place):
     ran = place.setup("demo", PATH=f"{place.top}/bin:{bare}")
     commands = [line for line in ran.stderr.splitlines() if "apt-get install" in line]
     expect(ran.returncode != 0 and len(commands) == 1, ran.stderr)
-    wanted = {"meson", "libjansson-dev", "libflint-dev", "libcmocka-dev", "clang", "g++", "npm"}
+    wanted = {"meson", "libfyaml-dev", "libflint-dev", "libcmocka-dev", "clang", "g++", "npm"}
     given = commands[0].split("--no-install-recommends ")[1].split()
     expect(wanted <= set(given) and len(given) == len(set(given)), commands[0])
 
@@ -132,7 +132,7 @@ def installs_as(words):
         place.setup("demo")
         calls = place.calls()
         expect(calls.count("apt_get update") == 1 and "apt_get install" in calls and words in calls, "not installed")
-        expect("libjansson-dev" in calls and "meson" not in calls, "the wrong packages")
+        expect("libfyaml-dev" in calls and "meson" not in calls, "the wrong packages")
     return check
 
 

@@ -112,7 +112,10 @@ static void means_cover(void **state)
     }
     for (int t = 0; t < times; t++) {
         tmi_ratio_part parts[] = {{w * 10, 0, 8, false, 1}, {0, w / 4, 8, false, 1}};
-        tmi_ratio ratio = {.largest = tmi_variance_range(N, n, -96, 96), .df = n - 1, .parts = parts, .count = 2};
+        tmi_ratio ratio = {.largest = (double)N / n * (N - n) * (N / (N - 1.0)) * 96 * 96,
+                           .df = n - 1,
+                           .parts = parts,
+                           .count = 2};
         draw_sample(units, N, n, &d);
         ratio.numerator = w * 10 * draw_noise(&d);
         ratio.denominator = w / 4 * draw_noise(&d);

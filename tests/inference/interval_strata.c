@@ -158,7 +158,8 @@ static void strata_that_differ_are_not_overconfident(void **state)
     double variance = 0, estimate = 0, reach;
     for (int h = 0; h < 3; h++) {
         parts[h] = (tmi_noise_part){strata[h].population / 30, 0.25, false, 1};
-        variance += tmi_variance_srs(strata[h].population, 30, strata[h].noisy * (30 - strata[h].noisy) / 30);
+        const double N = (double)strata[h].population, k = (double)strata[h].noisy;
+        variance += N / 30 * (N - 30) * (k * (30 - k) / 30 / 29);
         estimate += parts[h].factor * strata[h].noisy;
     }
     tmi_interval found;

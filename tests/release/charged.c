@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <tamis/engine.h>
+#include <tamis/release.h>
 #include <tamis/verify.h>
 
 #include "ledger/ledger.h"
@@ -122,6 +124,75 @@ static void what_breaks_before_the_charge_costs_nothing(void **state)
         assert_nothing_published();
         assert_int_equal(charges(), 0);
         assert_int_equal(engine.aggregates, 0);
+    }
+    tamis_plan_free(plan);
+}
+
+/* A caller's engine with eight rows that refuses in `check`, or fails only after it. */
+static tamis_status refuse(void *refuses, tamis_reply *reply, const char *question, tamis_error *err)
+{
+    const bool refusing = *(const bool *)refuses;
+    (void)err;
+    if (strstr(question, "\"ask\": \"inventory\"")) tamis_reply_set(reply, "{\"rows\": 8, \"rows_in\": [8]}");
+    else if (!strstr(question, "\"ask\": \"check\"")) return TAMIS_SYSTEM;
+    else tamis_reply_set(reply, refusing ? "{\"ok\": false, \"column\": 0, \"reason\": \"kind\"}" : "{\"ok\": true}");
+    return TAMIS_OK;
+}
+
+static void an_engine_of_the_caller_may_refuse_before_the_charge(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "20", STATISTICS);
+    for (int refusing = 1; refusing >= 0; refusing--) {
+        bool refuses = refusing;
+        tamis_source *source;
+        tamis_release *release;
+        tamis_error err = {0};
+        assert_int_equal(tamis_source_asking(&source, refuse, &refuses, NULL), TAMIS_OK);
+        const tamis_release_options options = {.rows = source, .ledger = path};
+        const tamis_status status = tamis_release_new(&release, plan, out, &options, &err);
+        if (status != (refuses ? TAMIS_REFUSED : TAMIS_SYSTEM)) fail_msg("%d: %s", (int)status, err.message);
+        assert_int_equal(strstr(err.message, "it does not know this kind") != NULL, refuses);
+        assert_null(release);
+        assert_nothing_published();
+        assert_int_equal(charges(), refuses ? 0 : 1);
+        tamis_source_free(source);
+    }
+    tamis_plan_free(plan);
+}
+
+/* With an id the engine needs more than without; a little more than it needs is enough. */
+static void too_little_memory_costs_nothing(void **state)
+{
+    (void)state;
+    char csv[160], text[1024];
+    tamis_plan *plan;
+    snprintf(csv, sizeof csv, "%s/a.ledger.csv", folder); /* a name that may stay */
+    FILE *file = fopen(csv, "w");
+    assert_non_null(file);
+    fputs("id,g\n", file);
+    for (int i = 0; i < 8; i++) fprintf(file, "%d,%s\n", i / 2, i % 3 ? "a" : "b");
+    assert_int_equal(fclose(file), 0);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: %s}\ndesign: {srs: {population: 80, sample: 4}}\n"
+             "privacy: {unit: person, epsilon: 1, id: id, rows_per_unit: 2}\nbudget: {epsilon: 1}\ncolumns:\n"
+             "  g: {values: [a, b]}\nstatistics:\n  - {count: units, by: g}\n",
+             csv);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL) != TAMIS_OK) fail();
+    if (tamis_release_engine(plan) != TAMIS_ENGINE_DUCKDB) {
+        tamis_plan_free(plan);
+        SKIP("DuckDB is not installed");
+    }
+    for (int enough = 0; enough < 2; enough++) {
+        tamis_release *release;
+        tamis_error err = {0};
+        const tamis_release_options options = {.ledger = path, .threads = 1, .memory = (uint64_t)(enough ? 350 : 300) << 20};
+        const tamis_status status = tamis_release_new(&release, plan, NULL, &options, &err);
+        if (status != (enough ? TAMIS_OK : TAMIS_INVALID)) fail_msg("%d: %s", (int)status, err.message);
+        if (!enough && !strstr(err.message, "memory: DuckDB needs at least")) fail_msg("%s", err.message);
+        assert_nothing_published();
+        assert_int_equal(charges(), enough);
+        tamis_release_free(release);
     }
     tamis_plan_free(plan);
 }
@@ -299,6 +370,8 @@ int main(void)
         IN_A_PLACE(every_allocation_may_fail),
         IN_A_PLACE(what_breaks_after_the_charge_is_a_system_error_and_stays_charged),
         IN_A_PLACE(what_breaks_before_the_charge_costs_nothing),
+        IN_A_PLACE(an_engine_of_the_caller_may_refuse_before_the_charge),
+        IN_A_PLACE(too_little_memory_costs_nothing),
         IN_A_PLACE(a_refusal_reads_nothing_and_spends_nothing),
         IN_A_PLACE(stopped_at_any_moment_nothing_is_published),
         IN_A_PLACE(what_was_kept_can_be_had_again),

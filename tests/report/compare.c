@@ -22,7 +22,7 @@ static tamis_preview *preview_of(const char *design, const char *loss, const cha
 /* The noise of the first statistic under a strategy. */
 static double noise_of(const tmi_value *tree, const char *strategy)
 {
-    const tmi_value *first = tmi_value_get(tree, "statistics")->first;
+    const tmi_value *first = tmi_value_first(tmi_value_get(tree, "statistics"));
     const tmi_value *noise = tmi_value_get(tmi_value_get(first, strategy), "noise_sd");
     assert_non_null(noise);
     return noise->real;

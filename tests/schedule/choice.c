@@ -484,7 +484,7 @@ static void suggested_steps_work(void **state)
     } cases[] = {{"weights: {population: 100}, weight: w, max_weight: 4", "epsilon: 1", "tree"},
                  {"weights: {population: 100}, weight: w, max_weight: 4", "rho: 1", "prefix"},
                  {"weights: {population: 1000000000}, weight: w, max_weight: 317.25", "rho: 1", "prefix"},
-                 {"weights: {population: 1000000000}, weight: w, max_weight: 1e-3", "epsilon: 1", "tree"},
+                 {"weights: {population: 1000000000}, weight: w, max_weight: 1.5", "epsilon: 1", "tree"},
                  {"weights: {population: 4000000000}, weight: w, max_weight: 99999, weight_step: 1e-6", "epsilon: 1", "tree"},
                  {"weights: {population: 100}, weight: w, max_weight: 4, weight_step: 1e-12", "epsilon: 1", "inverse"}};
     (void)state;

@@ -1,5 +1,4 @@
-/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. jansson reads; writing
- * is a few lines of our own because a certified number must be printed rounded outwards, which jansson cannot do.    */
+/* JSON, strictly: duplicate keys, trailing text, NaN and numbers beyond 64 bits are errors. */
 #ifndef TMI_BASE_VALUE_JSON_H
 #define TMI_BASE_VALUE_JSON_H
 
@@ -11,8 +10,8 @@
 
 /* ---- reading ---- */
 
-/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID (with position) on
- * malformed text, SYSTEM if memory runs out; jansson now and then takes the second for the first. */
+/* Parses one document into a tree, which the caller frees with tmi_value_free; NULL on failure. INVALID on malformed text,
+ * with the place of the first character that cannot be right; SYSTEM if memory runs out. */
 tamis_status tmi_json_read(tmi_value **document, const char *bytes, size_t length, tamis_error *err);
 
 /* The same for a long text: `watch` is asked now and then, and SYSTEM, "cancelled", comes of its wish to stop. */
@@ -33,7 +32,7 @@ typedef struct tmi_json_out {
     bool pretty, keyed, filled[TMI_JSON_DEPTH]; /* keyed: a key was written, its value comes next */
     bool is_tree;
     const char *key; /* of the value that comes next in a tree */
-    tmi_value *root, *open;
+    tmi_value *root, *open[TMI_JSON_DEPTH];
 } tmi_json_out;
 
 void tmi_json_out_init(tmi_json_out *out, tmi_text *text, bool pretty);

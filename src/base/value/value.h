@@ -20,33 +20,43 @@ typedef enum tmi_value_kind {
     TMI_VALUE_MAP
 } tmi_value_kind;
 
+/* Values are small, because lists of JSON are long. Those of a list or map are one after the other in memory; see
+ * tmi_value_first. */
 typedef struct tmi_value tmi_value;
 
 struct tmi_value {
-    tmi_value_kind kind;
-    int line, column;         /* of the value, from 1 */
-    int key_line, key_column; /* of its key; without a key, of the value */
-    bool quoted;              /* a text that was written with quotes */
-    char *key;                /* in a map */
-    char *text;               /* of a text, UTF-8 without a zero byte inside; else NULL */
-    tmi_value *parent, *next, *first;
-    size_t count;      /* of a list or map, whose values are first, first->next, ... in the order of the file */
-    tmi_value **items; /* the same once it is closed: of a list in order, of a map by key */
+    tmi_value_kind kind : 8;
+    bool quoted : 1; /* a text that was written with quotes */
+    bool placed : 1; /* it has a key, a place and a parent */
+    bool places : 1; /* of a list or map: its values have them; of a map they always do */
+    bool last : 1;   /* no value comes after it in its list or map */
+    uint32_t count;  /* of a list or map */
     union {
         int64_t integer; /* of an integer; 1 of true, 0 of false */
         double real;
-        tmi_value *last; /* of a list or map */
+        char *text;       /* of a text, UTF-8 without a zero byte inside */
+        tmi_value *items; /* of a list or map; only value.c knows how far they are apart */
     };
 };
 
+/* Where a person wrote a value and its key, from 1; without a key, the value twice. */
+typedef struct tmi_place {
+    int line, column, key_line, key_column;
+} tmi_place;
+
 /* ---- making; every function returns NULL or false without memory ---- */
 
-/* A new last value of the list or map `parent`, under a copy of `key`; NULL: no parent, no key. The root is the caller's. */
+/* A new last value of the list or map `parent`, under a copy of `key`; NULL: no parent, no key. The root is the caller's.
+ * Pointers to earlier values of the parent may not be used any more. */
 tmi_value *tmi_value_new(tmi_value *parent, const char *key, tmi_value_kind kind);
 bool tmi_value_set_text(tmi_value *value, const char *bytes, size_t length);
+void tmi_value_set_place(tmi_value *value, tmi_place place); /* of a value that is placed */
 
 /* After the last value of a list or map. Of equal keys, which only YAML has until its reader complains, the first is found. */
 bool tmi_value_close(tmi_value *value);
+
+/* The first value of a closed map whose key an earlier one has too; NULL if there is none. */
+const tmi_value *tmi_value_repeated(const tmi_value *map);
 
 /* Makes a new value, of the same kind, what another one is, with all below it. */
 bool tmi_value_fill(tmi_value *copy, const tmi_value *value);
@@ -66,6 +76,19 @@ const char *tmi_value_string(const tmi_value *value);
 
 size_t tmi_value_size(const tmi_value *list_or_map);
 const tmi_value *tmi_value_at(const tmi_value *list, size_t index);
+
+/* The values of a list or map in the order of the file; NULL: there are none, or no more. */
+const tmi_value *tmi_value_first(const tmi_value *list_or_map);
+const tmi_value *tmi_value_next(const tmi_value *value);
+
+/* Value `index` of a map in the order of its keys. */
+const tmi_value *tmi_value_sorted(const tmi_value *map, size_t index);
+
+/* NULL, or no place, of a value that is not placed. */
+const char *tmi_value_key(const tmi_value *value);
+const tmi_value *tmi_value_parent(const tmi_value *value);
+tmi_place tmi_value_place(const tmi_value *value);
+
 const tmi_value *tmi_value_get(const tmi_value *map, const char *key);
 
 /* The value of a key if it is of that kind, else NULL; a text, or ""; an integer, or 0; whether it is true. */

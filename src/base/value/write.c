@@ -1,5 +1,4 @@
 /* JSON as text, or as a tree of values. */
-#include <jansson.h>
 #include <string.h>
 
 #include "base/letters.h"
@@ -28,7 +27,7 @@ void tmi_json_tree_begin(tmi_json_tree *tree, tmi_watch *watch)
 
 tamis_status tmi_json_tree_end(tmi_value **value, tmi_json_tree *tree, tamis_error *err)
 {
-    const bool right = !tree->text.failed && tree->out.root && !tree->out.open;
+    const bool right = !tree->text.failed && tree->out.root && tree->out.depth == 0;
     if (!right) tmi_value_free(tree->out.root);
     *value = right ? tree->out.root : NULL;
     if (right) return TAMIS_OK;
@@ -53,35 +52,28 @@ static char *clean_copy(const char *string)
 static tmi_value *next_value(tmi_json_out *out, tmi_value_kind kind)
 {
     tmi_value *value = NULL;
-    const bool map = out->open && out->open->kind == TMI_VALUE_MAP;
-    const bool fits = out->keyed == map && (out->open || !out->root);
+    tmi_value *const parent = out->depth > 0 ? out->open[out->depth - 1] : NULL;
+    const bool map = parent && parent->kind == TMI_VALUE_MAP;
+    const bool fits = out->keyed == map && (parent || !out->root);
     char *key = fits && map ? clean_copy(out->key) : NULL;
     tmi_text_put(out->text, key ? key : "-");
-    if (fits && !out->text->failed && (key || !map)) value = tmi_value_new(out->open, key, kind);
+    if (fits && !out->text->failed && (key || !map)) value = tmi_value_new(parent, key, kind);
     if (!value) out->text->failed = true;
-    else if (!out->open) out->root = value;
+    else if (!parent) out->root = value;
     out->keyed = false;
     tmi_free(key);
     return value;
 }
 
-/* Closes a list, or a map without duplicate keys. */
-static bool close_value(tmi_value *value)
-{
-    bool right = tmi_value_close(value);
-    for (size_t i = 1; right && value->kind == TMI_VALUE_MAP && i < value->count; i++)
-        right = strcmp(value->items[i - 1]->key, value->items[i]->key) != 0;
-    return right;
-}
-
+/* A number that is already written: what reading it gives. */
 static void add_number(tmi_json_out *out, const char *text)
 {
-    json_t *number = json_loadb(text, strlen(text), JSON_DECODE_ANY, NULL);
-    tmi_value *value = json_is_number(number) ? next_value(out, json_is_real(number) ? TMI_VALUE_REAL : TMI_VALUE_INTEGER) : NULL;
-    if (!value) out->text->failed = true;
-    else if (json_is_real(number)) value->real = json_real_value(number);
-    else value->integer = json_integer_value(number);
-    json_decref(number);
+    tmi_value *number = NULL, *value = NULL;
+    if (tmi_json_read(&number, text, strlen(text), NULL) == TAMIS_OK &&
+        (number->kind == TMI_VALUE_INTEGER || number->kind == TMI_VALUE_REAL))
+        value = next_value(out, number->kind);
+    if (!value || !tmi_value_fill(value, number)) out->text->failed = true;
+    tmi_value_free(number);
 }
 
 /* ---- as text ---- */
@@ -137,15 +129,19 @@ static void quoted(tmi_text *text, const char *string)
 
 void tmi_json_open(tmi_json_out *out, char bracket)
 {
+    tmi_value *value = NULL;
     if (out->is_tree) {
-        tmi_value *value = next_value(out, bracket == '{' ? TMI_VALUE_MAP : TMI_VALUE_LIST);
-        if (value) out->open = value;
+        value = next_value(out, bracket == '{' ? TMI_VALUE_MAP : TMI_VALUE_LIST);
     } else {
         before_value(out);
         tmi_text_add(out->text, &bracket, 1);
     }
-    if (out->depth == TMI_JSON_DEPTH) out->text->failed = true;
-    else out->filled[out->depth++] = false;
+    if (out->depth == TMI_JSON_DEPTH) {
+        out->text->failed = true;
+        return;
+    }
+    out->open[out->depth] = value;
+    out->filled[out->depth++] = false;
 }
 
 void tmi_json_close(tmi_json_out *out, char bracket)
@@ -159,8 +155,8 @@ void tmi_json_close(tmi_json_out *out, char bracket)
         if (filled) new_line(out);
         tmi_text_add(out->text, &bracket, 1);
     } else if (!out->text->failed) {
-        if (!close_value(out->open)) out->text->failed = true;
-        out->open = out->open->parent;
+        tmi_value *value = out->open[out->depth];
+        if (!tmi_value_close(value) || (value->kind == TMI_VALUE_MAP && tmi_value_repeated(value))) out->text->failed = true;
     }
 }
 

@@ -8,14 +8,21 @@
 typedef struct label {
     size_t start, length; /* in the texts */
     int32_t stratum;
+    uint32_t hash;
 } label;
+
+/* A slot has the number of its label, plus 1, in its lower bits, and above them the lower bits of the label's hash: another label
+ * is usually told apart without a look at it. */
+#define NUMBER_BITS 40
+#define NUMBER_MASK ((UINT64_C(1) << NUMBER_BITS) - 1)
 
 /* Open addressing; at most half of the slots are taken, and an empty one is 0. */
 struct tmi_labels {
     label *list;
     char *texts;
-    size_t *slots; /* number + 1 */
+    uint64_t *slots;
     size_t count, room, text_length, text_room, slot_count;
+    size_t last; /* label that was added, or found in place of that: rows of a unit or cluster often follow each other */
 };
 
 tmi_labels *tmi_labels_new(void)
@@ -54,36 +61,59 @@ void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels
         if (labels->list[i].stratum >= 0 && (size_t)labels->list[i].stratum < count) counts[labels->list[i].stratum]++;
 }
 
-static uint64_t hash_of(int32_t stratum, tmi_cell text)
+static uint32_t hash_of(int32_t stratum, tmi_cell text)
 {
     const uint64_t hash = tmi_hash_text(text.bytes, text.length) + (uint32_t)stratum;
-    return (hash * UINT64_C(0xbf58476d1ce4e5b9)) >> 17;
+    return (uint32_t)((hash * UINT64_C(0xbf58476d1ce4e5b9)) >> 32);
 }
 
-/* The slot that holds the label, or the free one where it belongs. */
-static size_t *find(const tmi_labels *labels, int32_t stratum, tmi_cell text)
+/* Where the search for a label begins. */
+static size_t place_of(const tmi_labels *labels, uint32_t hash)
 {
-    for (size_t i = hash_of(stratum, text) & (labels->slot_count - 1);; i = (i + 1) & (labels->slot_count - 1)) {
-        if (labels->slots[i] == 0) return &labels->slots[i];
-        const label *there = &labels->list[labels->slots[i] - 1];
-        if (there->stratum == stratum && there->length == text.length &&
-            memcmp(labels->texts + there->start, text.bytes, text.length) == 0)
-            return &labels->slots[i];
+    return (size_t)((hash * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & (labels->slot_count - 1);
+}
+
+static uint64_t slot_of(uint32_t hash, size_t number) { return (uint64_t)hash << NUMBER_BITS | (number + 1); }
+
+static bool is_label(const tmi_labels *labels, size_t number, int32_t stratum, tmi_cell text)
+{
+    const label *l = &labels->list[number];
+    return l->stratum == stratum && l->length == text.length && memcmp(labels->texts + l->start, text.bytes, text.length) == 0;
+}
+
+/* The number of a label; TMI_NO_LABEL if it is not there. */
+static int64_t find(const tmi_labels *labels, int32_t stratum, tmi_cell text, uint32_t hash)
+{
+    uint64_t slot;
+    for (size_t i = place_of(labels, hash); (slot = labels->slots[i]) != 0; i = (i + 1) & (labels->slot_count - 1)) {
+        const int64_t number = (int64_t)(slot & NUMBER_MASK) - 1;
+        if (slot != slot_of(hash, (size_t)number)) continue;
+        if (is_label(labels, (size_t)number, stratum, text)) return number;
     }
+    return TMI_NO_LABEL;
 }
 
 int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text)
 {
     text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
-    return text.length == 0 ? TMI_NO_LABEL : (int64_t)*find(labels, stratum, text) - 1;
+    return text.length == 0 ? TMI_NO_LABEL : find(labels, stratum, text, hash_of(stratum, text));
 }
 
-/* A free slot for a label that is not there. */
-static size_t *free_slot(const tmi_labels *labels, int32_t stratum, tmi_cell text)
+/* Gives a label that is not there its slot. */
+static void take_slot(const tmi_labels *labels, size_t number)
 {
-    size_t i = hash_of(stratum, text) & (labels->slot_count - 1);
+    const uint32_t hash = labels->list[number].hash;
+    size_t i = place_of(labels, hash);
     while (labels->slots[i] != 0) i = (i + 1) & (labels->slot_count - 1);
-    return &labels->slots[i];
+    labels->slots[i] = slot_of(hash, number);
+}
+
+void tmi_labels_fetch(const tmi_labels *labels, const int32_t *strata, const tmi_cell *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const tmi_cell text = tmi_trimmed(texts[i].bytes, texts[i].bytes ? texts[i].length : 0);
+        __builtin_prefetch(&labels->slots[place_of(labels, hash_of(strata ? strata[i] : 0, text))]);
+    }
 }
 
 static bool make_text_room(tmi_labels *labels, size_t more)
@@ -101,14 +131,11 @@ static bool make_text_room(tmi_labels *labels, size_t more)
 static bool make_slots(tmi_labels *labels)
 {
     if (2 * (labels->count + 1) <= labels->slot_count) return true;
-    size_t *old = labels->slots, *slots = tmi_alloc(2 * labels->slot_count, sizeof *slots);
+    uint64_t *old = labels->slots, *slots = tmi_alloc(2 * labels->slot_count, sizeof *slots);
     if (!slots) return false;
     labels->slots = slots;
     labels->slot_count *= 2;
-    for (size_t i = 0; i < labels->count; i++) {
-        const label *l = &labels->list[i];
-        *free_slot(labels, l->stratum, (tmi_cell){labels->texts + l->start, l->length}) = i + 1;
-    }
+    for (size_t i = 0; i < labels->count; i++) take_slot(labels, i);
     tmi_free(old);
     return true;
 }
@@ -124,14 +151,21 @@ tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum
     text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
     *number = TMI_NO_LABEL;
     if (text.length == 0) return TAMIS_OK;
-    *number = (int64_t)*find(labels, stratum, text) - 1;
+    if (labels->count > 0 && is_label(labels, labels->last, stratum, text)) {
+        *number = (int64_t)labels->last;
+        return TAMIS_OK;
+    }
+    const uint32_t hash = hash_of(stratum, text);
+    *number = find(labels, stratum, text, hash);
+    if (*number != TMI_NO_LABEL) labels->last = (size_t)*number;
     if (*number != TMI_NO_LABEL) return TAMIS_OK;
     if (!make_room(labels, text.length)) return tmi_fail_memory(err);
-    labels->list[labels->count] = (label){labels->text_length, text.length, stratum};
+    labels->list[labels->count] = (label){labels->text_length, text.length, stratum, hash};
     memcpy(labels->texts + labels->text_length, text.bytes, text.length);
     labels->text_length += text.length;
-    *number = (int64_t)labels->count++;
-    *free_slot(labels, stratum, text) = labels->count;
+    labels->last = labels->count;
+    *number = (int64_t)labels->count;
+    take_slot(labels, labels->count++);
     return TAMIS_OK;
 }
 

@@ -16,6 +16,9 @@ void tmi_labels_free(tmi_labels *labels);
 /* The number of a label, which is added if it is new. TMI_NO_LABEL for a cell without text. */
 tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err);
 
+/* Fetches what the search for labels that come next begins with, which is usually far apart in memory. Only to be fast. */
+void tmi_labels_fetch(const tmi_labels *labels, const int32_t *strata, const tmi_cell *texts, size_t n);
+
 /* The number of a label, or TMI_NO_LABEL if it is not there. */
 int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text);
 

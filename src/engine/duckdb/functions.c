@@ -315,13 +315,8 @@ static void labels_update(duckdb_function_info info, duckdb_data_chunk input, du
     for (size_t start = 0; start < rows && status == TAMIS_OK; start += PIECE) {
         const size_t n = rows - start < PIECE ? rows - start : PIECE;
         see_labels(cells, api->data_chunk_get_vector(input, 0), start, n);
-        for (size_t i = 0; i < n && status == TAMIS_OK; i++) {
-            const int32_t stratum = strata ? strata[start + i] : 0;
-            /* rows of a cluster often follow each other */
-            if (i > 0 && cells[i].length > 0 && is_same(cells[i], cells[i - 1]) && (!strata || stratum == strata[start + i - 1]))
-                continue;
-            status = tmi_clusters_see(column->clusters, stratum, cells[i], NULL);
-        }
+        for (size_t i = 0; i < n && status == TAMIS_OK; i++)
+            status = tmi_clusters_see(column->clusters, strata ? strata[start + i] : 0, cells[i], NULL);
     }
     mtx_unlock(column->lock);
     if (status != TAMIS_OK) out_of_memory(info);

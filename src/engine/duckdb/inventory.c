@@ -30,10 +30,11 @@ static size_t parts_of(int64_t rows, const tmi_duckdb_session *session)
 static void write_distinct(tmi_text *sql, const tmi_layout *layout, size_t stratum, size_t label, const tmi_text *source,
                            size_t part, size_t parts)
 {
-    tmi_text_put(sql, "SELECT DISTINCT s, l FROM (");
+    tmi_text_put(sql, stratum == NO_COLUMN ? "SELECT 0 AS s FROM (SELECT DISTINCT l FROM (" : "SELECT DISTINCT s, l FROM (");
     write_pairs(sql, layout, stratum, label, source);
     tmi_text_put(sql, ") WHERE l <> ''");
     if (parts > 1) tmi_text_format(sql, " AND hash(l) %% %zu = %zu", parts, part);
+    if (stratum == NO_COLUMN) tmi_text_put(sql, ")");
 }
 
 /* Adds to counts[s] the rows of stratum s, or the distinct labels in it, if they are in this part. */

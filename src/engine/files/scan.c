@@ -61,6 +61,7 @@ static tamis_status count_labels(tmi_labels *labels, const tmi_cell *texts, cons
 {
     for (size_t i = 0; i < n; i++) {
         int64_t number;
+        if (i % 128 == 0) tmi_labels_fetch(labels, strata ? strata + i : NULL, texts + i, n - i < 128 ? n - i : 128);
         if (strata && (size_t)strata[i] >= count) continue; /* in no stratum */
         tamis_status status = tmi_labels_add(&number, labels, strata ? strata[i] : 0, texts[i], err);
         if (status != TAMIS_OK) return status;
@@ -83,7 +84,7 @@ static tamis_status count_piece(void *context, const tmi_raw *raw, size_t n, dou
     for (size_t i = 0; inventory->rows_in && i < n; i++)
         if (!stratum || (size_t)stratum[i] < strata) inventory->rows_in[stratum ? stratum[i] : 0]++;
     if (units) TMI_TRY(count_labels(k->units, units, NULL, 1, n, err));
-    if (units && inventory->units_in) TMI_TRY(count_labels(k->units_in, units, stratum, strata, n, err));
+    if (units && stratum && inventory->units_in) TMI_TRY(count_labels(k->units_in, units, stratum, strata, n, err));
     if (clusters && inventory->clusters_in) TMI_TRY(count_labels(k->clusters_in, clusters, stratum, strata, n, err));
     TMI_TRY(tell(k->watch, true, share, n, err));
 done:
@@ -110,7 +111,8 @@ static tamis_status count_rows(tmi_scanner *scanner, tmi_inventory *inventory, w
     k.stratum = tmi_layout_index(&r.layout, inventory->stratum);
     TMI_TRY(scanner->scan(scanner, r.list, r.list_codes, r.count, 0, 1, count_piece, &k, err));
     inventory->units = tmi_labels_count(k.units);
-    if (inventory->unit && inventory->units_in) tmi_labels_count_in(inventory->units_in, strata, k.units_in);
+    if (inventory->unit && inventory->units_in)
+        tmi_labels_count_in(inventory->units_in, strata, inventory->stratum ? k.units_in : k.units);
     if (inventory->cluster && inventory->clusters_in) tmi_labels_count_in(inventory->clusters_in, strata, k.clusters_in);
 done:
     tmi_labels_free(k.units);
@@ -242,19 +244,30 @@ static void work_together(worker *workers, size_t count)
         if (started[i]) thrd_join(threads[i], NULL);
 }
 
-/* Collects the labels of TMI_GROUPS columns in a separate pass. */
+/* A pass that counts the rows of units and collects the labels of TMI_GROUPS columns. It reads no other columns. */
+typedef struct label_pass {
+    worker *worker;
+    const tmi_column **list;
+    tmi_codes **codes; /* of these */
+    size_t *place;     /* among these, of each column of the layout */
+    size_t count;
+} label_pass;
+
 static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
-    worker *w = context;
+    const label_pass *p = context;
+    worker *w = p->worker;
     const tmi_decoder *r = w->reading;
+    const tmi_layout *layout = &r->layout;
     tamis_status status = TAMIS_OK;
-    for (size_t c = 0; c < r->layout.column_count; c++)
-        if (r->codes[c]) tmi_raw_codes(w->piece.room[c], r->codes[c], &raw[r->place[c]], n);
-    for (size_t c = 0; c < r->layout.column_count; c++) {
-        const tmi_column *column = r->layout.columns[c];
+    if (w->units) tmi_units_count(w->units, raw[p->place[tmi_layout_index(layout, layout->request->unit)]].texts, n);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
         if (column->kind != TMI_GROUPS) continue;
-        const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
-        const int32_t *strata = column->stratum ? w->piece.columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;
+        const tmi_cell *labels = raw[p->place[tmi_layout_index(layout, column->of)]].texts;
+        const size_t by = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
+        const int32_t *strata = column->stratum ? w->piece.columns[by] : NULL;
+        if (strata) tmi_raw_codes(w->piece.room[by], r->codes[by], &raw[p->place[by]], n);
         for (size_t i = 0; i < n; i++) TMI_TRY(tmi_clusters_see(r->clusters[c], strata ? strata[i] : 0, labels[i], err));
     }
     (void)share;
@@ -263,16 +276,43 @@ done:
     return status;
 }
 
-static tamis_status see_clusters(worker *w, tamis_error *err)
+static bool is_stratum(const tmi_layout *layout, const tmi_column *column)
+{
+    size_t c = 0;
+    while (c < layout->column_count && (layout->columns[c]->kind != TMI_GROUPS || layout->columns[c]->stratum != column)) c++;
+    return c < layout->column_count;
+}
+
+/* *rounds: how often the source must be read afterwards. */
+static tamis_status see_labels(size_t *rounds, worker *w, tamis_error *err)
 {
     const tmi_decoder *r = w->reading;
+    const tmi_layout *layout = &r->layout;
+    tmi_scanner *scanner = w->state->scanner;
+    label_pass p = {.worker = w};
     tamis_status status = TAMIS_OK;
-    bool some = false;
-    for (size_t c = 0; c < r->layout.column_count; c++) some = some || r->clusters[c];
-    if (some) TMI_TRY(w->state->scanner->scan(w->state->scanner, r->list, r->list_codes, r->count, 0, 1, see_piece, w, err));
-    for (size_t c = 0; c < r->layout.column_count; c++)
+    p.list = tmi_alloc(layout->column_count, sizeof *p.list);
+    p.codes = tmi_alloc(layout->column_count, sizeof *p.codes);
+    p.place = tmi_alloc(layout->column_count, sizeof *p.place);
+    if (!p.list || !p.codes || !p.place) TMI_TRY(tmi_fail_memory(err));
+    bool some = w->units;
+    for (size_t c = 0; c < layout->column_count; c++) {
+        const tmi_column *column = layout->columns[c];
+        some = some || r->clusters[c];
+        p.place[c] = p.count;
+        if (column->kind != TMI_LABEL && !is_stratum(layout, column)) continue;
+        p.list[p.count] = column;
+        p.codes[p.count++] = r->codes[c];
+    }
+    if (some) TMI_TRY(scanner->scan(scanner, p.list, p.codes, p.count, 0, 1, see_piece, &p, err));
+    for (size_t c = 0; c < layout->column_count; c++)
         if (r->clusters[c]) TMI_TRY(tmi_clusters_close(r->clusters[c], err));
+    *rounds = 1;
+    if (w->units) TMI_TRY(tmi_units_plan(rounds, w->units, err));
 done:
+    tmi_free(p.list);
+    tmi_free(p.codes);
+    tmi_free(p.place);
     return status;
 }
 
@@ -280,29 +320,6 @@ static size_t worker_count(const engine_state *state)
 {
     const size_t wanted = state->threads > 0 ? state->threads : tmi_machine_threads();
     return !state->scanner->in_parts ? 1 : wanted < MAX_THREADS ? wanted : MAX_THREADS;
-}
-
-/* Counts the rows of units in a pass over their column alone. */
-typedef struct unit_counter {
-    tmi_units *units;
-    work_watch *watch;
-} unit_counter;
-
-static tamis_status count_units(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
-{
-    const unit_counter *k = context;
-    (void)share;
-    tmi_units_count(k->units, raw[0].texts, n);
-    return tell(k->watch, true, -1, 0, err);
-}
-
-/* How often the source must be read afterwards. */
-static tamis_status see_units(size_t *rounds, tmi_units *units, tmi_scanner *scanner, const tmi_column *unit, work_watch *watch,
-                              tamis_error *err)
-{
-    tamis_status status = scanner->scan(scanner, &unit, &(tmi_codes *){NULL}, 1, 0, 1, count_units, &(unit_counter){units, watch},
-                                        err);
-    return status == TAMIS_OK ? tmi_units_plan(rounds, units, err) : status;
 }
 
 /* Reports what stopped the others. */
@@ -382,8 +399,7 @@ static tamis_status pass(tmi_int128 *const *answers, tmi_point_list *list, const
         TMI_TRY(make_worker(&workers[i], err));
     }
     status = state->scanner->check(state->scanner, r.list, r.list_codes, r.count, &(tamis_watch){go_on, &inner}, &own);
-    if (status == TAMIS_OK) status = see_clusters(&workers[0], &own);
-    if (status == TAMIS_OK && units) status = see_units(&rounds, units, state->scanner, request->unit, &inner, &own);
+    if (status == TAMIS_OK) status = see_labels(&rounds, &workers[0], &own);
     if (status == TAMIS_OK) status = read_all(workers, count, rounds, &own);
     if (status == TAMIS_OK)
         status = points ? tmi_tally_take_list(list, workers[0].tally, &own) : give_answers(answers, &workers[0], &own);

@@ -82,8 +82,8 @@ static void read_alone(tmi_reader *reader, const tmi_value *value, const tmi_pla
 /* The name of a design, or a map with the keys that it has besides sizes. Sizes there are those of every stratum. */
 static const tmi_plan_kind *read_within(tmi_reader *reader, const tmi_value *value, tmi_drawn *d)
 {
-    const tmi_value *map = value->kind == TMI_VALUE_MAP && value->count == 1 ? value->first : NULL;
-    const char *name = map ? map->key : value->kind == TMI_VALUE_TEXT ? value->text : "";
+    const tmi_value *map = value->kind == TMI_VALUE_MAP && value->count == 1 ? tmi_value_first(value) : NULL;
+    const char *name = map ? tmi_value_key(map) : value->kind == TMI_VALUE_TEXT ? value->text : "";
     const tmi_plan_kind *kind = tmi_plan_kind_find(name);
     if (!kind || kind->only_weights) {
         tmi_complain(reader, value,
@@ -128,10 +128,10 @@ static void read_stratum(tmi_reader *reader, const tmi_value *value, const tmi_p
 /* The name of a stratum, trimmed as the cells of the file are. */
 static char *name_of(tmi_reader *reader, const tmi_value *item)
 {
-    const char *from = item->key + strspn(item->key, " \t");
+    const char *from = tmi_value_key(item) + strspn(tmi_value_key(item), " \t");
     size_t length = strlen(from);
     while (length > 0 && (from[length - 1] == ' ' || from[length - 1] == '\t')) length--;
-    if (length == 0 || tmi_has_control(item->key)) {
+    if (length == 0 || tmi_has_control(tmi_value_key(item))) {
         tmi_complain_key(reader, item, "expected the name of a stratum, without control characters");
         return NULL;
     }
@@ -167,8 +167,8 @@ static void read_strata(tmi_reader *reader, const tmi_value *value, tamis_plan *
     size_t room = by && by->value_count > value->count ? by->value_count : value->count, next = 0;
     if (!new_strata(reader, design, room)) return;
     design->stratum_count = by ? by->value_count : 0;
-    for (const tmi_value *item = value->first; item && !reader->no_memory; item = item->next) {
-        if (tmi_value_get(value, item->key) != item) continue; /* complained about already */
+    for (const tmi_value *item = tmi_value_first(value); item && !reader->no_memory; item = tmi_value_next(item)) {
+        if (tmi_value_get(value, tmi_value_key(item)) != item) continue; /* complained about already */
         char *name = name_of(reader, item);
         int64_t place = name ? place_of(reader, item, design, by, name, next) : -1;
         tmi_drawn d = {design, place >= 0 ? &design->strata[place] : &nowhere, plan->name, false};
@@ -240,8 +240,8 @@ static void read_stratified(tmi_reader *reader, const tmi_value *value, tamis_pl
 
 static void read_one(tmi_reader *reader, const tmi_value *value, void *target)
 {
-    if (strcmp(value->key, "stratified") == 0) read_stratified(reader, value, target);
-    else read_alone(reader, value, tmi_plan_kind_find(value->key), target);
+    if (strcmp(tmi_value_key(value), "stratified") == 0) read_stratified(reader, value, target);
+    else read_alone(reader, value, tmi_plan_kind_find(tmi_value_key(value)), target);
 }
 
 void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
@@ -257,10 +257,11 @@ void tmi_read_design(tmi_reader *reader, const tmi_value *value, void *target)
     size_t before = reader->count;
     tmi_read_map(reader, value, keys, count, EXAMPLE, plan);
     const tmi_value *first = NULL;
-    for (const tmi_value *item = value->kind == TMI_VALUE_MAP ? value->first : NULL; item; item = item->next) {
+    for (const tmi_value *item = value->kind == TMI_VALUE_MAP ? tmi_value_first(value) : NULL; item;
+         item = tmi_value_next(item)) {
         bool design = false;
-        for (size_t i = 0; i < designs; i++) design = design || strcmp(keys[i].name, item->key) == 0;
-        if (!design || tmi_value_get(value, item->key) != item) continue;
+        for (size_t i = 0; i < designs; i++) design = design || strcmp(keys[i].name, tmi_value_key(item)) == 0;
+        if (!design || tmi_value_get(value, tmi_value_key(item)) != item) continue;
         if (first) tmi_complain_key(reader, item, "expected one design, not two");
         else first = item;
     }

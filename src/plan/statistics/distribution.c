@@ -31,7 +31,7 @@ static void read_at(tmi_reader *reader, const tmi_value *value, tmi_plan_statist
         reader->no_memory = true;
         return;
     }
-    for (const tmi_value *item = list ? value->first : value; item; item = list ? item->next : NULL) {
+    for (const tmi_value *item = list ? tmi_value_first(value) : value; item; item = list ? tmi_value_next(item) : NULL) {
         tamis_number **at = &s->at[s->at_count];
         if (!tmi_read_exact(reader, item, at, "0.5")) return;
         s->at_count++;
@@ -140,7 +140,7 @@ size_t tmi_count_curve_columns(const tmi_value *statistics)
     static const char *const kinds[] = {"quantile", "median", "iqr", "share_below", "poverty", "gini", "s80s20"};
     size_t count = 0;
     if (!statistics || statistics->kind != TMI_VALUE_LIST) return 0;
-    for (const tmi_value *item = statistics->first; item; item = item->next) {
+    for (const tmi_value *item = tmi_value_first(statistics); item; item = tmi_value_next(item)) {
         if (item->kind != TMI_VALUE_MAP) continue;
         const tmi_value *cuts = tmi_value_get(item, "cuts");
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

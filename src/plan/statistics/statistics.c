@@ -18,7 +18,7 @@ static bool take_kind(tmi_reader *reader, const tmi_value *value, entry *e, tmi_
     if (e->kind) {
         tmi_complain_key(reader, value,
                          "expected one statistic per entry, and this one already has %s: begin a new entry with a dash",
-                         e->kind->key);
+                         tmi_value_key(e->kind));
         return false;
     }
     e->kind = value;
@@ -179,9 +179,9 @@ static void read_by_column(tmi_reader *reader, const tmi_value *value, tamis_pla
 {
     if (value->kind == TMI_VALUE_MAP) {
         if (value->count == 0) tmi_complain(reader, value, "expected cuts of a number, e.g. {age: [0, 16, 65]}");
-        for (const tmi_value *item = value->first; item; item = item->next) {
-            const tmi_plan_column *number = tmi_plan_find_column(plan, item->key);
-            if (!number) tmi_complain_column(reader, item, plan, item->key, true);
+        for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) {
+            const tmi_plan_column *number = tmi_plan_find_column(plan, tmi_value_key(item));
+            if (!number) tmi_complain_column(reader, item, plan, tmi_value_key(item), true);
             else add_by(reader, item, tmi_read_cuts(reader, item, plan, number), by, count);
         }
         return;
@@ -203,7 +203,8 @@ void tmi_read_by_columns(tmi_reader *reader, const tmi_value *value, tamis_plan 
     } else if (value->count == 0 || value->count > TMI_MAX_BY) {
         tmi_complain(reader, value, "expected 1 to %d categories, e.g. [stype, awards]", TMI_MAX_BY);
     } else {
-        for (const tmi_value *item = value->first; item; item = item->next) read_by_column(reader, item, plan, by, count);
+        for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item))
+            read_by_column(reader, item, plan, by, count);
     }
 }
 
@@ -397,12 +398,13 @@ static bool is_same(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 /* A statistic that appears twice would be measured once, or twice for nothing. */
 static void complain_same(tmi_reader *reader, const tmi_value *list, const tamis_plan *plan)
 {
-    const tmi_value *item = list->first;
-    for (size_t j = 0; j < plan->asked_count; j++, item = item->next) {
-        const tmi_value *earlier = list->first;
-        for (size_t i = 0; i < j; i++, earlier = earlier->next) {
+    const tmi_value *item = tmi_value_first(list);
+    for (size_t j = 0; j < plan->asked_count; j++, item = tmi_value_next(item)) {
+        const tmi_value *earlier = tmi_value_first(list);
+        for (size_t i = 0; i < j; i++, earlier = tmi_value_next(earlier)) {
             if (!is_same(&plan->statistics[i], &plan->statistics[j])) continue;
-            tmi_complain(reader, item, "duplicate statistic; first given on line %d, column %d", earlier->line, earlier->column);
+            tmi_complain(reader, item, "duplicate statistic; first given on line %d, column %d", tmi_value_place(earlier).line,
+                         tmi_value_place(earlier).column);
             return;
         }
     }
@@ -421,10 +423,10 @@ void tmi_read_statistics(tmi_reader *reader, const tmi_value *value, void *targe
         return;
     }
     int64_t cells = 0;
-    for (const tmi_value *item = value->first; item && !reader->no_memory; item = item->next) {
+    for (const tmi_value *item = tmi_value_first(value); item && !reader->no_memory; item = tmi_value_next(item)) {
         tmi_plan_statistic *statistic = &plan->statistics[plan->statistic_count++];
-        statistic->line = item->line;
-        statistic->place = item->column;
+        statistic->line = tmi_value_place(item).line;
+        statistic->place = tmi_value_place(item).column;
         read_statistic(reader, item, plan, statistic);
         if (__builtin_add_overflow(cells, tmi_statistic_cells(statistic), &cells)) cells = INT64_MAX;
         if (cells <= TMI_MAX_PLAN_CELLS) continue;
