@@ -45,6 +45,41 @@ static void one_stratum_is_near_the_exact_interval(void **state)
     tamis_number_free(level);
 }
 
+/* Of a population without end it does not matter whether units are put back. */
+static void replacement_is_the_limit_of_a_large_population(void **state)
+{
+    (void)state;
+    for (int noisy = 3; noisy <= 197; noisy += 97) {
+        tmi_interval without, with;
+        tmi_stratum_count stratum = {1e10, 200, noisy, noise_of(2, false), TMI_COUNT_SRS};
+        assert_int_equal(interval_of(&without, &stratum, 1, &(double){2}, false, NULL), TAMIS_OK);
+        stratum.law = TMI_COUNT_REPLACED;
+        assert_int_equal(interval_of(&with, &stratum, 1, &(double){2}, false, NULL), TAMIS_OK);
+        assert_true(fabs(with.lower - without.lower) < 1e-5 * 1e10 && fabs(with.upper - without.upper) < 1e-5 * 1e10);
+    }
+}
+
+/* Strata have no order, also where the estimate is not their sum; and nothing is certain. */
+static void strata_have_no_order(void **state)
+{
+    (void)state;
+    const tmi_stratum_count a = {4000, 40, 3, noise_of(2, false), TMI_COUNT_SRS},
+                            b = {300, 30, 12, noise_of(1, false), TMI_COUNT_SRS},
+                            c = {100, 20, 19, noise_of(2, false), TMI_COUNT_SRS};
+    const tmi_stratum_count orders[][3] = {{a, b, c}, {b, c, a}, {c, a, b}};
+    tmi_noise_part part = {100, 2, false, 1};
+    const tmi_count_estimate estimate = {700, &part, 1};
+    tmi_interval first, next;
+    assert_int_equal(tmi_interval_strata(&first, orders[0], 3, &estimate, 0.95, NULL), TAMIS_OK);
+    for (size_t i = 1; i < 3; i++) {
+        assert_int_equal(tmi_interval_strata(&next, orders[i], 3, &estimate, 0.95, NULL), TAMIS_OK);
+        assert_true(fabs(next.lower - first.lower) <= 1 && fabs(next.upper - first.upper) <= 1);
+    }
+    assert_int_equal(tmi_interval_strata(&next, orders[0], 3, &estimate, 1, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&next, orders[0], 3, &estimate, 1 - 1e-10, NULL), TAMIS_INVALID);
+    assert_int_equal(tmi_interval_strata(&next, orders[0], 3, &estimate, 0, NULL), TAMIS_INVALID);
+}
+
 /* True value covered in how many of `times` samples of 3 strata, of which the shares are given. */
 static double coverage(const char *scale, double size, const double shares[3], int times)
 {
@@ -258,6 +293,8 @@ int main(void)
         cmocka_unit_test(a_grid_is_hardly_wider),
         cmocka_unit_test(estimates_beside_the_strata),
         cmocka_unit_test(one_stratum_is_near_the_exact_interval),
+        cmocka_unit_test(replacement_is_the_limit_of_a_large_population),
+        cmocka_unit_test(strata_have_no_order),
         cmocka_unit_test(several_strata_cover),
         cmocka_unit_test(many_small_strata_have_the_right_width),
         cmocka_unit_test(strata_that_differ_are_not_overconfident),

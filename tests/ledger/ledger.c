@@ -232,6 +232,8 @@ static void rhos_are_converted_at_the_rest(void **state)
     assert_int_equal(charge_as(ledger, amount, "4 1e-6", &err), -TAMIS_REFUSED);
     snprintf(amount, sizeof amount, "rho %.17g", left.rho.lower * (1 - 1e-15));
     assert_int_equal(charge_as(ledger, amount, "4 1e-6", &err), 5);
+    assert_int_equal(tamis_ledger_spending(NULL, &spent, &left, ledger, 0, NULL), TAMIS_OK);
+    assert_true(left.epsilon.lower >= 0 && left.epsilon.lower < 1e-9 && left.rho.lower < 1e-9); /* now nothing is left */
     tamis_ledger_free(ledger);
     assert_true(verifies(NULL));
 }

@@ -103,21 +103,23 @@ static void each_question_has_its_own_records(void **state)
     static const char statistics[] = "  - {quantile: x, at: [0.5], method: inverse, where: {g: a}}\n"
                                      "  - {quantile: x, at: [0.5], method: inverse, where: {g: b}}\n"
                                      "  - {quantile: x, at: [0.5], method: inverse, by: g}\n"
+                                     "  - {quantile: x, at: [0.5], method: inverse, by: h}\n"
                                      "  - {quantile: x, at: [0.5], method: inverse, by: g, where: {h: u}}\n"
                                      "  - {quantile: x, at: [0.1], method: inverse}\n";
-    /* points are twice the values */
-    static const int64_t least[] = {22, 44, 22, 44, 20, 42, 20}, most[] = {22, 44, 22, 44, 24, 56, 20};
+    /* points are twice the values; nobody has the third value of h */
+    static const int64_t least[] = {22, 44, 22, 44, 24, 40, INT64_MIN, 20, 42, 20},
+                         most[] = {22, 44, 22, 44, 42, 44, INT64_MAX, 24, 56, 20};
     tamis_plan *plan = plan_of(SRS, "3000", statistics);
     array_engine engine = array_engine_of(many, 8);
     tamis_release *r;
     size_t k = 0;
     assert_int_equal(tmi_release_with(&r, plan, &engine.engine, &(tmi_run){0}, NULL), TAMIS_OK);
-    assert_int_equal(r->schedule.choice_count, 5);
-    for (size_t i = 0; i < 5; i++)
+    assert_int_equal(r->schedule.choice_count, 6);
+    for (size_t i = 0; i < 6; i++)
         for (size_t n = 0; n < r->schedule.choices[i].numbers; n++, k++)
             if (r->chosen[i][n] < least[k] || r->chosen[i][n] > most[k])
                 fail_msg("question %zu, number %zu: %lld", i, n, (long long)r->chosen[i][n]);
-    assert_int_equal(k, 7);
+    assert_int_equal(k, 10);
     tamis_release_free(r);
     tamis_plan_free(plan);
 }

@@ -270,6 +270,44 @@ static void they_are_the_textbooks(void **state)
     scene_clear(&c);
 }
 
+/* What is added up for a ratio, a mean, a share or a variance is a residual: at the true tables it adds up to nothing. */
+static void residuals_add_up_to_nothing(void **state)
+{
+    (void)state;
+    scene c;
+    tmi_inference reading;
+    int checked = 0;
+    scene_make_with(&c, "epsilon: 4", "  - {variance: x}\n", 5);
+    for (size_t k = 0; k < c.count; k++) c.rows[k].w = 2; /* no weight is clamped */
+    set_tables(&c, 1, 0);
+    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+    for (size_t i = 0; i < c.s.measurement_count; i++) {
+        const tmi_measurement *m = &c.s.measurements[i];
+        tmi_statistic_sums z;
+        if (!is_error(&c, i) || tmi_is_sum(&c.plan->statistics[m->shape.statistic])) continue;
+        assert_int_equal(tmi_statistic_sums_make(&z, &reading, m->shape.statistic, NULL), TAMIS_OK);
+        for (size_t g = 0; g < m->numbers; g++) {
+            tmi_error_term term;
+            double sum = 0, all = 0;
+            assert_int_equal(tmi_error_term_make(&term, &reading, m, &z.groups[g], g, NULL), TAMIS_OK);
+            for (size_t slot = 0; slot < m->slots; slot++)
+                for (size_t k = 0; k < m->cells * m->levels; k++) {
+                    const double each = term.coefficients[k] *
+                                        (double)tmi_asking_total(&c.asking, &c.s, i, slot, k / m->levels, k % m->levels);
+                    sum += each;
+                    all += fabs(each);
+                }
+            if (!(fabs(sum) < 1e-3 * all)) fail_msg("statistic %zu, number %zu: %g of %g", m->shape.statistic, g, sum, all);
+            checked++;
+            tmi_error_term_clear(&term);
+        }
+        tmi_statistic_sums_clear(&z);
+    }
+    assert_true(checked >= 5);
+    tmi_inference_clear(&reading);
+    scene_clear(&c);
+}
+
 /* Steps are never so coarse that rounding takes more than what is spared for it. */
 static void a_step_is_some_totals(void **state)
 {
@@ -293,6 +331,13 @@ static void a_step_is_some_totals(void **state)
             assert_true(TMI_STANDARD_ERROR_STEP * totals <=
                         (double)divisor * (double)(TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m)));
         }
+        for (tmi_int128 moves = 1; moves < INT64_C(1) << 30; moves = 5 * moves + 2) { /* however few */
+            int shift;
+            int64_t divisor;
+            tmi_error_grid(&shift, &divisor, &c.s, m, moves);
+            const double totals = ldexp((double)moves, -shift);
+            assert_true(totals > 0x1p23 && totals <= 0x1p24);
+        }
     }
     assert_true(tmi_error_total((tmi_int128)1 << 90, 3) == TMI_LARGEST_TOTAL && tmi_error_total(-5, 1) == -3);
     assert_true(tmi_error_total(5, -2) == 20);
@@ -302,6 +347,7 @@ static void a_step_is_some_totals(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
-                                       cmocka_unit_test(they_are_the_textbooks), cmocka_unit_test(a_step_is_some_totals)};
+                                       cmocka_unit_test(they_are_the_textbooks), cmocka_unit_test(residuals_add_up_to_nothing),
+                                       cmocka_unit_test(a_step_is_some_totals)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

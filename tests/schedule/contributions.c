@@ -266,7 +266,7 @@ static void bounds_are_the_largest_contributions(void **state)
     for (size_t i = 0; i < 8; i++) {
         char range[80];
         survey s;
-        double most[2] = {0};
+        double most[2] = {0}, factor = 0;
         const bool apart = i < 4;
         snprintf(range, sizeof range, "{from: %g, to: {times: 2, of: size}, step: 0.25}", froms[i % 4]);
         survey_make(&s, frame, PPS, apart ? "id: u, epsilon: 1" : "id: u, epsilon: 1, protect: respondents", range,
@@ -282,7 +282,12 @@ static void bounds_are_the_largest_contributions(void **state)
             const tmi_grid grid = tmi_axis_grid(&s.schedule.workload, m->shape.axes[0], part);
             if (fabs(grid.to - most[part]) > 1e-9 || fabs(grid.from + (froms[i % 4] < 0 ? most[part] : 0)) > 1e-9)
                 fail_msg("%s: part %zu reaches from %g to %g, not to %g", range, part, grid.from, grid.to, most[part]);
+            const double weight = apart && part == 1 ? 1 : 4; /* the largest: one over the least probability */
+            factor = fmax(factor, weight * 0.25 / grid.step);
         }
+        /* What a step of x adds, in steps of its part and 2^-shift of them: as fine as 40 bits are. */
+        factor = ldexp(factor, s.schedule.workload.origins[m->shape.axes[0]].shift);
+        assert_true(factor >= 0x1p39 && factor < 0x1p40);
         survey_clear(&s);
     }
     survey s;

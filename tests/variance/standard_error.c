@@ -67,10 +67,23 @@ static void equal_totals_do_not_vary(void **state)
     for (int k = 0; k < MOST; k++) u[k] = 1234567;
     assert_int_equal(tmi_standard_error(u, &layouts[0], 1), 0);
     assert_int_equal(tmi_standard_error(u, &layouts[3], 4), 0);
+    for (int k = 0; k < MOST; k++) u[k] = -1234567;
+    assert_int_equal(tmi_standard_error(u, &layouts[0], 1), 0);
     tmi_psu_stratum all = {5, 5, 5}; /* a census of PSUs */
     for (int k = 0; k < 5; k++) u[k] = 1 << k;
     assert_int_equal(tmi_standard_error(u, &(tmi_psu_layout){&all, 1, 5}, 1), 0);
     assert_int_equal(tmi_one_slot_gain(&(tmi_psu_layout){&all, 1, 5}, 1), 0);
+}
+
+/* Of two PSUs S is the difference of their totals: nothing is rounded, and the root is exact. */
+static void a_root_that_is_whole_is_exact(void **state)
+{
+    (void)state;
+    tmi_psu_stratum s = {2, 2, 0};
+    for (int64_t x = 1; x < TMI_LARGEST_TOTAL; x = 3 * x + 1) {
+        const int64_t u[] = {x, -x};
+        assert_int_equal(tmi_standard_error(u, &(tmi_psu_layout){&s, 1, 2}, 1), 2 * x * TMI_STANDARD_ERROR_STEP);
+    }
 }
 
 /* ---- sensitivity ---- */
@@ -124,6 +137,35 @@ static void gains_are_those_of_the_proofs(void **state)
     assert_in_range(tmi_one_slot_gain(&layouts[1], 1), 793, 794);                    /* sqrt(1 - 4/10) */
 }
 
+/* Of one stratum, from its formulas in whole numbers: a gain is the least that is enough. */
+static void check_gains(int64_t psus, int64_t slots, int64_t population)
+{
+    tmi_psu_stratum s = {psus, slots, population};
+    const tmi_psu_layout l = {&s, 1, slots};
+    const tmi_int128 one = tmi_one_slot_gain(&l, 1), both = tmi_two_slots_gain(&l), m2 = (tmi_int128)psus * psus;
+    const int64_t least = psus / slots, larger = psus % slots; /* slots that have one more */
+    const tmi_int128 squares = (tmi_int128)larger * (least + 1) * (least + 1) + (tmi_int128)(slots - larger) * least * least;
+    const tmi_int128 below = (m2 - squares) * (population > 0 ? population : 1),
+                     above = (m2 * (population > 0 ? population - psus : 1)) << TMI_FACTOR_BITS,
+                     factor = above / below + (above % below > 0);
+    const tmi_int128 norm = (factor * (m2 - 2 * (tmi_int128)least * psus + squares)) << (2 * TMI_GAIN_BITS - TMI_FACTOR_BITS);
+    assert_true(one * one * m2 >= norm);
+    assert_true((one - 1) * (one - 1) * m2 < norm);
+    const tmi_int128 apart = (2 * factor) << (2 * TMI_GAIN_BITS - TMI_FACTOR_BITS);
+    assert_true(both * both >= apart && both * both >= 2 * one * one);
+    if (least == 1 && larger == 0 && psus > 5)
+        assert_true((both - 1) * (both - 1) < apart || (both - 1) * (both - 1) < 2 * one * one);
+}
+
+static void gains_are_no_smaller_than_they_must_be(void **state)
+{
+    (void)state;
+    for (int64_t psus = 2; psus <= 120; psus++)
+        for (int64_t more = 0; more <= 60; more++) check_gains(psus, psus, more == 0 ? 0 : psus + more);
+    for (int64_t psus = 3; psus <= 60; psus++)
+        for (int64_t slots = 2; slots < psus; slots++) check_gains(psus, slots, psus % 2 ? 0 : 3 * psus);
+}
+
 /* ---- limits ---- */
 
 static void large_totals_are_clamped(void **state)
@@ -162,14 +204,19 @@ static void blocks_estimate_the_same(void **state)
         one += (double)tmi_standard_error(u, &l, 1);
     }
     assert_true(fabs(sum / one - 1) < 0.003);
+    /* a kurtosis of 3 (1 + cv^2)^2, and 511/16 degrees of freedom of a block */
+    assert_true(close_to(tmi_block_factor(&l, 16, 1), (1 + 11 * 16 / (8 * 511.)) / 4));
+    assert_true(close_to(tmi_block_factor(&l, 4, 0.5), (1 + (3 * 1.5625 - 1) * 4 / (8 * 511.)) / 2));
+    assert_true(tmi_block_factor(&l, 1, 1) == 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(it_is_the_textbooks),        cmocka_unit_test(equal_totals_do_not_vary),
-        cmocka_unit_test(no_neighbour_moves_it_more), cmocka_unit_test(gains_are_those_of_the_proofs),
-        cmocka_unit_test(large_totals_are_clamped),   cmocka_unit_test(blocks_estimate_the_same),
+        cmocka_unit_test(a_root_that_is_whole_is_exact), cmocka_unit_test(it_is_the_textbooks),
+        cmocka_unit_test(equal_totals_do_not_vary),      cmocka_unit_test(no_neighbour_moves_it_more),
+        cmocka_unit_test(gains_are_those_of_the_proofs), cmocka_unit_test(gains_are_no_smaller_than_they_must_be),
+        cmocka_unit_test(large_totals_are_clamped),      cmocka_unit_test(blocks_estimate_the_same),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -1,0 +1,156 @@
+/* Standard errors that a plan has measured: the places of its PSUs, which statistics share one, and what is expected. */
+#include "schedule/standard_errors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static tamis_plan *plan;
+static tmi_schedule s;
+
+static void open_plan(const char *design, const char *statistics)
+{
+    char text[2000];
+    tamis_error err = {0};
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 4}\ncolumns:\n"
+             "  x: {from: 0, to: 10, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v]}\n  s: {values: [p, q, r]}\n"
+             "statistics:\n%s",
+             design, statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
+        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK)
+        fail_msg("%s\n%s", text, err.message);
+}
+
+static void close_plan(void)
+{
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+}
+
+/* ---- places ---- */
+
+#define STRATUM(population, sample) "{population: " #population ", sample: " #sample "}"
+#define STRATA(p, q, r) \
+    "stratified: {by: s, within: {cluster: {by: c, smallest: 1, largest: 4}}, strata: {p: " p ", q: " q ", r: " r "}}"
+
+static const struct {
+    const char *design;
+    size_t count;
+    int64_t psus[3], population[3]; /* of the layout, where there is room for all */
+    size_t into[3];                 /* SIZE_MAX: nothing varies */
+} designs[] = {
+    {"cluster: {by: c, population: 90, sample: 30, smallest: 1, largest: 4}", 1, {30}, {90}, {0}},
+    {STRATA(STRATUM(40, 8), STRATUM(20, 5), STRATUM(9, 3)), 3, {8, 5, 3}, {40, 20, 9}, {0, 1, 2}},
+    {STRATA(STRATUM(40, 8), STRATUM(5, 5), STRATUM(9, 3)), 2, {8, 3}, {40, 9}, {0, SIZE_MAX, 1}},
+    {STRATA(STRATUM(40, 8), STRATUM(20, 1), STRATUM(9, 1)), 2, {8, 2}, {40, 0}, {0, 1, 1}},
+    {STRATA(STRATUM(40, 8), STRATUM(20, 1), STRATUM(9, 3)), 2, {8, 4}, {40, 0}, {0, 1, 1}},
+    {STRATA(STRATUM(4, 4), STRATUM(20, 1), STRATUM(1, 1)), 0, {0}, {0}, {SIZE_MAX, 0, SIZE_MAX}},
+};
+
+/* Every PSU that was left to chance has a place; strata keep to themselves unless they have one PSU. */
+static void every_psu_has_a_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof designs / sizeof *designs; i++) {
+        open_plan(designs[i].design, "  - {mean: x}\n");
+        tmi_psu_places p;
+        assert_int_equal(tmi_psu_places_make(&p, &s.sampling, TMI_MOST_SLOTS, NULL), TAMIS_OK);
+        assert_int_equal(p.layout.count, designs[i].count);
+        assert_int_equal(p.strata, i == 0 ? 1 : 3);
+        for (size_t h = 0; h < p.layout.count; h++) {
+            assert_int_equal(p.layout.strata[h].psus, designs[i].psus[h]);
+            assert_int_equal(p.layout.strata[h].slots, designs[i].psus[h]);
+            assert_int_equal(p.layout.strata[h].population, designs[i].population[h]);
+        }
+        for (size_t h = 0; h < p.strata; h++) assert_true(p.into[h] == designs[i].into[h]);
+        for (size_t h = 0; h < p.strata; h++) /* places of strata that share one do not overlap */
+            for (size_t k = 0; k < h; k++)
+                if (p.into[h] == p.into[k] && p.into[h] != SIZE_MAX)
+                    assert_true(p.first[h] >= p.first[k] + p.psus[k] || p.first[k] >= p.first[h] + p.psus[h]);
+        tmi_psu_places_clear(&p);
+        close_plan();
+    }
+}
+
+/* With less room slots are as many as there is room for, in no stratum fewer than two; with less room than that all strata are
+ * one. */
+static void slots_fill_the_room(void **state)
+{
+    (void)state;
+    open_plan(designs[1].design, "  - {mean: x}\n");
+    for (int64_t most = 2; most <= 20; most++) {
+        tmi_psu_places p;
+        int64_t sum = 0, more = 0;
+        assert_int_equal(tmi_psu_places_make(&p, &s.sampling, most, NULL), TAMIS_OK);
+        assert_int_equal(p.layout.count, most < 6 ? 1 : 3);
+        for (size_t h = 0; h < p.layout.count; h++) {
+            const tmi_psu_stratum *own = &p.layout.strata[h];
+            assert_true(own->slots >= 2 && own->slots <= own->psus);
+            sum += own->slots;
+            more += own->slots < own->psus; /* one more in each of these would be too many */
+        }
+        assert_int_equal(sum, p.layout.slots);
+        assert_true(sum <= most && (more == 0 || sum + more > most));
+        if (most < 6) assert_true(p.layout.strata[0].psus == 16 && p.layout.strata[0].population == 0);
+        for (size_t h = 0; most < 6 && h < 3; h++) assert_true(p.into[h] == 0 && p.first[h] == (h == 0 ? 0 : h == 1 ? 8 : 13));
+        tmi_psu_places_clear(&p);
+    }
+    close_plan();
+}
+
+/* ---- what is measured ---- */
+
+static void what_differs_is_measured_apart(void **state)
+{
+    (void)state;
+    open_plan(designs[1].design, "  - {mean: x, by: g}\n  - {mean: x, by: h}\n  - {total: x, by: g}\n  - {mean: x, by: [g, h]}\n"
+                                 "  - {mean: x, where: {g: a}}\n");
+    for (size_t i = 0; i < plan->statistic_count; i++) assert_true(tmi_errors_from(&s, i) == i);
+    close_plan();
+}
+
+/* Of a stratum whose PSUs are part of those that there are less is left to chance. */
+static void corrections_are_those_of_one_stage(void **state)
+{
+    (void)state;
+    open_plan(designs[1].design, "  - {mean: x}\n");
+    assert_true(close_to(tmi_first_stage_correction(&s.sampling, 0), 0.8) &&
+                close_to(tmi_first_stage_correction(&s.sampling, 1), 0.75));
+    close_plan();
+    open_plan("weights: {cluster: c}, weight: w, max_weight: 50", "  - {mean: x}\n"); /* nobody knows how many there are */
+    assert_true(s.sampling.scattered && tmi_first_stage_correction(&s.sampling, 0) == 1);
+    close_plan();
+}
+
+/* ---- what is expected ---- */
+
+/* A limit is above the variance that is expected, the more so the more noise there is; without a measurement it is that. */
+static void limits_are_above_the_variance(void **state)
+{
+    (void)state;
+    tmi_outlook o;
+    open_plan(designs[0].design, "  - {mean: x}\n");
+    tmi_outlook_make(&o, &s, 0);
+    assert_non_null(tmi_errors_measured(&s, 0));
+    assert_true(tmi_expected_error_noise(&s, 0, &o) > 0);
+    const double least = o.sampling_sd * o.sampling_sd, limit = tmi_expected_limit(&s, 0, &o, 0);
+    if (!(least > 0 && limit > 1.02 * least && limit < 100 * least)) fail_msg("%g, expected above %g", limit, least);
+    close_plan();
+    open_plan("srs: {population: 900, sample: 100}", "  - {mean: x}\n");
+    tmi_outlook_make(&o, &s, 0);
+    assert_true(o.sampling_sd > 0 && isnan(tmi_expected_error_noise(&s, 0, &o)));
+    assert_true(tmi_expected_limit(&s, 0, &o, 0) == o.sampling_sd * o.sampling_sd);
+    close_plan();
+}
+
+int main(void)
+{
+    const struct CMUnitTest group[] = {cmocka_unit_test(every_psu_has_a_place), cmocka_unit_test(slots_fill_the_room),
+                                       cmocka_unit_test(what_differs_is_measured_apart),
+                                       cmocka_unit_test(corrections_are_those_of_one_stage),
+                                       cmocka_unit_test(limits_are_above_the_variance)};
+    return cmocka_run_group_tests(group, NULL, NULL);
+}
