@@ -15,8 +15,8 @@ typedef struct tmi_baseline_tables {
 void tmi_baseline_tables_clear(tmi_baseline_tables *tables);
 
 /* The variance of the noise of each aim, NaN for those of no statistic. Each statistic has its `budget_share` of the budget, of
- * which a fifth is kept for sampling variances where these need squares. `tables` may be NULL. Errors: SYSTEM; there are no tables
- * then. */
+ * which a fifth is kept for sampling variances where these need squares. `tables` may be NULL. Errors: SYSTEM; there are no
+ * tables then. */
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *schedule,
                                 tmi_problem *problem, const tmi_aims *aims, tamis_error *err);
 

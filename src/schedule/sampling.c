@@ -196,7 +196,7 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     const tmi_plan_privacy *p = &plan->privacy;
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
     s->clustered = d->cluster || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
-    /* ranks of labels are places of clusters only if no file can have more of them than are declared: the inventory checks that */
+    /* The rank of a label is a cluster's place only if no file can have more labels than are declared: the inventory checks. */
     const bool checked = (d->kind->clusters || d->kind->fixed_size) && !d->nonresponse && p->setting->size_is_public &&
                          !p->design_protected;
     s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !checked);

@@ -166,9 +166,9 @@ static double normal_margin(double confidence)
     return high;
 }
 
-/* Student's margin over the normal one, by the expansion of Cornish and Fisher: the factor by which every interval of a survey with
- * these degrees of freedom is wider than a normal one. The posterior knows how uncertain a variance is, but not that estimates and
- * their standard errors depend on each other where PSUs are few. */
+/* Student's margin over the normal one, by the expansion of Cornish and Fisher: the factor by which every interval of a survey
+ * with these degrees of freedom is wider than a normal one. The posterior knows how uncertain a variance is, but not that
+ * estimates and their standard errors depend on each other where PSUs are few. */
 static double student_factor(double z, double degrees)
 {
     const double u = z * z, first = (u + 1) / 4, second = (5 * u * u + 16 * u + 3) / 96;

@@ -20,7 +20,7 @@ AUDITS = {
     "src/release/statistic.c": ("release/statistic", None),
     "src/release/choices/choosing.c": ("release/chosen", "bits_are_drawn_before_the_data_are_read"),
     "src/schedule/request/request.c": ("release/audit", "every_family_has_the_declared_noise"),
-    "src/schedule/request/variance_groups.c": ("schedule/neighbours", "clusters_go_to_variance_units_at_random"),
+    "src/schedule/request/psu_slots.c": ("schedule/neighbours", "clusters_go_to_slots_at_random"),
     "src/collect/randomizer.c": ("collect/randomize", None),
     "src/collect/tally/shuffle.c": ("collect/tally", "shuffles"),
     "src/collect/secret_file.c": ("collect/tally", None),

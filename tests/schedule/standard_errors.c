@@ -10,19 +10,21 @@
 static tamis_plan *plan;
 static tmi_schedule s;
 
-static void open_plan(const char *design, const char *statistics)
+static void open_private_plan(const char *design, const char *privacy, const char *statistics)
 {
     char text[2000];
     tamis_error err = {0};
     snprintf(text, sizeof text,
-             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 4}\ncolumns:\n"
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 4%s}\ncolumns:\n"
              "  x: {from: 0, to: 10, step: 1}\n  g: {values: [a, b]}\n  h: {values: [u, v]}\n  s: {values: [p, q, r]}\n"
              "statistics:\n%s",
-             design, statistics);
+             design, privacy, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
         tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK)
         fail_msg("%s\n%s", text, err.message);
 }
+
+static void open_plan(const char *design, const char *statistics) { open_private_plan(design, "", statistics); }
 
 static void close_plan(void)
 {
@@ -101,6 +103,30 @@ static void slots_fill_the_room(void **state)
     close_plan();
 }
 
+/* Where a file may have more labels of clusters than the design declares, since nobody checks it, a label's rank is no place: one
+ * more label would push the last cluster out. */
+static void labels_that_are_not_counted_are_hashed(void **state)
+{
+    static const char cluster[] = "cluster: {by: c, population: 90, sample: 30, smallest: 1, largest: 4}",
+                      silent[] = "cluster: {by: c, population: 90, sample: 30, smallest: 1, largest: 4}, nonresponse: yes",
+                      units[] = "srs: {population: 90, sample: 30}";
+    static const struct {
+        const char *design, *privacy;
+        bool hashed;
+    } cases[] = {{cluster, "", false},
+                 {silent, "", true},
+                 {cluster, ", protect: respondents, given: frame", true},
+                 {cluster, ", protect: sample, given: population, design_variables: protected", true},
+                 {units, ", id: i, rows_per_unit: 3", false},
+                 {units, ", id: i, rows_per_unit: 3, protect: respondents, given: frame", true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_private_plan(cases[i].design, cases[i].privacy, "  - {mean: x}\n");
+        if (s.places.hashed != cases[i].hashed) fail_msg("%s%s", cases[i].design, cases[i].privacy);
+        close_plan();
+    }
+}
+
 /* ---- what is measured ---- */
 
 static void what_differs_is_measured_apart(void **state)
@@ -148,7 +174,9 @@ static void limits_are_above_the_variance(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest group[] = {cmocka_unit_test(every_psu_has_a_place), cmocka_unit_test(slots_fill_the_room),
+    const struct CMUnitTest group[] = {cmocka_unit_test(every_psu_has_a_place),
+                                       cmocka_unit_test(slots_fill_the_room),
+                                       cmocka_unit_test(labels_that_are_not_counted_are_hashed),
                                        cmocka_unit_test(what_differs_is_measured_apart),
                                        cmocka_unit_test(corrections_are_those_of_one_stage),
                                        cmocka_unit_test(limits_are_above_the_variance)};

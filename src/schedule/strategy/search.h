@@ -44,8 +44,8 @@ void tmi_found_tables_clear(tmi_found_tables *found);
 tamis_status tmi_search_resume(tmi_found_tables *found, tmi_search *search, const tmi_shape *supports, size_t support_count,
                                tamis_error *err);
 
-/* Gives this much of the budget, above 0 and at most 1, to other tables, at most as many as there are supports, with parts that add
- * up to 1; what was found keeps the rest. Not if that has too many numbers or tables. Errors: SYSTEM. */
+/* Gives this much of the budget, above 0 and at most 1, to other tables, at most as many as there are supports, with parts that
+ * add up to 1; what was found keeps the rest. Not if that has too many numbers or tables. Errors: SYSTEM. */
 tamis_status tmi_search_put(bool *put, tmi_found_tables *found, tmi_search *search, const tmi_shape *shapes, const double *parts,
                             size_t count, double much, tamis_error *err);
 
