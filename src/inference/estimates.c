@@ -374,10 +374,11 @@ static void take_measured(tmi_result *result, const tmi_inference *r, tmi_group_
     const size_t group = r->plain ? r->group : result->cell;
     const tmi_number_error *e = &r->errors->list[r->errors->first[result->statistic] + group];
     const double at = tmi_ratio_at(t, z), squares = tmi_quadratic_at(z->proxy, at);
-    const double b = (z->measured = e->effect * tmi_simple_variance(z, r->schedule, result->statistic, at)) / squares;
+    z->measured = e->effect * tmi_simple_variance(z, r->schedule, result->statistic, at);
+    const double b = squares > 0 ? z->measured / squares : INFINITY;
     const bool known = isfinite(tmi_form_noise_sd(&z->proxy_noise, 1, at));
-    z->form = known && squares > 0 && isfinite(b) ? (tmi_quadratic){b * z->proxy.xx, b * z->proxy.xy, b * z->proxy.yy}
-                                                  : (tmi_quadratic){z->measured, 0, 0};
+    z->form = known && isfinite(b) ? (tmi_quadratic){b * z->proxy.xx, b * z->proxy.xy, b * z->proxy.yy}
+                                   : (tmi_quadratic){z->measured, 0, 0};
     z->form_noise = (tmi_form_noise){0};
     z->normal = true;
     result->limited = e->known > MUCH_NOISE || e->other;
