@@ -26,6 +26,15 @@ static double degrees_of(const tmi_schedule *s, size_t i)
     return fmax(by_strata && l->count > 1 ? all / (double)l->count : all, 1);
 }
 
+/* The sampled rows of a group, where its number is made of them; infinite elsewhere. */
+static double rows_of(const tmi_schedule *s, const tmi_plan_statistic *t, const tmi_group_sums *z, const tmi_form_moments *f,
+                      size_t i)
+{
+    const bool counted = (t->by_count > 0 || t->where) && (f->x == TMI_OF_ROWS || f->y == TMI_OF_ROWS) &&
+                         !tmi_is_calibrated(s, i);
+    return counted && z->value[TMI_OF_ROWS] > 0 ? z->value[TMI_OF_ROWS] / tmi_mean_weight(s) : INFINITY;
+}
+
 /* The measured standard error of a number, as one of the family that it belongs to; false: there is none. A number that does not
  * vary needs none. */
 static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_inference *r, size_t i, size_t group,
@@ -53,8 +62,7 @@ static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_infer
                               .scale = raised * term.step * tmi_number_nearest(m->laws[0].scale),
                               .gaussian = s->gaussian,
                               .degrees = degrees_of(s, i),
-                              .rows = isfinite(z->value[TMI_OF_ROWS]) ? fmax(z->value[TMI_OF_ROWS] / tmi_mean_weight(s), 1)
-                                                                      : INFINITY,
+                              .rows = rows_of(s, t, z, &f, i),
                               .confidence = tmi_number_nearest(t->confidence)};
     *found = term.squares > 0 && isfinite(term.squares) && n->scale > 0;
     tmi_error_term_clear(&term);

@@ -74,7 +74,8 @@ static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_
 /* The expected variance of an aim relative to what it would be by itself. */
 static double excess_of(const tmi_aim *a, double alone)
 {
-    return isfinite(alone) ? (a->sampling + a->noise_variance) / (a->sampling + alone) : 0;
+    const double whole = a->sampling + alone;
+    return isfinite(whole) && whole > 0 ? (a->sampling + a->noise_variance) / whole : 0;
 }
 
 /* The largest over all statistics. */

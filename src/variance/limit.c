@@ -175,8 +175,8 @@ static double student_factor(double z, double degrees)
     return 1 + first / degrees + second / (degrees * degrees);
 }
 
-/* A standard error that is larger than its noise is not lowered because those of other numbers are smaller. */
-static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->measured; }
+/* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. */
+static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->measured / 2; }
 
 /* The half-width is between those of the least and of the largest variance. */
 static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)

@@ -83,7 +83,7 @@ def limits(numbers, rows, cv, drawn, within):
                 whole = [variance(exp(x)) + n["noise"] for x in LN_D]
                 h = root(lambda u: sum(p * erf(u / sqrt(2 * w)) for p, w in zip(posterior, whole)) - n["confidence"], 0, 1e5)
                 sd = n["scale"] * (1 if n["gaussian"] else sqrt(2))
-                own = variance(n["measured"] ** 2 / n["squares"]) if sd <= n["measured"] else 0
+                own = variance(n["measured"] ** 2 / n["squares"]) if sd <= n["measured"] / 2 else 0
                 result[i] = (max((h / z) ** 2 - n["noise"], own), sum(p * exp(x) for p, x in zip(posterior, LN_D)))
     return result
 

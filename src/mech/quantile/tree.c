@@ -55,7 +55,11 @@ static void shape(tmi_bin_tree *t, size_t bins, size_t levels)
 /* ---- variances ---- */
 
 /* Of discrete Laplace noise: 2 q / (1 - q)^2 with q = e^(-1/scale). */
-static double laplace_variance(double scale) { return fmax(1 / (cosh(1 / scale) - 1), LEAST_VARIANCE); }
+static double laplace_variance(double scale)
+{
+    const double root = sinh(1 / (2 * scale)); /* cosh(x) - 1 = 2 sinh(x/2)^2, which no large scale rounds to 0 */
+    return fmax(1 / (2 * root * root), LEAST_VARIANCE);
+}
 
 /* Of the z of all nodes. `change`: the most that a unit changes a level by, over epsilon. */
 static void set_variances(tmi_bin_tree *t, double change)
