@@ -196,11 +196,11 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     const tmi_plan_privacy *p = &plan->privacy;
     int64_t K = p->rows_per_unit > 1 ? p->rows_per_unit : 1;
     s->clustered = d->cluster || (tmi_counts_rows(plan) && !d->deff); /* rows of a unit were drawn together */
-    /* The rank of a label is a cluster's place only if no file can have more labels than are declared: the inventory checks. */
-    const bool checked = (d->kind->clusters || d->kind->fixed_size) && !d->nonresponse && p->setting->size_is_public &&
-                         !p->design_protected;
-    s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !checked);
-    s->rows_fixed = d->kind->fixed_size && !d->nonresponse && p->setting->size_is_public && !p->design_protected;
+    /* Sizes that all neighbours share, so that the inventory checks them: only then is the rank of a label a cluster's place,
+     * since no file has more labels than are declared. */
+    const bool shared = !d->nonresponse && p->setting->size_is_public && !p->design_protected;
+    s->scattered = s->clustered && !s->psus && (d->kind->only_weights || !(shared && (d->kind->clusters || d->kind->fixed_size)));
+    s->rows_fixed = d->kind->fixed_size && shared;
     s->of_units = p->id != NULL;
     s->subtracts = s->rows_fixed && !d->kind->unequal;
     int64_t drawn = d->kind->fixed_size ? d->sample : frame ? tmi_frame_size(frame) : d->population, rows;
