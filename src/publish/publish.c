@@ -11,7 +11,7 @@ typedef struct state {
     char *leftover; /* the temporary folder, as the ledger notes it */
     tmi_bill bill;
     bool repeated; /* the numbers are those that the ledger has kept */
-    bool paid;     /* a charge stands for which nothing was published yet */
+    bool paid;     /* there is a charge for which nothing was published yet */
     bool kept;     /* its numbers are in the ledger */
     char *certificate, hash[TMI_SHA256_TEXT];
 } state;

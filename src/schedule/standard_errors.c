@@ -233,7 +233,7 @@ int64_t tmi_errors_spare(const tmi_schedule *s, const tmi_measurement *m)
     return spare_of(s, m->shape.statistic, l->slots, tmi_standard_error_rounding(l, TMI_MOST_BLOCKS));
 }
 
-/* PSUs that were left to chance; 2 stands for more. */
+/* PSUs that were left to chance; 2 means two or more. */
 static int64_t varying_psus(const tmi_sampling *s)
 {
     const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;

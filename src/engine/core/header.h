@@ -59,7 +59,7 @@ tamis_status tmi_header_postgres(tmi_header *header, const char *connection, con
 /* The labels of a column's codes; NULL: none. */
 const tmi_header_set *tmi_header_set_of(const tmi_header *header, const tmi_header_column *column);
 
-/* Whether a code stands for a missing value of the column. */
+/* Whether a code means that the value of the column is missing. */
 bool tmi_header_is_missing(const tmi_header_column *column, const tmi_header_code *code);
 
 /* For the readers: adds a column and copies its texts. SYSTEM if memory runs out. */
