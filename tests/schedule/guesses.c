@@ -15,7 +15,7 @@ static tmi_prospect foreseen(tmi_sizes *sizes, const char *design, const char *c
     char text[1000];
     tamis_plan *plan;
     tmi_schedule s;
-    tmi_forecast *list;
+    tmi_forecast *list = NULL;
     tamis_error err = {0};
     snprintf(text, sizeof text,
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\n"
