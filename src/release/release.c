@@ -104,7 +104,7 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int12
     }
     tmi_json_close(out, ']');
     put_choices(out, s, chosen);
-    if (s->places.layout.count > 0) tmi_put_standard_errors(out, s, noisy);
+    tmi_put_standard_errors(out, s, noisy);
     tmi_json_close(out, '}');
 }
 

@@ -3,7 +3,6 @@
 #ifndef TMI_SCHEDULE_AIMS_H
 #define TMI_SCHEDULE_AIMS_H
 
-#include "schedule/pooled.h"
 #include "schedule/schedule.h"
 #include "schedule/strategy/search.h"
 
@@ -12,8 +11,6 @@ typedef struct tmi_aims {
     tmi_aim *list;      /* one per statistic that is not known, then those of the counts that calibration and suppression need */
     size_t *statistics; /* whose each is; SIZE_MAX: of no one */
     double *weights;    /* room for one number per aim */
-    double *pools;      /* room for two numbers per pool */
-    size_t pool_count;
     size_t *own_support; /* the table from which it can be read by itself */
     size_t count;
     tmi_parts_of_effects *parts; /* of all */

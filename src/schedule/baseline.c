@@ -130,17 +130,13 @@ done:
     return status;
 }
 
-tmi_problem tmi_problem_of(tmi_aims *a, const tmi_schedule *s, bool gaussian, double budget)
+tmi_problem tmi_problem_of(tmi_aims *a, bool gaussian, double budget)
 {
     return (tmi_problem){.effects = &a->effects,
                          .aims = a->list,
                          .aim_count = a->count,
                          .gaussian = gaussian,
                          .budget = budget,
-                         .prior = tmi_pool_prior(s),
-                         .pooled = a->pools,
-                         .means = a->pools + a->pool_count,
-                         .pools = a->pool_count,
                          .weights = a->weights};
 }
 
@@ -149,7 +145,7 @@ double tmi_objective_of(tmi_problem *p, const tmi_strategy *strategy, const doub
     double sum = 0;
     tmi_budget_inform(p, strategy);
     for (size_t i = 0; i < p->aim_count; i++) {
-        const double variance = tmi_aim_variance(p, &p->aims[i]);
+        const double variance = tmi_aim_variance(&p->aims[i]);
         if (variance > 0) sum += shares[i] * log(variance);
     }
     return sum;
@@ -193,7 +189,7 @@ static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_sched
     tamis_status status = TAMIS_OK;
     if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
-        if (s->measurements[k].shape.family == TMI_STANDARD_ERRORS) continue;
+        if (tmi_method_of(s->measurements[k].shape.family)) continue;
         shapes[count] = s->measurements[k].shape;
         parts[count++] = tmi_number_nearest(s->measurements[k].part) / p->budget;
     }
@@ -214,7 +210,7 @@ tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_sched
     *now = *alone = NAN;
     TMI_TRY(tmi_aims_make(&a, s, err));
     if (!(noise = tmi_alloc(a.count, sizeof *noise))) TMI_TRY(tmi_fail_memory(err));
-    tmi_problem p = tmi_problem_of(&a, s, s->gaussian, tmi_number_nearest(s->spent));
+    tmi_problem p = tmi_problem_of(&a, s->gaussian, tmi_number_nearest(s->spent));
     for (size_t k = 0; k < a.support_count; k++) TMI_TRY(tmi_effects_take_shape(&a.effects, &a.supports[k], err));
     TMI_TRY(tmi_baseline_noise(noise, &tables, s, &p, &a, err));
     TMI_TRY(inform(alone, &p, &a, tables.shapes, tables.parts, tables.count, err));

@@ -177,12 +177,11 @@ static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aim
                                               [TMI_CONTRIBUTED] = true,
                                               [TMI_SPREAD] = true,
                                               [TMI_CLAMPED] = true}; /* a group may be left */
-    tmi_search search = {.problem = tmi_problem_of(aims, s, gaussian, budget),
+    tmi_search search = {.problem = tmi_problem_of(aims, gaussian, budget),
                          .motions = aims->motions,
                          .copies = aims->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
                          .forms = forms,
-                         .first_pooled = TMI_SPREAD,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
     tmi_found_tables found = {0};
@@ -218,7 +217,7 @@ static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, cons
 
 /* The part of the budget for the second stage that the search for the first one counts with; then the best of some. */
 #define SECOND 0.2
-static const double seconds[] = {0.1, 0.2, 0.3, 0.4};
+static const double seconds[] = {0.025, 0.05, 0.1, 0.2, 0.3, 0.4};
 
 /* Whether the standard error of some number is measured. Needs a workload. */
 static bool has_second_stage(const tmi_schedule *s)
@@ -280,7 +279,10 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const choice *c, size
                   .share = tmi_number_nearest(s->plan->statistics[i].share),
                   .variance = c->sampling[i],
                   .noise = c->noise[i]};
-    return tmi_expected_move(&w->moved, s, i, &o, err);
+    const tamis_status status = tmi_expected_move(&w->moved, s, i, &o, err);
+    /* what moves a variance moves the standard error by that over twice its size */
+    if (tmi_method_of(tmi_errors_family(s))->power == 2) w->moved = w->variance > 0 ? w->moved / (2 * sqrt(w->variance)) : 0;
+    return status;
 }
 
 /* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
@@ -296,9 +298,11 @@ static tamis_status add_errors(choice *c, const tmi_schedule *s, tamis_error *er
     for (size_t i = 0; i < s->plan->statistic_count; i++)
         if (tmi_has_own_errors(s, i)) TMI_TRY(want(&list[count++], s, c, i, err));
     if (count == 0) goto done;
-    TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
-    const int64_t blocks = tmi_most_blocks(&places.layout, tmi_cluster_guess_of(s).cv);
+    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
+    if (method->slots) TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
+    const int64_t blocks = method->most_blocks(&places.layout, tmi_cluster_guess_of(s).cv);
     for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
+        if (seconds[k] < method->least_part) continue;
         divide(list, count, c->gaussian, seconds[k] * all);
         const double objective = objective_of(list, count, c->gaussian, all, seconds[k], blocks);
         if (!(objective < best)) continue;

@@ -10,7 +10,7 @@ static tamis_status inform(tmi_aims *aims, const tmi_schedule *s, tamis_error *e
     tmi_effects_reset(&aims->effects);
     for (size_t k = 0; k < s->measurement_count; k++) {
         tmi_table_information information;
-        if (s->measurements[k].shape.family == TMI_STANDARD_ERRORS) continue;
+        if (tmi_method_of(s->measurements[k].shape.family)) continue;
         TMI_TRY(tmi_table_information_make(&information, &aims->effects, &s->measurements[k].shape, err));
         tmi_effects_add(&aims->effects, &information, tmi_measurement_precision(s, &s->measurements[k]));
         tmi_table_information_clear(&information);

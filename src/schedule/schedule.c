@@ -68,8 +68,8 @@ bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
     return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
 }
 
-/* Weights in totals of PSUs count up to two and a half times their public mean, if that is known: variances are then raised by
- * what that takes off on average. With a lower bound, standard errors of groups that have the large weights would be too
+/* For sampling variances weights count up to two and a half times their public mean, if that is known: variances are then raised
+ * by what that takes off on average. With a lower bound, standard errors of groups that have the large weights would be too
  * small. */
 #define CLAMPED 2.5
 
@@ -77,7 +77,7 @@ static void clamp_weights(tmi_schedule *s)
 {
     tmi_sampling *p = &s->sampling;
     tmi_sizes z;
-    if (p->weights != TMI_ROWS || !p->clustered || p->stages) return;
+    if (p->weights != TMI_ROWS || p->stages || (!p->clustered && (s->plan->design.deff || s->plan->design.regularise))) return;
     tmi_sizes_make(&z, s);
     const double points = CLAMPED * z.units / z.sample / tmi_number_nearest(p->step);
     if (points >= 1 && points < (double)p->most) p->most_clamped = (int64_t)ceil(points);
@@ -95,10 +95,9 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
         return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHED: return tmi_main_family(s) == family;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
-    case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_MEASURED_ERRORS && of_rows);
+    case TMI_SPREAD:
     case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
-    case TMI_STANDARD_ERRORS: return source == TMI_MEASURED_ERRORS;
-    default: return false;
+    default: return source == TMI_MEASURED_ERRORS && family == tmi_errors_family(s);
     }
 }
 
@@ -109,8 +108,8 @@ static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, t
     for (size_t i = 0; right && i < shape->axis_count; i++)
         right = shape->axes[i] < w->axis_count && (i == 0 || shape->axes[i - 1] < shape->axes[i]);
     if (right && shape->form != TMI_FULL)
-        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && shape->family != TMI_STANDARD_ERRORS;
-    if (right && shape->family == TMI_STANDARD_ERRORS) {
+        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && !tmi_method_of(shape->family);
+    if (right && tmi_method_of(shape->family)) {
         right = shape->statistic < s->plan->statistic_count && tmi_has_own_errors(s, shape->statistic);
         const tmi_shape own = right ? tmi_errors_shape(s, shape->statistic) : *shape;
         right = right && own.world == shape->world && own.axis_count == shape->axis_count &&
@@ -121,7 +120,7 @@ static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, t
     return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
 }
 
-/* The weights in totals of PSUs: any that could have been chosen. */
+/* The weights for sampling variances: any that could have been chosen. */
 static tamis_status take_clamped(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
 {
     tmi_sampling *p = &s->sampling;
@@ -165,9 +164,7 @@ done:
 /* All families that the readings of a statistic are made of. */
 static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
 {
-    const tmi_variance_source source = tmi_variance_source_for(s, i);
     if (family == tmi_weighing_of(s, i)) return true;
-    if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
     return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
 }
 
@@ -188,7 +185,7 @@ static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
         TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
     }
     for (size_t k = 0; k < s->measurement_count; k++)
-        if (s->measurements[k].shape.family != TMI_STANDARD_ERRORS)
+        if (!tmi_method_of(s->measurements[k].shape.family))
             TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
 
 done:
@@ -216,7 +213,7 @@ static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         tmi_table_information information;
-        if (m->shape.family == TMI_STANDARD_ERRORS) continue;
+        if (tmi_method_of(m->shape.family)) continue;
         TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->shape, err));
         tmi_effects_add(&s->effects, &information, tmi_measurement_precision(s, m));
         tmi_table_information_clear(&information);
@@ -278,8 +275,8 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(tmi_choices_make(s, err));
     TMI_TRY(tmi_schedule_place_psus(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const bool errors = s->measurements[k].shape.family == TMI_STANDARD_ERRORS;
-        s->measurements[k].slots = errors ? (size_t)s->places.layout.slots : 1;
+        const tmi_error_method *method = tmi_method_of(s->measurements[k].shape.family);
+        s->measurements[k].slots = method && method->slots ? (size_t)s->places.layout.slots : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));
     }
     TMI_TRY(tmi_budget_settle(s, err));

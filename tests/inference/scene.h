@@ -6,7 +6,6 @@
 
 #include "inference/calibration.h"
 #include "inference/distribution/distribution.h"
-#include "inference/pool.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
 #include "tests/release/plans.h"
@@ -45,7 +44,7 @@ static inline void scene_prepare(scene *c)
     assert_int_equal(tmi_calibration_make(&c->calibration, &c->reading, NULL), TAMIS_OK);
     c->reading.calibration = &c->calibration;
     c->reading.plain = c->plain;
-    assert_int_equal(tmi_inference_pool(&c->reading, NULL), TAMIS_OK);
+    assert_int_equal(tmi_inference_read_errors(&c->reading, NULL), TAMIS_OK);
 }
 
 static inline size_t scene_first(const scene *c, size_t statistic)

@@ -198,7 +198,7 @@ static void stages_clear(stages *z, const tmi_schedule *s)
     free(z->noisy), free(z->none);
 }
 
-static bool is_second(const tmi_schedule *s, size_t i) { return s->measurements[i].shape.family == TMI_STANDARD_ERRORS; }
+static bool is_second(const tmi_schedule *s, size_t i) { return tmi_method_of(s->measurements[i].shape.family) != NULL; }
 
 static void set_first(const stages *z, const tmi_schedule *s, const tmi_asking *asking)
 {

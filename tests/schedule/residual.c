@@ -66,7 +66,7 @@ static void make_margins(margins *m, const size_t *levels, size_t attributes, si
         }
         m->sets[m->count] = set;
         assert_int_equal(tmi_effects_take(&m->parts[m->count], &m->effects, &c, NULL), TAMIS_OK);
-        m->aims[m->count] = (tmi_aim){.share = 1, .noise = &m->parts[m->count], .noise_count = 1, .pool = TMI_NO_POOL};
+        m->aims[m->count] = (tmi_aim){.share = 1, .noise = &m->parts[m->count], .noise_count = 1};
         m->count++;
     }
 }
@@ -171,7 +171,7 @@ static double found_sum(margins *m, double rho, double *gap)
         sum = 0;
         for (size_t i = 0; i < m->count; i++) *gap += m->aims[i].share;
         for (size_t i = 0; i < m->count; i++) {
-            const double variance = tmi_aim_variance(&search.problem, &m->aims[i]);
+            const double variance = tmi_aim_variance(&m->aims[i]);
             m->aims[i].share = m->cells[i] * variance;
             sum += m->cells[i] * variance;
         }

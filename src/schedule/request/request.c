@@ -124,6 +124,7 @@ static void add_design(tmi_asking *a, const tmi_schedule *s)
         a->weight = lookup(a, "weight of the stratum", a->stratum, sampling->points);
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->spread_points);
     }
+    tmi_asking_add_bounded_weight(a, s);
     if (a->psus.codes > 0) tmi_asking_add_clusters(a, s);
 }
 
@@ -265,9 +266,10 @@ static int times_of(const tmi_workload *w, const tmi_shape *shape, size_t level)
 static tmi_measure measure_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t level)
 {
     const tmi_workload *w = &s->workload;
+    const tmi_error_method *method = tmi_method_of(m->shape.family);
     const bool negative = times_of(w, &m->shape, level) < 0,
-               spread = m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
-    const bool bounded = m->shape.family == TMI_STANDARD_ERRORS || m->shape.family == TMI_CLAMPED;
+               spread = method ? method->power == 2 : m->shape.family == TMI_SPREAD || m->shape.family == TMI_CLAMPED;
+    const bool bounded = method || m->shape.family == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
@@ -301,13 +303,14 @@ static bool same_by(const tmi_table *table, const tmi_column *const *by, size_t 
 static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measurement *m, size_t *by_used)
 {
     const tmi_column **by = a->by + *by_used;
+    const tmi_error_method *method = tmi_method_of(m->shape.family);
     size_t t = 0, count = 0;
     if (m->shape.family == TMI_CONTRIBUTED) {
         if (a->part) by[count++] = a->part;
-    } else if (s->workload.apart && m->shape.family != TMI_STANDARD_ERRORS) {
+    } else if (s->workload.apart && !method) {
         by[count++] = a->stratum;
     }
-    if (m->shape.family == TMI_STANDARD_ERRORS) by[count++] = a->units;
+    if (method && method->slots) by[count++] = a->units;
     for (size_t i = 0; i < m->shape.axis_count; i++) {
         const tmi_origin *o = &s->workload.origins[m->shape.axes[i]];
         for (size_t k = 0; k < o->classes_count; k++) by[count++] = a->classes[o->classes[k]];
@@ -319,11 +322,11 @@ static size_t table_of(tmi_asking *a, const tmi_schedule *s, const tmi_measureme
     return t;
 }
 
-/* Whether an earlier measurement adds up the same totals of PSUs: then its measures serve both. */
+/* Whether an earlier measurement of the second stage adds up the same totals: then its measures serve both. */
 static bool shares_measures(tmi_asking *a, const tmi_schedule *s, size_t i)
 {
     const tmi_shape *own = &s->measurements[i].shape;
-    for (size_t j = 0; own->family == TMI_STANDARD_ERRORS && j < i; j++) {
+    for (size_t j = 0; tmi_method_of(own->family) && j < i; j++) {
         const tmi_shape *other = &s->measurements[j].shape;
         if (other->family != own->family || other->world != own->world || other->axis_count != own->axis_count ||
             memcmp(other->axes, own->axes, own->axis_count * sizeof *own->axes) != 0)

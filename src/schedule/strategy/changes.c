@@ -40,7 +40,7 @@ static bool covers(const tmi_walk *w, size_t left_out, const tmi_shape *instead)
         bool found = support->axis_count == 0 || tmi_walk_is_single(w, support); /* forms, and what is public, may serve them */
         for (size_t k = 0; k < w->now.count && !found; k++)
             found = k != left_out && tmi_shape_is_within(support, &w->now.tables[k]->shape);
-        if (!found && support->family < w->search->first_pooled) return false;
+        if (!found) return false;
     }
     return true;
 }

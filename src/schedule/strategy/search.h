@@ -18,7 +18,6 @@ typedef struct tmi_search {
     const double *copies;      /* one per family: how often an engine has a table (strata) */
     double most_numbers;       /* in all tables together */
     const bool *forms;         /* one per family: whether a number can be measured by itself */
-    size_t first_pooled;       /* tables of this family and later ones serve sampling variances that may do without */
     tmi_watch *watch;          /* may be NULL */
 } tmi_search;
 

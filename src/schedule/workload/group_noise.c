@@ -153,11 +153,17 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
     tamis_status status = TAMIS_OK;
     if (s->workload.readings[i].known) return TAMIS_OK;
     if (s->workload.readings[i].contributed) return add_contributions(g, s, i, group, err);
-    const tmi_variance_source source = tmi_variance_source_of(s);
-    if (tmi_main_family(s) == TMI_UNWEIGHED) TMI_TRY(add_strata(g, s, i, group, err));
-    else TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));
-    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_SPREAD, i, group, 0, err));
-    if (source == TMI_BOUNDED_SQUARES) add_scaled(&g->spread, &g->estimate, s->sampling.ratio * s->sampling.ratio);
+    if (tmi_main_family(s) == TMI_UNWEIGHED) {
+        TMI_TRY(add_strata(g, s, i, group, err));
+    } else {
+        TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));
+        if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) { /* of groups that lie in one stratum */
+            const size_t h = tmi_group_stratum(s, i, group);
+            const double a = isnan(s->sampling.spread[h]) ? 0 : s->sampling.spread[h],
+                         ratio = a / tmi_number_nearest(s->sampling.weight[h]);
+            add_scaled(&g->spread, &g->estimate, ratio * ratio);
+        }
+    }
 
 done:
     return status;

@@ -8,8 +8,9 @@
 typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
 
 /* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
- * values (contributions.h), by the a of variances, by the a that weights up to a bound would have, or by w up to that bound in
- * the totals of PSUs, of which standard errors are measured (standard_errors.h). Each is a family of tables. */
+ * values (contributions.h), by the a of variances, or by the a that weights up to a bound would have. From TMI_STANDARD_ERRORS on
+ * tables are those of the second stage (standard_errors.h), one family per method: by w up to that bound, in the totals of PSUs;
+ * by the a of weights up to it. Each is a family of tables. */
 typedef enum tmi_weighing {
     TMI_UNWEIGHED,
     TMI_WEIGHED,
@@ -17,6 +18,7 @@ typedef enum tmi_weighing {
     TMI_SPREAD,
     TMI_CLAMPED,
     TMI_STANDARD_ERRORS,
+    TMI_UNIT_SQUARES,
     TMI_WEIGHINGS
 } tmi_weighing;
 
