@@ -304,7 +304,7 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, tmi_control
     const tmi_schedule *s = main->s;
     const tmi_variance_source source = tmi_variance_source_of(s);
     tamis_status status = TAMIS_OK;
-    if (source == TMI_OWN_SQUARES) {
+    if (source == TMI_OWN_SQUARES && tmi_main_family(s) == TMI_UNWEIGHED) {
         for (size_t copy = 0; copy < main->copies; copy++) {
             const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.apart ? copy : SIZE_MAX);
             if (!is_in_stratum(main, group, copy)) continue;
@@ -316,6 +316,11 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, tmi_control
         z->spread = tmi_main_family(s) == TMI_WEIGHED && !s->sampling.clustered && source != TMI_PUBLIC_EFFECT
                         ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
                         : INFINITY;
+    }
+    if (source == TMI_OWN_SQUARES && tmi_main_family(s) == TMI_WEIGHED) { /* weights hardly differ */
+        const double ratio = s->sampling.ratio;
+        z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
+        for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
     }
     if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
 

@@ -168,7 +168,7 @@ done:
 
 const char *tmi_why_no_error(const tmi_schedule *s, size_t i)
 {
-    if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES)
+    if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES || (!s->sampling.clustered && tmi_has_lonely_unit(&s->sampling)))
         return "a stratum has only one sampled unit, so its sampling error cannot be estimated";
     if (has_public_effect(s)) return "nothing is left of the weights beside the noise, so that its design effect has no unit";
     if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))

@@ -281,6 +281,17 @@ static void set_one_stratum(tmi_group_sums *z, const tmi_schedule *s, size_t i, 
     if (s->plan->statistics[i].kind != TMI_SHARE) z->ones = z->all = 0;
 }
 
+/* Own squares with weights in them: of a group in one stratum, or times a public factor where weights hardly differ. */
+static void set_weighed(tmi_group_sums *z, const tmi_schedule *s, size_t i, size_t g, const tmi_form_moments *f)
+{
+    if (tmi_group_stratum(s, i, g) != SIZE_MAX) {
+        set_one_stratum(z, s, i, g, f);
+        return;
+    }
+    set_squares(&z->form, &z->form_noise, z, f, s->sampling.ratio);
+    z->spread = tmi_weighed_spread(z, s, i);
+}
+
 /* The form, where it is not that of strata: squares that variances are multiples of, and a bound. Needs values and their
  * noise. */
 static void set_forms(tmi_statistic_sums *z, const tmi_schedule *s, size_t i)
@@ -290,7 +301,7 @@ static void set_forms(tmi_statistic_sums *z, const tmi_schedule *s, size_t i)
     const bool weighed = tmi_main_family(s) == TMI_WEIGHED;
     for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
-        if (source == TMI_OWN_SQUARES && weighed) set_one_stratum(own, s, i, g, &f);
+        if (source == TMI_OWN_SQUARES && weighed) set_weighed(own, s, i, g, &f);
         if (source <= TMI_OWN_SQUARES) continue;
         set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
         const bool alike = s->sampling.clustered || source == TMI_PUBLIC_EFFECT; /* units of a cluster may be */

@@ -50,7 +50,7 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
     if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
     if (s->sampling.clustered) return TMI_MEASURED_ERRORS;
     if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
-    return tmi_main_family(s) == TMI_UNWEIGHED ? TMI_OWN_SQUARES : TMI_MEASURED_ERRORS;
+    return tmi_main_family(s) == TMI_UNWEIGHED || s->sampling.ratio > 0 ? TMI_OWN_SQUARES : TMI_MEASURED_ERRORS;
 }
 
 /* ---- combinations ---- */

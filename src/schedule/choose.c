@@ -170,49 +170,6 @@ done:
     return status;
 }
 
-static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, tamis_error *err)
-{
-    static const bool forms[TMI_WEIGHINGS] = {[TMI_UNWEIGHED] = true,
-                                              [TMI_WEIGHED] = true,
-                                              [TMI_CONTRIBUTED] = true,
-                                              [TMI_SPREAD] = true,
-                                              [TMI_CLAMPED] = true}; /* a group may be left */
-    tmi_search search = {.problem = tmi_problem_of(aims, gaussian, budget),
-                         .motions = aims->motions,
-                         .copies = aims->copies,
-                         .most_numbers = (double)TMI_MAX_CELLS,
-                         .forms = forms,
-                         .watch = s->watch};
-    double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
-    tmi_found_tables found = {0};
-    tmi_baseline_tables alone = {0};
-    tamis_status status = TAMIS_OK;
-    if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
-    TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
-    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
-    TMI_TRY(hold(&found, &search, aims, &alone, ceilings, err));
-    limit_variances(&found.best);
-    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
-    for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
-    TMI_TRY(fall_back(&found, &search, &alone, shares, err));
-    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, &search.problem, aims, err));
-
-done:
-    tmi_found_tables_clear(&found);
-    tmi_baseline_tables_clear(&alone);
-    tmi_free(ceilings);
-    tmi_free(shares);
-    return status;
-}
-
-static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
-{
-    tmi_workload_clear(&s->workload);
-    return tmi_workload_make(&s->workload, s->plan, &s->sampling, apart, joined, s->controls,
-                             s->calibrated ? s->control_count : 0, known, err);
-}
-
 /* ---- standard errors ---- */
 
 /* The part of the budget for the second stage that the search for the first one counts with; then the best of some. */
@@ -285,6 +242,35 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const choice *c, size
     return status;
 }
 
+static tamis_status want_all(wanted *list, size_t *count, const tmi_schedule *s, const choice *c, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *count = 0;
+    for (size_t i = 0; i < s->plan->statistic_count && status == TAMIS_OK; i++)
+        if (tmi_has_own_errors(s, i)) status = want(&list[(*count)++], s, c, i, err);
+    return status;
+}
+
+/* Adds to the objective of a choice what intervals gain in width because their sampling variances are measured with noise, so
+ * that it can be compared with others whose variances are own squares. Needs its workload. */
+static tamis_status add_widening(choice *c, const tmi_schedule *s, tamis_error *err)
+{
+    wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
+    size_t count;
+    tamis_status status;
+    if (!list) return tmi_fail_memory(err);
+    TMI_TRY(want_all(list, &count, s, c, err));
+    const double all = c->budget / (1 - SECOND);
+    divide(list, count, c->gaussian, SECOND * all);
+    c->objective += objective_of(list, count, c->gaussian, all, SECOND, 1);
+    for (size_t j = 0; j < count; j++)
+        if (list[j].variance > 0) c->objective -= list[j].share * log(list[j].variance + list[j].noise);
+
+done:
+    tmi_free(list);
+    return status;
+}
+
 /* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
 static tamis_status add_errors(choice *c, const tmi_schedule *s, tamis_error *err)
 {
@@ -295,8 +281,7 @@ static tamis_status add_errors(choice *c, const tmi_schedule *s, tamis_error *er
     size_t count = 0;
     tamis_status status = TAMIS_OK;
     if (!list) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < s->plan->statistic_count; i++)
-        if (tmi_has_own_errors(s, i)) TMI_TRY(want(&list[count++], s, c, i, err));
+    TMI_TRY(want_all(list, &count, s, c, err));
     if (count == 0) goto done;
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     if (method->slots) TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
@@ -325,6 +310,59 @@ done:
     tmi_psu_places_clear(&places);
     tmi_free(list);
     return status;
+}
+
+/* ---- one kind of noise ---- */
+
+static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, tamis_error *err)
+{
+    static const bool forms[TMI_WEIGHINGS] = {[TMI_UNWEIGHED] = true,
+                                              [TMI_WEIGHED] = true,
+                                              [TMI_CONTRIBUTED] = true,
+                                              [TMI_SPREAD] = true,
+                                              [TMI_CLAMPED] = true}; /* a group may be left */
+    tmi_search search = {.problem = tmi_problem_of(aims, gaussian, budget),
+                         .motions = aims->motions,
+                         .copies = aims->copies,
+                         .most_numbers = (double)TMI_MAX_CELLS,
+                         .forms = forms,
+                         .watch = s->watch};
+    double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
+    tmi_found_tables found = {0};
+    tmi_baseline_tables alone = {0};
+    choice now = {0};
+    tamis_status status = TAMIS_OK;
+    if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
+    TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
+    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
+    TMI_TRY(hold(&found, &search, aims, &alone, ceilings, err));
+    limit_variances(&found.best);
+    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
+    for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
+    TMI_TRY(fall_back(&found, &search, &alone, shares, err));
+    TMI_TRY(keep(&now, &found, s, &search.problem, aims, err));
+    TMI_TRY(add_widening(&now, s, err));
+    if (best->count == 0 || now.objective < best->objective) {
+        const choice before = *best;
+        *best = now;
+        now = before;
+    }
+
+done:
+    choice_clear(&now);
+    tmi_found_tables_clear(&found);
+    tmi_baseline_tables_clear(&alone);
+    tmi_free(ceilings);
+    tmi_free(shares);
+    return status;
+}
+
+static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
+{
+    tmi_workload_clear(&s->workload);
+    return tmi_workload_make(&s->workload, s->plan, &s->sampling, apart, joined, s->controls,
+                             s->calibrated ? s->control_count : 0, known, err);
 }
 
 /* ---- all combinations ---- */

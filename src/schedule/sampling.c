@@ -104,9 +104,7 @@ static tamis_status set_strata(tmi_sampling *s, tamis_error *err)
         s->spread[h] = spread_of(d, &d->strata[h], tmi_number_nearest(own), tmi_number_nearest(s->weight[h]));
         tamis_number_free(own);
         own = NULL;
-        /* one unit: its square, no mean taken off, is w^2 z^2, on average no less than the variance */
-        const double w = tmi_number_nearest(s->weight[h]), spread = isnan(s->spread[h]) ? w * w : s->spread[h];
-        TMI_TRY(tmi_number_double(&spreads[h], spread, err));
+        TMI_TRY(tmi_number_double(&spreads[h], isnan(s->spread[h]) ? 0 : s->spread[h], err));
         if (tmi_number_compare(s->weight[h], s->weight[0]) != 0) s->weights = TMI_STRATA;
     }
     TMI_TRY(set_grid(&s->step, s->points, s->weight, s->strata, err));
@@ -214,6 +212,21 @@ static void set_counts(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_
     s->df = s->psus ? tmi_psu_count(s->psus) - (int64_t)s->psus->strata : counted ? d->sample - (int64_t)d->stratum_count : -1;
 }
 
+/* Where a/w differs by less than this factor over the strata, a variance is bounded by the largest. */
+#define NEAR 1.3
+
+static double ratio_of(const tmi_sampling *s)
+{
+    double least = INFINITY, most = 0;
+    for (size_t h = 0; h < s->strata; h++) {
+        const double ratio = s->spread[h] / tmi_number_nearest(s->weight[h]);
+        if (isnan(ratio)) return 0;
+        least = fmin(least, ratio);
+        most = fmax(most, ratio);
+    }
+    return most <= NEAR * least ? most : 0;
+}
+
 tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tmi_frame_facts *frame, const tmi_psu_facts *psus,
                                tamis_error *err)
 {
@@ -226,6 +239,7 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
                         .stays = d->by && !plan->privacy.design_protected};
     set_counts(s, plan, frame);
     tamis_status status = weighs_rows(d) ? set_rows(s, frame, err) : set_strata(s, err);
+    if (status == TAMIS_OK && s->weights == TMI_STRATA) s->ratio = ratio_of(s);
     s->most_clamped = s->most;
     if (status != TAMIS_OK) tmi_sampling_clear(s);
     return status;

@@ -42,6 +42,7 @@ typedef struct tmi_sampling {
     bool from_frame;                 /* ROWS: looked up by unit */
     double correction;               /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
     int64_t most_clamped;            /* ROWS: for sampling variances weights count up to so many points; most: all of them */
+    double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;
     const tmi_psu_facts *psus; /* clusters are those of a public list; NULL: there is none */

@@ -261,6 +261,13 @@ bool tmi_psus_are_too_few(const tmi_schedule *s) { return s->sampling.clustered 
 
 bool tmi_psus_are_all_drawn(const tmi_schedule *s) { return s->sampling.clustered && varying_psus(&s->sampling) == 0; }
 
+bool tmi_has_lonely_unit(const tmi_sampling *s)
+{
+    for (size_t h = 0; s->spread && h < s->strata; h++)
+        if (isnan(s->spread[h])) return true;
+    return false;
+}
+
 tmi_weighing tmi_errors_family(const tmi_schedule *s) { return s->sampling.clustered ? TMI_STANDARD_ERRORS : TMI_UNIT_SQUARES; }
 
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
@@ -269,7 +276,7 @@ bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     if (r->known || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS || tmi_has_ranges_by_stratum(t)) return false;
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
-    if (method->slots && varying_psus(&s->sampling) < 2) return false;
+    if (method->slots ? varying_psus(&s->sampling) < 2 : tmi_has_lonely_unit(&s->sampling)) return false;
     const tmi_error_moves moves = moves_of(s, i);
     const int64_t drawn = s->plan->design.sample, slots = moves.all && drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
     return method->spare(&moves, slots) <= TMI_ERROR_STEPS / 2 && tmi_errors_from(s, i) == i;

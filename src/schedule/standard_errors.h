@@ -44,6 +44,9 @@ double tmi_first_stage_correction(const tmi_sampling *sampling, size_t stratum);
 /* Whether only one PSU was drawn: nothing shows how much they vary. */
 bool tmi_psus_are_too_few(const tmi_schedule *schedule);
 
+/* Whether some stratum has only one sampled unit, which shows no variance. */
+bool tmi_has_lonely_unit(const tmi_sampling *sampling);
+
 /* Whether all PSUs were drawn, in one stage: there is no sampling error. */
 bool tmi_psus_are_all_drawn(const tmi_schedule *schedule);
 

@@ -157,11 +157,11 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
         TMI_TRY(add_strata(g, s, i, group, err));
     } else {
         TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));
-        if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) { /* of groups that lie in one stratum */
+        if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) { /* of groups that lie in one stratum, or of weights that are alike */
             const size_t h = tmi_group_stratum(s, i, group);
-            const double a = isnan(s->sampling.spread[h]) ? 0 : s->sampling.spread[h],
-                         ratio = a / tmi_number_nearest(s->sampling.weight[h]);
-            add_scaled(&g->spread, &g->estimate, ratio * ratio);
+            double ratio = s->sampling.ratio;
+            if (h != SIZE_MAX) ratio = s->sampling.spread[h] / tmi_number_nearest(s->sampling.weight[h]);
+            if (!isnan(ratio)) add_scaled(&g->spread, &g->estimate, ratio * ratio);
         }
     }
 
