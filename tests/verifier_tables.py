@@ -281,7 +281,7 @@ class Tables:
         self.check(self.measured() and m["form"] == "full", field, "no sampling errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
         if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
-            own = self.rows_per_unit() * (Fraction(self.largest(m, axes), 2 ** m["shift"]) + self.rounding(m, axes))
+            own = self.rows_per_unit() * (Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rounding(m, axes))
             within = l1 - own + self.rows_per_unit() * self.rounding(m, axes)
             self.check(m["moves_within"] == ceil(within), field + ".moves_within")
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
@@ -290,7 +290,7 @@ class Tables:
         self.check(m["overlap"] >= 1 and all(Fraction(m[k]) >= 0 for k in ("mean_weight", "rows_of_psu", "cv_of_psus")), field)
         self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
 
-    def largest(self, m, axes):
+    def row_at_most(self, m, axes):
         """What a row adds at most, of any stratum."""
         return max(self.row(m, axes, h) for h in range(len(self.strata)))
 
