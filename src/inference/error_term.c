@@ -131,8 +131,8 @@ static size_t control_level(const tmi_schedule *s, const tmi_measurement *m, siz
 }
 
 /* One term of a group's linearised variable, by cells and levels; less what calibration explains of it. */
-static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool explained, const tmi_schedule *s, const tmi_measurement *m,
-                             const tmi_group_sums *z, size_t group, tamis_error *err)
+static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool explained, const tmi_schedule *s,
+                             const tmi_measurement *m, const tmi_group_sums *z, size_t group, tamis_error *err)
 {
     const double r = tmi_ratio_at(&s->plan->statistics[m->shape.statistic], z);
     tmi_moment_sum sum;

@@ -8,9 +8,9 @@
 
 typedef struct tmi_aims {
     tmi_effects effects;
-    tmi_aim *list;      /* one per statistic that is not known, then those of the counts that calibration and suppression need */
-    size_t *statistics; /* whose each is; SIZE_MAX: of no one */
-    double *weights;    /* room for one number per aim */
+    tmi_aim *list;       /* one per statistic that is not known, then those of the counts that calibration and suppression need */
+    size_t *statistics;  /* whose each is; SIZE_MAX: of no one */
+    double *weights;     /* room for one number per aim */
     size_t *own_support; /* the table from which it can be read by itself */
     size_t count;
     tmi_parts_of_effects *parts; /* of all */

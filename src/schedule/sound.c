@@ -10,7 +10,8 @@
 static bool measurement_is_sound(const tmi_measurement *m)
 {
     const tmi_error_method *errors = tmi_method_of(m->shape.family);
-    bool sound = (errors ? m->moved > 0 && (m->slots > 1) == errors->slots : m->numbers == m->strata * m->slots * m->cells * m->levels) &&
+    bool sound = (errors ? m->moved > 0 && (m->slots > 1) == errors->slots
+                         : m->numbers == m->strata * m->slots * m->cells * m->levels) &&
                  m->numbers > 0 && m->law_count == m->strata && m->high > 0 && m->limit > 0 && m->part &&
                  tmi_number_sign(m->part) > 0;
     for (size_t h = 0; sound && h < m->law_count; h++)

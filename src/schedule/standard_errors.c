@@ -140,9 +140,9 @@ static bool is_same_table(const tmi_shape *a, const tmi_shape *b)
 
 static double integers_of(const tmi_schedule *s, const tmi_shape *shape)
 {
-    double count = shape->family == TMI_CONTRIBUTED                            ? (double)s->sampling.parts
+    double count = shape->family == TMI_CONTRIBUTED                     ? (double)s->sampling.parts
                    : s->workload.apart && !tmi_method_of(shape->family) ? (double)s->sampling.strata
-                                                                               : 1;
+                                                                        : 1;
     for (size_t i = 0; i < shape->axis_count; i++) count *= (double)s->workload.axes[shape->axes[i]].levels;
     return count;
 }
@@ -278,7 +278,8 @@ bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     if (method->slots ? varying_psus(&s->sampling) < 2 : tmi_has_lonely_unit(&s->sampling)) return false;
     const tmi_error_moves moves = moves_of(s, i);
-    const int64_t drawn = s->plan->design.sample, slots = moves.all && drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
+    const int64_t drawn = s->plan->design.sample,
+                  slots = moves.all && drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
     return method->spare(&moves, slots) <= TMI_ERROR_STEPS / 2 && tmi_errors_from(s, i) == i;
 }
 
@@ -340,11 +341,19 @@ tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
     return g;
 }
 
+/* Sizes that a verifier knows too: it has no frame, only facts about it. */
+static tmi_sizes public_sizes(const tmi_schedule *s)
+{
+    tmi_sizes z;
+    tmi_sizes_make(&z, s);
+    if (tmi_frame_of(s) && s->plan->design.sample == 0) z.sample = NAN;
+    return z;
+}
+
 double tmi_mean_weight(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
-    tmi_sizes z;
-    tmi_sizes_make(&z, s);
+    const tmi_sizes z = public_sizes(s);
     const double mean = z.units / z.sample;
     if (isfinite(mean) && mean > 0) return mean;
     return (double)p->most * tmi_number_nearest(p->step) / 3;
@@ -420,10 +429,9 @@ double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_outlo
 
 double tmi_error_degrees(const tmi_schedule *s)
 {
-    tmi_sizes z;
     if (tmi_method_of(tmi_errors_family(s))->slots) return fmax(tmi_layout_degrees(&s->places.layout), 1);
-    tmi_sizes_make(&z, s);
-    return isnan(z.sample) ? INFINITY : fmax(z.sample - 1, 1);
+    const double sample = public_sizes(s).sample;
+    return isnan(sample) ? INFINITY : fmax(sample - 1, 1);
 }
 
 double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o, double noise)

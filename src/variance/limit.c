@@ -183,10 +183,7 @@ static double student_factor(double z, double degrees)
 }
 
 /* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. */
-static bool is_known(const tmi_measured_error *n)
-{
-    return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->power * n->measured / 2;
-}
+static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->power * n->measured / 2; }
 
 /* The half-width is between those of the least and of the largest variance. */
 static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)
@@ -203,8 +200,9 @@ static tmi_error_limit limit_of(const double *posterior, const tmi_measured_erro
         if (covered(middle, posterior, whole) < n->confidence) low = middle;
         else high = middle;
     }
-    const double own = is_known(n) ? wider * variance_at((n->power == 2 ? n->measured : n->measured * n->measured) / n->squares, n, g)
-                                    : 0;
+    const double own = is_known(n)
+                           ? wider * variance_at((n->power == 2 ? n->measured : n->measured * n->measured) / n->squares, n, g)
+                           : 0;
     return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, own), effect};
 }
 

@@ -31,7 +31,7 @@ typedef enum tmi_effect_family { TMI_EFFECTS_OF_TOTALS, TMI_EFFECTS_OF_MEANS, TM
 /* One number. */
 typedef struct tmi_measured_error {
     tmi_effect_family family;
-    int power; /* 1: its standard error was measured; 2: its variance */
+    int power;        /* 1: its standard error was measured; 2: its variance */
     size_t statistic; /* numbers of one statistic follow each other */
     double squares;   /* V0, above 0 */
     double noise;     /* variance of the noise of the estimate */

@@ -55,8 +55,8 @@ typedef struct tmi_error_grid {
 
 typedef struct tmi_error_method {
     /* what it needs */
-    bool slots; /* totals of PSUs; else of all rows together */
-    int power;  /* rows weigh w to this power, and what is released is the standard error to this power */
+    bool slots;  /* totals of PSUs; else of all rows together */
+    int power;   /* rows weigh w to this power, and what is released is the standard error to this power */
     bool linear; /* e linear in the numbers of a row: of other ones a bound of e^2, in several terms */
 
     /* coefficients, and the range of what a row makes of them; all 0: nothing is known of the number. Gives the largest value

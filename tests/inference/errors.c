@@ -70,8 +70,8 @@ static void what_cannot_vary_has_no_error(void **state)
 {
     (void)state;
     scene c;
-    scene_begin(&c, survey_plan("weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}", "epsilon: 1000000",
-                                SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
+    scene_begin(&c, survey_plan("weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}",
+                                "epsilon: 1000000", SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
     survey_count(&c);
     scene_read(&c);
     assert_true(scene_result(&c, 0, 0)->sampling_se < 1e-3 * scene_result(&c, 1, 0)->sampling_se);

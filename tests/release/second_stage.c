@@ -401,8 +401,10 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
-                                       cmocka_unit_test(they_are_the_textbooks), cmocka_unit_test(residuals_add_up_to_nothing),
-                                       cmocka_unit_test(a_step_is_some_totals), cmocka_unit_test(totals_are_on_a_grid),
+                                       cmocka_unit_test(they_are_the_textbooks),
+                                       cmocka_unit_test(residuals_add_up_to_nothing),
+                                       cmocka_unit_test(a_step_is_some_totals),
+                                       cmocka_unit_test(totals_are_on_a_grid),
                                        cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

@@ -99,7 +99,7 @@ static double truth_of(const tmi_asking *asking, const tmi_schedule *s, size_t i
     const tmi_measurement *m = &s->measurements[i];
     const size_t cell = k / m->levels;
     return (double)(is_of_totals(m) ? tmi_asking_total(asking, s, i, cell / m->cells, cell % m->cells, k % m->levels)
-                                  : tmi_asking_truth(asking, s, i, k));
+                                    : tmi_asking_truth(asking, s, i, k));
 }
 
 typedef struct worst {

@@ -54,7 +54,8 @@ static void a_known_error_is_kept(void **state)
 {
     (void)state;
     for (double s = 3; s < 200; s *= 1.7) {
-        const double found = sqrt(limit_of((tmi_measured_error){TOTALS, 1, 0, 100, 0, s, 1e-3 * s, false, 1e4, INFINITY, 0.95}, 0)) /
+        const double found = sqrt(limit_of((tmi_measured_error){TOTALS, 1, 0, 100, 0, s, 1e-3 * s, false, 1e4, INFINITY, 0.95},
+                                           0)) /
                              s;
         assert_true(found > 0.95 && found < 1.05);
     }
@@ -67,7 +68,8 @@ static void less_knowledge_widens(void **state)
     double last = 0;
     (void)state;
     for (double scale = 0.01; scale < 30; scale *= 2) {
-        const double found = limit_of((tmi_measured_error){TOTALS, 1, 0, 100, 0, centre, scale * centre, false, 30, INFINITY, 0.95},
+        const double found = limit_of((tmi_measured_error){TOTALS, 1, 0, 100, 0, centre, scale * centre, false, 30, INFINITY,
+                                                           0.95},
                                       0);
         assert_true(found > 0.95 * last); /* all but certain that it is above 0, in the end */
         last = found;

@@ -85,9 +85,11 @@ static void make(variable *v, const kind *t, size_t cells, size_t terms, int gro
             for (size_t l = 0; l < first * second; l++)
                 x[c * first * second + l] = group >= 0 && c != (size_t)group ? 0 : (double)(below(2001) - 1000) / 7;
             for (size_t j = 0; j < second; j++)
-                if (first > 1) x[(c * first + 1) * second + j] = between(x[c * first * second + j], x[(c * first + 2) * second + j], 1);
+                if (first > 1)
+                    x[(c * first + 1) * second + j] = between(x[c * first * second + j], x[(c * first + 2) * second + j], 1);
             for (size_t i = 0; i < first; i++)
-                if (second > 1) x[(c * first + i) * second + 1] = between(x[(c * first + i) * second], x[(c * first + i) * second + 2], 1);
+                if (second > 1)
+                    x[(c * first + i) * second + 1] = between(x[(c * first + i) * second], x[(c * first + i) * second + 2], 1);
         }
     }
 }
@@ -99,8 +101,16 @@ static double at(const variable *v, size_t term, const kind *t, const row *r)
     double sum = 0;
     for (size_t i = 0; i < first; i++)
         for (size_t j = 0; j < second; j++) {
-            const double x = t->numbers < 1 ? 1 : r->k[0] > STEPS ? i == 3 : i == 0 ? 1 - r->k[0] / 8.0 : i == 2 ? r->k[0] / 8.0 : 0,
-                         y = t->numbers < 2 ? 1 : r->k[1] > STEPS ? j == 3 : j == 0 ? 1 - r->k[1] / 8.0 : j == 2 ? r->k[1] / 8.0 : 0;
+            const double x = t->numbers < 1    ? 1
+                             : r->k[0] > STEPS ? i == 3
+                             : i == 0          ? 1 - r->k[0] / 8.0
+                             : i == 2          ? r->k[0] / 8.0
+                                               : 0,
+                         y = t->numbers < 2    ? 1
+                             : r->k[1] > STEPS ? j == 3
+                             : j == 0          ? 1 - r->k[1] / 8.0
+                             : j == 2          ? r->k[1] / 8.0
+                                               : 0;
             sum += x * y * v->ends[term][(r->cell * first + i) * second + j];
         }
     return sum;

@@ -78,8 +78,7 @@ static void pull(const tmi_problem *p, double *weights)
         if (!(variance > 0)) continue;
         for (size_t k = 0; k < a->noise_count; k++) tmi_effects_pull(p->effects, &a->noise[k], weights[i]);
         if (!(spread > 0)) continue;
-        for (size_t k = 0; k < a->spread_count; k++)
-            tmi_effects_pull(p->effects, &a->spread[k], weights[i] * slope(a, spread));
+        for (size_t k = 0; k < a->spread_count; k++) tmi_effects_pull(p->effects, &a->spread[k], weights[i] * slope(a, spread));
     }
 }
 

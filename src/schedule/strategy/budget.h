@@ -39,7 +39,7 @@ typedef struct tmi_problem {
     tmi_aim *aims;
     size_t aim_count;
     bool gaussian;
-    double budget;  /* epsilon or rho */
+    double budget;   /* epsilon or rho */
     double *weights; /* room for one number per aim */
 } tmi_problem;
 

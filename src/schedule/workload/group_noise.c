@@ -157,7 +157,8 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
         TMI_TRY(add_strata(g, s, i, group, err));
     } else {
         TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHED, i, group, 0, err));
-        if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) { /* of groups that lie in one stratum, or of weights that are alike */
+        if (tmi_variance_source_for(s, i) ==
+            TMI_OWN_SQUARES) { /* of groups that lie in one stratum, or of weights that are alike */
             const size_t h = tmi_group_stratum(s, i, group);
             double ratio = s->sampling.ratio;
             if (h != SIZE_MAX) ratio = s->sampling.spread[h] / tmi_number_nearest(s->sampling.weight[h]);
