@@ -1,5 +1,5 @@
-/* The sampling variances that intervals use, of all numbers of a release whose own squares are not known: what was measured in the
- * second stage, through the limits of variance/limit.h, or a public design effect. */
+/* The sampling variances that intervals use, of all numbers of a release whose own squares are not known: what was measured
+ * in the second stage, through the limits of variance/limit.h, or a public design effect. */
 #ifndef TMI_INFERENCE_ERRORS_H
 #define TMI_INFERENCE_ERRORS_H
 

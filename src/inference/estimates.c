@@ -343,8 +343,8 @@ static void read_known(tmi_result *result, const tmi_schedule *s)
     result->known = true;
 }
 
-/* Where sampling variances are measured or public: the form is a multiple of the squares, such that it is what was measured at the
- * estimate. */
+/* Where sampling variances are measured or public: the form is a multiple of the squares, such that it is what was measured
+ * at the estimate. */
 static void take_measured(tmi_result *result, const tmi_inference *r, tmi_group_sums *z)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];

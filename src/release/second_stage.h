@@ -1,5 +1,5 @@
-/* The second stage of a release (schedule/standard_errors.h): standard errors and sampling variances, after the noisy tables of the
- * estimates, from which their linearised variables follow. Their noise was drawn before the first row was read. */
+/* The second stage of a release (schedule/standard_errors.h): standard errors and sampling variances, after the noisy tables
+ * of the estimates, from which their linearised variables follow. Their noise was drawn before the first row was read. */
 #ifndef TMI_RELEASE_SECOND_STAGE_H
 #define TMI_RELEASE_SECOND_STAGE_H
 

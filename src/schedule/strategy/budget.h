@@ -7,7 +7,8 @@
  * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and 2
  * budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
  * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
- * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to some power, and scale. */
+ * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
+ * some power, and scale. */
 #ifndef TMI_SCHEDULE_STRATEGY_BUDGET_H
 #define TMI_SCHEDULE_STRATEGY_BUDGET_H
 
