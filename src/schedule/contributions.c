@@ -5,7 +5,6 @@
 
 #include "engine/core/engine.h"
 #include "num/exact.h"
-#include "schedule/aims.h"
 #include "schedule/controls.h"
 #include "schedule/regularised.h"
 
