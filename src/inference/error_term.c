@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "inference/range.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/expected/guess.h"
-#include "schedule/noise_law.h"
+#include "schedule/guesses.h"
 
 void tmi_error_term_clear(tmi_error_term *t)
 {
@@ -121,8 +121,8 @@ double tmi_simple_variance(const tmi_group_sums *z, const tmi_schedule *s, size_
 static size_t control_level(const tmi_schedule *s, const tmi_measurement *m, size_t cell)
 {
     const tmi_workload *w = &s->workload;
-    for (size_t a = m->shape.axis_count; a-- > 0;) {
-        const size_t axis = m->shape.axes[a];
+    for (size_t a = m->marginal.axis_count; a-- > 0;) {
+        const size_t axis = m->marginal.axes[a];
         if (w->origins[axis].number) continue;
         if (axis == w->control_axis) return cell % w->axes[axis].levels;
         cell /= w->axes[axis].levels;
@@ -134,10 +134,10 @@ static size_t control_level(const tmi_schedule *s, const tmi_measurement *m, siz
 static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool explained, const tmi_schedule *s,
                              const tmi_measurement *m, const tmi_group_sums *z, size_t group, tamis_error *err)
 {
-    const double r = tmi_ratio_at(&s->plan->statistics[m->shape.statistic], z);
+    const double r = tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z);
     tmi_moment_sum sum;
-    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, (tmi_weighing)m->shape.family, m->shape.statistic, group, 0, of,
-                                              z->control_factors, err);
+    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, (tmi_weighting)m->marginal.weighting, m->marginal.statistic,
+                                              group, 0, of, z->control_factors, err);
     if (status != TAMIS_OK) return status;
     for (size_t k = 0; k < m->cells * m->levels; k++) {
         c[k] = tmi_combination_at(&sum.combination, &s->workload, k / m->levels, k % m->levels);
@@ -151,13 +151,13 @@ static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool expla
 }
 
 /* Levels of the last of two numbers; 1: there are not two. */
-static size_t last_levels(const tmi_workload *w, const tmi_shape *shape)
+static size_t last_levels(const tmi_workload *w, const tmi_marginal *marginal)
 {
     size_t numbers = 0, last = 1;
-    for (size_t a = 0; a < shape->axis_count; a++) {
-        if (!w->origins[shape->axes[a]].number) continue;
+    for (size_t a = 0; a < marginal->axis_count; a++) {
+        if (!w->origins[marginal->axes[a]].number) continue;
         numbers++;
-        last = w->axes[shape->axes[a]].levels;
+        last = w->axes[marginal->axes[a]].levels;
     }
     return numbers > 1 ? last : 1;
 }
@@ -169,9 +169,9 @@ static size_t last_levels(const tmi_workload *w, const tmi_shape *shape)
 static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z, double unit)
 {
     const tmi_schedule *s = r->schedule;
-    const tmi_error_method *method = tmi_method_of(m->shape.family);
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     const tmi_error_moves moves = tmi_errors_moves(s, m);
-    const tmi_plan_statistic *statistic = &s->plan->statistics[m->shape.statistic];
+    const tmi_plan_statistic *statistic = &s->plan->statistics[m->marginal.statistic];
     const tmi_form_moments f = tmi_form_moments_of(statistic);
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const int64_t most = method->most_blocks(&s->places.layout, g.cv);
@@ -192,12 +192,12 @@ tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, c
                                  size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
-    const tmi_error_method *method = tmi_method_of(m->shape.family);
-    const tmi_plan_statistic *t = &s->plan->statistics[m->shape.statistic];
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    const tmi_plan_statistic *t = &s->plan->statistics[m->marginal.statistic];
     const size_t count = m->cells * m->levels;
     const double after = s->sampling.weights == TMI_ALIKE ? tmi_number_nearest(s->sampling.weight[0]) : 1;
     double of[TMI_ERROR_TERMS][TMI_MOMENTS] = {0}, *values = tmi_alloc(TMI_ERROR_TERMS * count, sizeof *values);
-    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .last = last_levels(&s->workload, &m->shape)};
+    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .last = last_levels(&s->workload, &m->marginal)};
     tamis_status status = TAMIS_OK;
     *term = (tmi_error_term){.coefficients = tmi_alloc(count, sizeof *term->coefficients)};
     if (!values || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
@@ -207,7 +207,7 @@ tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, c
         TMI_TRY(evaluate(values + k * count, of[k], e.terms == 1, s, m, z, group, err));
     }
     const double largest = method->combine(term->coefficients, &term->grid.range, &e);
-    term->squares = tmi_simple_variance(z, s, m->shape.statistic, tmi_ratio_at(t, z));
+    term->squares = tmi_simple_variance(z, s, m->marginal.statistic, tmi_ratio_at(t, z));
     settle(term, r, m, z,
            tmi_measurement_unit(m, &s->workload, 0) * pow(after * (largest > 0 ? largest : 1), method->power) * method->unit);
 

@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "inference/error_term.h"
+#include "measure/contributions.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/contributions.h"
-#include "schedule/noise_law.h"
 
 void tmi_errors_clear(tmi_errors *e)
 {
@@ -47,14 +47,14 @@ static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_infer
     tmi_error_term term;
     *found = false;
     *n = (tmi_measured_error){0};
-    if (!m || m->shape.statistic != i) return TAMIS_OK;
+    if (!m || m->marginal.statistic != i) return TAMIS_OK;
     const tamis_status status = tmi_error_term_make(&term, r, m, z, group, err);
     if (status != TAMIS_OK) return status;
     const tmi_form_moments f = tmi_form_moments_of(t);
     double factor[TMI_MOMENTS] = {0};
     factor[f.x] = 1;
     if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(t, z);
-    const int power = tmi_method_of(m->shape.family)->power;
+    const int power = tmi_method_of(m->marginal.weighting)->power;
     const double raised = power == 2 ? r->clamping : sqrt(r->clamping), noise = tmi_sums_noise(z, factor);
     *n = (tmi_measured_error){.family = tmi_effect_family_of(t),
                               .power = power,
@@ -123,9 +123,9 @@ static double public_effect(const tmi_inference *r, size_t i)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_design *d = &s->plan->design;
-    const size_t worlds = s->effects.worlds;
-    const tmi_star *n = &s->effects.stars[TMI_UNWEIGHED * worlds];
-    const double weights = r->main.centres[TMI_WEIGHED * worlds], noisy = r->rows.centres[TMI_UNWEIGHED * worlds];
+    const size_t domains = s->effects.domains;
+    const tmi_arrowhead *n = &s->effects.stars[TMI_UNWEIGHTED * domains];
+    const double weights = r->main.centres[TMI_WEIGHTED * domains], noisy = r->rows.centres[TMI_UNWEIGHTED * domains];
     const double rows = fmax(noisy, fmax(1, n->known ? 0 : 1 / sqrt(n->rest)));
     if (!(weights > 0) || !isfinite(rows)) return NAN;
     return tmi_number_nearest(d->deff) * tmi_relative_deff(d, &s->plan->statistics[i]) * weights / rows / tmi_mean_weight(s);

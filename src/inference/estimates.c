@@ -6,18 +6,18 @@
 #include "inference/adjust.h"
 #include "inference/bias.h"
 #include "inference/calibration.h"
-#include "inference/distribution/distribution.h"
+#include "inference/distribution.h"
 #include "inference/error_term.h"
 #include "inference/errors.h"
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"
 #include "inference/range.h"
-#include "inference/shrink/groups.h"
-#include "schedule/contributions.h"
-#include "schedule/controls.h"
-#include "schedule/noise_law.h"
-#include "schedule/regularised.h"
+#include "inference/shrink.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
+#include "measure/regularised.h"
+#include "num/law/noise.h"
 
 static const char from_range[] =
     "the noise is too large to estimate the sampling variance: the largest that the range allows is used";
@@ -123,7 +123,7 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     const tmi_sampling *p = &r->schedule->sampling;
-    const bool contributed = r->schedule->workload.readings[result->statistic].contributed;
+    const bool contributed = r->schedule->workload.maps[result->statistic].contributed;
     double most = (contributed ? p->rows_fixed : p->subtracts) ? half
                                                                : far; /* Popoviciu about the mean, which else is not taken off */
     double bound = z->spread * most * most;
@@ -394,7 +394,7 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
     tmi_statistic_sums z = {0};
     tamis_status status = TAMIS_OK;
     if (tmi_is_of_distribution(s->plan->statistics[i].kind)) return TAMIS_OK; /* read from others (distribution.h) */
-    if (s->workload.readings[i].known) {
+    if (s->workload.maps[i].known) {
         for (size_t g = 0; g < count; g++) read_known(&list[g], s);
         return TAMIS_OK;
     }

@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 #include "engine/core/engine.h"
+#include "measure/contributions.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/contributions.h"
-#include "schedule/expected/guess.h"
-#include "schedule/noise_law.h"
+#include "schedule/guesses.h"
 
 /* ---- slots ---- */
 
@@ -29,8 +29,9 @@ static tmi_psu_stratum stratum_of(const tmi_sampling *s, size_t h)
 {
     const tmi_plan_design *d = s->design;
     if (s->psus) return (tmi_psu_stratum){.psus = s->psus->clusters[h]};
-    const bool one = !s->stays || s->strata == 1, whole = !d->kind->staged && !d->kind->unequal && !d->kind->rate &&
-                                                          !d->kind->with_replacement && !d->kind->only_weights && !d->nonresponse;
+    const bool one = !s->public_strata || s->strata == 1, whole = !d->kind->staged && !d->kind->unequal && !d->kind->rate &&
+                                                                  !d->kind->with_replacement && !d->kind->only_weights &&
+                                                                  !d->nonresponse;
     return (tmi_psu_stratum){.psus = one ? d->sample : d->strata[h].sample,
                              .population = !whole ? 0
                                            : one  ? d->population
@@ -95,7 +96,7 @@ static tamis_status place_hashed(tmi_psu_places *p, int64_t most, tamis_error *e
 
 tamis_status tmi_psu_places_make(tmi_psu_places *p, const tmi_sampling *s, int64_t most, tamis_error *err)
 {
-    const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
+    const size_t strata = s->psus ? s->psus->strata : s->public_strata ? s->strata : 1;
     *p = (tmi_psu_places){.strata = strata};
     most = most < TMI_MOST_SLOTS ? most : TMI_MOST_SLOTS;
     if (s->scattered) return place_hashed(p, most, err);
@@ -132,18 +133,18 @@ tamis_status tmi_psu_places_make(tmi_psu_places *p, const tmi_sampling *s, int64
 }
 
 /* Integers of one slot, and of the tables of the estimates; a table that two statistics need is there once. */
-static bool is_same_table(const tmi_shape *a, const tmi_shape *b)
+static bool is_same_table(const tmi_marginal *a, const tmi_marginal *b)
 {
-    return a->family == b->family && a->world == b->world && a->axis_count == b->axis_count &&
+    return a->weighting == b->weighting && a->domain == b->domain && a->axis_count == b->axis_count &&
            memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
 }
 
-static double integers_of(const tmi_schedule *s, const tmi_shape *shape)
+static double integers_of(const tmi_schedule *s, const tmi_marginal *marginal)
 {
-    double count = shape->family == TMI_CONTRIBUTED                     ? (double)s->sampling.parts
-                   : s->workload.apart && !tmi_method_of(shape->family) ? (double)s->sampling.strata
-                                                                        : 1;
-    for (size_t i = 0; i < shape->axis_count; i++) count *= (double)s->workload.axes[shape->axes[i]].levels;
+    double count = marginal->weighting == TMI_CONTRIBUTED                               ? (double)s->sampling.parts
+                   : s->workload.separate_strata && !tmi_method_of(marginal->weighting) ? (double)s->sampling.strata
+                                                                                        : 1;
+    for (size_t i = 0; i < marginal->axis_count; i++) count *= (double)s->workload.axes[marginal->axes[i]].levels;
     return count;
 }
 
@@ -151,12 +152,12 @@ tamis_status tmi_schedule_place_psus(tmi_schedule *s, tamis_error *err)
 {
     double each = 0, rest = 0;
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const tmi_shape *shape = &s->measurements[k].shape;
+        const tmi_marginal *marginal = &s->measurements[k].marginal;
         bool again = false;
-        for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].shape, shape);
-        const tmi_error_method *method = tmi_method_of(shape->family);
+        for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].marginal, marginal);
+        const tmi_error_method *method = tmi_method_of(marginal->weighting);
         if (again && method) continue;
-        *(method && method->slots ? &each : &rest) += integers_of(s, shape);
+        *(method && method->slots ? &each : &rest) += integers_of(s, marginal);
     }
     tmi_psu_places_clear(&s->places);
     if (each == 0) return TAMIS_OK;
@@ -194,7 +195,7 @@ int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     int64_t overlap = 1;
     for (size_t k = 0; k < t->by_count; k++) {
-        const size_t own = s->workload.readings[i].by[k];
+        const size_t own = s->workload.maps[i].by[k];
         int64_t most = 1;
         if (own == SIZE_MAX) continue; /* a stratum that is measured apart: a row is in one */
         for (size_t c = 0; c < s->workload.classes[own].count; c++) {
@@ -232,7 +233,7 @@ static tmi_error_moves moves_of(const tmi_schedule *s, size_t i)
 
 tmi_error_moves tmi_errors_moves(const tmi_schedule *s, const tmi_measurement *m)
 {
-    tmi_error_moves moves = moves_of(s, m->shape.statistic);
+    tmi_error_moves moves = moves_of(s, m->marginal.statistic);
     moves.moved = m->moved;
     moves.within = m->within;
     return moves;
@@ -241,7 +242,7 @@ tmi_error_moves tmi_errors_moves(const tmi_schedule *s, const tmi_measurement *m
 /* PSUs that were left to chance; 2 means two or more. */
 static int64_t varying_psus(const tmi_sampling *s)
 {
-    const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
+    const size_t strata = s->psus ? s->psus->strata : s->public_strata ? s->strata : 1;
     int64_t psus = s->scattered ? 2 : 0;
     for (size_t h = 0; h < strata && psus < 2; h++) {
         const tmi_psu_stratum own = stratum_of(s, h);
@@ -268,11 +269,11 @@ bool tmi_has_lonely_unit(const tmi_sampling *s)
     return false;
 }
 
-tmi_weighing tmi_errors_family(const tmi_schedule *s) { return s->sampling.clustered ? TMI_STANDARD_ERRORS : TMI_UNIT_SQUARES; }
+tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clustered ? TMI_STANDARD_ERRORS : TMI_UNIT_SQUARES; }
 
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
 {
-    const tmi_reading_of *r = &s->workload.readings[i];
+    const tmi_statistic_map *r = &s->workload.maps[i];
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     if (r->known || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS || tmi_has_ranges_by_stratum(t)) return false;
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
@@ -296,18 +297,18 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
 {
     const size_t from = tmi_errors_from(s, i);
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const tmi_shape *shape = &s->measurements[k].shape;
-        if (tmi_method_of(shape->family) && shape->statistic == from) return &s->measurements[k];
+        const tmi_marginal *marginal = &s->measurements[k].marginal;
+        if (tmi_method_of(marginal->weighting) && marginal->statistic == from) return &s->measurements[k];
     }
     return NULL;
 }
 
-tmi_shape tmi_errors_shape(const tmi_schedule *s, size_t i)
+tmi_marginal tmi_errors_marginal(const tmi_schedule *s, size_t i)
 {
-    const tmi_reading_of *r = &s->workload.readings[i];
-    tmi_shape shape = {.family = tmi_errors_family(s), .world = r->world, .axis_count = r->axis_count, .statistic = i};
-    memcpy(shape.axes, r->axes, sizeof shape.axes);
-    return shape;
+    const tmi_statistic_map *r = &s->workload.maps[i];
+    tmi_marginal marginal = {.weighting = tmi_errors_family(s), .domain = r->domain, .axis_count = r->axis_count, .statistic = i};
+    memcpy(marginal.axes, r->axes, sizeof marginal.axes);
+    return marginal;
 }
 
 /* ---- what is expected ---- */
@@ -391,12 +392,12 @@ static double largest_weight(const tmi_sampling *p, int power)
     const double step = tmi_number_nearest(p->step), most = (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * step;
     if (power == 1) return most;
     double largest = 0;
-    for (size_t h = 0; p->weights == TMI_STRATA && h < p->strata; h++) largest = fmax(largest, (double)p->spread_points[h]);
-    return p->weights == TMI_STRATA ? largest * tmi_number_nearest(p->spread_step)
+    for (size_t h = 0; p->weights == TMI_STRATA && h < p->strata; h++) largest = fmax(largest, (double)p->variance_points[h]);
+    return p->weights == TMI_STRATA ? largest * tmi_number_nearest(p->variance_step)
                                     : most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
 }
 
-tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
 {
     size_t cells = 1, levels = 1;
     double largest = 0;
@@ -417,11 +418,11 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     return TAMIS_OK;
 }
 
-double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_outlook *o)
+double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
 {
     const tmi_measurement *m = tmi_errors_measured(s, i);
     double moved;
-    const tmi_error_method *method = m ? tmi_method_of(m->shape.family) : NULL;
+    const tmi_error_method *method = m ? tmi_method_of(m->marginal.weighting) : NULL;
     if (!m || (method->slots && s->places.layout.count == 0) || tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return NAN;
     return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) *
            pow(tmi_expected_clamping(s), method->power / 2.0);
@@ -434,7 +435,7 @@ double tmi_error_degrees(const tmi_schedule *s)
     return isnan(sample) ? INFINITY : fmax(sample - 1, 1);
 }
 
-double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o, double noise)
+double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
 {
     const double sd = tmi_expected_error_noise(s, i, o), least = o->sampling_sd * o->sampling_sd;
     const tmi_plan_statistic *t = &s->plan->statistics[i];

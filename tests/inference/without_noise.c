@@ -73,9 +73,9 @@ static void strata(void **state)
         for (int both = 0; both < 2; both++) {
             scene c;
             scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS));
-            const bool apart = c.s.workload.apart;
+            const bool separate_strata = c.s.workload.separate_strata;
             scene_end(&c);
-            compare(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS, apart ? SAME : NOT_THE_SAME);
+            compare(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS, separate_strata ? SAME : NOT_THE_SAME);
         }
     compare(STRATA, MUCH, "{from: {p: 10, q: 5}, to: {p: 30, q: 42}, step: 0.5}",
             "  - {total: x}\n  - {mean: x, by: g}\n  - {total: x, by: s}\n", SAME);
@@ -109,8 +109,8 @@ static double measured_variance(const scene *c, size_t statistic)
     tmi_statistic_sums z;
     tmi_error_term term;
     assert_non_null(m);
-    assert_int_equal(tmi_statistic_sums_make(&z, &c->reading, statistic, NULL), TAMIS_OK);
-    assert_int_equal(tmi_error_term_make(&term, &c->reading, m, &z.groups[0], 0, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&z, &c->inference, statistic, NULL), TAMIS_OK);
+    assert_int_equal(tmi_error_term_make(&term, &c->inference, m, &z.groups[0], 0, NULL), TAMIS_OK);
     const double found = term.step * (double)c->noisy[m - c->s.measurements][0];
     tmi_error_term_clear(&term);
     tmi_statistic_sums_clear(&z);
