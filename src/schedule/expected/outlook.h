@@ -5,6 +5,7 @@
 
 #include "schedule/schedule.h"
 #include "schedule/workload/moments.h"
+#include "variance/limit.h"
 
 typedef struct tmi_outlook {
     double estimate[TMI_MOMENTS];  /* the derivative of the statistic by the estimated moments of its group */
@@ -25,11 +26,15 @@ void tmi_outlook_make(tmi_outlook *outlook, const tmi_schedule *schedule, size_t
 /* The same of one group, without what serves the split of the budget. */
 typedef struct tmi_prospect {
     double noise_sd, sampling_sd, expected, range;
-    double limit; /* no error of it is larger: the range of a mean, share or variance, else infinite */
-    double units; /* of the population, in the group; 0: the statistic has no denominator */
+    double limit;             /* no error of it is larger: the range of a mean, share or variance, else infinite */
+    double units;             /* of the population, in the group; 0: the statistic has no denominator */
+    tmi_measured_error error; /* of its sampling error; its `scale` is 0 where that is not measured */
 } tmi_prospect;
 
-/* One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.
+/* Where standard errors are measured, `sampling_sd` is the expected one, not yet the limit that an interval uses: that depends on
+ * all numbers of a plan (forecast.c).
+ *
+ * One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.
  *
  * Needs    a budget that is split.
  * Errors   SYSTEM; the list is then NULL.                                                                            */
