@@ -1,6 +1,6 @@
 /* Standard errors that a plan has measured: the places of its PSUs, which statistics share one, and what is expected. */
 #include "schedule/standard_errors.h"
-#include "schedule/expected/forecast.h"
+#include "schedule/expected/expected.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -156,10 +156,10 @@ static void corrections_are_those_of_one_stage(void **state)
 
 static double sampling_sd(size_t statistic)
 {
-    tmi_forecast *list;
-    assert_int_equal(tmi_forecasts_make(&list, &s, NULL), TAMIS_OK);
+    tmi_expected_statistic *list;
+    assert_int_equal(tmi_expected_statistics_make(&list, &s, NULL), TAMIS_OK);
     const double sd = list[statistic].groups[0].sampling_sd;
-    tmi_forecasts_free(list, s.plan->statistic_count);
+    tmi_expected_statistics_free(list, s.plan->statistic_count);
     return sd;
 }
 
@@ -167,9 +167,9 @@ static double sampling_sd(size_t statistic)
 static void limits_are_above_the_variance(void **state)
 {
     (void)state;
-    tmi_outlook o;
+    tmi_typical_group o;
     open_plan(designs[0].design, "  - {mean: x}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     assert_non_null(tmi_errors_measured(&s, 0));
     assert_true(tmi_expected_error_noise(&s, 0, &o) > 0);
     const tmi_measured_error e = tmi_expected_error(&s, 0, &o, 0);
@@ -178,7 +178,7 @@ static void limits_are_above_the_variance(void **state)
     if (!(limit > 1.01 * o.sampling_sd && limit < 10 * o.sampling_sd)) fail_msg("%g, expected above %g", limit, o.sampling_sd);
     close_plan();
     open_plan("srs: {population: 900, sample: 100}", "  - {mean: x}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     assert_true(o.sampling_sd > 0 && isnan(tmi_expected_error_noise(&s, 0, &o)));
     assert_true(tmi_expected_error(&s, 0, &o, 0).scale == 0);
     close_plan();
@@ -189,10 +189,10 @@ static void limits_are_above_the_variance(void **state)
 static void limits_come_from_all_numbers(void **state)
 {
     (void)state;
-    tmi_outlook o;
+    tmi_typical_group o;
     tmi_error_limit alone;
     open_plan(designs[0].design, "  - {mean: x, by: g}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     const tmi_measured_error e = tmi_expected_error(&s, 0, &o, 0);
     const tmi_cluster_guess guess = tmi_cluster_guess_of(&s);
     assert_int_equal(tmi_error_limits(&alone, &e, 1, &guess, NULL), TAMIS_OK);

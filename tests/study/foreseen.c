@@ -1,7 +1,7 @@
-/* What `tamis check` foresees where every guess of the plan is true: over designs and statistics, the noise and the whole error of
- * each number are within a factor of 1.3 of the geometric mean over releases, and every number has an interval. The population is
- * made so that nothing is guessed wrong: values follow the law that a preview takes them for, clusters are as alike as is said,
- * groups differ in size alone. */
+/* What `tamis check` foresees where every guess of the plan is true: over designs and statistics, the noise and the whole
+ * error of each number are within a factor of 1.3 of the geometric mean over releases, and every number has an interval. The
+ * population is made so that nothing is guessed wrong: values follow the law that a preview takes them for, clusters are as
+ * alike as is said, groups differ in size alone. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -115,19 +115,19 @@ static void compare(const char *name, const tamis_plan *plan, const tamis_plan *
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
         const size_t statistic = study->places.list[i].statistic, cell = study->places.list[i].cell;
-        const tmi_forecast *f = &tmi_preview_made(preview)->forecasts[statistic];
-        const tmi_prospect *p = &f->groups[f->count > 1 ? cell : 0];
+        const tmi_expected_statistic *f = &tmi_preview_made(preview)->expected_statistics[statistic];
+        const tmi_expected_group *p = &f->groups[f->count > 1 ? cell : 0];
         const double noise = tmi_middle_of(&c->noise), error = tmi_middle_of(&c->error);
         if (c->known) continue;
         const bool little = noise < error / 5; /* two per cent of the whole; that of a quantile may be less than a step */
-        const bool right = (little || is_near(tmi_prospect_noise(p), noise)) && is_near(tmi_prospect_error(p), error) &&
-                           c->withheld == 0;
+        const bool right = (little || is_near(tmi_expected_group_noise(p), noise)) &&
+                           is_near(tmi_expected_group_error(p), error) && c->withheld == 0;
         if (!right)
             print_message(
                 "%s: statistic %zu, cell %zu: noise %.4g, released %.4g; both %.4g, released %.4g; %lld of %lld without an "
                 "interval\n",
-                name, statistic + 1, cell, tmi_prospect_noise(p), noise, tmi_prospect_error(p), error, (long long)c->withheld,
-                (long long)options.runs);
+                name, statistic + 1, cell, tmi_expected_group_noise(p), noise, tmi_expected_group_error(p), error,
+                (long long)c->withheld, (long long)options.runs);
         *wrong += !right;
     }
     tamis_coverage_free(study);
