@@ -28,7 +28,7 @@ void tmi_expected_statistics_free(tmi_expected_statistic *list, size_t count)
  * as several numbers. */
 #define SIDES 2
 #define MIDDLE 0.69 /* of the scale: the median of the absolute value, of both laws */
-#define ALIKE 8
+#define ALIKE 4
 
 typedef struct limits {
     const tmi_schedule *schedule;
