@@ -541,6 +541,56 @@ static void more_cells_than_an_engine_counts(void **state)
     free(text);
 }
 
+/* A tree holds all bins of all groups at once, 2^21 of them: here 2001 for each group, wherever the column begins. */
+static void more_bins_than_a_choice_holds(void **state)
+{
+    (void)state;
+    static const char *const ranges[] = {"from: -1000, to: 1000", "from: 5000, to: 7000"};
+    char *text = malloc(1 << 14);
+    assert_non_null(text);
+    for (int i = 0; i < 4; i++) {
+        const bool fits = i % 2 == 0; /* 1048 groups and 1049 */
+        int length = snprintf(text, 1 << 14,
+                              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+                              "privacy: {unit: person, epsilon: 1}\ncolumns:\n  x: {%s, step: 1}\n  c: {values: [",
+                              ranges[i / 2]);
+        for (int v = 0; v < (fits ? 1048 : 1049); v++) length += snprintf(text + length, 16, "v%d,", v);
+        snprintf(text + length, 200, "]}\nstatistics:\n  - {median: x, by: c, method: tree}\n");
+        tamis_plan *plan;
+        tmi_schedule schedule;
+        tamis_error err = {0};
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, &err), fits ? TAMIS_OK : TAMIS_INVALID);
+        if (fits) tmi_schedule_clear(&schedule);
+        else if (!strstr(err.message, "expected at most 1048 groups")) fail_msg("%s", err.message);
+        tamis_plan_free(plan);
+    }
+    free(text);
+}
+
+/* Before anything was spent, the rotation groups of a wave have the whole budget, and less after the release. */
+static void what_the_groups_of_a_wave_have_left(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "1", "  - {total: x}\nwave: {name: w1, groups: [north, south]}\nbudget: {epsilon: 4}\n");
+    tamis_preview *preview;
+    char *text;
+    tmi_value *json;
+    assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
+    const tmi_value *groups = tmi_value_field(json, "rotation_groups", TMI_VALUE_MAP);
+    assert_non_null(groups);
+    for (int i = 0; i < 2; i++) {
+        const tmi_value *epsilon = tmi_value_get(tmi_value_get(groups, i ? "would_leave" : "left"), "epsilon");
+        assert_true(epsilon && tmi_value_real(tmi_value_get(epsilon, "lower")) == 4 - i);
+    }
+    tmi_value_free(json);
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
@@ -552,6 +602,8 @@ int main(void)
         cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),
         cmocka_unit_test(scales_out_of_range_are_refused),
         cmocka_unit_test(more_cells_than_an_engine_counts),
+        cmocka_unit_test(more_bins_than_a_choice_holds),
+        cmocka_unit_test(what_the_groups_of_a_wave_have_left),
         cmocka_unit_test(noise_that_hides_nothing_is_warned_of),
         cmocka_unit_test(texts_are_complete),
         cmocka_unit_test(the_promise_is_in_the_words_of_the_plan),
