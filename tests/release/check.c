@@ -541,6 +541,38 @@ static void more_cells_than_an_engine_counts(void **state)
     free(text);
 }
 
+/* Beside its tables a clustered sample needs the totals of clusters in at least two slots: as many slots are taken as there is room
+ * for, and if there is none for two the plan is refused, though each table would fit by itself. */
+static void slots_of_clusters_fill_what_tables_leave(void **state)
+{
+    (void)state;
+    static const int seconds[] = {128, 515}; /* values of the second category, 128 of the first */
+    char *text = malloc(1 << 16);
+    assert_non_null(text);
+    for (int i = 0; i < 2; i++) {
+        int length = snprintf(text, 1 << 16,
+                              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n"
+                              "design: {cluster: {by: c, population: 90, sample: 30, smallest: 1, largest: 4}}\n"
+                              "privacy: {unit: person, epsilon: 100}\ncolumns:\n  x: {from: 10, to: 30, step: 0.5}\n");
+        for (int c = 0; c < 2; c++) {
+            length += snprintf(text + length, 1 << 10, "  c%d: {values: [", c);
+            for (int v = 0; v < (c == 0 ? 128 : seconds[i]); v++) length += snprintf(text + length, 16, "v%d,", v);
+            length += snprintf(text + length, 1 << 10, "]}\n");
+        }
+        snprintf(text + length, 1 << 10, "statistics:\n  - {mean: x, by: [c0, c1]}\n");
+        tamis_plan *plan;
+        tamis_preview *preview;
+        tamis_error err = {0};
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        const tamis_status status = tamis_preview_new(&preview, plan, &err);
+        if (status != (i == 0 ? TAMIS_OK : TAMIS_INVALID)) fail_msg("%d: %s", (int)status, err.message);
+        if (i == 1 && !strstr(err.message, "need more than 1048576 integers")) fail_msg("%s", err.message);
+        tamis_preview_free(preview);
+        tamis_plan_free(plan);
+    }
+    free(text);
+}
+
 /* A tree holds all bins of all groups at once, 2^21 of them: here 2001 for each group, wherever the column begins. */
 static void more_bins_than_a_choice_holds(void **state)
 {
@@ -602,6 +634,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),
         cmocka_unit_test(scales_out_of_range_are_refused),
         cmocka_unit_test(more_cells_than_an_engine_counts),
+        cmocka_unit_test(slots_of_clusters_fill_what_tables_leave),
         cmocka_unit_test(more_bins_than_a_choice_holds),
         cmocka_unit_test(what_the_groups_of_a_wave_have_left),
         cmocka_unit_test(noise_that_hides_nothing_is_warned_of),

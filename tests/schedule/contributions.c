@@ -352,6 +352,37 @@ static void weights_of_a_frame_are_its_probabilities(void **state)
     survey_clear(&s);
 }
 
+/* Weights that are moved towards their mean keep the factor 1 - pi in their variance: a row adds its weight times the number of
+ * steps that is nearest to its weight times that factor. */
+static void the_spread_of_a_regularised_frame(void **state)
+{
+    (void)state;
+    static const char odd[] = "u,w,size\nA,1,40\nB,0.3,2\nC,0.7,1\nD,0.11,0.5\nE,0.89,0.75\n";
+    static const struct {
+        const char *unit;
+        double pi;
+    } units[] = {{"A", 1}, {"B", 0.3}, {"C", 0.7}, {"D", 0.11}, {"E", 0.89}};
+    survey s;
+    survey_make(&s, odd, PPS ", regularise: 1/4, weight_step: 1/8", "id: u, epsilon: 1",
+                "{from: 0, to: 1, step: 1, missing: none}", "  - {total: x, by: g}\n");
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        const array_row row = {.x = 1, .g = "a", .u = units[u].unit};
+        const double moved = 1 / units[u].pi + (5.0 / 3 - 1 / units[u].pi) / 4; /* five units, of which three are drawn */
+        double steps = 0, spread = -1, adds[16];
+        for (size_t i = 0; i < s.schedule.measurement_count; i++) {
+            const tmi_measurement *m = &s.schedule.measurements[i];
+            assert_true(m->numbers <= 16 && m->shift == 0);
+            add_up(adds, &s, &row, 1, i);
+            if (m->shape.family == TMI_WEIGHED)
+                for (size_t k = 0; k < m->numbers; k++) steps += adds[k];
+            if (m->shape.family == TMI_SPREAD) spread = adds[0];
+        }
+        assert_true(fabs(steps - 8 * moved) <= 1); /* the largest is rounded down */
+        if (fabs(spread / steps - steps * (1 - units[u].pi)) > 0.5) fail_msg("%s: %g of %g", units[u].unit, spread, steps);
+    }
+    survey_clear(&s);
+}
+
 /* A probability that a double cannot tell from 1 is below 1 all the same: such a unit may take the place of any other one that is
  * not certain, so it has to be among these. */
 static void nearly_certain_units_are_not_certain(void **state)
@@ -530,6 +561,7 @@ int main(void)
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(bounds_are_the_largest_contributions),
         cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
+        cmocka_unit_test(the_spread_of_a_regularised_frame),
         cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
