@@ -600,6 +600,29 @@ static void more_bins_than_a_choice_holds(void **state)
     free(text);
 }
 
+/* A joint draw of two quantiles sums over the rows that there can be: 800,000 units are few enough with one row each, and not with
+ * two. */
+static void long_joint_draws_are_refused(void **state)
+{
+    (void)state;
+    for (int rows = 1; rows <= 2; rows++) {
+        char text[800];
+        tamis_plan *plan;
+        tmi_schedule schedule;
+        tamis_error err = {0};
+        snprintf(text, sizeof text,
+                 "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 10000000, sample: 800000}}\n"
+                 "privacy: {unit: person, id: u, rows_per_unit: %d, epsilon: 0.0001}\ncolumns:\n"
+                 "  x: {from: 0, to: 10000000, step: 1}\nstatistics:\n  - {quantile: x, at: [0.2, 0.5], method: joint}\n",
+                 rows);
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, &err), rows == 1 ? TAMIS_OK : TAMIS_REFUSED);
+        if (rows == 1) tmi_schedule_clear(&schedule);
+        else if (!strstr(err.message, "longer than ten seconds")) fail_msg("%s", err.message);
+        tamis_plan_free(plan);
+    }
+}
+
 /* Before anything was spent, the rotation groups of a wave have the whole budget, and less after the release. */
 static void what_the_groups_of_a_wave_have_left(void **state)
 {
@@ -617,6 +640,8 @@ static void what_the_groups_of_a_wave_have_left(void **state)
         const tmi_value *epsilon = tmi_value_get(tmi_value_get(groups, i ? "would_leave" : "left"), "epsilon");
         assert_true(epsilon && tmi_value_real(tmi_value_get(epsilon, "lower")) == 4 - i);
     }
+    const tmi_value *epsilon = tmi_value_get(tmi_value_get(json, "would_leave"), "epsilon"); /* and everybody */
+    assert_true(epsilon && tmi_value_real(tmi_value_get(epsilon, "lower")) == 3);
     tmi_value_free(json);
     tamis_free(text);
     tamis_preview_free(preview);
@@ -636,6 +661,7 @@ int main(void)
         cmocka_unit_test(more_cells_than_an_engine_counts),
         cmocka_unit_test(slots_of_clusters_fill_what_tables_leave),
         cmocka_unit_test(more_bins_than_a_choice_holds),
+        cmocka_unit_test(long_joint_draws_are_refused),
         cmocka_unit_test(what_the_groups_of_a_wave_have_left),
         cmocka_unit_test(noise_that_hides_nothing_is_warned_of),
         cmocka_unit_test(texts_are_complete),
