@@ -480,25 +480,82 @@ static void a_link_is_no_other_source(void **state)
     assert_true(verifies(NULL));
 }
 
-/* Whether a certificate of a charge, which says little else, is contradicted in what it says of the waves. */
-static bool waves_differ(int64_t entry, const char *hash, const char *waves)
+/* What the ledger finds wrong with a certificate; freed by the caller. */
+static char *problems_of(const char *certificate)
 {
     char name[160], *problems = NULL;
     int ok;
     snprintf(name, sizeof name, "%s/certificate.json", folder);
     FILE *file = fopen(name, "w");
     assert_non_null(file);
-    fprintf(file,
-            "{\"ledger\": {\"entry\": %" PRId64
-            ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
-            "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}",
-            entry, hash, entry == 2 ? "true" : "false", waves);
+    fputs(certificate, file);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(tamis_ledger_verify_text(&ok, &problems, path, (const char *[]){name}, 1, NULL), TAMIS_OK);
+    assert_int_equal(unlink(name), 0);
+    return problems;
+}
+
+/* Whether a certificate of a charge, which says little else, is contradicted in what it says of the waves. */
+static bool waves_differ(int64_t entry, const char *hash, const char *waves)
+{
+    char text[800];
+    snprintf(text, sizeof text,
+             "{\"ledger\": {\"entry\": %" PRId64
+             ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
+             "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}",
+             entry, hash, entry == 2 ? "true" : "false", waves);
+    char *problems = problems_of(text);
     const bool differ = strstr(problems, "account.waves") != NULL;
     tamis_free(problems);
-    assert_int_equal(unlink(name), 0);
     return differ;
+}
+
+/* The cap of an account and how it was raised, word by word. */
+static void a_certificate_lists_the_raises_of_its_moment(void **state)
+{
+    static const struct {
+        const char *entry, *reason, *from, *to, *cap;
+        bool right;
+    } cases[] = {{"3", "why", "4", "6", "6", true},  {"2", "why", "4", "6", "6", false}, {"3", "who", "4", "6", "6", false},
+                 {"3", "why", "3", "6", "6", false}, {"3", "why", "4", "7", "6", false}, {"3", "why", "4", "6", "7", false},
+                 {"3", "why", "4", "6", "4", false}};
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", NULL), 2);
+    assert_int_equal(raise_to(ledger, "schools", "6", "why", NULL), TAMIS_OK);
+    assert_int_equal(charge_as(ledger, "1", "6", NULL), 4);
+    const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, 4);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1200];
+        snprintf(
+            text, sizeof text,
+            "{\"ledger\": {\"entry\": 4, \"hash\": \"%s\", \"created\": false}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
+            "\"account\": {\"cap\": {\"epsilon\": \"%s\"}, \"raised\": [{\"entry\": %s, \"time\": \"%s\", \"reason\": \"%s\", "
+            "\"from\": {\"epsilon\": \"%s\"}, \"to\": {\"epsilon\": \"%s\"}}]}}",
+            c->hash, cases[i].cap, cases[i].entry, ledger->book.accounts[0].raises[0].time, cases[i].reason, cases[i].from,
+            cases[i].to);
+        char *problems = problems_of(text);
+        if ((strstr(problems, "account.cap") == NULL) != cases[i].right) fail_msg("case %zu: %s", i, problems);
+        tamis_free(problems);
+    }
+    tamis_ledger_free(ledger);
+}
+
+/* A tally's certificate names its charge and its survey. */
+static void a_tally_names_its_survey(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", NULL), 2);
+    for (int right = 0; right < 2; right++) {
+        char text[400];
+        snprintf(text, sizeof text, "{\"kind\": \"tally\", \"account\": {\"entry\": 2, \"hash\": \"%s\", \"survey\": \"%s\"}}",
+                 tmi_book_charge(&ledger->book, 2)->hash, right ? "schools" : "pupils");
+        char *problems = problems_of(text);
+        if ((strstr(problems, "another survey") == NULL) != right) fail_msg("%s", problems);
+        tamis_free(problems);
+    }
+    tamis_ledger_free(ledger);
 }
 
 static void a_certificate_lists_the_waves_of_its_moment(void **state)
@@ -552,6 +609,8 @@ int main(void)
         IN_A_FOLDER(a_source_keeps_its_groups),
         IN_A_FOLDER(a_link_is_no_other_source),
         IN_A_FOLDER(a_certificate_lists_the_waves_of_its_moment),
+        IN_A_FOLDER(a_certificate_lists_the_raises_of_its_moment),
+        IN_A_FOLDER(a_tally_names_its_survey),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }
