@@ -1,0 +1,104 @@
+/* The noise that sums are told to have is the noise that they have: all of them are read again with each noisy integer moved, which
+ * shows how much of that integer's noise they carry. */
+#include "tests/test.h"
+
+#include <math.h>
+
+#include "inference/noise_parts.h"
+#include "tests/inference/survey_file.h"
+
+static const char *const designs[] = {
+    "srs: {population: 600, sample: 120}",
+    "stratified: {by: s, within: srs, strata: {p: {population: 300, sample: 48}, q: {population: 300, sample: 72}}}",
+    "weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}",
+};
+
+static const char *const statistics[] = {
+    "  - {total: z}\n  - {total: z, by: g}\n",
+    "  - {count: units, by: g}\n  - {count: units, by: h}\n  - {table: [g, h]}\n",
+    "  - {total: x}\n  - {total: z, by: h}\n  - {count: units, by: [g, h]}\n",
+    "  - {total: z, where: {h: u}}\n  - {count: units, where: {g: a}}\n  - {total: x, by: h}\n",
+    "  - {total: x}\n  - {mean: x}\n  - {mean: z}\n",
+};
+
+/* The moments of all groups of all statistics, one after the other. */
+static void read_moments(double *moments, scene *c)
+{
+    scene_prepare(c);
+    for (size_t i = 0; i < c->plan->statistic_count; i++) {
+        tmi_statistic_sums sums;
+        assert_int_equal(tmi_statistic_sums_make(&sums, &c->reading, i, NULL), TAMIS_OK);
+        for (size_t g = 0; g < sums.count; g++, moments += TMI_MOMENTS)
+            memcpy(moments, sums.groups[g].value, TMI_MOMENTS * sizeof *moments);
+        tmi_statistic_sums_clear(&sums);
+    }
+}
+
+static double told_variance(const tmi_moment_parts *p, size_t moment)
+{
+    double sum = 0;
+    for (size_t k = 0; k < p->count; k++)
+        sum += tmi_noise_part_variance(
+            (tmi_noise_part){p->list[k].factor[moment], p->list[k].scale, p->gaussian, p->list[k].count});
+    return sum;
+}
+
+static size_t compare(scene *c, const char *design)
+{
+    const size_t all = (scene_first(c, c->plan->statistic_count)) * TMI_MOMENTS;
+    double *before = calloc(all, sizeof *before), *after = calloc(all, sizeof *after),
+           *variances = calloc(all, sizeof *variances);
+    size_t compared = 0;
+    read_moments(before, c);
+    for (size_t k = 0; k < c->s.measurement_count; k++) {
+        const tmi_measurement *m = &c->s.measurements[k];
+        const double unit = tmi_measurement_unit(m, &c->s.workload, 0),
+                     variance = 1 / tmi_measurement_precision(&c->s, m) / (unit * unit);
+        const int64_t step = (int64_t)fmax(1, sqrt(variance)); /* large beside the rounding of doubles */
+        for (size_t n = 0; n < m->numbers; n++) {
+            c->noisy[k][n] += step;
+            read_moments(after, c);
+            c->noisy[k][n] -= step;
+            for (size_t v = 0; v < all; v++) variances[v] += pow((after[v] - before[v]) / (double)step, 2) * variance;
+        }
+    }
+    size_t v = 0;
+    for (size_t i = 0; i < c->plan->statistic_count; i++)
+        for (size_t g = 0; g < (size_t)tmi_statistic_cells(&c->plan->statistics[i]); g++) {
+            tmi_moment_parts parts;
+            assert_int_equal(tmi_moment_parts_of_group(&parts, &c->s, i, g, NULL), TAMIS_OK);
+            for (size_t m = 0; m < TMI_MOMENTS; m++, v++) {
+                const double told = sqrt(told_variance(&parts, m)), is = sqrt(variances[v]);
+                if (told == 0) continue; /* the statistic does not need this moment */
+                if (!(fabs(told - is) <= 1e-6 * is))
+                    fail_msg("%s, %zu, %zu, moment %zu: told %g, is %g", design, i, g, m, told, is);
+                compared++;
+            }
+            tmi_moment_parts_clear(&parts);
+        }
+    free(before);
+    free(after);
+    free(variances);
+    return compared;
+}
+
+static void noise_is_as_told(void **state)
+{
+    (void)state;
+    size_t compared = 0;
+    for (size_t i = 0; i < 3 * 5 * 2; i++) {
+        scene c;
+        scene_begin(&c, survey_plan(designs[i % 3], i / 15 ? "epsilon: 2, delta: 1e-6" : "epsilon: 2", SURVEY_X,
+                                    statistics[i / 3 % 5]));
+        survey_count(&c);
+        compared += compare(&c, designs[i % 3]);
+        scene_end(&c);
+    }
+    assert_true(compared > 200);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(noise_is_as_told)};
+    return cmocka_run_group_tests(tests, survey_begin, survey_end);
+}
