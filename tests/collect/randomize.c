@@ -357,6 +357,11 @@ static void bad_files_are_refused(void **state)
     }
     c.secret = (const uint8_t *)folder;
     assert_int_equal(randomize(&facts, &c, &err), TAMIS_INVALID); /* permanent lies of whom? */
+    static const char *const both[] = {"a", "id"};
+    c = (tamis_collection){.lie = lie, .id = "id", .columns = both, .column_count = 2};
+    write_answers("a,id\n1,7\n");
+    assert_int_equal(randomize(&facts, &c, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "cannot be an answer as well"));
     tamis_number_free(lie);
 }
 
