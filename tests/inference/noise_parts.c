@@ -97,8 +97,35 @@ static void noise_is_as_told(void **state)
     assert_true(compared > 200);
 }
 
+/* A count whose noise is that of one integer has the interval of the test of that integer, in the population of its own stratum. */
+static void counts_are_inverted_in_their_stratum(void **state)
+{
+    (void)state;
+    static const int64_t populations[] = {300, 2000}, samples[] = {48, 72};
+    scene c;
+    scene_begin(&c, survey_plan("stratified: {by: s, within: srs, strata: {p: {population: 300, sample: 48}, "
+                                "q: {population: 2000, sample: 72}}}",
+                                "epsilon: 2", SURVEY_X, "  - {count: units, by: s, where: {h: u}}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    for (size_t h = 0; h < 2; h++) {
+        const tmi_result *r = scene_result(&c, 0, h);
+        const double weight = (double)populations[h] / (double)samples[h];
+        const tmi_measurement *m = &c.s.measurements[0];
+        int64_t lower, upper;
+        assert_int_equal(tamis_interval_count(&lower, &upper, populations[h], samples[h], llround(r->estimate / weight),
+                                              m->laws[m->law_count > 1 ? h : 0].scale, c.plan->statistics[0].confidence, NULL),
+                         TAMIS_OK);
+        if (!r->exact || r->lower != (double)lower || r->upper != (double)upper)
+            fail_msg("stratum %zu, %d: %g to %g, expected %lld to %lld", h, (int)r->exact, r->lower, r->upper, (long long)lower,
+                     (long long)upper);
+    }
+    scene_end(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(noise_is_as_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(noise_is_as_told),
+                                       cmocka_unit_test(counts_are_inverted_in_their_stratum)};
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }
