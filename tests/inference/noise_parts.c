@@ -97,6 +97,64 @@ static void noise_is_as_told(void **state)
     assert_true(compared > 200);
 }
 
+/* Of a census the error of a group is its noise alone. What the results say of the fit, the weight g and the bias (1 - g) sqrt(A), is
+ * solved for the variances V of the groups, which must be those of their noise; and the errors must be those that are made of them
+ * (src/inference/shrink/fay_herriot.h). */
+static void shrunk_groups_have_the_variance_of_their_noise(void **state)
+{
+    (void)state;
+    enum { GROUPS = 6 };
+    scene c;
+    double moments[GROUPS * TMI_MOMENTS], after[GROUPS * TMI_MOMENTS], variances[GROUPS] = {0}, sizes[GROUPS], x = 0, all = 0;
+    scene_begin(&c,
+                survey_plan("census: {population: 120}", "epsilon: 20", SURVEY_X, "  - {mean: z, by: [g, h], shrink: yes}\n"));
+    survey_count(&c);
+    read_moments(moments, &c);
+    for (size_t i = 0; i < GROUPS; i++) {
+        x += moments[i * TMI_MOMENTS + TMI_OF_X];
+        all += moments[i * TMI_MOMENTS + TMI_OF_ROWS];
+    }
+    double size_variances[GROUPS] = {0};
+    for (size_t k = 0; k < c.s.measurement_count; k++) {
+        const tmi_measurement *m = &c.s.measurements[k];
+        const double unit = tmi_measurement_unit(m, &c.s.workload, 0),
+                     variance = 1 / tmi_measurement_precision(&c.s, m) / (unit * unit);
+        for (size_t n = 0; n < m->numbers; n++) {
+            c.noisy[k][n] += 1;
+            read_moments(after, &c);
+            c.noisy[k][n] -= 1;
+            for (size_t i = 0; i < GROUPS; i++) {
+                const size_t at = i * TMI_MOMENTS;
+                const double size = after[at + TMI_OF_ROWS] - moments[at + TMI_OF_ROWS],
+                             d = after[at + TMI_OF_X] - moments[at + TMI_OF_X] - x / all * size;
+                variances[i] += d * d * variance;
+                size_variances[i] += size * size * variance;
+            }
+        }
+    }
+    double margin = 0, squares = 0, between = 0, g[GROUPS], v[GROUPS];
+    scene_read(&c);
+    for (size_t i = 0; i < GROUPS; i++) {
+        const tmi_result *r = scene_result(&c, 0, i);
+        const double y = moments[i * TMI_MOMENTS + TMI_OF_ROWS];
+        sizes[i] = sqrt(y * y - size_variances[i]);
+        assert_true(r->shrunk.weight > 0 && r->shrunk.weight < 1);
+        g[i] = r->shrunk.weight;
+        between = pow(r->shrunk.bias / (1 - g[i]), 2);
+        v[i] = between * (1 - g[i]) / g[i];
+        if (!(fabs(v[i] * sizes[i] * sizes[i] / variances[i] - 1) < 0.01))
+            fail_msg("group %zu: a variance of %g, and the noise has %g", i, v[i], variances[i] / (sizes[i] * sizes[i]));
+        margin += variances[i] / (all * all);
+        squares += 1 / pow(between + v[i], 2);
+    }
+    for (size_t i = 0; i < GROUPS; i++) {
+        const double mse = g[i] * v[i] + pow(1 - g[i], 2) * margin + 2 * v[i] * v[i] / pow(between + v[i], 3) * 2 / squares,
+                     se = scene_result(&c, 0, i)->se;
+        if (!(fabs(se * se / mse - 1) < 0.01)) fail_msg("group %zu: %g, expected %g", i, se, sqrt(mse));
+    }
+    scene_end(&c);
+}
+
 /* A count whose noise is that of one integer has the interval of the test of that integer, in the population of its own stratum. */
 static void counts_are_inverted_in_their_stratum(void **state)
 {
@@ -126,6 +184,7 @@ static void counts_are_inverted_in_their_stratum(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(noise_is_as_told),
+                                       cmocka_unit_test(shrunk_groups_have_the_variance_of_their_noise),
                                        cmocka_unit_test(counts_are_inverted_in_their_stratum)};
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }
