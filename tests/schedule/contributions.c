@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inference/range.h"
 #include "num/number.h"
 #include "schedule/contributions.h"
 #include "schedule/request/request.h"
@@ -321,6 +322,18 @@ static void equal_probabilities_are_a_simple_random_sample(void **state)
     survey_clear(&s);
 }
 
+/* The largest total that a sample can have: of the certain unit twice its size, 80, and of two others, whose weighted sizes are at
+ * most 4, twice that. */
+static void the_largest_total_is_that_of_all_parts(void **state)
+{
+    (void)state;
+    survey s;
+    survey_make(&s, frame, PPS, "id: u, epsilon: 1", BY_SIZE, "  - total: x\n");
+    const tmi_range range = tmi_result_range(&s.schedule, &(tmi_result){.statistic = 0});
+    if (range.low != 0 || !(fabs(range.high - (80 + 2 * 8)) < 0.1)) fail_msg("%g to %g", range.low, range.high);
+    survey_clear(&s);
+}
+
 /* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
 static void weights_of_a_frame_are_its_probabilities(void **state)
 {
@@ -561,6 +574,7 @@ int main(void)
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(bounds_are_the_largest_contributions),
         cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
+        cmocka_unit_test(the_largest_total_is_that_of_all_parts),
         cmocka_unit_test(the_spread_of_a_regularised_frame),
         cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
