@@ -1,5 +1,5 @@
-/* The noise that sums are told to have is the noise that they have: all of them are read again with each noisy integer moved, which
- * shows how much of that integer's noise they carry. */
+/* The noise that sums are told to have is the noise that they have: all of them are read again with each noisy integer moved,
+ * which shows how much of that integer's noise they carry. */
 #include "tests/test.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static void read_moments(double *moments, scene *c)
     scene_prepare(c);
     for (size_t i = 0; i < c->plan->statistic_count; i++) {
         tmi_statistic_sums sums;
-        assert_int_equal(tmi_statistic_sums_make(&sums, &c->reading, i, NULL), TAMIS_OK);
+        assert_int_equal(tmi_statistic_sums_make(&sums, &c->inference, i, NULL), TAMIS_OK);
         for (size_t g = 0; g < sums.count; g++, moments += TMI_MOMENTS)
             memcpy(moments, sums.groups[g].value, TMI_MOMENTS * sizeof *moments);
         tmi_statistic_sums_clear(&sums);
@@ -97,9 +97,9 @@ static void noise_is_as_told(void **state)
     assert_true(compared > 200);
 }
 
-/* Of a census the error of a group is its noise alone. What the results say of the fit, the weight g and the bias (1 - g) sqrt(A), is
- * solved for the variances V of the groups, which must be those of their noise; and the errors must be those that are made of them
- * (src/inference/shrink/fay_herriot.h). */
+/* Of a census the error of a group is its noise alone. What the results say of the fit, the weight g and the bias (1 - g)
+ * sqrt(A), is solved for the variances V of the groups, which must be those of their noise; and the errors must be those that
+ * are made of them (src/inference/fay_herriot.h). */
 static void shrunk_groups_have_the_variance_of_their_noise(void **state)
 {
     (void)state;
@@ -155,7 +155,8 @@ static void shrunk_groups_have_the_variance_of_their_noise(void **state)
     scene_end(&c);
 }
 
-/* A count whose noise is that of one integer has the interval of the test of that integer, in the population of its own stratum. */
+/* A count whose noise is that of one integer has the interval of the test of that integer, in the population of its own
+ * stratum. */
 static void counts_are_inverted_in_their_stratum(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schedule/request/request.h"
+#include "measure/request/request.h"
 #include "tests/test.h"
 
 static tamis_plan *plan;
@@ -124,10 +124,10 @@ static void labels_that_are_not_counted_are_hashed(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         open_private_plan(cases[i].design, cases[i].privacy, "  - {mean: x}\n");
         if (s.places.hashed != cases[i].hashed) fail_msg("%s%s", cases[i].design, cases[i].privacy);
-        tmi_asking asking; /* a hash is always one of the slots; a cluster that is not left to chance has a code beside them */
-        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
-        assert_int_equal(asking.units->value_count, s.places.layout.slots + (cases[i].hashed ? 0 : 1));
-        tmi_asking_clear(&asking);
+        tmi_query query; /* a hash is always one of the slots; a cluster that is not left to chance has a code beside them */
+        assert_int_equal(tmi_query_make(&query, &s, NULL), TAMIS_OK);
+        assert_int_equal(query.units->value_count, s.places.layout.slots + (cases[i].hashed ? 0 : 1));
+        tmi_query_clear(&query);
         close_plan();
     }
 }
@@ -162,16 +162,16 @@ static void corrections_are_those_of_one_stage(void **state)
 static void limits_are_above_the_variance(void **state)
 {
     (void)state;
-    tmi_outlook o;
+    tmi_typical_group o;
     open_plan(designs[0].design, "  - {mean: x}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     assert_non_null(tmi_errors_measured(&s, 0));
     assert_true(tmi_expected_error_noise(&s, 0, &o) > 0);
     const double least = o.sampling_sd * o.sampling_sd, limit = tmi_expected_limit(&s, 0, &o, 0);
     if (!(least > 0 && limit > 1.02 * least && limit < 100 * least)) fail_msg("%g, expected above %g", limit, least);
     close_plan();
     open_plan("srs: {population: 900, sample: 100}", "  - {mean: x}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     assert_true(o.sampling_sd > 0 && isnan(tmi_expected_error_noise(&s, 0, &o)));
     assert_true(tmi_expected_limit(&s, 0, &o, 0) == o.sampling_sd * o.sampling_sd);
     close_plan();
