@@ -68,7 +68,7 @@ case("no file is listed that does not draw", not gone, gone)
 # What a schedule believes about neighbours is what is tested: a test that asks it would agree with any mistake.
 FLAGS = re.compile(r"\bsampling(?:\.|->)(stays|anywhere|parts|rows_fixed|of_units)\b|tmi_is_certain\(")
 for name in ("neighbours", "contributions", "definition"):
-    file = next(f for f in (TOP / "tests" / "schedule").iterdir() if f.stem == name)
+    file = next(f for f in (TOP / "tests" / "measure").iterdir() if f.stem == name)
     text = code_of(file)
     case(f"{name}: neighbours follow from the definition", not FLAGS.search(text), FLAGS.findall(text))
     case(f"{name}: the definition is used", name == "definition" or '#include "tests/measure/definition.h"' in text)
