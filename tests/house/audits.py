@@ -66,7 +66,7 @@ gone = sorted(set(AUDITS) - set(drawing))
 case("no file is listed that does not draw", not gone, gone)
 
 # What a schedule believes about neighbours is what is tested: a test that asks it would agree with any mistake.
-FLAGS = re.compile(r"\bsampling(?:\.|->)(stays|anywhere|parts|rows_fixed|of_units)\b|tmi_is_certain\(")
+FLAGS = re.compile(r"\bsampling(?:\.|->)(stays|public_strata|anywhere|parts|rows_fixed|of_units)\b|tmi_is_certain\(")
 for name in ("neighbours", "contributions", "definition"):
     file = next(f for f in (TOP / "tests" / "measure").iterdir() if f.stem == name)
     text = code_of(file)

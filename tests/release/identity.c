@@ -215,7 +215,7 @@ static void assert_tells(const char *identity, const tmi_schedule *s)
     assert_int_equal(measurements ? tmi_value_size(measurements) : 0, s->measurement_count);
     assert_int_equal(quantile_tasks ? tmi_value_size(quantile_tasks) : 0, s->quantile_task_count);
     static const char *const flags[] = {"stages", "from_frame", "stays", "of_units", "scattered"};
-    const bool known[] = {s->sampling.stages, s->sampling.from_frame, s->sampling.stays, s->sampling.of_units,
+    const bool known[] = {s->sampling.stages, s->sampling.from_frame, s->sampling.public_strata, s->sampling.of_units,
                           s->sampling.scattered};
     for (size_t i = 0; i < 5; i++) {
         assert_non_null(tmi_value_get(sampling, flags[i]));
