@@ -145,8 +145,8 @@ static void many_small_strata_have_the_right_width(void **state)
     assert_true(fabs(width / (2 * 1.96 * student * sqrt(variance)) - 1) < 0.03);
 }
 
-/* Ten strata of two units, one of which has the mark: the reach is that of Student's law with ten degrees of freedom, 2.228, of the
- * largest variance that a share can have, 1/4, but for the skewness at the ends. */
+/* Ten strata of two units, one of which has the mark: the reach is that of Student's law with ten degrees of freedom, 2.228, of
+ * the largest variance that a share can have, 1/4, but for the skewness at the ends. */
 static void few_units_have_students_reach(void **state)
 {
     (void)state;
