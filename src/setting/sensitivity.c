@@ -258,13 +258,9 @@ done:
 
 /* ---- strata ---- */
 
-/* The narrowest span that holds both. */
+/* The narrowest span that holds both; none, where one of them is none. */
 static void widen(tamis_span *span, const tamis_span *other)
 {
-    if (!span->least || !other->least) {
-        *span = (tamis_span){0};
-        return;
-    }
     span->least = tmi_smaller(span->least, other->least);
     span->most = tmi_larger(span->most, other->most);
 }

@@ -52,6 +52,57 @@ static void run_sql(const char *sql)
     sqlite3_close(db);
 }
 
+static int format_of_file(void)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int format = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return format;
+}
+
+/* A file of the first format stays one until an entry comes that the programs of its time do not know. */
+static void later_entries_need_a_later_format(void **state)
+{
+    enum { CHARGE, RAISE, VOID, CLAIMABLE, VERSION, KINDS };
+    static const int expected[KINDS] = {1, 2, 2, 2, 3};
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        tamis_error err = {0};
+        tamis_ledger *ledger = open_ledger();
+        const int64_t entry = charge_as(ledger, "1", "4", &err);
+        assert_int_equal(entry, 2);
+        tamis_ledger_free(ledger);
+        run_sql("PRAGMA user_version = 1");
+        ledger = open_ledger();
+        tamis_number *five = number_of("5");
+        sample_charge s;
+        tamis_charged charged = {0};
+        sample_charge_make(&s, "1", "4", "[3]");
+        if (kind == CLAIMABLE) s.charge.leftover = "";
+        if (kind == CHARGE || kind == CLAIMABLE) {
+            assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
+        } else if (kind == RAISE) {
+            assert_int_equal(tamis_ledger_raise(ledger, "schools", &(tamis_coin){.epsilon = five}, "why", &err), TAMIS_OK);
+        } else if (kind == VOID) {
+            assert_int_equal(tamis_ledger_void(ledger, entry, "why", &err), TAMIS_OK);
+        } else {
+            assert_int_equal(tmi_ledger_keep(ledger, entry, "[7]", "the second delivery", &err), TAMIS_OK);
+        }
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+        tamis_number_free(five);
+        tamis_ledger_free(ledger);
+        assert_int_equal(format_of_file(), expected[kind]);
+        assert_true(verifies(NULL));
+        unlink(path);
+    }
+}
+
 static void foreign_files(void **state)
 {
     char name[160], other[500];
@@ -490,11 +541,17 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        IN_A_FOLDER(foreign_files),           IN_A_FOLDER(there_may_be_nothing_yet),
-        IN_A_FOLDER(looking_changes_nothing), IN_A_FOLDER(a_ledger_that_is_taken_away),
-        IN_A_FOLDER(somebody_holds_it),       IN_A_FOLDER(read_only_folder),
-        IN_A_FOLDER(files_may_not_grow),      IN_A_FOLDER(disk_is_full),
-        IN_A_FOLDER(arguments_are_named),     IN_A_FOLDER(memory_may_fail),
+        IN_A_FOLDER(later_entries_need_a_later_format),
+        IN_A_FOLDER(foreign_files),
+        IN_A_FOLDER(there_may_be_nothing_yet),
+        IN_A_FOLDER(looking_changes_nothing),
+        IN_A_FOLDER(a_ledger_that_is_taken_away),
+        IN_A_FOLDER(somebody_holds_it),
+        IN_A_FOLDER(read_only_folder),
+        IN_A_FOLDER(files_may_not_grow),
+        IN_A_FOLDER(disk_is_full),
+        IN_A_FOLDER(arguments_are_named),
+        IN_A_FOLDER(memory_may_fail),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/request/request.h"
 #include "tests/test.h"
 
 static tamis_plan *plan;
@@ -124,6 +125,10 @@ static void labels_that_are_not_counted_are_hashed(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         open_private_plan(cases[i].design, cases[i].privacy, "  - {mean: x}\n");
         if (s.places.hashed != cases[i].hashed) fail_msg("%s%s", cases[i].design, cases[i].privacy);
+        tmi_query query; /* a hash is always one of the slots; a cluster that is not left to chance has a code beside them */
+        assert_int_equal(tmi_query_make(&query, &s, NULL), TAMIS_OK);
+        assert_int_equal(query.units->value_count, s.places.layout.slots + (cases[i].hashed ? 0 : 1));
+        tmi_query_clear(&query);
         close_plan();
     }
 }
