@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 /* ---- the parts of a design ---- */
 

@@ -127,7 +127,7 @@ done:
 
 /* ---- what is known of everything ---- */
 
-/* All weightings that the readings of a statistic are made of. */
+/* Whether a statistic is read from tables of this weighting. */
 static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighting weighting)
 {
     const tmi_variance_source source = tmi_variance_source_for(s, i);

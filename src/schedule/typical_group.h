@@ -9,7 +9,7 @@
 
 typedef struct tmi_typical_group {
     double estimate[TMI_MOMENTS];  /* the derivative of the statistic by the estimated moments of its group */
-    double uncertain[TMI_MOMENTS]; /* by how much more or less, since means of groups are not known */
+    double uncertain[TMI_MOMENTS]; /* standard deviation of `estimate` over plausible means of the group */
     double spread[TMI_MOMENTS];    /* that of its estimated sampling variance, by moments that are weighed for variances */
     size_t denominator;            /* the moment that it is divided by; TMI_MOMENTS: none */
     double divisor;                /* and its size */

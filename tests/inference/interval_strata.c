@@ -5,8 +5,8 @@
 
 #include "inference/interval/count.h"
 #include "inference/interval/strata.h"
+#include "inference/interval/variance.h"
 #include "inference/inverted_counts.h"
-#include "inference/variance.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/interval_coverage.h"
 

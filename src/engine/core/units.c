@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "base/sha256.h"
-#include "engine/core/adding/blocks.h"
+#include "engine/core/blocks.h"
 #include "engine/core/labels.h"
 #include "engine/core/machine.h"
 

@@ -22,8 +22,8 @@
 
 #include <threads.h>
 
-#include "engine/core/adding/tally.h"
 #include "engine/core/labels.h"
+#include "engine/core/tally.h"
 #include "engine/core/units.h"
 #include "engine/duckdb/session.h"
 

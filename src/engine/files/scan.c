@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/secret.h"
 #include "base/watch.h"
-#include "engine/core/adding/tally.h"
 #include "engine/core/machine.h"
+#include "engine/core/tally.h"
 #include "engine/core/units.h"
 #include "engine/files/decoder.h"
 

@@ -14,7 +14,7 @@
 #define TMI_ENGINE_POSTGRES_SQL_H
 
 #include "base/text.h"
-#include "engine/core/adding/products.h"
+#include "engine/core/products.h"
 
 /* Names that one SELECT may have, both in a step and in the final one; PostgreSQL allows 1664. The rest is for a step's own
  * names: `one`, n, copy, place, and for groups their keys, twice, and their rows. */

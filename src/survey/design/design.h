@@ -11,7 +11,7 @@
 #include "base/watch.h"
 #include "num/ball.h"
 #include "num/number.h"
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 
 /* A growing list of exposures. */
 typedef struct tmi_exposures {
