@@ -119,8 +119,8 @@ static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledg
     if (running == 0 || r->charge->again) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
-        "%.200s: the same release is being made by another process (entry %lld of the ledger); nothing was spent. "
-        "Wait until it has ended and try again, which then costs nothing; or pay for other numbers: tamis release --again",
+        "%.200s: another process is making the same numbers (entry %lld of the ledger); nothing was spent. Wait until it has ended "
+        "and try again, which then costs nothing; or pay for other numbers, by `release --again` or `tally --repeat charged`",
         a->survey, (long long)running);
 }
 
