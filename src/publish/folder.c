@@ -48,7 +48,7 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
     size_t parent, length = trimmed(path, &parent);
     struct stat there;
     tamis_status status = TAMIS_OK;
-    if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: expected the name of a folder, e.g. schools-release");
+    if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: must be the name of a folder, e.g. schools-release");
     if (lstat(path, &there) == 0) {
         return tmi_fail(err, TAMIS_INVALID, "%s already exists, and a release is never overwritten: choose another folder", path);
     }
