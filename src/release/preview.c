@@ -58,6 +58,7 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
     TMI_TRY(tmi_forecasts_advise(p->forecasts, &p->schedule, err));
     for (size_t i = 0; i < TMI_REMEDIES; i++)
         TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->forecasts, err));
+    TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->forecasts, err));
     *preview = made;
     made = NULL;
     if (looked == TAMIS_REFUSED) status = tmi_fail_as(err, &refusal);

@@ -32,6 +32,7 @@
 #include "release/second_stage.h"
 #include "release/source_changed.h"
 #include "report/promise.h"
+#include "rng/noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/request/inventory.h"
 
@@ -396,8 +397,8 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tmi_engine *engine;
     const tamis_release_options how = options ? *options : (tamis_release_options){0};
-    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
-    tamis_status status = tmi_engine_for(&engine, plan, &reading, err);
+    const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
+    tamis_status status = tmi_engine_for(&engine, plan, &read_by, err);
     if (status != TAMIS_OK) return status;
     const tmi_run run = {.folder = folder,
                          .ledger = how.ledger ? how.ledger : plan->ledger,
