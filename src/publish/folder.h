@@ -20,8 +20,8 @@ typedef struct tmi_folder {
     int parent;              /* the folder that it is in, open from tmi_folder_begin on */
 } tmi_folder;
 
-/* Chooses a name for the temporary folder, makes it and removes it again. INVALID if `path` exists already or its parent does not;
- * SYSTEM, also if the parent cannot be read and so not be made durable. */
+/* Chooses a name for the temporary folder, makes it and removes it again. INVALID if `path` exists already or its parent does
+ * not; SYSTEM, also if the parent cannot be read and so not be made durable. */
 tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error *err);
 
 /* Makes the temporary folder, to be written to. SYSTEM. */

@@ -1,5 +1,5 @@
-/* Any bytes through a pipe, as a command reads them (cli/input.c): the copy has the same bytes and disappears; and in a message, made
- * of the bytes with the name of the copy here and there, what was given takes its place. */
+/* Any bytes through a pipe, as a command reads them (cli/input.c): the copy has the same bytes and disappears; and in a message,
+ * made of the bytes with the name of the copy here and there, what was given takes its place. */
 #include <sys/wait.h>
 
 #include "cli/cli.h"

@@ -167,8 +167,8 @@ static void gains_are_those_of_the_proofs(void **state)
     assert_in_range(tmi_one_slot_gain(&layouts[1], 1), 793, 794);                    /* sqrt(1 - 4/10) */
 }
 
-/* Strata that are too small to be dealt out go to the blocks one after the other: the largest gain may be that of a later block, and
- * even in a large stratum blocks may have different numbers of PSUs. */
+/* Strata that are too small to be dealt out go to the blocks one after the other: the largest gain may be that of a later
+ * block, and even in a large stratum blocks may have different numbers of PSUs. */
 static void the_gain_is_that_of_the_worst_block(void **state)
 {
     tmi_psu_stratum drawn[] = {{2, 2, 3}, {2, 2, 0}}, last[] = {{3, 3, 4}, {3, 3, 5}, {3, 3, 6}, {3, 3, 0}};
