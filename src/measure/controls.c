@@ -161,7 +161,19 @@ done:
 #define BY_RESPONSE 0.3
 #define EXPLAINED 0.5
 
-/* 1 less and 1 more than that, in turn; 1 where there is one level only. */
+/* Whether a level of the axis of calibration is of rows that lack a value of one of its columns: they are in no control cell. */
+static bool lacks_value(const tmi_workload *w, size_t level)
+{
+    const tmi_origin *o = &w->origins[w->control_axis];
+    for (size_t k = o->classes_count; k-- > 0;) {
+        const tmi_classes *c = &w->classes[o->classes[k]];
+        if (level % tmi_classes_levels(c) == c->count) return true;
+        level /= tmi_classes_levels(c);
+    }
+    return false;
+}
+
+/* 1 less and 1 more than that, in turn, and 0 of levels in no control cell; 1 where there is one level only. */
 static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
 {
     const size_t levels = tmi_control_levels(&s->workload);
@@ -169,7 +181,8 @@ static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t st
     if (!tmi_is_calibrated(s, statistic)) return TAMIS_OK;
     *vector = tmi_alloc(levels, sizeof **vector);
     if (!*vector) return tmi_fail_memory(err);
-    for (size_t l = 0; l < levels; l++) (*vector)[l] = levels == 1 ? 1 : l % 2 == 0 ? 1 - differ : 1 + differ;
+    for (size_t l = 0; l < levels; l++)
+        (*vector)[l] = levels == 1 ? 1 : lacks_value(&s->workload, l) ? 0 : l % 2 == 0 ? 1 - differ : 1 + differ;
     return TAMIS_OK;
 }
 
