@@ -222,13 +222,10 @@ static void limits_come_from_all_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest group[] = {cmocka_unit_test(every_psu_has_a_place),
-                                       cmocka_unit_test(slots_fill_the_room),
-                                       cmocka_unit_test(slots_that_are_shared_are_few),
-                                       cmocka_unit_test(labels_that_are_not_counted_are_hashed),
-                                       cmocka_unit_test(what_differs_is_measured_apart),
-                                       cmocka_unit_test(corrections_are_those_of_one_stage),
-                                       cmocka_unit_test(limits_are_above_the_variance),
-                                       cmocka_unit_test(limits_come_from_all_numbers)};
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(every_psu_has_a_place),          cmocka_unit_test(slots_fill_the_room),
+        cmocka_unit_test(slots_that_are_shared_are_few),  cmocka_unit_test(labels_that_are_not_counted_are_hashed),
+        cmocka_unit_test(what_differs_is_measured_apart), cmocka_unit_test(corrections_are_those_of_one_stage),
+        cmocka_unit_test(limits_are_above_the_variance),  cmocka_unit_test(limits_come_from_all_numbers)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }
