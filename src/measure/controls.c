@@ -113,7 +113,7 @@ static tamis_status add_columns(tmi_schedule *s, const tmi_plan_control *c, tami
     for (size_t j = 0; j < c->by_count; j++) {
         if (place_of(c->by[j], s->controls, s->control_count) < s->control_count) continue;
         if (s->control_count == TMI_MAX_BY)
-            return tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0, "calibrate: expected at most %d columns in all",
+            return tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0, "calibrate: must have at most %d columns in all",
                                  TMI_MAX_BY);
         s->controls[s->control_count++] = c->by[j];
     }
@@ -148,7 +148,7 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
     if (!needed) return status;
     if (tmi_public_counts(plan) > TAMIS_MAX_AUXILIARY || tmi_cells_crossed(s->controls, s->control_count) > MAX_CELLS)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
-                              "calibrate: expected at most %d counts, and %d cells of all columns crossed", TAMIS_MAX_AUXILIARY,
+                              "calibrate: must have at most %d counts, and %d cells of all columns crossed", TAMIS_MAX_AUXILIARY,
                               MAX_CELLS));
     TMI_TRY(check_totals(s, err));
 

@@ -65,9 +65,18 @@ static void join_all(tmi_psu_places *p)
     p->layout.count = 1;
 }
 
+/* Where PSUs share slots anyway, this many show S to about 1 %, and more would only take time; or some for each stratum. */
+#define SHARED_SLOTS 4096
+#define SHARED_PER_STRATUM 8
+
 static void set_slots(tmi_psu_layout *l, int64_t most)
 {
-    int64_t each = 2;
+    int64_t each = 2, psus = 0;
+    for (size_t h = 0; h < l->count; h++) psus += l->strata[h].psus;
+    if (psus > most) {
+        const int64_t some = SHARED_PER_STRATUM * (int64_t)l->count, shared = some > SHARED_SLOTS ? some : SHARED_SLOTS;
+        most = most < shared ? most : shared;
+    }
     for (int64_t step = TMI_MOST_SLOTS; step > 0; step /= 2) { /* the largest number per stratum for which there is room */
         int64_t sum = 0;
         for (size_t h = 0; h < l->count; h++) sum += l->strata[h].psus < each + step ? l->strata[h].psus : each + step;

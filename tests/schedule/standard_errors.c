@@ -105,6 +105,25 @@ static void slots_fill_the_room(void **state)
     close_plan();
 }
 
+/* Beyond 2^16 PSUs slots are shared, and then a few thousand of them are enough. */
+static void slots_that_are_shared_are_few(void **state)
+{
+    static const struct {
+        const char *design;
+        int64_t slots[3];
+    } cases[] = {{"srs: {population: 900000, sample: 65536}", {65536}},
+                 {"srs: {population: 900000, sample: 65537}", {4096}},
+                 {"stratified: {by: s, within: srs, strata: {p: " STRATUM(400000, 100000) ", q: " STRATUM(20, 5) ", r: " STRATUM(
+                      9000, 3000) "}}",
+                  {2045, 5, 2045}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_private_plan(cases[i].design, ", id: i, rows_per_unit: 3", "  - {mean: x}\n");
+        for (size_t h = 0; h < s.places.layout.count; h++) assert_int_equal(s.places.layout.strata[h].slots, cases[i].slots[h]);
+        close_plan();
+    }
+}
+
 /* Where a file may have more labels of clusters than the design declares, since nobody checks it, a label's rank is no place: one
  * more label would push the last cluster out. */
 static void labels_that_are_not_counted_are_hashed(void **state)
@@ -208,12 +227,10 @@ static void limits_come_from_all_numbers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest group[] = {cmocka_unit_test(every_psu_has_a_place),
-                                       cmocka_unit_test(slots_fill_the_room),
-                                       cmocka_unit_test(labels_that_are_not_counted_are_hashed),
-                                       cmocka_unit_test(what_differs_is_measured_apart),
-                                       cmocka_unit_test(corrections_are_those_of_one_stage),
-                                       cmocka_unit_test(limits_are_above_the_variance),
-                                       cmocka_unit_test(limits_come_from_all_numbers)};
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(every_psu_has_a_place),          cmocka_unit_test(slots_fill_the_room),
+        cmocka_unit_test(slots_that_are_shared_are_few),  cmocka_unit_test(labels_that_are_not_counted_are_hashed),
+        cmocka_unit_test(what_differs_is_measured_apart), cmocka_unit_test(corrections_are_those_of_one_stage),
+        cmocka_unit_test(limits_are_above_the_variance),  cmocka_unit_test(limits_come_from_all_numbers)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -47,7 +47,7 @@ typedef struct tmi_sql_source {
     bool units_fit;            /* no unit has more than rows_per_unit rows: then all rows with a unit count */
 } tmi_sql_source;
 
-/* The number of units with more than rows_per_unit rows, in the second column, after a 0. */
+/* How many hashes of units more than rows_per_unit rows have, in the second column, after a 0. None: all units fit. */
 void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source);
 
 /* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read.
