@@ -124,7 +124,7 @@ static double public_effect(const tmi_inference *r, size_t i)
     const tmi_schedule *s = r->schedule;
     const tmi_plan_design *d = &s->plan->design;
     const size_t domains = s->effects.domains;
-    const tmi_arrowhead *n = &s->effects.stars[TMI_UNWEIGHTED * domains];
+    const tmi_arrowhead *n = &s->effects.arrowheads[TMI_UNWEIGHTED * domains];
     const double weights = r->main.centres[TMI_WEIGHTED * domains], noisy = r->rows.centres[TMI_UNWEIGHTED * domains];
     const double rows = fmax(noisy, fmax(1, n->known ? 0 : 1 / sqrt(n->rest)));
     if (!(weights > 0) || !isfinite(rows)) return NAN;

@@ -93,8 +93,10 @@ double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, 
 /* Degrees of freedom that the design has for sampling variances, from public sizes; infinite: not known. */
 double tmi_error_degrees(const tmi_schedule *schedule);
 
-/* The sampling variance that an interval will use where all is as expected. */
-double tmi_expected_limit(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical, double noise);
+/* What will be measured of a number's sampling error if all is as expected, beside this variance of the noise of the
+ * estimate. Its `scale` is 0 where nothing is. */
+tmi_measured_error tmi_expected_error(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
+                                      double noise);
 
 /* By how much bounded weights are expected to lower a variance: a factor. */
 double tmi_expected_clamping(const tmi_schedule *schedule);

@@ -74,7 +74,7 @@ double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
 
 /* ---- the way to the optimum ---- */
 
-/* Sets what the objective pulls at the effects; `weights` has room for one number per target. */
+/* Sets the gradient of the objective in the variances of the effects; `weights` has room for one number per target. */
 static void gradient(const tmi_problem *p, double *weights)
 {
     for (size_t i = 0; i < p->target_count; i++) {

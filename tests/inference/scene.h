@@ -6,6 +6,7 @@
 
 #include "inference/calibration.h"
 #include "inference/distribution.h"
+#include "inference/group_sums.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
 #include "tests/release/plans.h"
