@@ -2,10 +2,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/words.h"
+#include "engine/core/header.h"
 #include "engine/files/arrays.h"
 #include "engine/files/scan.h"
 
@@ -22,6 +25,7 @@ struct tamis_source {
     tamis_answer *answer;    /* not NULL: the caller is asked */
     tamis_open_stream *open; /* not NULL: the rows are in streams, and there are no arrays */
     void *context;           /* of either */
+    pid_t process;           /* that made it: what it refers to may be gone in a child of fork */
 };
 
 /* A column and what its elements go through: runs of a dictionary of values. */
@@ -59,6 +63,7 @@ static tamis_source *new_source(size_t batch_count)
     tamis_source *source = tmi_alloc(1, sizeof *source);
     if (!source) return NULL;
     source->batch_count = batch_count;
+    source->process = getpid();
     source->starts = tmi_alloc(batch_count + 1, sizeof *source->starts);
     if (source->starts) return source;
     tmi_free(source);
@@ -643,8 +648,39 @@ done:
 
 static void free_scanner(tmi_scanner *scanner) { tmi_free(scanner); /* the source belongs to the caller */ }
 
+/* ---- the header ---- */
+
+static tmi_header_type type_of(const tmi_array *array)
+{
+    if (tmi_array_form(array) == TMI_FORM_BOOLEAN) return TMI_HEADER_TEXT; /* a category: true, false */
+    switch (tmi_array_class(array)) {
+    case TMI_CLASS_OPEN: return TMI_HEADER_UNKNOWN;
+    case TMI_CLASS_NUMBER: return TMI_HEADER_NUMBER;
+    case TMI_CLASS_TEXT: return TMI_HEADER_TEXT;
+    case TMI_CLASS_DATE: return TMI_HEADER_DATE;
+    default: return TMI_HEADER_OTHER;
+    }
+}
+
+tamis_status tmi_header_arrow(tmi_header *header, const struct ArrowSchema *schema, tamis_error *err)
+{
+    tamis_source *types = NULL;
+    tamis_status status;
+    TMI_TRY(new_of_schema(&types, schema, 1, err));
+    for (size_t c = 0; c < types->column_count; c++) {
+        const bool known = take_array(array_at(types, 0, c), STEPS, schema->children[c], NULL, 0, 0);
+        TMI_TRY(tmi_header_add(header, types->names[c], NULL, known ? type_of(array_at(types, 0, c)) : TMI_HEADER_OTHER, err));
+    }
+done:
+    tamis_source_free(types);
+    return status;
+}
+
 tamis_status tmi_engine_of_source(tmi_engine **engine, const tamis_source *source, unsigned threads, tamis_error *err)
 {
+    *engine = NULL;
+    if (source->process != getpid())
+        return tmi_fail(err, TAMIS_INVALID, "rows: another process made this source, of which this one is a copy: make one here");
     if (source->answer) return tmi_engine_asking(engine, source->answer, source->context, err);
     tmi_scanner *scanner = tmi_alloc(1, sizeof *scanner);
     *engine = NULL;
