@@ -67,6 +67,9 @@ TAMIS_USE tamis_status tamis_release_new(tamis_release **release, const tamis_pl
                                          const tamis_release_options *options, tamis_error *err);
 TAMIS_API void tamis_release_free(tamis_release *release);
 
+/* Whether the numbers are those of an earlier release, which the ledger kept: nothing was read, and nothing was spent. */
+TAMIS_API int tamis_release_is_repeated(const tamis_release *release);
+
 TAMIS_USE tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_USE tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_USE tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err);

@@ -27,6 +27,8 @@ static tamis_status check(char **text, const tamis_release *release, tamis_error
     return TAMIS_OK;
 }
 
+int tamis_release_is_repeated(const tamis_release *release) { return release && release->account.charged.measurements != NULL; }
+
 tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);

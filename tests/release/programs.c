@@ -83,6 +83,10 @@ static void rows_have_a_name(void **state)
     assert_int_equal(access(in_folder("a.ledger"), F_OK), -1);
     tamis_release_options options = {.size = sizeof options, .rows = source};
     assert_int_equal(tamis_release_new(&release, plan, NULL, &options, &err), TAMIS_OK);
+    assert_false(tamis_release_is_repeated(release));
+    tamis_release_free(release);
+    assert_int_equal(tamis_release_new(&release, plan, NULL, &options, &err), TAMIS_OK);
+    assert_true(tamis_release_is_repeated(release));
     tamis_release_free(release);
     assert_int_equal(tamis_release_new(&release, other, NULL, &options, &err), TAMIS_REFUSED);
     assert_string_equal(err.reason, "second_account");
