@@ -36,7 +36,7 @@ static PyObject *fail(PyObject *module, const tamis_error *err, PyObject *except
 /* A text that the library gave. */
 static PyObject *take_text(PyObject *module, tamis_status status, char *text, const tamis_error *err)
 {
-    if (status != TAMIS_OK) return fail(module, err, NULL);
+    if (status != TAMIS_OK || !text) return fail(module, err, NULL);
     PyObject *made = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     tamis_free(text);
     return made;

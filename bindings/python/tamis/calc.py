@@ -62,13 +62,14 @@ def init(data: Rows | Path, *, name: str | None = None, table: str | None = None
     """A plan to fill in, from names and types alone: of a file, or of rows in memory, whose name is `name`."""
     if is_path(data):
         return call(_tamis.init_file, os.fspath(data), table)
+    rows: Any = data
     try:
-        if hasattr(data, "__arrow_c_schema__"):
-            schema = data.__arrow_c_schema__()
-        elif hasattr(data, "__arrow_c_stream__"):
-            schema = data.__arrow_c_stream__()
+        if hasattr(rows, "__arrow_c_schema__"):
+            schema = rows.__arrow_c_schema__()
+        elif hasattr(rows, "__arrow_c_stream__"):
+            schema = rows.__arrow_c_stream__()
         else:
-            schema = data.__arrow_c_array__()[0]
+            schema = rows.__arrow_c_array__()[0]
     except Exception:
         raise InvalidDataError("data: its names and types cannot be read; give a data frame, an Arrow table or a path",
                                code="source") from None

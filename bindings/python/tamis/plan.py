@@ -12,7 +12,7 @@ from . import _tamis
 from .amounts import Amount, Json, Path, given, value_of
 from .columns import ColumnLike, column_of
 from .designs import Design
-from .errors import InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
+from .errors import InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
 from .results import Estimate, Preview, Release
 from .rows import Rows, is_path, source_of
 from . import statistics as _statistics
@@ -24,6 +24,11 @@ _KEPT_IF_SAME, _KEPT, _PAID = 0, 1, 2  # tamis_repeat
 
 def _path(path: Path | None) -> str | None:
     return None if path is None else os.fspath(path)
+
+
+def _check_resources(threads: int, memory: int) -> None:
+    if threads < 0 or memory < 0:
+        raise InvalidError("threads, memory: must be at least 0")
 
 
 def _watch(progress: Progress) -> Callable[[float | None, int], object] | None:
@@ -166,6 +171,7 @@ class Plan:
                 progress: Progress = False) -> Release:
         """Releases the statistics. The same release again gives the numbers that were kept, with a RepeatedReleaseWarning, unless
         `again=True` pays for fresh ones."""
+        _check_resources(threads, memory)
         if again and same_rows:
             raise InvalidPlanError("again, same_rows: expected one of them", code="plan")
         source = source_of(data, self.columns_read) if data is not None else None
@@ -184,6 +190,7 @@ class Plan:
     def estimate(self, data: Rows | None = None, *, engine: str | None = None, threads: int = 0, memory: int = 0,
                  progress: Progress = False) -> Estimate:
         """The same statistics without protection, for use inside only."""
+        _check_resources(threads, memory)
         source = source_of(data, self.columns_read) if data is not None else None
         return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, _watch(progress)))
 

@@ -140,8 +140,9 @@ class Results(Table):
     def _result(self, row: Json) -> Result:
         notes = row["notes"]
         groups = list(row)[3:len(row) - len(_FIXED)]
-        return Result(row["statistic"], row["column"], {g: row[g] for g in groups if row[g] is not None}, row["where"],
-                      *(row[name] for name in _FIXED[:-1]), notes=() if notes is None else tuple(notes.split("; ")))
+        fixed = {name: row[name] for name in _FIXED[:-1]}
+        return Result(row["statistic"], row["column"], {g: row[g] for g in groups if row[g] is not None}, row["where"], **fixed,
+                      notes=() if notes is None else tuple(notes.split("; ")))
 
     def plot(self, statistic: str | None = None, *, column: str | None = None, ax: Any | None = None) -> Any:
         """Estimates with their intervals, by matplotlib; returns the Axes."""

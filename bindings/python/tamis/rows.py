@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import array
 import datetime
+import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from . import _tamis
-from .errors import InvalidDataError, call
+from .errors import InvalidDataError, InvalidError, call
 
 Rows: TypeAlias = Any
 _Column: TypeAlias = tuple[str, str, object, object, object]
@@ -41,11 +42,19 @@ def _select(data: Any, columns: list[str]) -> Any:
     return data.select(columns) if kind.startswith(("polars.", "pyarrow.")) and hasattr(data, "select") else data
 
 
+def _source(function: Callable[..., object], *arguments: Any) -> object:
+    """What the library finds wrong with rows is an error of the data."""
+    try:
+        return call(function, *arguments)
+    except InvalidError as problem:
+        raise InvalidDataError(problem.message, code="source", errors=problem.errors) from None
+
+
 def _export(data: Any) -> object:
     """A source of whatever has Arrow's methods."""
     if hasattr(data, "__arrow_c_stream__"):
-        return call(_tamis.source_stream, data.__arrow_c_stream__())
-    return call(_tamis.source_array, *data.__arrow_c_array__())
+        return _source(_tamis.source_stream, data.__arrow_c_stream__())
+    return _source(_tamis.source_array, *data.__arrow_c_array__())
 
 
 def _guarded(function: Callable[[], object], data: object, columns: list[str]) -> object:
@@ -95,11 +104,7 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
 
 
 def _has_pyarrow() -> bool:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return importlib.util.find_spec("pyarrow") is not None
 
 
 # ---- columns as arrays or lists
@@ -128,7 +133,7 @@ def _of_mapping(data: Mapping[str, Any], columns: list[str]) -> object:
         made.append(column)
     if not made:
         raise InvalidDataError(f"there is no column {columns[0]}" if columns else "data: no columns", code="source")
-    return call(_tamis.source_columns, length or 0, made)
+    return _source(_tamis.source_columns, length or 0, made)
 
 
 def _bits(flags: Sequence[bool]) -> bytearray:
