@@ -29,12 +29,12 @@ static bool is_outer(const layout *l, size_t place)
 static void set_outer(layout *l, size_t statistic)
 {
     const tmi_workload *w = &l->r->schedule->workload;
-    const tmi_reading_of *reading = &w->readings[statistic];
+    const tmi_reading_of *map = &w->readings[statistic];
     l->cells = 1;
     for (size_t place = 0; place < l->c->axis_count; place++) {
         bool outer = l->c->axes[place] == w->control_axis;
         for (size_t k = 0; k < w->plan->statistics[statistic].by_count; k++)
-            outer = outer || (reading->by[k] != SIZE_MAX && w->classes[reading->by[k]].axis == l->c->axes[place]);
+            outer = outer || (map->by[k] != SIZE_MAX && w->classes[map->by[k]].axis == l->c->axes[place]);
         if (!outer) continue;
         l->outer[l->outer_count++] = place;
         l->cells *= axis_at(l, place)->levels;

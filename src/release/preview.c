@@ -73,6 +73,8 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
         TMI_TRY(tmi_watch_tell(&made->watch, 0, err));
         TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->forecasts, err));
     }
+    if (!how.no_advice)
+        TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->forecasts, err));
     made->watch = (tmi_watch){0}; /* nobody watches any more */
     *preview = made;
     made = NULL;

@@ -33,6 +33,7 @@
 #include "release/second_stage.h"
 #include "release/source_changed.h"
 #include "report/promise.h"
+#include "rng/noise.h"
 #include "schedule/noise_law.h"
 #include "schedule/request/inventory.h"
 
@@ -400,8 +401,8 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
     tamis_release_options how;
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
     if (status != TAMIS_OK) return status;
-    const tamis_estimate_options reading = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
-    status = tmi_engine_for(&engine, plan, &reading, err);
+    const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
+    status = tmi_engine_for(&engine, plan, &read_by, err);
     if (status != TAMIS_OK) return status;
     tmi_paced_watch paced = {.of = how.watch};
     const tmi_run run = {.folder = folder,

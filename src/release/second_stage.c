@@ -5,6 +5,7 @@
 #include "inference/calibration.h"
 #include "inference/error_term.h"
 #include "plan/json.h"
+#include "rng/noise.h"
 #include "schedule/noise_law.h"
 
 /* ---- terms ---- */

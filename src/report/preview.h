@@ -4,6 +4,7 @@
 
 #include "ledger/account.h"
 #include "schedule/expected/alternatives.h"
+#include "schedule/expected/declarations.h"
 #include "schedule/outsider.h"
 
 typedef struct tmi_preview {
@@ -13,6 +14,8 @@ typedef struct tmi_preview {
     bool refused;            /* by the ledger */
     tmi_forecast *forecasts; /* one per statistic */
     tmi_alternative remedies[TMI_REMEDIES];
+    tmi_declaration declarations[TMI_DECLARATIONS]; /* what to declare, the best first */
+    size_t declaration_count;
 } tmi_preview;
 
 /* The caller frees the text. The one for people is a screen, unless `all` is asked for. */
@@ -30,6 +33,11 @@ void tmi_sum_up_remedies(tmi_text *text, const tmi_preview *preview, const size_
                          const size_t *sizes); /* in a sentence */
 void tmi_put_remedies(tmi_json_out *out, const tmi_preview *preview, size_t statistic);
 const char *tmi_alternative_name(tmi_alternative_kind kind);
+
+/* What the plan could declare, a line for each, or an item of a list with `all` names of columns; and as a key of the preview
+ * (declarations.c). */
+void tmi_write_declaration(tmi_text *text, const tmi_preview *preview, size_t declaration, bool all);
+void tmi_put_declarations(tmi_json_out *out, const tmi_preview *preview);
 
 /* "epsilon 6, delta 1e-6"; and as keys of an object. */
 void tmi_put_loss_words(tmi_text *text, const tmi_plan_loss *loss);

@@ -156,6 +156,7 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     tmi_json_add_open(&out, "assumed", '[');
     if (tmi_assumptions(s, put_assumption, &out, NULL) != TAMIS_OK) json.failed = true;
     tmi_json_close(&out, ']');
+    tmi_put_declarations(&out, preview);
     tmi_json_key(&out, "guarantee");
     tmi_put_guarantee(&out, s, &preview->promised.outsider);
     tmi_json_key(&out, "would_spend");

@@ -21,6 +21,7 @@
 #define LINES_SHOWN 10 /* of statistics, in the short preview */
 #define WARNED 1       /* lines of statistics with a warning there */
 #define ASSUMED 3      /* assumptions there */
+#define SCREEN 24      /* lines that it has at most */
 
 /* ---- cells ---- */
 
@@ -305,6 +306,34 @@ static void write_assumptions(tmi_text *text, const tmi_schedule *s, bool all)
     tmi_text_wrap_taken(text, "", "  ", &list.line);
 }
 
+/* ---- what could be declared ---- */
+
+static size_t lines_of(const tmi_text *text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; !text->failed && i < text->length; i++) lines += text->bytes[i] == '\n';
+    return lines;
+}
+
+/* As many lines as there is room for beside those that follow. */
+static void write_declarations(tmi_text *text, const tmi_preview *p, const tmi_text *rest)
+{
+    for (size_t i = 0; i < p->declaration_count; i++) {
+        tmi_text line;
+        tmi_text_init(&line);
+        tmi_write_declaration(&line, p, i, false);
+        if (line.failed || rest->failed) text->failed = true;
+        else if (lines_of(text) + lines_of(&line) + lines_of(rest) <= SCREEN) tmi_text_put(text, line.bytes);
+        tmi_text_clear(&line);
+    }
+}
+
+static void list_declarations(tmi_text *text, const tmi_preview *p)
+{
+    if (p->declaration_count > 0) tmi_text_put(text, "\nWhat the plan could declare\n");
+    for (size_t i = 0; i < p->declaration_count; i++) tmi_write_declaration(text, p, i, true);
+}
+
 /* ---- measurements ---- */
 
 #define LETTERS 8 /* more kinds of inequality than there are */
@@ -473,14 +502,21 @@ static void write_short(tmi_text *text, const tmi_preview *p)
 
 tamis_status tmi_preview_text(char **text, const tmi_preview *preview, bool all, tamis_error *err)
 {
-    tmi_text t, rows;
+    tmi_text t, rows, rest;
     tmi_text_init(&t);
     tmi_text_init(&rows);
+    tmi_text_init(&rest);
+    tmi_text_put(&rest, "");
     put_rows(&rows, &preview->schedule);
     tmi_write_heading(&t, preview->schedule.plan, "what this plan would release (no data were read)", &rows);
     tmi_text_clear(&rows);
     write_statistics(&t, preview, all);
-    write_assumptions(&t, &preview->schedule, all);
-    (all ? write_details : write_short)(&t, preview);
+    write_assumptions(&rest, &preview->schedule, all);
+    if (all) list_declarations(&rest, preview);
+    (all ? write_details : write_short)(&rest, preview);
+    if (!all) write_declarations(&t, preview, &rest);
+    if (rest.failed) t.failed = true;
+    else tmi_text_put(&t, rest.bytes);
+    tmi_text_clear(&rest);
     return tmi_text_take(text, &t, err);
 }

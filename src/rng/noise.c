@@ -37,3 +37,10 @@ void tamis_noise_free(tamis_noise *noise)
     noise->clear(noise);
     tmi_free(noise);
 }
+
+tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
+{
+    const tmi_int128 bound = (tmi_int128)TAMIS_NOISE_MAX - limit;
+    tmi_int128 inside = truth > bound ? bound : truth < -bound ? -bound : truth, sum = inside + noise;
+    return sum > limit ? limit : sum < -limit ? -limit : sum;
+}

@@ -3,6 +3,7 @@
 #ifndef TMI_RNG_NOISE_H
 #define TMI_RNG_NOISE_H
 
+#include "base/integer.h"
 #include "num/number.h"
 #include "rng/bits.h"
 
@@ -23,5 +24,12 @@ static inline int64_t tmi_noise_cut(__int128 x)
 /* As tamis_noise_gaussian_new, by the variance scale^2, which need not be the square of a rational: P(k) proportional
  * to exp(-k^2 / (2 variance)). */
 tamis_status tmi_noise_gaussian_new(tamis_noise **noise, const tamis_number *variance, tamis_error *err);
+
+/* A true number t with |t| <= B < 2^61, B public, plus noise X that the sampler cut at M = 2^62, clamped to the limit
+ * M - B. Without the clamp the sum would end at t + M, which reveals t. With it the result is clamp(t + X) for the uncut X,
+ * post-processing of exact noise: where X was cut, t + X and t + cut(X) both lie beyond the limit, on the same side. A
+ * truth beyond B, which a file of more rows than declared may hold where rows are not counted, is first clamped to B: that
+ * moves two neighbours no farther apart. */
+tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit);
 
 #endif

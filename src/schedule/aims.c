@@ -30,31 +30,6 @@ void tmi_aims_clear(tmi_aims *a)
     *a = (tmi_aims){0};
 }
 
-tmi_weighing tmi_main_family(const tmi_schedule *s)
-{
-    return s->workload.apart || s->sampling.weights == TMI_ALIKE ? TMI_UNWEIGHED : TMI_WEIGHED;
-}
-
-void tmi_known_rows(bool *known, const tmi_schedule *s)
-{
-    const tmi_sampling *p = &s->sampling;
-    const bool fixed = p->rows_fixed && !tmi_counts_rows(s->plan) && !s->plan->design.kind->clusters;
-    for (size_t family = 0; family < TMI_WEIGHINGS; family++)
-        for (size_t world = 0; world < s->workload.world_count; world++)
-            known[family * s->workload.world_count + world] = fixed && world == 0 &&
-                                                              (family == TMI_UNWEIGHED || family == TMI_CONTRIBUTED ||
-                                                               (family <= TMI_SPREAD && p->weights != TMI_ROWS));
-}
-
-tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
-{
-    if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
-    if (s->sampling.clustered) return TMI_MEASURED_ERRORS;
-    if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
-    if (tmi_main_family(s) == TMI_UNWEIGHED) return TMI_OWN_SQUARES;
-    return s->sampling.ratio > 0 ? TMI_BOUNDED_SQUARES : TMI_SPREAD_TABLES;
-}
-
 /* ---- combinations ---- */
 
 static tamis_status add_support(tmi_aims *a, const tmi_shape *shape, tamis_error *err)

@@ -28,10 +28,4 @@ typedef struct tmi_aims {
 tamis_status tmi_aims_make(tmi_aims *aims, const tmi_schedule *schedule, tamis_error *err);
 void tmi_aims_clear(tmi_aims *aims);
 
-/* Which family estimates are read from. */
-tmi_weighing tmi_main_family(const tmi_schedule *schedule);
-
-/* Whether the number of rows of a family is public, for each world; room for TMI_WEIGHINGS * worlds. */
-void tmi_known_rows(bool *known, const tmi_schedule *schedule);
-
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/exact.h"
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 /* delta used to convert rho to epsilon where the plan gives none. */
 static const char usual_delta[] = "1e-9";

@@ -331,11 +331,11 @@ static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
     tmi_aims aims = {0};
     double rho = 0;
-    tamis_number *choices = NULL;
+    tamis_number *quantiles = NULL;
     tamis_status status;
     TMI_TRY(make_workload(s, apart, joined, known, err));
-    TMI_TRY(tmi_choices_share(&choices, s->plan, err));
-    const double rest = (1 - tmi_number_nearest(choices)) * (has_second_stage(s) ? 1 - SECOND : 1);
+    TMI_TRY(tmi_choices_share(&quantiles, s->plan, err));
+    const double rest = (1 - tmi_number_nearest(quantiles)) * (has_second_stage(s) ? 1 - SECOND : 1);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
     TMI_TRY(tmi_aims_make(&aims, s, err));
     if (loss->rho) {
@@ -347,7 +347,7 @@ static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool
     }
 
 done:
-    tamis_number_free(choices);
+    tamis_number_free(quantiles);
     tmi_aims_clear(&aims);
     return status;
 }
@@ -374,13 +374,13 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_
 static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
-    tamis_number *whole = NULL, *choices = NULL;
+    tamis_number *whole = NULL, *quantiles = NULL;
     double largest = 0;
     int64_t all = 0;
     tamis_status status;
     TMI_TRY(whole_of(&whole, s, err));
-    TMI_TRY(tmi_choices_share(&choices, s->plan, err));
-    tmi_term rest = tmi_mul(&e, whole, tmi_sub(&e, tmi_int(&e, 1), choices)); /* what quantiles that are chosen leave */
+    TMI_TRY(tmi_choices_share(&quantiles, s->plan, err));
+    tmi_term rest = tmi_mul(&e, whole, tmi_sub(&e, tmi_int(&e, 1), quantiles)); /* what quantiles that are chosen leave */
     for (size_t k = 0; k < c->count; k++) largest = fmax(largest, c->parts[k]);
     for (size_t k = 0; k < c->count; k++) {
         c->parts[k] = fmax(round(FINENESS * c->parts[k] / largest), 1);
@@ -393,7 +393,7 @@ static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err
 
 done:
     tamis_number_free(whole);
-    tamis_number_free(choices);
+    tamis_number_free(quantiles);
     tmi_exact_clear(&e);
     return status;
 }

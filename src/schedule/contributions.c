@@ -5,7 +5,6 @@
 
 #include "engine/core/engine.h"
 #include "num/exact.h"
-#include "schedule/aims.h"
 #include "schedule/regularised.h"
 
 /* Steps of a contribution: finer than any noise, and squares of them are exact. */

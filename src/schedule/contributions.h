@@ -18,7 +18,7 @@
 #ifndef TMI_SCHEDULE_CONTRIBUTIONS_H
 #define TMI_SCHEDULE_CONTRIBUTIONS_H
 
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 /* Whether a statistic is read from contributions. */
 bool tmi_is_contributed(const tmi_plan_statistic *statistic);

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/aims.h"
 #include "schedule/factors.h"
 
 /* Control cells, all columns crossed: with TAMIS_MAX_AUXILIARY counts their variables hold 32 MB. */

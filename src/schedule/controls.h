@@ -3,7 +3,7 @@
 #ifndef TMI_SCHEDULE_CONTROLS_H
 #define TMI_SCHEDULE_CONTROLS_H
 
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 /* The control columns of a schedule whose sampling is set; none where the design already meets the public counts.
  *

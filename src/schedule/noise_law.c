@@ -1,17 +1,9 @@
 #include "schedule/noise_law.h"
 
 #include <math.h>
-#include <tamis/rng.h>
 
 #include "num/number.h"
-#include "survey/estimator.h"
-
-tmi_int128 tmi_add_noise(tmi_int128 truth, int64_t noise, int64_t limit)
-{
-    const tmi_int128 bound = (tmi_int128)TAMIS_NOISE_MAX - limit;
-    tmi_int128 inside = truth > bound ? bound : truth < -bound ? -bound : truth, sum = inside + noise;
-    return sum > limit ? limit : sum < -limit ? -limit : sum;
-}
+#include "num/sum.h"
 
 double tmi_noise_sd(const tamis_number *scale, bool gaussian)
 {

@@ -7,7 +7,7 @@
 #ifndef TMI_SCHEDULE_REGULARISED_H
 #define TMI_SCHEDULE_REGULARISED_H
 
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 /* w' of a weight, as a double and exactly. Needs a plan that moves them. */
 double tmi_regularised_weight(const tmi_plan_design *design, int64_t population, double w);

@@ -22,13 +22,13 @@
 #define TMI_WEIGHT_BITS 30
 #define TMI_STAGE_BITS 26 /* of one over the units drawn in a cluster */
 
-typedef enum tmi_weighting { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weighting;
+typedef enum tmi_weight_source { TMI_ALIKE, TMI_STRATA, TMI_ROWS } tmi_weight_source;
 
 typedef struct tmi_sampling {
     const tmi_plan_design *design;
     size_t strata; /* at least 1 */
     bool stays;    /* strata are public: a record is replaced within its stratum */
-    tmi_weighting weights;
+    tmi_weight_source weights;
 
     tamis_number **weight; /* ALIKE, STRATA: one per stratum, exact */
     double *spread; /* ALIKE, STRATA: a of each stratum; 0 in a census, NaN where there is one unit, which shows no variance */

@@ -9,7 +9,6 @@
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/expected/guess.h"
-#include "schedule/noise_law.h"
 #include "schedule/refusals.h"
 #include "schedule/standard_errors.h"
 #include "schedule/workload/group_noise.h"
@@ -31,41 +30,6 @@ void tmi_schedule_clear(tmi_schedule *s)
     tmi_psu_file_clear(&s->psus);
     tmi_plan_drop(s->plan);
     *s = (tmi_schedule){0};
-}
-
-const tmi_frame_facts *tmi_frame_of(const tmi_schedule *s) { return s->frame.facts.count > 0 ? &s->frame.facts : NULL; }
-
-const tmi_psu_facts *tmi_psus_of(const tmi_schedule *s) { return s->psus.facts.strata > 0 ? &s->psus.facts : NULL; }
-
-/* ---- what is known ---- */
-
-/* Whether the sizes of all groups are declared: the population, or the strata. */
-static bool groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic *statistic)
-{
-    const tmi_plan_design *d = &s->plan->design;
-    if (statistic->where || d->kind->clusters || d->population == 0 || tmi_counts_rows(s->plan)) return false;
-    if (statistic->by_count == 0) return true;
-    return statistic->by_count == 1 && d->by && statistic->by[0] == d->by && s->sampling.stays;
-}
-
-int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    const tmi_plan_design *d = &s->plan->design;
-    if (!s->sampling.rows_fixed || !groups_are_declared(s, t)) return 0;
-    return t->by_count > 0 ? d->strata[group].sample : d->sample;
-}
-
-size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *d)
-{
-    size_t i = 0;
-    while (i < count && by[i] != d->by) i++;
-    return i;
-}
-
-bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *s)
-{
-    return (s->column && s->column->by_stratum) || (s->second && s->second->by_stratum);
 }
 
 /* Weights in totals of PSUs count up to two and a half times their public mean, if that is known: variances are then raised by
@@ -195,15 +159,6 @@ done:
     return status;
 }
 
-/* Noise that is next to never there still leaves a table a finite weight beside the others. */
-#define LEAST_SD 1e-3
-
-double tmi_measurement_precision(const tmi_schedule *s, const tmi_measurement *m)
-{
-    const double sd = fmax(tmi_noise_sd(m->laws[0].scale, s->gaussian), LEAST_SD) * tmi_measurement_unit(m, &s->workload, 0);
-    return 1 / (sd * sd);
-}
-
 static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
 {
     bool *known = tmi_alloc(TMI_WEIGHINGS * s->workload.world_count, sizeof *known);
@@ -270,7 +225,7 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         TMI_TRY(tmi_refuse_statistic(s, t, err));
-        known[i] = (t->kind == TMI_COUNT && groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) ||
+        known[i] = (t->kind == TMI_COUNT && tmi_groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) ||
                    tmi_public_count(plan, i, 0);
     }
     if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));

@@ -49,6 +49,7 @@ double tmi_coverage_rmse_error(const tmi_coverage_cell *c)
 }
 
 bool tmi_coverage_counts(const tmi_coverage_cell *c) { return !c->known && isfinite(c->truth) && c->own.given > 0; }
+bool tmi_coverage_is_absent(const tmi_coverage_cell *c) { return !c->known && isfinite(c->truth) && c->own.given == 0; }
 
 size_t tmi_coverage_count(const tamis_coverage *study)
 {
@@ -236,6 +237,7 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
         take(&c->noise, own[i].noise_sd);
         take(&c->bare_error, bare->se);
         c->withheld += none;
+        if (none) c->reason = own[i].reason;
         c->se += none ? 0 : own[i].se;
         c->own_only += !none && held && !bare_held;
         c->bare_only += !none && !held && bare_held;
@@ -318,6 +320,7 @@ static void collect(tamis_coverage *study, worker *w)
         c->fourths += some->fourths;
         c->estimates += some->estimates;
         c->withheld += some->withheld;
+        if (some->reason) c->reason = some->reason;
         c->known = c->known || some->known;
         c->exact = c->exact || some->exact;
         *some = (tmi_coverage_cell){0};

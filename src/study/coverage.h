@@ -26,8 +26,9 @@ typedef struct tmi_coverage_cell {
     tmi_middle error, noise, bare_error; /* the released se and noise_sd, the unprotected se */
     double squares, fourths;             /* sums of (released estimate - truth)^2 and ^4, over `estimates` */
     int64_t estimates;
-    int64_t withheld; /* samples without a released interval */
-    double part;      /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
+    int64_t withheld;   /* samples without a released interval */
+    const char *reason; /* why the last of them had none; NULL: all had one */
+    double part;        /* sum over `parts` runs of the sampling error's part in the whole error, 1 without noise */
     int64_t parts;
     int64_t limited;   /* releases whose sampling variance is an upper limit of a noisy one */
     int64_t outside;   /* releases whose estimate is outside the possible range */
@@ -55,6 +56,9 @@ double tmi_middle_of(const tmi_middle *middle);
 
 /* Whether a cell is reported: something was released, and the truth is a number. */
 bool tmi_coverage_counts(const tmi_coverage_cell *cell);
+
+/* Whether there was never an interval to count, though the number is not public and the population has it. */
+bool tmi_coverage_is_absent(const tmi_coverage_cell *cell);
 size_t tmi_coverage_count(const tamis_coverage *study);
 
 /* P(X <= hits), X binomial. */

@@ -112,6 +112,18 @@ static void put_tally(tmi_json_out *out, const char *key, const tmi_tally *t, co
     tmi_json_close(out, '}');
 }
 
+/* Which number of the plan it is. */
+static void put_name(tmi_json_out *out, const tamis_coverage *study, size_t i)
+{
+    const tmi_result *r = &study->places.list[i];
+    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
+    tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
+    tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
+    tmi_json_key(out, "group");
+    tmi_put_group(out, s->by, s->by_count, tmi_group_of(s, r->cell));
+    if (s->at_count > 0) tmi_json_add_real(out, "at", tmi_at_of(s, r->cell));
+}
+
 tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis_error *err)
 {
     tmi_text bytes;
@@ -129,15 +141,9 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
     tmi_json_add_open(&out, "results", '[');
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
-        const tmi_result *r = &study->places.list[i];
-        const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
         if (!tmi_coverage_counts(c)) continue;
         tmi_json_open(&out, '{');
-        tmi_json_add_string(&out, "statistic", tmi_statistic_name(s));
-        tmi_json_add_string(&out, "column", s->column ? s->column->name : NULL);
-        tmi_json_key(&out, "group");
-        tmi_put_group(&out, s->by, s->by_count, tmi_group_of(s, r->cell));
-        if (s->at_count > 0) tmi_json_add_real(&out, "at", tmi_at_of(s, r->cell));
+        put_name(&out, study, i);
         tmi_json_add_real(&out, "truth", c->truth);
         tmi_json_add_open(&out, "clamping_bias", '{');
         put_ratio(&out, "value", clamping(c));
@@ -155,6 +161,15 @@ tamis_status tamis_coverage_json(char **text, const tamis_coverage *study, tamis
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');
+    tmi_json_add_open(&out, "without_interval", '[');
+    for (size_t i = 0; i < study->places.count; i++) {
+        if (!tmi_coverage_is_absent(&study->cells[i])) continue;
+        tmi_json_open(&out, '{');
+        put_name(&out, study, i);
+        tmi_json_add_string(&out, "reason", study->cells[i].reason);
+        tmi_json_close(&out, '}');
+    }
+    tmi_json_close(&out, ']');
     tmi_json_close(&out, '}');
     tmi_text_put(&bytes, "\n");
     return tmi_text_take(text, &bytes, err);
@@ -167,17 +182,22 @@ static void put_share(tmi_text *text, const tmi_tally *t)
     if (t->given > 0) tmi_text_format(text, "%.3f±%.3f", tmi_tally_share(t), tmi_tally_error(t));
 }
 
+static void put_title(tmi_text *text, const tamis_coverage *study, size_t i)
+{
+    const tmi_result *r = &study->places.list[i];
+    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
+    tmi_result_title(text, study->plan, r);
+    for (size_t k = 0; k < s->by_count; k++)
+        tmi_text_format(text, "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
+}
+
 static void put_row(tmi_text_table *table, const tamis_coverage *study, size_t i)
 {
     const tmi_coverage_cell *c = &study->cells[i];
-    const tmi_result *r = &study->places.list[i];
-    const tmi_plan_statistic *s = &study->plan->statistics[r->statistic];
     tmi_text texts[COLUMNS - 1];
     const char *cells[COLUMNS] = {0};
     for (size_t k = 0; k < COLUMNS - 1; k++) tmi_text_init(&texts[k]);
-    tmi_result_title(&texts[0], study->plan, r);
-    for (size_t k = 0; k < s->by_count; k++)
-        tmi_text_format(&texts[0], "%s%s", k ? ", " : ": ", tmi_cell_value(s->by, s->by_count, tmi_group_of(s, r->cell), k));
+    put_title(&texts[0], study, i);
     put_share(&texts[1], &c->own);
     put_share(&texts[2], &c->bare);
     if (isnan(width_ratio(c))) tmi_text_put(&texts[3], "–");
@@ -231,6 +251,16 @@ tamis_status tamis_coverage_text(char **text, const tamis_coverage *study, tamis
         tmi_text_format(&line, "%s: %s", remarks[k].mark, remarks[k].why);
         if (line.failed) bytes.failed = true;
         else if (used[k]) tmi_text_wrap(&bytes, "", "  ", line.bytes);
+        tmi_text_clear(&line);
+    }
+    for (size_t i = 0; i < study->places.count; i++) {
+        tmi_text line;
+        if (!tmi_coverage_is_absent(&study->cells[i])) continue;
+        tmi_text_init(&line);
+        put_title(&line, study, i);
+        tmi_text_format(&line, ": no interval in any sample: %s", study->cells[i].reason ? study->cells[i].reason : "withheld");
+        if (line.failed) bytes.failed = true;
+        else tmi_text_wrap(&bytes, "", "  ", line.bytes);
         tmi_text_clear(&line);
     }
     tmi_text_put(&bytes, "Nothing was published and no ledger was charged: the population is public.\n");

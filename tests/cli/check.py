@@ -48,6 +48,27 @@ def what_is_not_known_is_said():
 
 
 @case
+def says_what_could_be_declared():
+    """Each tried on the plan, the best first, and only what gains at least five per cent; no more than the screen has room for."""
+    plan = ("tamis: 1\nsurvey: w\nsource: {file: a.csv}\ndesign: {weights: {strata: state, cluster: psu}, weight: w, max_weight: 5000, "
+            "typical: {population: 500000}}\nprivacy: {epsilon: 1}\ncolumns:\n"
+            "  x: {from: 0, to: 200000, step: 1, typical: {mean: 30000, sd: 25000}}\n  g: {values: [f, m], typical: {f: 0.5}}\n"
+            "statistics: [{mean: x}, {total: x}, {table: [g]}, {mean: x, by: g}]\nbudget: {epsilon: 1}\n")
+    told = json.loads(check(plan, "--json").stdout)["declare"]
+    gains = [one["error_lower_by"] for one in told]
+    assert {"psus", "deff"} <= {one["declare"] for one in told} and min(gains) >= 0.05 and gains == sorted(gains, reverse=True), told
+    short, whole = check(plan).stdout, check(plan, "--all").stdout
+    assert "If the list of sampled clusters is public, declare `psus`: errors" in short and len(short.splitlines()) <= 24, short
+    assert whole.split("What the plan could declare\n")[1].split("\n\n")[0].count("  - If ") == len(told), whole
+    plain = plan.replace("{weights: {strata: state, cluster: psu}, weight: w, max_weight: 5000, typical: {population: 500000}}",
+                         "{srs: {population: 9000, sample: 300}}")
+    assert "If no value is missing, declare `missing: none` of x, g: errors" in check(plain).stdout, check(plain).stdout
+    complete = plain.replace("}}\n  g", "}, missing: none}\n  g").replace("{f: 0.5}}", "{f: 0.5}, missing: none}")
+    assert json.loads(check(complete, "--json").stdout)["declare"] == [], check(complete, "--json").stdout
+    assert "declare `" not in check(complete).stdout and "could declare" not in check(complete, "--all").stdout
+
+
+@case
 def rows_of_units_are_counted_out():
     plan = ("tamis: 1\nsurvey: h\nsource: {file: a.csv}\ndesign: {srs: {population: 50000, sample: 1560}, typical: {rows: 2.3}}\n"
             "privacy: {unit: household, id: hid, rows_per_unit: 6, epsilon: 1}\ncolumns: {sex: {values: [f, m]}}\n"

@@ -13,6 +13,7 @@
 #include "mech/quantile/quantile.h"
 #include "num/number.h"
 #include "schedule/request/request.h"
+#include "schedule/schedule.h"
 #include "tests/release/array_engine.h"
 
 #define MOST_STATES 400

@@ -16,6 +16,7 @@
 #include "mech/quantile/tree.h"
 #include "num/number.h"
 #include "schedule/request/request.h"
+#include "schedule/schedule.h"
 #include "tests/release/array_engine.h"
 
 #define BINS 16

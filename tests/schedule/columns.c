@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "schedule/request/request.h"
+#include "schedule/schedule.h"
 #include "tests/release/array_engine.h"
 
 static const array_row rows[] = {{.x = 1, .g = "a", .h = "u"},     {.x = 2, .g = "b", .h = "u"},

@@ -13,6 +13,7 @@
 #include "num/number.h"
 #include "schedule/contributions.h"
 #include "schedule/request/request.h"
+#include "schedule/schedule.h"
 #include "tests/release/array_engine.h"
 #include "tests/schedule/definition.h"
 

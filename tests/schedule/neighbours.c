@@ -15,6 +15,7 @@
 #include "num/number.h"
 #include "schedule/request/inventory.h"
 #include "schedule/request/request.h"
+#include "schedule/schedule.h"
 #include "tests/release/array_engine.h"
 #include "tests/schedule/definition.h"
 

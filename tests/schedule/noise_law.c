@@ -5,6 +5,7 @@
 #include <tamis/rng.h>
 
 #include "num/number.h"
+#include "rng/noise.h"
 #include "schedule/noise_law.h"
 
 static const char *const scales[] = {"1/1000000", "1/10", "1/2", "1", "3/2", "10", "6400/3"};

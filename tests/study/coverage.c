@@ -166,6 +166,31 @@ static tamis_coverage *study_of(const char *design, unsigned threads, int64_t ru
 }
 
 /* Each run is counted once, whoever makes it; also if there are more threads than runs. */
+static void a_number_that_never_has_an_interval_is_named_with_the_reason(void **state)
+{
+    (void)state;
+    const char *reason = "a stratum has only one sampled unit";
+    tamis_plan *plan = plan_by(
+        "stratified: {by: g, within: srs, strata: {a: {population: 20, sample: 8}, b: {population: 10, sample: 1}}}");
+    const tamis_coverage_options options = {.population = file, .runs = 3};
+    tamis_coverage *study;
+    tamis_error err = {0};
+    char *json, *text;
+    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tamis_coverage_json(&json, study, &err), TAMIS_OK);
+    const char *absent = strstr(json, "\"without_interval\"");
+    assert_non_null(absent);
+    assert_non_null(strstr(absent, "\"statistic\": \"total\""));
+    assert_non_null(strstr(absent, reason));
+    assert_null(strstr(absent, "\"count\"")); /* public: the sizes of the strata are */
+    assert_int_equal(tamis_coverage_text(&text, study, &err), TAMIS_OK);
+    assert_non_null(strstr(text, "total of x: no interval in any sample: a stratum has only one sampled"));
+    tamis_free(json);
+    tamis_free(text);
+    tamis_coverage_free(study);
+    tamis_plan_free(plan);
+}
+
 static void threads_share_the_runs(void **state)
 {
     (void)state;
@@ -198,11 +223,9 @@ static void without_memory_it_fails_and_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_arguments_are_named),
-        cmocka_unit_test(a_population_that_contradicts_the_plan),
-        cmocka_unit_test(a_study_can_be_stopped),
-        cmocka_unit_test(threads_share_the_runs),
-        cmocka_unit_test(without_memory_it_fails_and_leaves_nothing),
+        cmocka_unit_test(bad_arguments_are_named), cmocka_unit_test(a_population_that_contradicts_the_plan),
+        cmocka_unit_test(a_study_can_be_stopped),  cmocka_unit_test(a_number_that_never_has_an_interval_is_named_with_the_reason),
+        cmocka_unit_test(threads_share_the_runs),  cmocka_unit_test(without_memory_it_fails_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

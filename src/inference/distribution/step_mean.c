@@ -15,7 +15,7 @@ struct tmi_step_means {
     tmi_reading_of *readings;
     tmi_only_group only;
     const tmi_plan_statistic *share; /* as it is */
-    const tmi_reading_of *share_reading;
+    const tmi_reading_of *share_map;
     const tmi_plan_curve *curve;
     size_t statistic;
     size_t strata;  /* the place of the strata among the `by` of the share; none: by_count */
@@ -42,16 +42,16 @@ static void point_to_schedule(tmi_reconstruction *r, const tmi_schedule *s)
 static void set_group(tmi_step_means *m, size_t group)
 {
     const tmi_plan_statistic *share = m->share;
-    const tmi_reading_of *reading = m->share_reading;
+    const tmi_reading_of *map = m->share_map;
     tmi_plan_statistic *t = &m->statistics[m->statistic];
     tmi_reading_of *r = &m->readings[m->statistic];
     const bool by_strata = m->strata < share->by_count && group != SIZE_MAX;
-    memcpy(m->only.by, reading->by, sizeof m->only.by);
+    memcpy(m->only.by, map->by, sizeof m->only.by);
     m->only.group = group;
     t->by_count = by_strata ? 1 : 0;
     if (by_strata) {
         t->by[0] = share->by[m->strata];
-        r->by[0] = reading->by[m->strata];
+        r->by[0] = map->by[m->strata];
         m->only.by[m->strata] = SIZE_MAX;
     }
     const bool restricted = group != SIZE_MAX && share->by_count > t->by_count;
@@ -90,7 +90,7 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *re
     tmi_reconstruction *const parts[] = {&m->reading.main, &m->reading.spread, &m->reading.rows, &m->reading.contributed};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) point_to_schedule(parts[i], &m->schedule);
     m->share = m->only.statistic = share;
-    m->share_reading = r;
+    m->share_map = r;
     m->statistics[m->statistic].kind = TMI_MEAN;
     m->readings[m->statistic].x.one = m->values;
 

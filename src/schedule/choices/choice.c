@@ -9,7 +9,7 @@
 #include "mech/quantile/records.h"
 #include "mech/quantile/several.h"
 #include "num/exact.h"
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 void tmi_choice_clear(tmi_choice *c)
 {

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "mech/quantile/expected/expected.h"
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 #include "schedule/workload/moments.h"
 
 const tmi_choice *tmi_choice_of(const tmi_schedule *s, size_t statistic)

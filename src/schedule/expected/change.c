@@ -19,6 +19,9 @@ typedef struct changed {
     tmi_plan_statistic *statistics;
     tmi_plan_column *columns;
     size_t column_count;
+    tmi_plan_control *controls;
+    tmi_plan_curve *curves;
+    tamis_number *deff, *sample, *cluster;
 } changed;
 
 /* ---- sample ---- */
@@ -133,6 +136,72 @@ done:
     return status;
 }
 
+/* ---- what is declared ---- */
+
+bool tmi_change_completes(const tamis_plan *plan, const tmi_plan_column *c)
+{
+    double shares = 0;
+    if (c->cut_of || c->conditions || c == plan->design.by || c->missing != TMI_LEAVE_OUT || c->by_stratum || c->times)
+        return false;
+    if (c->is_number) return !c->typical_share;
+    size_t silent = c->shares ? 0 : 1;
+    for (size_t k = 0; c->shares && k < c->value_count; k++)
+        if (c->shares[k]) shares += tmi_number_nearest(c->shares[k]);
+        else silent++;
+    return silent > 0 || shares >= 1; /* values with shares of their own leave the rest to the missing ones */
+}
+
+static double one_digit_up(double x)
+{
+    const double unit = pow(10, floor(log10(x)));
+    return ceil(x / unit * (1 - 1e-9)) * unit;
+}
+
+bool tmi_change_contribution(double *bound, const tmi_schedule *s, const tmi_plan_column *c)
+{
+    const tmi_sampling *p = &s->sampling;
+    tmi_sizes z;
+    if (!is_plain_number(c) || c->by_stratum || tmi_has_contributions(c) || p->weights != TMI_ROWS || p->clustered) return false;
+    tmi_sizes_make(&z, s);
+    const tmi_guessed_value v = tmi_value_of(c);
+    const double far = fmax(fabs(v.low), fabs(v.high)), largest = (double)p->most * tmi_number_nearest(p->step);
+    const double most = 2.5 * z.units / z.sample * fmin(fabs(v.mean) + 2 * v.sd, far);
+    if (!v.typical || !(most > 0)) return false;
+    *bound = one_digit_up(most);
+    return *bound < largest * far / 2;
+}
+
+/* Its middle, or its first value. */
+static void complete(tmi_plan_column *c)
+{
+    c->missing = TMI_NEVER;
+    c->instead = c->is_number ? c->grid.low + half_of(&c->grid) : 0;
+}
+
+static tamis_status declare(changed *c, const tmi_change *change, tamis_error *err)
+{
+    tmi_plan_design *d = &c->plan.design;
+    tamis_status status = TAMIS_OK;
+    if (change->deff > 0) {
+        TMI_TRY(tmi_number_double(&c->deff, change->deff, err));
+        d->deff = c->deff;
+        d->cluster = d->strata_label = d->psus = NULL;
+        d->typical.cluster = d->typical.cluster_sd = NULL;
+    }
+    if (change->psus) d->psus = d->cluster; /* any text: what the list says is handed over */
+    if (change->sample_guess > 0) {
+        TMI_TRY(tmi_number_double(&c->sample, change->sample_guess, err));
+        d->typical.sample = c->sample;
+    }
+    if (change->cluster_guess > 0) {
+        TMI_TRY(tmi_number_double(&c->cluster, change->cluster_guess, err));
+        d->typical.cluster = c->cluster;
+    }
+
+done:
+    return status;
+}
+
 /* ---- columns of statistics ---- */
 
 static void clear(changed *c)
@@ -140,6 +209,8 @@ static void clear(changed *c)
     for (size_t i = 0; i < c->column_count; i++) {
         const tmi_plan_column *from = &c->from->columns[i];
         tmi_plan_column *own = &c->columns[i];
+        if (own->contribution != from->contribution) tamis_number_free(own->contribution);
+        if (own->conditions != from->conditions) tmi_free(own->conditions);
         if (own->typical != from->typical) tamis_number_free(own->typical);
         if (own->typical_sd != from->typical_sd) tamis_number_free(own->typical_sd);
         for (size_t k = 0; own->shares && own->shares != from->shares && k < own->value_count; k++)
@@ -150,6 +221,11 @@ static void clear(changed *c)
     tmi_free(c->columns);
     tmi_free(c->statistics);
     tmi_free(c->strata);
+    tmi_free(c->controls);
+    tmi_free(c->curves);
+    tamis_number_free(c->deff);
+    tamis_number_free(c->sample);
+    tamis_number_free(c->cluster);
 }
 
 static const tmi_plan_column *other(const changed *c, const tmi_plan_column *column)
@@ -159,9 +235,10 @@ static const tmi_plan_column *other(const changed *c, const tmi_plan_column *col
 
 /* Numbers that are added up, and columns that results are by, become other columns. Conditions and distribution functions keep
  * theirs. */
-static tamis_status change_columns(changed *c, const tmi_change *change, tamis_error *err)
+static tamis_status change_columns(changed *c, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
 {
     const tamis_plan *from = c->from;
+    double bound;
     tamis_status status = TAMIS_OK;
     c->columns = tmi_alloc(from->column_count, sizeof *c->columns);
     c->statistics = tmi_alloc(from->statistic_count, sizeof *c->statistics);
@@ -174,6 +251,9 @@ static tamis_status change_columns(changed *c, const tmi_change *change, tamis_e
         if (change->column == column) TMI_TRY(set_range(&c->columns[i], change, err));
         if (column->is_category && change->half_groups && tmi_change_joins(from, column))
             TMI_TRY(join(&c->columns[i], column, err));
+        if (change->complete && tmi_change_completes(from, column)) complete(&c->columns[i]);
+        if (change->contributions && tmi_change_contribution(&bound, s, column))
+            TMI_TRY(tmi_number_double(&c->columns[i].contribution, bound, err));
     }
     for (size_t i = 0; i < from->statistic_count; i++) {
         tmi_plan_statistic *t = &c->statistics[i];
@@ -189,9 +269,51 @@ done:
     return status;
 }
 
+/* A column that is complete is so everywhere: all that the plan asks is asked about the other columns. */
+static tamis_status move_all(changed *c, tamis_error *err)
+{
+    const tamis_plan *from = c->from;
+    c->controls = tmi_alloc(from->control_count, sizeof *c->controls);
+    c->curves = tmi_alloc(from->curve_count, sizeof *c->curves);
+    if (!c->controls || !c->curves) return tmi_fail_memory(err);
+    for (size_t i = 0; i < from->column_count; i++) {
+        tmi_plan_column *own = &c->columns[i];
+        own->cut_of = other(c, own->cut_of);
+        if (!own->conditions) continue;
+        tmi_plan_condition *conditions = tmi_alloc(own->condition_count, sizeof *conditions);
+        if (!conditions) return tmi_fail_memory(err);
+        for (size_t k = 0; k < own->condition_count; k++) {
+            conditions[k] = own->conditions[k];
+            conditions[k].column = other(c, conditions[k].column);
+        }
+        own->conditions = conditions;
+    }
+    for (size_t i = 0; i < from->statistic_count; i++) {
+        tmi_plan_statistic *t = &c->statistics[i];
+        t->column = other(c, from->statistics[i].column);
+        t->second = other(c, from->statistics[i].second);
+        t->where = other(c, t->where);
+        for (size_t k = 0; k < t->by_count; k++) t->by[k] = other(c, t->by[k]);
+    }
+    for (size_t i = 0; i < from->control_count; i++) {
+        c->controls[i] = from->controls[i];
+        c->controls[i].column = other(c, from->controls[i].column);
+        for (size_t k = 0; k < c->controls[i].by_count; k++) c->controls[i].by[k] = other(c, from->controls[i].by[k]);
+    }
+    for (size_t i = 0; i < from->curve_count; i++) {
+        c->curves[i] = from->curves[i];
+        c->curves[i].column = other(c, from->curves[i].column);
+    }
+    c->plan.design.by = other(c, from->design.by);
+    c->plan.columns = c->columns;
+    c->plan.controls = c->controls;
+    c->plan.curves = c->curves;
+    return TAMIS_OK;
+}
+
 /* ---- together ---- */
 
-static tamis_status make(changed *c, const tmi_change *change, tamis_error *err)
+static tamis_status make(changed *c, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
 {
     static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
     tmi_plan_privacy *privacy = &c->plan.privacy;
@@ -206,7 +328,10 @@ static tamis_status make(changed *c, const tmi_change *change, tamis_error *err)
     }
     if (change->setting) privacy->setting = change->setting;
     if (change->sample > 0) TMI_TRY(enlarge(c, change->sample, err));
-    if (change->half_ranges || change->half_groups || change->column) TMI_TRY(change_columns(c, change, err));
+    TMI_TRY(declare(c, change, err));
+    if (change->half_ranges || change->half_groups || change->column || change->complete || change->contributions)
+        TMI_TRY(change_columns(c, s, change, err));
+    if (change->complete) TMI_TRY(move_all(c, err));
 
 done:
     return status;
@@ -215,11 +340,11 @@ done:
 /* ---- the tables as they are ---- */
 
 /* Whether the tables of a plan serve the changed one: it has many statistics, and the same law of noise. */
-static bool keeps_tables(const tmi_schedule *s, const tmi_plan_loss *then)
+static bool keeps_tables(const tmi_schedule *s, const tmi_change *change, const tmi_plan_loss *then)
 {
     const tmi_plan_loss *now = &s->plan->privacy.loss;
     const bool same = !now->rho == !then->rho && !now->delta == !then->delta;
-    return same && s->plan->statistic_count > TMI_FEW_STATISTICS && s->measurement_count > 0;
+    return same && (change->same_tables || s->plan->statistic_count > TMI_FEW_STATISTICS) && s->measurement_count > 0;
 }
 
 /* What the parts of the changed plan add up to. */
@@ -266,13 +391,15 @@ done:
 }
 
 /* Tables that are chosen for the changed plan; those of the plan where they serve it and there are many statistics. */
-static tamis_status schedule_of(tmi_schedule *made, const tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
+static tamis_status schedule_of(tmi_schedule *made, const tmi_schedule *s, const tmi_change *change, const tamis_plan *plan,
+                                tamis_error *err)
 {
-    if (keeps_tables(s, &plan->privacy.loss)) {
+    const tmi_chosen list = {.psus = change->psus};
+    if (keeps_tables(s, change, &plan->privacy.loss)) {
         const tamis_status status = keep_tables(made, s, plan, err);
         if (status == TAMIS_OK || status == TAMIS_SYSTEM) return status;
     }
-    return tmi_schedule_make_watched(made, plan, NULL, s->watch, err);
+    return tmi_schedule_make_watched(made, plan, change->psus ? &list : NULL, s->watch, err);
 }
 
 tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
@@ -282,8 +409,8 @@ tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, con
     tamis_error reason = {0};
     tamis_status status;
     *list = NULL;
-    TMI_TRY(make(&c, change, &reason));
-    TMI_TRY(schedule_of(&schedule, s, &c.plan, &reason));
+    TMI_TRY(make(&c, s, change, &reason));
+    TMI_TRY(schedule_of(&schedule, s, change, &c.plan, &reason));
     TMI_TRY(tmi_forecasts_make(list, &schedule, &reason));
 
 done:

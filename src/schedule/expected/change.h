@@ -1,7 +1,7 @@
-/* What would be expected if a plan said something else: more budget, another sample, other ranges, fewer groups. The other plan
- * is made, scheduled and thrown away; like every forecast it is made from public numbers alone. A plan of many statistics keeps
- * its tables and their shares of the budget: to search again for each of dozens of changes would take seconds. What a search
- * would find differs by a few per cent at the median. */
+/* What would be expected if a plan said something else: more budget, another sample, other ranges, fewer groups, or more of what
+ * is public. The other plan is made, scheduled and thrown away; like every forecast it is made from public numbers alone. A plan
+ * of many statistics keeps its tables and their shares of the budget: to search again for each of dozens of changes would take
+ * seconds. What a search would find differs by a few per cent at the median. */
 #ifndef TMI_SCHEDULE_EXPECTED_CHANGE_H
 #define TMI_SCHEDULE_EXPECTED_CHANGE_H
 
@@ -19,6 +19,15 @@ typedef struct tmi_change {
     int64_t low, high;
     double mean, sd;
     bool half_groups; /* of the columns with four values or more that results are by, neighbouring values are taken together */
+
+    /* What a plan may declare; 0, false or NULL: it stays as it is. */
+    bool complete;                      /* no value is missing, in any column that may be complete (tmi_change_completes) */
+    bool contributions;                 /* totals of numbers are bounded (tmi_change_contribution) */
+    double deff;                        /* a public design effect, in the place of strata and clusters */
+    const tmi_psu_facts *psus;          /* the list of the sampled clusters */
+    double sample_guess, cluster_guess; /* of the sample's size, and of the mean size of a cluster */
+
+    bool same_tables; /* with the plan's own tables and their shares of the budget, however few statistics there are */
 } tmi_change;
 
 /* *list is NULL, without an error, if such a plan could not be released. Errors: SYSTEM. */
@@ -26,6 +35,14 @@ tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *schedu
 
 /* Whether the range of a column would be cut; and its new end, which is `from` if *is_low. */
 bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *column);
+
+/* Whether a declared column may be declared complete: its missing values are left out, and no guess says that there are any. */
+bool tmi_change_completes(const tamis_plan *plan, const tmi_plan_column *column);
+
+/* Whether totals of a column would be bounded, and by which weight times value: two and a half mean weights times a value two
+ * standard deviations above the guessed mean, in one digit, where that is less than half of what the largest weight and the range
+ * allow. */
+bool tmi_change_contribution(double *bound, const tmi_schedule *schedule, const tmi_plan_column *column);
 
 /* Whether values of a `by` column would be taken together: not of strata, controls, and columns that conditions are about. */
 bool tmi_change_joins(const tamis_plan *plan, const tmi_plan_column *by);

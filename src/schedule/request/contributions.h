@@ -2,8 +2,8 @@
 #ifndef TMI_SCHEDULE_REQUEST_CONTRIBUTIONS_H
 #define TMI_SCHEDULE_REQUEST_CONTRIBUTIONS_H
 
+#include "schedule/measured.h"
 #include "schedule/request/columns.h"
-#include "schedule/schedule.h"
 
 typedef struct tmi_asked_contributions {
     size_t count, used; /* contributed axes */

@@ -5,7 +5,7 @@
 #include <tamis/rng.h>
 
 #include "engine/core/engine.h"
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 typedef struct tmi_psu_slots {
     const tmi_psu_places *places;

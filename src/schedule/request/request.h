@@ -4,10 +4,10 @@
 #define TMI_SCHEDULE_REQUEST_REQUEST_H
 
 #include "engine/core/points.h"
+#include "schedule/measured.h"
 #include "schedule/request/columns.h"
 #include "schedule/request/contributions.h"
 #include "schedule/request/psu_slots.h"
-#include "schedule/schedule.h"
 
 /* Where the integers of a measurement are among the answers: one measure per level that is added up. */
 typedef struct tmi_slot {

@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "schedule/aims.h"
 #include "schedule/contributions.h"
 #include "schedule/controls.h"
 #include "schedule/workload/classes.h"

@@ -4,7 +4,7 @@
 #ifndef TMI_SCHEDULE_WORKLOAD_GROUP_NOISE_H
 #define TMI_SCHEDULE_WORKLOAD_GROUP_NOISE_H
 
-#include "schedule/schedule.h"
+#include "schedule/measured.h"
 
 typedef struct tmi_moment_noise {
     double covariance[TMI_MOMENTS][TMI_MOMENTS]; /* infinite on the diagonal: the measurements do not determine it */

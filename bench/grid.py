@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+"""Coverage over a grid of plans: designs x {complete, missing} x {each statistic alone, all together}.
+
+    bench/grid.py [--runs R] [--epsilon E] [--seed-population S] [word...]
+
+Needs the release build. Each plan is studied by `tamis study coverage` on a population that is made from examples/coverage/persons.csv: its
+households are cut into areas, and in the half of the plans called missing, wages of those who do not work are empty. A plan is chosen if all
+words occur in its name, such as `cluster missing mean`. The summary has a line for each plan: how many numbers it has, the lowest coverage, the
+largest loss against the unprotected interval of the same samples, the geometric mean of the widths, and which numbers break the rule of
+docs/coverage.md: more than 0.03 below the unprotected coverage, or below 0.93 where that is at least 0.95, beyond what chance explains over all
+numbers of the plan.
+"""
+import argparse
+import csv
+import json
+import math
+import pathlib
+import random
+import subprocess
+import tempfile
+
+TOP = pathlib.Path(__file__).resolve().parents[1]
+TAMIS = TOP / "build" / "release" / "cli" / "tamis"
+STATES = ["B", "K", "N", "O", "S", "St", "T", "V", "W"]
+COLUMNS = """columns:
+  wage: {{from: 0, to: 60000, step: 1, typical: {{mean: {mean}, sd: {sd}{share}}}{wage}}}
+  age: {{from: 16, to: 100, step: 1, typical: {{mean: 45, sd: 18}}{complete}}}
+  activity: {{values: ["1", "2", "3", "4", "5", "6", "7"], typical: {{"1": 0.43, "2": 0.1, "3": 0.05, "4": 0.05, "5": 0.25, "6": 0.02}}{complete}}}
+  sex: {{values: [f, m], typical: {{f: 0.5}}{complete}}}
+  state: {{values: [B, K, N, O, S, St, T, V, W]}}
+"""
+STATISTICS = {
+    "total": "{total: wage}", "mean": "{mean: wage}", "share": '{share: {activity: "1"}}', "ratio": "{ratio: {of: wage, to: age}}",
+    "table": "{table: [sex, activity]}", "groups": "{mean: wage, by: sex}", "quantile": "{quantile: wage, at: [0.5]}",
+}
+
+
+def population(folder, rng):
+    """Persons in areas of about 40 households of one state; the size of an area, and of a person, for probabilities."""
+    rows = list(csv.DictReader(open(TOP / "examples" / "coverage" / "persons.csv")))
+    homes = {}
+    for row in rows:
+        homes.setdefault((row["state"], row["household"]), []).append(row)
+    area, areas, since, before = 0, {}, 0, None
+    for key in sorted(homes, key=lambda k: (k[0], sum(int(r["income"]) for r in homes[k]) * (0.5 + rng.random()))):
+        if key[0] != before or since >= 20 + 40 * rng.random():
+            area, since, before = area + 1, 0, key[0]
+        since += 1
+        for row in homes[key]:
+            row["area"] = area
+            areas.setdefault(area, []).append(row)
+    for row in rows:
+        row["size"] = 20 + int(row["age"]) // 2 + (40 if row["activity"] == "1" else 0)
+    sizes = {state: len({a for a in areas if areas[a][0]["state"] == state}) for state in STATES}
+    for name in ("complete", "missing"):
+        with open(folder / f"{name}.csv", "w", newline="") as file:
+            out = csv.writer(file)
+            columns = ["state", "household", "area", "sex", "activity", "age", "wage", "size", "income"]
+            out.writerow(columns)
+            for row in rows:
+                works = row["activity"] in "12" or name == "complete"
+                out.writerow([row[c] if c != "wage" or works else "" for c in columns])
+    return rows, areas, homes, sizes
+
+
+def designs(rows, areas, homes, sizes):
+    """Name -> (design of the plan, options of the study, the design that draws it if that is another)."""
+    persons = {s: sum(r["state"] == s for r in rows) for s in STATES}
+    strata = "\n".join(f"      {s}: {{population: {persons[s]}, sample: {max(60, persons[s] // 8)}}}" for s in STATES)
+    drawn_areas = {s: max(3, sizes[s] * 2 // 5) for s in STATES}
+    area_strata = "\n".join(f"      {s}: {{population: {sizes[s]}, sample: {drawn_areas[s]}}}" for s in STATES)
+    largest = max(map(len, areas.values()))
+    cluster = f"  cluster: {{by: area, population: {len(areas)}, sample: 60, smallest: 1, largest: {largest}}}\n"
+    typical = f"  typical: {{cluster: {{mean: {len(rows) / len(areas):.0f}, sd: {len(rows) / len(areas) / 2:.0f}}}, icc: 0.05}}\n"
+    stratified_cluster = (f"  stratified:\n    by: state\n    within: {{cluster: {{by: area, smallest: 1, largest: {largest}}}}}\n    strata:\n{area_strata}\n")
+    total = len(rows)
+    return {
+        "srs": (f"  srs: {{population: {total}, sample: 1500}}\n", [], None),
+        "strata": (f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n", [], None),
+        "pps": (f"  pps: {{method: systematic_random, probability: inclusion_probability, sample: 1500, population: {total}}}\n  max_weight: 20\n", ["--size", "size"], None),
+        "cluster": (cluster + typical, [], None),
+        "strata-cluster": (stratified_cluster + typical, [], None),
+        "two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 20}}}}\n"
+                      f"  max_weight: {math.ceil(len(areas) / 70 * largest / 20)}\n" + typical, [], None),
+        "weights": (f"  weights: {{strata: state, population: {total}}}\n  weight: w\n  max_weight: 9\n  typical: {{sample: 1513}}\n", [],
+                    f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n"),
+        "weights-hash": (f"  weights: {{strata: state, cluster: area, population: {total}}}\n  weight: w\n  max_weight: 4\n" + typical, [],
+                         stratified_cluster + typical),
+    }
+
+
+def plan(name, design, missing, statistics, epsilon):
+    column = dict(mean=14000, sd=11000, share=", share: 0.52", wage="", complete="") if missing else \
+        dict(mean=8000, sd=11000, share="", wage=", missing: none", complete=", missing: none")
+    return (f"tamis: 1\nsurvey: {name}\nsource: {{file: sample.csv}}\ndesign:\n{design}privacy: {{unit: person, epsilon: {epsilon}}}\n"
+            + COLUMNS.format(**column) + "statistics:\n" + "".join(f"  - {s}\n" for s in statistics) + f"budget: {{epsilon: {2 * epsilon}}}\n")
+
+
+def judge(results, runs):
+    """Lowest coverage, largest loss, mean width, numbers without an interval in most samples, and the numbers that break the rule. Chance has
+    3.3 standard errors, which is a level of about 0.02 over the 20 numbers of a plan."""
+    lowest, loss, logs, absent, broken = 1.0, 0.0, [], [], []
+    for n in results:
+        name = f"{n['statistic']} {n['column'] or ''} {' '.join(n['group'].values())}".strip()
+        if n["withheld"] > 0.5 * runs:
+            absent.append(f"{name} (withheld in most samples)")
+            continue
+        p, q = n["protected"]["coverage"], n["unprotected"]["coverage"]
+        chance = 3.3 * math.sqrt(max(p * (1 - p), 0.02) / runs)
+        lowest, loss = min(lowest, p), max(loss, q - p)
+        logs += [math.log(n["width_ratio"])] if n["width_ratio"] else []
+        if q - p > 0.03 + chance or (q >= 0.95 and p < 0.93 - chance):
+            broken.append(f"{name} {p:.3f} ({q:.3f})")
+    return lowest, loss, math.exp(sum(logs) / len(logs)) if logs else math.nan, absent, broken
+
+
+def main():
+    reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("--runs", type=int, default=400)
+    reader.add_argument("--epsilon", default="4")
+    reader.add_argument("--seed-population", type=int, default=1)
+    reader.add_argument("--show", action="store_true", help="print the plans, study nothing")
+    reader.add_argument("word", nargs="*")
+    given = reader.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        made = population(folder, random.Random(given.seed_population))
+        for design, (text, options, drawn) in designs(*made).items():
+            for kind in ("complete", "missing"):
+                for which in [*STATISTICS, "together"]:
+                    label = f"{design} {kind} {which}"
+                    if not all(w in label.split() for w in given.word):
+                        continue
+                    chosen = STATISTICS.values() if which == "together" else [STATISTICS[which]]
+                    file, drawing = folder / "plan.yaml", folder / "drawn.yaml"
+                    file.write_text(plan(label.replace(" ", "-"), text, kind == "missing", chosen, given.epsilon))
+                    if given.show:
+                        print(file.read_text())
+                        continue
+                    more = list(options)
+                    if drawn:
+                        drawing.write_text(plan("drawn", drawn, kind == "missing", ["{mean: wage}"], given.epsilon))
+                        more += ["--drawn-by", str(drawing)]
+                    done = subprocess.run([TAMIS, "study", "coverage", file, "--population", folder / f"{kind}.csv", "--runs", str(given.runs), "--json",
+                                           *more], capture_output=True, text=True)
+                    if done.returncode != 0:
+                        print(f"{label:34} {done.stderr.strip()}", flush=True)
+                        continue
+                    answer = json.loads(done.stdout)
+                    results = answer["results"]
+                    lowest, loss, width, absent, broken = judge(results, given.runs)
+                    absent += [f"{n['statistic']} ({n['reason']})" for n in answer["without_interval"]]
+                    print(f"{label:34} {len(results):3} numbers, lowest {lowest:.3f}, largest loss {loss:.3f}, width {width:5.2f}"
+                          + "".join(f"; {name} has no interval" for name in absent) + "".join(f"; BROKEN {b}" for b in broken), flush=True)
+
+
+main()
