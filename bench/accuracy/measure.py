@@ -248,7 +248,7 @@ By `bench/accuracy/measure.py`; what was before is a development version that me
 
 """
 COUNTS = """\
-Count workloads under Gaussian noise, shares chosen so that the sum of the variances of all cells is least (tests/schedule/residual.c): all
+Count workloads under Gaussian noise, shares chosen so that the sum of the variances of all cells is least (tests/strategy/residual.c): all
 margins of up to three of six attributes, and of up to two or three of the eight categories of the Adult data, have a sum 2 to 10 %
 above ResidualPlanner's closed form, and 0.13 to 0.48 of that of every table by itself. Beside the optimum that makes the most of a
 public number of rows and of replaced records it is 2 to 12 % above.

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
+#include "measure/contributions.h"
 #include "num/number.h"
-#include "schedule/contributions.h"
 
 /* Weight times value as it is, and as a release counts it. */
 static double clamped_contribution(const tmi_sample *s, const tmi_plan_column *x, double value, size_t row)

@@ -4,7 +4,7 @@
 #define TMI_ESTIMATE_PSUS_H
 
 #include "estimate/sample.h"
-#include "schedule/request/psu_file.h"
+#include "measure/frame/psu_file.h"
 
 #define TMI_PSUS_COLUMNS 2 /* that tmi_psus_add adds */
 

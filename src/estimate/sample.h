@@ -3,8 +3,8 @@
 #ifndef TMI_ESTIMATE_SAMPLE_H
 #define TMI_ESTIMATE_SAMPLE_H
 
-#include "schedule/request/columns.h"
-#include "schedule/request/frame_file.h"
+#include "measure/frame/frame_file.h"
+#include "measure/request/columns.h"
 #include "schedule/result.h"
 
 typedef struct tmi_sample {

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "inference/adjust.h"
+#include "measure/regularised.h"
 #include "num/number.h"
-#include "schedule/regularised.h"
 
 tmi_regularised tmi_regularise(double keep, double n, double smallest, double mean, double largest, double from, double to)
 {

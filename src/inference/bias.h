@@ -1,4 +1,4 @@
-/* The bias that weights moved towards their mean bring (schedule/regularised.h). */
+/* The bias that weights moved towards their mean bring (measure/regularised.h). */
 #ifndef TMI_INFERENCE_BIAS_H
 #define TMI_INFERENCE_BIAS_H
 

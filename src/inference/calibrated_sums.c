@@ -11,9 +11,9 @@
 
 #include "base/memory.h"
 #include "inference/control_reads.h"
+#include "measure/controls.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/controls.h"
-#include "schedule/noise_law.h"
 
 /* A count that calibration makes public has no sampling error; so much of what it could have may be left by rounding. */
 #define ROUNDING 1e-12
@@ -38,7 +38,7 @@ static void crossed_clear(crossed *x)
     tmi_free(x->sums);
 }
 
-static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_reconstruction *family, size_t statistic,
+static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_reconstruction *weighting, size_t statistic,
                                  tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -49,7 +49,7 @@ static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_r
                    .statistic = statistic,
                    .groups = (size_t)tmi_statistic_cells(&s->plan->statistics[statistic]),
                    .levels = tmi_control_levels(&s->workload),
-                   .copies = family->copies,
+                   .copies = weighting->copies,
                    .f = tmi_form_moments_of(&s->plan->statistics[statistic])};
     const size_t each = x->groups * x->levels * TMI_MOMENTS;
     x->moments = tmi_alloc(x->copies, each * sizeof *x->moments);
@@ -58,8 +58,9 @@ static tamis_status crossed_make(crossed *x, const tmi_inference *r, const tmi_r
     x->sums = tmi_alloc(x->c->cells, TMI_MOMENTS * sizeof *x->sums);
     if (!x->moments || !x->rows || !x->gamma || !x->sums) return tmi_fail_memory(err);
     for (size_t copy = 0; copy < x->copies; copy++) {
-        tmi_reconstruct_rows(x->rows + copy * x->levels, family, copy, s->workload.control_axis);
-        TMI_TRY(tmi_reconstruct_moments(x->moments + copy * each, family, copy, statistic, s->workload.apart ? copy : 0, err));
+        tmi_reconstruct_rows(x->rows + copy * x->levels, weighting, copy, s->workload.control_axis);
+        TMI_TRY(tmi_reconstruct_moments(x->moments + copy * each, weighting, copy, statistic,
+                                        s->workload.separate_strata ? copy : 0, err));
     }
 
 done:
@@ -75,17 +76,17 @@ static const double *moments_at(const crossed *x, size_t copy, size_t group, siz
 static bool is_in_stratum(const crossed *x, size_t group, size_t copy)
 {
     const size_t stratum = tmi_group_stratum(x->s, x->statistic, group);
-    return !x->s->workload.apart || stratum == SIZE_MAX || stratum == copy;
+    return !x->s->workload.separate_strata || stratum == SIZE_MAX || stratum == copy;
 }
 
 /* The stratum whose table a copy is; 0 where strata are measured together. */
-static size_t stratum_of(const crossed *x, size_t copy) { return x->s->workload.apart ? copy : 0; }
+static size_t stratum_of(const crossed *x, size_t copy) { return x->s->workload.separate_strata ? copy : 0; }
 
 static size_t cell_at(const crossed *x, size_t copy, size_t level) { return tmi_control_cell(x->c, stratum_of(x, copy), level); }
 
 static double weight_of(const crossed *x, size_t copy)
 {
-    return tmi_main_family(x->s) == TMI_UNWEIGHED ? tmi_number_nearest(x->s->sampling.weight[stratum_of(x, copy)]) : 1;
+    return tmi_main_weighting(x->s) == TMI_UNWEIGHTED ? tmi_number_nearest(x->s->sampling.weight[stratum_of(x, copy)]) : 1;
 }
 
 static double gamma_of(const crossed *x, size_t moment, size_t cell)
@@ -146,7 +147,7 @@ static tamis_status set_noise(tmi_moment_noise *n, tmi_moment_parts *p, const cr
                 tmi_control_rows(o, m, l, -x->c->factors[cell] * gamma_of(x, m, cell));
             }
         }
-        TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_family(x->s), x->statistic, o, group, stratum_of(x, copy),
+        TMI_TRY(tmi_control_reads_parts(p, x->s, tmi_main_weighting(x->s), x->statistic, o, group, stratum_of(x, copy),
                                         weight_of(x, copy), err));
     }
     set_covariance(n, p);
@@ -208,7 +209,7 @@ static void add_form_noise(tmi_form_noise *noise, const tmi_moment_parts *p)
 }
 
 /* One stratum: the squares, then what its mean explains, whose noise depends on the sums themselves. */
-static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, tmi_weighing family, size_t copy,
+static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control_reads *o, tmi_weighting weighting, size_t copy,
                                 size_t group, tmi_stratum_part p, bool subtracts, tamis_error *err)
 {
     tmi_moment_parts parts = {0};
@@ -227,7 +228,7 @@ static tamis_status add_stratum(tmi_group_sums *z, const crossed *x, tmi_control
     z->form.xx += value_of(x, o, AA, copy, group);
     z->form.xy -= value_of(x, o, AB, copy, group) / 2;
     z->form.yy += value_of(x, o, BB, copy, group);
-    TMI_TRY(tmi_control_reads_parts(&parts, x->s, family, x->statistic, o, group, stratum_of(x, copy), 1, err));
+    TMI_TRY(tmi_control_reads_parts(&parts, x->s, weighting, x->statistic, o, group, stratum_of(x, copy), 1, err));
     double vx = 0, vy = 0, vxy = 0;
     for (size_t k = 0; k < parts.count; k++) {
         double *slopes = parts.list[k].factor, v = variance_of(&parts, &parts.list[k]), fx = slopes[OF_X], fy = slopes[OF_Y];
@@ -290,7 +291,7 @@ static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, tmi_contro
     tamis_status status = TAMIS_OK;
     for (size_t copy = 0; copy < main->copies; copy++)
         if (is_in_stratum(main, group, copy))
-            TMI_TRY(add_stratum(&squares, main, o, tmi_main_family(main->s), copy, group,
+            TMI_TRY(add_stratum(&squares, main, o, tmi_main_weighting(main->s), copy, group,
                                 (tmi_stratum_part){weight_of(main, copy), 1}, false, err));
     z->proxy = squares.form;
     z->proxy_noise = squares.form_noise;
@@ -308,14 +309,14 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
     tamis_status status = TAMIS_OK;
     if (source == TMI_OWN_SQUARES) {
         for (size_t copy = 0; copy < main->copies; copy++) {
-            const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.apart ? copy : SIZE_MAX);
+            const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.separate_strata ? copy : SIZE_MAX);
             if (!is_in_stratum(main, group, copy)) continue;
-            TMI_TRY(add_stratum(z, main, o, TMI_UNWEIGHED, copy, group, p, s->sampling.subtracts, err));
+            TMI_TRY(add_stratum(z, main, o, TMI_UNWEIGHTED, copy, group, p, s->sampling.subtracts, err));
             z->spread += p.a * p.rows * largest_square(main->c);
         }
     } else {
         TMI_TRY(set_proxy(z, main, o, group, err));
-        z->spread = tmi_main_family(s) == TMI_WEIGHED && source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT
+        z->spread = tmi_main_weighting(s) == TMI_WEIGHTED && source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT
                         ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
                         : INFINITY;
     }
@@ -326,9 +327,9 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
         z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
         for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
     }
-    for (size_t h = 0; source > TMI_OWN_SQUARES && source != TMI_MEASURED_ERRORS && s->sampling.spread && h < s->sampling.strata;
-         h++)
-        if (isnan(s->sampling.spread[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
+    for (size_t h = 0;
+         source > TMI_OWN_SQUARES && source != TMI_MEASURED_ERRORS && s->sampling.variance_factor && h < s->sampling.strata; h++)
+        if (isnan(s->sampling.variance_factor[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
     if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
 
 done:

@@ -6,6 +6,6 @@
 #include "inference/group_sums.h"
 
 /* Fills the groups of a statistic that is calibrated, with noise and parts of their own. Errors: SYSTEM. */
-tamis_status tmi_calibrated_sums(tmi_statistic_sums *sums, const tmi_inference *reading, size_t statistic, tamis_error *err);
+tamis_status tmi_calibrated_sums(tmi_statistic_sums *sums, const tmi_inference *inference, size_t statistic, tamis_error *err);
 
 #endif

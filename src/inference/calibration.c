@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "measure/classes.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/noise_law.h"
-#include "schedule/workload/classes.h"
 #include "survey/normal.h"
 
 /* Public counts whose estimates are below this many standard deviations of their noise give no factor: the bias of the ratio,
@@ -26,7 +26,7 @@ static size_t cell_of_level(const tmi_schedule *s, size_t stratum, size_t level)
     for (size_t i = 0; i < s->control_count; i++) {
         const tmi_plan_column *column = s->controls[i];
         size_t value = 0, k = 0;
-        if (w->apart && column == s->plan->design.by) {
+        if (w->separate_strata && column == s->plan->design.by) {
             cell = cell * column->value_count + stratum;
             continue;
         }
@@ -45,11 +45,11 @@ static size_t cell_of_level(const tmi_schedule *s, size_t stratum, size_t level)
     return cell;
 }
 
-static size_t tables_of(const tmi_schedule *s) { return s->workload.apart ? s->sampling.strata : 1; }
+static size_t tables_of(const tmi_schedule *s) { return s->workload.separate_strata ? s->sampling.strata : 1; }
 
 static double weight_of(const tmi_schedule *s, size_t stratum)
 {
-    return tmi_main_family(s) == TMI_UNWEIGHED ? tmi_number_nearest(s->sampling.weight[stratum]) : 1;
+    return tmi_main_weighting(s) == TMI_UNWEIGHTED ? tmi_number_nearest(s->sampling.weight[stratum]) : 1;
 }
 
 /* The weighted counts of the control cells. */
@@ -79,7 +79,7 @@ static tamis_status variance_of(double *variance, const tmi_calibration *c, cons
             const size_t cell = tmi_control_cell(c, h, l);
             vector[l] = cell == SIZE_MAX ? 0 : c->variables[cell * c->totals + total];
         }
-        const tmi_combination sum = tmi_control_rows_of(s, tmi_main_family(s), vector);
+        const tmi_combination sum = tmi_control_rows_of(s, tmi_main_weighting(s), vector);
         status = tmi_effects_parts(&parts, &s->effects, &sum, err);
         if (status == TAMIS_OK) *variance += pow(weight_of(s, h), 2) * tmi_effects_variance(&s->effects, &parts);
         tmi_parts_of_effects_clear(&parts);

@@ -16,10 +16,10 @@
 #define TMI_INFERENCE_CALIBRATION_H
 
 #include "inference/estimates.h"
-#include "schedule/factors.h"
+#include "measure/factors.h"
 
 /* From the counts that were reconstructed. Empty if the schedule has no controls. Errors: SYSTEM. */
-tamis_status tmi_calibration_make(tmi_calibration *calibration, const tmi_inference *reading, tamis_error *err);
+tamis_status tmi_calibration_make(tmi_calibration *calibration, const tmi_inference *inference, tamis_error *err);
 
 /* gamma, one per cell, of sums by cell; 0 if the totals are not met. May be in place. */
 void tmi_calibration_regress(double *gamma, const tmi_calibration *calibration, const double *sums);

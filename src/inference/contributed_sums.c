@@ -1,10 +1,10 @@
-/* Totals that are read from contributions (schedule/contributions.h). Weights are in them, so that a part is one stratum of rows
+/* Totals that are read from contributions (measure/contributions.h). Weights are in them, so that a part is one stratum of rows
  * that weigh the same; its sampling variance is that of its own squares. */
 #include <math.h>
 
 #include "base/memory.h"
 #include "inference/group_sums.h"
-#include "schedule/contributions.h"
+#include "measure/contributions.h"
 
 tamis_status tmi_contributed_sums(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "schedule/controls.h"
+#include "measure/controls.h"
 
 tamis_status tmi_control_reads_make(tmi_control_reads *o, size_t levels, tamis_error *err)
 {
@@ -42,7 +42,7 @@ void tmi_control_rows(tmi_control_reads *o, size_t output, size_t level, double 
     o->rows_used[output] = true;
 }
 
-tamis_status tmi_control_reads_parts(tmi_moment_parts *parts, const tmi_schedule *s, tmi_weighing family, size_t statistic,
+tamis_status tmi_control_reads_parts(tmi_moment_parts *parts, const tmi_schedule *s, tmi_weighting weighting, size_t statistic,
                                      const tmi_control_reads *o, size_t group, size_t stratum, double weight, tamis_error *err)
 {
     const tmi_workload *w = &s->workload;
@@ -56,17 +56,17 @@ tamis_status tmi_control_reads_parts(tmi_moment_parts *parts, const tmi_schedule
             double one[TMI_MOMENTS] = {0};
             if (!o->used[i][m]) continue;
             one[m] = 1;
-            TMI_TRY(tmi_moment_sum_make(&sums[made], w, family, statistic, group, stratum, one,
+            TMI_TRY(tmi_moment_sum_make(&sums[made], w, weighting, statistic, group, stratum, one,
                                         o->of_moments + (i * TMI_MOMENTS + m) * o->levels, err));
             reads[count++] = (tmi_read){&sums[made++].combination, i};
         }
-    if (w->readings[statistic].world != 0) { /* a table of its own: rows of control cells are of all rows */
+    if (w->maps[statistic].domain != 0) { /* a table of its own: rows of control cells are of all rows */
         TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
         count = 0;
     }
     for (size_t i = 0; i < TMI_CONTROL_READS; i++) {
         if (!o->rows_used[i]) continue;
-        counts[i] = tmi_control_rows_of(s, family, o->of_rows + i * o->levels);
+        counts[i] = tmi_control_rows_of(s, weighting, o->of_rows + i * o->levels);
         reads[count++] = (tmi_read){&counts[i], i};
     }
     TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
@@ -76,7 +76,7 @@ done:
     return status;
 }
 
-tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *s, tmi_weighing family, size_t statistic,
+tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *s, tmi_weighting weighting, size_t statistic,
                                           const tmi_control_reads *o, size_t output, size_t group, tamis_error *err)
 {
     const tmi_workload *w = &s->workload;
@@ -85,15 +85,15 @@ tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *
     for (size_t m = 0; m <= TMI_MOMENTS; m++) {
         double one[TMI_MOMENTS] = {0};
         tmi_moment_sum sum = {0};
-        const tmi_combination rows = tmi_control_rows_of(s, family, o->of_rows + output * o->levels);
+        const tmi_combination rows = tmi_control_rows_of(s, weighting, o->of_rows + output * o->levels);
         tmi_parts_of_effects parts = {0};
         if (m < TMI_MOMENTS ? !o->used[output][m] : !o->rows_used[output]) continue;
         if (m < TMI_MOMENTS) one[m] = 1;
         if (m < TMI_MOMENTS)
-            TMI_TRY(tmi_moment_sum_make(&sum, w, family, statistic, group, 0, one,
+            TMI_TRY(tmi_moment_sum_make(&sum, w, weighting, statistic, group, 0, one,
                                         o->of_moments + (output * TMI_MOMENTS + m) * o->levels, err));
         status = tmi_effects_parts(&parts, &s->effects, m < TMI_MOMENTS ? &sum.combination : &rows, err);
-        if (status == TAMIS_INVALID) *determined = false; /* the rows of control cells were not taken up in this family */
+        if (status == TAMIS_INVALID) *determined = false; /* the rows of control cells were not taken up in this weighting */
         else if (status == TAMIS_OK) *determined = *determined && isfinite(tmi_effects_variance(&s->effects, &parts));
         tmi_parts_of_effects_clear(&parts);
         tmi_moment_sum_clear(&sum);

@@ -4,9 +4,9 @@
 
 #include "base/memory.h"
 #include "inference/range.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/expected/guess.h"
-#include "schedule/noise_law.h"
+#include "schedule/guesses.h"
 
 #define MOVES_BITS 24 /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
 
@@ -28,7 +28,7 @@ tmi_int128 tmi_error_moves(const tmi_schedule *s, const tmi_measurement *m, int6
                          within = (one * (tmi_int128)range + TMI_ERROR_COEFFICIENT - 1) / TMI_ERROR_COEFFICIENT;
         gain = two > within ? two : within;
     }
-    const tmi_int128 moved = gain * TMI_ERROR_COEFFICIENT * m->moved * tmi_errors_overlap(s, m->shape.statistic);
+    const tmi_int128 moved = gain * TMI_ERROR_COEFFICIENT * m->moved * tmi_errors_overlap(s, m->marginal.statistic);
     return (moved + (2 << TMI_GAIN_BITS) - 1) >> (TMI_GAIN_BITS + 1); /* half of `moved` is what a record adds */
 }
 
@@ -132,8 +132,8 @@ double tmi_simple_variance(const tmi_group_sums *z, const tmi_schedule *s, size_
 static size_t control_level(const tmi_schedule *s, const tmi_measurement *m, size_t cell)
 {
     const tmi_workload *w = &s->workload;
-    for (size_t a = m->shape.axis_count; a-- > 0;) {
-        const size_t axis = m->shape.axes[a];
+    for (size_t a = m->marginal.axis_count; a-- > 0;) {
+        const size_t axis = m->marginal.axes[a];
         if (w->origins[axis].number) continue;
         if (axis == w->control_axis) return cell % w->axes[axis].levels;
         cell /= w->axes[axis].levels;
@@ -147,12 +147,12 @@ static tamis_status combine(double *largest, double *c, const tmi_schedule *s, c
 {
     double of[TMI_MOMENTS];
     tmi_moment_sum sum;
-    linearise(of, &s->plan->statistics[m->shape.statistic], z);
-    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, TMI_STANDARD_ERRORS, m->shape.statistic, group, 0, of,
+    linearise(of, &s->plan->statistics[m->marginal.statistic], z);
+    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, TMI_STANDARD_ERRORS, m->marginal.statistic, group, 0, of,
                                               z->control_factors, err);
     if (status != TAMIS_OK) return status;
     *largest = 0;
-    const double r = tmi_ratio_at(&s->plan->statistics[m->shape.statistic], z);
+    const double r = tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z);
     for (size_t k = 0; k < m->cells * m->levels; k++) {
         c[k] = tmi_combination_at(&sum.combination, &s->workload, k / m->levels, k % m->levels);
         if (z->explained_x) {
@@ -179,7 +179,7 @@ static double worth_of(const tmi_error_term *t, double unit, const tmi_schedule 
 static void set_blocks(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z, double unit)
 {
     const tmi_schedule *s = r->schedule;
-    const tmi_plan_statistic *statistic = &s->plan->statistics[m->shape.statistic];
+    const tmi_plan_statistic *statistic = &s->plan->statistics[m->marginal.statistic];
     const tmi_form_moments f = tmi_form_moments_of(statistic);
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const int64_t most = tmi_most_blocks(&s->places.layout, g.cv);
@@ -217,7 +217,8 @@ tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, c
         high = own > high ? own : high;
     }
     term->range = high - low;
-    term->squares = tmi_simple_variance(z, s, m->shape.statistic, tmi_ratio_at(&s->plan->statistics[m->shape.statistic], z));
+    term->squares = tmi_simple_variance(z, s, m->marginal.statistic,
+                                        tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z));
     set_blocks(term, r, m, z, tmi_measurement_unit(m, &s->workload, 0) * after * largest / TMI_ERROR_COEFFICIENT);
 
 done:

@@ -19,7 +19,7 @@ typedef struct tmi_error_term {
 } tmi_error_term;
 
 /* Of one group of the measurement's statistic, whose sums are given. Errors: SYSTEM. */
-tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *reading, const tmi_measurement *m,
+tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *inference, const tmi_measurement *m,
                                  const tmi_group_sums *sums, size_t group, tamis_error *err);
 void tmi_error_term_clear(tmi_error_term *term);
 

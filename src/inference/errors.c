@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 #include "inference/error_term.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/noise_law.h"
 
 void tmi_errors_clear(tmi_errors *e)
 {
@@ -46,7 +46,7 @@ static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_infer
     tmi_error_term term;
     *found = false;
     *n = (tmi_measured_error){0};
-    if (!m || m->shape.statistic != i) return TAMIS_OK;
+    if (!m || m->marginal.statistic != i) return TAMIS_OK;
     const tamis_status status = tmi_error_term_make(&term, r, m, z, group, err);
     if (status != TAMIS_OK) return status;
     const tmi_form_moments f = tmi_form_moments_of(t);

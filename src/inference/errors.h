@@ -19,7 +19,7 @@ typedef struct tmi_errors {
 } tmi_errors;
 
 /* Needs    noisy standard errors.                                                                   Errors: SYSTEM. */
-tamis_status tmi_errors_make(tmi_errors *errors, const tmi_inference *reading, tamis_error *err);
+tamis_status tmi_errors_make(tmi_errors *errors, const tmi_inference *inference, tamis_error *err);
 void tmi_errors_clear(tmi_errors *errors);
 
 /* Why a number of a statistic has no sampling variance. */

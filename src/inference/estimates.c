@@ -6,7 +6,7 @@
 #include "inference/adjust.h"
 #include "inference/bias.h"
 #include "inference/calibration.h"
-#include "inference/distribution/distribution.h"
+#include "inference/distribution.h"
 #include "inference/error_term.h"
 #include "inference/errors.h"
 #include "inference/group_sums.h"
@@ -14,11 +14,11 @@
 #include "inference/inverted_counts.h"
 #include "inference/pool.h"
 #include "inference/range.h"
-#include "inference/shrink/groups.h"
-#include "schedule/contributions.h"
-#include "schedule/controls.h"
-#include "schedule/noise_law.h"
-#include "schedule/regularised.h"
+#include "inference/shrink.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
+#include "measure/regularised.h"
+#include "num/law/noise.h"
 
 static const char from_range[] =
     "the noise is too large to estimate the sampling variance: the largest that the range allows is used";
@@ -111,7 +111,7 @@ static double limited(tmi_result *result, const tmi_inference *r, double varianc
     double margin = tmi_variance_margin(confidence) * noise_sd;
     if (isnan(variance)) return variance;
     tmi_variance v = tmi_variance_limit(variance, margin, bound);
-    if ((r->pools || r->errors) && !r->schedule->workload.readings[result->statistic].contributed)
+    if ((r->pools || r->errors) && !r->schedule->workload.maps[result->statistic].contributed)
         return v.value; /* it is a limit already */
     result->limited = v.from_range ? bound > 0 : margin > 0 && margin >= variance;
     if (result->limited) note(result, v.from_range ? from_range : from_limit);
@@ -123,7 +123,7 @@ static double variance_within(tmi_result *result, const tmi_inference *r, const 
 {
     double far = fmax(fabs(range.low), fabs(range.high)), half = (range.high - range.low) / 2;
     const tmi_sampling *p = &r->schedule->sampling;
-    const bool contributed = r->schedule->workload.readings[result->statistic].contributed;
+    const bool contributed = r->schedule->workload.maps[result->statistic].contributed;
     double most = (contributed ? p->rows_fixed : p->subtracts) ? half
                                                                : far; /* Popoviciu about the mean, which else is not taken off */
     double bound = z->spread * most * most;
@@ -350,7 +350,7 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
     const tmi_form_moments f = tmi_form_moments_of(t);
     double relative, at = f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
-    if (!r->pools || isnan(z->form.xx) || r->schedule->workload.readings[result->statistic].contributed) return;
+    if (!r->pools || isnan(z->form.xx) || r->schedule->workload.maps[result->statistic].contributed) return;
     const double b = tmi_pool_limit(&relative, z, r, result->statistic, at);
     const double squares = tmi_quadratic_at(z->proxy, at), least = tmi_form_noise_sd(&z->proxy_noise, 1, at);
     const double raised = squares > 0 && squares < least ? least / squares : squares > 0 ? 1 : TMI_NULL;
@@ -370,7 +370,7 @@ static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_su
 static void take_measured(tmi_result *result, const tmi_inference *r, tmi_group_sums *z)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    if (!r->errors || r->schedule->workload.readings[result->statistic].contributed) return;
+    if (!r->errors || r->schedule->workload.maps[result->statistic].contributed) return;
     const size_t group = r->plain ? r->group : result->cell;
     const tmi_number_error *e = &r->errors->list[r->errors->first[result->statistic] + group];
     const double at = tmi_ratio_at(t, z), squares = tmi_quadratic_at(z->proxy, at);
@@ -417,7 +417,7 @@ tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *r, size_t
     tmi_statistic_sums z = {0};
     tamis_status status = TAMIS_OK;
     if (tmi_is_of_distribution(s->plan->statistics[i].kind)) return TAMIS_OK; /* read from others (distribution.h) */
-    if (s->workload.readings[i].known) {
+    if (s->workload.maps[i].known) {
         for (size_t g = 0; g < count; g++) read_known(&list[g], s);
         return TAMIS_OK;
     }

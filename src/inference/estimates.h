@@ -11,33 +11,34 @@ typedef struct tmi_inference {
     const tmi_schedule *schedule;
     tmi_int128 *const *noisy;                  /* for each measurement one integer per number */
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
-    tmi_reconstruction main, spread, rows;     /* empty where nothing is read from the family */
+    tmi_reconstruction main, spread, rows;     /* empty where nothing is read from the weighting */
     tmi_reconstruction contributed;            /* the same */
     double clamping;                           /* what bounded weights take off a variance from totals of PSUs: a factor */
     struct tmi_pools *pools;                   /* NULL: variances are not pooled */
     struct tmi_errors *errors;                 /* NULL: standard errors are not measured, or not read yet */
     struct tmi_count_grid *counts;             /* of statistics with many groups (inverted_counts.h) */
     /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
-    const int64_t *const *chosen;
+    const int64_t *const *answers;
     bool plain; /* intervals of ratios as if all errors were normal, which takes next to no time; measured standard errors are
                      those of `group` */
     size_t group;
 } tmi_inference;
 
 /* What all results are read from. Errors: SYSTEM. */
-tamis_status tmi_inference_make(tmi_inference *reading, const tmi_schedule *schedule, tmi_int128 *const *noisy, tamis_error *err);
-void tmi_inference_clear(tmi_inference *reading);
+tamis_status tmi_inference_make(tmi_inference *inference, const tmi_schedule *schedule, tmi_int128 *const *noisy,
+                                tamis_error *err);
+void tmi_inference_clear(tmi_inference *inference);
 
 /* Reads measured standard errors, or pools variances, where the schedule needs that; calibration comes before. Errors: SYSTEM. */
-tamis_status tmi_inference_pool(tmi_inference *reading, tamis_error *err);
+tamis_status tmi_inference_pool(tmi_inference *inference, tamis_error *err);
 
 /* Fills the results of one statistic, `list` being one per group, whose `statistic` and `cell` are set. What is unknown is NaN,
  * with the reason. Errors: UNABLE, SYSTEM. */
-tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *reading, size_t statistic, tamis_error *err);
+tamis_status tmi_read_statistic(tmi_result *list, const tmi_inference *inference, size_t statistic, tamis_error *err);
 
 /* A lower limit of the number of sampled rows of each group, for `suppress`: the noisy number less TMI_UNITS_LIMIT standard
  * deviations of its noise; NaN: nobody counts those of the whole sample. Errors: SYSTEM. */
 #define TMI_UNITS_LIMIT 2.0
-tamis_status tmi_read_units(double *units, const tmi_inference *reading, size_t statistic, tamis_error *err);
+tamis_status tmi_read_units(double *units, const tmi_inference *inference, size_t statistic, tamis_error *err);
 
 #endif

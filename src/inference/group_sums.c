@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "inference/calibrated_sums.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
 #include "num/number.h"
-#include "schedule/contributions.h"
-#include "schedule/controls.h"
 
 /* ---- what groups have in common ---- */
 
@@ -42,14 +42,14 @@ void tmi_statistic_sums_clear(tmi_statistic_sums *z)
 
 static tamis_status set_strata(pattern *p, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const size_t own = s->workload.apart ? tmi_group_stratum(s, i, group) : 0;
+    const size_t own = s->workload.separate_strata ? tmi_group_stratum(s, i, group) : 0;
     const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]) && own == SIZE_MAX;
     tamis_status status = TAMIS_OK;
     p->strata_count = ranges ? s->sampling.strata : 1;
     p->strata = tmi_alloc(p->strata_count, sizeof *p->strata);
     if (!p->strata) return tmi_fail_memory(err);
     for (size_t h = 0; h < p->strata_count; h++)
-        TMI_TRY(tmi_moment_noise_make(&p->strata[h], s, TMI_UNWEIGHED, i, group, ranges || own == SIZE_MAX ? h : own, err));
+        TMI_TRY(tmi_moment_noise_make(&p->strata[h], s, TMI_UNWEIGHTED, i, group, ranges || own == SIZE_MAX ? h : own, err));
 
 done:
     return status;
@@ -70,7 +70,7 @@ static tamis_status pattern_of(pattern **found, tmi_statistic_sums *z, const tmi
     if (!p || !tmi_grow(&z->patterns, &z->pattern_room, z->pattern_count, sizeof *z->patterns)) TMI_TRY(tmi_fail_memory(err));
     p->group = noise;
     TMI_TRY(tmi_moment_parts_of_group(&p->parts, s, i, group, err));
-    if (tmi_main_family(s) == TMI_UNWEIGHED) TMI_TRY(set_strata(p, s, i, group, err));
+    if (tmi_main_weighting(s) == TMI_UNWEIGHTED) TMI_TRY(set_strata(p, s, i, group, err));
     z->patterns[z->pattern_count++] = *found = p;
     p = NULL;
 
@@ -130,9 +130,10 @@ tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *s, size_t stratum)
     const tmi_plan_design *d = &s->plan->design;
     const size_t own = stratum == SIZE_MAX ? 0 : stratum;
     if (d->kind->rate) /* as many rows as are expected */
-        return (tmi_stratum_part){sampling->spread[own], (double)sampling->rows * tmi_number_nearest(d->strata[own].rate)};
-    if (stratum != SIZE_MAX) return (tmi_stratum_part){sampling->spread[own], (double)d->strata[own].sample};
-    if (sampling->strata == 1) return (tmi_stratum_part){sampling->spread[0], (double)d->sample};
+        return (tmi_stratum_part){sampling->variance_factor[own],
+                                  (double)sampling->rows * tmi_number_nearest(d->strata[own].rate)};
+    if (stratum != SIZE_MAX) return (tmi_stratum_part){sampling->variance_factor[own], (double)d->strata[own].sample};
+    if (sampling->strata == 1) return (tmi_stratum_part){sampling->variance_factor[0], (double)d->sample};
     double w = tmi_number_nearest(sampling->weight[0]), n = (double)d->sample; /* equal weights, strata left aside */
     return (tmi_stratum_part){w * (w - 1) * n / (n - 1), n};
 }
@@ -190,25 +191,26 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_form_moments form = tmi_form_moments_of(t);
-    const bool apart = s->workload.apart, own_squares = tmi_variance_source_of(s) == TMI_OWN_SQUARES;
+    const bool separate_strata = s->workload.separate_strata, own_squares = tmi_variance_source_of(s) == TMI_OWN_SQUARES;
     double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
     tamis_status status = TAMIS_OK;
     if (!moments) return tmi_fail_memory(err);
-    if (apart && (!t->column || t->column->conditions)) TMI_TRY(make_strata(z, s->sampling.strata, err));
+    if (separate_strata && (!t->column || t->column->conditions)) TMI_TRY(make_strata(z, s->sampling.strata, err));
     for (size_t copy = 0; copy < r->main.copies; copy++) {
         TMI_TRY(tmi_watch_beat(s->watch, err));
-        TMI_TRY(tmi_reconstruct_moments(moments, &r->main, copy, i, apart ? copy : 0, err));
+        TMI_TRY(tmi_reconstruct_moments(moments, &r->main, copy, i, separate_strata ? copy : 0, err));
         for (size_t g = 0; g < z->count; g++) {
             const size_t stratum = tmi_group_stratum(s, i, g);
-            if (apart && stratum != SIZE_MAX && stratum != copy) continue;
-            const double *m = moments + g * TMI_MOMENTS, weight = tmi_number_nearest(s->sampling.weight[apart ? copy : 0]);
+            if (separate_strata && stratum != SIZE_MAX && stratum != copy) continue;
+            const double *m = moments + g * TMI_MOMENTS,
+                         weight = tmi_number_nearest(s->sampling.weight[separate_strata ? copy : 0]);
             pattern *p;
             TMI_TRY(pattern_of(&p, z, s, i, g, err));
             for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += weight * m[k];
             if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
             if (own_squares)
-                tmi_sums_add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, apart ? copy : stratum), s->sampling.subtracts,
-                                     m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
+                tmi_sums_add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, separate_strata ? copy : stratum),
+                                     s->sampling.subtracts, m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
         }
     }
 
@@ -232,7 +234,7 @@ double tmi_weighed_spread(const tmi_group_sums *z, const tmi_schedule *s, size_t
     return largest * units; /* the sum of w (w - 1) is at most the largest weight times the sum of the weights */
 }
 
-/* Weights in the tables: values are those of one family. */
+/* Weights in the tables: values are those of one weighting. */
 static tamis_status read_weighed(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
     double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
@@ -317,7 +319,8 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
     const tmi_variance_source source = tmi_variance_source_for(s, i);
     tamis_status status = TAMIS_OK;
     bool lonely = false;
-    for (size_t h = 0; s->sampling.spread && h < s->sampling.strata; h++) lonely = lonely || isnan(s->sampling.spread[h]);
+    for (size_t h = 0; s->sampling.variance_factor && h < s->sampling.strata; h++)
+        lonely = lonely || isnan(s->sampling.variance_factor[h]);
     if (source == TMI_SPREAD_TABLES) TMI_TRY(read_spread(z, r, i, err));
     for (size_t g = 0; g < z->count && source > TMI_OWN_SQUARES; g++) {
         tmi_group_sums *own = &z->groups[g];
@@ -325,7 +328,7 @@ static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, siz
         else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
         if (lonely && source != TMI_MEASURED_ERRORS) own->form.xx = NAN; /* one unit of a stratum says nothing */
         const bool clusters = source == TMI_MEASURED_ERRORS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
-        const bool bounded = tmi_main_family(s) == TMI_WEIGHED && !clusters;
+        const bool bounded = tmi_main_weighting(s) == TMI_WEIGHTED && !clusters;
         own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
         if (source != TMI_MEASURED_ERRORS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
     }
@@ -345,8 +348,8 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
     if (!z->groups) TMI_TRY(tmi_fail_memory(err));
     for (size_t g = 0; g < z->count; g++) z->groups[g].df = census ? -1 : s->sampling.df;
     if (tmi_is_calibrated(s, i)) TMI_TRY(tmi_calibrated_sums(z, r, i, err));
-    else if (s->workload.readings[i].contributed) TMI_TRY(tmi_contributed_sums(z, r, i, err));
-    else TMI_TRY(tmi_main_family(s) == TMI_UNWEIGHED ? read_strata(z, r, i, err) : read_weighed(z, r, i, err));
+    else if (s->workload.maps[i].contributed) TMI_TRY(tmi_contributed_sums(z, r, i, err));
+    else TMI_TRY(tmi_main_weighting(s) == TMI_UNWEIGHTED ? read_strata(z, r, i, err) : read_weighed(z, r, i, err));
     for (size_t g = 0; g < z->count && !tmi_is_calibrated(s, i); g++) {
         pattern *p;
         TMI_TRY(pattern_of(&p, z, s, i, g, err));

@@ -12,8 +12,8 @@
 #include "inference/estimates.h"
 #include "inference/noise_parts.h"
 #include "inference/variance.h"
-#include "schedule/noise_law.h"
-#include "schedule/workload/group_noise.h"
+#include "measure/group_noise.h"
+#include "num/law/noise.h"
 
 typedef struct tmi_group_sums {
     double value[TMI_MOMENTS];
@@ -49,7 +49,8 @@ typedef struct tmi_statistic_sums {
     size_t pattern_count, pattern_room;
 } tmi_statistic_sums;
 
-tamis_status tmi_statistic_sums_make(tmi_statistic_sums *sums, const tmi_inference *reading, size_t statistic, tamis_error *err);
+tamis_status tmi_statistic_sums_make(tmi_statistic_sums *sums, const tmi_inference *inference, size_t statistic,
+                                     tamis_error *err);
 void tmi_statistic_sums_clear(tmi_statistic_sums *sums);
 
 /* Which moments the numerator x, the denominator y and their squares are; TMI_MOMENTS: there is none. */
@@ -77,7 +78,7 @@ void tmi_sums_add_stratum(tmi_group_sums *sums, const tmi_form_moments *form, tm
                           const double *moments, const tmi_moment_noise *noise, bool gaussian);
 
 /* Values and forms of a statistic that is read from contributions. */
-tamis_status tmi_contributed_sums(tmi_statistic_sums *sums, const tmi_inference *reading, size_t statistic, tamis_error *err);
+tamis_status tmi_contributed_sums(tmi_statistic_sums *sums, const tmi_inference *inference, size_t statistic, tamis_error *err);
 
 /* The bound's factor where weights are in the tables. Needs the values. */
 double tmi_weighed_spread(const tmi_group_sums *sums, const tmi_schedule *schedule, size_t statistic);

@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "inference/interval/count.h"
 #include "inference/interval/strata.h"
+#include "measure/controls.h"
 #include "num/number.h"
-#include "schedule/controls.h"
 
 /* The moment that counts the ones. */
 static size_t moment_of(const tmi_plan_statistic *t) { return t->column ? TMI_OF_X : TMI_OF_ROWS; }
@@ -21,7 +21,8 @@ static bool counts_ones(const tmi_plan_statistic *t, const tmi_group_sums *z)
 /* Strata by strata, or one stratum. */
 static bool has_strata(const tmi_schedule *s, const tmi_result *result)
 {
-    return s->sampling.strata == 1 || s->workload.apart || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
+    return s->sampling.strata == 1 || s->workload.separate_strata ||
+           tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
 }
 
 bool tmi_is_inverted(const tmi_result *result, const tmi_inference *r, const tmi_group_sums *z)
@@ -29,7 +30,7 @@ bool tmi_is_inverted(const tmi_result *result, const tmi_inference *r, const tmi
     const tmi_schedule *s = r->schedule;
     const tmi_plan_design *d = &s->plan->design;
     const bool one = s->sampling.strata == 1 || tmi_group_stratum(s, result->statistic, result->cell) != SIZE_MAX;
-    return counts_ones(&s->plan->statistics[result->statistic], z) && tmi_main_family(s) == TMI_UNWEIGHED &&
+    return counts_ones(&s->plan->statistics[result->statistic], z) && tmi_main_weighting(s) == TMI_UNWEIGHTED &&
            !s->sampling.clustered && d->population > 0 && !d->nonresponse && !d->regularise && d->kind->known_count &&
            (one || d->kind->equal) && !tmi_is_calibrated(s, result->statistic) && has_strata(s, result);
 }

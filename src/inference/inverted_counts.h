@@ -7,7 +7,7 @@
 #include "inference/interval/strata.h"
 
 /* Whether a result is a count, or a share of a public number of units, whose test can be inverted. */
-bool tmi_is_inverted(const tmi_result *result, const tmi_inference *reading, const tmi_group_sums *sums);
+bool tmi_is_inverted(const tmi_result *result, const tmi_inference *inference, const tmi_group_sums *sums);
 
 /* Intervals at a grid of estimates, for a statistic with many groups: their ends grow with the estimate, so the interval of any
  * estimate is within that from the lower end at the grid point below it to the upper end at the one above it. The grid is so
@@ -24,7 +24,7 @@ bool tmi_count_grid_interval(tmi_interval *interval, tamis_status *status, tmi_c
 
 /* Its interval, divided by `over`. Needs a result that has its estimate, times `over` the count. Errors: as
  * tmi_interval_strata. */
-tamis_status tmi_invert_count(tmi_result *result, const tmi_inference *reading, const tmi_group_sums *sums, double over,
+tamis_status tmi_invert_count(tmi_result *result, const tmi_inference *inference, const tmi_group_sums *sums, double over,
                               tamis_error *err);
 
 #endif

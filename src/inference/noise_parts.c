@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
 #include "num/number.h"
-#include "schedule/aims.h"
-#include "schedule/contributions.h"
-#include "schedule/controls.h"
+#include "schedule/targets.h"
 
 void tmi_moment_parts_clear(tmi_moment_parts *p)
 {
@@ -17,19 +17,19 @@ void tmi_moment_parts_clear(tmi_moment_parts *p)
 
 /* ---- one read ---- */
 
-/* What an estimate takes of the star: the coefficients of the centre and of all contrasts. */
-typedef struct star_solution {
+/* What an estimate takes of the arrowhead: the coefficients of the centre and of all contrasts. */
+typedef struct arrowhead_solution {
     double centre;
-    double *leaves;  /* TMI_CONTRASTS for each leaf of the effects */
+    double *blocks;  /* TMI_CONTRASTS for each leaf of the effects */
     size_t *effects; /* that the read has a part in, and from `effect_count` on those of them that the table has too */
     size_t effect_count, inside_count;
-} star_solution;
+} arrowhead_solution;
 
 typedef struct adding {
     const tmi_schedule *s;
     const tmi_read *reads;
     size_t count;
-    star_solution *stars; /* one per read */
+    arrowhead_solution *arrowheads; /* one per read */
     tmi_moment_parts *parts;
     double weight;
     size_t stratum;
@@ -42,26 +42,28 @@ static double dot(const double *v, const double *w, size_t count)
     return sum;
 }
 
-static tamis_status solve(star_solution *star, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+static tamis_status solve(arrowhead_solution *arrowhead, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
 {
     const tmi_effects *e = &s->effects;
     tmi_parts_of_effects p;
     tamis_status status = tmi_effects_parts(&p, e, c, err);
     if (status != TAMIS_OK) return status;
-    star->leaves = tmi_alloc(e->leaf_count, TMI_CONTRASTS * sizeof *star->leaves);
-    if (!star->leaves) status = tmi_fail_memory(err);
+    arrowhead->blocks = tmi_alloc(e->block_count, TMI_CONTRASTS * sizeof *arrowhead->blocks);
+    if (!arrowhead->blocks) status = tmi_fail_memory(err);
     double asked = p.centre;
-    for (size_t i = 0; i < p.leaf_count; i++)
-        asked -= dot(p.leaves[i].c, e->leaves[p.leaves[i].leaf].solved, e->leaves[p.leaves[i].leaf].contrasts);
-    star->centre = !e->stars[p.star].known && e->stars[p.star].rest > 0 ? asked / e->stars[p.star].rest : 0;
-    for (size_t i = 0; status == TAMIS_OK && i < e->leaf_count; i++) {
-        const tmi_leaf *leaf = &e->leaves[i];
-        double *y = star->leaves + i * TMI_CONTRASTS;
-        if (leaf->star != p.star || leaf->known) continue;
-        for (size_t k = 0; k < leaf->contrasts; k++) y[k] = -leaf->solved[k] * star->centre;
-        for (size_t j = 0; j < p.leaf_count; j++)
-            for (size_t k = 0; p.leaves[j].leaf == i && k < leaf->contrasts; k++)
-                y[k] += dot(leaf->inverse[k], p.leaves[j].c, leaf->contrasts);
+    for (size_t i = 0; i < p.block_count; i++)
+        asked -= dot(p.blocks[i].c, e->blocks[p.blocks[i].block].solved, e->blocks[p.blocks[i].block].contrasts);
+    arrowhead->centre = !e->arrowheads[p.arrowhead].known && e->arrowheads[p.arrowhead].rest > 0
+                            ? asked / e->arrowheads[p.arrowhead].rest
+                            : 0;
+    for (size_t i = 0; status == TAMIS_OK && i < e->block_count; i++) {
+        const tmi_arrowhead_block *block = &e->blocks[i];
+        double *y = arrowhead->blocks + i * TMI_CONTRASTS;
+        if (block->arrowhead != p.arrowhead || block->known) continue;
+        for (size_t k = 0; k < block->contrasts; k++) y[k] = -block->solved[k] * arrowhead->centre;
+        for (size_t j = 0; j < p.block_count; j++)
+            for (size_t k = 0; p.blocks[j].block == i && k < block->contrasts; k++)
+                y[k] += dot(block->inverse[k], p.blocks[j].c, block->contrasts);
     }
     tmi_parts_of_effects_clear(&p);
     return status;
@@ -98,10 +100,10 @@ static bool are_alike(const adding *a, size_t axis, size_t l, size_t m)
         const size_t place = place_of(c, axis);
         for (size_t t = 0; place < c->axis_count && t < c->term_count; t++)
             if (c->vectors[place][t][l] != c->vectors[place][t][m]) return false;
-        for (size_t k = 0; k < e->leaf_count; k++) {
-            if (e->leaves[k].axis != axis) continue;
-            for (size_t d = 0; d < e->leaves[k].contrasts; d++)
-                if (a->stars[i].leaves[k * TMI_CONTRASTS + d] != 0) return false;
+        for (size_t k = 0; k < e->block_count; k++) {
+            if (e->blocks[k].axis != axis) continue;
+            for (size_t d = 0; d < e->blocks[k].contrasts; d++)
+                if (a->arrowheads[i].blocks[k * TMI_CONTRASTS + d] != 0) return false;
         }
     }
     return true;
@@ -122,7 +124,7 @@ static bool find_kinds(kinds *k, const adding *a, size_t axis)
 }
 
 /* The part of a term in an effect at a cell of the table: what remains of its vectors at these levels, contrasts, means. */
-static double part_at(const adding *a, const tmi_combination *c, size_t term, const tmi_effect *e, const tmi_shape *shape,
+static double part_at(const adding *a, const tmi_combination *c, size_t term, const tmi_effect *e, const tmi_marginal *marginal,
                       const size_t *levels)
 {
     const tmi_axis *axes = a->s->workload.axes;
@@ -136,7 +138,7 @@ static double part_at(const adding *a, const tmi_combination *c, size_t term, co
             product *= mean_of(v, axis->levels);
             continue;
         }
-        while (shape->axes[at] != c->axes[place]) at++;
+        while (marginal->axes[at] != c->axes[place]) at++;
         if (axis->degree == 0) {
             product *= v[levels[at]] - mean_of(v, axis->levels);
         } else {
@@ -160,28 +162,28 @@ static bool has_axes(const size_t *axes, size_t count, const tmi_effect *e)
 }
 
 /* The effects of a read: few of all that there are, and the same for every table and cell. */
-static bool find_effects(star_solution *star, const tmi_schedule *s, const tmi_combination *c)
+static bool find_effects(arrowhead_solution *arrowhead, const tmi_schedule *s, const tmi_combination *c)
 {
     const tmi_effects *e = &s->effects;
-    const size_t own = c->family * e->worlds + c->world;
+    const size_t own = c->weighting * e->domains + c->domain;
     size_t room = 0;
     for (size_t i = 0; i < e->count; i++) {
         const tmi_effect *effect = &e->list[i];
-        if (effect->star != own || effect->known || !has_axes(c->axes, c->axis_count, effect)) continue;
-        if (!tmi_grow(&star->effects, &room, star->effect_count, sizeof *star->effects)) return false;
-        star->effects[star->effect_count++] = i;
+        if (effect->arrowhead != own || effect->known || !has_axes(c->axes, c->axis_count, effect)) continue;
+        if (!tmi_grow(&arrowhead->effects, &room, arrowhead->effect_count, sizeof *arrowhead->effects)) return false;
+        arrowhead->effects[arrowhead->effect_count++] = i;
     }
-    size_t *both = tmi_realloc(star->effects, 2 * star->effect_count, sizeof *both);
-    if (both) star->effects = both;
+    size_t *both = tmi_realloc(arrowhead->effects, 2 * arrowhead->effect_count, sizeof *both);
+    if (both) arrowhead->effects = both;
     return both != NULL;
 }
 
-static void find_inside(star_solution *star, const tmi_effects *e, const tmi_shape *shape)
+static void find_inside(arrowhead_solution *arrowhead, const tmi_effects *e, const tmi_marginal *marginal)
 {
-    star->inside_count = 0;
-    for (size_t i = 0; i < star->effect_count; i++)
-        if (has_axes(shape->axes, shape->axis_count, &e->list[star->effects[i]]))
-            star->effects[star->effect_count + star->inside_count++] = star->effects[i];
+    arrowhead->inside_count = 0;
+    for (size_t i = 0; i < arrowhead->effect_count; i++)
+        if (has_axes(marginal->axes, marginal->axis_count, &e->list[arrowhead->effects[i]]))
+            arrowhead->effects[arrowhead->effect_count + arrowhead->inside_count++] = arrowhead->effects[i];
 }
 
 /* The factor of a number of the table in an estimate. */
@@ -190,25 +192,25 @@ static double factor_at(const adding *a, size_t read, const tmi_measurement *m, 
     const tmi_effects *e = &a->s->effects;
     const tmi_axis *axes = a->s->workload.axes;
     const tmi_combination *c = a->reads[read].combination;
-    const size_t star = m->shape.family * e->worlds + m->shape.world;
+    const size_t arrowhead = m->marginal.weighting * e->domains + m->marginal.domain;
     double share = precision, sum = 0;
-    for (size_t i = 0; i < m->shape.axis_count; i++) share /= (double)axes[m->shape.axes[i]].levels;
-    for (size_t i = 0; i < a->stars[read].inside_count; i++) {
-        const tmi_effect *effect = &e->list[a->stars[read].effects[a->stars[read].effect_count + i]];
+    for (size_t i = 0; i < m->marginal.axis_count; i++) share /= (double)axes[m->marginal.axes[i]].levels;
+    for (size_t i = 0; i < a->arrowheads[read].inside_count; i++) {
+        const tmi_effect *effect = &e->list[a->arrowheads[read].effects[a->arrowheads[read].effect_count + i]];
         double own = share / effect->information, part = 0;
         for (size_t k = 0; k < effect->on_count; k++) own *= (double)axes[effect->on[k] / TMI_LEVELS].levels;
-        for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->shape, levels);
+        for (size_t t = 0; t < c->term_count; t++) part += part_at(a, c, t, effect, &m->marginal, levels);
         sum += own * part;
     }
-    sum += a->stars[read].centre * share;
-    for (size_t i = 0; i < e->leaf_count; i++) {
-        const tmi_leaf *leaf = &e->leaves[i];
+    sum += a->arrowheads[read].centre * share;
+    for (size_t i = 0; i < e->block_count; i++) {
+        const tmi_arrowhead_block *block = &e->blocks[i];
         size_t at = 0;
-        while (at < m->shape.axis_count && m->shape.axes[at] != leaf->axis) at++;
-        if (leaf->star != star || at == m->shape.axis_count) continue;
-        for (size_t k = 0; k < leaf->contrasts; k++)
-            sum += a->stars[read].leaves[i * TMI_CONTRASTS + k] * share * (double)axes[leaf->axis].levels *
-                   tmi_axis_contrast(&axes[leaf->axis], k, levels[at]);
+        while (at < m->marginal.axis_count && m->marginal.axes[at] != block->axis) at++;
+        if (block->arrowhead != arrowhead || at == m->marginal.axis_count) continue;
+        for (size_t k = 0; k < block->contrasts; k++)
+            sum += a->arrowheads[read].blocks[i * TMI_CONTRASTS + k] * share * (double)axes[block->axis].levels *
+                   tmi_axis_contrast(&axes[block->axis], k, levels[at]);
     }
     return sum;
 }
@@ -227,7 +229,7 @@ static tamis_status add_kinds(adding *a, const tmi_measurement *m, const kinds *
                               double precision, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (axis < m->shape.axis_count) {
+    if (axis < m->marginal.axis_count) {
         for (size_t k = 0; k < list[axis].kinds; k++) {
             levels[axis] = list[axis].level[k];
             TMI_TRY(add_kinds(a, m, list, levels, axis + 1, count * list[axis].count[k], precision, err));
@@ -250,13 +252,13 @@ static tamis_status add_full(adding *a, const tmi_measurement *m, tamis_error *e
     kinds list[TMI_MAX_AXES] = {0};
     size_t levels[TMI_MAX_AXES];
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < a->count; i++) find_inside(&a->stars[i], &a->s->effects, &m->shape);
-    for (size_t i = 0; i < m->shape.axis_count; i++)
-        if (!find_kinds(&list[i], a, m->shape.axes[i])) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < a->count; i++) find_inside(&a->arrowheads[i], &a->s->effects, &m->marginal);
+    for (size_t i = 0; i < m->marginal.axis_count; i++)
+        if (!find_kinds(&list[i], a, m->marginal.axes[i])) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(add_kinds(a, m, list, levels, 0, 1, tmi_measurement_precision(a->s, m), err));
 
 done:
-    for (size_t i = 0; i < m->shape.axis_count; i++) {
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
         tmi_free(list[i].level);
         tmi_free(list[i].count);
     }
@@ -268,8 +270,8 @@ done:
 static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error *err)
 {
     const tmi_effects *e = &a->s->effects;
-    const size_t star = m->shape.family * e->worlds + m->shape.world;
-    const tmi_axis *axis = &a->s->workload.axes[m->shape.axes[0]];
+    const size_t arrowhead = m->marginal.weighting * e->domains + m->marginal.domain;
+    const tmi_axis *axis = &a->s->workload.axes[m->marginal.axes[0]];
     const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum),
                  precision = tmi_measurement_precision(a->s, m);
     tamis_status status = TAMIS_OK;
@@ -279,15 +281,15 @@ static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error 
                                 .measurement = (size_t)(m - a->s->measurements)};
         double mean = 0, contrast[TMI_CONTRASTS] = {0};
         for (size_t l = 0; l < axis->levels; l++) {
-            const double coefficient = tmi_form_level(m->shape.form, axis, row, l);
+            const double coefficient = tmi_form_level(m->marginal.form, axis, row, l);
             mean += coefficient / (double)axis->levels;
             for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) contrast[k] += coefficient * tmi_axis_contrast(axis, k, l);
         }
         for (size_t i = 0; i < a->count; i++) {
-            double sum = mean * a->stars[i].centre;
-            for (size_t k = 0; k < e->leaf_count; k++)
-                if (e->leaves[k].star == star && e->leaves[k].axis == m->shape.axes[0])
-                    sum += dot(contrast, a->stars[i].leaves + k * TMI_CONTRASTS, e->leaves[k].contrasts);
+            double sum = mean * a->arrowheads[i].centre;
+            for (size_t k = 0; k < e->block_count; k++)
+                if (e->blocks[k].arrowhead == arrowhead && e->blocks[k].axis == m->marginal.axes[0])
+                    sum += dot(contrast, a->arrowheads[i].blocks + k * TMI_CONTRASTS, e->blocks[k].contrasts);
             part.factor[a->reads[i].moment] += unit * precision * sum;
         }
         TMI_TRY(add_part(a, &part, err));
@@ -317,25 +319,25 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
     tamis_status status = TAMIS_OK;
     parts->gaussian = s->gaussian;
     if (count == 0) return TAMIS_OK;
-    a.stars = tmi_alloc(count, sizeof *a.stars);
-    if (!a.stars) return tmi_fail_memory(err);
+    a.arrowheads = tmi_alloc(count, sizeof *a.arrowheads);
+    if (!a.arrowheads) return tmi_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
-        TMI_TRY(solve(&a.stars[i], s, reads[i].combination, err));
-        if (!find_effects(&a.stars[i], s, reads[i].combination)) TMI_TRY(tmi_fail_memory(err));
+        TMI_TRY(solve(&a.arrowheads[i], s, reads[i].combination, err));
+        if (!find_effects(&a.arrowheads[i], s, reads[i].combination)) TMI_TRY(tmi_fail_memory(err));
     }
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
-        if (m->shape.family != reads->combination->family || m->shape.world != reads->combination->world) continue;
-        TMI_TRY(m->shape.form == TMI_FULL ? add_full(&a, m, err) : add_single(&a, m, err));
+        if (m->marginal.weighting != reads->combination->weighting || m->marginal.domain != reads->combination->domain) continue;
+        TMI_TRY(m->marginal.form == TMI_FULL ? add_full(&a, m, err) : add_single(&a, m, err));
     }
     clean(parts);
 
 done:
     for (size_t i = 0; i < count; i++) {
-        tmi_free(a.stars[i].leaves);
-        tmi_free(a.stars[i].effects);
+        tmi_free(a.arrowheads[i].blocks);
+        tmi_free(a.arrowheads[i].effects);
     }
-    tmi_free(a.stars);
+    tmi_free(a.arrowheads);
     return status;
 }
 
@@ -343,7 +345,7 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, 
                                 double weight, tamis_error *err)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_weighing family = tmi_weighing_of(s, i);
+    const tmi_weighting weighting = tmi_weighting_of(s, i);
     tmi_moment_sum sums[TMI_MOMENTS] = {0};
     tmi_read reads[TMI_MOMENTS];
     size_t count = 0;
@@ -353,7 +355,7 @@ static tamis_status add_stratum(tmi_moment_parts *parts, const tmi_schedule *s, 
         const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
         if ((of_x && !t->column) || (of_y && !t->second)) continue;
         one[m] = 1;
-        TMI_TRY(tmi_moment_sum_make(&sums[m], &s->workload, family, i, group, stratum, one, NULL, err));
+        TMI_TRY(tmi_moment_sum_make(&sums[m], &s->workload, weighting, i, group, stratum, one, NULL, err));
         reads[count++] = (tmi_read){&sums[m].combination, m};
     }
     TMI_TRY(tmi_moment_parts_add(parts, s, reads, count, stratum, weight, err));
@@ -378,11 +380,11 @@ static tamis_status copy_stratum(tmi_moment_parts *parts, const tmi_schedule *s,
 
 tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const size_t own = s->workload.apart ? tmi_group_stratum(s, i, group) : 0;
-    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_family(s) == TMI_UNWEIGHED;
+    const size_t own = s->workload.separate_strata ? tmi_group_stratum(s, i, group) : 0;
+    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_weighting(s) == TMI_UNWEIGHTED;
     tamis_status status;
     *parts = (tmi_moment_parts){.gaussian = s->gaussian};
-    if (s->workload.readings[i].contributed) {
+    if (s->workload.maps[i].contributed) {
         for (size_t part = 0; part < s->sampling.parts; part++) TMI_TRY(add_stratum(parts, s, i, group, part, 1, err));
         return TAMIS_OK;
     }

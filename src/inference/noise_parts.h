@@ -26,13 +26,13 @@ typedef struct tmi_read {
     size_t moment;
 } tmi_read;
 
-/* Adds the parts of the reads, which are all of one family, in one stratum's tables or in all (`stratum` 0 where they are not
+/* Adds the parts of the reads, which are all of one weighting, in one stratum's tables or in all (`stratum` 0 where they are not
  * apart), with a weight that comes after the noise. Errors: SYSTEM. */
 tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *schedule, const tmi_read *reads, size_t count,
                                   size_t stratum, double weight, tamis_error *err);
 void tmi_moment_parts_clear(tmi_moment_parts *parts);
 
-/* Those of a group's moments of the population, as the schedule's main family measures them. Errors: SYSTEM. */
+/* Those of a group's moments of the population, as the schedule's main weighting measures them. Errors: SYSTEM. */
 tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedule *schedule, size_t statistic, size_t group,
                                        tamis_error *err);
 

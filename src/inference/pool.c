@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "measure/regularised.h"
 #include "num/number.h"
-#include "schedule/aims.h"
-#include "schedule/regularised.h"
+#include "schedule/targets.h"
 
 bool tmi_is_pooled(const tmi_schedule *s)
 {
@@ -64,7 +64,7 @@ static tamis_status collect(ratios *all, const tmi_inference *r, tamis_error *er
     for (size_t i = 0; i < plan->statistic_count; i++) {
         const tmi_plan_statistic *t = &plan->statistics[i];
         tmi_statistic_sums z;
-        if (r->schedule->workload.readings[i].known || r->schedule->workload.readings[i].contributed) continue;
+        if (r->schedule->workload.maps[i].known || r->schedule->workload.maps[i].contributed) continue;
         TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
         for (size_t g = 0; g < z.count; g++)
@@ -130,9 +130,9 @@ static tmi_pool pool_of(const members *m, const tmi_pool_entry *beside, size_t b
 static tmi_pool_entry public_prior(const tmi_inference *r)
 {
     const tmi_schedule *s = r->schedule;
-    const size_t worlds = s->effects.worlds;
-    const tmi_star *n = &s->effects.stars[TMI_UNWEIGHED * worlds];
-    const double weights = r->main.centres[TMI_WEIGHED * worlds], noisy = r->rows.centres[TMI_UNWEIGHED * worlds];
+    const size_t domains = s->effects.domains;
+    const tmi_arrowhead *n = &s->effects.arrowheads[TMI_UNWEIGHTED * domains];
+    const double weights = r->main.centres[TMI_WEIGHTED * domains], noisy = r->rows.centres[TMI_UNWEIGHTED * domains];
     const double sd = n->known ? 0 : 1 / sqrt(n->rest), rows = fmax(noisy, fmax(1, sd)); /* not below what its noise may hide */
     const double ratio = tmi_number_nearest(s->plan->design.deff) * fmax(weights, 0) / rows;
     return ratio > 0 && isfinite(sd) ? (tmi_pool_entry){ratio, ratio * fmax(sd / rows, 1e-6)} : (tmi_pool_entry){NAN, NAN};
@@ -145,10 +145,10 @@ static tmi_pool_entry prior_of(const tmi_inference *r)
     const tmi_effects *e = &s->effects;
     if (tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT) return public_prior(r);
     if (!r->spread.schedule || tmi_variance_source_of(s) != TMI_SPREAD_TABLES) return (tmi_pool_entry){NAN, NAN};
-    const tmi_star *a = &e->stars[TMI_SPREAD * e->worlds], *w = &e->stars[TMI_WEIGHED * e->worlds];
+    const tmi_arrowhead *a = &e->arrowheads[TMI_SPREAD * e->domains], *w = &e->arrowheads[TMI_WEIGHTED * e->domains];
     const bool weighed = w->known || w->rest > 0; /* tables of values that may be missing do not say how many rows there are */
-    const double sum = r->spread.centres[TMI_SPREAD * e->worlds],
-                 rows = weighed ? r->main.centres[TMI_WEIGHED * e->worlds]
+    const double sum = r->spread.centres[TMI_SPREAD * e->domains],
+                 rows = weighed ? r->main.centres[TMI_WEIGHTED * e->domains]
                                 : (double)tmi_drawn_from(&s->plan->design, tmi_frame_of(s));
     if (!(a->known || a->rest > 0) || !(rows > 0)) return (tmi_pool_entry){NAN, NAN};
     const double sd = a->known ? 0 : 1 / sqrt(a->rest);
@@ -168,7 +168,7 @@ static double ceiling_of(const tmi_inference *r)
         return source == TMI_SPREAD_TABLES ? largest * p->correction : largest * tmi_number_nearest(s->plan->design.deff);
     }
     for (size_t h = 0; h < p->strata; h++)
-        if (!isnan(p->spread[h])) most = fmax(most, p->spread[h] / tmi_number_nearest(p->weight[h]));
+        if (!isnan(p->variance_factor[h])) most = fmax(most, p->variance_factor[h] / tmi_number_nearest(p->weight[h]));
     return most;
 }
 

@@ -36,15 +36,15 @@ typedef struct tmi_pools {
 } tmi_pools;
 
 /* Needs    a schedule whose variances are pooled (tmi_is_pooled).                                   Errors: SYSTEM. */
-tamis_status tmi_pools_make(tmi_pools *pools, const tmi_inference *reading, tamis_error *err);
+tamis_status tmi_pools_make(tmi_pools *pools, const tmi_inference *inference, tamis_error *err);
 void tmi_pools_clear(tmi_pools *pools);
 
 bool tmi_is_pooled(const tmi_schedule *schedule);
 
 /* The ratio of one number of a statistic: V and s at its value r. */
-tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *sums, const tmi_inference *reading, double r);
+tmi_pool_entry tmi_pool_entry_of(const tmi_group_sums *sums, const tmi_inference *inference, double r);
 
 /* b_U of one number of a statistic. *relative: what was added, relative to the rest. Needs pools. */
-double tmi_pool_limit(double *relative, const tmi_group_sums *sums, const tmi_inference *reading, size_t statistic, double r);
+double tmi_pool_limit(double *relative, const tmi_group_sums *sums, const tmi_inference *inference, size_t statistic, double r);
 
 #endif

@@ -96,7 +96,7 @@ static tamis_status suppress(tmi_result *list, size_t cells, const tmi_inference
     return status;
 }
 
-tamis_status tmi_postprocess(tmi_results *r, const tmi_inference *reading, tamis_error *err)
+tamis_status tmi_postprocess(tmi_results *r, const tmi_inference *inference, tamis_error *err)
 {
     const tamis_plan *plan = r->plan;
     tamis_status status = TAMIS_OK;
@@ -110,7 +110,7 @@ tamis_status tmi_postprocess(tmi_results *r, const tmi_inference *reading, tamis
     list = r->list;
     for (size_t i = 0; rules && i < plan->asked_count && status == TAMIS_OK; i++) {
         size_t cells = (size_t)tmi_statistic_cells(&plan->statistics[i]);
-        status = suppress(list, cells, reading, err);
+        status = suppress(list, cells, inference, err);
         list += cells;
     }
     return status;

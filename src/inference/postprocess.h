@@ -8,6 +8,6 @@
 #include "schedule/result.h"
 
 /* Errors   SYSTEM (memory).                                                                                          */
-tamis_status tmi_postprocess(tmi_results *results, const tmi_inference *reading, tamis_error *err);
+tamis_status tmi_postprocess(tmi_results *results, const tmi_inference *inference, tamis_error *err);
 
 #endif

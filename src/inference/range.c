@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "schedule/contributions.h"
-#include "schedule/controls.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
 
 tmi_range tmi_range_of(const tmi_plan_column *column)
 {
@@ -13,7 +13,7 @@ tmi_range tmi_range_of(const tmi_plan_column *column)
 
 tmi_range tmi_summed_range(const tmi_schedule *s, size_t i)
 {
-    const tmi_reading_of *r = &s->workload.readings[i];
+    const tmi_statistic_map *r = &s->workload.maps[i];
     if (!r->contributed) return tmi_range_of(s->plan->statistics[i].column);
     const tmi_grid grid = tmi_axis_grid(&s->workload, r->x.axis, 0);
     return (tmi_range){grid.from, grid.to};
@@ -22,7 +22,7 @@ tmi_range tmi_summed_range(const tmi_schedule *s, size_t i)
 /* Of a total whose bounds are relative to sizes: what the units of a sample contribute at most. */
 static tmi_range contributed_range(const tmi_schedule *s, const tmi_result *result)
 {
-    const tmi_reading_of *r = &s->workload.readings[result->statistic];
+    const tmi_statistic_map *r = &s->workload.maps[result->statistic];
     tmi_range sum = {0, 0};
     for (size_t part = 0; part < s->sampling.parts; part++) {
         const tmi_grid grid = tmi_axis_grid(&s->workload, r->x.axis, part);

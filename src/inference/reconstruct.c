@@ -4,21 +4,27 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "measure/contributions.h"
 #include "num/number.h"
-#include "schedule/contributions.h"
 
 void tmi_reconstruction_clear(tmi_reconstruction *r)
 {
     tmi_free(r->first);
     tmi_free(r->effects);
     tmi_free(r->centres);
-    tmi_free(r->leaves);
+    tmi_free(r->blocks);
     *r = (tmi_reconstruction){0};
 }
 
-static size_t star_of(const tmi_schedule *s, const tmi_shape *shape) { return shape->family * s->effects.worlds + shape->world; }
+static size_t arrowhead_of(const tmi_schedule *s, const tmi_marginal *marginal)
+{
+    return marginal->weighting * s->effects.domains + marginal->domain;
+}
 
-static bool is_own(const tmi_reconstruction *r, size_t star) { return star / r->schedule->effects.worlds == r->family; }
+static bool is_own(const tmi_reconstruction *r, size_t arrowhead)
+{
+    return arrowhead / r->schedule->effects.domains == r->weighting;
+}
 
 static const tmi_axis *axis_of(const tmi_reconstruction *r, size_t axis) { return &r->schedule->workload.axes[axis]; }
 
@@ -40,12 +46,12 @@ static tamis_status make_room(tmi_reconstruction *r, tamis_error *err)
     if (!r->first) return tmi_fail_memory(err);
     for (size_t i = 0; i < e->count; i++) {
         r->first[i] = r->numbers;
-        if (is_own(r, e->list[i].star)) r->numbers += size_of(r, &e->list[i]);
+        if (is_own(r, e->list[i].arrowhead)) r->numbers += size_of(r, &e->list[i]);
     }
     r->effects = tmi_alloc(r->copies * r->numbers, sizeof *r->effects);
-    r->centres = tmi_alloc(r->copies * e->star_count, sizeof *r->centres);
-    r->leaves = tmi_alloc(r->copies * e->leaf_count, TMI_CONTRASTS * sizeof *r->leaves);
-    return r->effects && r->centres && r->leaves ? TAMIS_OK : tmi_fail_memory(err);
+    r->centres = tmi_alloc(r->copies * e->arrowhead_count, sizeof *r->centres);
+    r->blocks = tmi_alloc(r->copies * e->block_count, TMI_CONTRASTS * sizeof *r->blocks);
+    return r->effects && r->centres && r->blocks ? TAMIS_OK : tmi_fail_memory(err);
 }
 
 /* ---- sums over tables ---- */
@@ -77,16 +83,16 @@ typedef struct contrasts {
 } contrasts;
 
 /* False: the table does not have all axes of the effect. */
-static bool set_entries(entry *entries, contrasts *c, const tmi_reconstruction *r, const tmi_shape *shape, const uint32_t *on,
-                        size_t on_count)
+static bool set_entries(entry *entries, contrasts *c, const tmi_reconstruction *r, const tmi_marginal *marginal,
+                        const uint32_t *on, size_t on_count)
 {
     size_t stride = 1, found = 0;
-    for (size_t a = 0; a < shape->axis_count; a++) entries[a] = (entry){.levels = axis_of(r, shape->axes[a])->levels};
+    for (size_t a = 0; a < marginal->axis_count; a++) entries[a] = (entry){.levels = axis_of(r, marginal->axes[a])->levels};
     for (size_t i = on_count; i-- > 0;) {
         const size_t number = on[i] / TMI_LEVELS;
         const tmi_axis *axis = axis_of(r, number);
-        for (size_t a = 0; a < shape->axis_count; a++) {
-            if (shape->axes[a] != number) continue;
+        for (size_t a = 0; a < marginal->axis_count; a++) {
+            if (marginal->axes[a] != number) continue;
             found++;
             if (axis->degree == 0) {
                 entries[a].stride = stride;
@@ -103,28 +109,29 @@ static bool set_entries(entry *entries, contrasts *c, const tmi_reconstruction *
 static void add_full(tmi_reconstruction *r, const tmi_measurement *m, const double *table, size_t copy, double precision)
 {
     const tmi_effects *e = &r->schedule->effects;
-    const size_t star = star_of(r->schedule, &m->shape), numbers = m->cells * m->levels;
+    const size_t arrowhead = arrowhead_of(r->schedule, &m->marginal), numbers = m->cells * m->levels;
     entry entries[TMI_MAX_AXES];
     contrasts c;
     double shares = precision;
-    for (size_t a = 0; a < m->shape.axis_count; a++) shares /= (double)axis_of(r, m->shape.axes[a])->levels;
+    for (size_t a = 0; a < m->marginal.axis_count; a++) shares /= (double)axis_of(r, m->marginal.axes[a])->levels;
     for (size_t i = 0; i < e->count; i++) {
         const tmi_effect *effect = &e->list[i];
-        if (effect->star != star || effect->known || !set_entries(entries, &c, r, &m->shape, effect->on, effect->on_count))
+        if (effect->arrowhead != arrowhead || effect->known ||
+            !set_entries(entries, &c, r, &m->marginal, effect->on, effect->on_count))
             continue;
         double share = shares;
         for (size_t k = 0; k < effect->on_count; k++) share *= (double)axis_of(r, effect->on[k] / TMI_LEVELS)->levels;
-        add_table(r->effects + copy * r->numbers + r->first[i], table, entries, m->shape.axis_count, numbers, share);
+        add_table(r->effects + copy * r->numbers + r->first[i], table, entries, m->marginal.axis_count, numbers, share);
     }
-    set_entries(entries, &c, r, &m->shape, NULL, 0);
-    add_table(&r->centres[copy * e->star_count + star], table, entries, m->shape.axis_count, numbers, shares);
-    for (size_t i = 0; i < e->leaf_count; i++) {
-        const tmi_leaf *leaf = &e->leaves[i];
-        for (size_t k = 0; leaf->star == star && k < leaf->contrasts; k++) {
-            const uint32_t on = (uint32_t)(leaf->axis * TMI_LEVELS + k);
-            if (!set_entries(entries, &c, r, &m->shape, &on, 1)) break;
-            add_table(r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS + k, table, entries, m->shape.axis_count, numbers,
-                      shares * (double)axis_of(r, leaf->axis)->levels);
+    set_entries(entries, &c, r, &m->marginal, NULL, 0);
+    add_table(&r->centres[copy * e->arrowhead_count + arrowhead], table, entries, m->marginal.axis_count, numbers, shares);
+    for (size_t i = 0; i < e->block_count; i++) {
+        const tmi_arrowhead_block *block = &e->blocks[i];
+        for (size_t k = 0; block->arrowhead == arrowhead && k < block->contrasts; k++) {
+            const uint32_t on = (uint32_t)(block->axis * TMI_LEVELS + k);
+            if (!set_entries(entries, &c, r, &m->marginal, &on, 1)) break;
+            add_table(r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS + k, table, entries, m->marginal.axis_count,
+                      numbers, shares * (double)axis_of(r, block->axis)->levels);
         }
     }
 }
@@ -133,38 +140,38 @@ static void add_full(tmi_reconstruction *r, const tmi_measurement *m, const doub
 static void add_single(tmi_reconstruction *r, const tmi_measurement *m, const double *table, size_t copy, double precision)
 {
     const tmi_effects *e = &r->schedule->effects;
-    const size_t star = star_of(r->schedule, &m->shape);
-    const tmi_axis *axis = axis_of(r, m->shape.axes[0]);
+    const size_t arrowhead = arrowhead_of(r->schedule, &m->marginal);
+    const tmi_axis *axis = axis_of(r, m->marginal.axes[0]);
     for (size_t row = 0; row < m->levels; row++) {
         double mean = 0, contrast[TMI_CONTRASTS] = {0};
         for (size_t l = 0; l < axis->levels; l++) {
-            const double coefficient = tmi_form_level(m->shape.form, axis, row, l);
+            const double coefficient = tmi_form_level(m->marginal.form, axis, row, l);
             mean += coefficient / (double)axis->levels;
             for (size_t k = 0; k < tmi_axis_contrasts(axis); k++) contrast[k] += coefficient * tmi_axis_contrast(axis, k, l);
         }
-        r->centres[copy * e->star_count + star] += precision * mean * table[row];
-        for (size_t i = 0; i < e->leaf_count; i++) {
-            if (e->leaves[i].star != star || e->leaves[i].axis != m->shape.axes[0]) continue;
-            double *leaf = r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS;
-            for (size_t k = 0; k < TMI_CONTRASTS; k++) leaf[k] += precision * contrast[k] * table[row];
+        r->centres[copy * e->arrowhead_count + arrowhead] += precision * mean * table[row];
+        for (size_t i = 0; i < e->block_count; i++) {
+            if (e->blocks[i].arrowhead != arrowhead || e->blocks[i].axis != m->marginal.axes[0]) continue;
+            double *block = r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS;
+            for (size_t k = 0; k < TMI_CONTRASTS; k++) block[k] += precision * contrast[k] * table[row];
         }
     }
 }
 
-/* Adds all measurements of the family, each with the precision that the schedule's effects have of it. */
+/* Adds all measurements of the weighting, each with the precision that the schedule's effects have of it. */
 static tamis_status add_measurements(tmi_reconstruction *r, tmi_int128 *const *noisy, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         const size_t numbers = m->cells * m->levels;
-        if (m->shape.family != r->family) continue;
+        if (m->marginal.weighting != r->weighting) continue;
         double *table = tmi_alloc(numbers, sizeof *table);
         if (!table) return tmi_fail_memory(err);
         for (size_t copy = 0; copy < r->copies; copy++) {
-            const double unit = tmi_measurement_unit(m, &s->workload, s->workload.apart ? copy : 0);
+            const double unit = tmi_measurement_unit(m, &s->workload, s->workload.separate_strata ? copy : 0);
             for (size_t k = 0; k < numbers; k++) table[k] = unit * (double)noisy[i][copy * numbers + k];
-            if (m->shape.form == TMI_FULL) add_full(r, m, table, copy, tmi_measurement_precision(s, m));
+            if (m->marginal.form == TMI_FULL) add_full(r, m, table, copy, tmi_measurement_precision(s, m));
             else add_single(r, m, table, copy, tmi_measurement_precision(s, m));
         }
         tmi_free(table);
@@ -204,13 +211,13 @@ static double known_rows(const tmi_reconstruction *r, size_t copy, size_t stratu
     const tmi_schedule *s = r->schedule;
     const tmi_sampling *p = &s->sampling;
     double sum = 0;
-    if (r->family == TMI_CONTRIBUTED) return (double)tmi_contribution_rows(p, copy);
+    if (r->weighting == TMI_CONTRIBUTED) return (double)tmi_contribution_rows(p, copy);
     for (size_t h = 0; h < p->strata; h++) {
-        if ((s->workload.apart && h != copy) || (stratum != SIZE_MAX && h != stratum)) continue;
+        if ((s->workload.separate_strata && h != copy) || (stratum != SIZE_MAX && h != stratum)) continue;
         const double n = (double)s->plan->design.strata[h].sample;
-        sum += r->family == TMI_UNWEIGHED ? n
-               : r->family == TMI_WEIGHED ? n * (double)p->points[h] * tmi_number_nearest(p->step)
-                                          : n * (double)p->spread_points[h] * tmi_number_nearest(p->spread_step);
+        sum += r->weighting == TMI_UNWEIGHTED ? n
+               : r->weighting == TMI_WEIGHTED ? n * (double)p->points[h] * tmi_number_nearest(p->step)
+                                              : n * (double)p->variance_points[h] * tmi_number_nearest(p->variance_step);
     }
     return sum;
 }
@@ -233,46 +240,46 @@ static double dot(const double *v, const double *w, size_t count)
 static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
 {
     const tmi_effects *e = &r->schedule->effects;
-    const tmi_star *star = &e->stars[number];
-    double *centre = &r->centres[copy * e->star_count + number];
-    for (size_t i = 0; i < e->leaf_count && !star->known; i++)
-        if (e->leaves[i].star == number)
-            *centre -= dot(e->leaves[i].solved, r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS, e->leaves[i].contrasts);
-    *centre = star->known ? known_rows(r, copy, SIZE_MAX) : star->rest > 0 ? *centre / star->rest : 0;
-    for (size_t i = 0; i < e->leaf_count; i++) {
-        const tmi_leaf *leaf = &e->leaves[i];
-        double *values = r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS, right[TMI_CONTRASTS];
-        if (leaf->star != number) continue;
-        for (size_t k = 0; k < leaf->contrasts; k++) right[k] = values[k] - leaf->cross[k] * *centre;
-        for (size_t k = 0; k < leaf->contrasts; k++) values[k] = dot(leaf->inverse[k], right, leaf->contrasts);
-        for (size_t k = 0; leaf->known && k < leaf->contrasts; k++) {
-            const tmi_axis *axis = axis_of(r, leaf->axis);
+    const tmi_arrowhead *arrowhead = &e->arrowheads[number];
+    double *centre = &r->centres[copy * e->arrowhead_count + number];
+    for (size_t i = 0; i < e->block_count && !arrowhead->known; i++)
+        if (e->blocks[i].arrowhead == number)
+            *centre -= dot(e->blocks[i].solved, r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS, e->blocks[i].contrasts);
+    *centre = arrowhead->known ? known_rows(r, copy, SIZE_MAX) : arrowhead->rest > 0 ? *centre / arrowhead->rest : 0;
+    for (size_t i = 0; i < e->block_count; i++) {
+        const tmi_arrowhead_block *block = &e->blocks[i];
+        double *values = r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS, right[TMI_CONTRASTS];
+        if (block->arrowhead != number) continue;
+        for (size_t k = 0; k < block->contrasts; k++) right[k] = values[k] - block->cross[k] * *centre;
+        for (size_t k = 0; k < block->contrasts; k++) values[k] = dot(block->inverse[k], right, block->contrasts);
+        for (size_t k = 0; block->known && k < block->contrasts; k++) {
+            const tmi_axis *axis = axis_of(r, block->axis);
             values[k] = 0;
             for (size_t l = 0; l < axis->levels; l++) values[k] += tmi_axis_contrast(axis, k, l) * known_rows(r, copy, l);
         }
     }
 }
 
-tamis_status tmi_reconstruct(tmi_reconstruction *r, const tmi_schedule *s, tmi_weighing family, tmi_int128 *const *noisy,
+tamis_status tmi_reconstruct(tmi_reconstruction *r, const tmi_schedule *s, tmi_weighting weighting, tmi_int128 *const *noisy,
                              tamis_error *err)
 {
     const tmi_effects *e = &s->effects;
     tamis_status status;
     *r = (tmi_reconstruction){.schedule = s,
-                              .family = family,
-                              .copies = family == TMI_CONTRIBUTED ? s->sampling.parts
-                                        : s->workload.apart       ? s->sampling.strata
-                                                                  : 1};
+                              .weighting = weighting,
+                              .copies = weighting == TMI_CONTRIBUTED  ? s->sampling.parts
+                                        : s->workload.separate_strata ? s->sampling.strata
+                                                                      : 1};
     TMI_TRY(make_room(r, err));
     TMI_TRY(add_measurements(r, noisy, err));
     for (size_t copy = 0; copy < r->copies; copy++) {
         for (size_t i = 0; i < e->count; i++) {
             double *values = r->effects + copy * r->numbers + r->first[i];
-            if (!is_own(r, e->list[i].star)) continue;
+            if (!is_own(r, e->list[i].arrowhead)) continue;
             if (e->list[i].known) set_known(r, values, copy, axis_of(r, e->list[i].on[0] / TMI_LEVELS));
             else solve_effect(r, values, &e->list[i]);
         }
-        for (size_t i = 0; i < e->star_count; i++)
+        for (size_t i = 0; i < e->arrowhead_count; i++)
             if (is_own(r, i)) solve_star(r, copy, i);
     }
 

@@ -1,26 +1,26 @@
-/* From noisy tables to effects, and from effects to moments: the best linear unbiased estimates from all measurements of a family
- * together (schedule/strategy/effects.h), and from what is public about the sample. Results add up because all of them are read
- * from the same effects. */
+/* From noisy tables to effects, and from effects to moments: the best linear unbiased estimates from all measurements of a
+ * weighting together (strategy/effects.h), and from what is public about the sample. Results add up because all of them are
+ * read from the same effects. */
 #ifndef TMI_INFERENCE_RECONSTRUCT_H
 #define TMI_INFERENCE_RECONSTRUCT_H
 
-#include "schedule/aims.h"
 #include "schedule/schedule.h"
+#include "schedule/targets.h"
 
-/* The effects of one family. Strata that are measured apart are copies of each other. */
+/* The effects of one weighting. Strata that are measured apart are copies of each other. */
 typedef struct tmi_reconstruction {
     const tmi_schedule *schedule;
-    tmi_weighing family;
+    tmi_weighting weighting;
     size_t copies;
     size_t *first;   /* of each effect of the schedule: its place among the numbers of a copy */
     size_t numbers;  /* of a copy */
     double *effects; /* copy by copy; of category axes that are on, one number per level */
-    double *centres; /* copy by copy, star by star */
-    double *leaves;  /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
+    double *centres; /* copy by copy, arrowhead by arrowhead */
+    double *blocks;  /* copy by copy, leaf by leaf, TMI_CONTRASTS each */
 } tmi_reconstruction;
 
 /* `noisy`: of every measurement one integer per number. Errors: SYSTEM. */
-tamis_status tmi_reconstruct(tmi_reconstruction *reconstruction, const tmi_schedule *schedule, tmi_weighing family,
+tamis_status tmi_reconstruct(tmi_reconstruction *reconstruction, const tmi_schedule *schedule, tmi_weighting weighting,
                              tmi_int128 *const *noisy, tamis_error *err);
 void tmi_reconstruction_clear(tmi_reconstruction *reconstruction);
 

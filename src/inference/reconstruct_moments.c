@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "inference/reconstruct.h"
-#include "schedule/workload/classes.h"
+#include "measure/classes.h"
 
 typedef struct layout {
     const tmi_reconstruction *r;
@@ -29,7 +29,7 @@ static bool is_outer(const layout *l, size_t place)
 static void set_outer(layout *l, size_t statistic)
 {
     const tmi_workload *w = &l->r->schedule->workload;
-    const tmi_reading_of *map = &w->readings[statistic];
+    const tmi_statistic_map *map = &w->maps[statistic];
     l->cells = 1;
     for (size_t place = 0; place < l->c->axis_count; place++) {
         bool outer = l->c->axes[place] == w->control_axis;
@@ -78,7 +78,7 @@ static void walk(const walker *w, size_t place, size_t cell, size_t at, double p
     }
 }
 
-/* Adds an effect, or a contrast of the star, to the outer cells. Axes that are off and inner are a factor alone. */
+/* Adds an effect, or a contrast of the arrowhead, to the outer cells. Axes that are off and inner are a factor alone. */
 static void add_effect(double *sums, const layout *l, const uint32_t *on, size_t on_count, const double *values)
 {
     walker w = {.sums = sums, .values = values};
@@ -134,15 +134,15 @@ static void add_all(double *sums, const layout *l, size_t copy)
 {
     const tmi_reconstruction *r = l->r;
     const tmi_effects *e = &r->schedule->effects;
-    const size_t star = l->c->family * e->worlds + l->c->world;
-    add_effect(sums, l, NULL, 0, &r->centres[copy * e->star_count + star]);
-    for (size_t i = 0; i < e->leaf_count; i++)
-        for (size_t k = 0; e->leaves[i].star == star && k < e->leaves[i].contrasts; k++) {
-            const uint32_t on = (uint32_t)(e->leaves[i].axis * TMI_LEVELS + k);
-            if (has_axes(l, &on, 1)) add_effect(sums, l, &on, 1, r->leaves + (copy * e->leaf_count + i) * TMI_CONTRASTS + k);
+    const size_t arrowhead = l->c->weighting * e->domains + l->c->domain;
+    add_effect(sums, l, NULL, 0, &r->centres[copy * e->arrowhead_count + arrowhead]);
+    for (size_t i = 0; i < e->block_count; i++)
+        for (size_t k = 0; e->blocks[i].arrowhead == arrowhead && k < e->blocks[i].contrasts; k++) {
+            const uint32_t on = (uint32_t)(e->blocks[i].axis * TMI_LEVELS + k);
+            if (has_axes(l, &on, 1)) add_effect(sums, l, &on, 1, r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS + k);
         }
     for (size_t i = 0; i < e->count; i++)
-        if (e->list[i].star == star && has_axes(l, e->list[i].on, e->list[i].on_count))
+        if (e->list[i].arrowhead == arrowhead && has_axes(l, e->list[i].on, e->list[i].on_count))
             add_effect(sums, l, e->list[i].on, e->list[i].on_count, r->effects + copy * r->numbers + r->first[i]);
 }
 
@@ -160,7 +160,7 @@ static bool is_in_group(const layout *l, size_t statistic, size_t group, size_t 
         level /= tmi_classes_levels(classes);
         for (size_t k = 0; k < t->by_count; k++) {
             size_t first, end;
-            if (w->readings[statistic].by[k] != o->classes[c]) continue;
+            if (w->maps[statistic].by[k] != o->classes[c]) continue;
             tmi_classes_of_value(&first, &end, classes, t->by[k], tmi_group_code(t, group, k));
             if (own < first || own >= end) return false;
         }
@@ -195,7 +195,7 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
         size_t first = 0, end = w->axes[axis].levels;
         for (size_t j = 0; w->origins[axis].classes_count == 1 && j < t->by_count; j++) {
             size_t own_first, own_end;
-            if (w->readings[statistic].by[j] != w->origins[axis].classes[0]) continue;
+            if (w->maps[statistic].by[j] != w->origins[axis].classes[0]) continue;
             tmi_classes_of_value(&own_first, &own_end, &w->classes[w->origins[axis].classes[0]], t->by[j],
                                  tmi_group_code(t, group, j));
             first = own_first > first ? own_first : first;
@@ -247,7 +247,7 @@ tamis_status tmi_reconstruct_moments(double *values, const tmi_reconstruction *r
         const bool of_x = moment == TMI_OF_X || moment == TMI_OF_XX, of_y = moment > TMI_OF_X && moment != TMI_OF_XX;
         if ((of_x && !t->column) || (of_y && !t->second)) continue;
         one[moment] = 1;
-        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->family, statistic, SIZE_MAX, stratum, one, NULL, err));
+        TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, r->weighting, statistic, SIZE_MAX, stratum, one, NULL, err));
         for (size_t term = 0; term < sum.combination.term_count && status == TAMIS_OK; term++) {
             layout l = {.r = r, .c = &sum.combination, .term = term};
             set_outer(&l, statistic);
@@ -264,20 +264,21 @@ done:
 void tmi_reconstruct_rows(double *rows, const tmi_reconstruction *r, size_t copy, size_t axis)
 {
     const tmi_effects *e = &r->schedule->effects;
-    const size_t star = r->family * e->worlds;
+    const size_t arrowhead = r->weighting * e->domains;
     if (axis == SIZE_MAX) {
-        rows[0] = r->centres[copy * e->star_count + star];
+        rows[0] = r->centres[copy * e->arrowhead_count + arrowhead];
         return;
     }
     const tmi_axis *a = &r->schedule->workload.axes[axis];
-    for (size_t l = 0; l < a->levels; l++) rows[l] = r->centres[copy * e->star_count + star] / (double)a->levels;
-    for (size_t i = 0; i < e->leaf_count; i++)
-        for (size_t k = 0; e->leaves[i].star == star && e->leaves[i].axis == axis && k < e->leaves[i].contrasts; k++)
+    for (size_t l = 0; l < a->levels; l++) rows[l] = r->centres[copy * e->arrowhead_count + arrowhead] / (double)a->levels;
+    for (size_t i = 0; i < e->block_count; i++)
+        for (size_t k = 0; e->blocks[i].arrowhead == arrowhead && e->blocks[i].axis == axis && k < e->blocks[i].contrasts; k++)
             for (size_t l = 0; l < a->levels; l++)
-                rows[l] += tmi_axis_contrast(a, k, l) * r->leaves[(copy * e->leaf_count + i) * TMI_CONTRASTS + k];
+                rows[l] += tmi_axis_contrast(a, k, l) * r->blocks[(copy * e->block_count + i) * TMI_CONTRASTS + k];
     for (size_t i = 0; i < e->count; i++) {
         const tmi_effect *effect = &e->list[i];
-        if (effect->star != star || effect->on_count != 1 || effect->on[0] != axis * TMI_LEVELS || a->degree > 0) continue;
+        if (effect->arrowhead != arrowhead || effect->on_count != 1 || effect->on[0] != axis * TMI_LEVELS || a->degree > 0)
+            continue;
         for (size_t l = 0; l < a->levels; l++) rows[l] += r->effects[copy * r->numbers + r->first[i] + l];
     }
 }

@@ -345,7 +345,7 @@ static inline bool tmi_by_size(const tmi_plan_statistic *statistic)
 
 /* Whether a mechanism chooses the answer of a quantile, and its distribution function serves the interval alone; else the answer
  * is read from the distribution function. */
-static inline bool tmi_is_chosen(const tmi_plan_statistic *statistic)
+static inline bool tmi_has_mechanism(const tmi_plan_statistic *statistic)
 {
     const bool is_quantile = statistic->kind == TMI_QUANTILE || statistic->kind == TMI_MEDIAN;
     const bool is_read = statistic->method &&

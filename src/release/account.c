@@ -9,8 +9,8 @@
 #include "ledger/ledger.h"
 #include "plan/json.h"
 #include "plan/json_fields.h"
-#include "release/choices/kept.h"
 #include "release/identity.h"
+#include "release/quantiles/kept.h"
 #include "release/source_parts.h"
 #include "report/promise.h"
 
@@ -197,14 +197,14 @@ static tamis_status find_kept(const tmi_value **values, const tmi_value *list, c
 
 static const char damaged[] = "ledger: the numbers kept for this release do not match the plan; --again makes new ones";
 
-static tamis_status recall_choices(int64_t *const *chosen, const tmi_value *list, const tmi_schedule *s, tamis_error *err)
+static tamis_status recall_quantile_tasks(int64_t *const *answers, const tmi_value *list, const tmi_schedule *s, tamis_error *err)
 {
-    size_t *places = tmi_alloc(s->choice_count, sizeof *places);
+    size_t *places = tmi_alloc(s->quantile_task_count, sizeof *places);
     tamis_status status = TAMIS_OK;
     if (!places) return tmi_fail_memory(err);
-    TMI_TRY(tmi_find_choices(places, list, s, err));
-    for (size_t i = 0; i < s->choice_count; i++)
-        if (places[i] == SIZE_MAX || !tmi_take_points(chosen[i], s, &s->choices[i], tmi_value_at(list, places[i])))
+    TMI_TRY(tmi_find_quantile_tasks(places, list, s, err));
+    for (size_t i = 0; i < s->quantile_task_count; i++)
+        if (places[i] == SIZE_MAX || !tmi_take_points(answers[i], s, &s->quantile_tasks[i], tmi_value_at(list, places[i])))
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "%s", damaged));
 
 done:
@@ -212,7 +212,7 @@ done:
     return status;
 }
 
-tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const char *kept, const tmi_schedule *s,
+tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *answers, const char *kept, const tmi_schedule *s,
                         tamis_error *err)
 {
     tmi_value *json = NULL;
@@ -231,7 +231,7 @@ tamis_status tmi_recall(tmi_int128 *const *noisy, int64_t *const *chosen, const 
             noisy[i][k] = tmi_value_integer(value);
         }
     }
-    TMI_TRY(recall_choices(chosen, tmi_value_get(json, "choices"), s, err));
+    TMI_TRY(recall_quantile_tasks(answers, tmi_value_get(json, "choices"), s, err));
 
 done:
     tmi_value_free(json);

@@ -79,8 +79,8 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s, const tmi_wor
     tmi_json_open(out, '{');
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_add_boolean(out, "rows_fixed", s->rows_fixed);
-    tmi_json_add_boolean(out, "apart", w->apart);
-    tmi_json_add_boolean(out, "joined", w->joined);
+    tmi_json_add_boolean(out, "apart", w->separate_strata);
+    tmi_json_add_boolean(out, "joined", w->shared_classes);
     if (s->weights == TMI_ROWS && s->clustered) tmi_json_add_integer(out, "largest_point_in_totals", s->most_clamped);
     tmi_put_psu_layout(out, psus);
     tmi_json_key(out, "weights");
@@ -94,8 +94,8 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s, const tmi_wor
         tmi_json_close(out, ']');
         tmi_add_exact(out, "step", s->step);
         tmi_json_add_integers(out, "points", s->points, s->strata);
-        tmi_add_exact(out, "spread_step", s->spread_step);
-        tmi_json_add_integers(out, "spread_points", s->spread_points, s->strata);
+        tmi_add_exact(out, "spread_step", s->variance_step);
+        tmi_json_add_integers(out, "spread_points", s->variance_points, s->strata);
     }
     tmi_json_close(out, '}');
 }
@@ -106,12 +106,12 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         tmi_put_measurement(out, s, m);
-        tmi_json_add_open(out, "table", '{'); /* its place in the plan's list of axes and worlds */
-        tmi_json_add_integer(out, "world", (int64_t)m->shape.world);
+        tmi_json_add_open(out, "table", '{'); /* its place in the plan's list of axes and domains */
+        tmi_json_add_integer(out, "world", (int64_t)m->marginal.domain);
         tmi_json_add_open(out, "axes", '[');
-        for (size_t k = 0; k < m->shape.axis_count; k++) tmi_json_put_integer(out, (int64_t)m->shape.axes[k]);
+        for (size_t k = 0; k < m->marginal.axis_count; k++) tmi_json_put_integer(out, (int64_t)m->marginal.axes[k]);
         tmi_json_close(out, ']');
-        if (m->shape.family == TMI_STANDARD_ERRORS) tmi_json_add_integer(out, "statistic", (int64_t)m->shape.statistic);
+        if (m->marginal.weighting == TMI_STANDARD_ERRORS) tmi_json_add_integer(out, "statistic", (int64_t)m->marginal.statistic);
         tmi_json_close(out, '}');
         tmi_json_add_integer(out, "limit", m->limit);
         tmi_json_close(out, '}');
@@ -119,12 +119,12 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
     tmi_json_close(out, ']');
 }
 
-static void put_choices(tmi_json_out *out, const tmi_schedule *s)
+static void put_quantile_tasks(tmi_json_out *out, const tmi_schedule *s)
 {
     tmi_json_open(out, '[');
-    for (size_t i = 0; i < s->choice_count; i++) {
-        tmi_put_choice(out, s, &s->choices[i]);
-        tmi_json_add_integer(out, "statistic", (int64_t)s->choices[i].statistic); /* its place in the plan */
+    for (size_t i = 0; i < s->quantile_task_count; i++) {
+        tmi_put_quantile_task(out, s, &s->quantile_tasks[i]);
+        tmi_json_add_integer(out, "statistic", (int64_t)s->quantile_tasks[i].statistic); /* its place in the plan */
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -211,9 +211,9 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     }
     tmi_json_key(out, "measurements");
     put_measurements(out, s);
-    if (s->choice_count > 0) {
+    if (s->quantile_task_count > 0) {
         tmi_json_key(out, "choices");
-        put_choices(out, s);
+        put_quantile_tasks(out, s);
     }
     tmi_json_key(out, "composition");
     put_composition(out, s);

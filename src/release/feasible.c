@@ -29,7 +29,7 @@ static tamis_status check_promise(const tmi_schedule *s, const tmi_outsider *out
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }
 
-tamis_status tmi_check_feasible(const tmi_certificate *c, const tmi_promised *promised, const tmi_asking *a,
+tamis_status tmi_check_feasible(const tmi_certificate *c, const tmi_promised *promised, const tmi_query *a,
                                 const tmi_standing *known, tamis_error *err)
 {
     const tmi_schedule *s = c->schedule;

@@ -5,12 +5,12 @@
 #ifndef TMI_RELEASE_FEASIBLE_H
 #define TMI_RELEASE_FEASIBLE_H
 
+#include "measure/request/request.h"
 #include "release/certificate.h"
-#include "schedule/request/request.h"
 
 /* Errors   INVALID (names what is too long, its length, the limit, and what to change), UNABLE (a promise that cannot be put into
  *          words), SYSTEM (memory, cancelled).                                                                            */
-tamis_status tmi_check_feasible(const tmi_certificate *certificate, const tmi_promised *promised, const tmi_asking *asking,
+tamis_status tmi_check_feasible(const tmi_certificate *certificate, const tmi_promised *promised, const tmi_query *query,
                                 const tmi_standing *known, tamis_error *err); /* known: the account as it is, or empty */
 
 /* INVALID if a text of `length` bytes is longer than `most`. */

@@ -16,12 +16,12 @@ static void put_sampling(tmi_json_out *out, const tmi_sampling *s)
     tmi_json_add_string(out, "weights", weights[s->weights]);
     tmi_add_exact(out, "step", s->step);
     tmi_json_add_integers(out, "points", s->points, s->strata);
-    tmi_add_exact(out, "spread_step", s->spread_step);
-    tmi_json_add_integers(out, "spread_points", s->spread_points, s->strata);
+    tmi_add_exact(out, "spread_step", s->variance_step);
+    tmi_json_add_integers(out, "spread_points", s->variance_points, s->strata);
     tmi_json_add_integer(out, "most", s->most);
     tmi_json_add_boolean(out, "stages", s->stages);
     tmi_json_add_boolean(out, "from_frame", s->from_frame);
-    tmi_json_add_boolean(out, "stays", s->stays);
+    tmi_json_add_boolean(out, "stays", s->public_strata);
     tmi_json_add_boolean(out, "of_units", s->of_units);
     tmi_json_add_boolean(out, "scattered", s->scattered);
     tmi_json_add_integer(out, "most_clamped", s->most_clamped);
@@ -50,7 +50,7 @@ static tamis_status choice_text(char **text, const tmi_schedule *s, size_t i, ta
     tmi_json_out out;
     tmi_text_init(&json);
     tmi_json_out_init(&out, &json, false);
-    tmi_put_choice(&out, s, &s->choices[i]);
+    tmi_put_quantile_task(&out, s, &s->quantile_tasks[i]);
     tmi_json_close(&out, '}');
     return tmi_text_take(text, &json, err);
 }
@@ -96,9 +96,9 @@ tamis_status tmi_release_identity(char **text, const tmi_schedule *s, tamis_erro
     tmi_put_psu_layout(&out, &s->places.layout);
     tmi_json_key(&out, "measurements");
     TMI_TRY(put_sorted(&out, s, measurement_text, s->measurement_count, err));
-    if (s->choice_count > 0) {
+    if (s->quantile_task_count > 0) {
         tmi_json_key(&out, "choices");
-        TMI_TRY(put_sorted(&out, s, choice_text, s->choice_count, err));
+        TMI_TRY(put_sorted(&out, s, choice_text, s->quantile_task_count, err));
     }
     tmi_json_close(&out, '}');
     status = tmi_text_take(text, &json, err);

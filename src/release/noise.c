@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "base/secret.h"
-#include "schedule/noise_law.h"
+#include "num/law/noise.h"
 
 #define AT_ONCE 65536 /* draws between two looks at the clock */
 
@@ -33,12 +33,12 @@ static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, const t
 }
 
 /* What the engine's question leaves to chance, and the noise of all measurements. */
-static tamis_status draw_all(int64_t *const *noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
+static tamis_status draw_all(int64_t *const *noise, tmi_query *query, const tmi_schedule *schedule, tamis_error *err)
 {
     tamis_rng *rng = NULL;
     tamis_status status;
     TMI_TRY(tamis_rng_new(&rng, err));
-    TMI_TRY(tmi_asking_draw(asking, rng, err));
+    TMI_TRY(tmi_query_draw(query, rng, err));
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         const tmi_measurement *m = &schedule->measurements[i];
         TMI_TRY(draw_table(noise[i], m, schedule, rng, err));
@@ -69,11 +69,11 @@ static int64_t **room_for_noise(const tmi_schedule *schedule)
     return NULL;
 }
 
-tamis_status tmi_noise_draw(int64_t ***noise, tmi_asking *asking, const tmi_schedule *schedule, tamis_error *err)
+tamis_status tmi_noise_draw(int64_t ***noise, tmi_query *query, const tmi_schedule *schedule, tamis_error *err)
 {
     *noise = room_for_noise(schedule);
     if (!*noise) return tmi_fail_memory(err);
-    tamis_status status = draw_all(*noise, asking, schedule, err);
+    tamis_status status = draw_all(*noise, query, schedule, err);
     if (status == TAMIS_OK) return TAMIS_OK;
     tmi_noise_wipe(*noise);
     *noise = NULL;

@@ -4,9 +4,9 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/watch.h"
+#include "measure/request/request.h"
 #include "release/feasible.h"
 #include "release/release.h"
-#include "schedule/request/request.h"
 
 struct tamis_preview {
     tmi_preview made;
@@ -19,7 +19,8 @@ void tamis_preview_free(tamis_preview *preview)
 {
     if (!preview) return;
     for (size_t i = 0; i < TMI_REMEDIES; i++) tmi_alternative_clear(&preview->made.remedies[i]);
-    if (preview->made.forecasts) tmi_forecasts_free(preview->made.forecasts, preview->made.schedule.plan->statistic_count);
+    if (preview->made.expected_statistics)
+        tmi_expected_statistics_free(preview->made.expected_statistics, preview->made.schedule.plan->statistic_count);
     tmi_account_clear(&preview->made.account);
     tmi_promised_clear(&preview->made.promised);
     tmi_schedule_clear(&preview->made.schedule);
@@ -51,13 +52,13 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
     const char *ledger = how.ledger ? how.ledger : plan->ledger;
     made->watch = (tmi_watch){.progress = watch.progress, .context = watch.context, .from = -1, .to = -1};
     tmi_preview *p = &made->made;
-    tmi_asking asking = {0}; /* that these can be made is the answer */
+    tmi_query query = {0}; /* that these can be made is the answer */
     tmi_certificate certificate = {0};
     tmi_plan_bill bill = {0};
     tamis_error refusal = {0};
     TMI_TRY(tmi_schedule_make_watched(&p->schedule, plan, NULL, &made->watch, err));
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
-    TMI_TRY(tmi_asking_make(&asking, &p->schedule, err));
+    TMI_TRY(tmi_query_make(&query, &p->schedule, err));
     if (ledger && p->schedule.measurement_count > 0) {
         const tmi_payment payment = {ledger, how.repeat == TAMIS_REPEAT_PAID, how.new_account};
         TMI_TRY(tmi_plan_bill_make(&bill, &p->schedule, &payment, err));
@@ -66,22 +67,22 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
     if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, err));
     else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));
-    TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &asking, &p->account.standing, err));
-    TMI_TRY(tmi_forecasts_make(&p->forecasts, &p->schedule, err));
-    if (!how.no_advice) TMI_TRY(tmi_forecasts_advise(p->forecasts, &p->schedule, err));
+    TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &query, &p->account.standing, err));
+    TMI_TRY(tmi_expected_statistics_make(&p->expected_statistics, &p->schedule, err));
+    if (!how.no_advice) TMI_TRY(tmi_expected_statistics_advise(p->expected_statistics, &p->schedule, err));
     for (size_t i = 0; !how.no_advice && i < TMI_REMEDIES; i++) {
         TMI_TRY(tmi_watch_tell(&made->watch, 0, err));
-        TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->forecasts, err));
+        TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->expected_statistics, err));
     }
     if (!how.no_advice)
-        TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->forecasts, err));
+        TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->expected_statistics, err));
     made->watch = (tmi_watch){0}; /* nobody watches any more */
     *preview = made;
     made = NULL;
     if (looked == TAMIS_REFUSED) status = tmi_fail_as(err, &refusal);
 
 done:
-    tmi_asking_clear(&asking);
+    tmi_query_clear(&query);
     tmi_certificate_clear(&certificate);
     tmi_plan_bill_clear(&bill);
     tamis_preview_free(made);

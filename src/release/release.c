@@ -68,29 +68,29 @@ static void put_values(tmi_json_out *out, const tmi_measurement *m, const tmi_in
 }
 
 /* Group by group, in each the `at`; NULL: the longest, all at the end of the grid that has more digits. */
-static void put_points(tmi_json_out *out, const tmi_schedule *s, const tmi_choice *c, const int64_t *chosen)
+static void put_points(tmi_json_out *out, const tmi_schedule *s, const tmi_quantile_task *c, const int64_t *answers)
 {
     const tmi_grid *grid = &s->plan->statistics[c->statistic].column->grid;
     const int64_t longest = -grid->low > grid->high / 10 ? grid->low : grid->high;
     tmi_json_add_open(out, "points", '[');
-    for (size_t k = 0; k < c->numbers && !out->text->failed; k++) tmi_json_put_integer(out, chosen ? chosen[k] : longest);
+    for (size_t k = 0; k < c->numbers && !out->text->failed; k++) tmi_json_put_integer(out, answers ? answers[k] : longest);
     tmi_json_close(out, ']');
 }
 
-static void put_choices(tmi_json_out *out, const tmi_schedule *s, int64_t *const *chosen)
+static void put_quantile_tasks(tmi_json_out *out, const tmi_schedule *s, int64_t *const *answers)
 {
-    if (s->choice_count == 0) return;
+    if (s->quantile_task_count == 0) return;
     tmi_json_add_open(out, "choices", '[');
-    for (size_t i = 0; i < s->choice_count; i++) {
-        tmi_put_choice(out, s, &s->choices[i]);
-        put_points(out, s, &s->choices[i], chosen ? chosen[i] : NULL);
+    for (size_t i = 0; i < s->quantile_task_count; i++) {
+        tmi_put_quantile_task(out, s, &s->quantile_tasks[i]);
+        put_points(out, s, &s->quantile_tasks[i], answers ? answers[i] : NULL);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
 }
 
 /* measurements.json; noisy and chosen NULL: the longest that there can be. */
-static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *chosen)
+static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *answers)
 {
     tmi_json_open(out, '{');
     tmi_json_add_integer(out, "tamis", 1);
@@ -105,26 +105,26 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int12
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
-    put_choices(out, s, chosen);
+    put_quantile_tasks(out, s, answers);
     if (s->places.layout.count > 0) tmi_put_standard_errors(out, s, noisy);
     tmi_json_close(out, '}');
 }
 
-static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *chosen)
+static void write_measurements(tmi_text *json, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *answers)
 {
     tmi_json_out out;
     json->watch = s->watch;
     tmi_json_out_init(&out, json, true);
-    put_measurements(&out, s, noisy, chosen);
+    put_measurements(&out, s, noisy, answers);
     tmi_text_put(json, "\n");
 }
 
-tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *chosen,
+tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *s, tmi_int128 *const *noisy, int64_t *const *answers,
                                    tamis_error *err)
 {
     tmi_json_tree made;
     tmi_json_tree_begin(&made, s->watch);
-    put_measurements(&made.out, s, noisy, chosen);
+    put_measurements(&made.out, s, noisy, answers);
     return tmi_json_tree_end(tree, &made, err);
 }
 
@@ -149,7 +149,7 @@ tamis_status tamis_release_measurements_json(char **text, const tamis_release *r
     tmi_text json;
     tmi_text_init(&json);
     if (kept) tmi_text_put(&json, kept);
-    else write_measurements(&json, &release->schedule, release->noisy, release->chosen);
+    else write_measurements(&json, &release->schedule, release->noisy, release->answers);
     return tmi_text_take(text, &json, err);
 }
 

@@ -7,16 +7,16 @@
 #include <tamis/release.h>
 
 #include "engine/core/engine.h"
+#include "measure/request/psu_slots.h"
 #include "release/certificate.h"
 #include "report/preview.h"
 #include "report/results.h"
-#include "schedule/request/psu_slots.h"
 
 struct tamis_release {
     tmi_watch watch; /* of its schedule, while it is made */
     tmi_schedule schedule;
     tmi_int128 **noisy; /* for each measurement one integer per cell: truth + noise */
-    int64_t **chosen;   /* for each choice its grid points: group by group, ascending in each */
+    int64_t **answers;  /* for each quantile task its grid points: group by group, ascending in each */
     tmi_results results;
     tmi_account account;
     tmi_promised promised; /* by all of that account */
@@ -48,7 +48,7 @@ tamis_status tmi_release_read(tamis_release *release, tamis_error *err);
 
 /* measurements.json of any numbers and points, in the order of the schedule; the caller frees the tree. SYSTEM. */
 tamis_status tmi_measurements_tree(tmi_value **tree, const tmi_schedule *schedule, tmi_int128 *const *noisy,
-                                   int64_t *const *chosen, tamis_error *err);
+                                   int64_t *const *answers, tamis_error *err);
 
 /* The text of the certificate, which names the hashes of all other files; they are written into the folder on the way, if there
  * is one. `measurements`: measurements.json, which was made before. The caller frees the text. */

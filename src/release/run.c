@@ -3,7 +3,7 @@
  *     before       the schedule: what is measured with which noise, from the plan alone, made once; its certificate; and the
  *                  question, what the engine will be asked for
  *     feasibility  that everything can be asked, kept, promised and written, and that the source is the one of the plan
- *     do           noise: all of it, and all random bits of choices, before the first value is read
+ *     do           noise: all of it, and all random bits of quantile tasks, before the first value is read
  *                  aggregate: one pass over the data, and one for each list of points
  *                  inference: from noisy integers to estimates and intervals
  *     keep         the noisy integers
@@ -14,7 +14,7 @@
  * aggregate.
  *
  * Between the answers of the engine and the noisy integers there is one addition, between points and chosen ones the mechanisms
- * of choosing.h; everything after it sees only noisy integers, chosen points and the plan. */
+ * of selection.h; everything after it sees only noisy integers, chosen points and the plan. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -22,27 +22,27 @@
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
-#include "inference/distribution/distribution.h"
+#include "inference/distribution.h"
 #include "inference/estimates.h"
 #include "inference/postprocess.h"
+#include "measure/request/inventory.h"
+#include "num/law/noise.h"
 #include "publish/publish.h"
-#include "release/choices/choosing.h"
 #include "release/feasible.h"
 #include "release/noise.h"
+#include "release/quantiles/selection.h"
 #include "release/release.h"
 #include "release/second_stage.h"
 #include "release/source_changed.h"
 #include "report/promise.h"
 #include "rng/noise.h"
-#include "schedule/noise_law.h"
-#include "schedule/request/inventory.h"
 
 void tamis_release_free(tamis_release *release)
 {
     if (!release) return;
     for (size_t i = 0; release->noisy && i < release->schedule.measurement_count; i++) tmi_free(release->noisy[i]);
     tmi_free(release->noisy);
-    tmi_chosen_free(release->chosen);
+    tmi_answers_free(release->answers);
     tmi_results_clear(&release->results);
     tmi_account_clear(&release->account);
     if (release->certificate) tmi_certificate_clear(release->certificate);
@@ -59,8 +59,8 @@ typedef struct job {
     const tmi_run *run;
     tmi_engine *engine;
     tamis_release *r;
-    tmi_asking asking;
-    tmi_choosing choosing;
+    tmi_query query;
+    tmi_selection selection;
     tmi_plan_bill bill;
     int64_t **noise;    /* from drawing to adding */
     char *measurements; /* measurements.json, for the ledger and for the folder */
@@ -69,8 +69,8 @@ typedef struct job {
 static void job_clear(job *j)
 {
     tmi_noise_wipe(j->noise);
-    tmi_choosing_clear(&j->choosing);
-    tmi_asking_clear(&j->asking);
+    tmi_selection_clear(&j->selection);
+    tmi_query_clear(&j->query);
     tmi_plan_bill_clear(&j->bill);
     tmi_free(j->measurements);
 }
@@ -101,17 +101,17 @@ static tamis_status begin_certificate(job *j, tamis_error *err)
     return r->certificate ? tmi_certificate_of(r->certificate, &r->schedule, err) : tmi_fail_memory(err);
 }
 
-/* The question, the mechanisms of choices, and room for the noisy integers and for what is chosen. */
+/* The question, the mechanisms of quantile tasks, and room for the noisy integers and for what is chosen. */
 static tamis_status make_question(job *j, tamis_error *err)
 {
     tamis_release *r = j->r;
     const tmi_schedule *s = &r->schedule;
     tamis_status status;
-    TMI_TRY(tmi_asking_make(&j->asking, s, err));
+    TMI_TRY(tmi_query_make(&j->query, s, err));
     r->noisy = tmi_alloc(s->measurement_count, sizeof *r->noisy);
-    r->chosen = tmi_chosen_new(s);
-    if (!r->noisy || !r->chosen) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(tmi_choosing_make(&j->choosing, s, err));
+    r->answers = tmi_answers_new(s);
+    if (!r->noisy || !r->answers) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(tmi_selection_make(&j->selection, s, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         r->noisy[i] = tmi_alloc(s->measurements[i].numbers, sizeof **r->noisy);
         if (!r->noisy[i]) TMI_TRY(tmi_fail_memory(err));
@@ -150,9 +150,9 @@ static tamis_status check_inventory(job *j, tamis_error *err)
 {
     const tmi_run *run = j->run;
     tamis_status status;
-    TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->asking, &run->watch, err));
-    if (j->engine->check && j->asking.table_count > 0) TMI_TRY(j->engine->check(j->engine, &j->asking.request, &run->watch, err));
-    TMI_TRY(tmi_choosing_check(&j->asking, &j->r->schedule, j->engine, &run->watch, err));
+    TMI_TRY(tmi_check_inventory(j->engine, &j->r->schedule, &j->query, &run->watch, err));
+    if (j->engine->check && j->query.table_count > 0) TMI_TRY(j->engine->check(j->engine, &j->query.request, &run->watch, err));
+    TMI_TRY(tmi_selection_check(&j->query, &j->r->schedule, j->engine, &run->watch, err));
 
 done:
     return tmi_of_source(status, err);
@@ -166,7 +166,7 @@ static tamis_status check_feasibility(bool repeated, void *job_, tamis_error *er
     tamis_status status = TAMIS_OK;
     if (!repeated) {
         TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
-        TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->asking, &r->account.standing, err));
+        TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->query, &r->account.standing, err));
         tmi_account_clear(&r->account); /* the ledger is free for others while the source is looked at */
         TMI_TRY(check_inventory(j, err));
     }
@@ -224,9 +224,9 @@ done:
 static tamis_status draw_noise(job *j, tamis_error *err)
 {
     tamis_status status;
-    TMI_TRY(tmi_asking_make_room(&j->asking, err));
-    TMI_TRY(tmi_noise_draw(&j->noise, &j->asking, &j->r->schedule, err));
-    TMI_TRY(tmi_choosing_draw(&j->choosing, err));
+    TMI_TRY(tmi_query_make_room(&j->query, err));
+    TMI_TRY(tmi_noise_draw(&j->noise, &j->query, &j->r->schedule, err));
+    TMI_TRY(tmi_selection_draw(&j->selection, err));
     TMI_TRY(go_on(j->r, -1, err));
 
 done:
@@ -239,10 +239,10 @@ static tamis_status add_noise(job *j, tamis_error *err)
     const tmi_schedule *s = &j->r->schedule;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_STANDARD_ERRORS; k++)
-            j->r->noisy[i][k] = tmi_add_noise(tmi_asking_truth(&j->asking, s, i, k), j->noise[i][k], m->limit);
+        for (size_t k = 0; k < m->numbers && m->marginal.weighting != TMI_STANDARD_ERRORS; k++)
+            j->r->noisy[i][k] = tmi_add_noise(tmi_query_truth(&j->query, s, i, k), j->noise[i][k], m->limit);
     }
-    const tamis_status status = tmi_add_standard_errors(j->r->noisy, j->noise, &j->asking, s, err);
+    const tamis_status status = tmi_add_standard_errors(j->r->noisy, j->noise, &j->query, s, err);
     tmi_noise_wipe(j->noise);
     j->noise = NULL;
     return status;
@@ -252,10 +252,9 @@ static tamis_status aggregate(job *j, tamis_error *err)
 {
     const tmi_run *run = j->run;
     tamis_status status = TAMIS_OK;
-    if (j->asking.table_count > 0)
-        status = j->engine->aggregate(j->engine, j->asking.answers, &j->asking.request, &run->watch, err);
+    if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
-    if (status == TAMIS_OK) status = tmi_choosing_run(j->r->chosen, &j->choosing, &j->asking, j->engine, &run->watch, err);
+    if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);
     return tmi_of_source(status, err);
 }
 
@@ -263,32 +262,32 @@ static tamis_status aggregate(job *j, tamis_error *err)
 
 tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
 {
-    tmi_inference reading = {0};
+    tmi_inference inference = {0};
     tmi_calibration calibration = {0};
-    const int64_t **chosen = tmi_alloc(r->schedule.plan->asked_count, sizeof *chosen); /* of each statistic */
+    const int64_t **answers = tmi_alloc(r->schedule.plan->asked_count, sizeof *answers); /* of each statistic */
     tamis_status status;
-    if (!chosen) return tmi_fail_memory(err);
-    for (size_t i = 0; i < r->schedule.choice_count; i++) chosen[r->schedule.choices[i].statistic] = r->chosen[i];
-    TMI_TRY(tmi_inference_make(&reading, &r->schedule, r->noisy, err));
-    TMI_TRY(tmi_calibration_make(&calibration, &reading, err));
-    reading.calibration = &calibration;
-    reading.chosen = chosen;
-    TMI_TRY(tmi_inference_pool(&reading, err));
+    if (!answers) return tmi_fail_memory(err);
+    for (size_t i = 0; i < r->schedule.quantile_task_count; i++) answers[r->schedule.quantile_tasks[i].statistic] = r->answers[i];
+    TMI_TRY(tmi_inference_make(&inference, &r->schedule, r->noisy, err));
+    TMI_TRY(tmi_calibration_make(&calibration, &inference, err));
+    inference.calibration = &calibration;
+    inference.answers = answers;
+    TMI_TRY(tmi_inference_pool(&inference, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     r->results.promised = &r->promised;
     for (size_t i = 0; i < r->results.all; i++) {
         if (r->results.list[i].cell != 0) continue; /* the first group of a statistic */
-        TMI_TRY(tmi_read_statistic(&r->results.list[i], &reading, r->results.list[i].statistic, err));
+        TMI_TRY(tmi_read_statistic(&r->results.list[i], &inference, r->results.list[i].statistic, err));
     }
-    TMI_TRY(tmi_read_distributions(&r->results, &reading, err));
+    TMI_TRY(tmi_read_distributions(&r->results, &inference, err));
     for (size_t i = 0; i < r->results.all; i++) tmi_result_bound(&r->results.list[i]);
-    TMI_TRY(tmi_postprocess(&r->results, &reading, err));
+    TMI_TRY(tmi_postprocess(&r->results, &inference, err));
 
 done:
     tmi_calibration_clear(&calibration);
-    tmi_inference_clear(&reading);
-    tmi_free(chosen);
+    tmi_inference_clear(&inference);
+    tmi_free(answers);
     return status;
 }
 
@@ -314,7 +313,7 @@ done:
 static tamis_status recall(const char *kept, void *job_, tamis_error *err)
 {
     job *j = job_;
-    tamis_status status = tmi_recall(j->r->noisy, j->r->chosen, kept, &j->r->schedule, err);
+    tamis_status status = tmi_recall(j->r->noisy, j->r->answers, kept, &j->r->schedule, err);
     return status == TAMIS_OK ? infer(j, err) : status;
 }
 

@@ -4,9 +4,9 @@
 #include "base/secret.h"
 #include "inference/calibration.h"
 #include "inference/error_term.h"
+#include "num/law/noise.h"
 #include "plan/json.h"
 #include "rng/noise.h"
-#include "schedule/noise_law.h"
 
 /* ---- terms ---- */
 
@@ -17,7 +17,7 @@ static tamis_status go_through(const tmi_inference *r, size_t i, visit *visit, v
 {
     const tmi_measurement *m = &r->schedule->measurements[i];
     tmi_statistic_sums z;
-    tamis_status status = tmi_statistic_sums_make(&z, r, m->shape.statistic, err);
+    tamis_status status = tmi_statistic_sums_make(&z, r, m->marginal.statistic, err);
     if (status != TAMIS_OK) return status;
     for (size_t g = 0; g < m->numbers; g++) {
         tmi_error_term term;
@@ -35,7 +35,7 @@ done:
 /* ---- the second stage ---- */
 
 typedef struct adding {
-    const tmi_asking *asking;
+    const tmi_query *query;
     const tmi_schedule *schedule;
     size_t measurement;
     const int64_t *noise;
@@ -52,7 +52,7 @@ static tmi_int128 error_of(const adding *a, const tmi_error_term *t)
         for (size_t k = 0; k < m->cells * m->levels; k++)
             if (t->coefficients[k] != 0)
                 total += t->coefficients[k] *
-                         tmi_asking_total(a->asking, a->schedule, a->measurement, slot, k / m->levels, k % m->levels);
+                         tmi_query_total(a->query, a->schedule, a->measurement, slot, k / m->levels, k % m->levels);
         a->totals[slot] = tmi_error_total(total, t->shift);
     }
     return tmi_standard_error(a->totals, &a->schedule->places.layout, t->blocks) / t->divisor;
@@ -67,7 +67,7 @@ static void add(void *with, const tmi_error_term *t, size_t number)
 
 /* What the linearised variables are read from: the noisy tables of the estimates, calibrated where the plan says so. */
 typedef struct first_stage {
-    tmi_inference reading;
+    tmi_inference inference;
     tmi_calibration calibration;
 } first_stage;
 
@@ -75,9 +75,9 @@ static tamis_status first_stage_make(first_stage *f, const tmi_schedule *s, tmi_
 {
     tamis_status status;
     *f = (first_stage){0};
-    TMI_TRY(tmi_inference_make(&f->reading, s, noisy, err));
-    TMI_TRY(tmi_calibration_make(&f->calibration, &f->reading, err));
-    f->reading.calibration = &f->calibration;
+    TMI_TRY(tmi_inference_make(&f->inference, s, noisy, err));
+    TMI_TRY(tmi_calibration_make(&f->calibration, &f->inference, err));
+    f->inference.calibration = &f->calibration;
 
 done:
     return status;
@@ -86,10 +86,10 @@ done:
 static void first_stage_clear(first_stage *f)
 {
     tmi_calibration_clear(&f->calibration);
-    tmi_inference_clear(&f->reading);
+    tmi_inference_clear(&f->inference);
 }
 
-tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *noise, const tmi_asking *asking,
+tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *noise, const tmi_query *query,
                                      const tmi_schedule *s, tamis_error *err)
 {
     first_stage f = {0};
@@ -100,8 +100,8 @@ tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *n
     if (!totals) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(first_stage_make(&f, s, noisy, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
-        adding a = {asking, s, i, noise[i], noisy[i], totals};
-        if (s->measurements[i].shape.family == TMI_STANDARD_ERRORS) TMI_TRY(go_through(&f.reading, i, add, &a, err));
+        adding a = {query, s, i, noise[i], noisy[i], totals};
+        if (s->measurements[i].marginal.weighting == TMI_STANDARD_ERRORS) TMI_TRY(go_through(&f.inference, i, add, &a, err));
     }
 
 done:
@@ -135,14 +135,14 @@ void tmi_put_standard_errors(tmi_json_out *out, const tmi_schedule *s, tmi_int12
     tmi_json_add_open(out, "standard_errors", '[');
     for (size_t i = 0; i < s->measurement_count && !out->text->failed; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        if (m->shape.family != TMI_STANDARD_ERRORS) continue;
+        if (m->marginal.weighting != TMI_STANDARD_ERRORS) continue;
         tmi_json_open(out, '{');
         tmi_json_add_open(out, "of", '{');
-        tmi_put_asked(out, &s->plan->statistics[m->shape.statistic]);
+        tmi_put_asked(out, &s->plan->statistics[m->marginal.statistic]);
         tmi_json_close(out, '}');
         tmi_json_add_open(out, "numbers", '[');
         for (size_t g = 0; !noisy && g < m->numbers; g++) put(out, &longest, g);
-        if (noisy && !out->text->failed && go_through(&f.reading, i, put, out, NULL) != TAMIS_OK) out->text->failed = true;
+        if (noisy && !out->text->failed && go_through(&f.inference, i, put, out, NULL) != TAMIS_OK) out->text->failed = true;
         tmi_json_close(out, ']');
         tmi_json_close(out, '}');
     }

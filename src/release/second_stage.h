@@ -4,12 +4,12 @@
 #define TMI_RELEASE_SECOND_STAGE_H
 
 #include "base/value/json.h"
-#include "schedule/request/request.h"
+#include "measure/request/request.h"
 
 /* Fills in the noisy integers of all measurements of standard errors. `noisy` has those of all others.
  *
  * Errors   SYSTEM.                                                                                                  */
-tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *noise, const tmi_asking *asking,
+tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *noise, const tmi_query *query,
                                      const tmi_schedule *schedule, tamis_error *err);
 
 /* How each of them was made, as JSON: range of the coefficients, blocks, shift and divisor of every number, by measurement. They

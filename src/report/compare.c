@@ -27,9 +27,10 @@ static void clear(comparison *c)
 static tamis_status make(comparison *c, const tmi_preview *p, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    *c = (comparison){.preview = p, .now = tmi_outcomes_now(p->forecasts, p->schedule.plan->asked_count)};
+    *c = (comparison){.preview = p, .now = tmi_outcomes_now(p->expected_statistics, p->schedule.plan->asked_count)};
     if (!c->now) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < KINDS; k++) TMI_TRY(tmi_alternative_make(&c->list[k], kinds[k], &p->schedule, p->forecasts, err));
+    for (size_t k = 0; k < KINDS; k++)
+        TMI_TRY(tmi_alternative_make(&c->list[k], kinds[k], &p->schedule, p->expected_statistics, err));
 
 done:
     if (status != TAMIS_OK) clear(c);
@@ -41,9 +42,9 @@ static bool is_measured(const comparison *c, size_t i) { return !tmi_is_known(&c
 /* Whether a sampling error is predicted for any group: not without a guess of the sample size, for instance. */
 static bool is_foreseen(const comparison *c, size_t i)
 {
-    const tmi_forecast *f = &c->preview->forecasts[i];
+    const tmi_expected_statistic *f = &c->preview->expected_statistics[i];
     for (size_t g = 0; g < f->count; g++)
-        if (isfinite(tmi_prospect_sampling(&f->groups[g]))) return true;
+        if (isfinite(tmi_expected_group_sampling(&f->groups[g]))) return true;
     return false;
 }
 

@@ -1,6 +1,6 @@
 /* A design in words. */
 #include "base/decimal.h"
-#include "schedule/sampling.h"
+#include "measure/sampling.h"
 
 const char *tmi_design_name(const tmi_plan_design *d) { return d->by ? "stratified" : d->kind->name; }
 

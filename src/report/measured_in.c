@@ -7,13 +7,13 @@
 #include "report/results.h"
 
 /* Whether a measurement bears on a statistic: it is of the same rows, and has one of its axes or counts all rows. */
-static bool bears_on(const tmi_measurement *m, const tmi_reading_of *r)
+static bool bears_on(const tmi_measurement *m, const tmi_statistic_map *r)
 {
-    if (m->shape.world != r->world) return false;
-    for (size_t i = 0; i < m->shape.axis_count; i++)
+    if (m->marginal.domain != r->domain) return false;
+    for (size_t i = 0; i < m->marginal.axis_count; i++)
         for (size_t k = 0; k < r->axis_count; k++)
-            if (m->shape.axes[i] == r->axes[k]) return true;
-    return m->shape.axis_count == 0 || r->axis_count == 0;
+            if (m->marginal.axes[i] == r->axes[k]) return true;
+    return m->marginal.axis_count == 0 || r->axis_count == 0;
 }
 
 /* One bool per measurement; whether there is any. */
@@ -21,7 +21,7 @@ static bool find_tables(bool *tables, const tmi_schedule *schedule, size_t stati
 {
     const tmi_plan_statistic *s = &schedule->plan->statistics[statistic];
     const bool of_curve = tmi_is_of_distribution(s->kind); /* then it is measured as the shares are that it is read from */
-    const tmi_reading_of *r = &schedule->workload.readings[of_curve ? schedule->plan->curves[s->curve].first : statistic];
+    const tmi_statistic_map *r = &schedule->workload.maps[of_curve ? schedule->plan->curves[s->curve].first : statistic];
     bool any = false;
     for (size_t i = 0; i < schedule->measurement_count; i++) {
         tables[i] = !r->known && bears_on(&schedule->measurements[i], r);

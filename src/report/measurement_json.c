@@ -8,8 +8,8 @@
 #include "schedule/standard_errors.h"
 
 static const char *const weighings[] = {
-    [TMI_UNWEIGHED] = "none", [TMI_WEIGHED] = "weight",         [TMI_CONTRIBUTED] = "contribution",
-    [TMI_SPREAD] = "spread",  [TMI_CLAMPED] = "clamped spread", [TMI_STANDARD_ERRORS] = "psus",
+    [TMI_UNWEIGHTED] = "none", [TMI_WEIGHTED] = "weight",        [TMI_CONTRIBUTED] = "contribution",
+    [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread", [TMI_STANDARD_ERRORS] = "psus",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
@@ -112,7 +112,8 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
 {
     const tmi_noise_law *law = &m->laws[h];
     tmi_json_open(out, '{');
-    if (m->law_count > 1 && m->shape.family == TMI_CONTRIBUTED) tmi_json_add_string(out, "units", h == 1 ? "certain" : "open");
+    if (m->law_count > 1 && m->marginal.weighting == TMI_CONTRIBUTED)
+        tmi_json_add_string(out, "units", h == 1 ? "certain" : "open");
     else if (m->law_count > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
     tmi_add_exact(out, "row_adds_at_most", law->most);
     tmi_json_add_integer(out, "sensitivity", law->l1);
@@ -128,10 +129,10 @@ static void put_errors(tmi_json_out *out, const tmi_schedule *s, const tmi_measu
 {
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     tmi_json_add_open(out, "of", '{'); /* names leave out cuts and methods, and may be those of two */
-    tmi_put_asked(out, &s->plan->statistics[m->shape.statistic]);
+    tmi_put_asked(out, &s->plan->statistics[m->marginal.statistic]);
     tmi_json_close(out, '}');
     tmi_json_add_integer(out, "table_moves", m->moved);
-    tmi_json_add_integer(out, "overlap", tmi_errors_overlap(s, m->shape.statistic));
+    tmi_json_add_integer(out, "overlap", tmi_errors_overlap(s, m->marginal.statistic));
     tmi_json_key(out, "mean_weight");
     put_step(out, tmi_mean_weight(s));
     tmi_json_key(out, "rows_of_psu");
@@ -147,16 +148,16 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_json_open(out, '{');
     tmi_measurement_name(&text, m, &s->workload);
     tmi_json_add_taken(out, "name", &text);
-    tmi_json_add_string(out, "weighed_by", weighings[m->shape.family]);
-    if (m->shape.family == TMI_STANDARD_ERRORS) put_errors(out, s, m);
-    if (s->workload.worlds[m->shape.world]) {
+    tmi_json_add_string(out, "weighed_by", weighings[m->marginal.weighting]);
+    if (m->marginal.weighting == TMI_STANDARD_ERRORS) put_errors(out, s, m);
+    if (s->workload.domains[m->marginal.domain]) {
         tmi_json_key(out, "where");
-        tmi_put_column(out, s->plan, s->workload.worlds[m->shape.world]);
+        tmi_put_column(out, s->plan, s->workload.domains[m->marginal.domain]);
     }
     tmi_json_add_open(out, "axes", '[');
-    for (size_t i = 0; i < m->shape.axis_count; i++) put_axis(out, s, m->shape.axes[i]);
+    for (size_t i = 0; i < m->marginal.axis_count; i++) put_axis(out, s, m->marginal.axes[i]);
     tmi_json_close(out, ']');
-    tmi_json_add_string(out, "form", forms[m->shape.form]);
+    tmi_json_add_string(out, "form", forms[m->marginal.form]);
     tmi_json_add_integer(out, "strata", (int64_t)m->strata);
     tmi_json_add_integer(out, "slots", (int64_t)m->slots);
     tmi_json_add_integer(out, "cells", (int64_t)m->cells);

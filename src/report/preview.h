@@ -10,9 +10,9 @@
 typedef struct tmi_preview {
     tmi_schedule schedule;
     tmi_account account;
-    tmi_promised promised;   /* by the account with this release in it */
-    bool refused;            /* by the ledger */
-    tmi_forecast *forecasts; /* one per statistic */
+    tmi_promised promised;                       /* by the account with this release in it */
+    bool refused;                                /* by the ledger */
+    tmi_expected_statistic *expected_statistics; /* one per statistic */
     tmi_alternative remedies[TMI_REMEDIES];
     tmi_declaration declarations[TMI_DECLARATIONS]; /* what to declare, the best first */
     size_t declaration_count;
@@ -43,9 +43,9 @@ void tmi_put_declarations(tmi_json_out *out, const tmi_preview *preview);
 void tmi_put_loss_words(tmi_text *text, const tmi_plan_loss *loss);
 void tmi_put_loss(tmi_json_out *out, const tmi_plan_loss *loss);
 
-/* That the noise of a statistic is above a third of its size, and what would be enough (tmi_forecasts_advise; NaN: nothing is
- * known to be); `more` follows its title (" and 12 more"). */
-void tmi_forecast_advice(tmi_text *text, const tmi_preview *preview, size_t statistic, const char *more, double loss,
+/* That the noise of a statistic is above a third of its size, and what would be enough (tmi_expected_statistics_advise; NaN:
+ * nothing is known to be); `more` follows its title (" and 12 more"). */
+void tmi_expected_advice(tmi_text *text, const tmi_preview *preview, size_t statistic, const char *more, double loss,
                          double sample);
 
 #endif

@@ -9,12 +9,12 @@
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
 
-void tmi_forecast_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
+void tmi_expected_advice(tmi_text *text, const tmi_preview *p, size_t i, const char *more, double loss, double sample)
 {
     const tamis_plan *plan = p->schedule.plan;
-    const tmi_forecast *f = &p->forecasts[i];
+    const tmi_expected_statistic *f = &p->expected_statistics[i];
     tmi_statistic_title(text, plan, i);
-    if (f->count > 1 && !*more) tmi_text_format(text, " (%zu of %zu groups)", tmi_forecast_drowned(f), f->count);
+    if (f->count > 1 && !*more) tmi_text_format(text, " (%zu of %zu groups)", tmi_expected_drowned(f), f->count);
     tmi_text_format(text, "%s: the noise exceeds a third of the size", more);
     if (isnan(loss) && isnan(sample)) return;
     tmi_text_put(text, "; ");
@@ -29,14 +29,23 @@ void tmi_forecast_advice(tmi_text *text, const tmi_preview *p, size_t i, const c
 
 /* ---- JSON ---- */
 
-static double part_of_range(const tmi_prospect *p) { return p->range > 0 ? tmi_prospect_noise(p) / p->range : TMI_NULL; }
+static double part_of_range(const tmi_expected_group *p)
+{
+    return p->range > 0 ? tmi_expected_group_noise(p) / p->range : TMI_NULL;
+}
 
-static double cv_of(const tmi_prospect *p) { return p->expected > 0 ? tmi_prospect_error(p) / p->expected : TMI_NULL; }
+static double cv_of(const tmi_expected_group *p)
+{
+    return p->expected > 0 ? tmi_expected_group_error(p) / p->expected : TMI_NULL;
+}
 
-static double part_of_expected(const tmi_prospect *p) { return p->expected > 0 ? tmi_prospect_noise(p) / p->expected : TMI_NULL; }
+static double part_of_expected(const tmi_expected_group *p)
+{
+    return p->expected > 0 ? tmi_expected_group_noise(p) / p->expected : TMI_NULL;
+}
 
 /* The geometric mean over the groups: groups differ in size by factors. */
-static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
+static double middle(const tmi_expected_statistic *f, double (*of)(const tmi_expected_group *))
 {
     double logs = 0;
     if (f->count == 1) return of(f->groups);
@@ -44,20 +53,20 @@ static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
     return exp(logs / (double)f->count);
 }
 
-static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_forecast *f)
+static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
 {
     const size_t levels = s->at_count > 0 ? s->at_count : 1;
     const bool alike = f->count == levels; /* all groups */
     tmi_json_add_open(out, "groups", '[');
     for (size_t k = 0; k < f->count && !out->text->failed; k++) {
-        const tmi_prospect *p = &f->groups[k];
+        const tmi_expected_group *p = &f->groups[k];
         tmi_json_open(out, '{');
         if (!alike) tmi_json_key(out, "group");
         if (!alike) tmi_put_group(out, s->by, s->by_count, k / levels);
         if (s->at_count > 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[k % levels]));
-        tmi_json_add_real(out, "noise_sd", tmi_prospect_noise(p));
-        tmi_json_add_real(out, "sampling_se", tmi_prospect_sampling(p));
-        tmi_json_add_real(out, "se", tmi_prospect_error(p));
+        tmi_json_add_real(out, "noise_sd", tmi_expected_group_noise(p));
+        tmi_json_add_real(out, "sampling_se", tmi_expected_group_sampling(p));
+        tmi_json_add_real(out, "se", tmi_expected_group_error(p));
         tmi_json_add_real(out, "expected", p->expected);
         tmi_json_add_real(out, "cv", cv_of(p));
         tmi_json_close(out, '}');
@@ -68,7 +77,7 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
 static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
 {
     const tmi_plan_statistic *s = &p->schedule.plan->statistics[i];
-    const tmi_forecast *f = &p->forecasts[i];
+    const tmi_expected_statistic *f = &p->expected_statistics[i];
     tmi_json_open(out, '{');
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
@@ -78,17 +87,17 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
     tmi_json_add_boolean(out, "known", tmi_is_known(&p->schedule, i));
-    tmi_json_add_real(out, "noise_sd", middle(f, tmi_prospect_noise));
+    tmi_json_add_real(out, "noise_sd", middle(f, tmi_expected_group_noise));
     tmi_json_add_real(out, "share_of_range", middle(f, part_of_range));
-    tmi_json_add_real(out, "sampling_se", middle(f, tmi_prospect_sampling));
-    tmi_json_add_real(out, "se", middle(f, tmi_prospect_error));
+    tmi_json_add_real(out, "sampling_se", middle(f, tmi_expected_group_sampling));
+    tmi_json_add_real(out, "se", middle(f, tmi_expected_group_error));
     tmi_json_add_real(out, "cv", middle(f, cv_of));
     tmi_json_add_real(out, "share_of_expected", middle(f, part_of_expected));
     if (f->count > 1) put_groups(out, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;
     tmi_text_init(&advice);
-    if (tmi_forecast_drowned(f) > 0) tmi_forecast_advice(&advice, p, i, "", f->loss, f->sample);
+    if (tmi_expected_drowned(f) > 0) tmi_expected_advice(&advice, p, i, "", f->loss, f->sample);
     tmi_json_put_taken(out, &advice);
     tmi_put_remedies(out, p, i);
     tmi_json_close(out, '}');
@@ -145,8 +154,8 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     }
     tmi_json_close(&out, ']');
     tmi_json_add_open(&out, "choices", '[');
-    for (size_t i = 0; i < s->choice_count; i++) {
-        tmi_put_choice(&out, s, &s->choices[i]);
+    for (size_t i = 0; i < s->quantile_task_count; i++) {
+        tmi_put_quantile_task(&out, s, &s->quantile_tasks[i]);
         tmi_json_close(&out, '}');
     }
     tmi_json_close(&out, ']');

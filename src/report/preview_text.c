@@ -8,12 +8,12 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/number.h"
-#include "report/choice_words.h"
 #include "report/preview.h"
 #include "report/promise.h"
+#include "report/quantile_words.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
-#include "schedule/expected/guess.h"
+#include "schedule/guesses.h"
 #include "schedule/result.h"
 
 #define FEW 3          /* alike ones that are shown one by one */
@@ -124,19 +124,19 @@ static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
     summary all = {nothing, nothing, nothing, nothing, true, true, 0, 0};
     const size_t count = p->schedule.plan->asked_count;
     for (size_t i = leader; i < count; i++) {
-        const tmi_forecast *f = &p->forecasts[i];
+        const tmi_expected_statistic *f = &p->expected_statistics[i];
         if (c->leader[i] != leader) continue;
         for (size_t k = 0; k < f->count; k++) {
-            const tmi_prospect *g = &f->groups[k];
-            widen(&all.noise, tmi_prospect_noise(g));
-            widen(&all.sampling, tmi_prospect_sampling(g));
-            widen(&all.both, tmi_prospect_error(g));
-            widen(&all.share, tmi_prospect_error(g) / g->expected);
-            all.foreseen = all.foreseen && !isnan(tmi_prospect_error(g));
+            const tmi_expected_group *g = &f->groups[k];
+            widen(&all.noise, tmi_expected_group_noise(g));
+            widen(&all.sampling, tmi_expected_group_sampling(g));
+            widen(&all.both, tmi_expected_group_error(g));
+            widen(&all.share, tmi_expected_group_error(g) / g->expected);
+            all.foreseen = all.foreseen && !isnan(tmi_expected_group_error(g));
             all.expected = all.expected && g->expected > 0;
         }
         all.numbers += f->count;
-        all.drowned += tmi_forecast_drowned(f);
+        all.drowned += tmi_expected_drowned(f);
     }
     return all;
 }
@@ -180,8 +180,8 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
     size_t first = SIZE_MAX, count = 0;
     double loss = 0, sample = 0;
     for (size_t i = leader; i < p->schedule.plan->asked_count; i++) {
-        const tmi_forecast *f = &p->forecasts[i];
-        if (c->leader[i] != leader || tmi_is_known(&p->schedule, i) || tmi_forecast_drowned(f) == 0) continue;
+        const tmi_expected_statistic *f = &p->expected_statistics[i];
+        if (c->leader[i] != leader || tmi_is_known(&p->schedule, i) || tmi_expected_drowned(f) == 0) continue;
         if (count++ == 0) first = i;
         loss = isnan(loss) || isnan(f->loss) ? TMI_NULL : fmax(loss, f->loss);
         sample = isnan(sample) || isnan(f->sample) ? TMI_NULL : fmax(sample, f->sample);
@@ -193,7 +193,7 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
     tmi_text_put(&more, "");
     put_more(&more, count);
     if (more.failed) text->failed = true;
-    else tmi_forecast_advice(&advice, p, first, more.bytes, loss, sample);
+    else tmi_expected_advice(&advice, p, first, more.bytes, loss, sample);
     if (advice.failed) text->failed = true;
     else if (advice.length > 0) tmi_text_wrap(text, "  WARNING: ", "    ", advice.bytes);
     tmi_text_clear(&advice);
@@ -204,7 +204,8 @@ static void write_advice(tmi_text *text, const tmi_preview *p, const classes *c,
 static bool has_warning(const tmi_preview *p, const classes *c, size_t leader)
 {
     for (size_t i = leader; i < p->schedule.plan->asked_count; i++)
-        if (c->leader[i] == leader && !tmi_is_known(&p->schedule, i) && tmi_forecast_drowned(&p->forecasts[i]) > 0) return true;
+        if (c->leader[i] == leader && !tmi_is_known(&p->schedule, i) && tmi_expected_drowned(&p->expected_statistics[i]) > 0)
+            return true;
     return false;
 }
 
@@ -376,7 +377,7 @@ typedef struct sizes {
 
 static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
-    double unit = m->shape.family == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
+    double unit = m->marginal.weighting == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
     widen(&z->sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
     widen(&z->part, tmi_number_nearest(m->part));
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));
@@ -481,7 +482,7 @@ static void write_details(tmi_text *text, const tmi_preview *p)
     if (s->measurement_count > 0) {
         write_measurements(text, s);
         tmi_text_put(text, "\n");
-        tmi_write_choices(text, s);
+        tmi_write_quantile_tasks(text, s);
     }
     tmi_write_promise(text, s, &p->promised.outsider, false);
     tmi_list_declared(&lines, s, TMI_DECLARED_IN_ORDER);

@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/bound.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "report/choice_words.h"
+#include "report/quantile_words.h"
 #include "report/report_words.h"
 #include "report/specification.h"
-#include "schedule/noise_law.h"
 #include "setting/meaning.h"
 
 /* ---- exact numbers ---- */
@@ -258,7 +258,7 @@ static void put_promise(tmi_text *p, const tmi_schedule *schedule, const char *s
                     "integers.",
                     is_census(schedule) ? "" : " and even if it is known who was sampled",
                     schedule->gaussian ? "Gaussian" : "Laplace");
-    tmi_choices_words(p, schedule);
+    tmi_quantile_tasks_words(p, schedule);
 }
 
 void tmi_promise_words(tmi_text *p, const tmi_schedule *schedule)

@@ -76,7 +76,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *schedule, const 
 void tmi_put_psu_layout(tmi_json_out *out, const tmi_psu_layout *layout);
 
 /* The same of a quantile that a mechanism chooses: all that its guarantee follows from, without what was chosen. */
-void tmi_put_choice(tmi_json_out *out, const tmi_schedule *schedule, const tmi_choice *choice);
+void tmi_put_quantile_task(tmi_json_out *out, const tmi_schedule *schedule, const tmi_quantile_task *task);
 
 /* "design": {...} */
 void tmi_put_design(tmi_json_out *out, const tmi_schedule *schedule);

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/value/json.h"
 #include "num/number.h"
-#include "report/choice_words.h"
 #include "report/promise.h"
+#include "report/quantile_words.h"
 #include "report/report.h"
 
 static void put_key(tmi_text *yaml, int depth, const char *key) { tmi_text_format(yaml, "%*s%s:", 2 * depth, "", key); }
@@ -144,12 +144,12 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
     tmi_text_format(&words,
                     "Estimates, standard errors and intervals are computed from the noisy tables%s alone, and so are the "
                     "adjustments that the plan requests under postprocess and calibrate.",
-                    s->choice_count > 0 ? " and the chosen quantiles" : "");
+                    s->quantile_task_count > 0 ? " and the chosen quantiles" : "");
     put_words(yaml, 2, "post_processing", &words);
     tmi_text_format(&words,
                     "The %s of all tables%s of a release add up, and so do the releases of one sample, in one account of a "
                     "hash-chained ledger; amplification by sampling is applied once, to the whole account.",
-                    s->gaussian ? "rhos" : "epsilons", s->choice_count > 0 ? " and chosen quantiles" : "");
+                    s->gaussian ? "rhos" : "epsilons", s->quantile_task_count > 0 ? " and chosen quantiles" : "");
     put_words(yaml, 2, "composition", &words);
     put_group(yaml, 1, "implementation");
     put_string(
@@ -162,7 +162,7 @@ static void put_practice(tmi_text *yaml, const tmi_schedule *s, const char *vers
                     "before the first value is read: no floating point between a record and the release, and no timing that "
                     "depends on the data before the query.",
                     version, s->gaussian ? "Gaussian" : "Laplace");
-    tmi_choices_words(&words, s);
+    tmi_quantile_tasks_words(&words, s);
     tmi_text_put(&words, " The guarantee can be recomputed from certificate.json (tamis verify).");
     put_words(yaml, 2, "mechanisms", &words);
     put_string(yaml, 2, "justification", "To be filled in: why this unit, this setting and this budget");

@@ -63,7 +63,7 @@ static double gain_of(const tmi_preview *p, tmi_alternative_kind kind, const siz
     double logs = 0, count = 0;
     for (size_t k = i; k < p->schedule.plan->asked_count; k++) {
         if ((leader ? leader[k] : k) != i) continue;
-        const double gain = tmi_alternative_gain(&p->remedies[kind], p->forecasts, k);
+        const double gain = tmi_alternative_gain(&p->remedies[kind], p->expected_statistics, k);
         if (!(gain < 1)) continue;
         logs += log(1 - gain);
         count++;
@@ -89,8 +89,8 @@ static tmi_alternative_kind best_of(double *gain, const tmi_preview *p, tmi_alte
 /* Where no error is known, no change of it is. */
 static bool is_foreseen(const tmi_preview *p, size_t i)
 {
-    const tmi_forecast *f = &p->forecasts[i];
-    return f->count > 0 && !isnan(tmi_prospect_error(&f->groups[0]));
+    const tmi_expected_statistic *f = &p->expected_statistics[i];
+    return f->count > 0 && !isnan(tmi_expected_group_error(&f->groups[0]));
 }
 
 /* ---- text ---- */
@@ -244,7 +244,7 @@ void tmi_put_remedies(tmi_json_out *out, const tmi_preview *p, size_t i)
         tmi_put_loss(out, &a->loss);
         tmi_json_add_real(out, "noise_sd", a->outcomes[i].noise);
         tmi_json_add_real(out, "se", a->outcomes[i].error);
-        tmi_json_add_real(out, "error_lower_by", tmi_alternative_gain(a, p->forecasts, i));
+        tmi_json_add_real(out, "error_lower_by", tmi_alternative_gain(a, p->expected_statistics, i));
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');

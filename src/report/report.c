@@ -6,7 +6,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "num/number.h"
-#include "report/choice_words.h"
+#include "report/quantile_words.h"
 #include "report/report.h"
 #include "report/report_words.h"
 
@@ -138,7 +138,7 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         double sensitivity = 0, scale = 0;
         for (size_t h = 0; h < m->law_count; h++) {
             const tmi_noise_law *law = &m->laws[h];
-            double unit = m->shape.family == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
+            double unit = m->marginal.weighting == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
             sensitivity = fmax(sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(law->l2_squared)) : (double)law->l1));
             scale = fmax(scale, unit * tmi_number_nearest(law->scale));
         }
@@ -151,7 +151,7 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         tmi_text_format(html, "<td class=n>%.3g\n", tmi_number_nearest(m->part));
     }
     tmi_text_put(html, "</table></div></section>\n");
-    tmi_choices_page(html, s);
+    tmi_quantile_tasks_page(html, s);
 }
 
 static void put_account(tmi_text *html, const tmi_schedule *s, const tmi_account *a)

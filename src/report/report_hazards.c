@@ -142,7 +142,7 @@ void tmi_report_hazards(tmi_text *html, const tmi_schedule *s)
     tmi_text_put(&t, " Post-processing costs no privacy.");
     put_answer(html, "What bias do clipping and post-processing cause?", &t);
     tmi_text_format(&t, "No synthetic data are published, only the noisy tables%s and what is computed from them.",
-                    s->choice_count > 0 ? ", the chosen quantiles" : "");
+                    s->quantile_task_count > 0 ? ", the chosen quantiles" : "");
     put_answer(html, "Are synthetic data published without protection?", &t);
     tmi_text_put(&t, "The operator who runs tamis sees the data and is trusted; readers of this folder are not.");
     put_answer(html, "Who is trusted?", &t);

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "base/decimal.h"
+#include "measure/measurement.h"
 #include "num/number.h"
-#include "schedule/measurement.h"
 
 const char *tmi_column_label(const tmi_plan_column *column)
 {
@@ -157,10 +157,10 @@ static void put_levels(tmi_text *text, const tmi_measurement *m, const tmi_workl
                                           [TMI_RAW] = "Sums and squares of ",
                                           [TMI_CENTRED] = "Rows, centred sums and squares of "};
     bool first = true;
-    for (size_t i = 0; i < m->shape.axis_count; i++) {
-        const size_t axis = m->shape.axes[i];
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
+        const size_t axis = m->marginal.axes[i];
         if (!w->origins[axis].number) continue;
-        tmi_text_put(text, first ? (w->axes[axis].degree == 2 ? squares : sums)[m->shape.form] : " and ");
+        tmi_text_put(text, first ? (w->axes[axis].degree == 2 ? squares : sums)[m->marginal.form] : " and ");
         put_column(text, w->origins[axis].number);
         first = false;
     }
@@ -169,18 +169,18 @@ static void put_levels(tmi_text *text, const tmi_measurement *m, const tmi_workl
 
 void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
-    static const char *const weighed[] = {[TMI_UNWEIGHED] = "",
-                                          [TMI_WEIGHED] = ", weighted",
+    static const char *const weighed[] = {[TMI_UNWEIGHTED] = "",
+                                          [TMI_WEIGHTED] = ", weighted",
                                           [TMI_CONTRIBUTED] = ", as contributions: weight times value",
                                           [TMI_SPREAD] = ", weighted for variances",
                                           [TMI_CLAMPED] = ", weighted for variances with bounded weights",
                                           [TMI_STANDARD_ERRORS] = ", as standard errors from totals of clusters"};
     bool first = true;
     put_levels(text, m, w);
-    if (w->worlds[m->shape.world]) tmi_text_put(text, ", among those with ");
-    if (w->worlds[m->shape.world]) put_column(text, w->worlds[m->shape.world]);
-    for (size_t i = 0; i < m->shape.axis_count; i++) {
-        const tmi_origin *o = &w->origins[m->shape.axes[i]];
+    if (w->domains[m->marginal.domain]) tmi_text_put(text, ", among those with ");
+    if (w->domains[m->marginal.domain]) put_column(text, w->domains[m->marginal.domain]);
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
+        const tmi_origin *o = &w->origins[m->marginal.axes[i]];
         for (size_t k = 0; k < o->classes_count; k++, first = false) {
             tmi_text_put(text, first ? ", by " : ", ");
             const tmi_plan_column *column = w->classes[o->classes[k]].column;
@@ -190,8 +190,9 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
     }
     if (m->strata > 1)
         tmi_text_format(text, "%s%s", first ? ", by " : ", ",
-                        m->shape.family == TMI_CONTRIBUTED ? "certainty of being drawn" : tmi_column_label(w->plan->design.by));
-    tmi_text_put(text, weighed[m->shape.family]);
+                        m->marginal.weighting == TMI_CONTRIBUTED ? "certainty of being drawn"
+                                                                 : tmi_column_label(w->plan->design.by));
+    tmi_text_put(text, weighed[m->marginal.weighting]);
 }
 
 /* ---- quality ---- */

@@ -2,10 +2,10 @@
 #include <math.h>
 
 #include "base/table.h"
+#include "num/law/noise.h"
 #include "num/number.h"
 #include "report/promise.h"
 #include "report/report_words.h"
-#include "schedule/noise_law.h"
 #include "schedule/standard_errors.h"
 
 /* ---- warnings ---- */
@@ -32,7 +32,8 @@ static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measuremen
 {
     double zero = 0, small = 0;
     for (size_t h = 0; h < m->law_count; h++) {
-        const bool errors = m->shape.family == TMI_STANDARD_ERRORS; /* in steps; half of what they move by is one record's */
+        /* in steps; half of what they move by is one record's */
+        const bool errors = m->marginal.weighting == TMI_STANDARD_ERRORS;
         const double record = errors ? TMI_ERROR_STEPS / 2.0 : ldexp(tmi_number_nearest(m->laws[h].most), -m->shift);
         zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
         if (record > FINE) small = fmax(small, below(m->laws[h].scale, s->gaussian, record / 2));
@@ -62,7 +63,7 @@ static const char *single_unit(const tmi_schedule *schedule)
 {
     const tmi_sampling *p = &schedule->sampling;
     bool single = p->clustered && tmi_psus_are_too_few(schedule);
-    for (size_t h = 0; !p->clustered && p->spread && h < p->strata; h++) single = single || isnan(p->spread[h]);
+    for (size_t h = 0; !p->clustered && p->variance_factor && h < p->strata; h++) single = single || isnan(p->variance_factor[h]);
     if (!single) return NULL;
     return p->clustered
                ? "no sampling errors and no intervals: only one cluster was drawn, which shows no variance."

@@ -8,20 +8,21 @@
 
 #define FOR_SUMS (4.0 / 5)
 
-static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const tmi_aims *a, const tmi_shape *shape,
+static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const tmi_targets *a, const tmi_marginal *marginal,
                                    tamis_error *err)
 {
-    *c = (tmi_candidate){.shape = *shape};
-    tmi_candidate_set_sensitivity(c, a->motions[shape->family]);
-    return tmi_table_information_make(&c->information, p->effects, shape, err);
+    *c = (tmi_candidate){.marginal = *marginal};
+    tmi_candidate_set_sensitivity(c, a->move_bounds[marginal->weighting]);
+    return tmi_table_information_make(&c->information, p->effects, marginal, err);
 }
 
-/* The variance of an aim's noise from one table that has all of the budget, if it is less than with another form. */
-static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, const tmi_aim *aim,
-                             const tmi_shape *shape, tmi_table_form form, tamis_error *err)
+/* The variance of a target's noise from one table that has all of the budget, if it is less than with another form. */
+static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p, const tmi_targets *a,
+                             const tmi_strategy_target *target, const tmi_marginal *marginal, tmi_table_form form,
+                             tamis_error *err)
 {
     tmi_candidate c = {0};
-    tmi_shape own = *shape;
+    tmi_marginal own = *marginal;
     own.form = form;
     tamis_status status = candidate_make(&c, p, a, &own, err);
     if (status != TAMIS_OK) return status;
@@ -29,23 +30,24 @@ static tamis_status try_form(double *least, tmi_table_form *best, tmi_problem *p
     double whole = 1;
     const tmi_strategy alone = {.tables = (const tmi_candidate **)&table, .parts = &whole, .count = 1};
     tmi_budget_solve(p, &alone);
-    const double noise = tmi_aim_noise(p, aim);
+    const double noise = tmi_strategy_target_noise(p, target);
     if (noise < *least) *best = form;
     *least = fmin(*least, noise);
     tmi_table_information_clear(&c.information);
     return TAMIS_OK;
 }
 
-static tamis_status alone(double *variance, tmi_table_form *best, tmi_problem *p, const tmi_aims *a, size_t i, tamis_error *err)
+static tamis_status alone(double *variance, tmi_table_form *best, tmi_problem *p, const tmi_targets *a, size_t i,
+                          tamis_error *err)
 {
-    const tmi_shape *shape = &a->supports[a->own_support[i]];
+    const tmi_marginal *marginal = &a->needed[a->own_marginal[i]];
     tamis_status status;
     *variance = INFINITY;
     *best = TMI_FULL;
-    TMI_TRY(try_form(variance, best, p, a, &a->list[i], shape, TMI_FULL, err));
-    if (shape->axis_count == 1 && p->effects->axes[shape->axes[0]].degree > 0) {
-        TMI_TRY(try_form(variance, best, p, a, &a->list[i], shape, TMI_RAW, err));
-        TMI_TRY(try_form(variance, best, p, a, &a->list[i], shape, TMI_CENTRED, err));
+    TMI_TRY(try_form(variance, best, p, a, &a->list[i], marginal, TMI_FULL, err));
+    if (marginal->axis_count == 1 && p->effects->axes[marginal->axes[0]].degree > 0) {
+        TMI_TRY(try_form(variance, best, p, a, &a->list[i], marginal, TMI_RAW, err));
+        TMI_TRY(try_form(variance, best, p, a, &a->list[i], marginal, TMI_CENTRED, err));
     }
 
 done:
@@ -64,18 +66,18 @@ static size_t place_of(const tamis_plan *plan, size_t statistic)
 
 void tmi_baseline_tables_clear(tmi_baseline_tables *t)
 {
-    tmi_free(t->shapes);
+    tmi_free(t->marginals);
     tmi_free(t->parts);
     *t = (tmi_baseline_tables){0};
 }
 
-static tamis_status tables_make(tmi_baseline_tables *t, const tmi_aims *a, tamis_error *err)
+static tamis_status tables_make(tmi_baseline_tables *t, const tmi_targets *a, tamis_error *err)
 {
-    *t = (tmi_baseline_tables){.shapes = tmi_alloc(a->support_count, sizeof *t->shapes),
-                               .parts = tmi_alloc(a->support_count, sizeof *t->parts),
-                               .count = a->support_count};
-    if (!t->shapes || !t->parts) return tmi_fail_memory(err);
-    for (size_t k = 0; k < t->count; k++) t->shapes[k] = a->supports[k];
+    *t = (tmi_baseline_tables){.marginals = tmi_alloc(a->needed_count, sizeof *t->marginals),
+                               .parts = tmi_alloc(a->needed_count, sizeof *t->parts),
+                               .count = a->needed_count};
+    if (!t->marginals || !t->parts) return tmi_fail_memory(err);
+    for (size_t k = 0; k < t->count; k++) t->marginals[k] = a->needed[k];
     return TAMIS_OK;
 }
 
@@ -92,7 +94,7 @@ static void share_rest(tmi_baseline_tables *t)
 }
 
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *s, tmi_problem *p,
-                                const tmi_aims *a, tamis_error *err)
+                                const tmi_targets *a, tamis_error *err)
 {
     const size_t count = s->plan->statistic_count;
     double *shares = tmi_alloc(count, sizeof *shares), all = 0;
@@ -107,7 +109,7 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
         variances[i] = NAN;
         if (a->statistics[i] == SIZE_MAX) continue;
         TMI_TRY(alone(&variances[i], &form, p, a, i, err));
-        made.shapes[a->own_support[i]].form = form;
+        made.marginals[a->own_marginal[i]].form = form;
         if (!isfinite(variances[i])) continue;
         shares[place_of(s->plan, a->statistics[i])] += a->list[i].share;
         all += a->list[i].share;
@@ -117,7 +119,7 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
         const size_t place = place_of(s->plan, a->statistics[i]);
         const double part = shares[place] > 0 ? (squares ? FOR_SUMS : 1) * shares[place] / all : 0;
         variances[i] = part > 0 ? variances[i] / (p->gaussian ? part : part * part) : INFINITY;
-        if (!placed[place]) made.parts[a->own_support[i]] += part;
+        if (!placed[place]) made.parts[a->own_marginal[i]] += part;
         placed[place] = true;
     }
     share_rest(&made);
@@ -130,11 +132,11 @@ done:
     return status;
 }
 
-tmi_problem tmi_problem_of(tmi_aims *a, const tmi_schedule *s, bool gaussian, double budget)
+tmi_problem tmi_problem_of(tmi_targets *a, const tmi_schedule *s, bool gaussian, double budget)
 {
     return (tmi_problem){.effects = &a->effects,
-                         .aims = a->list,
-                         .aim_count = a->count,
+                         .targets = a->list,
+                         .target_count = a->count,
                          .gaussian = gaussian,
                          .budget = budget,
                          .prior = tmi_pool_prior(s),
@@ -148,16 +150,16 @@ double tmi_objective_of(tmi_problem *p, const tmi_strategy *strategy, const doub
 {
     double sum = 0;
     tmi_budget_inform(p, strategy);
-    for (size_t i = 0; i < p->aim_count; i++) {
-        const double variance = tmi_aim_variance(p, &p->aims[i]);
+    for (size_t i = 0; i < p->target_count; i++) {
+        const double variance = tmi_strategy_target_variance(p, &p->targets[i]);
         if (variance > 0) sum += shares[i] * log(variance);
     }
     return sum;
 }
 
 /* The information of tables, and the objective if there is room for it. */
-static tamis_status inform(double *objective, tmi_problem *p, const tmi_aims *a, const tmi_shape *shapes, const double *parts,
-                           size_t count, tamis_error *err)
+static tamis_status inform(double *objective, tmi_problem *p, const tmi_targets *a, const tmi_marginal *marginals,
+                           const double *parts, size_t count, tamis_error *err)
 {
     tmi_candidate *list = tmi_alloc(count, sizeof *list);
     const tmi_candidate **tables = tmi_alloc(count, sizeof *tables);
@@ -166,7 +168,7 @@ static tamis_status inform(double *objective, tmi_problem *p, const tmi_aims *a,
     tamis_status status = TAMIS_OK;
     if (!list || !tables || !own || !shares) TMI_TRY(tmi_fail_memory(err));
     for (; made < count; made++) {
-        TMI_TRY(candidate_make(&list[made], p, a, &shapes[made], err));
+        TMI_TRY(candidate_make(&list[made], p, a, &marginals[made], err));
         tables[made] = &list[made];
         own[made] = parts[made];
     }
@@ -185,68 +187,68 @@ done:
 }
 
 /* The same of the schedule's own tables. */
-static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_schedule *s, const tmi_aims *a, tamis_error *err)
+static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_schedule *s, const tmi_targets *a, tamis_error *err)
 {
     size_t count = 0;
-    tmi_shape *shapes = tmi_alloc(s->measurement_count, sizeof *shapes);
+    tmi_marginal *marginals = tmi_alloc(s->measurement_count, sizeof *marginals);
     double *parts = tmi_alloc(s->measurement_count, sizeof *parts);
     tamis_status status = TAMIS_OK;
-    if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
+    if (!marginals || !parts) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
-        if (s->measurements[k].shape.family == TMI_STANDARD_ERRORS) continue;
-        shapes[count] = s->measurements[k].shape;
+        if (s->measurements[k].marginal.weighting == TMI_STANDARD_ERRORS) continue;
+        marginals[count] = s->measurements[k].marginal;
         parts[count++] = tmi_number_nearest(s->measurements[k].part) / p->budget;
     }
-    TMI_TRY(inform(objective, p, a, shapes, parts, count, err));
+    TMI_TRY(inform(objective, p, a, marginals, parts, count, err));
 
 done:
-    tmi_free(shapes);
+    tmi_free(marginals);
     tmi_free(parts);
     return status;
 }
 
 tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_schedule *s, tamis_error *err)
 {
-    tmi_aims a = {0};
+    tmi_targets a = {0};
     tmi_baseline_tables tables = {0};
     double *noise = NULL;
     tamis_status status;
     *now = *alone = NAN;
-    TMI_TRY(tmi_aims_make(&a, s, err));
+    TMI_TRY(tmi_targets_make(&a, s, err));
     if (!(noise = tmi_alloc(a.count, sizeof *noise))) TMI_TRY(tmi_fail_memory(err));
     tmi_problem p = tmi_problem_of(&a, s, s->gaussian, tmi_number_nearest(s->spent));
-    for (size_t k = 0; k < a.support_count; k++) TMI_TRY(tmi_effects_take_shape(&a.effects, &a.supports[k], err));
+    for (size_t k = 0; k < a.needed_count; k++) TMI_TRY(tmi_effects_take_marginal(&a.effects, &a.needed[k], err));
     TMI_TRY(tmi_baseline_noise(noise, &tables, s, &p, &a, err));
-    TMI_TRY(inform(alone, &p, &a, tables.shapes, tables.parts, tables.count, err));
+    TMI_TRY(inform(alone, &p, &a, tables.marginals, tables.parts, tables.count, err));
     TMI_TRY(inform_of(now, &p, s, &a, err));
 
 done:
     tmi_baseline_tables_clear(&tables);
     tmi_free(noise);
-    tmi_aims_clear(&a);
+    tmi_targets_clear(&a);
     return status;
 }
 
 tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_error *err)
 {
-    tmi_aims a = {0};
+    tmi_targets a = {0};
     double *alone = NULL;
     tamis_status status;
     for (size_t i = 0; i < s->plan->statistic_count; i++) ratios[i] = NAN;
     if (s->measurement_count == 0) return TAMIS_OK;
-    TMI_TRY(tmi_aims_make(&a, s, err));
+    TMI_TRY(tmi_targets_make(&a, s, err));
     alone = tmi_alloc(a.count, sizeof *alone);
     if (!alone) TMI_TRY(tmi_fail_memory(err));
     tmi_problem p = {.effects = &a.effects,
-                     .aims = a.list,
-                     .aim_count = a.count,
+                     .targets = a.list,
+                     .target_count = a.count,
                      .gaussian = s->gaussian,
                      .budget = tmi_number_nearest(s->spent),
                      .weights = a.weights};
     TMI_TRY(tmi_baseline_noise(alone, NULL, s, &p, &a, err));
     TMI_TRY(inform_of(NULL, &p, s, &a, err));
     for (size_t k = 0; k < a.count; k++)
-        if (a.statistics[k] != SIZE_MAX) ratios[a.statistics[k]] = sqrt(alone[k] / tmi_aim_noise(&p, &a.list[k]));
+        if (a.statistics[k] != SIZE_MAX) ratios[a.statistics[k]] = sqrt(alone[k] / tmi_strategy_target_noise(&p, &a.list[k]));
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         const tmi_plan_statistic *t = &s->plan->statistics[i];
         if (!tmi_is_of_distribution(t->kind)) continue;
@@ -256,6 +258,6 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
 
 done:
     tmi_free(alone);
-    tmi_aims_clear(&a);
+    tmi_targets_clear(&a);
     return status;
 }

@@ -3,25 +3,26 @@
 #ifndef TMI_SCHEDULE_BASELINE_H
 #define TMI_SCHEDULE_BASELINE_H
 
-#include "schedule/aims.h"
+#include "schedule/targets.h"
 
-/* Tables that give each statistic at most that noise, one per support: each in the form that serves its statistics best. */
+/* Tables that give each statistic at most that noise, one per needed marginal: each in the form that serves its statistics
+ * best. */
 typedef struct tmi_baseline_tables {
-    tmi_shape *shapes;
+    tmi_marginal *marginals;
     double *parts; /* of the budget; they add up to 1 */
     size_t count;
 } tmi_baseline_tables;
 
 void tmi_baseline_tables_clear(tmi_baseline_tables *tables);
 
-/* The variance of the noise of each aim, NaN for those of no statistic. Each statistic has its `budget_share` of the budget, of
- * which a fifth is kept for sampling variances where these need squares. `tables` may be NULL. Errors: SYSTEM; there are no
- * tables then. */
+/* The variance of the noise of each target, NaN for those of no statistic. Each statistic has its `budget_share` of the
+ * budget, of which a fifth is kept for sampling variances where these need squares. `tables` may be NULL. Errors: SYSTEM;
+ * there are no tables then. */
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *schedule,
-                                tmi_problem *problem, const tmi_aims *aims, tamis_error *err);
+                                tmi_problem *problem, const tmi_targets *targets, tamis_error *err);
 
-/* The search's problem of a schedule; and its measure of a strategy, the sum of share * log T over all aims. */
-tmi_problem tmi_problem_of(tmi_aims *aims, const tmi_schedule *schedule, bool gaussian, double budget);
+/* The search's problem of a schedule; and its measure of a strategy, the sum of share * log T over all targets. */
+tmi_problem tmi_problem_of(tmi_targets *targets, const tmi_schedule *schedule, bool gaussian, double budget);
 double tmi_objective_of(tmi_problem *problem, const tmi_strategy *strategy, const double *shares);
 
 /* That measure of the schedule's tables and of those that give each statistic by itself. Errors: SYSTEM. */

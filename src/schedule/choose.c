@@ -16,51 +16,51 @@
 
 #define FINENESS 4096
 
-typedef struct choice {
+typedef struct solution {
     double objective, gap;
-    bool apart, joined, gaussian;
-    tmi_shape *shapes;
+    bool separate_strata, shared_classes, gaussian;
+    tmi_marginal *marginals;
     double *parts;
     size_t count;
     double *noise, *sampling; /* expected variances of each statistic, with the first stage's part of the budget */
     double budget;            /* of that stage */
-} choice;
+} solution;
 
-static void choice_clear(choice *c)
+static void solution_clear(solution *c)
 {
-    tmi_free(c->shapes);
+    tmi_free(c->marginals);
     tmi_free(c->parts);
     tmi_free(c->noise);
     tmi_free(c->sampling);
-    *c = (choice){.objective = INFINITY, .gap = NAN};
+    *c = (solution){.objective = INFINITY, .gap = NAN};
 }
 
-static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_schedule *s, tmi_problem *p, const tmi_aims *aims,
-                         tamis_error *err)
+static tamis_status keep(solution *best, const tmi_found_tables *found, const tmi_schedule *s, tmi_problem *p,
+                         const tmi_targets *targets, tamis_error *err)
 {
     const size_t statistics = s->plan->statistic_count;
-    choice_clear(best);
+    solution_clear(best);
     best->noise = tmi_alloc(statistics, sizeof *best->noise);
     best->sampling = tmi_alloc(statistics, sizeof *best->sampling);
-    best->shapes = tmi_alloc(found->best.count, sizeof *best->shapes);
+    best->marginals = tmi_alloc(found->best.count, sizeof *best->marginals);
     best->parts = tmi_alloc(found->best.count, sizeof *best->parts);
-    if (!best->shapes || !best->parts || !best->noise || !best->sampling) return tmi_fail_memory(err);
+    if (!best->marginals || !best->parts || !best->noise || !best->sampling) return tmi_fail_memory(err);
     tmi_budget_inform(p, &found->best);
-    for (size_t k = 0; k < aims->count; k++) {
-        if (aims->statistics[k] == SIZE_MAX) continue;
-        best->noise[aims->statistics[k]] = aims->list[k].noise_variance;
-        best->sampling[aims->statistics[k]] = aims->list[k].sampling;
+    for (size_t k = 0; k < targets->count; k++) {
+        if (targets->statistics[k] == SIZE_MAX) continue;
+        best->noise[targets->statistics[k]] = targets->list[k].noise_variance;
+        best->sampling[targets->statistics[k]] = targets->list[k].sampling;
     }
     best->budget = p->budget;
     for (size_t k = 0; k < found->best.count; k++) {
-        best->shapes[k] = found->best.tables[k]->shape;
+        best->marginals[k] = found->best.tables[k]->marginal;
         best->parts[k] = found->best.parts[k];
     }
     best->count = found->best.count;
     best->objective = found->objective;
     best->gap = found->gap;
-    best->apart = s->workload.apart;
-    best->joined = s->workload.joined;
+    best->separate_strata = s->workload.separate_strata;
+    best->shared_classes = s->workload.shared_classes;
     best->gaussian = p->gaussian;
     return TAMIS_OK;
 }
@@ -71,8 +71,8 @@ static tamis_status keep(choice *best, const tmi_found_tables *found, const tmi_
 #define FIRM 1.5      /* power by which the share of a statistic that is worse off grows */
 #define TOLERATED 1.1 /* of the variance that a statistic would have by itself: 5 % of its error */
 
-/* The expected variance of an aim relative to what it would be by itself. */
-static double excess_of(const tmi_aim *a, double alone)
+/* The expected variance of a target relative to what it would be by itself. */
+static double excess_of(const tmi_strategy_target *a, double alone)
 {
     const double whole = a->sampling + alone;
     return isfinite(whole) && whole > 0 ? (a->sampling + a->noise_variance) / whole : 0;
@@ -83,7 +83,7 @@ static double worst_excess(tmi_problem *p, const tmi_strategy *strategy, const d
 {
     double worst = 0;
     tmi_budget_inform(p, strategy);
-    for (size_t i = 0; i < p->aim_count; i++) worst = fmax(worst, excess_of(&p->aims[i], alone[i]));
+    for (size_t i = 0; i < p->target_count; i++) worst = fmax(worst, excess_of(&p->targets[i], alone[i]));
     return worst;
 }
 
@@ -92,9 +92,9 @@ static bool raise_shares(tmi_problem *p, const tmi_strategy *strategy, const dou
 {
     bool any = false;
     tmi_budget_inform(p, strategy);
-    for (size_t i = 0; i < p->aim_count; i++) {
-        if (!(excess_of(&p->aims[i], alone[i]) > TOLERATED)) continue;
-        p->aims[i].share *= fmin(pow(p->aims[i].noise_variance / alone[i], FIRM), 8);
+    for (size_t i = 0; i < p->target_count; i++) {
+        if (!(excess_of(&p->targets[i], alone[i]) > TOLERATED)) continue;
+        p->targets[i].share *= fmin(pow(p->targets[i].noise_variance / alone[i], FIRM), 8);
         any = true;
     }
     return any;
@@ -103,22 +103,22 @@ static bool raise_shares(tmi_problem *p, const tmi_strategy *strategy, const dou
 /* No statistic is worse off than by itself, whatever the others gain. Where the search has sacrificed one, the tables that each
  * would have by itself join those that were found, and shares are raised until the division of the budget is fair. If that does
  * not suffice, the tables of each by itself take over, as far as needed: with all of the budget they are fair. */
-static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_aims *aims, const tmi_baseline_tables *tables,
-                         const double *alone, tamis_error *err)
+static tamis_status hold(tmi_found_tables *found, tmi_search *search, const tmi_targets *targets,
+                         const tmi_baseline_tables *tables, const double *alone, tamis_error *err)
 {
     tmi_problem *p = &search->problem;
-    double *gains = tmi_alloc(4 * aims->support_count + 2, sizeof *gains);
+    double *gains = tmi_alloc(4 * targets->needed_count + 2, sizeof *gains);
     bool put;
     tamis_status status = TAMIS_OK;
     if (!gains) return tmi_fail_memory(err);
     if (worst_excess(p, &found->best, alone) <= TOLERATED) goto done;
-    TMI_TRY(tmi_search_put(&put, found, search, tables->shapes, tables->parts, tables->count, 0.5, err));
+    TMI_TRY(tmi_search_put(&put, found, search, tables->marginals, tables->parts, tables->count, 0.5, err));
     for (int round = 0; round < ROUNDS && raise_shares(p, &found->best, alone); round++) {
         tmi_budget_improve(p, &found->best, gains, 10, NULL);
-        if (round == ROUNDS / 2) TMI_TRY(tmi_search_resume(found, search, aims->supports, aims->support_count, err));
+        if (round == ROUNDS / 2) TMI_TRY(tmi_search_resume(found, search, targets->needed, targets->needed_count, err));
     }
     for (int part = 1; part <= 4 && worst_excess(p, &found->best, alone) > TOLERATED; part++)
-        TMI_TRY(tmi_search_put(&put, found, search, tables->shapes, tables->parts, tables->count, part / 4.0, err));
+        TMI_TRY(tmi_search_put(&put, found, search, tables->marginals, tables->parts, tables->count, part / 4.0, err));
 
 done:
     tmi_free(gains);
@@ -134,9 +134,9 @@ static void limit_variances(tmi_strategy *s)
     const double most = FOR_VARIANCES;
     double all = 0;
     for (size_t k = 0; k < s->count; k++)
-        if (s->tables[k]->shape.family >= TMI_SPREAD) all += s->parts[k];
+        if (s->tables[k]->marginal.weighting >= TMI_SPREAD) all += s->parts[k];
     for (size_t k = 0; k < s->count && all > most && all < 1; k++)
-        s->parts[k] *= s->tables[k]->shape.family >= TMI_SPREAD ? most / all : (1 - most) / (1 - all);
+        s->parts[k] *= s->tables[k]->marginal.weighting >= TMI_SPREAD ? most / all : (1 - most) / (1 - all);
 }
 
 /* Each statistic by itself, if that is better by the measure of the search: it may have ended elsewhere, and what it found may
@@ -152,7 +152,7 @@ static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const
     if (count == 0) goto done;
     memcpy(now.tables, found->best.tables, count * sizeof *now.tables);
     memcpy(now.parts, found->best.parts, count * sizeof *now.parts);
-    TMI_TRY(tmi_search_put(&put, found, search, alone->shapes, alone->parts, alone->count, 1, err));
+    TMI_TRY(tmi_search_put(&put, found, search, alone->marginals, alone->parts, alone->count, 1, err));
     if (!put) goto done;
     limit_variances(&found->best);
     const double objective = tmi_objective_of(&search->problem, &found->best, shares);
@@ -170,34 +170,35 @@ done:
     return status;
 }
 
-static tamis_status try_noise(choice *best, const tmi_schedule *s, tmi_aims *aims, bool gaussian, double budget, tamis_error *err)
+static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets *targets, bool gaussian, double budget,
+                              tamis_error *err)
 {
-    static const bool forms[TMI_WEIGHINGS] = {[TMI_UNWEIGHED] = true,
-                                              [TMI_WEIGHED] = true,
-                                              [TMI_CONTRIBUTED] = true,
-                                              [TMI_SPREAD] = true,
-                                              [TMI_CLAMPED] = true}; /* a group may be left */
-    tmi_search search = {.problem = tmi_problem_of(aims, s, gaussian, budget),
-                         .motions = aims->motions,
-                         .copies = aims->copies,
+    static const bool forms[TMI_WEIGHTINGS] = {[TMI_UNWEIGHTED] = true,
+                                               [TMI_WEIGHTED] = true,
+                                               [TMI_CONTRIBUTED] = true,
+                                               [TMI_SPREAD] = true,
+                                               [TMI_CLAMPED] = true}; /* a group may be left */
+    tmi_search search = {.problem = tmi_problem_of(targets, s, gaussian, budget),
+                         .move_bounds = targets->move_bounds,
+                         .copies = targets->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
                          .forms = forms,
                          .first_pooled = TMI_SPREAD,
                          .watch = s->watch};
-    double *ceilings = tmi_alloc(aims->count, sizeof *ceilings), *shares = tmi_alloc(aims->count, sizeof *shares);
+    double *ceilings = tmi_alloc(targets->count, sizeof *ceilings), *shares = tmi_alloc(targets->count, sizeof *shares);
     tmi_found_tables found = {0};
     tmi_baseline_tables alone = {0};
     tamis_status status = TAMIS_OK;
     if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < aims->count; i++) shares[i] = aims->list[i].share;
-    TMI_TRY(tmi_search_run(&found, &search, aims->supports, aims->support_count, err));
-    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, aims, err));
-    TMI_TRY(hold(&found, &search, aims, &alone, ceilings, err));
+    for (size_t i = 0; i < targets->count; i++) shares[i] = targets->list[i].share;
+    TMI_TRY(tmi_search_run(&found, &search, targets->needed, targets->needed_count, err));
+    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, targets, err));
+    TMI_TRY(hold(&found, &search, targets, &alone, ceilings, err));
     limit_variances(&found.best);
     found.objective = tmi_objective_of(&search.problem, &found.best, shares);
-    for (size_t i = 0; i < aims->count; i++) aims->list[i].share = shares[i];
+    for (size_t i = 0; i < targets->count; i++) targets->list[i].share = shares[i];
     TMI_TRY(fall_back(&found, &search, &alone, shares, err));
-    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, &search.problem, aims, err));
+    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, &search.problem, targets, err));
 
 done:
     tmi_found_tables_clear(&found);
@@ -207,10 +208,10 @@ done:
     return status;
 }
 
-static tamis_status make_workload(tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
+static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known, tamis_error *err)
 {
     tmi_workload_clear(&s->workload);
-    return tmi_workload_make(&s->workload, s->plan, &s->sampling, apart, joined, s->controls,
+    return tmi_workload_make(&s->workload, s->plan, &s->sampling, separate_strata, shared_classes, s->controls,
                              s->calibrated ? s->control_count : 0, known, err);
 }
 
@@ -272,10 +273,10 @@ static void divide(wanted *list, size_t count, bool gaussian, double budget)
     for (size_t j = 0; j < count; j++) list[j].part /= sum;
 }
 
-static tamis_status want(wanted *w, const tmi_schedule *s, const choice *c, size_t i, tamis_error *err)
+static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, size_t i, tamis_error *err)
 {
-    tmi_outlook o;
-    tmi_outlook_make(&o, s, i);
+    tmi_typical_group o;
+    tmi_typical_group_make(&o, s, i);
     *w = (wanted){.statistic = i,
                   .share = tmi_number_nearest(s->plan->statistics[i].share),
                   .variance = c->sampling[i],
@@ -284,7 +285,7 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const choice *c, size
 }
 
 /* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
-static tamis_status add_errors(choice *c, const tmi_schedule *s, tamis_error *err)
+static tamis_status add_errors(solution *c, const tmi_schedule *s, tamis_error *err)
 {
     const double all = c->budget / (1 - SECOND);
     wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
@@ -306,14 +307,14 @@ static tamis_status add_errors(choice *c, const tmi_schedule *s, tamis_error *er
         part = seconds[k];
     }
     divide(list, count, c->gaussian, part * all);
-    tmi_shape *shapes = tmi_realloc(c->shapes, c->count + count, sizeof *shapes);
-    if (shapes) c->shapes = shapes;
+    tmi_marginal *marginals = tmi_realloc(c->marginals, c->count + count, sizeof *marginals);
+    if (marginals) c->marginals = marginals;
     double *parts = tmi_realloc(c->parts, c->count + count, sizeof *parts);
     if (parts) c->parts = parts;
-    if (!shapes || !parts) TMI_TRY(tmi_fail_memory(err));
+    if (!marginals || !parts) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < c->count; k++) parts[k] *= 1 - part;
     for (size_t j = 0; j < count; j++) {
-        shapes[c->count] = tmi_errors_shape(s, list[j].statistic);
+        marginals[c->count] = tmi_errors_marginal(s, list[j].statistic);
         parts[c->count++] = part * list[j].part;
     }
 
@@ -326,36 +327,38 @@ done:
 /* ---- all combinations ---- */
 
 /* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
-static tamis_status try_workload(choice *best, tmi_schedule *s, bool apart, bool joined, const bool *known, tamis_error *err)
+static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known,
+                                 tamis_error *err)
 {
     const tmi_plan_loss *loss = &s->plan->privacy.loss;
-    tmi_aims aims = {0};
+    tmi_targets targets = {0};
     double rho = 0;
     tamis_number *quantiles = NULL;
     tamis_status status;
-    TMI_TRY(make_workload(s, apart, joined, known, err));
-    TMI_TRY(tmi_choices_share(&quantiles, s->plan, err));
+    TMI_TRY(make_workload(s, separate_strata, shared_classes, known, err));
+    TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
     const double rest = (1 - tmi_number_nearest(quantiles)) * (has_second_stage(s) ? 1 - SECOND : 1);
     const bool prefix = tmi_has_method(s->plan, TAMIS_QUANTILE_PREFIX);
-    TMI_TRY(tmi_aims_make(&aims, s, err));
+    TMI_TRY(tmi_targets_make(&targets, s, err));
     if (loss->rho) {
-        TMI_TRY(try_noise(best, s, &aims, true, rest * tmi_number_nearest(loss->rho), err));
+        TMI_TRY(try_noise(best, s, &targets, true, rest * tmi_number_nearest(loss->rho), err));
     } else { /* with a delta both, unless a quantile needs one of them */
         if (loss->delta && (prefix || !tmi_has_method(s->plan, TAMIS_QUANTILE_TREE))) TMI_TRY(tmi_budget_rho(&rho, loss, err));
-        if (!prefix || !(rho > 0)) TMI_TRY(try_noise(best, s, &aims, false, rest * tmi_number_nearest(loss->epsilon), err));
-        if (rho > 0) TMI_TRY(try_noise(best, s, &aims, true, rest * rho, err));
+        if (!prefix || !(rho > 0)) TMI_TRY(try_noise(best, s, &targets, false, rest * tmi_number_nearest(loss->epsilon), err));
+        if (rho > 0) TMI_TRY(try_noise(best, s, &targets, true, rest * rho, err));
     }
 
 done:
     tamis_number_free(quantiles);
-    tmi_aims_clear(&aims);
+    tmi_targets_clear(&targets);
     return status;
 }
 
-static tamis_status try_strata(choice *best, tmi_schedule *s, bool apart, const bool *known, tamis_error *err)
+static tamis_status try_strata(solution *best, tmi_schedule *s, bool separate_strata, const bool *known, tamis_error *err)
 {
-    tamis_status status = try_workload(best, s, apart, true, known, err);
-    if (status == TAMIS_OK && s->workload.divided && !s->calibrated) status = try_workload(best, s, apart, false, known, err);
+    tamis_status status = try_workload(best, s, separate_strata, true, known, err);
+    if (status == TAMIS_OK && s->workload.divided && !s->calibrated)
+        status = try_workload(best, s, separate_strata, false, known, err);
     return status;
 }
 
@@ -371,7 +374,7 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, tamis_
     return status == TAMIS_OK ? tmi_number_double(whole, rho, err) : status;
 }
 
-static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err)
+static tamis_status set_parts(tmi_schedule *s, const solution *c, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
     tamis_number *whole = NULL, *quantiles = NULL;
@@ -379,7 +382,7 @@ static tamis_status set_parts(tmi_schedule *s, const choice *c, tamis_error *err
     int64_t all = 0;
     tamis_status status;
     TMI_TRY(whole_of(&whole, s, err));
-    TMI_TRY(tmi_choices_share(&quantiles, s->plan, err));
+    TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
     tmi_term rest = tmi_mul(&e, whole, tmi_sub(&e, tmi_int(&e, 1), quantiles)); /* what quantiles that are chosen leave */
     for (size_t k = 0; k < c->count; k++) largest = fmax(largest, c->parts[k]);
     for (size_t k = 0; k < c->count; k++) {
@@ -401,7 +404,7 @@ done:
 /* ---- together ---- */
 
 /* Ranges by stratum are measured apart; equal weights need not be. */
-static bool must_be_apart(const tmi_schedule *s)
+static bool must_be_separate(const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->plan->statistic_count; i++)
         if (tmi_has_ranges_by_stratum(&s->plan->statistics[i])) return true;
@@ -410,24 +413,25 @@ static bool must_be_apart(const tmi_schedule *s)
 
 tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error *err)
 {
-    choice best = {.objective = INFINITY, .gap = NAN};
-    const bool apart = s->sampling.stays && must_be_apart(s);
-    const bool may = s->sampling.stays && s->sampling.weights == TMI_STRATA && !s->sampling.clustered;
+    solution best = {.objective = INFINITY, .gap = NAN};
+    const bool separate_strata = s->sampling.public_strata && must_be_separate(s);
+    const bool may = s->sampling.public_strata && s->sampling.weights == TMI_STRATA && !s->sampling.clustered;
     tamis_status status;
-    if (!apart) TMI_TRY(try_strata(&best, s, false, known, err));
-    if (apart || may) TMI_TRY(try_strata(&best, s, true, known, err));
-    if (best.count > 0 && (s->workload.apart != best.apart || s->workload.joined != best.joined))
-        TMI_TRY(make_workload(s, best.apart, best.joined, known, err));
+    if (!separate_strata) TMI_TRY(try_strata(&best, s, false, known, err));
+    if (separate_strata || may) TMI_TRY(try_strata(&best, s, true, known, err));
+    if (best.count > 0 &&
+        (s->workload.separate_strata != best.separate_strata || s->workload.shared_classes != best.shared_classes))
+        TMI_TRY(make_workload(s, best.separate_strata, best.shared_classes, known, err));
     if (best.count > 0) TMI_TRY(add_errors(&best, s, err));
     s->gaussian = best.count > 0 ? best.gaussian : s->plan->privacy.loss.rho != NULL;
     s->gap = best.gap;
     s->measurements = tmi_alloc(best.count, sizeof *s->measurements);
     if (!s->measurements) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < best.count; k++) s->measurements[k].shape = best.shapes[k];
+    for (size_t k = 0; k < best.count; k++) s->measurements[k].marginal = best.marginals[k];
     s->measurement_count = best.count;
     if (best.count > 0) TMI_TRY(set_parts(s, &best, err));
 
 done:
-    choice_clear(&best);
+    solution_clear(&best);
     return status;
 }

@@ -2,20 +2,20 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "schedule/aims.h"
+#include "schedule/targets.h"
 
-static tamis_status inform(tmi_aims *aims, const tmi_schedule *s, tamis_error *err)
+static tamis_status inform(tmi_targets *targets, const tmi_schedule *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    tmi_effects_reset(&aims->effects);
+    tmi_effects_reset(&targets->effects);
     for (size_t k = 0; k < s->measurement_count; k++) {
         tmi_table_information information;
-        if (s->measurements[k].shape.family == TMI_STANDARD_ERRORS) continue;
-        TMI_TRY(tmi_table_information_make(&information, &aims->effects, &s->measurements[k].shape, err));
-        tmi_effects_add(&aims->effects, &information, tmi_measurement_precision(s, &s->measurements[k]));
+        if (s->measurements[k].marginal.weighting == TMI_STANDARD_ERRORS) continue;
+        TMI_TRY(tmi_table_information_make(&information, &targets->effects, &s->measurements[k].marginal, err));
+        tmi_effects_add(&targets->effects, &information, tmi_measurement_precision(s, &s->measurements[k]));
         tmi_table_information_clear(&information);
     }
-    tmi_effects_solve(&aims->effects);
+    tmi_effects_solve(&targets->effects);
 
 done:
     return status;
@@ -23,20 +23,20 @@ done:
 
 tamis_status tmi_schedule_check_determined(const tmi_schedule *s, tamis_error *err)
 {
-    tmi_aims aims = {0};
+    tmi_targets targets = {0};
     tamis_status status;
-    TMI_TRY(tmi_aims_make(&aims, s, err));
-    TMI_TRY(inform(&aims, s, err));
-    const tmi_problem problem = {.effects = &aims.effects};
-    for (size_t i = 0; i < aims.count; i++) {
-        if (isfinite(tmi_aim_noise(&problem, &aims.list[i]))) continue;
-        if (aims.statistics[i] == SIZE_MAX)
+    TMI_TRY(tmi_targets_make(&targets, s, err));
+    TMI_TRY(inform(&targets, s, err));
+    const tmi_problem problem = {.effects = &targets.effects};
+    for (size_t i = 0; i < targets.count; i++) {
+        if (isfinite(tmi_strategy_target_noise(&problem, &targets.list[i]))) continue;
+        if (targets.statistics[i] == SIZE_MAX)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID, "measurements: a count that results need does not follow from the tables"));
         TMI_TRY(tmi_fail(err, TAMIS_INVALID, "measurements: statistic %zu of the plan does not follow from the tables",
-                         aims.statistics[i] + 1));
+                         targets.statistics[i] + 1));
     }
 
 done:
-    tmi_aims_clear(&aims);
+    tmi_targets_clear(&targets);
     return status;
 }

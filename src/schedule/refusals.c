@@ -1,6 +1,6 @@
 #include "schedule/refusals.h"
 
-#include "schedule/contributions.h"
+#include "measure/contributions.h"
 
 tamis_status tmi_refuse_statistic(const tmi_schedule *s, const tmi_plan_statistic *t, tamis_error *err)
 {

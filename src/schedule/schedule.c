@@ -5,20 +5,20 @@
 
 #include "base/check.h"
 #include "base/memory.h"
-#include "schedule/aims.h"
-#include "schedule/contributions.h"
-#include "schedule/controls.h"
-#include "schedule/expected/guess.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
+#include "measure/group_noise.h"
+#include "schedule/guesses.h"
 #include "schedule/refusals.h"
 #include "schedule/standard_errors.h"
-#include "schedule/workload/group_noise.h"
+#include "schedule/targets.h"
 
 void tmi_schedule_clear(tmi_schedule *s)
 {
     for (size_t i = 0; i < s->measurement_count; i++) tmi_measurement_clear(&s->measurements[i]);
     tmi_free(s->measurements);
-    for (size_t i = 0; i < s->choice_count; i++) tmi_choice_clear(&s->choices[i]);
-    tmi_free(s->choices);
+    for (size_t i = 0; i < s->quantile_task_count; i++) tmi_quantile_task_clear(&s->quantile_tasks[i]);
+    tmi_free(s->quantile_tasks);
     tmi_effects_clear(&s->effects);
     tmi_workload_clear(&s->workload);
     tmi_psu_places_clear(&s->places);
@@ -49,15 +49,15 @@ static void clamp_weights(tmi_schedule *s)
 
 /* ---- tables that were chosen before ---- */
 
-/* Whether anything is read from tables of a family. */
-static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
+/* Whether anything is read from tables of a weighting. */
+static bool is_family_used(const tmi_schedule *s, tmi_weighting weighting)
 {
     const bool of_rows = s->sampling.weights == TMI_ROWS;
     const tmi_variance_source source = tmi_variance_source_of(s);
-    switch (family) {
-    case TMI_UNWEIGHED:
-        return tmi_main_family(s) == family || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
-    case TMI_WEIGHED: return tmi_main_family(s) == family;
+    switch (weighting) {
+    case TMI_UNWEIGHTED:
+        return tmi_main_weighting(s) == weighting || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
+    case TMI_WEIGHTED: return tmi_main_weighting(s) == weighting;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
     case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_MEASURED_ERRORS && of_rows);
     case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
@@ -66,58 +66,59 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighing family)
     }
 }
 
-static tamis_status check_shape(const tmi_shape *shape, const tmi_schedule *s, tamis_error *err)
+static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_schedule *s, tamis_error *err)
 {
     const tmi_workload *w = &s->workload;
-    bool right = shape->family < TMI_WEIGHINGS && shape->world < w->world_count && shape->axis_count <= TMI_MAX_AXES;
-    for (size_t i = 0; right && i < shape->axis_count; i++)
-        right = shape->axes[i] < w->axis_count && (i == 0 || shape->axes[i - 1] < shape->axes[i]);
-    if (right && shape->form != TMI_FULL)
-        right = shape->axis_count == 1 && w->axes[shape->axes[0]].degree > 0 && shape->family != TMI_STANDARD_ERRORS;
-    if (right && shape->family == TMI_STANDARD_ERRORS) {
-        right = shape->statistic < s->plan->statistic_count && tmi_has_own_errors(s, shape->statistic);
-        const tmi_shape own = right ? tmi_errors_shape(s, shape->statistic) : *shape;
-        right = right && own.world == shape->world && own.axis_count == shape->axis_count &&
-                memcmp(own.axes, shape->axes, own.axis_count * sizeof *own.axes) == 0;
+    bool right = marginal->weighting < TMI_WEIGHTINGS && marginal->domain < w->domain_count &&
+                 marginal->axis_count <= TMI_MAX_AXES;
+    for (size_t i = 0; right && i < marginal->axis_count; i++)
+        right = marginal->axes[i] < w->axis_count && (i == 0 || marginal->axes[i - 1] < marginal->axes[i]);
+    if (right && marginal->form != TMI_FULL)
+        right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && marginal->weighting != TMI_STANDARD_ERRORS;
+    if (right && marginal->weighting == TMI_STANDARD_ERRORS) {
+        right = marginal->statistic < s->plan->statistic_count && tmi_has_own_errors(s, marginal->statistic);
+        const tmi_marginal own = right ? tmi_errors_marginal(s, marginal->statistic) : *marginal;
+        right = right && own.domain == marginal->domain && own.axis_count == marginal->axis_count &&
+                memcmp(own.axes, marginal->axes, own.axis_count * sizeof *own.axes) == 0;
     }
     if (!right) return tmi_fail(err, TAMIS_INVALID, "measurements: a table has axes that the plan does not have");
-    if (is_family_used(s, (tmi_weighing)shape->family)) return TAMIS_OK;
+    if (is_family_used(s, (tmi_weighting)marginal->weighting)) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
 }
 
 /* The weights in totals of PSUs: any that could have been chosen. */
-static tamis_status take_clamped(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+static tamis_status take_clamped(tmi_schedule *s, const tmi_certified_tables *certified, tamis_error *err)
 {
     tmi_sampling *p = &s->sampling;
     if (p->weights != TMI_ROWS || tmi_variance_source_of(s) != TMI_MEASURED_ERRORS) return TAMIS_OK;
-    if (chosen->clamped < 1 || chosen->clamped > p->most)
+    if (certified->clamped < 1 || certified->clamped > p->most)
         return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_totals: expected a number from 1 to largest_point");
-    p->most_clamped = chosen->clamped;
+    p->most_clamped = certified->clamped;
     return TAMIS_OK;
 }
 
-static tamis_status take_chosen(tmi_schedule *s, const tmi_chosen *chosen, const bool *known, tamis_error *err)
+static tamis_status take_certified(tmi_schedule *s, const tmi_certified_tables *certified, const bool *known, tamis_error *err)
 {
     tamis_status status;
-    if (chosen->apart && !s->sampling.stays)
+    if (certified->separate_strata && !s->sampling.public_strata)
         return tmi_fail(err, TAMIS_INVALID, "measurements: strata that are not public cannot be measured apart");
-    if (chosen->apart && s->sampling.weights == TMI_ROWS)
+    if (certified->separate_strata && s->sampling.weights == TMI_ROWS)
         return tmi_fail(err, TAMIS_INVALID, "measurements: strata whose rows have weights of their own are not measured apart");
-    for (size_t i = 0; i < s->plan->statistic_count && !chosen->apart; i++)
+    for (size_t i = 0; i < s->plan->statistic_count && !certified->separate_strata; i++)
         if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
             return tmi_fail(err, TAMIS_INVALID, "measurements: ranges by stratum are measured apart");
-    TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, chosen->apart, chosen->joined, s->controls,
-                              s->calibrated ? s->control_count : 0, known, err));
-    TMI_TRY(take_clamped(s, chosen, err));
-    s->gaussian = chosen->count > 0 ? chosen->rho : s->plan->privacy.loss.rho != NULL;
+    TMI_TRY(tmi_workload_make(&s->workload, s->plan, &s->sampling, certified->separate_strata, certified->shared_classes,
+                              s->controls, s->calibrated ? s->control_count : 0, known, err));
+    TMI_TRY(take_clamped(s, certified, err));
+    s->gaussian = certified->count > 0 ? certified->rho : s->plan->privacy.loss.rho != NULL;
     s->gap = NAN;
-    s->measurements = tmi_alloc(chosen->count, sizeof *s->measurements);
+    s->measurements = tmi_alloc(certified->count, sizeof *s->measurements);
     if (!s->measurements) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < chosen->count; k++) {
+    for (size_t k = 0; k < certified->count; k++) {
         tmi_measurement *m = &s->measurements[s->measurement_count++];
-        TMI_TRY(check_shape(&chosen->shapes[k], s, err));
-        m->shape = chosen->shapes[k];
-        TMI_TRY(tmi_number_copy(&m->part, chosen->parts[k], err));
+        TMI_TRY(check_marginal(&certified->marginals[k], s, err));
+        m->marginal = certified->marginals[k];
+        TMI_TRY(tmi_number_copy(&m->part, certified->parts[k], err));
     }
 
 done:
@@ -126,34 +127,34 @@ done:
 
 /* ---- what is known of everything ---- */
 
-/* All families that the readings of a statistic are made of. */
-static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighing family)
+/* All weightings that the readings of a statistic are made of. */
+static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighting weighting)
 {
     const tmi_variance_source source = tmi_variance_source_for(s, i);
-    if (family == tmi_weighing_of(s, i)) return true;
-    if (family == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
-    return family == TMI_UNWEIGHED && s->plan->postprocess.units_below > 0;
+    if (weighting == tmi_weighting_of(s, i)) return true;
+    if (weighting == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
+    return weighting == TMI_UNWEIGHTED && s->plan->postprocess.units_below > 0;
 }
 
-static tamis_status take_readings(tmi_schedule *s, tamis_error *err)
+static tamis_status take_maps(tmi_schedule *s, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
-        const tmi_reading_of *r = &s->workload.readings[i];
-        for (size_t family = 0; !r->known && family < TMI_WEIGHINGS; family++) {
-            if (!is_read_from(s, i, (tmi_weighing)family)) continue;
-            tmi_shape shape = {.family = family, .world = r->world, .axis_count = r->axis_count};
-            memcpy(shape.axes, r->axes, sizeof shape.axes);
-            TMI_TRY(tmi_effects_take_all(&s->effects, &shape, err));
+        const tmi_statistic_map *r = &s->workload.maps[i];
+        for (size_t weighting = 0; !r->known && weighting < TMI_WEIGHTINGS; weighting++) {
+            if (!is_read_from(s, i, (tmi_weighting)weighting)) continue;
+            tmi_marginal marginal = {.weighting = weighting, .domain = r->domain, .axis_count = r->axis_count};
+            memcpy(marginal.axes, r->axes, sizeof marginal.axes);
+            TMI_TRY(tmi_effects_take_all(&s->effects, &marginal, err));
         }
     }
     if (s->workload.control_axis != SIZE_MAX) {
-        const tmi_shape controls = {.family = tmi_main_family(s), .axes = {s->workload.control_axis}, .axis_count = 1};
+        const tmi_marginal controls = {.weighting = tmi_main_weighting(s), .axes = {s->workload.control_axis}, .axis_count = 1};
         TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
     }
     for (size_t k = 0; k < s->measurement_count; k++)
-        if (s->measurements[k].shape.family != TMI_STANDARD_ERRORS)
-            TMI_TRY(tmi_effects_take_shape(&s->effects, &s->measurements[k].shape, err));
+        if (s->measurements[k].marginal.weighting != TMI_STANDARD_ERRORS)
+            TMI_TRY(tmi_effects_take_marginal(&s->effects, &s->measurements[k].marginal, err));
 
 done:
     return status;
@@ -161,18 +162,18 @@ done:
 
 static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
 {
-    bool *known = tmi_alloc(TMI_WEIGHINGS * s->workload.world_count, sizeof *known);
+    bool *known = tmi_alloc(TMI_WEIGHTINGS * s->workload.domain_count, sizeof *known);
     tamis_status status;
     if (!known) TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
-    TMI_TRY(tmi_effects_make(&s->effects, s->workload.axes, TMI_WEIGHINGS, s->workload.world_count, known, err));
-    TMI_TRY(take_readings(s, err));
+    TMI_TRY(tmi_effects_make(&s->effects, s->workload.axes, TMI_WEIGHTINGS, s->workload.domain_count, known, err));
+    TMI_TRY(take_maps(s, err));
     tmi_effects_reset(&s->effects);
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         tmi_table_information information;
-        if (m->shape.family == TMI_STANDARD_ERRORS) continue;
-        TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->shape, err));
+        if (m->marginal.weighting == TMI_STANDARD_ERRORS) continue;
+        TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->marginal, err));
         tmi_effects_add(&s->effects, &information, tmi_measurement_precision(s, m));
         tmi_table_information_clear(&information);
     }
@@ -185,38 +186,38 @@ done:
 
 /* ---- together ---- */
 
-static tamis_status take_frame(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+static tamis_status take_frame(tmi_schedule *s, const tmi_certified_tables *certified, tamis_error *err)
 {
     if (!s->plan->design.frame) return TAMIS_OK;
-    if (!chosen) return tmi_frame_file_read(&s->frame, s->plan, err);
-    if (chosen->frame && chosen->frame->count == s->plan->design.stratum_count)
-        return tmi_frame_facts_copy(&s->frame.facts, chosen->frame, err);
+    if (!certified) return tmi_frame_file_read(&s->frame, s->plan, err);
+    if (certified->frame && certified->frame->count == s->plan->design.stratum_count)
+        return tmi_frame_facts_copy(&s->frame.facts, certified->frame, err);
     return tmi_fail(err, TAMIS_INVALID, "frame: what the frame of the plan says about each stratum is missing");
 }
 
-static tamis_status take_psus(tmi_schedule *s, const tmi_chosen *chosen, tamis_error *err)
+static tamis_status take_psus(tmi_schedule *s, const tmi_certified_tables *certified, tamis_error *err)
 {
     if (!s->plan->design.psus) return TAMIS_OK;
-    if (!chosen) return tmi_psu_file_read(&s->psus, s->plan, err);
-    if (chosen->psus) return tmi_psu_facts_copy(&s->psus.facts, chosen->psus, err);
+    if (!certified) return tmi_psu_file_read(&s->psus, s->plan, err);
+    if (certified->psus) return tmi_psu_facts_copy(&s->psus.facts, certified->psus, err);
     return tmi_fail(err, TAMIS_INVALID, "psus: the number of clusters in each stratum is missing");
 }
 
-tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err)
+tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tmi_certified_tables *certified, tamis_error *err)
 {
-    return tmi_schedule_make_watched(s, plan, chosen, NULL, err);
+    return tmi_schedule_make_watched(s, plan, certified, NULL, err);
 }
 
-tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_chosen *chosen, tmi_watch *watch,
-                                       tamis_error *err)
+tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, const tmi_certified_tables *certified,
+                                       tmi_watch *watch, tamis_error *err)
 {
     tamis_status status;
     bool *known = tmi_alloc(plan->statistic_count, sizeof *known);
     *s = (tmi_schedule){.plan = tmi_plan_hold(plan), .watch = watch};
     if (!known) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_refuse_plan(plan, err));
-    TMI_TRY(take_frame(s, chosen, err));
-    TMI_TRY(take_psus(s, chosen, err));
+    TMI_TRY(take_frame(s, certified, err));
+    TMI_TRY(take_psus(s, certified, err));
     TMI_TRY(tmi_sampling_make(&s->sampling, plan, tmi_frame_of(s), tmi_psus_of(s), err));
     s->sampling.parts = tmi_contribution_parts(plan, &s->sampling);
     clamp_weights(s);
@@ -228,18 +229,18 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
         known[i] = (t->kind == TMI_COUNT && tmi_groups_are_declared(s, t)) || tmi_is_of_distribution(t->kind) ||
                    tmi_public_count(plan, i, 0);
     }
-    if (chosen && chosen->shapes) TMI_TRY(take_chosen(s, chosen, known, err));
+    if (certified && certified->marginals) TMI_TRY(take_certified(s, certified, known, err));
     else TMI_TRY(tmi_schedule_choose(s, known, err));
-    TMI_TRY(tmi_choices_make(s, err));
+    TMI_TRY(tmi_quantile_tasks_make(s, err));
     TMI_TRY(tmi_schedule_place_psus(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const bool errors = s->measurements[k].shape.family == TMI_STANDARD_ERRORS;
+        const bool errors = s->measurements[k].marginal.weighting == TMI_STANDARD_ERRORS;
         s->measurements[k].slots = errors ? (size_t)s->places.layout.slots : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));
     }
     TMI_TRY(tmi_budget_settle(s, err));
     TMI_TRY(set_effects(s, err));
-    if (chosen && chosen->shapes) TMI_TRY(tmi_schedule_check_determined(s, err));
+    if (certified && certified->marginals) TMI_TRY(tmi_schedule_check_determined(s, err));
     TMI_CHECK(tmi_schedule_is_sound(s));
 
 done:

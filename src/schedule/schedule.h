@@ -1,40 +1,42 @@
-/* Makes the schedule of a plan (measured.h): reads the frame, chooses the tables or takes those of a certificate, and settles
+/* Makes the schedule of a plan (schedule.h): reads the frame, chooses the tables or takes those of a certificate, and settles
  * sensitivities, scales and the loss. Nothing of the data is read. */
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 
-#include "schedule/measured.h"
+#include "measure/schedule.h"
 
 /* The tables that were chosen, and the facts of the frame, as a certificate says them. */
-typedef struct tmi_chosen {
-    bool rho;        /* the parts are rhos; else epsilons */
-    bool apart;      /* strata are measured apart */
-    bool joined;     /* classes of a column are (workload.h) */
-    int64_t clamped; /* points of weights in totals of PSUs, at most; 0: not said */
-    tmi_shape *shapes;
+typedef struct tmi_certified_tables {
+    bool rho;             /* the parts are rhos; else epsilons */
+    bool separate_strata; /* strata are measured apart */
+    bool shared_classes;  /* classes of a column are (workload.h) */
+    int64_t clamped;      /* points of weights in totals of PSUs, at most; 0: not said */
+    tmi_marginal *marginals;
     tamis_number **parts; /* one per table */
     size_t count;
     const tmi_frame_facts *frame; /* NULL: there is none */
     const tmi_psu_facts *psus;    /* NULL: there is none */
-} tmi_chosen;
+} tmi_certified_tables;
 
-/* `chosen` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more than the
- * plan allows, and the tables must determine all statistics.
+/* `certified` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more
+ * than the plan allows, and the tables must determine all statistics.
  *
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
  *          is then empty. */
-tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tamis_error *err);
+tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_certified_tables *certified,
+                               tamis_error *err);
 
 /* The same while somebody watches, who stays the schedule's watch. */
-tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_chosen *chosen, tmi_watch *watch,
-                                       tamis_error *err);
+tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_certified_tables *certified,
+                                       tmi_watch *watch, tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);
 
 /* The invariants of a schedule that was made (base/check.h): every table has cells, a part of the budget and laws with scales;
- * every statistic is known or read from tables of the list; the parts, with those of the choices, add up to what is spent. */
+ * every statistic is known or read from tables of the list; the parts, with those of the quantile tasks, add up to what is
+ * spent. */
 bool tmi_schedule_is_sound(const tmi_schedule *schedule);
 
-/* Chooses the tables: `measurements` with their shapes and parts of the budget, `workload`, `gaussian` (choose.c). Errors: as
+/* Chooses the tables: `measurements` with their marginals and parts of the budget, `workload`, `gaussian` (choose.c). Errors: as
  * above. */
 tamis_status tmi_schedule_choose(tmi_schedule *schedule, const bool *known, tamis_error *err);
 

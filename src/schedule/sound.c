@@ -9,7 +9,7 @@
 /* Every number has a law, every law a positive scale. */
 static bool measurement_is_sound(const tmi_measurement *m)
 {
-    const bool errors = m->shape.family == TMI_STANDARD_ERRORS;
+    const bool errors = m->marginal.weighting == TMI_STANDARD_ERRORS;
     bool sound = (errors ? m->moved > 0 && m->slots > 1 : m->numbers == m->strata * m->slots * m->cells * m->levels) &&
                  m->numbers > 0 && m->law_count == m->strata && m->high > 0 && m->limit > 0 && m->part &&
                  tmi_number_sign(m->part) > 0;
@@ -26,17 +26,17 @@ bool tmi_schedule_is_sound(const tmi_schedule *s)
         sound = measurement_is_sound(&s->measurements[i]);
         if (sound) parts += tmi_number_nearest(s->measurements[i].part);
     }
-    for (size_t i = 0; sound && i < s->choice_count; i++) {
-        const tmi_choice *c = &s->choices[i];
+    for (size_t i = 0; sound && i < s->quantile_task_count; i++) {
+        const tmi_quantile_task *c = &s->quantile_tasks[i];
         const tamis_number *loss = c->rho ? c->rho : c->epsilon;
         sound = c->part && loss && tmi_number_sign(loss) > 0 && c->groups > 0 && c->statistic < s->plan->asked_count;
         if (sound) parts += tmi_number_nearest(c->part);
     }
     for (size_t i = 0; sound && i < s->plan->statistic_count; i++) {
-        const tmi_reading_of *r = &s->workload.readings[i];
-        sound = r->known || (r->world < s->workload.world_count && r->axis_count <= TMI_MAX_AXES);
+        const tmi_statistic_map *r = &s->workload.maps[i];
+        sound = r->known || (r->domain < s->workload.domain_count && r->axis_count <= TMI_MAX_AXES);
     }
     if (!sound) return false;
     const double spent = tmi_number_nearest(s->spent);
-    return fabs(parts - spent) <= NEAR * spent * (double)(s->measurement_count + s->choice_count + 1);
+    return fabs(parts - spent) <= NEAR * spent * (double)(s->measurement_count + s->quantile_task_count + 1);
 }

@@ -5,9 +5,9 @@
 
 #include "base/memory.h"
 #include "engine/core/engine.h"
+#include "num/law/noise.h"
 #include "num/number.h"
-#include "schedule/expected/guess.h"
-#include "schedule/noise_law.h"
+#include "schedule/guesses.h"
 
 /* ---- slots ---- */
 
@@ -28,8 +28,9 @@ static tmi_psu_stratum stratum_of(const tmi_sampling *s, size_t h)
 {
     const tmi_plan_design *d = s->design;
     if (s->psus) return (tmi_psu_stratum){.psus = s->psus->clusters[h]};
-    const bool one = !s->stays || s->strata == 1, whole = !d->kind->staged && !d->kind->unequal && !d->kind->rate &&
-                                                          !d->kind->with_replacement && !d->kind->only_weights && !d->nonresponse;
+    const bool one = !s->public_strata || s->strata == 1, whole = !d->kind->staged && !d->kind->unequal && !d->kind->rate &&
+                                                                  !d->kind->with_replacement && !d->kind->only_weights &&
+                                                                  !d->nonresponse;
     return (tmi_psu_stratum){.psus = one ? d->sample : d->strata[h].sample,
                              .population = !whole ? 0
                                            : one  ? d->population
@@ -94,7 +95,7 @@ static tamis_status place_hashed(tmi_psu_places *p, int64_t most, tamis_error *e
 
 tamis_status tmi_psu_places_make(tmi_psu_places *p, const tmi_sampling *s, int64_t most, tamis_error *err)
 {
-    const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
+    const size_t strata = s->psus ? s->psus->strata : s->public_strata ? s->strata : 1;
     *p = (tmi_psu_places){.strata = strata};
     most = most < TMI_MOST_SLOTS ? most : TMI_MOST_SLOTS;
     if (s->scattered) return place_hashed(p, most, err);
@@ -131,18 +132,18 @@ tamis_status tmi_psu_places_make(tmi_psu_places *p, const tmi_sampling *s, int64
 }
 
 /* Integers of one slot, and of the tables of the estimates; a table that two statistics need is there once. */
-static bool is_same_table(const tmi_shape *a, const tmi_shape *b)
+static bool is_same_table(const tmi_marginal *a, const tmi_marginal *b)
 {
-    return a->family == b->family && a->world == b->world && a->axis_count == b->axis_count &&
+    return a->weighting == b->weighting && a->domain == b->domain && a->axis_count == b->axis_count &&
            memcmp(a->axes, b->axes, a->axis_count * sizeof *a->axes) == 0;
 }
 
-static double integers_of(const tmi_schedule *s, const tmi_shape *shape)
+static double integers_of(const tmi_schedule *s, const tmi_marginal *marginal)
 {
-    double count = shape->family == TMI_CONTRIBUTED                            ? (double)s->sampling.parts
-                   : s->workload.apart && shape->family != TMI_STANDARD_ERRORS ? (double)s->sampling.strata
-                                                                               : 1;
-    for (size_t i = 0; i < shape->axis_count; i++) count *= (double)s->workload.axes[shape->axes[i]].levels;
+    double count = marginal->weighting == TMI_CONTRIBUTED                                      ? (double)s->sampling.parts
+                   : s->workload.separate_strata && marginal->weighting != TMI_STANDARD_ERRORS ? (double)s->sampling.strata
+                                                                                               : 1;
+    for (size_t i = 0; i < marginal->axis_count; i++) count *= (double)s->workload.axes[marginal->axes[i]].levels;
     return count;
 }
 
@@ -150,11 +151,11 @@ tamis_status tmi_schedule_place_psus(tmi_schedule *s, tamis_error *err)
 {
     double each = 0, rest = 0;
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const tmi_shape *shape = &s->measurements[k].shape;
+        const tmi_marginal *marginal = &s->measurements[k].marginal;
         bool again = false;
-        for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].shape, shape);
-        if (shape->family != TMI_STANDARD_ERRORS) rest += integers_of(s, shape);
-        else if (!again) each += integers_of(s, shape);
+        for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].marginal, marginal);
+        if (marginal->weighting != TMI_STANDARD_ERRORS) rest += integers_of(s, marginal);
+        else if (!again) each += integers_of(s, marginal);
     }
     tmi_psu_places_clear(&s->places);
     if (each == 0) return TAMIS_OK;
@@ -192,7 +193,7 @@ int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i)
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     int64_t overlap = 1;
     for (size_t k = 0; k < t->by_count; k++) {
-        const size_t own = s->workload.readings[i].by[k];
+        const size_t own = s->workload.maps[i].by[k];
         int64_t most = 1;
         if (own == SIZE_MAX) continue; /* a stratum that is measured apart: a row is in one */
         for (size_t c = 0; c < s->workload.classes[own].count; c++) {
@@ -230,13 +231,13 @@ static int64_t spare_of(const tmi_schedule *s, size_t i, int64_t slots, int64_t 
 int64_t tmi_errors_spare(const tmi_schedule *s, const tmi_measurement *m)
 {
     const tmi_psu_layout *l = &s->places.layout;
-    return spare_of(s, m->shape.statistic, l->slots, tmi_standard_error_rounding(l, TMI_MOST_BLOCKS));
+    return spare_of(s, m->marginal.statistic, l->slots, tmi_standard_error_rounding(l, TMI_MOST_BLOCKS));
 }
 
 /* PSUs that were left to chance; 2 means two or more. */
 static int64_t varying_psus(const tmi_sampling *s)
 {
-    const size_t strata = s->psus ? s->psus->strata : s->stays ? s->strata : 1;
+    const size_t strata = s->psus ? s->psus->strata : s->public_strata ? s->strata : 1;
     int64_t psus = s->scattered ? 2 : 0;
     for (size_t h = 0; h < strata && psus < 2; h++) {
         const tmi_psu_stratum own = stratum_of(s, h);
@@ -260,7 +261,7 @@ bool tmi_psus_are_all_drawn(const tmi_schedule *s) { return s->sampling.clustere
 
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
 {
-    const tmi_reading_of *r = &s->workload.readings[i];
+    const tmi_statistic_map *r = &s->workload.maps[i];
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     if (tmi_variance_source_of(s) != TMI_MEASURED_ERRORS || r->known || r->contributed || tmi_has_ranges_by_stratum(t))
         return false;
@@ -283,18 +284,18 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
 {
     const size_t from = tmi_errors_from(s, i);
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const tmi_shape *shape = &s->measurements[k].shape;
-        if (shape->family == TMI_STANDARD_ERRORS && shape->statistic == from) return &s->measurements[k];
+        const tmi_marginal *marginal = &s->measurements[k].marginal;
+        if (marginal->weighting == TMI_STANDARD_ERRORS && marginal->statistic == from) return &s->measurements[k];
     }
     return NULL;
 }
 
-tmi_shape tmi_errors_shape(const tmi_schedule *s, size_t i)
+tmi_marginal tmi_errors_marginal(const tmi_schedule *s, size_t i)
 {
-    const tmi_reading_of *r = &s->workload.readings[i];
-    tmi_shape shape = {.family = TMI_STANDARD_ERRORS, .world = r->world, .axis_count = r->axis_count, .statistic = i};
-    memcpy(shape.axes, r->axes, sizeof shape.axes);
-    return shape;
+    const tmi_statistic_map *r = &s->workload.maps[i];
+    tmi_marginal marginal = {.weighting = TMI_STANDARD_ERRORS, .domain = r->domain, .axis_count = r->axis_count, .statistic = i};
+    memcpy(marginal.axes, r->axes, sizeof marginal.axes);
+    return marginal;
 }
 
 bool tmi_moves_two_slots(const tmi_schedule *s, const tmi_measurement *m) { return m->numbers == 1 && !all_move(s); }
@@ -368,7 +369,7 @@ static double largest_weight(const tmi_sampling *p)
     return (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
 }
 
-tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_outlook *o, tamis_error *err)
+tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
 {
     size_t cells = 1, levels = 1;
     double largest = 0;
@@ -387,7 +388,7 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     return TAMIS_OK;
 }
 
-double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_outlook *o)
+double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_typical_group *o)
 {
     const tmi_measurement *m = tmi_errors_measured(s, i);
     double moved;
@@ -395,7 +396,7 @@ double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_outlo
     return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) * sqrt(tmi_expected_clamping(s));
 }
 
-double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_outlook *o, double noise)
+double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
 {
     const double sd = tmi_expected_error_noise(s, i, o), least = o->sampling_sd * o->sampling_sd;
     const tmi_plan_statistic *t = &s->plan->statistics[i];

@@ -19,8 +19,8 @@
 #ifndef TMI_SCHEDULE_STANDARD_ERRORS_H
 #define TMI_SCHEDULE_STANDARD_ERRORS_H
 
-#include "schedule/expected/outlook.h"
 #include "schedule/schedule.h"
+#include "schedule/typical_group.h"
 #include "variance/limit.h"
 
 #define TMI_ERROR_COEFFICIENT (1 << 16) /* the largest coefficient gets that size */
@@ -35,7 +35,7 @@
 tamis_status tmi_psu_places_make(tmi_psu_places *places, const tmi_sampling *sampling, int64_t most, tamis_error *err);
 void tmi_psu_places_clear(tmi_psu_places *places);
 
-/* As many slots as an engine has room for beside the tables of the estimates. Needs the shapes of all measurements. Errors:
+/* As many slots as an engine has room for beside the tables of the estimates. Needs the marginals of all measurements. Errors:
  * SYSTEM. */
 tamis_status tmi_schedule_place_psus(tmi_schedule *schedule, tamis_error *err);
 
@@ -60,7 +60,7 @@ size_t tmi_errors_from(const tmi_schedule *schedule, size_t statistic);
 /* The measurement of a statistic's standard errors; NULL: there is none. */
 const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t statistic);
 
-tmi_shape tmi_errors_shape(const tmi_schedule *schedule, size_t statistic);
+tmi_marginal tmi_errors_marginal(const tmi_schedule *schedule, size_t statistic);
 
 /* In how many of the statistic's numbers a row is at most. */
 int64_t tmi_errors_overlap(const tmi_schedule *schedule, size_t statistic);
@@ -82,14 +82,14 @@ tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *schedule);
 double tmi_mean_weight(const tmi_schedule *schedule);
 
 /* By how much a record moves a number's standard error, in the statistic's units, if all is as expected. Errors: SYSTEM. */
-tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_outlook *outlook,
+tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                tamis_error *err);
 
 /* The standard deviation of the noise of its standard error. Needs a budget that is split. NaN: it is not measured. */
-double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_outlook *outlook);
+double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical);
 
 /* The sampling variance that an interval will use where all is as expected. */
-double tmi_expected_limit(const tmi_schedule *schedule, size_t statistic, const tmi_outlook *outlook, double noise);
+double tmi_expected_limit(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical, double noise);
 
 /* By how much bounded weights are expected to lower a variance: a factor. */
 double tmi_expected_clamping(const tmi_schedule *schedule);

@@ -12,7 +12,7 @@
 
 #define USUAL_RUNS 1000
 
-static bool is_asked(const tmi_study_asked *a, tmi_way w) { return a->ways >> w & 1; }
+static bool is_asked(const tmi_study_asked *a, tmi_study_mechanism w) { return a->mechanisms >> w & 1; }
 
 /* ---- one size, every mechanism, every setting ---- */
 
@@ -21,11 +21,11 @@ enum { CENSUS, KNOWN, SECRET, SETTINGS };
 static const char *const setting_names[SETTINGS] = {"census", "sample given frame", "secret sample"};
 
 /* The Monte Carlo error of the root of a mean squared error. */
-static double root_error(const tmi_wrong *e) { return e->mse > 0 ? e->mse_error / (2 * sqrt(e->mse)) : e->mse_error; }
+static double root_error(const tmi_squared_error *e) { return e->mse > 0 ? e->mse_error / (2 * sqrt(e->mse)) : e->mse_error; }
 
 static double root_ratio(double mse, double other) { return other > 0 ? sqrt(mse / other) : NAN; }
 
-static void put_error(tmi_text *text, const tmi_wrong *e)
+static void put_error(tmi_text *text, const tmi_squared_error *e)
 {
     tmi_text_about(text, sqrt(e->mse));
     if (e->mse_error > 2e-3 * e->mse) { /* less is not seen in three digits */
@@ -34,12 +34,13 @@ static void put_error(tmi_text *text, const tmi_wrong *e)
     }
 }
 
-/* The row with the smallest error in a setting; TMI_WAYS if there is none. */
-static tmi_way best_way(const tmi_wrong errors[SETTINGS][TMI_WAYS], int setting, double *mse)
+/* The row with the smallest error in a setting; TMI_STUDY_MECHANISMS if there is none. */
+static tmi_study_mechanism best_mechanism(const tmi_squared_error errors[SETTINGS][TMI_STUDY_MECHANISMS], int setting,
+                                          double *mse)
 {
-    tmi_way best = TMI_WAYS;
-    for (tmi_way w = 0; w < TMI_WAYS; w++)
-        if (!isnan(errors[setting][w].mse) && (best == TMI_WAYS || errors[setting][w].mse < *mse)) {
+    tmi_study_mechanism best = TMI_STUDY_MECHANISMS;
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
+        if (!isnan(errors[setting][w].mse) && (best == TMI_STUDY_MECHANISMS || errors[setting][w].mse < *mse)) {
             best = w;
             *mse = errors[setting][w].mse;
         }
@@ -77,8 +78,8 @@ done:
     return status;
 }
 
-static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS], uint32_t n,
-                      const tmi_spending *secret, bool fails)
+static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_squared_error errors[SETTINGS][TMI_STUDY_MECHANISMS],
+                      uint32_t n, const tmi_spending *secret, bool fails)
 {
     static const tmi_align align[] = {TMI_LEFT, TMI_RIGHT, TMI_RIGHT, TMI_RIGHT};
     tmi_text line;
@@ -100,11 +101,11 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_text_put(text, "\n");
     tmi_table_init(&table, 4, align);
     tmi_table_row(&table, (const char *const[]){"", setting_names[0], setting_names[1], setting_names[2]});
-    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
         tmi_text cells[4];
         if (!is_asked(a, w)) continue;
         for (int c = 0; c < 4; c++) tmi_text_init(&cells[c]);
-        tmi_text_put(&cells[0], tmi_way_name(w));
+        tmi_text_put(&cells[0], tmi_study_mechanism_name(w));
         for (int k = 0; k < SETTINGS; k++) put_error(&cells[k + 1], &errors[k][w]);
         tmi_table_row_taken(&table, cells);
     }
@@ -112,8 +113,8 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     for (int c = 0; c < 4; c++) tmi_text_init(&cells[c]);
     tmi_text_put(&cells[0], "sampling alone");
     for (int k = 0; k < SETTINGS; k++) {
-        const tmi_way w = best_way(errors, k, &best[k]);
-        tmi_text_about(&cells[k + 1], w < TMI_WAYS ? sqrt(errors[k][w].sampling) : NAN);
+        const tmi_study_mechanism w = best_mechanism(errors, k, &best[k]);
+        tmi_text_about(&cells[k + 1], w < TMI_STUDY_MECHANISMS ? sqrt(errors[k][w].sampling) : NAN);
     }
     tmi_table_row_taken(&table, cells);
     tmi_table_write(text, &table);
@@ -148,18 +149,19 @@ static void gain_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
 }
 
 /* A row of dots for each mechanism, the first at the top. */
-static tamis_status gain_svg(char **svg, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS], tamis_error *err)
+static tamis_status gain_svg(char **svg, const tmi_study_asked *a, const tmi_squared_error errors[SETTINGS][TMI_STUDY_MECHANISMS],
+                             tamis_error *err)
 {
-    double x[SETTINGS][TMI_WAYS], y[TMI_WAYS];
-    const char *names[TMI_WAYS];
+    double x[SETTINGS][TMI_STUDY_MECHANISMS], y[TMI_STUDY_MECHANISMS];
+    const char *names[TMI_STUDY_MECHANISMS];
     tamis_plot_curve curves[SETTINGS];
     size_t count = 0, row = 0;
     char subtitle[160];
-    for (tmi_way w = 0; w < TMI_WAYS; w++) count += is_asked(a, w);
-    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) count += is_asked(a, w);
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
         if (!is_asked(a, w)) continue;
         y[row] = (double)(count - row);
-        names[count - 1 - row] = tmi_way_name(w);
+        names[count - 1 - row] = tmi_study_mechanism_name(w);
         for (int k = 0; k < SETTINGS; k++) x[k][row] = sqrt(errors[k][w].mse);
         row++;
     }
@@ -175,13 +177,13 @@ static tamis_status gain_svg(char **svg, const tmi_study_asked *a, const tmi_wro
     return tamis_plot_svg(svg, &plot, err);
 }
 
-static void gain_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_wrong errors[SETTINGS][TMI_WAYS],
+static void gain_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_squared_error errors[SETTINGS][TMI_STUDY_MECHANISMS],
                        const uint32_t *sizes, const tmi_spending *spent)
 {
-    for (tmi_way w = 0; w < TMI_WAYS; w++)
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
         for (int k = 0; is_asked(a, w) && k < SETTINGS; k++) {
-            const tmi_wrong *e = &errors[k][w];
-            tmi_sheet_words(sheet, tmi_way_key(w));
+            const tmi_squared_error *e = &errors[k][w];
+            tmi_sheet_words(sheet, tmi_study_mechanism_key(w));
             tmi_sheet_words(sheet, setting_names[k]);
             tmi_sheet_number(sheet, sizes[k]);
             tmi_sheet_number(sheet, spent[k].eps);
@@ -214,17 +216,17 @@ tamis_status tamis_study_gain(tamis_study **study, const tamis_study_question *q
     if (!(f > 0 && f <= 1)) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "rate: must be above 0 and at most 1"));
     const uint32_t N = a.values.count, n = (uint32_t)fmax(1, floor(f * N + 0.5));
     const tmi_spending own = {a.eps, a.delta}, secret = tmi_spending_amplified(a.eps, a.delta, N, n);
-    tmi_wrong found[2][2][TMI_WAYS], errors[SETTINGS][TMI_WAYS];
+    tmi_squared_error found[2][2][TMI_STUDY_MECHANISMS], errors[SETTINGS][TMI_STUDY_MECHANISMS];
     TMI_TRY(tmi_study_asked_simulate(&found[0][0][0], &a, (const uint32_t[]){N, n}, 2,
                                      (const tmi_spending[]){own, own, own, secret}, 2, err));
-    for (tmi_way w = 0; w < TMI_WAYS; w++) {
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
         errors[CENSUS][w] = found[0][0][w];
         errors[KNOWN][w] = found[1][0][w];
         errors[SECRET][w] = found[1][1][w];
     }
     bool fails = false;
-    if (is_asked(&a, TMI_WAY_SMOOTH_PAPER)) TMI_TRY(check_published(&fails, &own, err));
-    if (is_asked(&a, TMI_WAY_SMOOTH_PAPER) && secret.delta < 1) TMI_TRY(check_published(&fails, &secret, err));
+    if (is_asked(&a, TMI_MECHANISM_SMOOTH_PAPER)) TMI_TRY(check_published(&fails, &own, err));
+    if (is_asked(&a, TMI_MECHANISM_SMOOTH_PAPER) && secret.delta < 1) TMI_TRY(check_published(&fails, &secret, err));
     gain_text(&text, &a, errors, n, &secret, fails);
     gain_sheet(&sheet, &a, errors, (const uint32_t[]){N, n, n}, (const tmi_spending[]){own, own, secret});
     tmi_sheet_csv(&csv, &sheet);
@@ -254,27 +256,27 @@ static const double rates[RATES] = {0.01, 0.02, 0.03, 0.05, 0.075, 0.1,  0.15, 0
 #define SURE 3 /* Monte Carlo standard errors by which a rate must beat the census; and it is the best of RATES */
 
 typedef struct best {
-    tmi_way census_way, way; /* the best of the census, of the rate */
+    tmi_study_mechanism census_way, mechanism; /* the best of the census, of the rate */
     size_t rate;
     double census, mse; /* squared errors */
 } best;
 
 /* Mechanisms differ, and rates within one; a rate is taken only if it beats the best census by more than chance. */
-static best find_best(const tmi_study_asked *a, const tmi_wrong *errors, size_t count)
+static best find_best(const tmi_study_asked *a, const tmi_squared_error *errors, size_t count)
 {
-    best b = {.census_way = TMI_WAYS, .rate = count - 1};
-    for (tmi_way w = 0; w < TMI_WAYS; w++) {
-        const double mse = errors[(count - 1) * TMI_WAYS + w].mse;
-        if (is_asked(a, w) && (b.census_way == TMI_WAYS || mse < b.census)) b.census_way = w, b.census = mse;
+    best b = {.census_way = TMI_STUDY_MECHANISMS, .rate = count - 1};
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
+        const double mse = errors[(count - 1) * TMI_STUDY_MECHANISMS + w].mse;
+        if (is_asked(a, w) && (b.census_way == TMI_STUDY_MECHANISMS || mse < b.census)) b.census_way = w, b.census = mse;
     }
-    b.way = b.census_way;
+    b.mechanism = b.census_way;
     b.mse = b.census;
-    const tmi_wrong *census = &errors[(count - 1) * TMI_WAYS + b.census_way];
+    const tmi_squared_error *census = &errors[(count - 1) * TMI_STUDY_MECHANISMS + b.census_way];
     for (size_t r = 0; r + 1 < count; r++)
-        for (tmi_way w = 0; w < TMI_WAYS; w++) {
-            const tmi_wrong *e = &errors[r * TMI_WAYS + w];
+        for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
+            const tmi_squared_error *e = &errors[r * TMI_STUDY_MECHANISMS + w];
             const double chance = SURE * hypot(e->mse_error, census->mse_error);
-            if (is_asked(a, w) && e->mse + chance < b.census && e->mse < b.mse) b.way = w, b.rate = r, b.mse = e->mse;
+            if (is_asked(a, w) && e->mse + chance < b.census && e->mse < b.mse) b.mechanism = w, b.rate = r, b.mse = e->mse;
         }
     return b;
 }
@@ -283,17 +285,17 @@ static void put_advice(tmi_text *text, const tmi_study_asked *a, const best *b, 
 {
     if (b->rate + 1 == count) {
         tmi_text_format(text, "Take everybody: no sampling rate makes the error smaller (best mechanism: %s, standard error ",
-                        tmi_way_name(b->census_way));
+                        tmi_study_mechanism_name(b->census_way));
         tmi_text_about(text, sqrt(b->census));
         tmi_text_put(text, ").");
         return;
     }
     tmi_text_format(text, "Sample %.3g %%: the error ", 100 * (double)sizes[b->rate] / a->size);
     put_change(text, b->mse, b->census);
-    tmi_text_format(text, " compared with the census (%s, standard error ", tmi_way_name(b->way));
+    tmi_text_format(text, " compared with the census (%s, standard error ", tmi_study_mechanism_name(b->mechanism));
     tmi_text_about(text, sqrt(b->mse));
     tmi_text_put(text, "; census: ");
-    if (b->way != b->census_way) tmi_text_format(text, "%s, ", tmi_way_name(b->census_way));
+    if (b->mechanism != b->census_way) tmi_text_format(text, "%s, ", tmi_study_mechanism_name(b->census_way));
     tmi_text_about(text, sqrt(b->census));
     tmi_text_put(text, "). The sample must be secret.");
 }
@@ -301,36 +303,38 @@ static void put_advice(tmi_text *text, const tmi_study_asked *a, const best *b, 
 #define COLUMNS 6 /* mechanisms side by side: more do not fit a line */
 
 /* A table of some of the mechanisms. */
-static void rate_table(tmi_text *text, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count,
-                       const tmi_way *ways, size_t way_count)
+static void rate_table(tmi_text *text, const tmi_study_asked *a, const tmi_squared_error *errors, const uint32_t *sizes,
+                       size_t count, const tmi_study_mechanism *mechanisms, size_t way_count)
 {
     tmi_align align[COLUMNS + 2];
     const char *heading[COLUMNS + 2] = {"rate", "sample"};
     tmi_text cells[COLUMNS + 2];
     tmi_text_table table;
     for (size_t c = 0; c < way_count + 2; c++) align[c] = TMI_RIGHT;
-    for (size_t c = 0; c < way_count; c++) heading[c + 2] = tmi_way_key(ways[c]);
+    for (size_t c = 0; c < way_count; c++) heading[c + 2] = tmi_study_mechanism_key(mechanisms[c]);
     tmi_table_init(&table, way_count + 2, align);
     tmi_table_row(&table, heading);
     for (size_t r = 0; r < count; r++) {
         for (size_t c = 0; c < way_count + 2; c++) tmi_text_init(&cells[c]);
         tmi_text_format(&cells[0], "%.3g %%", 100 * sizes[r] / a->size);
         tmi_text_rounded(&cells[1], sizes[r], 0);
-        for (size_t c = 0; c < way_count; c++) tmi_text_about(&cells[c + 2], sqrt(errors[r * TMI_WAYS + ways[c]].mse));
+        for (size_t c = 0; c < way_count; c++)
+            tmi_text_about(&cells[c + 2], sqrt(errors[r * TMI_STUDY_MECHANISMS + mechanisms[c]].mse));
         tmi_table_row_taken(&table, cells);
     }
     tmi_table_write(text, &table);
     tmi_table_clear(&table);
 }
 
-static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count)
+static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_squared_error *errors, const uint32_t *sizes,
+                      size_t count)
 {
     tmi_text line;
-    tmi_way ways[TMI_WAYS];
+    tmi_study_mechanism mechanisms[TMI_STUDY_MECHANISMS];
     size_t way_count = 0;
     const best b = find_best(a, errors, count);
-    for (tmi_way w = 0; w < TMI_WAYS; w++)
-        if (is_asked(a, w)) ways[way_count++] = w;
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
+        if (is_asked(a, w)) mechanisms[way_count++] = w;
     tmi_text_init(&line);
     put_advice(&line, a, &b, sizes, count);
     tmi_text_wrap_taken(text, "", "  ", &line);
@@ -344,29 +348,29 @@ static void rate_text(tmi_text *text, const tmi_study_asked *a, const tmi_wrong 
     tmi_text_wrap_taken(text, "", "  ", &line);
     for (size_t first = 0; first < way_count; first += COLUMNS) {
         if (first > 0) tmi_text_put(text, "\n");
-        rate_table(text, a, errors, sizes, count, ways + first, way_count - first < COLUMNS ? way_count - first : COLUMNS);
+        rate_table(text, a, errors, sizes, count, mechanisms + first, way_count - first < COLUMNS ? way_count - first : COLUMNS);
     }
 }
 
 /* The curve of each mechanism, and the band of the one that is recommended. */
-static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes, size_t count,
-                             tamis_error *err)
+static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_squared_error *errors, const uint32_t *sizes,
+                             size_t count, tamis_error *err)
 {
-    double x[RATES], y[TMI_WAYS][RATES], band_x[2 * RATES + 1], band_y[2 * RATES + 1];
-    tamis_plot_curve curves[TMI_WAYS + 1];
-    bool drawn[TMI_WAYS] = {0};
+    double x[RATES], y[TMI_STUDY_MECHANISMS][RATES], band_x[2 * RATES + 1], band_y[2 * RATES + 1];
+    tamis_plot_curve curves[TMI_STUDY_MECHANISMS + 1];
+    bool drawn[TMI_STUDY_MECHANISMS] = {0};
     const best b = find_best(a, errors, count);
     size_t used = 1;
     double least = INFINITY, most = 0;
     char subtitle[160], title[120];
     for (size_t r = 0; r < count; r++) {
-        const tmi_wrong *e = &errors[r * TMI_WAYS + b.way];
+        const tmi_squared_error *e = &errors[r * TMI_STUDY_MECHANISMS + b.mechanism];
         x[r] = sizes[r] / a->size;
         band_x[r] = band_x[2 * count - 1 - r] = x[r];
         band_y[r] = sqrt(fmax(e->mse - 2 * e->mse_error, e->mse / 100));
         band_y[2 * count - 1 - r] = sqrt(e->mse + 2 * e->mse_error);
-        for (tmi_way w = 0; w < TMI_WAYS; w++) {
-            y[w][r] = sqrt(errors[r * TMI_WAYS + w].mse);
+        for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
+            y[w][r] = sqrt(errors[r * TMI_STUDY_MECHANISMS + w].mse);
             least = fmin(least, y[w][r]); /* a NaN is left out */
             most = fmax(most, y[w][r]);
         }
@@ -375,18 +379,19 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
     curves[0] = (tamis_plot_curve){NULL, band_x, band_y, 2 * count + 1, false};
     /* More curves than can be told apart: those with the smallest errors in the middle, and the best. */
     while (used < TAMIS_PLOT_CURVES) {
-        tmi_way next = TMI_WAYS;
-        for (tmi_way w = 0; w < TMI_WAYS; w++)
+        tmi_study_mechanism next = TMI_STUDY_MECHANISMS;
+        for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
             if (is_asked(a, w) && !drawn[w] && !isnan(y[w][count - 1]) &&
-                (next == TMI_WAYS || w == b.way || (next != b.way && y[w][count / 2] < y[next][count / 2])))
+                (next == TMI_STUDY_MECHANISMS || w == b.mechanism ||
+                 (next != b.mechanism && y[w][count / 2] < y[next][count / 2])))
                 next = w;
-        if (next == TMI_WAYS) break;
+        if (next == TMI_STUDY_MECHANISMS) break;
         drawn[next] = true;
         used++;
     }
     used = 1;
-    for (tmi_way w = 0; w < TMI_WAYS; w++)
-        if (drawn[w]) curves[used++] = (tamis_plot_curve){tmi_way_name(w), x, y[w], count, false};
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
+        if (drawn[w]) curves[used++] = (tamis_plot_curve){tmi_study_mechanism_name(w), x, y[w], count, false};
     if (b.rate + 1 == count) snprintf(title, sizeof title, "Take everybody: no rate makes the error smaller");
     else
         snprintf(title, sizeof title, "Sample %.3g %%: the error falls by %.0f %%", 100 * x[b.rate],
@@ -406,13 +411,13 @@ static tamis_status rate_svg(char **svg, const tmi_study_asked *a, const tmi_wro
 static const char *const rate_columns[] = {"mechanism",   "rate",           "sample", "epsilon_spent",
                                            "delta_spent", "standard_error", "error",  "sampling_error"};
 
-static void rate_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_wrong *errors, const uint32_t *sizes,
+static void rate_sheet(tmi_sheet *sheet, const tmi_study_asked *a, const tmi_squared_error *errors, const uint32_t *sizes,
                        const tmi_spending *spent, size_t count)
 {
-    for (tmi_way w = 0; w < TMI_WAYS; w++)
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
         for (size_t r = 0; is_asked(a, w) && r < count; r++) {
-            const tmi_wrong *e = &errors[r * TMI_WAYS + w];
-            tmi_sheet_words(sheet, tmi_way_key(w));
+            const tmi_squared_error *e = &errors[r * TMI_STUDY_MECHANISMS + w];
+            tmi_sheet_words(sheet, tmi_study_mechanism_key(w));
             const double numbers[] = {sizes[r] / a->size, sizes[r],      spent[r].eps,     spent[r].delta,
                                       sqrt(e->mse),       root_error(e), sqrt(e->sampling)};
             for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) tmi_sheet_number(sheet, numbers[i]);
@@ -427,7 +432,7 @@ tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_questi
     tmi_text text, json, csv, line;
     tmi_json_out out;
     char *svg = NULL;
-    tmi_wrong errors[RATES * TMI_WAYS];
+    tmi_squared_error errors[RATES * TMI_STUDY_MECHANISMS];
     uint32_t sizes[RATES];
     tmi_spending spent[RATES];
     size_t count = 0;
@@ -457,7 +462,7 @@ tamis_status tamis_study_best_rate(tamis_study **study, const tamis_study_questi
     tmi_json_add_open(&out, "best", '{');
     tmi_json_add_real(&out, "rate", sizes[b.rate] / a.size);
     tmi_json_add_integer(&out, "sample", sizes[b.rate]);
-    tmi_json_add_string(&out, "mechanism", tmi_way_key(b.way));
+    tmi_json_add_string(&out, "mechanism", tmi_study_mechanism_key(b.mechanism));
     tmi_json_add_real(&out, "standard_error", sqrt(b.mse));
     tmi_json_add_real(&out, "standard_error_of_census", sqrt(b.census));
     tmi_json_close(&out, '}');

@@ -1,11 +1,11 @@
-/* Values as totals count them: clamped so that weight times value stays within the plan's bounds (schedule/contributions.h). */
+/* Values as totals count them: clamped so that weight times value stays within the plan's bounds (measure/contributions.h). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "measure/frame/frame_file.h"
 #include "num/number.h"
-#include "schedule/request/frame_file.h"
 #include "study/population_parts.h"
 
 typedef struct unit {

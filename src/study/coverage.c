@@ -11,8 +11,8 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "engine/files/source.h"
+#include "measure/contributions.h"
 #include "release/release.h"
-#include "schedule/contributions.h"
 #include "study/population.h"
 
 #define USUAL_RUNS 2000
@@ -180,7 +180,8 @@ static void take(tmi_middle *m, double error)
 static bool holds_weights(const tmi_schedule *s)
 {
     bool weighed = false;
-    for (size_t i = 0; i < s->measurement_count; i++) weighed = weighed || s->measurements[i].shape.family != TMI_UNWEIGHED;
+    for (size_t i = 0; i < s->measurement_count; i++)
+        weighed = weighed || s->measurements[i].marginal.weighting != TMI_UNWEIGHTED;
     return weighed;
 }
 

@@ -15,23 +15,23 @@
 
 static const struct {
     const char *name, *key;
-} ways[TMI_WAYS] = {
-    [TMI_WAY_LAPLACE] = {"Laplace", "laplace"},
-    [TMI_WAY_GAUSSIAN] = {"discrete Gaussian", "gaussian"},
-    [TMI_WAY_INVERSE] = {"inverse sensitivity", "inverse"},
-    [TMI_WAY_SMOOTH_PAPER] = {"smooth sensitivity, paper's", "smooth-paper"},
-    [TMI_WAY_SMOOTH] = {"smooth sensitivity, ours", "smooth"},
-    [TMI_WAY_HISTOGRAM] = {"noisy counts", "counts"},
-    [TMI_WAY_POLYPLACE] = {"smooth sensitivity, no delta", "smooth-pure"},
-    [TMI_WAY_THRESHOLD] = {"AboveThreshold", "threshold"},
-    [TMI_WAY_JOINT] = {"joint", "joint"},
-    [TMI_WAY_SPLIT] = {"split", "split"},
-    [TMI_WAY_TREE] = {"tree", "tree"},
-    [TMI_WAY_PREFIX] = {"prefix", "prefix"},
+} mechanisms[TMI_STUDY_MECHANISMS] = {
+    [TMI_MECHANISM_LAPLACE] = {"Laplace", "laplace"},
+    [TMI_MECHANISM_GAUSSIAN] = {"discrete Gaussian", "gaussian"},
+    [TMI_MECHANISM_INVERSE] = {"inverse sensitivity", "inverse"},
+    [TMI_MECHANISM_SMOOTH_PAPER] = {"smooth sensitivity, paper's", "smooth-paper"},
+    [TMI_MECHANISM_SMOOTH] = {"smooth sensitivity, ours", "smooth"},
+    [TMI_MECHANISM_HISTOGRAM] = {"noisy counts", "counts"},
+    [TMI_MECHANISM_POLYPLACE] = {"smooth sensitivity, no delta", "smooth-pure"},
+    [TMI_MECHANISM_THRESHOLD] = {"AboveThreshold", "threshold"},
+    [TMI_MECHANISM_JOINT] = {"joint", "joint"},
+    [TMI_MECHANISM_SPLIT] = {"split", "split"},
+    [TMI_MECHANISM_TREE] = {"tree", "tree"},
+    [TMI_MECHANISM_PREFIX] = {"prefix", "prefix"},
 };
 
-const char *tmi_way_name(tmi_way way) { return ways[way].name; }
-const char *tmi_way_key(tmi_way way) { return ways[way].key; }
+const char *tmi_study_mechanism_name(tmi_study_mechanism mechanism) { return mechanisms[mechanism].name; }
+const char *tmi_study_mechanism_key(tmi_study_mechanism mechanism) { return mechanisms[mechanism].key; }
 
 tmi_spending tmi_spending_amplified(double eps, double delta, double population, double sample)
 {
@@ -116,10 +116,10 @@ static tamis_status make_noise(tmi_noise_of *n, const tmi_simulation *s, size_t 
     *n = (tmi_noise_of){.spent = *spent, .laplace = 1 / part.eps};
     if (!(spent->delta >= 0 && spent->delta <= 1)) return tmi_fail(err, TAMIS_INVALID, "delta: must be between 0 and 1");
     if (spent->delta == 0) return TAMIS_OK;
-    if (s->ways & 1u << TMI_WAY_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, &part, err));
+    if (s->mechanisms & 1u << TMI_MECHANISM_GAUSSIAN) TMI_TRY(gaussian_scale(&n->sigma, &part, err));
     if (!of_quantiles(s) || spent->delta >= 1) return TAMIS_OK;
     n->paper = (tmi_smooth_calibration){each.eps / 2, each.eps / (2 * log(2 / each.delta))};
-    for (size_t j = 0; s->ways & 1u << TMI_WAY_SMOOTH && j < level_count(s); j++) {
+    for (size_t j = 0; s->mechanisms & 1u << TMI_MECHANISM_SMOOTH && j < level_count(s); j++) {
         const uint32_t size_of = s->samples[size], rank = tmi_level_rank(level_at(s, j), size_of);
         TMI_TRY(tmi_calibrate(&n->ours[j], s->population, size_of, rank, &each, err));
     }
@@ -132,7 +132,7 @@ done:
 
 /* Noisy counts of bins, each with noise of the same variance: the mean of the bins' middles, measured from the middle of the
  * range because the number of people is known. What the bins do to the values is an error too. */
-static tmi_wrong histogram_mean(const tmi_values *v, double n, const tmi_noise_of *noise)
+static tmi_squared_error histogram_mean(const tmi_values *v, double n, const tmi_noise_of *noise)
 {
     const double width = (v->to - v->from) / TMI_BINS, N = v->count;
     double sum = 0, squares = 0, middles = 0;
@@ -144,19 +144,19 @@ static tmi_wrong histogram_mean(const tmi_values *v, double n, const tmi_noise_o
     for (int b = 0; b < TMI_BINS; b++) middles += pow((b + 0.5 - 0.5 * TMI_BINS) * width, 2);
     const double bias = sum / N + (v->from + v->to) / 2 - v->mean, variance = (squares - sum * sum / N) / (N - 1);
     const double sampling = (1 - n / N) * variance / n + bias * bias;
-    return (tmi_wrong){.sampling = sampling, .mse = sampling + 8 * pow(noise->laplace / n, 2) * middles};
+    return (tmi_squared_error){.sampling = sampling, .mse = sampling + 8 * pow(noise->laplace / n, 2) * middles};
 }
 
-static void means(tmi_wrong *out, const tmi_simulation *s, double n, const tmi_noise_of *noise)
+static void means(tmi_squared_error *out, const tmi_simulation *s, double n, const tmi_noise_of *noise)
 {
     const tmi_values *v = s->population;
     const double N = v->count, sampling = (1 - n / N) * v->variance / n, step = (v->to - v->from) / n;
     const double times = s->statistic == TAMIS_STUDY_TOTAL ? N * N : 1;
-    out[TMI_WAY_LAPLACE] = (tmi_wrong){.sampling = sampling, .mse = sampling + 2 * pow(step * noise->laplace, 2)};
+    out[TMI_MECHANISM_LAPLACE] = (tmi_squared_error){.sampling = sampling, .mse = sampling + 2 * pow(step * noise->laplace, 2)};
     if (noise->sigma > 0)
-        out[TMI_WAY_GAUSSIAN] = (tmi_wrong){.sampling = sampling, .mse = sampling + pow(step * noise->sigma, 2)};
-    if (s->ways & 1u << TMI_WAY_HISTOGRAM) out[TMI_WAY_HISTOGRAM] = histogram_mean(v, n, noise);
-    for (int w = 0; w < TMI_WAYS; w++) {
+        out[TMI_MECHANISM_GAUSSIAN] = (tmi_squared_error){.sampling = sampling, .mse = sampling + pow(step * noise->sigma, 2)};
+    if (s->mechanisms & 1u << TMI_MECHANISM_HISTOGRAM) out[TMI_MECHANISM_HISTOGRAM] = histogram_mean(v, n, noise);
+    for (int w = 0; w < TMI_STUDY_MECHANISMS; w++) {
         out[w].mse *= times;
         out[w].sampling *= times;
     }
@@ -192,20 +192,20 @@ static tamis_status smooth_error(double *mse, const tmi_ordered *o, const tmi_sm
 }
 
 /* Mechanisms whose noise is drawn: their error is another one each time. */
-static bool is_drawn(tmi_way w) { return w == TMI_WAY_HISTOGRAM || 1u << w & TMI_RELEASE_WAYS; }
+static bool is_drawn(tmi_study_mechanism w) { return w == TMI_MECHANISM_HISTOGRAM || 1u << w & TMI_RELEASE_MECHANISMS; }
 
 /* The squared error of one sample and quantile, averaged over the noise; that of smooth sensitivity without the sampling error,
  * which is known exactly and added at the end. */
 static tamis_status one_level(double *mse, const plan_of_runs *p, const tmi_ordered *o, size_t j, const tmi_noise_of *noise,
-                              tmi_way w, tmi_stream *r, tamis_error *err)
+                              tmi_study_mechanism w, tmi_stream *r, tamis_error *err)
 {
     const double m = (double)level_count(p->s), eps = noise->spent.eps / m,
                  moved = p->s->levels && p->s->levels->moved ? 2 * fmax(o->at, 1 - o->at) : 1;
     *mse = 0;
-    if (w == TMI_WAY_INVERSE) *mse = tmi_inverse_error(o, eps / moved, p->truths[j]);
-    else if (w == TMI_WAY_HISTOGRAM) *mse = tmi_histogram_error(o, noise->spent.eps, p->truths[j], r);
-    else if (w == TMI_WAY_SMOOTH_PAPER && noise->paper.alpha > 0) return smooth_error(mse, o, &noise->paper, err);
-    else if (w == TMI_WAY_SMOOTH && noise->ours[j].alpha > 0) return smooth_error(mse, o, &noise->ours[j], err);
+    if (w == TMI_MECHANISM_INVERSE) *mse = tmi_inverse_error(o, eps / moved, p->truths[j]);
+    else if (w == TMI_MECHANISM_HISTOGRAM) *mse = tmi_histogram_error(o, noise->spent.eps, p->truths[j], r);
+    else if (w == TMI_MECHANISM_SMOOTH_PAPER && noise->paper.alpha > 0) return smooth_error(mse, o, &noise->paper, err);
+    else if (w == TMI_MECHANISM_SMOOTH && noise->ours[j].alpha > 0) return smooth_error(mse, o, &noise->ours[j], err);
     return TAMIS_OK;
 }
 
@@ -215,10 +215,10 @@ static tamis_status one_sample(sums *out, const plan_of_runs *p, void *place, si
     const tmi_simulation *s = p->s;
     const bool census = o->n == s->population->count;
     tamis_status status = TAMIS_OK;
-    for (tmi_way w = 0; w < TMI_WAYS; w++) {
-        const bool released = 1u << w & TMI_RELEASE_WAYS;
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
+        const bool released = 1u << w & TMI_RELEASE_MECHANISMS;
         double mse = 0;
-        if (!(s->ways & 1u << w) || (census && run > 0 && !is_drawn(w))) continue; /* the census has no other sample */
+        if (!(s->mechanisms & 1u << w) || (census && run > 0 && !is_drawn(w))) continue; /* the census has no other sample */
         if (released && (run >= TMI_RELEASE_RUNS || !tmi_release_applies(place, cell, w))) continue;
         if (released) {
             tmi_stream own = tmi_stream_of(s->seed, (uint64_t)(w + 1) << 40 | (uint64_t)cell << 32 | o->n, (uint64_t)run);
@@ -248,41 +248,41 @@ static tamis_status one_block(void *context, void *place, size_t number, tamis_e
     const size_t size = number / p->blocks, block = number % p->blocks;
     const uint32_t n = s->samples[size];
     const int64_t first = (int64_t)block * p->block, last = first + p->block < s->runs ? first + p->block : s->runs;
-    sums *out = p->sums + number * s->spending_count * TMI_WAYS;
+    sums *out = p->sums + number * s->spending_count * TMI_STUDY_MECHANISMS;
     tamis_status status = TAMIS_OK;
     for (int64_t run = first; run < last; run++) {
         tmi_stream r = tmi_stream_of(s->seed, n, (uint64_t)run);
         tmi_ordered o = {.x = tmi_samples_draw(tmi_release_samples(place), v, n, &r), .n = n, .from = v->from, .to = v->to};
         for (size_t i = 0; i < s->spending_count; i++)
-            TMI_TRY(one_sample(out + i * TMI_WAYS, p, place, size * s->spending_count + i, &o, run, &r, err));
+            TMI_TRY(one_sample(out + i * TMI_STUDY_MECHANISMS, p, place, size * s->spending_count + i, &o, run, &r, err));
     }
 
 done:
     return status;
 }
 
-static bool is_calibrated(const tmi_noise_of *noise, tmi_way w, size_t levels)
+static bool is_calibrated(const tmi_noise_of *noise, tmi_study_mechanism w, size_t levels)
 {
-    bool found = w == TMI_WAY_SMOOTH || noise->paper.alpha > 0;
-    for (size_t j = 0; w == TMI_WAY_SMOOTH && j < levels; j++) found = found && noise->ours[j].alpha > 0;
+    bool found = w == TMI_MECHANISM_SMOOTH || noise->paper.alpha > 0;
+    for (size_t j = 0; w == TMI_MECHANISM_SMOOTH && j < levels; j++) found = found && noise->ours[j].alpha > 0;
     return found;
 }
 
-static void quantiles(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t spending, double sampling)
+static void quantiles(tmi_squared_error *out, const plan_of_runs *p, size_t size, size_t spending, double sampling)
 {
     const tmi_simulation *s = p->s;
     const tmi_noise_of *noise = &p->noise[size * s->spending_count + spending];
     const double range = s->population->to - s->population->from;
     const bool census = s->samples[size] == s->population->count;
-    out[TMI_WAY_LAPLACE] = (tmi_wrong){.sampling = sampling, .mse = sampling + 2 * pow(range * noise->laplace, 2)};
+    out[TMI_MECHANISM_LAPLACE] = (tmi_squared_error){.sampling = sampling, .mse = sampling + 2 * pow(range * noise->laplace, 2)};
     if (noise->sigma > 0)
-        out[TMI_WAY_GAUSSIAN] = (tmi_wrong){.sampling = sampling, .mse = sampling + pow(range * noise->sigma, 2)};
-    for (tmi_way w = TMI_WAY_INVERSE; w < TMI_WAYS; w++) {
-        const bool smooth = w == TMI_WAY_SMOOTH || w == TMI_WAY_SMOOTH_PAPER;
+        out[TMI_MECHANISM_GAUSSIAN] = (tmi_squared_error){.sampling = sampling, .mse = sampling + pow(range * noise->sigma, 2)};
+    for (tmi_study_mechanism w = TMI_MECHANISM_INVERSE; w < TMI_STUDY_MECHANISMS; w++) {
+        const bool smooth = w == TMI_MECHANISM_SMOOTH || w == TMI_MECHANISM_SMOOTH_PAPER;
         double sum = 0, squares = 0, runs = 0;
         if (smooth && !is_calibrated(noise, w, level_count(s))) continue;
         for (size_t b = 0; b < p->blocks; b++) {
-            const sums *some = &p->sums[((size * p->blocks + b) * s->spending_count + spending) * TMI_WAYS + w];
+            const sums *some = &p->sums[((size * p->blocks + b) * s->spending_count + spending) * TMI_STUDY_MECHANISMS + w];
             sum += some->mse;
             squares += some->squares;
             runs += some->runs;
@@ -290,7 +290,9 @@ static void quantiles(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t
         if (runs == 0) continue;
         const double mean = sum / runs, spread = runs > 1 ? fmax(squares / runs - mean * mean, 0) / (runs - 1) : 0;
         const bool exact = census && !is_drawn(w);
-        out[w] = (tmi_wrong){.sampling = sampling, .mse = mean + (smooth ? sampling : 0), .mse_error = exact ? 0 : sqrt(spread)};
+        out[w] = (tmi_squared_error){.sampling = sampling,
+                                     .mse = mean + (smooth ? sampling : 0),
+                                     .mse_error = exact ? 0 : sqrt(spread)};
     }
 }
 
@@ -298,17 +300,17 @@ static void quantiles(tmi_wrong *out, const plan_of_runs *p, size_t size, size_t
 
 static bool is_simulated(const tmi_simulation *s)
 {
-    return of_quantiles(s) && s->ways & ~(1u << TMI_WAY_LAPLACE | 1u << TMI_WAY_GAUSSIAN);
+    return of_quantiles(s) && s->mechanisms & ~(1u << TMI_MECHANISM_LAPLACE | 1u << TMI_MECHANISM_GAUSSIAN);
 }
 
-tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_error *err)
+tamis_status tmi_simulate(tmi_squared_error *errors, const tmi_simulation *s, tamis_error *err)
 {
     const size_t cells = s->sample_count * s->spending_count;
     const tmi_values *v = s->population;
     tmi_noise_of *noise = tmi_alloc(cells, sizeof *noise);
     plan_of_runs p = {.s = s, .noise = noise};
     tamis_status status = TAMIS_OK;
-    for (size_t i = 0; i < cells * TMI_WAYS; i++) errors[i] = (tmi_wrong){NAN, NAN, NAN};
+    for (size_t i = 0; i < cells * TMI_STUDY_MECHANISMS; i++) errors[i] = (tmi_squared_error){NAN, NAN, NAN};
     if (!noise) return tmi_fail_memory(err);
     for (size_t j = 0; v->sorted && j < level_count(s); j++)
         p.truths[j] = v->sorted[tmi_level_rank(level_at(s, j), v->count) - 1];
@@ -316,7 +318,7 @@ tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_erro
     if (is_simulated(s)) {
         p.block = v->count > LARGE ? 1 : BLOCK;
         p.blocks = (size_t)((s->runs + p.block - 1) / p.block);
-        p.sums = tmi_alloc(p.blocks * cells * TMI_WAYS, sizeof *p.sums);
+        p.sums = tmi_alloc(p.blocks * cells * TMI_STUDY_MECHANISMS, sizeof *p.sums);
         if (!p.sums) TMI_TRY(tmi_fail_memory(err));
         const tmi_crowd crowd = {.threads = s->threads,
                                  .items = p.blocks * s->sample_count,
@@ -332,11 +334,11 @@ tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *s, tamis_erro
         for (size_t j = 0; of_quantiles(s) && j < level_count(s); j++)
             sampling += tmi_level_error(v, s->samples[size], level_at(s, j)) / (double)level_count(s);
         for (size_t i = 0; i < s->spending_count; i++) {
-            tmi_wrong *out = &errors[(size * s->spending_count + i) * TMI_WAYS];
+            tmi_squared_error *out = &errors[(size * s->spending_count + i) * TMI_STUDY_MECHANISMS];
             if (of_quantiles(s)) quantiles(out, &p, size, i, sampling);
             else means(out, s, s->samples[size], &noise[size * s->spending_count + i]);
-            for (tmi_way w = 0; w < TMI_WAYS; w++)
-                if (!(s->ways & 1u << w)) out[w] = (tmi_wrong){NAN, NAN, NAN};
+            for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++)
+                if (!(s->mechanisms & 1u << w)) out[w] = (tmi_squared_error){NAN, NAN, NAN};
         }
     }
 

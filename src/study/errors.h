@@ -9,7 +9,7 @@
  *
  * Several quantiles share eps and delta equally, and their squared errors are averaged. Groups between which a row may move are
  * looked at one by one: noise for a sensitivity, and the mechanisms of a release, then have half of eps for rows that leave or
- * enter (schedule/choices/choice.h has the argument). */
+ * enter (measure/quantile_tasks.h has the argument). */
 #ifndef TMI_STUDY_ERRORS_H
 #define TMI_STUDY_ERRORS_H
 
@@ -17,30 +17,30 @@
 #include "study/values.h"
 
 /* Mechanisms, in the order of the tables. */
-typedef enum tmi_way {
-    TMI_WAY_LAPLACE,      /* noise for the global sensitivity */
-    TMI_WAY_GAUSSIAN,     /* the same, discrete Gaussian on a fine grid: needs a delta */
-    TMI_WAY_INVERSE,      /* the inverse sensitivity mechanism */
-    TMI_WAY_SMOOTH_PAPER, /* smooth sensitivity, scale 2S/eps, beta = eps/(2 log(2/delta)): needs a delta */
-    TMI_WAY_SMOOTH,       /* smooth sensitivity, the calibration that the exact pair of laws allows: needs a delta */
-    TMI_WAY_HISTOGRAM,    /* noisy counts of TMI_BINS equal intervals */
-    TMI_WAY_POLYPLACE,    /* from here on the mechanisms of a release, on a grid: smooth sensitivity without a delta */
-    TMI_WAY_THRESHOLD,    /* AboveThreshold */
-    TMI_WAY_JOINT,        /* several quantiles at once */
-    TMI_WAY_SPLIT,        /* several, the middle one first */
-    TMI_WAY_TREE,         /* a distribution function of noisy sums */
-    TMI_WAY_PREFIX,       /* the same of prefix sums, with the rho that eps and delta allow: needs a delta */
-    TMI_WAYS
-} tmi_way;
+typedef enum tmi_study_mechanism {
+    TMI_MECHANISM_LAPLACE,      /* noise for the global sensitivity */
+    TMI_MECHANISM_GAUSSIAN,     /* the same, discrete Gaussian on a fine grid: needs a delta */
+    TMI_MECHANISM_INVERSE,      /* the inverse sensitivity mechanism */
+    TMI_MECHANISM_SMOOTH_PAPER, /* smooth sensitivity, scale 2S/eps, beta = eps/(2 log(2/delta)): needs a delta */
+    TMI_MECHANISM_SMOOTH,       /* smooth sensitivity, the calibration that the exact pair of laws allows: needs a delta */
+    TMI_MECHANISM_HISTOGRAM,    /* noisy counts of TMI_BINS equal intervals */
+    TMI_MECHANISM_POLYPLACE,    /* from here on the mechanisms of a release, on a grid: smooth sensitivity without a delta */
+    TMI_MECHANISM_THRESHOLD,    /* AboveThreshold */
+    TMI_MECHANISM_JOINT,        /* several quantiles at once */
+    TMI_MECHANISM_SPLIT,        /* several, the middle one first */
+    TMI_MECHANISM_TREE,         /* a distribution function of noisy sums */
+    TMI_MECHANISM_PREFIX,       /* the same of prefix sums, with the rho that eps and delta allow: needs a delta */
+    TMI_STUDY_MECHANISMS
+} tmi_study_mechanism;
 
-#define TMI_RELEASE_WAYS (((1u << TMI_WAYS) - 1) & ~((1u << TMI_WAY_POLYPLACE) - 1))
+#define TMI_RELEASE_MECHANISMS (((1u << TMI_STUDY_MECHANISMS) - 1) & ~((1u << TMI_MECHANISM_POLYPLACE) - 1))
 #define TMI_RELEASE_RUNS 100 /* simulated samples for these, at most */
 
 #define TMI_BINS 100
 #define TMI_REACH 1e-4 /* of the range: how far around a value the inverse sensitivity mechanism counts it as hit */
 
-const char *tmi_way_name(tmi_way way); /* "Laplace" */
-const char *tmi_way_key(tmi_way way);  /* "laplace", as options name it */
+const char *tmi_study_mechanism_name(tmi_study_mechanism mechanism); /* "Laplace" */
+const char *tmi_study_mechanism_key(tmi_study_mechanism mechanism);  /* "laplace", as options name it */
 
 /* What may be spent on the sample. */
 typedef struct tmi_spending {
@@ -50,11 +50,11 @@ typedef struct tmi_spending {
 /* What a sample of n of N may spend if everybody of the frame is promised eps and delta and the sample is secret. */
 tmi_spending tmi_spending_amplified(double eps, double delta, double population, double sample);
 
-typedef struct tmi_wrong {
+typedef struct tmi_squared_error {
     double mse;       /* mean squared error; NaN: the mechanism does not apply */
     double mse_error; /* Monte Carlo standard error of that; 0: exact */
     double sampling;  /* the part of the mse that the sample has without noise */
-} tmi_wrong;
+} tmi_squared_error;
 
 #define TMI_STUDY_LEVELS 16 /* quantiles of one question, at most */
 
@@ -70,7 +70,7 @@ typedef struct tmi_simulation {
     const tmi_values *population;
     tamis_study_statistic statistic;
     const tmi_levels *levels; /* NULL: the median alone, without the mechanisms of a release */
-    unsigned ways;            /* 1 << way for each that is wanted */
+    unsigned mechanisms;      /* 1 << way for each that is wanted */
     const uint32_t *samples;  /* sizes, each from 1 to the population's */
     size_t sample_count;
     const tmi_spending *spendings; /* spending_count for each size */
@@ -81,8 +81,8 @@ typedef struct tmi_simulation {
     const tmi_watch *watch;
 } tmi_simulation;
 
-/* errors[(size * spending_count + spending) * TMI_WAYS + way]. Errors: INVALID (eps <= 0), SYSTEM, UNABLE. */
-tamis_status tmi_simulate(tmi_wrong *errors, const tmi_simulation *simulation, tamis_error *err);
+/* errors[(size * spending_count + spending) * TMI_STUDY_MECHANISMS + way]. Errors: INVALID (eps <= 0), SYSTEM, UNABLE. */
+tamis_status tmi_simulate(tmi_squared_error *errors, const tmi_simulation *simulation, tamis_error *err);
 
 /* ---- one sample ---- */
 

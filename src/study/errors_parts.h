@@ -35,8 +35,8 @@ void *tmi_release_samples(void *place); /* its place for samples */
 
 /* Whether a mechanism applies to a cell, which is size * spending_count + spending; and the mean squared error of one answer,
  * over the quantiles. Errors: SYSTEM, UNABLE. */
-bool tmi_release_applies(const void *place, size_t cell, tmi_way way);
-tamis_status tmi_release_error(double *mse, void *place, size_t cell, tmi_way way, const tmi_ordered *sample,
+bool tmi_release_applies(const void *place, size_t cell, tmi_study_mechanism mechanism);
+tamis_status tmi_release_error(double *mse, void *place, size_t cell, tmi_study_mechanism mechanism, const tmi_ordered *sample,
                                const double *truths, tmi_stream *stream, tamis_error *err);
 
 #endif

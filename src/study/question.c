@@ -91,27 +91,28 @@ done:
 static tamis_status set_ways(tmi_study_asked *a, tamis_error *err)
 {
     const tamis_study_question *q = a->question;
-    const unsigned needs_delta = 1u << TMI_WAY_GAUSSIAN | 1u << TMI_WAY_SMOOTH | 1u << TMI_WAY_SMOOTH_PAPER |
-                                 1u << TMI_WAY_PREFIX;
-    const unsigned smooth = 1u << TMI_WAY_SMOOTH | 1u << TMI_WAY_SMOOTH_PAPER | 1u << TMI_WAY_POLYPLACE;
-    const unsigned of_mean = 1u << TMI_WAY_LAPLACE | 1u << TMI_WAY_GAUSSIAN | (a->values.sorted ? 1u << TMI_WAY_HISTOGRAM : 0);
-    unsigned possible = of_quantiles(q) ? (1u << TMI_WAYS) - 1 : of_mean;
-    if (a->levels.count < 2) possible &= ~(1u << TMI_WAY_JOINT | 1u << TMI_WAY_SPLIT);
+    const unsigned needs_delta = 1u << TMI_MECHANISM_GAUSSIAN | 1u << TMI_MECHANISM_SMOOTH | 1u << TMI_MECHANISM_SMOOTH_PAPER |
+                                 1u << TMI_MECHANISM_PREFIX;
+    const unsigned smooth = 1u << TMI_MECHANISM_SMOOTH | 1u << TMI_MECHANISM_SMOOTH_PAPER | 1u << TMI_MECHANISM_POLYPLACE;
+    const unsigned of_mean = 1u << TMI_MECHANISM_LAPLACE | 1u << TMI_MECHANISM_GAUSSIAN |
+                             (a->values.sorted ? 1u << TMI_MECHANISM_HISTOGRAM : 0);
+    unsigned possible = of_quantiles(q) ? (1u << TMI_STUDY_MECHANISMS) - 1 : of_mean;
+    if (a->levels.count < 2) possible &= ~(1u << TMI_MECHANISM_JOINT | 1u << TMI_MECHANISM_SPLIT);
     if (a->levels.moved) possible &= ~smooth; /* how many rows a group has is not public */
     if (a->delta == 0) possible &= ~needs_delta;
-    a->ways = possible;
+    a->mechanisms = possible;
     if (!q->mechanism) return TAMIS_OK;
-    for (tmi_way w = 0; w < TMI_WAYS; w++) {
-        if (strcmp(q->mechanism, tmi_way_key(w)) != 0) continue;
-        a->ways = 1u << w;
-        if (possible & a->ways) return TAMIS_OK;
-        if (a->delta == 0 && needs_delta & a->ways)
+    for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) {
+        if (strcmp(q->mechanism, tmi_study_mechanism_key(w)) != 0) continue;
+        a->mechanisms = 1u << w;
+        if (possible & a->mechanisms) return TAMIS_OK;
+        if (a->delta == 0 && needs_delta & a->mechanisms)
             return tmi_fail(err, TAMIS_INVALID, "mechanism: %s needs a delta above 0", q->mechanism);
         if (of_quantiles(q))
             return tmi_fail(err, TAMIS_INVALID, "mechanism: %s is for %s", q->mechanism,
-                            smooth & a->ways ? "one file: how many rows a group has is not public" : "several quantiles");
+                            smooth & a->mechanisms ? "one file: how many rows a group has is not public" : "several quantiles");
         return tmi_fail(err, TAMIS_INVALID, "mechanism: %s does not estimate a %s%s", q->mechanism,
-                        tmi_study_statistic_name(q->statistic), w == TMI_WAY_HISTOGRAM ? " of which only sd is known" : "");
+                        tmi_study_statistic_name(q->statistic), w == TMI_MECHANISM_HISTOGRAM ? " of which only sd is known" : "");
     }
     return tmi_fail(
         err, TAMIS_INVALID,
@@ -168,13 +169,13 @@ done:
     return status;
 }
 
-tamis_status tmi_study_asked_simulate(tmi_wrong *errors, tmi_study_asked *a, const uint32_t *samples, size_t count,
+tamis_status tmi_study_asked_simulate(tmi_squared_error *errors, tmi_study_asked *a, const uint32_t *samples, size_t count,
                                       const tmi_spending *spendings, size_t spending_count, tamis_error *err)
 {
     const tmi_simulation s = {.population = &a->values,
                               .statistic = a->question->statistic,
                               .levels = a->levels.count > 0 ? &a->levels : NULL,
-                              .ways = a->ways,
+                              .mechanisms = a->mechanisms,
                               .samples = samples,
                               .sample_count = count,
                               .spendings = spendings,

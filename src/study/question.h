@@ -12,7 +12,7 @@ typedef struct tmi_study_asked {
     tmi_levels levels;         /* of quantiles */
     tamis_number *half, *step; /* what `levels` borrows */
     const tamis_number *median[1];
-    unsigned ways; /* asked for, and applying to the statistic and delta */
+    unsigned mechanisms; /* asked for, and applying to the statistic and delta */
     int64_t runs;
     uint64_t seed;
     unsigned threads;
@@ -25,7 +25,7 @@ tamis_status tmi_study_asked_init(tmi_study_asked *asked, const tamis_study_ques
 void tmi_study_asked_clear(tmi_study_asked *asked);
 
 /* As tmi_simulate, for these sizes and spendings. */
-tamis_status tmi_study_asked_simulate(tmi_wrong *errors, tmi_study_asked *asked, const uint32_t *samples, size_t count,
+tamis_status tmi_study_asked_simulate(tmi_squared_error *errors, tmi_study_asked *asked, const uint32_t *samples, size_t count,
                                       const tmi_spending *spendings, size_t spending_count, tamis_error *err);
 
 /* "the median of 10,001 values (lognormal:5,0.5) between 0 and 1,000" */

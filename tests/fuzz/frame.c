@@ -1,7 +1,7 @@
 /* Any bytes as the frame of a plan, as a release reads it: CSV, by DuckDB, which makes this the slowest target. A frame that is
  * taken has facts that fit each other. */
+#include "measure/frame/frame_file.h"
 #include "num/number.h"
-#include "schedule/request/frame_file.h"
 #include "tests/fuzz/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

@@ -1,6 +1,6 @@
 """Whatever is random in what is published is audited: every family of noisy tables, and every file that draws.
 
-A family is a value of tmi_weighing. tests/release/audit.c releases a plan of each and compares the noise with the law that the
+A family is a value of tmi_weighting. tests/release/audit.c releases a plan of each and compares the noise with the law that the
 certificate declares; it takes them from the enumeration. A file that draws random bits, and is neither a sampler itself nor
 draws samples, is listed here with the test that compares its draws with their law: a new one fails until it has such a test.
 """
@@ -18,9 +18,9 @@ SAMPLERS = ("src/rng/", "src/survey/", "src/draw/", "src/study/")  # samplers, a
 AUDITS = {
     "src/release/noise.c": ("release/audit", "every_family_has_the_declared_noise"),
     "src/release/statistic.c": ("release/statistic", None),
-    "src/release/choices/choosing.c": ("release/chosen", "bits_are_drawn_before_the_data_are_read"),
-    "src/schedule/request/request.c": ("release/audit", "every_family_has_the_declared_noise"),
-    "src/schedule/request/psu_slots.c": ("schedule/neighbours", "clusters_go_to_slots_at_random"),
+    "src/release/quantiles/selection.c": ("release/selection", "bits_are_drawn_before_the_data_are_read"),
+    "src/measure/request/request.c": ("release/audit", "every_family_has_the_declared_noise"),
+    "src/measure/request/psu_slots.c": ("measure/neighbours", "clusters_go_to_slots_at_random"),
     "src/collect/randomizer.c": ("collect/randomize", None),
     "src/collect/tally/shuffle.c": ("collect/tally", "shuffles"),
     "src/collect/secret_file.c": ("collect/tally", None),
@@ -41,15 +41,15 @@ def code_of(file):
 
 
 def families():
-    text = code_of(TOP / "src" / "schedule" / "workload" / "moments.h")
-    return re.findall(r"TMI_\w+", re.search(r"typedef enum tmi_weighing \{(.*?)\}", text, re.S).group(1))
+    text = code_of(TOP / "src" / "measure" / "moments.h")
+    return re.findall(r"TMI_\w+", re.search(r"typedef enum tmi_weighting \{(.*?)\}", text, re.S).group(1))
 
 
 names = families()
 trial, audit = code_of(TOP / "tests" / "release" / "audit_trial.h"), code_of(TOP / "tests" / "release" / "audit.c")
-case("families end with their number", len(names) > 1 and names[-1] == "TMI_WEIGHINGS", names)
+case("families end with their number", len(names) > 1 and names[-1] == "TMI_WEIGHTINGS", names)
 case("the audit goes through all of them, and a family without a plan fails",
-     re.search(r"for \(size_t family = 0; family < TMI_WEIGHINGS; family\+\+\).*?if \(p == PLANS\) fail_msg", trial, re.S))
+     re.search(r"for \(size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting\+\+\).*?if \(p == PLANS\) fail_msg", trial, re.S))
 case("with both kinds of noise", "audit_families(false);" in audit and "audit_families(true);" in audit)
 case("and it is run", "cmocka_unit_test(every_family_has_the_declared_noise)" in audit)
 

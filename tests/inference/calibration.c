@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "schedule/noise_law.h"
+#include "num/law/noise.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/survey_file.h"
 
@@ -65,7 +65,7 @@ static void noise_is_what_the_integers_do(const char *design, const char *statis
     memcpy(before, c.results.list, count * sizeof *before);
     for (size_t i = 0; i < c.s.measurement_count; i++) {
         const tmi_measurement *m = &c.s.measurements[i];
-        if (m->shape.family > TMI_WEIGHED) continue; /* it says something about variances alone */
+        if (m->marginal.weighting > TMI_WEIGHTED) continue; /* it says something about variances alone */
         for (size_t k = 0; k < m->numbers; k++) {
             const tmi_int128 there = c.noisy[i][k];
             const double step = fmax(1, round(1e-3 / tmi_measurement_unit(m, &c.s.workload, 0))), /* of a row, or a row */
@@ -122,7 +122,7 @@ static void post_strata_by_hand(void **state)
     static const double rows[3][3] = {{10, 20, 2}, {25, 10, 3}, {15, 30, 5}}, N[3] = {300, 400, 300}; /* a, b, none */
     scene c;
     set_up(&c, designs[0], "  - {count: units, by: h}\n  - {count: units, by: g}\n" ONE);
-    assert_true(c.s.workload.readings[0].known && !c.s.workload.readings[1].known);
+    assert_true(c.s.workload.maps[0].known && !c.s.workload.maps[1].known);
     double estimate = 0, variance = 0;
     for (size_t h = 0; h < 3; h++) {
         const double all = rows[h][0] + rows[h][1] + rows[h][2], part = rows[h][0] / all, w = 1000.0 / 120;
@@ -135,8 +135,8 @@ static void post_strata_by_hand(void **state)
         for (size_t h = 0; h < 3; h++)
             for (size_t g = 0; g < 3; g++) {
                 size_t at = 0;
-                for (size_t a = 0; a < m->shape.axis_count; a++) {
-                    const tmi_origin *o = &c.s.workload.origins[m->shape.axes[a]];
+                for (size_t a = 0; a < m->marginal.axis_count; a++) {
+                    const tmi_origin *o = &c.s.workload.origins[m->marginal.axes[a]];
                     assert_true(o->classes_count == 1 && !o->number);
                     const tmi_classes *classes = &c.s.workload.classes[o->classes[0]];
                     at = at * tmi_classes_levels(classes) + (strcmp(classes->column->name, "h") == 0 ? h : g);
@@ -207,7 +207,7 @@ static void strata_are_not_crossed_with_themselves(void **state)
     (void)state;
     scene c;
     set_up(&c, unequal, "  - {total: z}\n  - {mean: z, by: s}\n  - {share: {g: a}}\n" UNEQUAL);
-    assert_true(c.s.calibrated && c.s.workload.apart && c.s.workload.control_axis == SIZE_MAX);
+    assert_true(c.s.calibrated && c.s.workload.separate_strata && c.s.workload.control_axis == SIZE_MAX);
     for (size_t i = 0; i < c.s.workload.classes_count; i++) assert_true(c.s.workload.classes[i].column != c.plan->design.by);
     read_results(&c);
     tmi_results truth;
@@ -223,9 +223,9 @@ static void strata_are_not_crossed_with_themselves(void **state)
 static void empty_level(scene *c)
 {
     for (size_t i = 0; i < c->s.measurement_count; i++) {
-        const tmi_shape *shape = &c->s.measurements[i].shape;
-        size_t stride = 1, a = shape->axis_count;
-        while (a-- > 0 && shape->axes[a] != c->s.workload.control_axis) stride *= c->s.workload.axes[shape->axes[a]].levels;
+        const tmi_marginal *marginal = &c->s.measurements[i].marginal;
+        size_t stride = 1, a = marginal->axis_count;
+        while (a-- > 0 && marginal->axes[a] != c->s.workload.control_axis) stride *= c->s.workload.axes[marginal->axes[a]].levels;
         for (size_t k = 0; k < c->s.measurements[i].numbers; k++) {
             if (k / stride % tmi_control_levels(&c->s.workload) != 1) continue;
             c->noisy[i][k - stride] += c->noisy[i][k];
@@ -293,9 +293,9 @@ static void memory_is_not_there(void **state)
     tamis_error err;
     set_up(&c, designs[4], "  - {share: {g: a}}\n" ONE);
     scene_prepare(&c);
-    EVERY_ALLOCATION_FAILS(tmi_calibration_make(&calibration, &c.reading, &err), { assert_null(calibration.factors); });
+    EVERY_ALLOCATION_FAILS(tmi_calibration_make(&calibration, &c.inference, &err), { assert_null(calibration.factors); });
     tmi_calibration_clear(&calibration);
-    EVERY_ALLOCATION_FAILS(tmi_read_statistic(&result, &c.reading, 0, &err), {});
+    EVERY_ALLOCATION_FAILS(tmi_read_statistic(&result, &c.inference, 0, &err), {});
     scene_end(&c);
 }
 

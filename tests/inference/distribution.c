@@ -108,7 +108,7 @@ static void chosen_points(void **state)
     for (size_t l = 0; l < 2; l++) {
         scene c;
         int64_t points[9];
-        const int64_t *const chosen[2] = {NULL, points};
+        const int64_t *const answers[2] = {NULL, points};
         tmi_result own[9];
         size_t noisier = 0;
         scene_begin(&c, survey_plan(SRS, losses[l], SURVEY_X,
@@ -123,8 +123,8 @@ static void chosen_points(void **state)
             c.results.list[scene_first(&c, 1) + k].statistic = 1;
             c.results.list[scene_first(&c, 1) + k].cell = k;
         }
-        c.reading.chosen = chosen;
-        assert_int_equal(tmi_read_distributions(&c.results, &c.reading, NULL), TAMIS_OK);
+        c.inference.answers = answers;
+        assert_int_equal(tmi_read_distributions(&c.results, &c.inference, NULL), TAMIS_OK);
         for (size_t k = 0; k < 9; k++) {
             const tmi_result *r = scene_result(&c, 1, k);
             const double value = 0.5 * (double)points[k], reach = 1.97 * r->se; /* Student's t, 119 degrees of freedom: 1.980 */

@@ -33,12 +33,12 @@ static void what_cannot_vary_says_nothing(void **state)
     scene_begin(&c, survey_plan(weights, "epsilon: 2", SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
     survey_count(&c);
     scene_prepare(&c);
-    assert_int_equal(tmi_statistic_sums_make(&sums, &c.reading, 0, NULL), TAMIS_OK);
-    assert_true(isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 1 + 1e-9).ratio));
-    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0.5).ratio));
+    assert_int_equal(tmi_statistic_sums_make(&sums, &c.inference, 0, NULL), TAMIS_OK);
+    assert_true(isnan(tmi_pool_entry_of(&sums.groups[0], &c.inference, 1 + 1e-9).ratio));
+    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.inference, 0.5).ratio));
     tmi_statistic_sums_clear(&sums);
-    assert_int_equal(tmi_statistic_sums_make(&sums, &c.reading, 1, NULL), TAMIS_OK);
-    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.reading, 0.6).ratio));
+    assert_int_equal(tmi_statistic_sums_make(&sums, &c.inference, 1, NULL), TAMIS_OK);
+    assert_true(!isnan(tmi_pool_entry_of(&sums.groups[0], &c.inference, 0.6).ratio));
     tmi_statistic_sums_clear(&sums);
     scene_end(&c);
 }

@@ -61,9 +61,9 @@ static void no_ratio_is_above_the_largest_weight(void **state)
             scene_prepare(&c);
             for (size_t i = 0; i < c.plan->statistic_count; i++) {
                 tmi_statistic_sums z;
-                assert_int_equal(tmi_statistic_sums_make(&z, &c.reading, i, NULL), TAMIS_OK);
+                assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
                 for (size_t g = 0; g < z.count; g++) {
-                    double relative, b = tmi_pool_limit(&relative, &z.groups[g], &c.reading, i, 0);
+                    double relative, b = tmi_pool_limit(&relative, &z.groups[g], &c.inference, i, 0);
                     if (!(b > 0) || !(b <= most[d] * (1 + 1e-6)))
                         fail_msg("%s, noise %g, statistic %zu, cell %zu: %g, above %g", designs[d], times, i, g, b, most[d]);
                 }

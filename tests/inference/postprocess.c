@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "schedule/workload/group_noise.h"
+#include "measure/group_noise.h"
 #include "tests/inference/survey_file.h"
 
 static uint64_t word = 3;
@@ -187,14 +187,14 @@ static void set_rows(scene *c)
     for (size_t i = 0; i < c->s.measurement_count; i++) {
         const tmi_measurement *m = &c->s.measurements[i];
         const double unit = tmi_measurement_unit(m, &c->s.workload, 0);
-        const double weight = m->shape.family == TMI_WEIGHED ? 10 : m->shape.family == TMI_SPREAD ? 90 : 1;
-        if (m->shape.form != TMI_FULL || m->slots > 1) continue;
+        const double weight = m->marginal.weighting == TMI_WEIGHTED ? 10 : m->marginal.weighting == TMI_SPREAD ? 90 : 1;
+        if (m->marginal.form != TMI_FULL || m->slots > 1) continue;
         for (size_t k = 0; k < m->numbers; k++) {
             size_t rest = k % (m->cells * m->levels), group = 3;
             double part = m->strata > 1 && k >= m->cells * m->levels ? 0 : 1; /* all in the first stratum */
-            for (size_t a = m->shape.axis_count; a-- > 0;) {
-                const tmi_axis *axis = &c->s.workload.axes[m->shape.axes[a]];
-                const tmi_origin *o = &c->s.workload.origins[m->shape.axes[a]];
+            for (size_t a = m->marginal.axis_count; a-- > 0;) {
+                const tmi_axis *axis = &c->s.workload.axes[m->marginal.axes[a]];
+                const tmi_origin *o = &c->s.workload.origins[m->marginal.axes[a]];
                 const size_t level = rest % axis->levels;
                 rest /= axis->levels;
                 if (o->number)
@@ -204,8 +204,8 @@ static void set_rows(scene *c)
             }
             double in_group = group < 3 ? rows[group] : 0;
             bool by_h = false;
-            for (size_t a = 0; a < m->shape.axis_count; a++) {
-                const tmi_origin *o = &c->s.workload.origins[m->shape.axes[a]];
+            for (size_t a = 0; a < m->marginal.axis_count; a++) {
+                const tmi_origin *o = &c->s.workload.origins[m->marginal.axes[a]];
                 by_h = by_h || (!o->number && strcmp(c->s.workload.classes[o->classes[0]].column->name, "h") == 0);
             }
             if (!by_h) in_group = 7012;
@@ -266,7 +266,7 @@ static void small_groups_are_withheld_whole(void **state)
 static bool counts_rows(const scene *c)
 {
     for (size_t i = 0; i < c->s.measurement_count; i++)
-        if (c->s.measurements[i].shape.family == TMI_UNWEIGHED) return true;
+        if (c->s.measurements[i].marginal.weighting == TMI_UNWEIGHTED) return true;
     return false;
 }
 
@@ -303,9 +303,9 @@ static void rows_that_nothing_counts_are_measured(void **state)
                 survey_plan(SRS, "epsilon: 1", SURVEY_X, "  - {total: x, by: h}\npostprocess: {suppress: {units_below: 10}}\n"));
     survey_count(&c);
     scene_prepare(&c);
-    assert_int_equal(tmi_read_units(units, &c.reading, 0, NULL), TAMIS_OK);
+    assert_int_equal(tmi_read_units(units, &c.inference, 0, NULL), TAMIS_OK);
     tmi_moment_noise noise;
-    assert_int_equal(tmi_moment_noise_make(&noise, &c.s, TMI_UNWEIGHED, 0, 0, 0, NULL), TAMIS_OK);
+    assert_int_equal(tmi_moment_noise_make(&noise, &c.s, TMI_UNWEIGHTED, 0, 0, 0, NULL), TAMIS_OK);
     const double reach = 2 * sqrt(noise.covariance[TMI_OF_ROWS][TMI_OF_ROWS]);
     double rows = 0;
     for (size_t h = 0; h < 3; h++) {

@@ -8,7 +8,7 @@
 
 #include "inference/errors.h"
 #include "inference/group_sums.h"
-#include "schedule/controls.h"
+#include "measure/controls.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/survey_file.h"
 
@@ -25,7 +25,7 @@ static double uniform(void) { return (double)(next_number(&word) % 1000000) / 1e
 /* All cells of the axes of a schedule, and the normal equations of the tables of its main family. */
 typedef struct dense {
     const tmi_schedule *s;
-    tmi_weighing family;
+    tmi_weighting weighting;
     size_t axes, cells;
     long double matrix[MOST_CELLS][MOST_CELLS]; /* Cholesky's factor: what is public makes it badly conditioned */
     double right[MOST_CELLS], row[MOST_CELLS], largest;
@@ -43,11 +43,11 @@ static void set_row(dense *d, const tmi_measurement *m, size_t number)
     const tmi_axis *axes = d->s->workload.axes;
     for (size_t cell = 0; cell < d->cells; cell++) {
         size_t at = 0;
-        for (size_t a = 0; a < m->shape.axis_count; a++)
-            at = at * axes[m->shape.axes[a]].levels + level_of(d, cell, m->shape.axes[a]);
-        d->row[cell] = m->shape.form == TMI_FULL
-                           ? at == number
-                           : tmi_form_level(m->shape.form, &axes[m->shape.axes[0]], number, level_of(d, cell, m->shape.axes[0]));
+        for (size_t a = 0; a < m->marginal.axis_count; a++)
+            at = at * axes[m->marginal.axes[a]].levels + level_of(d, cell, m->marginal.axes[a]);
+        d->row[cell] = m->marginal.form == TMI_FULL ? at == number
+                                                    : tmi_form_level(m->marginal.form, &axes[m->marginal.axes[0]], number,
+                                                                     level_of(d, cell, m->marginal.axes[0]));
     }
 }
 
@@ -65,7 +65,7 @@ static double rows_of(const dense *d, size_t h)
 {
     const tmi_sampling *p = &d->s->sampling;
     const double n = (double)d->s->plan->design.strata[h].sample;
-    return d->family == TMI_UNWEIGHED ? n : n * (double)p->points[h] * tmi_number_nearest(p->step);
+    return d->weighting == TMI_UNWEIGHTED ? n : n * (double)p->points[h] * tmi_number_nearest(p->step);
 }
 
 static void add_public(dense *d, size_t copy, bool matrix)
@@ -73,9 +73,9 @@ static void add_public(dense *d, size_t copy, bool matrix)
     const tmi_schedule *s = d->s;
     const size_t strata = s->sampling.strata;
     double all = 0;
-    if (!s->effects.stars[d->family * s->effects.worlds].known) return;
+    if (!s->effects.arrowheads[d->weighting * s->effects.domains].known) return;
     for (size_t h = 0; h < strata; h++)
-        if (!s->workload.apart || h == copy) all += rows_of(d, h);
+        if (!s->workload.separate_strata || h == copy) all += rows_of(d, h);
     for (size_t i = 0; i < d->cells; i++) d->row[i] = 1;
     add_row(d, KNOWN * d->largest, all, matrix);
     for (size_t a = 0; a < d->axes; a++)
@@ -93,8 +93,8 @@ static void set_tables(dense *d, const scene *c, size_t copy, bool matrix)
         const tmi_measurement *m = &s->measurements[i];
         const size_t each = m->cells * m->levels;
         const double precision = tmi_measurement_precision(s, m),
-                     unit = tmi_measurement_unit(m, &s->workload, s->workload.apart ? copy : 0);
-        if (m->shape.family != d->family) continue;
+                     unit = tmi_measurement_unit(m, &s->workload, s->workload.separate_strata ? copy : 0);
+        if (m->marginal.weighting != d->weighting) continue;
         d->largest = fmax(d->largest, precision);
         for (size_t k = 0; k < each; k++) {
             set_row(d, m, k);
@@ -169,9 +169,9 @@ static void compare_statistic(dense *d, scene *c, size_t i, const double *soluti
 {
     const tmi_schedule *s = d->s;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const size_t strata = s->workload.apart ? s->sampling.strata : 1;
+    const size_t strata = s->workload.separate_strata ? s->sampling.strata : 1;
     tmi_statistic_sums sums;
-    assert_int_equal(tmi_statistic_sums_make(&sums, &c->reading, i, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&sums, &c->inference, i, NULL), TAMIS_OK);
     for (size_t g = 0; g < sums.count; g++)
         for (size_t m = 0; m < TMI_MOMENTS; m++) {
             const bool of_x = m == TMI_OF_X || m == TMI_OF_XX, of_y = m > TMI_OF_X && m != TMI_OF_XX;
@@ -180,10 +180,10 @@ static void compare_statistic(dense *d, scene *c, size_t i, const double *soluti
             one[m] = 1;
             for (size_t copy = 0; copy < strata; copy++) {
                 const size_t own = tmi_group_stratum(s, i, g);
-                const double w = d->family == TMI_UNWEIGHED ? tmi_number_nearest(s->sampling.weight[copy]) : 1;
+                const double w = d->weighting == TMI_UNWEIGHTED ? tmi_number_nearest(s->sampling.weight[copy]) : 1;
                 tmi_moment_sum sum;
-                if (s->workload.apart && own != SIZE_MAX && own != copy) continue;
-                assert_int_equal(tmi_moment_sum_make(&sum, &s->workload, d->family, i, g, copy, one, NULL, NULL), TAMIS_OK);
+                if (s->workload.separate_strata && own != SIZE_MAX && own != copy) continue;
+                assert_int_equal(tmi_moment_sum_make(&sum, &s->workload, d->weighting, i, g, copy, one, NULL, NULL), TAMIS_OK);
                 set_combination(d, &sum.combination);
                 tmi_moment_sum_clear(&sum);
                 value += w * dot(d->row, solutions + copy * MOST_CELLS, d->cells);
@@ -213,25 +213,25 @@ static void compare(scene *c, const char *where)
     static double solutions[2 * MOST_CELLS];
     memset(&d, 0, sizeof d);
     d.s = &c->s;
-    d.family = tmi_main_family(&c->s);
+    d.weighting = tmi_main_weighting(&c->s);
     d.axes = c->s.workload.axis_count;
     d.cells = 1;
-    assert_int_equal(c->s.workload.world_count, 1);
+    assert_int_equal(c->s.workload.domain_count, 1);
     for (size_t a = 0; a < d.axes; a++) d.cells *= c->s.workload.axes[a].levels;
     if (d.cells > MOST_CELLS) fail_msg("%s: %zu cells", where, d.cells);
     for (size_t i = 0; i < c->s.measurement_count; i++) {
         const double unit = tmi_measurement_unit(&c->s.measurements[i], &c->s.workload, 0);
         for (size_t k = 0; k < c->s.measurements[i].numbers; k++) c->noisy[i][k] = (tmi_int128)((30 * uniform() - 10) / unit);
     }
-    assert_int_equal(tmi_inference_make(&c->reading, &c->s, c->noisy, NULL), TAMIS_OK);
-    for (size_t copy = 0; copy < (c->s.workload.apart ? c->s.sampling.strata : 1); copy++) {
+    assert_int_equal(tmi_inference_make(&c->inference, &c->s, c->noisy, NULL), TAMIS_OK);
+    for (size_t copy = 0; copy < (c->s.workload.separate_strata ? c->s.sampling.strata : 1); copy++) {
         set_tables(&d, c, copy, copy == 0);
         if (copy == 0) factorise(&d);
         memcpy(solutions + copy * MOST_CELLS, d.right, sizeof d.right);
         solve(&d, solutions + copy * MOST_CELLS);
     }
     for (size_t i = 0; i < c->s.plan->statistic_count; i++)
-        if (!c->s.workload.readings[i].known) compare_statistic(&d, c, i, solutions, where);
+        if (!c->s.workload.maps[i].known) compare_statistic(&d, c, i, solutions, where);
 }
 
 static const char *const designs[] = {
@@ -258,7 +258,7 @@ static void of_tables_that_were_chosen(void **state)
         for (size_t k = 0; k < COUNT(statistics); k++) {
             scene c;
             scene_begin(&c, survey_plan(designs[i], (i + k) % 2 ? "epsilon: 2" : "rho: 1", SURVEY_X, statistics[k]));
-            if (c.s.workload.world_count == 1) compare(&c, designs[i]);
+            if (c.s.workload.domain_count == 1) compare(&c, designs[i]);
             scene_end(&c);
         }
 }
@@ -274,24 +274,24 @@ static int own_whole(const tamis_plan *plan)
 static bool make_random(scene *c, tamis_plan *plan)
 {
     tmi_schedule own;
-    tmi_shape shapes[6] = {0};
+    tmi_marginal marginals[6] = {0};
     tamis_number *parts[6];
     int thousandths = own_whole(plan);
     assert_int_equal(tmi_schedule_make(&own, plan, NULL, NULL), TAMIS_OK);
-    tmi_chosen chosen = {.rho = own.gaussian,
-                         .apart = own.workload.apart,
-                         .joined = own.workload.joined,
-                         .shapes = shapes,
-                         .parts = parts,
-                         .count = 2 + next_number(&word) % 5};
-    for (size_t k = 0; k < chosen.count; k++) {
-        shapes[k] = (tmi_shape){.family = tmi_main_family(&own)};
+    tmi_certified_tables certified = {.rho = own.gaussian,
+                                      .separate_strata = own.workload.separate_strata,
+                                      .shared_classes = own.workload.shared_classes,
+                                      .marginals = marginals,
+                                      .parts = parts,
+                                      .count = 2 + next_number(&word) % 5};
+    for (size_t k = 0; k < certified.count; k++) {
+        marginals[k] = (tmi_marginal){.weighting = tmi_main_weighting(&own)};
         for (size_t a = 0; a < own.workload.axis_count; a++)
-            if (next_number(&word) % 3) shapes[k].axes[shapes[k].axis_count++] = a;
-        if (shapes[k].axis_count == 1 && own.workload.axes[shapes[k].axes[0]].degree > 0)
-            shapes[k].form = (tmi_table_form)(next_number(&word) % 3);
+            if (next_number(&word) % 3) marginals[k].axes[marginals[k].axis_count++] = a;
+        if (marginals[k].axis_count == 1 && own.workload.axes[marginals[k].axes[0]].degree > 0)
+            marginals[k].form = (tmi_table_form)(next_number(&word) % 3);
         char text[20]; /* the last one has the rest */
-        const int part = k + 1 < chosen.count ? 1 + (int)(next_number(&word) % 150) : thousandths;
+        const int part = k + 1 < certified.count ? 1 + (int)(next_number(&word) % 150) : thousandths;
         thousandths -= part;
         snprintf(text, sizeof text, "%d/1000", part);
         assert_int_equal(tamis_number_read(&parts[k], text, NULL), TAMIS_OK);
@@ -299,8 +299,8 @@ static bool make_random(scene *c, tamis_plan *plan)
     tmi_schedule_clear(&own);
     *c = (scene){.plan = plan};
     tamis_error err = {0};
-    const bool made = tmi_schedule_make(&c->s, plan, &chosen, &err) == TAMIS_OK;
-    for (size_t k = 0; k < chosen.count; k++) tamis_number_free(parts[k]);
+    const bool made = tmi_schedule_make(&c->s, plan, &certified, &err) == TAMIS_OK;
+    for (size_t k = 0; k < certified.count; k++) tamis_number_free(parts[k]);
     if (!made) return false;
     c->noisy = calloc(c->s.measurement_count + 1, sizeof *c->noisy);
     for (size_t i = 0; i < c->s.measurement_count; i++) c->noisy[i] = calloc(c->s.measurements[i].numbers, sizeof **c->noisy);
@@ -318,7 +318,7 @@ static void of_tables_at_random(void **state)
             tamis_plan_free(c.plan);
             continue;
         }
-        if (c.s.workload.world_count == 1) { compare(&c, designs[i]); }
+        if (c.s.workload.domain_count == 1) { compare(&c, designs[i]); }
         scene_end(&c);
     }
     if (compared < 200) fail_msg("%zu numbers were compared", compared);
@@ -328,32 +328,32 @@ static void memory_is_not_there(void **state)
 {
     (void)state;
     scene c;
-    tmi_inference reading;
+    tmi_inference inference;
     tamis_error err;
     tmi_statistic_sums sums;
     scene_begin(&c, survey_plan(designs[1], "epsilon: 2", SURVEY_X, statistics[1]));
     survey_count(&c);
-    EVERY_ALLOCATION_FAILS(tmi_inference_make(&reading, &c.s, c.noisy, &err), { assert_null(reading.main.effects); });
-    tmi_inference_clear(&reading);
+    EVERY_ALLOCATION_FAILS(tmi_inference_make(&inference, &c.s, c.noisy, &err), { assert_null(inference.main.effects); });
+    tmi_inference_clear(&inference);
     scene_prepare(&c);
-    EVERY_ALLOCATION_FAILS(tmi_statistic_sums_make(&sums, &c.reading, 2, &err), { assert_null(sums.groups); });
+    EVERY_ALLOCATION_FAILS(tmi_statistic_sums_make(&sums, &c.inference, 2, &err), { assert_null(sums.groups); });
     tmi_statistic_sums_clear(&sums);
     scene_end(&c);
     scene_begin(&c,
                 survey_plan("weights: {strata: s, cluster: c}, weight: w, max_weight: 9", "epsilon: 2", SURVEY_X, statistics[1]));
     survey_count(&c);
-    EVERY_ALLOCATION_FAILS(tmi_inference_make(&reading, &c.s, c.noisy, &err), { assert_null(reading.main.effects); });
-    tmi_inference_clear(&reading);
+    EVERY_ALLOCATION_FAILS(tmi_inference_make(&inference, &c.s, c.noisy, &err), { assert_null(inference.main.effects); });
+    tmi_inference_clear(&inference);
     scene_prepare(&c);
     tmi_errors errors;
-    EVERY_ALLOCATION_FAILS(tmi_errors_make(&errors, &c.reading, &err), { assert_null(errors.list); });
+    EVERY_ALLOCATION_FAILS(tmi_errors_make(&errors, &c.inference, &err), { assert_null(errors.list); });
     tmi_errors_clear(&errors);
     scene_end(&c);
     scene_begin(&c, survey_plan("weights: {population: 600}, weight: w, max_weight: 9", "epsilon: 2", SURVEY_X, statistics[1]));
     survey_count(&c);
     scene_prepare(&c);
     struct tmi_pools pools;
-    EVERY_ALLOCATION_FAILS(tmi_pools_make(&pools, &c.reading, &err), { assert_null(pools.list); });
+    EVERY_ALLOCATION_FAILS(tmi_pools_make(&pools, &c.inference, &err), { assert_null(pools.list); });
     tmi_pools_clear(&pools);
     scene_end(&c);
 }

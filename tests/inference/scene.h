@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "inference/calibration.h"
-#include "inference/distribution/distribution.h"
+#include "inference/distribution.h"
 #include "inference/pool.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
@@ -15,7 +15,7 @@ typedef struct scene {
     tamis_plan *plan;
     tmi_schedule s;
     tmi_int128 **noisy;
-    tmi_inference reading;
+    tmi_inference inference;
     tmi_calibration calibration;
     tmi_results results;
     bool plain; /* no exact intervals of ratios */
@@ -40,12 +40,12 @@ static inline void scene_begin(scene *c, tamis_plan *plan)
 static inline void scene_prepare(scene *c)
 {
     tmi_calibration_clear(&c->calibration);
-    tmi_inference_clear(&c->reading);
-    assert_int_equal(tmi_inference_make(&c->reading, &c->s, c->noisy, NULL), TAMIS_OK);
-    assert_int_equal(tmi_calibration_make(&c->calibration, &c->reading, NULL), TAMIS_OK);
-    c->reading.calibration = &c->calibration;
-    c->reading.plain = c->plain;
-    assert_int_equal(tmi_inference_pool(&c->reading, NULL), TAMIS_OK);
+    tmi_inference_clear(&c->inference);
+    assert_int_equal(tmi_inference_make(&c->inference, &c->s, c->noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_calibration_make(&c->calibration, &c->inference, NULL), TAMIS_OK);
+    c->inference.calibration = &c->calibration;
+    c->inference.plain = c->plain;
+    assert_int_equal(tmi_inference_pool(&c->inference, NULL), TAMIS_OK);
 }
 
 static inline size_t scene_first(const scene *c, size_t statistic)
@@ -67,16 +67,16 @@ static inline void scene_read(scene *c)
         c->results.list[i].cell = cell;
     }
     for (size_t i = 0; i < c->plan->statistic_count; i++)
-        if (tmi_read_statistic(&c->results.list[scene_first(c, i)], &c->reading, i, &err) != TAMIS_OK)
+        if (tmi_read_statistic(&c->results.list[scene_first(c, i)], &c->inference, i, &err) != TAMIS_OK)
             fail_msg("%s", err.message);
-    if (tmi_read_distributions(&c->results, &c->reading, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_read_distributions(&c->results, &c->inference, &err) != TAMIS_OK) fail_msg("%s", err.message);
     for (size_t i = 0; i < c->results.all; i++) tmi_result_bound(&c->results.list[i]);
 }
 
 static inline void scene_postprocess(scene *c)
 {
     tamis_error err = {0};
-    if (tmi_postprocess(&c->results, &c->reading, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    if (tmi_postprocess(&c->results, &c->inference, &err) != TAMIS_OK) fail_msg("%s", err.message);
 }
 
 static inline const tmi_result *scene_result(const scene *c, size_t statistic, size_t cell)
@@ -89,7 +89,7 @@ static inline void scene_end(scene *c)
     for (size_t i = 0; i < c->s.measurement_count; i++) free(c->noisy[i]);
     free(c->noisy);
     tmi_calibration_clear(&c->calibration);
-    tmi_inference_clear(&c->reading);
+    tmi_inference_clear(&c->inference);
     tmi_results_clear(&c->results);
     tmi_schedule_clear(&c->s);
     tamis_plan_free(c->plan);

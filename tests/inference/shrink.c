@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "inference/shrink/fay_herriot.h"
+#include "inference/fay_herriot.h"
 #include "tests/inference/survey_file.h"
 
 /* ---- formulas ---- */

@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "estimate/estimate.h"
+#include "measure/request/request.h"
 #include "release/release.h"
 #include "release/second_stage.h"
-#include "schedule/request/request.h"
 #include "tests/inference/scene.h"
 #include "tests/rng/scripted_bits.h"
 
@@ -102,27 +102,28 @@ static inline tmi_engine *survey_engine(const tamis_plan *plan)
 /* The noisy integers become the true ones. */
 static inline void survey_count(scene *c)
 {
-    tmi_asking asking;
+    tmi_query query;
     tamis_rng *rng;
     tamis_error err = {0};
     tmi_engine *engine = survey_engine(c->plan);
     bits_from_seed(11);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_make(&asking, &c->s, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
-    if (asking.table_count > 0 && engine->aggregate(engine, asking.answers, &asking.request, NULL, &err) != TAMIS_OK)
+    assert_int_equal(tmi_query_make(&query, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_draw(&query, rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&query, NULL), TAMIS_OK);
+    if (query.table_count > 0 && engine->aggregate(engine, query.answers, &query.request, NULL, &err) != TAMIS_OK)
         fail_msg("%s", err.message);
     int64_t **none = calloc(c->s.measurement_count + 1, sizeof *none); /* noise */
     for (size_t i = 0; i < c->s.measurement_count; i++) {
         none[i] = calloc(c->s.measurements[i].numbers, sizeof **none);
-        for (size_t k = 0; k < c->s.measurements[i].numbers && c->s.measurements[i].shape.family != TMI_STANDARD_ERRORS; k++)
-            c->noisy[i][k] = tmi_asking_truth(&asking, &c->s, i, k);
+        for (size_t k = 0; k < c->s.measurements[i].numbers && c->s.measurements[i].marginal.weighting != TMI_STANDARD_ERRORS;
+             k++)
+            c->noisy[i][k] = tmi_query_truth(&query, &c->s, i, k);
     }
-    assert_int_equal(tmi_add_standard_errors(c->noisy, none, &asking, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_add_standard_errors(c->noisy, none, &query, &c->s, NULL), TAMIS_OK);
     for (size_t i = 0; i < c->s.measurement_count; i++) free(none[i]);
     free(none);
-    tmi_asking_clear(&asking);
+    tmi_query_clear(&query);
     tamis_rng_free(rng);
     engine->free(engine);
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "inference/variance.h"
-#include "schedule/noise_law.h"
+#include "num/law/noise.h"
 
 static void near(double x, double y) { assert_true(fabs(x - y) <= 1e-12 * fabs(y)); }
 

@@ -72,9 +72,9 @@ static void strata(void **state)
         for (int both = 0; both < 2; both++) {
             scene c;
             scene_begin(&c, survey_plan(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS));
-            const bool apart = c.s.workload.apart;
+            const bool separate_strata = c.s.workload.separate_strata;
             scene_end(&c);
-            compare(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS, apart ? SAME : NOT_THE_SAME);
+            compare(designs[i], MUCH, SURVEY_X, both ? SUMS : QUOTIENTS, separate_strata ? SAME : NOT_THE_SAME);
         }
     compare(STRATA, MUCH, "{from: {p: 10, q: 5}, to: {p: 30, q: 42}, step: 0.5}",
             "  - {total: x}\n  - {mean: x, by: g}\n  - {total: x, by: s}\n", SAME);

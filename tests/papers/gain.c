@@ -272,10 +272,10 @@ static double error_ratio(const tmi_values *v, double eps, double rate, double *
     const uint32_t sizes[] = {10001, (uint32_t)lround(rate * 10000) + 1};
     const double delta = 0.5 / 10001;
     const tmi_spending spent[] = {{eps, delta}, tmi_spending_amplified(eps, delta, 10001, sizes[1])};
-    tmi_wrong found[2 * TMI_WAYS];
+    tmi_squared_error found[2 * TMI_STUDY_MECHANISMS];
     const tmi_simulation s = {.population = v,
                               .statistic = TAMIS_STUDY_MEDIAN,
-                              .ways = 1u << TMI_WAY_SMOOTH_PAPER,
+                              .mechanisms = 1u << TMI_MECHANISM_SMOOTH_PAPER,
                               .samples = sizes,
                               .sample_count = 2,
                               .spendings = spent,
@@ -283,9 +283,9 @@ static double error_ratio(const tmi_values *v, double eps, double rate, double *
                               .runs = 100,
                               .seed = 5};
     assert_int_equal(tmi_simulate(found, &s, NULL), TAMIS_OK);
-    const double census = found[TMI_WAY_SMOOTH_PAPER].mse;
-    *error = found[TMI_WAYS + TMI_WAY_SMOOTH_PAPER].mse_error / census;
-    return found[TMI_WAYS + TMI_WAY_SMOOTH_PAPER].mse / census;
+    const double census = found[TMI_MECHANISM_SMOOTH_PAPER].mse;
+    *error = found[TMI_STUDY_MECHANISMS + TMI_MECHANISM_SMOOTH_PAPER].mse_error / census;
+    return found[TMI_STUDY_MECHANISMS + TMI_MECHANISM_SMOOTH_PAPER].mse / census;
 }
 
 /* Table 1 has gains for epsilon <= 0.1, and the text none from 0.5 on. At 0.3 the error falls to a third; at 0.5 it falls in most

@@ -89,14 +89,14 @@ static void the_old_word_is_read(void **state)
     (void)state;
     tamis_plan *plan = read_good(plan_text(SRS, "epsilon: 100", "  - {median: x, method: histogram}\n"));
     tmi_value *json;
-    assert_false(tmi_is_chosen(&plan->statistics[0]));
+    assert_false(tmi_has_mechanism(&plan->statistics[0]));
     assert_int_equal(tmi_plan_json(&json, plan, NULL), TAMIS_OK);
     const tmi_value *first = tmi_value_at(tmi_value_get(json, "statistics"), 0);
     assert_string_equal(tmi_value_get(first, "method")->text, "histogram");
     tmi_value_free(json);
     tamis_plan_free(plan);
     plan = read_good(plan_text(SRS, "epsilon: 100", "  - {median: x, method: histogram_method}\n")); /* not the same */
-    assert_true(tmi_is_chosen(&plan->statistics[0]));
+    assert_true(tmi_has_mechanism(&plan->statistics[0]));
     tamis_plan_free(plan);
 }
 

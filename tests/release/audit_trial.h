@@ -12,10 +12,10 @@
 #include <tamis/verify.h>
 
 #include "base/value/json.h"
+#include "measure/request/request.h"
 #include "num/number.h"
 #include "release/release.h"
 #include "release/second_stage.h"
-#include "schedule/request/request.h"
 #include "tests/release/audit_evidence.h"
 #include "tests/release/audit_survey.h"
 
@@ -70,7 +70,7 @@ typedef struct chance {
 typedef struct listener {
     tmi_engine engine, *inner;
     const char *name;
-    tmi_asking *truth; /* the exact integers of the last release */
+    tmi_query *truth; /* the exact integers of the last release */
     chance now;
 } listener;
 
@@ -157,7 +157,7 @@ static noise_law declared(size_t *which, const tmi_value *measurement, size_t nu
 typedef struct trial {
     const struct audited *plan;
     bool gaussian, of_family; /* the second: families are judged by many draws, else each cell by itself */
-    evidence cells[MOST_CELLS], laws[MOST_LAWS], families[TMI_WEIGHINGS], whole;
+    evidence cells[MOST_CELLS], laws[MOST_LAWS], weightings[TMI_WEIGHTINGS], whole;
     int64_t last[MOST_CELLS];
     double repeats[MOST_LAWS], repeats_in_time, repeats_of_tables, repeats_of_chance;
     chance before;
@@ -178,8 +178,8 @@ static void judge_trial(const trial *t, size_t cells, size_t laws)
 {
     for (size_t i = 0; i < cells && !t->of_family; i++) judge(t, evidence_of(&t->cells[i]), "cell", i, t->cells[i].draws);
     for (size_t i = 0; i < laws; i++) judge(t, evidence_of(&t->laws[i]), "law", i, t->laws[i].draws);
-    for (size_t i = 0; i < TMI_WEIGHINGS && t->of_family; i++)
-        judge(t, evidence_of(&t->families[i]), "family of tmi_weighing", i, t->families[i].draws);
+    for (size_t i = 0; i < TMI_WEIGHTINGS && t->of_family; i++)
+        judge(t, evidence_of(&t->weightings[i]), "family of tmi_weighting", i, t->weightings[i].draws);
     judge(t, evidence_of(&t->whole), "all cells of plan", (size_t)(t->plan - plans), t->whole.draws);
     for (size_t i = 0; i < laws; i++)
         judge(t, t->repeats[i], "noise that repeats that of the cell before it, law", i, t->laws[i].draws);
@@ -208,7 +208,7 @@ static void judge_chance(trial *t, const chance *now)
 
 /* The exact integers of one release, in the order of its measurements. Standard errors follow from the exact totals of
  * clusters and from the tables that were published before them. */
-static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const tmi_asking *asking)
+static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const tmi_query *query)
 {
     tmi_int128 **truth = calloc(s->measurement_count, sizeof *truth), **known = calloc(s->measurement_count, sizeof *known);
     int64_t **none = calloc(s->measurement_count, sizeof *none);
@@ -219,14 +219,14 @@ static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const
         truth[i] = calloc(m->numbers, sizeof **truth);
         known[i] = calloc(m->numbers, sizeof **known);
         none[i] = calloc(m->numbers, sizeof **none);
-        for (size_t k = 0; k < m->numbers && m->shape.family != TMI_STANDARD_ERRORS; k++) {
-            truth[i][k] = tmi_asking_truth(asking, s, i, k);
+        for (size_t k = 0; k < m->numbers && m->marginal.weighting != TMI_STANDARD_ERRORS; k++) {
+            truth[i][k] = tmi_query_truth(query, s, i, k);
             known[i][k] = tmi_value_integer(tmi_value_at(values, k));
         }
     }
-    assert_int_equal(tmi_add_standard_errors(known, none, asking, s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_add_standard_errors(known, none, query, s, NULL), TAMIS_OK);
     for (size_t i = 0; i < s->measurement_count; i++) {
-        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].shape.family == TMI_STANDARD_ERRORS; k++)
+        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].marginal.weighting == TMI_STANDARD_ERRORS; k++)
             truth[i][k] = known[i][k];
         free(known[i]), free(none[i]);
     }
@@ -257,7 +257,7 @@ static void add_release(trial *t, size_t *cells, size_t *laws, const tamis_relea
             assert_int_equal(law.gaussian, t->gaussian);
             evidence_add(&t->cells[*cells], &law, noise);
             evidence_add(&t->laws[*laws + which], &law, noise);
-            evidence_add(&t->families[r->schedule.measurements[i].shape.family], &law, noise);
+            evidence_add(&t->weightings[r->schedule.measurements[i].marginal.weighting], &law, noise);
             evidence_add(&t->whole, &law, noise);
             if (any[which]) t->repeats[*laws + which] += evidence_of_repeat(&law, noise, before[which]);
             if (t->releases > 0) t->repeats_in_time += evidence_of_repeat(&law, noise, t->last[*cells]);
@@ -327,7 +327,7 @@ static void audit(const struct audited *p, bool gaussian, bool of_family, const 
 {
     tamis_plan *plan = read_plan(p, gaussian);
     tmi_schedule schedule;
-    tmi_asking truth;
+    tmi_query truth;
     tamis_error err = {0};
     trial *t = calloc(1, sizeof *t);
     size_t cells, laws;
@@ -336,8 +336,8 @@ static void audit(const struct audited *p, bool gaussian, bool of_family, const 
     t->gaussian = gaussian;
     t->of_family = of_family;
     if (tmi_schedule_make(&schedule, plan, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", p->design, err.message);
-    assert_int_equal(tmi_asking_make(&truth, &schedule, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_make_room(&truth, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make(&truth, &schedule, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&truth, NULL), TAMIS_OK);
     for (size_t e = 0; e < engine_count; e++) {
         const survey_engine *source = &engines[e];
         listener l = {.engine = {.name = source->name, .describe = ask_inner, .aggregate = answer_and_note},
@@ -353,7 +353,7 @@ static void audit(const struct audited *p, bool gaussian, bool of_family, const 
         l.inner->free(l.inner);
     }
     judge_trial(t, cells, laws);
-    tmi_asking_clear(&truth);
+    tmi_query_clear(&truth);
     tmi_schedule_clear(&schedule);
     tamis_plan_free(plan);
     free(t);
@@ -365,14 +365,14 @@ static void audit_all(bool gaussian, const survey_engine *engines, size_t engine
 }
 
 /* The numbers of one family that a plan measures. */
-static inline size_t numbers_of(const struct audited *p, bool gaussian, size_t family)
+static inline size_t numbers_of(const struct audited *p, bool gaussian, size_t weighting)
 {
     tamis_plan *plan = read_plan(p, gaussian);
     tmi_schedule s;
     size_t numbers = 0;
     assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     for (size_t i = 0; i < s.measurement_count; i++)
-        numbers += s.measurements[i].shape.family == family ? s.measurements[i].numbers : 0;
+        numbers += s.measurements[i].marginal.weighting == weighting ? s.measurements[i].numbers : 0;
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
     return numbers;
@@ -383,10 +383,10 @@ static inline size_t numbers_of(const struct audited *p, bool gaussian, size_t f
 /* Every family of tables that there is, by a plan that measures it: a family without one fails. */
 static inline void audit_families(bool gaussian)
 {
-    for (size_t family = 0; family < TMI_WEIGHINGS; family++) {
+    for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
         size_t numbers = 0, p = 0;
-        while (p < PLANS && (numbers = numbers_of(&plans[p], gaussian, family)) == 0) p++;
-        if (p == PLANS) fail_msg("no plan of the audit measures the family %zu of tmi_weighing: add one", family);
+        while (p < PLANS && (numbers = numbers_of(&plans[p], gaussian, weighting)) == 0) p++;
+        if (p == PLANS) fail_msg("no plan of the audit measures the family %zu of tmi_weighting: add one", weighting);
         const int enough = (int)(DRAWS / numbers) + 1, releases = enough < 48 ? enough : test_size(48, enough);
         const survey_engine only = {"arrays", in_arrays, releases, releases, false};
         audit(&plans[p], gaussian, true, &only, 1);

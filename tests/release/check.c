@@ -79,7 +79,7 @@ static void tables_are_shared_and_the_budget_is_split(void **state)
     assert_int_equal(s.measurement_count, 1);
     assert_measurement(&s, "rows, sums and squares of x by g", 12, 2 * 1600);
     assert_sum(&s, "3");
-    assert_true(s.workload.readings[0].known && !s.workload.readings[1].known);
+    assert_true(s.workload.maps[0].known && !s.workload.maps[1].known);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
     plan = plan_of(SRS, "3", "  - {count: units, by: g}\n  - {mean: x, by: [g, h]}\n  - {total: x}\n  - {share: {h: [u, v]}}\n");
@@ -99,7 +99,7 @@ static void a_number_by_itself_costs_half(void **state)
     tmi_schedule s;
     assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(s.measurement_count, 1);
-    assert_int_equal(s.measurements[0].shape.form, TMI_CENTRED);
+    assert_int_equal(s.measurements[0].marginal.form, TMI_CENTRED);
     assert_int_equal(s.measurements[0].laws[0].l1, 2 * 1600); /* in steps of one half */
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
@@ -479,7 +479,7 @@ static void sums_stay_away_from_the_end_of_the_noise(void **state)
         const tmi_measurement *m = &s.measurements[0];
         assert_int_equal(m->shift, 64 - cases[i].bits); /* x^2 has 63.8 bits */
         assert_true(m->rounded && ldexp((double)m->high, -cases[i].bits) < 1);
-        const double steps = m->shape.form == TMI_FULL ? 1 : 2;
+        const double steps = m->marginal.form == TMI_FULL ? 1 : 2;
         assert_true(ldexp((double)m->limit, -61) >= 1 &&
                     ldexp((double)m->limit + cases[i].rows * steps * (double)m->high, -62) <= 1);
         tmi_schedule_clear(&s);

@@ -12,11 +12,11 @@
 #include "base/memory.h"
 #include "engine/files/source.h"
 #include "ledger/book.h"
+#include "measure/request/request.h"
+#include "num/law/noise.h"
 #include "plan/json.h"
 #include "release/identity.h"
 #include "report/promise.h"
-#include "schedule/noise_law.h"
-#include "schedule/request/request.h"
 #include "tests/rng/scripted_bits.h"
 
 /* ---- plans to change ---- */
@@ -131,7 +131,7 @@ static tamis_status take_question(void *context, tamis_reply *reply, const char 
 /* What an engine is asked when random bits are always the same: for tables, then for lists of points, from sums. */
 static char *question_of(const tmi_schedule *s)
 {
-    tmi_asking asking = {0};
+    tmi_query query = {0};
     tmi_engine *engine = NULL;
     tamis_rng *rng = NULL;
     char *question = NULL;
@@ -140,19 +140,19 @@ static char *question_of(const tmi_schedule *s)
     tmi_text_init(&text);
     bits_from_seed(11);
     assert_int_equal(tmi_engine_asking(&engine, take_question, &text, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_make(&asking, s, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make(&query, s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&query, NULL), TAMIS_OK);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
-    engine->aggregate(engine, asking.answers, &asking.request, NULL, NULL);
-    for (size_t i = 0; i < s->choice_count; i++) {
+    assert_int_equal(tmi_query_draw(&query, rng, NULL), TAMIS_OK);
+    engine->aggregate(engine, query.answers, &query.request, NULL, NULL);
+    for (size_t i = 0; i < s->quantile_task_count; i++) {
         const size_t before = text.length;
-        assert_int_not_equal(tmi_engine_points(&list, engine, &asking.lists[i], NULL, NULL), TAMIS_OK);
+        assert_int_not_equal(tmi_engine_points(&list, engine, &query.lists[i], NULL, NULL), TAMIS_OK);
         assert_true(text.length > before);
     }
     assert_int_equal(tmi_text_take(&question, &text, NULL), TAMIS_OK);
     tamis_rng_free(rng);
-    tmi_asking_clear(&asking);
+    tmi_query_clear(&query);
     engine->free(engine);
     return question;
 }
@@ -168,9 +168,9 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
         }
         tmi_text_put(text, "\n");
     }
-    for (size_t i = 0; i < s->choice_count; i++) {
-        const tmi_choice *c = &s->choices[i];
-        const tamis_quantile_setup setup = tmi_choice_setup(c, s->plan, 0);
+    for (size_t i = 0; i < s->quantile_task_count; i++) {
+        const tmi_quantile_task *c = &s->quantile_tasks[i];
+        const tamis_quantile_setup setup = tmi_quantile_task_setup(c, s->plan, 0);
         tmi_text_format(text, "method %d add_remove %d rows %lld of %lld weight %lld epsilon ", (int)setup.method,
                         setup.add_remove, (long long)setup.rows_per_unit, (long long)setup.rows, (long long)setup.max_weight);
         tmi_text_number(text, setup.epsilon);

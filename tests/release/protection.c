@@ -6,9 +6,9 @@
 #include <tamis/profile.h>
 
 #include "engine/files/source.h"
+#include "measure/request/request.h"
 #include "num/exact.h"
 #include "release/release.h"
-#include "schedule/request/request.h"
 #include "tests/ledger/kit.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
@@ -152,18 +152,19 @@ static void parts_that_are_too_large_are_refused(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tamis_plan *plan = plan_of(SRS, cases[i].privacy, "  - {count: units, by: g}\n  - {count: units, by: h}\n");
         tamis_number *list[2] = {NULL};
-        tmi_shape shapes[2] = {0};
-        tmi_chosen chosen = {.rho = cases[i].rho, .joined = true, .shapes = shapes, .parts = list};
+        tmi_marginal marginals[2] = {0};
+        tmi_certified_tables certified = {.rho = cases[i].rho, .shared_classes = true, .marginals = marginals, .parts = list};
         tmi_schedule s;
-        for (; cases[i].parts[chosen.count]; chosen.count++) {
-            tmi_shape *shape = &shapes[chosen.count];
-            list[chosen.count] = number_of(cases[i].parts[chosen.count]);
+        for (; cases[i].parts[certified.count]; certified.count++) {
+            tmi_marginal *marginal = &marginals[certified.count];
+            list[certified.count] = number_of(cases[i].parts[certified.count]);
             for (size_t axis = 0; axis < 3; axis++)
-                if (cases[i].tables[chosen.count] >> axis & 1) shape->axes[shape->axis_count++] = axis;
+                if (cases[i].tables[certified.count] >> axis & 1) marginal->axes[marginal->axis_count++] = axis;
         }
-        if (tmi_schedule_make(&s, plan, &chosen, NULL) != (cases[i].allowed ? TAMIS_OK : TAMIS_INVALID)) fail_msg("case %zu", i);
+        if (tmi_schedule_make(&s, plan, &certified, NULL) != (cases[i].allowed ? TAMIS_OK : TAMIS_INVALID))
+            fail_msg("case %zu", i);
         if (cases[i].allowed) tmi_schedule_clear(&s);
-        for (size_t k = 0; k < chosen.count; k++) tamis_number_free(list[k]);
+        for (size_t k = 0; k < certified.count; k++) tamis_number_free(list[k]);
         tamis_plan_free(plan);
     }
 }

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/value/json.h"
+#include "measure/request/psu_slots.h"
 #include "num/number.h"
 #include "release/release.h"
-#include "schedule/request/psu_slots.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/release/array_engine.h"
 #include "tests/release/plans.h"
@@ -132,7 +132,8 @@ static void integers_plus_noise(void **state)
 
     r = release_of("  - {total: x}\n", rows, 8);
     double total = 0;
-    for (size_t i = 0; i < r->schedule.measurement_count; i++) assert_int_equal(r->schedule.measurements[i].shape.axis_count, 1);
+    for (size_t i = 0; i < r->schedule.measurement_count; i++)
+        assert_int_equal(r->schedule.measurements[i].marginal.axis_count, 1);
     for (size_t i = 0; i < 8; i++) total += k[i] < 0 ? 0 : 10 * (10 + k[i] / 2.0);
     assert_true(fabs(r->results.list[0].estimate - total) < 8 * r->results.list[0].noise_sd);
     tamis_release_free(r);

@@ -38,7 +38,7 @@ static int remove_list(void **state)
 typedef struct scene {
     tamis_plan *plan;
     tmi_schedule s;
-    tmi_asking asking;
+    tmi_query query;
     array_row rows[MOST_ROWS];
     char labels[CLUSTERS][8];
     size_t count;
@@ -71,10 +71,10 @@ static array_row any_row(scene *c)
 static void count_rows(scene *c)
 {
     array_engine engine = array_engine_of(c->rows, c->count);
-    for (size_t i = 0; i < c->asking.table_count; i++)
-        memset(c->asking.answers[i], 0,
-               tmi_table_cells(&c->asking.tables[i]) * c->asking.tables[i].measure_count * sizeof(tmi_int128));
-    assert_int_equal(engine.engine.aggregate(&engine.engine, c->asking.answers, &c->asking.request, NULL, NULL), TAMIS_OK);
+    for (size_t i = 0; i < c->query.table_count; i++)
+        memset(c->query.answers[i], 0,
+               tmi_table_cells(&c->query.tables[i]) * c->query.tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, c->query.answers, &c->query.request, NULL, NULL), TAMIS_OK);
 }
 
 static void scene_make_of(scene *c, const char *design, const char *privacy, const char *more, uint64_t seed)
@@ -93,10 +93,10 @@ static void scene_make_of(scene *c, const char *design, const char *privacy, con
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
     assert_int_equal(c->s.places.layout.slots, CLUSTERS);
-    assert_int_equal(tmi_asking_make(&c->asking, &c->s, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_make_room(&c->asking, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make(&c->query, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_make_room(&c->query, NULL), TAMIS_OK);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
-    assert_int_equal(tmi_asking_draw(&c->asking, rng, NULL), TAMIS_OK);
+    assert_int_equal(tmi_query_draw(&c->query, rng, NULL), TAMIS_OK);
     tamis_rng_free(rng);
     for (size_t k = 0; k < CLUSTERS; k++) snprintf(c->labels[k], sizeof *c->labels, "%zu", k);
     for (size_t k = 0; k < c->count; k++) c->rows[k] = any_row(c);
@@ -123,12 +123,12 @@ static void scene_clear(scene *c)
 {
     for (size_t i = 0; i < c->s.measurement_count; i++) free(c->noisy[i]), free(c->none[i]);
     free(c->noisy), free(c->none);
-    tmi_asking_clear(&c->asking);
+    tmi_query_clear(&c->query);
     tmi_schedule_clear(&c->s);
     tamis_plan_free(c->plan);
 }
 
-static bool is_error(const scene *c, size_t i) { return c->s.measurements[i].shape.family == TMI_STANDARD_ERRORS; }
+static bool is_error(const scene *c, size_t i) { return c->s.measurements[i].marginal.weighting == TMI_STANDARD_ERRORS; }
 
 /* The tables, times something and with noise: anything that may come out. */
 static void set_tables(scene *c, int64_t times, uint64_t noise)
@@ -136,13 +136,13 @@ static void set_tables(scene *c, int64_t times, uint64_t noise)
     count_rows(c);
     for (size_t i = 0; i < c->s.measurement_count; i++)
         for (size_t k = 0; k < c->s.measurements[i].numbers && !is_error(c, i); k++)
-            c->noisy[i][k] = times * tmi_asking_truth(&c->asking, &c->s, i, k) + (noise ? (int64_t)(next(c) % noise) : 0);
+            c->noisy[i][k] = times * tmi_query_truth(&c->query, &c->s, i, k) + (noise ? (int64_t)(next(c) % noise) : 0);
 }
 
 static void set_errors(scene *c)
 {
     count_rows(c);
-    assert_int_equal(tmi_add_standard_errors(c->noisy, c->none, &c->asking, &c->s, NULL), TAMIS_OK);
+    assert_int_equal(tmi_add_standard_errors(c->noisy, c->none, &c->query, &c->s, NULL), TAMIS_OK);
 }
 
 /* Distance of the standard errors from those that were kept, relative to the sensitivity: the largest over measurements. */
@@ -231,16 +231,16 @@ static void they_are_the_textbooks(void **state)
     (void)state;
     static const double y[] = {-2, 0.5, 3, 0}; /* of the levels: lowest, middle, highest, missing */
     scene c;
-    tmi_inference reading;
+    tmi_inference inference;
     tmi_statistic_sums z;
     scene_make(&c, "epsilon: 400", 9); /* so much that one block is enough */
     set_tables(&c, 1, 0);
     set_errors(&c);
-    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
-    assert_int_equal(tmi_statistic_sums_make(&z, &reading, 2, NULL), TAMIS_OK); /* the total of y */
+    assert_int_equal(tmi_inference_make(&inference, &c.s, c.noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_statistic_sums_make(&z, &inference, 2, NULL), TAMIS_OK); /* the total of y */
     for (size_t i = 0; i < c.s.measurement_count; i++) {
         const tmi_measurement *m = &c.s.measurements[i];
-        if (!is_error(&c, i) || m->shape.statistic != 2) continue;
+        if (!is_error(&c, i) || m->marginal.statistic != 2) continue;
         const double unit = tmi_measurement_unit(m, &c.s.workload, 0);
         double squares = 0;
         size_t slot = 0;
@@ -251,7 +251,7 @@ static void they_are_the_textbooks(void **state)
             for (size_t k = 0; k < count; k++) {
                 totals[k] = 0;
                 for (size_t l = 0; l < m->levels; l++)
-                    totals[k] += y[l] * unit * (double)tmi_asking_total(&c.asking, &c.s, i, slot + k, 0, l);
+                    totals[k] += y[l] * unit * (double)tmi_query_total(&c.query, &c.s, i, slot + k, 0, l);
                 sum += totals[k];
             }
             for (size_t k = 0; k < count; k++)
@@ -259,14 +259,14 @@ static void they_are_the_textbooks(void **state)
             slot += count;
         }
         tmi_error_term term;
-        assert_int_equal(tmi_error_term_make(&term, &reading, m, &z.groups[0], 0, NULL), TAMIS_OK);
+        assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[0], 0, NULL), TAMIS_OK);
         assert_int_equal(term.blocks, 1);
         const double ratio = term.step * (double)c.noisy[i][0] / sqrt(squares);
         if (!(ratio > 0.9995 && ratio < 1.0005)) fail_msg("%.6g of the standard error", ratio);
         tmi_error_term_clear(&term);
     }
     tmi_statistic_sums_clear(&z);
-    tmi_inference_clear(&reading);
+    tmi_inference_clear(&inference);
     scene_clear(&c);
 }
 
@@ -275,36 +275,36 @@ static void residuals_add_up_to_nothing(void **state)
 {
     (void)state;
     scene c;
-    tmi_inference reading;
+    tmi_inference inference;
     int checked = 0;
     scene_make_with(&c, "epsilon: 4", "  - {variance: x}\n", 5);
     for (size_t k = 0; k < c.count; k++) c.rows[k].w = 2; /* no weight is clamped */
     set_tables(&c, 1, 0);
-    assert_int_equal(tmi_inference_make(&reading, &c.s, c.noisy, NULL), TAMIS_OK);
+    assert_int_equal(tmi_inference_make(&inference, &c.s, c.noisy, NULL), TAMIS_OK);
     for (size_t i = 0; i < c.s.measurement_count; i++) {
         const tmi_measurement *m = &c.s.measurements[i];
         tmi_statistic_sums z;
-        if (!is_error(&c, i) || tmi_is_sum(&c.plan->statistics[m->shape.statistic])) continue;
-        assert_int_equal(tmi_statistic_sums_make(&z, &reading, m->shape.statistic, NULL), TAMIS_OK);
+        if (!is_error(&c, i) || tmi_is_sum(&c.plan->statistics[m->marginal.statistic])) continue;
+        assert_int_equal(tmi_statistic_sums_make(&z, &inference, m->marginal.statistic, NULL), TAMIS_OK);
         for (size_t g = 0; g < m->numbers; g++) {
             tmi_error_term term;
             double sum = 0, all = 0;
-            assert_int_equal(tmi_error_term_make(&term, &reading, m, &z.groups[g], g, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[g], g, NULL), TAMIS_OK);
             for (size_t slot = 0; slot < m->slots; slot++)
                 for (size_t k = 0; k < m->cells * m->levels; k++) {
                     const double each = term.coefficients[k] *
-                                        (double)tmi_asking_total(&c.asking, &c.s, i, slot, k / m->levels, k % m->levels);
+                                        (double)tmi_query_total(&c.query, &c.s, i, slot, k / m->levels, k % m->levels);
                     sum += each;
                     all += fabs(each);
                 }
-            if (!(fabs(sum) < 1e-3 * all)) fail_msg("statistic %zu, number %zu: %g of %g", m->shape.statistic, g, sum, all);
+            if (!(fabs(sum) < 1e-3 * all)) fail_msg("statistic %zu, number %zu: %g of %g", m->marginal.statistic, g, sum, all);
             checked++;
             tmi_error_term_clear(&term);
         }
         tmi_statistic_sums_clear(&z);
     }
     assert_true(checked >= 5);
-    tmi_inference_clear(&reading);
+    tmi_inference_clear(&inference);
     scene_clear(&c);
 }
 

@@ -86,7 +86,7 @@ static void rows_of_units_are_called_rows(void **state)
                  privacy[i]);
         assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL), TAMIS_OK);
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
-        assert_int_equal(s.workload.readings[0].known, i == 0); /* the number of rows does not follow from that of units */
+        assert_int_equal(s.workload.maps[0].known, i == 0); /* the number of rows does not follow from that of units */
         tmi_text_init(&title);
         tmi_statistic_title(&title, plan, 0);
         assert_string_equal(title.bytes, titles[i]);

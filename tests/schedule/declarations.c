@@ -23,7 +23,7 @@
 typedef struct made {
     tamis_plan *plan;
     tmi_schedule schedule;
-    tmi_forecast *now;
+    tmi_expected_statistic *now;
     tmi_declaration list[TMI_DECLARATIONS];
     size_t count;
 } made;
@@ -38,14 +38,14 @@ static void make(made *m, const char *design, const char *columns, const char *s
              design, columns, statistics);
     if (tamis_plan_read_text(&m->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
         tmi_schedule_make(&m->schedule, m->plan, NULL, &err) != TAMIS_OK ||
-        tmi_forecasts_make(&m->now, &m->schedule, &err) != TAMIS_OK ||
+        tmi_expected_statistics_make(&m->now, &m->schedule, &err) != TAMIS_OK ||
         tmi_declarations_find(m->list, &m->count, &m->schedule, m->now, &err) != TAMIS_OK)
         fail_msg("%s\n%s", text, err.message);
 }
 
 static void clear(made *m)
 {
-    tmi_forecasts_free(m->now, m->plan->statistic_count);
+    tmi_expected_statistics_free(m->now, m->plan->statistic_count);
     tmi_schedule_clear(&m->schedule);
     tamis_plan_free(m->plan);
 }
@@ -65,7 +65,7 @@ static double gain_of(const made *now, const made *then, size_t *concerns)
     for (size_t i = 0; i < now->plan->asked_count; i++) {
         double logs = 0;
         for (size_t k = 0; k < now->now[i].count; k++)
-            logs += log(tmi_prospect_error(&then->now[i].groups[k]) / tmi_prospect_error(&now->now[i].groups[k]));
+            logs += log(tmi_expected_group_error(&then->now[i].groups[k]) / tmi_expected_group_error(&now->now[i].groups[k]));
         logs /= (double)now->now[i].count;
         if (fabs(logs) <= 0.01) continue;
         sum += logs;

@@ -6,30 +6,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "schedule/expected/forecast.h"
-#include "schedule/expected/guess.h"
+#include "schedule/expected/expected.h"
+#include "schedule/guesses.h"
 
 /* Sizes of a plan with this design, and the prospect of the mean of a column with this declaration. */
-static tmi_prospect foreseen(tmi_sizes *sizes, const char *design, const char *column)
+static tmi_expected_group foreseen(tmi_sizes *sizes, const char *design, const char *column)
 {
     char text[1000];
     tamis_plan *plan;
     tmi_schedule s;
-    tmi_forecast *list = NULL;
+    tmi_expected_statistic *list = NULL;
     tamis_error err = {0};
     snprintf(text, sizeof text,
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\n"
              "columns:\n  x: {from: 0, to: 100, step: 1%s}\nstatistics: [{mean: x}]\n",
              design, column);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
-        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_forecasts_make(&list, &s, &err) != TAMIS_OK)
+        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
         fail_msg("%s\n%s", text, err.message);
     tmi_sizes_make(sizes, &s);
-    const tmi_prospect prospect = list[0].groups[0];
-    tmi_forecasts_free(list, plan->statistic_count);
+    const tmi_expected_group expected_group = list[0].groups[0];
+    tmi_expected_statistics_free(list, plan->statistic_count);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
-    return prospect;
+    return expected_group;
 }
 
 static double sample_of(const char *design)
@@ -74,8 +74,8 @@ static void a_question_that_is_not_asked_of_everybody(void **state)
     (void)state;
     static const char srs[] = "srs: {population: 100000, sample: 1000}";
     tmi_sizes sizes;
-    const tmi_prospect all = foreseen(&sizes, srs, ", typical: {mean: 40, sd: 10}"),
-                       half = foreseen(&sizes, srs, ", typical: {mean: 40, sd: 10, share: 1/2}");
+    const tmi_expected_group all = foreseen(&sizes, srs, ", typical: {mean: 40, sd: 10}"),
+                             half = foreseen(&sizes, srs, ", typical: {mean: 40, sd: 10, share: 1/2}");
     assert_true(fabs(half.noise_sd / all.noise_sd / 2 - 1) < 0.05);
     assert_true(fabs(half.sampling_sd / all.sampling_sd / sqrt(2) - 1) < 0.05);
 }

@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure/request/request.h"
 #include "num/number.h"
 #include "release/second_stage.h"
 #include "schedule/baseline.h"
-#include "schedule/request/request.h"
+#include "tests/measure/definition.h"
 #include "tests/release/array_engine.h"
-#include "tests/schedule/definition.h"
 
 #define RECORDS 40 /* that take the place of the unit, and none */
 #define OTHERS 5
@@ -198,30 +198,30 @@ static void stages_clear(stages *z, const tmi_schedule *s)
     free(z->noisy), free(z->none);
 }
 
-static bool is_second(const tmi_schedule *s, size_t i) { return s->measurements[i].shape.family == TMI_STANDARD_ERRORS; }
+static bool is_second(const tmi_schedule *s, size_t i) { return s->measurements[i].marginal.weighting == TMI_STANDARD_ERRORS; }
 
-static void set_first(const stages *z, const tmi_schedule *s, const tmi_asking *asking)
+static void set_first(const stages *z, const tmi_schedule *s, const tmi_query *query)
 {
     const size_t noise = below(3) ? 1 : 1000;
     const int times = below(4) ? 1 : -1;
     for (size_t i = 0; i < s->measurement_count; i++)
         for (size_t k = 0; k < s->measurements[i].numbers && !is_second(s, i); k++)
-            z->noisy[i][k] = times * tmi_asking_truth(asking, s, i, k) + (tmi_int128)below(noise);
+            z->noisy[i][k] = times * tmi_query_truth(query, s, i, k) + (tmi_int128)below(noise);
 }
 
 /* `first`: the tables that are noisy are those of this file. */
-static void add_up(double *adds, const stages *z, const tmi_schedule *s, tmi_asking *asking, const array_row *rows, size_t count,
+static void add_up(double *adds, const stages *z, const tmi_schedule *s, tmi_query *query, const array_row *rows, size_t count,
                    bool first)
 {
     array_engine engine = array_engine_of(rows, count);
-    for (size_t i = 0; i < asking->table_count; i++)
-        memset(asking->answers[i], 0, tmi_table_cells(&asking->tables[i]) * asking->tables[i].measure_count * sizeof(tmi_int128));
-    assert_int_equal(engine.engine.aggregate(&engine.engine, asking->answers, &asking->request, NULL, NULL), TAMIS_OK);
-    if (first) set_first(z, s, asking);
-    assert_int_equal(tmi_add_standard_errors(z->noisy, z->none, asking, s, NULL), TAMIS_OK);
+    for (size_t i = 0; i < query->table_count; i++)
+        memset(query->answers[i], 0, tmi_table_cells(&query->tables[i]) * query->tables[i].measure_count * sizeof(tmi_int128));
+    assert_int_equal(engine.engine.aggregate(&engine.engine, query->answers, &query->request, NULL, NULL), TAMIS_OK);
+    if (first) set_first(z, s, query);
+    assert_int_equal(tmi_add_standard_errors(z->noisy, z->none, query, s, NULL), TAMIS_OK);
     for (size_t i = 0; i < s->measurement_count; i++)
         for (size_t k = 0; k < s->measurements[i].numbers; k++)
-            *adds++ = (double)(is_second(s, i) ? z->noisy[i][k] : tmi_asking_truth(asking, s, i, k));
+            *adds++ = (double)(is_second(s, i) ? z->noisy[i][k] : tmi_query_truth(query, s, i, k));
 }
 
 /* Of two files: the epsilon or rho of one beside the other, as a part of the claimed one. */
@@ -237,7 +237,7 @@ static double loss_between(const tmi_schedule *s, const double *one, const doubl
     return loss / tmi_number_nearest(s->spent);
 }
 
-static double worst_of(const scene *z, const tmi_schedule *s, tmi_asking *asking)
+static double worst_of(const scene *z, const tmi_schedule *s, tmi_query *query)
 {
     array_row rows[MOST_ROWS + OTHERS], others[OTHERS];
     array_row place = random_row();
@@ -258,7 +258,7 @@ static double worst_of(const scene *z, const tmi_schedule *s, tmi_asking *asking
     for (size_t r = 0; r < RECORDS; r++) {
         const size_t own = unit_rows(rows, z, s->plan, &place, r == 0);
         memcpy(rows + own, others, sizeof others);
-        add_up(adds + r * numbers, &stages, s, asking, rows, own + OTHERS, r == 0);
+        add_up(adds + r * numbers, &stages, s, query, rows, own + OTHERS, r == 0);
         for (size_t q = 0; q < r; q++) worst = fmax(worst, loss_between(s, adds + r * numbers, adds + q * numbers));
     }
     free(adds);
@@ -281,7 +281,7 @@ static bool try_plan(double *worst, scene *z, tamis_rng *rng)
     char text[3000], path[128];
     tamis_plan *plan = NULL;
     tmi_schedule s;
-    tmi_asking asking;
+    tmi_query query;
     make_scene(z);
     snprintf(path, sizeof path, "%s/p.yaml", z->folder);
     snprintf(text, sizeof text,
@@ -290,13 +290,13 @@ static bool try_plan(double *worst, scene *z, tamis_rng *rng)
     if (tamis_plan_read_text(&plan, path, text, strlen(text), NULL) != TAMIS_OK) return false;
     const bool made = tmi_schedule_make(&s, plan, NULL, NULL) == TAMIS_OK;
     if (made) {
-        assert_int_equal(tmi_asking_make(&asking, &s, NULL), TAMIS_OK);
-        assert_int_equal(tmi_asking_make_room(&asking, NULL), TAMIS_OK);
-        assert_int_equal(tmi_asking_draw(&asking, rng, NULL), TAMIS_OK);
-        *worst = s.measurement_count > 0 ? worst_of(z, &s, &asking) : 0;
+        assert_int_equal(tmi_query_make(&query, &s, NULL), TAMIS_OK);
+        assert_int_equal(tmi_query_make_room(&query, NULL), TAMIS_OK);
+        assert_int_equal(tmi_query_draw(&query, rng, NULL), TAMIS_OK);
+        *worst = s.measurement_count > 0 ? worst_of(z, &s, &query) : 0;
         check_strategy(&s, text);
         if (*worst > 1 + 1e-9) fail_msg("%.9g of what is claimed\n%s", *worst, text);
-        tmi_asking_clear(&asking);
+        tmi_query_clear(&query);
         tmi_schedule_clear(&s);
     }
     tamis_plan_free(plan);

@@ -48,7 +48,7 @@ static void ranges_by_stratum_need_weights_of_strata(void **state)
         }
     plan = plan_with("srs, " STRATA "}}", BY_STRATUM, "total: x");
     assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
-    assert_true(s.workload.apart);
+    assert_true(s.workload.separate_strata);
     tmi_schedule_clear(&s);
     tamis_plan_free(plan);
 }
@@ -62,9 +62,10 @@ static void a_certificate_cannot_part_weighed_rows(void **state)
         tmi_schedule s, again;
         tamis_error err = {0};
         assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
-        tmi_shape shape = s.measurements[0].shape;
-        const tmi_chosen chosen = {.apart = true, .joined = true, .shapes = &shape, .parts = &s.spent, .count = 1};
-        assert_int_equal(tmi_schedule_make(&again, plan, &chosen, &err), TAMIS_INVALID);
+        tmi_marginal marginal = s.measurements[0].marginal;
+        const tmi_certified_tables certified = {
+            .separate_strata = true, .shared_classes = true, .marginals = &marginal, .parts = &s.spent, .count = 1};
+        assert_int_equal(tmi_schedule_make(&again, plan, &certified, &err), TAMIS_INVALID);
         assert_non_null(strstr(err.message, "weights of their own"));
         tmi_schedule_clear(&s);
         tamis_plan_free(plan);

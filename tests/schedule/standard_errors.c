@@ -157,16 +157,16 @@ static void corrections_are_those_of_one_stage(void **state)
 static void limits_are_above_the_variance(void **state)
 {
     (void)state;
-    tmi_outlook o;
+    tmi_typical_group o;
     open_plan(designs[0].design, "  - {mean: x}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     assert_non_null(tmi_errors_measured(&s, 0));
     assert_true(tmi_expected_error_noise(&s, 0, &o) > 0);
     const double least = o.sampling_sd * o.sampling_sd, limit = tmi_expected_limit(&s, 0, &o, 0);
     if (!(least > 0 && limit > 1.02 * least && limit < 100 * least)) fail_msg("%g, expected above %g", limit, least);
     close_plan();
     open_plan("srs: {population: 900, sample: 100}", "  - {mean: x}\n");
-    tmi_outlook_make(&o, &s, 0);
+    tmi_typical_group_make(&o, &s, 0);
     assert_true(o.sampling_sd > 0 && isnan(tmi_expected_error_noise(&s, 0, &o)));
     assert_true(tmi_expected_limit(&s, 0, &o, 0) == o.sampling_sd * o.sampling_sd);
     close_plan();

@@ -58,16 +58,16 @@ static void compare(const char *name, const tmi_preview *preview, const seen *li
     const tamis_plan *plan = preview->schedule.plan;
     size_t compared = 0;
     for (size_t i = 0; i < plan->asked_count; i++) {
-        const tmi_forecast *f = &preview->forecasts[i];
+        const tmi_expected_statistic *f = &preview->expected_statistics[i];
         comparison c = {0};
         for (size_t k = 0; k < count; k++) {
             if (list[k].statistic != i || !(list[k].noise > 0) || !(list[k].error > 0)) continue;
-            const tmi_prospect *p = &f->groups[f->count > 1 ? list[k].cell : 0];
+            const tmi_expected_group *p = &f->groups[f->count > 1 ? list[k].cell : 0];
             c.noise += log(p->noise_sd / list[k].noise);
-            c.error += log(tmi_prospect_error(p) / list[k].error);
+            c.error += log(tmi_expected_group_error(p) / list[k].error);
             c.numbers++;
         }
-        if (preview->schedule.workload.readings[i].known && !tmi_is_of_distribution(plan->statistics[i].kind)) continue;
+        if (preview->schedule.workload.maps[i].known && !tmi_is_of_distribution(plan->statistics[i].kind)) continue;
         if (c.numbers == 0) fail_msg("%s: statistic %zu was never released", name, i + 1);
         const double noise = exp(c.noise / (double)c.numbers), error = exp(c.error / (double)c.numbers);
         /* what a distribution is like where it is read is one guess more */

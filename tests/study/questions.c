@@ -227,9 +227,9 @@ static void answers_repeat(void **state)
         assert_int_equal(ask(&b, f, &incomes, TAMIS_STUDY_MEDIAN, "0.1", "1e-3", NULL, NULL, &three, &err), TAMIS_OK);
         for (tamis_study_form form = 0; form < TAMIS_STUDY_FORMS; form++)
             assert_string_equal(tamis_study_as(a, form), tamis_study_as(b, form));
-        for (tmi_way w = 0; w < TMI_WAYS; w++) /* those of several quantiles are left out */
-            assert_int_equal(strstr(tamis_study_as(a, TAMIS_STUDY_CSV), tmi_way_key(w)) != NULL,
-                             w != TMI_WAY_JOINT && w != TMI_WAY_SPLIT);
+        for (tmi_study_mechanism w = 0; w < TMI_STUDY_MECHANISMS; w++) /* those of several quantiles are left out */
+            assert_int_equal(strstr(tamis_study_as(a, TAMIS_STUDY_CSV), tmi_study_mechanism_key(w)) != NULL,
+                             w != TMI_MECHANISM_JOINT && w != TMI_MECHANISM_SPLIT);
         tamis_study_free(a);
         tamis_study_free(b);
     }

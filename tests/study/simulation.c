@@ -181,7 +181,7 @@ static tmi_simulation simulation(const tmi_values *v, const uint32_t *sizes, siz
 {
     return (tmi_simulation){.population = v,
                             .statistic = TAMIS_STUDY_MEDIAN,
-                            .ways = (1u << TMI_WAYS) - 1,
+                            .mechanisms = (1u << TMI_STUDY_MECHANISMS) - 1,
                             .samples = sizes,
                             .sample_count = count,
                             .spendings = spent,
@@ -196,34 +196,35 @@ static void means_follow_their_formula(void **state)
     static const uint32_t sizes[] = {3, 9};
     static const tmi_spending spent[] = {{2, 1e-6}, {1, 1e-6}};
     tmi_values v = small;
-    tmi_wrong errors[2 * TMI_WAYS];
+    tmi_squared_error errors[2 * TMI_STUDY_MECHANISMS];
     (void)state;
     v.variance = nine_variance();
     tmi_simulation s = simulation(&v, sizes, 2, spent);
     s.statistic = TAMIS_STUDY_MEAN;
     assert_int_equal(tmi_simulate(errors, &s, NULL), TAMIS_OK);
     const double sampling = (1 - 3.0 / 9) * v.variance / 3;
-    assert_true(fabs(errors[TMI_WAY_LAPLACE].mse - sampling - 2 * pow(10 / (3 * 2.0), 2)) < 1e-12);
-    assert_true(errors[TMI_WAY_LAPLACE].mse_error == 0 && fabs(errors[TMI_WAY_LAPLACE].sampling - sampling) < 1e-12);
-    assert_true(errors[TMI_WAY_GAUSSIAN].mse > errors[TMI_WAY_LAPLACE].mse && isnan(errors[TMI_WAY_SMOOTH].mse));
-    assert_true(errors[TMI_WAYS + TMI_WAY_LAPLACE].sampling == 0 &&
-                fabs(errors[TMI_WAYS + TMI_WAY_LAPLACE].mse - 2 * pow(10 / 9.0, 2)) < 1e-12);
-    assert_true(errors[TMI_WAY_HISTOGRAM].mse > errors[TMI_WAY_LAPLACE].mse); /* a hundred noisy counts */
+    assert_true(fabs(errors[TMI_MECHANISM_LAPLACE].mse - sampling - 2 * pow(10 / (3 * 2.0), 2)) < 1e-12);
+    assert_true(errors[TMI_MECHANISM_LAPLACE].mse_error == 0 && fabs(errors[TMI_MECHANISM_LAPLACE].sampling - sampling) < 1e-12);
+    assert_true(errors[TMI_MECHANISM_GAUSSIAN].mse > errors[TMI_MECHANISM_LAPLACE].mse &&
+                isnan(errors[TMI_MECHANISM_SMOOTH].mse));
+    assert_true(errors[TMI_STUDY_MECHANISMS + TMI_MECHANISM_LAPLACE].sampling == 0 &&
+                fabs(errors[TMI_STUDY_MECHANISMS + TMI_MECHANISM_LAPLACE].mse - 2 * pow(10 / 9.0, 2)) < 1e-12);
+    assert_true(errors[TMI_MECHANISM_HISTOGRAM].mse > errors[TMI_MECHANISM_LAPLACE].mse); /* a hundred noisy counts */
     s.statistic = TAMIS_STUDY_TOTAL;
-    tmi_wrong totals[2 * TMI_WAYS];
+    tmi_squared_error totals[2 * TMI_STUDY_MECHANISMS];
     assert_int_equal(tmi_simulate(totals, &s, NULL), TAMIS_OK);
-    assert_true(fabs(totals[TMI_WAY_LAPLACE].mse / errors[TMI_WAY_LAPLACE].mse - 81) < 1e-9);
+    assert_true(fabs(totals[TMI_MECHANISM_LAPLACE].mse / errors[TMI_MECHANISM_LAPLACE].mse - 81) < 1e-9);
 }
 
 static void medians_agree_with_all_samples(void **state)
 {
     static const uint32_t sizes[] = {4, 9};
     static const tmi_spending spent[] = {{1.5, 1e-3}, {1, 1e-3}};
-    tmi_wrong errors[2 * TMI_WAYS];
+    tmi_squared_error errors[2 * TMI_STUDY_MECHANISMS];
     (void)state;
     tmi_simulation s = simulation(&small, sizes, 2, spent);
     s.runs = 4000;
-    s.ways &= ~(1u << TMI_WAY_HISTOGRAM);
+    s.mechanisms &= ~(1u << TMI_MECHANISM_HISTOGRAM);
     assert_int_equal(tmi_simulate(errors, &s, NULL), TAMIS_OK);
     double smooth = 0, inverse = 0, count = 0;
     const double beta = 1.5 / (2 * log(2 / 1e-3));
@@ -237,20 +238,23 @@ static void medians_agree_with_all_samples(void **state)
         inverse += tmi_inverse_error(&(tmi_ordered){x, 4, 2, 0, 10, 0.5}, 1.5, nine[4]);
         count++;
     }
-    const tmi_wrong *e = errors;
-    assert_true(fabs(e[TMI_WAY_SMOOTH_PAPER].mse - smooth / count) < 6 * e[TMI_WAY_SMOOTH_PAPER].mse_error + 1e-9);
-    assert_true(fabs(e[TMI_WAY_INVERSE].mse - inverse / count) < 6 * e[TMI_WAY_INVERSE].mse_error);
-    assert_true(e[TMI_WAY_INVERSE].mse_error > 0 && e[TMI_WAY_INVERSE].mse_error < 0.1 * e[TMI_WAY_INVERSE].mse);
-    assert_true(fabs(e[TMI_WAY_LAPLACE].mse - tmi_median_error(&small, 4) - 2 * pow(10 / 1.5, 2)) < 1e-9);
-    assert_true(e[TMI_WAY_SMOOTH].mse < e[TMI_WAY_SMOOTH_PAPER].mse);
-    assert_true(e[TMI_WAYS + TMI_WAY_INVERSE].mse_error == 0 && e[TMI_WAYS + TMI_WAY_SMOOTH].mse_error == 0); /* the census */
+    const tmi_squared_error *e = errors;
+    assert_true(fabs(e[TMI_MECHANISM_SMOOTH_PAPER].mse - smooth / count) < 6 * e[TMI_MECHANISM_SMOOTH_PAPER].mse_error + 1e-9);
+    assert_true(fabs(e[TMI_MECHANISM_INVERSE].mse - inverse / count) < 6 * e[TMI_MECHANISM_INVERSE].mse_error);
+    assert_true(e[TMI_MECHANISM_INVERSE].mse_error > 0 &&
+                e[TMI_MECHANISM_INVERSE].mse_error < 0.1 * e[TMI_MECHANISM_INVERSE].mse);
+    assert_true(fabs(e[TMI_MECHANISM_LAPLACE].mse - tmi_median_error(&small, 4) - 2 * pow(10 / 1.5, 2)) < 1e-9);
+    assert_true(e[TMI_MECHANISM_SMOOTH].mse < e[TMI_MECHANISM_SMOOTH_PAPER].mse);
+    /* the census */
+    assert_true(e[TMI_STUDY_MECHANISMS + TMI_MECHANISM_INVERSE].mse_error == 0 &&
+                e[TMI_STUDY_MECHANISMS + TMI_MECHANISM_SMOOTH].mse_error == 0);
 }
 
 static void threads_change_nothing(void **state)
 {
     static const uint32_t sizes[] = {2, 5, 9};
     static const tmi_spending spent[] = {{2, 1e-3}, {1, 1e-3}, {0.5, 1e-3}};
-    tmi_wrong one[3 * TMI_WAYS], many[3 * TMI_WAYS], other[3 * TMI_WAYS];
+    tmi_squared_error one[3 * TMI_STUDY_MECHANISMS], many[3 * TMI_STUDY_MECHANISMS], other[3 * TMI_STUDY_MECHANISMS];
     (void)state;
     tmi_simulation s = simulation(&small, sizes, 3, spent);
     assert_int_equal(tmi_simulate(one, &s, NULL), TAMIS_OK);
@@ -259,14 +263,15 @@ static void threads_change_nothing(void **state)
     assert_memory_equal(one, many, sizeof one);
     s.seed = 12;
     assert_int_equal(tmi_simulate(other, &s, NULL), TAMIS_OK);
-    assert_true(one[TMI_WAY_INVERSE].mse != other[TMI_WAY_INVERSE].mse && one[TMI_WAY_LAPLACE].mse == other[TMI_WAY_LAPLACE].mse);
+    assert_true(one[TMI_MECHANISM_INVERSE].mse != other[TMI_MECHANISM_INVERSE].mse &&
+                one[TMI_MECHANISM_LAPLACE].mse == other[TMI_MECHANISM_LAPLACE].mse);
 }
 
 static void what_cannot_be_simulated_is_said(void **state)
 {
     static const uint32_t sizes[] = {5};
     static const tmi_spending bad[] = {{0, 0}, {-1, 0}, {NAN, 0}, {INFINITY, 0}, {1, -1}, {1, 2}};
-    tmi_wrong errors[TMI_WAYS];
+    tmi_squared_error errors[TMI_STUDY_MECHANISMS];
     tamis_error err;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -277,17 +282,18 @@ static void what_cannot_be_simulated_is_said(void **state)
     const tmi_spending pure = {1, 0}, all = {1, 1};
     tmi_simulation s = simulation(&small, sizes, 1, &pure);
     assert_int_equal(tmi_simulate(errors, &s, &err), TAMIS_OK);
-    assert_true(isnan(errors[TMI_WAY_SMOOTH].mse) && isnan(errors[TMI_WAY_GAUSSIAN].mse) && errors[TMI_WAY_INVERSE].mse > 0);
+    assert_true(isnan(errors[TMI_MECHANISM_SMOOTH].mse) && isnan(errors[TMI_MECHANISM_GAUSSIAN].mse) &&
+                errors[TMI_MECHANISM_INVERSE].mse > 0);
     s = simulation(&small, sizes, 1, &all); /* delta 1 promises nothing */
     assert_int_equal(tmi_simulate(errors, &s, &err), TAMIS_OK);
-    assert_true(isnan(errors[TMI_WAY_SMOOTH].mse) && isnan(errors[TMI_WAY_SMOOTH_PAPER].mse));
+    assert_true(isnan(errors[TMI_MECHANISM_SMOOTH].mse) && isnan(errors[TMI_MECHANISM_SMOOTH_PAPER].mse));
 }
 
 static void without_memory_it_fails(void **state)
 {
     static const uint32_t sizes[] = {5};
     static const tmi_spending spent[] = {{1, 1e-3}};
-    tmi_wrong errors[TMI_WAYS];
+    tmi_squared_error errors[TMI_STUDY_MECHANISMS];
     tamis_error err;
     (void)state;
     tmi_simulation s = simulation(&small, sizes, 1, spent);

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <tamis/base.h>
 
-#include "schedule/noise_law.h"
+#include "num/law/noise.h"
 
 /* ---- the whole error ---- */
 

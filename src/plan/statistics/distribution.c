@@ -290,7 +290,7 @@ static bool share_of_cut(tamis_number **share, const tamis_plan *plan, size_t nu
     tmi_term sum = tmi_int(&e, 0);
     for (size_t i = 0; i < plan->asked_count; i++) {
         const tmi_plan_statistic *s = &plan->statistics[i];
-        if (s->curve == number) sum = tmi_add(&e, sum, tmi_div(&e, s->share, tmi_int(&e, tmi_is_chosen(s) ? 2 : 1)));
+        if (s->curve == number) sum = tmi_add(&e, sum, tmi_div(&e, s->share, tmi_int(&e, tmi_has_mechanism(s) ? 2 : 1)));
     }
     sum = tmi_div(&e, sum, tmi_int(&e, (int64_t)plan->curves[number].cut_count));
     const bool right = e.status == TAMIS_OK && tmi_number_copy(share, sum, NULL) == TAMIS_OK;

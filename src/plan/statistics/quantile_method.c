@@ -39,7 +39,7 @@ static tmi_term sampled_units(tmi_exact *e, const tmi_plan_design *d)
     return units;
 }
 
-/* epsilon^2 of the mechanism: a part of rho gives one with epsilon = sqrt(8 rho) (schedule/choices/choice.h). */
+/* epsilon^2 of the mechanism: a part of rho gives one with epsilon = sqrt(8 rho) (measure/quantile_tasks.h). */
 static tmi_term squared_epsilon(tmi_exact *e, const tmi_plan_loss *loss, tmi_term part)
 {
     if (loss->rho) return tmi_mul(e, tmi_int(e, 8), tmi_mul(e, loss->rho, part));

@@ -374,7 +374,7 @@ static void read_statistic(tmi_reader *reader, const tmi_value *value, tamis_pla
 static bool is_same_method(const tmi_plan_statistic *a, const tmi_plan_statistic *b)
 {
     const bool is_quantile = a->at_count > 0;
-    if (is_quantile && a->method && b->method && !tmi_is_chosen(a) && !tmi_is_chosen(b)) return true;
+    if (is_quantile && a->method && b->method && !tmi_has_mechanism(a) && !tmi_has_mechanism(b)) return true;
     return a->method == b->method || (a->method && b->method && strcmp(a->method, b->method) == 0);
 }
 

@@ -11,8 +11,8 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "release/choices/choosing.h"
-#include "release/choices/kept.h"
+#include "release/quantiles/kept.h"
+#include "release/quantiles/selection.h"
 #include "release/verify/verification.h"
 #include "report/promise.h"
 
@@ -122,21 +122,21 @@ static void take_values(tmi_int128 *noisy, const tmi_measurement *m, const tmi_v
     }
 }
 
-/* Every choice of the certificate is in the file once, with points of its grid. */
-static tamis_status check_choices(int64_t **chosen, const tmi_value *list, tmi_verification *v, tamis_error *err)
+/* Every quantile task of the certificate is in the file once, with points of its grid. */
+static tamis_status check_quantile_tasks(int64_t **answers, const tmi_value *list, tmi_verification *v, tamis_error *err)
 {
     const tmi_schedule *s = &v->schedule;
-    size_t *places = tmi_alloc(s->choice_count, sizeof *places);
+    size_t *places = tmi_alloc(s->quantile_task_count, sizeof *places);
     tamis_status status = TAMIS_OK;
     if (!places) return tmi_fail_memory(err);
-    TMI_TRY(tmi_find_choices(places, list, s, err));
-    if (tmi_value_size(list) != s->choice_count)
+    TMI_TRY(tmi_find_quantile_tasks(places, list, s, err));
+    if (tmi_value_size(list) != s->quantile_task_count)
         tmi_check_note(&v->check, "measurements.json.choices", "is not a list of the certificate's choices");
-    for (size_t i = 0; i < s->choice_count; i++) {
+    for (size_t i = 0; i < s->quantile_task_count; i++) {
         char field[TMI_FAULT_FIELD];
         snprintf(field, sizeof field, "measurements.json.choices[%zu]", places[i] == SIZE_MAX ? i : places[i]);
         if (places[i] == SIZE_MAX) tmi_check_note(&v->check, field, "is not what the certificate says of a choice");
-        else if (!tmi_take_points(chosen[i], s, &s->choices[i], tmi_value_at(list, places[i])))
+        else if (!tmi_take_points(answers[i], s, &s->quantile_tasks[i], tmi_value_at(list, places[i])))
             tmi_check_note(&v->check, field, "has points that are not on the grid, not in order, or too few");
     }
     status = v->check.status;
@@ -146,9 +146,9 @@ done:
     return status;
 }
 
-/* Every field of the file against the certificate; the numbers go to `noisy`, the points to `chosen`. *right: they are those of
+/* Every field of the file against the certificate; the numbers go to `noisy`, the points to `answers`. *right: they are those of
  * the certificate. */
-static tamis_status check_measurements(bool *right, tmi_int128 **noisy, int64_t **chosen, const folder *f, tmi_verification *v,
+static tamis_status check_measurements(bool *right, tmi_int128 **noisy, int64_t **answers, const folder *f, tmi_verification *v,
                                        tamis_error *err)
 {
     const tmi_schedule *s = &v->schedule;
@@ -168,13 +168,13 @@ static tamis_status check_measurements(bool *right, tmi_int128 **noisy, int64_t 
         status = v->check.status;
         goto done;
     }
-    TMI_TRY(check_choices(chosen, tmi_value_field(says, lists[1], TMI_VALUE_LIST), v, err));
-    TMI_TRY(tmi_measurements_tree(&empty, s, noisy, chosen, err));
+    TMI_TRY(check_quantile_tasks(answers, tmi_value_field(says, lists[1], TMI_VALUE_LIST), v, err));
+    TMI_TRY(tmi_measurements_tree(&empty, s, noisy, answers, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
         places[i] = find(list, tmi_value_at(tmi_value_get(empty, list_key), i), i);
         take_values(noisy[i], &s->measurements[i], tmi_value_at(list, places[i]), places[i], &v->check);
     }
-    TMI_TRY(tmi_measurements_tree(&follows, s, noisy, chosen, err));
+    TMI_TRY(tmi_measurements_tree(&follows, s, noisy, answers, err));
     tmi_check_fields(&v->check, follows, says, path, lists);
     for (size_t i = 0; i < s->measurement_count; i++) {
         char field[TMI_FAULT_FIELD];
@@ -260,14 +260,14 @@ done:
 }
 
 /* What was published, made again from the measurements. */
-static tamis_status check_published(tmi_int128 **noisy, int64_t **chosen, const folder *f, tmi_verification *v, tamis_error *err)
+static tamis_status check_published(tmi_int128 **noisy, int64_t **answers, const folder *f, tmi_verification *v, tamis_error *err)
 {
     tamis_error reason = {0};
     tamis_release r = {.schedule = v->schedule,
                        .account = v->account,
                        .promised = v->promised,
                        .noisy = noisy,
-                       .chosen = chosen,
+                       .answers = answers,
                        .version = v->certificate.version,
                        .certificate = &v->certificate}; /* lent: nothing of it is freed but the results */
     tamis_status status;
@@ -291,21 +291,21 @@ tamis_status tmi_verify_files(tmi_verification *v, tamis_error *err)
     const tmi_schedule *s = &v->schedule;
     folder f = {0};
     tmi_int128 **noisy = NULL;
-    int64_t **chosen = NULL;
+    int64_t **answers = NULL;
     const bool sound = v->follows && v->check.faults->count == 0; /* from a certificate that is wrong nothing follows */
     bool right = false;
     tamis_status status;
     TMI_TRY(read_all(&f, v, err));
     if (!f.bytes[TMI_FILE_MEASUREMENTS] || !sound) goto done;
     TMI_TRY(make_room(&noisy, s, err));
-    if (!(chosen = tmi_chosen_new(s))) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(check_measurements(&right, noisy, chosen, &f, v, err));
-    if (right) TMI_TRY(check_published(noisy, chosen, &f, v, err));
+    if (!(answers = tmi_answers_new(s))) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(check_measurements(&right, noisy, answers, &f, v, err));
+    if (right) TMI_TRY(check_published(noisy, answers, &f, v, err));
 
 done:
     for (size_t i = 0; noisy && i < s->measurement_count; i++) tmi_free(noisy[i]);
     tmi_free(noisy);
-    tmi_chosen_free(chosen);
+    tmi_answers_free(answers);
     for (size_t i = 0; i < TMI_FILES; i++) tmi_free(f.bytes[i]);
     return status;
 }

@@ -8,59 +8,59 @@
 #include "release/standing.h"
 #include "release/verify/verification.h"
 
-static void chosen_clear(tmi_chosen *chosen)
+static void chosen_clear(tmi_certified_tables *certified)
 {
-    for (size_t i = 0; chosen->parts && i < chosen->count; i++) tamis_number_free(chosen->parts[i]);
-    tmi_free(chosen->parts);
-    tmi_free(chosen->shapes);
-    *chosen = (tmi_chosen){0};
+    for (size_t i = 0; certified->parts && i < certified->count; i++) tamis_number_free(certified->parts[i]);
+    tmi_free(certified->parts);
+    tmi_free(certified->marginals);
+    *certified = (tmi_certified_tables){0};
 }
 
 /* A table as the certificate describes it; false if it is none. */
-static bool read_shape(tmi_shape *shape, const tmi_value *measurement)
+static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
 {
     static const char *const weighings[] = {"none", "weight", "contribution", "spread", "clamped spread", "psus"};
     static const char *const forms[] = {"full", "raw", "centred"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
     const char *weighed = tmi_value_field_text(measurement, "weighed_by"), *form = tmi_value_field_text(measurement, "form");
-    *shape = (tmi_shape){.family = TMI_WEIGHINGS};
+    *marginal = (tmi_marginal){.weighting = TMI_WEIGHTINGS};
     for (size_t k = 0; k < sizeof weighings / sizeof *weighings; k++)
-        if (strcmp(weighed, weighings[k]) == 0) shape->family = k;
+        if (strcmp(weighed, weighings[k]) == 0) marginal->weighting = k;
     size_t f = 0;
     while (f < 3 && strcmp(form, forms[f]) != 0) f++;
-    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || shape->family == TMI_WEIGHINGS || f == 3) return false;
-    shape->form = (tmi_table_form)f;
-    shape->world = (size_t)tmi_value_whole(table, "world");
-    shape->statistic = shape->family == TMI_STANDARD_ERRORS ? (size_t)tmi_value_whole(table, "statistic") : 0;
+    if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || marginal->weighting == TMI_WEIGHTINGS || f == 3) return false;
+    marginal->form = (tmi_table_form)f;
+    marginal->domain = (size_t)tmi_value_whole(table, "world");
+    marginal->statistic = marginal->weighting == TMI_STANDARD_ERRORS ? (size_t)tmi_value_whole(table, "statistic") : 0;
     for (size_t k = 0; k < tmi_value_size(axes); k++) {
         const tmi_value *axis = tmi_value_at(axes, k);
         if (tmi_value_kind_of(axis) != TMI_VALUE_INTEGER || tmi_value_integer(axis) < 0 || tmi_value_integer(axis) > 1 << 20)
             return false;
-        shape->axes[shape->axis_count++] = (size_t)tmi_value_integer(axis);
+        marginal->axes[marginal->axis_count++] = (size_t)tmi_value_integer(axis);
     }
     return true;
 }
 
 /* The tables and their parts of the budget; *known is false if the file does not say all of them. */
-static tamis_status read_chosen(tmi_chosen *chosen, bool *known, const tmi_value *document, tamis_error *err)
+static tamis_status read_chosen(tmi_certified_tables *certified, bool *known, const tmi_value *document, tamis_error *err)
 {
     const tmi_value *list = tmi_value_field(document, "measurements", TMI_VALUE_LIST);
     tamis_status status = TAMIS_OK;
     const tmi_value *sampling = tmi_value_field(document, "sampling", TMI_VALUE_MAP);
-    *chosen = (tmi_chosen){.apart = tmi_value_true(sampling, "apart"),
-                           .joined = tmi_value_true(sampling, "joined"),
-                           .clamped = tmi_value_whole(sampling, "largest_point_in_totals")};
+    *certified = (tmi_certified_tables){.separate_strata = tmi_value_true(sampling, "apart"),
+                                        .shared_classes = tmi_value_true(sampling, "joined"),
+                                        .clamped = tmi_value_whole(sampling, "largest_point_in_totals")};
     *known = list != NULL;
     if (!list) return TAMIS_OK;
-    chosen->count = tmi_value_size(list);
-    chosen->parts = tmi_alloc(chosen->count, sizeof *chosen->parts);
-    chosen->shapes = tmi_alloc(chosen->count, sizeof *chosen->shapes);
-    if (!chosen->parts || !chosen->shapes) TMI_TRY(tmi_fail_memory(err));
-    chosen->rho = chosen->count > 0 && tmi_value_field(tmi_value_at(list, 0), "rho", TMI_VALUE_TEXT);
-    for (size_t i = 0; i < chosen->count; i++) {
-        TMI_TRY(tmi_exact_field(&chosen->parts[i], tmi_value_at(list, i), chosen->rho ? "rho" : "epsilon", err));
-        if (!chosen->parts[i] || !read_shape(&chosen->shapes[i], tmi_value_at(list, i))) *known = false;
+    certified->count = tmi_value_size(list);
+    certified->parts = tmi_alloc(certified->count, sizeof *certified->parts);
+    certified->marginals = tmi_alloc(certified->count, sizeof *certified->marginals);
+    if (!certified->parts || !certified->marginals) TMI_TRY(tmi_fail_memory(err));
+    certified->rho = certified->count > 0 && tmi_value_field(tmi_value_at(list, 0), "rho", TMI_VALUE_TEXT);
+    for (size_t i = 0; i < certified->count; i++) {
+        TMI_TRY(tmi_exact_field(&certified->parts[i], tmi_value_at(list, i), certified->rho ? "rho" : "epsilon", err));
+        if (!certified->parts[i] || !read_marginal(&certified->marginals[i], tmi_value_at(list, i))) *known = false;
     }
 
 done:
@@ -157,12 +157,13 @@ static tamis_status read_psus(tmi_psu_facts *psus, const tmi_value *document, tm
 }
 
 /* The schedule, from its plan; empty on failure. */
-static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_chosen *chosen, tamis_error *err)
+static tamis_status make_again(tmi_verification *v, const tmi_value *json, const tmi_certified_tables *certified,
+                               tamis_error *err)
 {
     tamis_plan *plan = NULL;
     tamis_status status;
     TMI_TRY(tmi_certificate_plan(&plan, json, "plan", err));
-    TMI_TRY(tmi_schedule_make(&v->schedule, plan, chosen, err));
+    TMI_TRY(tmi_schedule_make(&v->schedule, plan, certified, err));
     TMI_TRY(tmi_certificate_of(&v->certificate, &v->schedule, err));
 
 done:
@@ -179,7 +180,7 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
     const tmi_value *document = v->document;
     tmi_checking *c = &v->check;
     const tmi_value *plan = tmi_value_field(document, "plan", TMI_VALUE_MAP);
-    tmi_chosen chosen = {0};
+    tmi_certified_tables certified = {0};
     tmi_frame_facts frame = {0};
     tmi_psu_facts psus = {0};
     tamis_error reason = {0};
@@ -189,23 +190,23 @@ static tamis_status begin(tmi_verification *v, tamis_error *err)
         tmi_check_note(c, "plan", "is missing, and the rest follows from it");
         goto done;
     }
-    TMI_TRY(read_chosen(&chosen, &known, document, err));
+    TMI_TRY(read_chosen(&certified, &known, document, err));
     if (!known) tmi_check_note(c, "measurements", "a table or its part of the budget is missing");
     TMI_TRY(read_frame(&frame, document, c, err));
     TMI_TRY(read_psus(&psus, document, c, err));
-    chosen.frame = frame.count > 0 ? &frame : NULL;
-    chosen.psus = psus.strata > 0 ? &psus : NULL;
+    certified.frame = frame.count > 0 ? &frame : NULL;
+    certified.psus = psus.strata > 0 ? &psus : NULL;
     if (!known) { /* a table that cannot be read: nothing follows */
         status = c->status;
         goto done;
     }
-    status = make_again(v, plan, &chosen, &reason);
+    status = make_again(v, plan, &certified, &reason);
     status = tmi_check_noted(c, "plan", status, &reason, err);
 
 done:
     tmi_frame_facts_clear(&frame);
     tmi_psu_facts_clear(&psus);
-    chosen_clear(&chosen);
+    chosen_clear(&certified);
     return status;
 }
 

@@ -13,7 +13,7 @@
 
 /* ---- outcomes ---- */
 
-static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
+static double middle(const tmi_expected_statistic *f, double (*of)(const tmi_expected_group *))
 {
     double logs = 0;
     if (f->count == 1) return of(f->groups);
@@ -22,18 +22,18 @@ static double middle(const tmi_forecast *f, double (*of)(const tmi_prospect *))
 }
 
 /* The noise alone where the sampling error cannot be foreseen. */
-static double error_of(const tmi_prospect *p)
+static double error_of(const tmi_expected_group *p)
 {
-    const double error = tmi_prospect_error(p);
-    return isnan(error) ? tmi_prospect_noise(p) : error;
+    const double error = tmi_expected_group_error(p);
+    return isnan(error) ? tmi_expected_group_noise(p) : error;
 }
 
-static tmi_expected_outcome outcome_of(const tmi_forecast *f)
+static tmi_expected_outcome outcome_of(const tmi_expected_statistic *f)
 {
-    return (tmi_expected_outcome){middle(f, tmi_prospect_noise), middle(f, error_of)};
+    return (tmi_expected_outcome){middle(f, tmi_expected_group_noise), middle(f, error_of)};
 }
 
-tmi_expected_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count)
+tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t count)
 {
     tmi_expected_outcome *list = tmi_alloc(count, sizeof *list);
     for (size_t i = 0; list && i < count; i++) list[i] = outcome_of(&now[i]);
@@ -41,9 +41,9 @@ tmi_expected_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count)
 }
 
 /* The same sampling error beside another noise. */
-static tmi_expected_outcome with_noise(const tmi_forecast *now, double noise)
+static tmi_expected_outcome with_noise(const tmi_expected_statistic *now, double noise)
 {
-    const double sampling = middle(now, tmi_prospect_sampling);
+    const double sampling = middle(now, tmi_expected_group_sampling);
     return (tmi_expected_outcome){noise, isnan(sampling) ? noise : tmi_hypotenuse(noise, sampling)};
 }
 
@@ -74,8 +74,8 @@ static double groups_left(const tmi_plan_statistic *t, const tamis_plan *plan)
     return part;
 }
 
-static tmi_expected_outcome compare(tmi_alternative_kind kind, const tmi_schedule *s, size_t i, const tmi_forecast *now,
-                                    const tmi_forecast *then)
+static tmi_expected_outcome compare(tmi_alternative_kind kind, const tmi_schedule *s, size_t i, const tmi_expected_statistic *now,
+                                    const tmi_expected_statistic *then)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     tmi_expected_outcome o = outcome_of(then);
@@ -158,7 +158,7 @@ void tmi_alternative_clear(tmi_alternative *a)
     *a = (tmi_alternative){0};
 }
 
-static tamis_status make_alone(tmi_alternative *a, const tmi_schedule *s, const tmi_forecast *now, tamis_error *err)
+static tamis_status make_alone(tmi_alternative *a, const tmi_schedule *s, const tmi_expected_statistic *now, tamis_error *err)
 {
     const size_t count = s->plan->statistic_count;
     double *ratios = tmi_alloc(count, sizeof *ratios);
@@ -198,12 +198,12 @@ done:
     return status;
 }
 
-tamis_status tmi_alternative_make(tmi_alternative *a, tmi_alternative_kind kind, const tmi_schedule *s, const tmi_forecast *now,
-                                  tamis_error *err)
+tamis_status tmi_alternative_make(tmi_alternative *a, tmi_alternative_kind kind, const tmi_schedule *s,
+                                  const tmi_expected_statistic *now, tamis_error *err)
 {
     const size_t count = s->plan->statistic_count;
     tmi_change change = {0};
-    tmi_forecast *then = NULL;
+    tmi_expected_statistic *then = NULL;
     tamis_status status;
     *a = (tmi_alternative){0};
     if (s->measurement_count == 0) return TAMIS_OK;
@@ -212,7 +212,7 @@ tamis_status tmi_alternative_make(tmi_alternative *a, tmi_alternative_kind kind,
         goto done;
     }
     TMI_TRY(set_change(&change, a, kind, s, err));
-    if (a->possible) TMI_TRY(tmi_change_forecast(&then, s, &change, err));
+    if (a->possible) TMI_TRY(tmi_change_expected(&then, s, &change, err));
     a->possible = then != NULL;
     if (!then) goto done;
     a->outcomes = tmi_alloc(count, sizeof *a->outcomes);
@@ -220,12 +220,12 @@ tamis_status tmi_alternative_make(tmi_alternative *a, tmi_alternative_kind kind,
     for (size_t i = 0; i < count; i++) a->outcomes[i] = compare(kind, s, i, &now[i], &then[i]);
 
 done:
-    tmi_forecasts_free(then, count);
+    tmi_expected_statistics_free(then, count);
     if (status != TAMIS_OK) tmi_alternative_clear(a);
     return status;
 }
 
-double tmi_alternative_gain(const tmi_alternative *a, const tmi_forecast *now, size_t i)
+double tmi_alternative_gain(const tmi_alternative *a, const tmi_expected_statistic *now, size_t i)
 {
     return a->possible ? 1 - a->outcomes[i].error / outcome_of(&now[i]).error : TMI_NULL;
 }

@@ -2,7 +2,7 @@
 #ifndef TMI_SCHEDULE_EXPECTED_ALTERNATIVES_H
 #define TMI_SCHEDULE_EXPECTED_ALTERNATIVES_H
 
-#include "schedule/expected/forecast.h"
+#include "schedule/expected/expected.h"
 
 typedef enum tmi_alternative_kind {
     TMI_TWICE_THE_BUDGET,
@@ -30,15 +30,15 @@ typedef struct tmi_alternative {
 } tmi_alternative;
 
 /* As things are. The caller frees the list. NULL: no memory. */
-tmi_expected_outcome *tmi_outcomes_now(const tmi_forecast *now, size_t count);
+tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t count);
 
 /* Needs    the forecasts of the schedule.
  * Errors   SYSTEM, UNABLE; the alternative is then empty.                                                             */
 tamis_status tmi_alternative_make(tmi_alternative *alternative, tmi_alternative_kind kind, const tmi_schedule *schedule,
-                                  const tmi_forecast *now, tamis_error *err);
+                                  const tmi_expected_statistic *now, tamis_error *err);
 void tmi_alternative_clear(tmi_alternative *alternative);
 
 /* By which part the error of a statistic would be lower; NaN if that is not known. */
-double tmi_alternative_gain(const tmi_alternative *alternative, const tmi_forecast *now, size_t statistic);
+double tmi_alternative_gain(const tmi_alternative *alternative, const tmi_expected_statistic *now, size_t statistic);
 
 #endif

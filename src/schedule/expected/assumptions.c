@@ -4,7 +4,7 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "schedule/expected/guess.h"
+#include "schedule/guesses.h"
 
 typedef struct listener {
     tmi_take_assumption *take;
@@ -131,7 +131,7 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const bool about = t->column == c || t->second == c, certain = s->plan->design.kind->takes_all;
     const bool of_curve = i >= s->plan->asked_count; /* a share of a distribution function */
-    if (s->workload.readings[i].known) return false;
+    if (s->workload.maps[i].known) return false;
     switch (k) {
     case MEANS: return about && !c->typical;
     case SPREADS: return about && !c->typical_sd && (!certain || t->kind == TMI_VARIANCE);
@@ -139,7 +139,7 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
     case SHARES:
         for (size_t j = 0; j < t->by_count; j++) {
             const tmi_plan_column *by = t->by[j];
-            const bool strata = by == s->plan->design.by && s->sampling.stays; /* their sizes are declared */
+            const bool strata = by == s->plan->design.by && s->sampling.public_strata; /* their sizes are declared */
             if ((by == c || by->cut_of == c) && !strata && by->value_count > 1 && !has_all_shares(by)) return true;
         }
         return false;
@@ -160,7 +160,7 @@ tamis_status tmi_assumptions(const tmi_schedule *s, tmi_take_assumption *take, v
     bool any = false;
     tamis_status status = TAMIS_OK;
     if (!names) return tmi_fail_memory(err);
-    for (size_t i = 0; i < plan->statistic_count; i++) any = any || !s->workload.readings[i].known;
+    for (size_t i = 0; i < plan->statistic_count; i++) any = any || !s->workload.maps[i].known;
     if (any) TMI_TRY(say_design(&l, s, err));
     for (size_t k = 0; k < KINDS; k++) {
         size_t count = 0;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "num/exact.h"
 #include "num/number.h"
-#include "schedule/expected/guess.h"
+#include "schedule/guesses.h"
 
 #define MANY_VALUES 4 /* of a column, that some of them may be taken together */
 
@@ -360,31 +360,31 @@ static tamis_status whole_of(tamis_number **whole, const tmi_schedule *s, const 
 /* The same tables with the same shares of the budget. */
 static tamis_status keep_tables(tmi_schedule *made, const tmi_schedule *s, const tamis_plan *plan, tamis_error *err)
 {
-    tmi_chosen chosen = {.rho = s->gaussian,
-                         .apart = s->workload.apart,
-                         .joined = s->workload.joined,
-                         .clamped = s->sampling.most_clamped,
-                         .frame = tmi_frame_of(s),
-                         .psus = tmi_psus_of(s)};
+    tmi_certified_tables certified = {.rho = s->gaussian,
+                                      .separate_strata = s->workload.separate_strata,
+                                      .shared_classes = s->workload.shared_classes,
+                                      .clamped = s->sampling.most_clamped,
+                                      .frame = tmi_frame_of(s),
+                                      .psus = tmi_psus_of(s)};
     tmi_exact e = TMI_EXACT(err);
     tamis_number *whole = NULL;
     tamis_status status;
-    chosen.shapes = tmi_alloc(s->measurement_count, sizeof *chosen.shapes);
-    chosen.parts = tmi_alloc(s->measurement_count, sizeof *chosen.parts);
-    if (!chosen.shapes || !chosen.parts) TMI_TRY(tmi_fail_memory(err));
+    certified.marginals = tmi_alloc(s->measurement_count, sizeof *certified.marginals);
+    certified.parts = tmi_alloc(s->measurement_count, sizeof *certified.parts);
+    if (!certified.marginals || !certified.parts) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(whole_of(&whole, s, &plan->privacy.loss, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
-        chosen.shapes[k] = m->shape;
-        TMI_TRY(tmi_exact_copy(&chosen.parts[k], &e, tmi_div(&e, tmi_mul(&e, m->part, whole), s->spent)));
-        chosen.count++;
+        certified.marginals[k] = m->marginal;
+        TMI_TRY(tmi_exact_copy(&certified.parts[k], &e, tmi_div(&e, tmi_mul(&e, m->part, whole), s->spent)));
+        certified.count++;
     }
-    TMI_TRY(tmi_schedule_make_watched(made, plan, &chosen, s->watch, err));
+    TMI_TRY(tmi_schedule_make_watched(made, plan, &certified, s->watch, err));
 
 done:
-    for (size_t k = 0; k < chosen.count; k++) tamis_number_free(chosen.parts[k]);
-    tmi_free(chosen.parts);
-    tmi_free(chosen.shapes);
+    for (size_t k = 0; k < certified.count; k++) tamis_number_free(certified.parts[k]);
+    tmi_free(certified.parts);
+    tmi_free(certified.marginals);
     tamis_number_free(whole);
     tmi_exact_clear(&e);
     return status;
@@ -394,7 +394,7 @@ done:
 static tamis_status schedule_of(tmi_schedule *made, const tmi_schedule *s, const tmi_change *change, const tamis_plan *plan,
                                 tamis_error *err)
 {
-    const tmi_chosen list = {.psus = change->psus};
+    const tmi_certified_tables list = {.psus = change->psus};
     if (keeps_tables(s, change, &plan->privacy.loss)) {
         const tamis_status status = keep_tables(made, s, plan, err);
         if (status == TAMIS_OK || status == TAMIS_SYSTEM) return status;
@@ -402,7 +402,7 @@ static tamis_status schedule_of(tmi_schedule *made, const tmi_schedule *s, const
     return tmi_schedule_make_watched(made, plan, change->psus ? &list : NULL, s->watch, err);
 }
 
-tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
+tamis_status tmi_change_expected(tmi_expected_statistic **list, const tmi_schedule *s, const tmi_change *change, tamis_error *err)
 {
     changed c = {.from = s->plan, .plan = {.holders = 1}};
     tmi_schedule schedule = {0};
@@ -411,7 +411,7 @@ tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *s, con
     *list = NULL;
     TMI_TRY(make(&c, s, change, &reason));
     TMI_TRY(schedule_of(&schedule, s, change, &c.plan, &reason));
-    TMI_TRY(tmi_forecasts_make(list, &schedule, &reason));
+    TMI_TRY(tmi_expected_statistics_make(list, &schedule, &reason));
 
 done:
     tmi_schedule_clear(&schedule);

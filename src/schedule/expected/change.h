@@ -5,7 +5,7 @@
 #ifndef TMI_SCHEDULE_EXPECTED_CHANGE_H
 #define TMI_SCHEDULE_EXPECTED_CHANGE_H
 
-#include "schedule/expected/forecast.h"
+#include "schedule/expected/expected.h"
 
 #define TMI_FEW_STATISTICS 20 /* more are many */
 
@@ -31,7 +31,8 @@ typedef struct tmi_change {
 } tmi_change;
 
 /* *list is NULL, without an error, if such a plan could not be released. Errors: SYSTEM. */
-tamis_status tmi_change_forecast(tmi_forecast **list, const tmi_schedule *schedule, const tmi_change *change, tamis_error *err);
+tamis_status tmi_change_expected(tmi_expected_statistic **list, const tmi_schedule *schedule, const tmi_change *change,
+                                 tamis_error *err);
 
 /* Whether the range of a column would be cut; and its new end, which is `from` if *is_low. */
 bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *column);

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "schedule/expected/change.h"
-#include "schedule/expected/guess.h"
+#include "schedule/guesses.h"
 #include "schedule/standard_errors.h"
 
 #define WORTH_IT 0.05
@@ -27,7 +27,7 @@ static bool is_asked_for(const tmi_schedule *s, size_t i, const tmi_plan_column 
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     bool asked = asks_for(t->column, column) || asks_for(t->second, column) || asks_for(t->where, column);
     for (size_t k = 0; k < t->by_count; k++) asked = asked || asks_for(t->by[k], column);
-    return asked && !s->workload.readings[i].known;
+    return asked && !s->workload.maps[i].known;
 }
 
 bool tmi_declaration_is_about(const tmi_schedule *s, tmi_declaration_kind kind, const tmi_plan_column *c)
@@ -53,19 +53,20 @@ static bool is_about_any(const tmi_schedule *s, tmi_declaration_kind kind)
 /* ---- what it gains ---- */
 
 /* The noise alone where the sampling error cannot be foreseen both now and then. */
-static double change_of(const tmi_forecast *now, const tmi_forecast *then)
+static double change_of(const tmi_expected_statistic *now, const tmi_expected_statistic *then)
 {
     double sum = 0;
     for (size_t k = 0; k < now->count; k++) {
-        const tmi_prospect *a = &now->groups[k], *b = &then->groups[k];
-        const double before = tmi_prospect_error(a), after = tmi_prospect_error(b);
+        const tmi_expected_group *a = &now->groups[k], *b = &then->groups[k];
+        const double before = tmi_expected_group_error(a), after = tmi_expected_group_error(b);
         const bool foreseen = before > 0 && after > 0; /* neither is NaN */
-        sum += log(foreseen ? after / before : tmi_prospect_noise(b) / tmi_prospect_noise(a));
+        sum += log(foreseen ? after / before : tmi_expected_group_noise(b) / tmi_expected_group_noise(a));
     }
     return sum / (double)now->count;
 }
 
-static void compare(tmi_declaration *d, const tmi_schedule *s, const tmi_forecast *now, const tmi_forecast *then)
+static void compare(tmi_declaration *d, const tmi_schedule *s, const tmi_expected_statistic *now,
+                    const tmi_expected_statistic *then)
 {
     double sum = 0;
     size_t concerns = 0;
@@ -82,35 +83,35 @@ static void compare(tmi_declaration *d, const tmi_schedule *s, const tmi_forecas
     d->concerns = concerns;
 }
 
-static tamis_status try_fact(tmi_declaration *d, const tmi_schedule *s, const tmi_forecast *now, const tmi_change *change,
-                             tamis_error *err)
+static tamis_status try_fact(tmi_declaration *d, const tmi_schedule *s, const tmi_expected_statistic *now,
+                             const tmi_change *change, tamis_error *err)
 {
-    tmi_forecast *then = NULL;
-    tamis_status status = tmi_change_forecast(&then, s, change, err);
+    tmi_expected_statistic *then = NULL;
+    tamis_status status = tmi_change_expected(&then, s, change, err);
     if (status == TAMIS_OK && then) compare(d, s, now, then);
-    tmi_forecasts_free(then, s->plan->statistic_count);
+    tmi_expected_statistics_free(then, s->plan->statistic_count);
     return status;
 }
 
 /* If the truth is as the change has it: tables that were chosen for it, beside those of the plan. */
 static tamis_status try_guess(tmi_declaration *d, const tmi_schedule *s, tmi_change change, tamis_error *err)
 {
-    tmi_forecast *chosen = NULL, *kept = NULL;
+    tmi_expected_statistic *answers = NULL, *kept = NULL;
     tamis_status status;
-    TMI_TRY(tmi_change_forecast(&chosen, s, &change, err));
+    TMI_TRY(tmi_change_expected(&answers, s, &change, err));
     change.same_tables = true;
-    TMI_TRY(tmi_change_forecast(&kept, s, &change, err));
-    if (chosen && kept) compare(d, s, kept, chosen);
+    TMI_TRY(tmi_change_expected(&kept, s, &change, err));
+    if (answers && kept) compare(d, s, kept, answers);
 
 done:
-    tmi_forecasts_free(chosen, s->plan->statistic_count);
-    tmi_forecasts_free(kept, s->plan->statistic_count);
+    tmi_expected_statistics_free(answers, s->plan->statistic_count);
+    tmi_expected_statistics_free(kept, s->plan->statistic_count);
     return status;
 }
 
 /* ---- one by one ---- */
 
-static tamis_status try_psus(tmi_declaration *d, const tmi_schedule *s, const tmi_forecast *now, const tmi_sizes *z,
+static tamis_status try_psus(tmi_declaration *d, const tmi_schedule *s, const tmi_expected_statistic *now, const tmi_sizes *z,
                              tamis_error *err)
 {
     const tmi_plan_design *design = &s->plan->design;
@@ -127,7 +128,7 @@ static tamis_status try_psus(tmi_declaration *d, const tmi_schedule *s, const tm
 }
 
 /* That of means, if all is as expected, in two digits. */
-static tamis_status try_deff(tmi_declaration *d, const tmi_schedule *s, const tmi_forecast *now, tamis_error *err)
+static tamis_status try_deff(tmi_declaration *d, const tmi_schedule *s, const tmi_expected_statistic *now, tamis_error *err)
 {
     const tmi_plan_design *design = &s->plan->design;
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
@@ -167,7 +168,7 @@ done:
     return status;
 }
 
-static tamis_status try_kind(tmi_declaration *d, const tmi_schedule *s, const tmi_forecast *now, const tmi_sizes *z,
+static tamis_status try_kind(tmi_declaration *d, const tmi_schedule *s, const tmi_expected_statistic *now, const tmi_sizes *z,
                              tamis_error *err)
 {
     switch (d->kind) {
@@ -189,7 +190,7 @@ static int by_gain(const void *x, const void *y)
     return a->kind < b->kind ? -1 : 1;
 }
 
-tamis_status tmi_declarations_find(tmi_declaration *list, size_t *count, const tmi_schedule *s, const tmi_forecast *now,
+tamis_status tmi_declarations_find(tmi_declaration *list, size_t *count, const tmi_schedule *s, const tmi_expected_statistic *now,
                                    tamis_error *err)
 {
     tmi_sizes z;

@@ -7,7 +7,7 @@
 #ifndef TMI_SCHEDULE_EXPECTED_DECLARATIONS_H
 #define TMI_SCHEDULE_EXPECTED_DECLARATIONS_H
 
-#include "schedule/expected/forecast.h"
+#include "schedule/expected/expected.h"
 
 typedef enum tmi_declaration_kind {
     TMI_DECLARE_COMPLETE,     /* missing: none */
@@ -30,8 +30,8 @@ typedef struct tmi_declaration {
  * schedule.
  *
  * Errors   SYSTEM; there are none then.                                                                               */
-tamis_status tmi_declarations_find(tmi_declaration *list, size_t *count, const tmi_schedule *schedule, const tmi_forecast *now,
-                                   tamis_error *err);
+tamis_status tmi_declarations_find(tmi_declaration *list, size_t *count, const tmi_schedule *schedule,
+                                   const tmi_expected_statistic *now, tamis_error *err);
 
 /* Whether a declaration of columns is about this one, which a statistic that is measured asks for. */
 bool tmi_declaration_is_about(const tmi_schedule *schedule, tmi_declaration_kind kind, const tmi_plan_column *column);

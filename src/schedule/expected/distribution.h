@@ -4,7 +4,7 @@
 #ifndef TMI_SCHEDULE_EXPECTED_DISTRIBUTION_H
 #define TMI_SCHEDULE_EXPECTED_DISTRIBUTION_H
 
-#include "schedule/expected/forecast.h"
+#include "schedule/expected/expected.h"
 #include "survey/curve_inequality.h"
 
 /* Which measure a statistic is: iqr, poverty, gini, s80s20. */
@@ -12,6 +12,7 @@ tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind);
 
 /* Fills the forecast of statistic i from those of its shares: one for each of its cells, or, where groups are alike, one for each
  * of its levels `at`. Errors: SYSTEM. */
-tamis_status tmi_forecast_distribution(tmi_forecast *list, const tmi_schedule *schedule, size_t statistic, tamis_error *err);
+tamis_status tmi_expected_distribution(tmi_expected_statistic *list, const tmi_schedule *schedule, size_t statistic,
+                                       tamis_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 #include "plan/design/kind.h"
 #include "release/release.h"
 #include "schedule/expected/change.h"
-#include "schedule/expected/guess.h"
+#include "schedule/guesses.h"
 #include "study/population.h"
 
 /* Ends that are tried, as parts of the present range. */
@@ -149,7 +149,7 @@ static size_t first_result(const tamis_plan *plan, size_t statistic)
     return first;
 }
 
-static tmi_bounds_effect effect_of(study *s, size_t statistic, const tmi_forecast *f, bool first)
+static tmi_bounds_effect effect_of(study *s, size_t statistic, const tmi_expected_statistic *f, bool first)
 {
     const tamis_plan *plan = s->made->plan;
     const tmi_plan_statistic *t = &plan->statistics[statistic];
@@ -158,9 +158,9 @@ static tmi_bounds_effect effect_of(study *s, size_t statistic, const tmi_forecas
     double logs = 0, noises = 0, biases = 0, errors = 0, count = 0;
     tmi_bounds_effect e = {0};
     for (size_t k = 0; k < cells; k++) {
-        const tmi_prospect *p = &f->groups[f->count == 1 ? 0 : k];
+        const tmi_expected_group *p = &f->groups[f->count == 1 ? 0 : k];
         const double bias = times * (s->clamped[place + k] - s->truth[place + k]);
-        const double sampling = tmi_prospect_sampling(p), noise = tmi_prospect_noise(p);
+        const double sampling = tmi_expected_group_sampling(p), noise = tmi_expected_group_noise(p);
         const double standard = hypot(noise, isnan(sampling) ? 0 : sampling), error = hypot(standard, bias);
         if (first) s->now[place + k] = error;
         const double now = s->now[place + k];
@@ -205,13 +205,13 @@ static tamis_status try_range(study *s, tmi_bounds_column *c, const facts *f, in
     const double step = c->column->grid.step;
     tmi_bounds_trial *t = &c->trials[c->trial_count];
     const tmi_change change = {.column = c->column, .low = low, .high = high, .mean = f->mean, .sd = f->sd};
-    tmi_forecast *then = NULL;
+    tmi_expected_statistic *then = NULL;
     tamis_status status = TAMIS_OK;
     if (c->trial_count == TMI_MAX_TRIALS || low >= high) return TAMIS_OK;
     for (size_t i = 0; i < c->trial_count; i++) /* coarse grids */
         if (c->trials[i].from == (double)low * step && c->trials[i].to == (double)high * step) return TAMIS_OK;
     *t = (tmi_bounds_trial){.from = (double)low * step, .to = (double)high * step};
-    TMI_TRY(tmi_change_forecast(&then, &s->schedule, &change, err));
+    TMI_TRY(tmi_change_expected(&then, &s->schedule, &change, err));
     t->possible = then != NULL;
     clamp_numbers(s, c->column, t->from, t->to);
     TMI_TRY(evaluate(&s->clamped, s, false, err));
@@ -226,7 +226,7 @@ static tamis_status try_range(study *s, tmi_bounds_column *c, const facts *f, in
     if (listen(s, 0, 0)) status = tmi_fail_cancelled(err);
 
 done:
-    tmi_forecasts_free(then, s->made->plan->asked_count);
+    tmi_expected_statistics_free(then, s->made->plan->asked_count);
     return status;
 }
 
@@ -275,7 +275,7 @@ static tamis_status take_columns(study *s, tamis_error *err)
         if (!c->statistics) return tmi_fail_memory(err);
         made->column_count++;
         for (size_t k = 0; k < plan->asked_count; k++)
-            if (is_of(&plan->statistics[k], column) && !s->schedule.workload.readings[k].known)
+            if (is_of(&plan->statistics[k], column) && !s->schedule.workload.maps[k].known)
                 c->statistics[c->statistic_count++] = k;
         if (c->statistic_count > 0) continue;
         tmi_free(c->statistics);

@@ -91,7 +91,7 @@ static tamis_status search_one(searched *s, const tmi_figure *f, uint64_t seed, 
 {
     uint32_t sizes[TABLE_RATES + 1] = {TMI_PAPER_SIZE};
     tmi_spending spent[(TABLE_RATES + 1) * MOST_EPS];
-    tmi_wrong found[(TABLE_RATES + 1) * MOST_EPS * TMI_WAYS];
+    tmi_squared_error found[(TABLE_RATES + 1) * MOST_EPS * TMI_STUDY_MECHANISMS];
     tmi_values v = {0};
     tamis_status status;
     TMI_TRY(tmi_paper_values(&v, s->population, seed, err));
@@ -100,7 +100,7 @@ static tamis_status search_one(searched *s, const tmi_figure *f, uint64_t seed, 
         spent[i] = tmi_spending_amplified(s->eps[i % s->count], TMI_PAPER_DELTA, TMI_PAPER_SIZE, sizes[i / s->count]);
     const tmi_simulation simulation = {.population = &v,
                                        .statistic = TAMIS_STUDY_MEDIAN,
-                                       .ways = 1u << TMI_WAY_SMOOTH_PAPER,
+                                       .mechanisms = 1u << TMI_MECHANISM_SMOOTH_PAPER,
                                        .samples = sizes,
                                        .sample_count = TABLE_RATES + 1,
                                        .spendings = spent,
@@ -111,10 +111,10 @@ static tamis_status search_one(searched *s, const tmi_figure *f, uint64_t seed, 
                                        .watch = watch};
     TMI_TRY(tmi_simulate(found, &simulation, err));
     for (size_t e = 0; e < s->count; e++) {
-        const double census = found[e * TMI_WAYS + TMI_WAY_SMOOTH_PAPER].mse;
+        const double census = found[e * TMI_STUDY_MECHANISMS + TMI_MECHANISM_SMOOTH_PAPER].mse;
         double best = INFINITY, error = NAN;
         for (size_t r = 0; r < TABLE_RATES; r++) {
-            const tmi_wrong *w = &found[((r + 1) * s->count + e) * TMI_WAYS + TMI_WAY_SMOOTH_PAPER];
+            const tmi_squared_error *w = &found[((r + 1) * s->count + e) * TMI_STUDY_MECHANISMS + TMI_MECHANISM_SMOOTH_PAPER];
             if (w->mse / census < best) best = w->mse / census, error = w->mse_error / census;
         }
         s->gains[e] += best + SURE * error < 1;

@@ -169,7 +169,8 @@ static const double six_eps[EPS] = {0.01, 0.1, 0.5, 1, 3, 5};
 /* The paper's odd sizes: 101, 1001, 2001, ... */
 static uint32_t size_at(double rate) { return rate < 1 ? (uint32_t)lround(rate * (TMI_PAPER_SIZE - 1)) + 1 : TMI_PAPER_SIZE; }
 
-static void error_plot(tmi_figure *f, int number, const char *what, const char *subtitle, const tmi_wrong errors[RATES][EPS])
+static void error_plot(tmi_figure *f, int number, const char *what, const char *subtitle,
+                       const tmi_squared_error errors[RATES][EPS])
 {
     tamis_plot *p = tmi_figure_plot(f, tmi_figure_words(f, "Figure %d, %s", number, what), subtitle);
     double *x = tmi_figure_room(f, RATES);
@@ -179,7 +180,7 @@ static void error_plot(tmi_figure *f, int number, const char *what, const char *
         double *y = tmi_figure_room(f, RATES);
         if (f->failed) return;
         for (size_t r = 0; r < RATES; r++) {
-            const tmi_wrong *w = &errors[r][e];
+            const tmi_squared_error *w = &errors[r][e];
             x[r] = size_at(rates[r]) / (double)TMI_PAPER_SIZE;
             y[r] = log(w->mse);
             tmi_sheet_words(&f->sheet, what);
@@ -192,8 +193,8 @@ static void error_plot(tmi_figure *f, int number, const char *what, const char *
     }
 }
 
-static tamis_status run_rates(tmi_wrong errors[TMI_VARIANTS][RATES][EPS], tmi_figure *f, const tmi_values *v, bool bimodal,
-                              tamis_error *err)
+static tamis_status run_rates(tmi_squared_error errors[TMI_VARIANTS][RATES][EPS], tmi_figure *f, const tmi_values *v,
+                              bool bimodal, tamis_error *err)
 {
     const tmi_watch whole = f->watch;
     double *scales = tmi_figure_room(f, (size_t)f->runs * EPS * TMI_VARIANTS);
@@ -221,7 +222,8 @@ static tamis_status run_rates(tmi_wrong errors[TMI_VARIANTS][RATES][EPS], tmi_fi
                     squares += noise * noise;
                 }
                 const double mean = sum / (double)runs, spread = fmax(squares / (double)runs - mean * mean, 0);
-                errors[k][r][e] = (tmi_wrong){mean + sampling, runs > 1 ? sqrt(spread / (double)(runs - 1)) : 0, sampling};
+                errors[k][r][e] = (tmi_squared_error){mean + sampling, runs > 1 ? sqrt(spread / (double)(runs - 1)) : 0,
+                                                      sampling};
             }
     }
 
@@ -231,11 +233,11 @@ done:
 }
 
 /* The same with the inverse sensitivity mechanism, for comparison. */
-static tamis_status run_inverse(tmi_wrong errors[RATES][EPS], tmi_figure *f, const tmi_values *v, tamis_error *err)
+static tamis_status run_inverse(tmi_squared_error errors[RATES][EPS], tmi_figure *f, const tmi_values *v, tamis_error *err)
 {
     tmi_spending spent[RATES * EPS];
     uint32_t sizes[RATES];
-    tmi_wrong found[RATES * EPS * TMI_WAYS];
+    tmi_squared_error found[RATES * EPS * TMI_STUDY_MECHANISMS];
     for (size_t r = 0; r < RATES; r++) {
         sizes[r] = size_at(rates[r]);
         for (size_t e = 0; e < EPS; e++)
@@ -244,7 +246,7 @@ static tamis_status run_inverse(tmi_wrong errors[RATES][EPS], tmi_figure *f, con
     const tmi_watch rest = tmi_watch_part(&f->watch, 0.9, 1);
     const tmi_simulation s = {.population = v,
                               .statistic = TAMIS_STUDY_MEDIAN,
-                              .ways = 1u << TMI_WAY_INVERSE,
+                              .mechanisms = 1u << TMI_MECHANISM_INVERSE,
                               .samples = sizes,
                               .sample_count = RATES,
                               .spendings = spent,
@@ -254,14 +256,14 @@ static tamis_status run_inverse(tmi_wrong errors[RATES][EPS], tmi_figure *f, con
                               .threads = f->threads,
                               .watch = &rest};
     tamis_status status = tmi_simulate(found, &s, err);
-    for (size_t i = 0; i < RATES * EPS; i++) errors[i / EPS][i % EPS] = found[i * TMI_WAYS + TMI_WAY_INVERSE];
+    for (size_t i = 0; i < RATES * EPS; i++) errors[i / EPS][i % EPS] = found[i * TMI_STUDY_MECHANISMS + TMI_MECHANISM_INVERSE];
     return status;
 }
 
 static tamis_status figure_of_errors(tmi_figure *f, int number, const tmi_values *v, bool bimodal, tamis_error *err)
 {
     static const char *const columns[] = {"variant", "epsilon", "rate", "sample", "mse", "mse_error", "ratio_to_census"};
-    tmi_wrong errors[TMI_VARIANTS][RATES][EPS], inverse[RATES][EPS];
+    tmi_squared_error errors[TMI_VARIANTS][RATES][EPS], inverse[RATES][EPS];
     tamis_status status;
     TMI_TRY(run_rates(errors, f, v, bimodal, err));
     TMI_TRY(run_inverse(inverse, f, v, err));

@@ -5,8 +5,8 @@
  * probabilities on pieces of the grid, AboveThreshold candidate by candidate, sums by the deviation of their noise. So an error
  * is right where the noise is small, which is a matter of the slope at the quantile, and where answers come from all of the grid.
  * Everything is in doubles: these numbers describe an accuracy, and no promise depends on them. */
-#ifndef TMI_MECH_QUANTILE_EXPECTED_H
-#define TMI_MECH_QUANTILE_EXPECTED_H
+#ifndef TMI_MECH_QUANTILE_EXPECTED_EXPECTED_H
+#define TMI_MECH_QUANTILE_EXPECTED_EXPECTED_H
 
 #include "mech/quantile/quantile.h"
 

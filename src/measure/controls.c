@@ -1,0 +1,201 @@
+#include "measure/controls.h"
+
+#include <string.h>
+#include <tamis/estimator.h>
+
+#include "base/memory.h"
+#include "measure/factors.h"
+#include "num/number.h"
+
+/* Control cells, all columns crossed: with TAMIS_MAX_AUXILIARY counts their variables hold 32 MB. */
+#define MAX_CELLS 4096
+
+static size_t place_of(const tmi_plan_column *c, const tmi_plan_column *const *by, size_t count)
+{
+    size_t i = 0;
+    while (i < count && by[i] != c) i++;
+    return i;
+}
+
+size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count)
+{
+    size_t cells = 1;
+    for (size_t i = 0; i < count && cells <= MAX_CELLS; i++) cells *= by[i]->value_count;
+    return cells;
+}
+
+/* The design fixes what this entry says: the population, or the strata. */
+static bool is_declared(const tmi_schedule *s, const tmi_plan_control *c)
+{
+    const tmi_sampling *sampling = &s->sampling;
+    bool fixed = sampling->rows_fixed && sampling->weights != TMI_ROWS && !sampling->clustered && s->plan->design.population > 0;
+    return fixed && (c->by_count == 0 || (c->by_count == 1 && sampling->public_strata && c->by[0] == s->plan->design.by));
+}
+
+static bool agrees(const tmi_plan_control *c, const tmi_plan_design *d)
+{
+    for (size_t i = 0; i < c->total_count; i++) {
+        int64_t declared = c->by_count == 0 ? d->population : d->strata[i].population, total;
+        if (!tmi_number_floor(&total, c->totals[i]) || total != declared || tmi_number_nearest(c->totals[i]) != (double)declared)
+            return false;
+    }
+    return true;
+}
+
+size_t tmi_public_counts(const tamis_plan *plan)
+{
+    size_t totals = 0;
+    for (size_t i = 0; i < plan->control_count; i++) totals += plan->controls[i].total_count;
+    return totals;
+}
+
+/* A cell's codes in the order of `by`, to its number in the order of `coarse`. */
+size_t tmi_regroup(const tmi_plan_column *const *coarse, size_t coarse_count, const tmi_plan_column *const *by, size_t by_count,
+                   size_t cell)
+{
+    size_t codes[TMI_MAX_BY + 1], found = 0;
+    for (size_t i = by_count; i-- > 0; cell /= by[i]->value_count) codes[i] = cell % by[i]->value_count;
+    for (size_t i = 0; i < coarse_count; i++) found = found * coarse[i]->value_count + codes[place_of(coarse[i], by, by_count)];
+    return found;
+}
+
+const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, size_t group)
+{
+    const tmi_plan_statistic *t = &plan->statistics[statistic];
+    if ((t->kind != TMI_COUNT && t->kind != TMI_TABLE) || t->where) return NULL;
+    for (size_t i = 0; i < plan->control_count; i++) {
+        const tmi_plan_control *c = &plan->controls[i];
+        size_t own = 0;
+        for (size_t j = 0; j < c->by_count; j++) own += place_of(c->by[j], t->by, t->by_count) < t->by_count;
+        if (!c->column && own == c->by_count && own == t->by_count) return c->totals[tmi_regroup(c->by, own, t->by, own, group)];
+    }
+    return NULL;
+}
+
+size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
+    if (!s->sampling.public_strata) return SIZE_MAX;
+    for (size_t i = 0; i < t->by_count; i++) {
+        if (t->by[i] != s->plan->design.by) continue;
+        for (size_t j = t->by_count; j-- > i + 1;) group /= t->by[j]->value_count;
+        return group % t->by[i]->value_count;
+    }
+    return SIZE_MAX;
+}
+
+/* Counts of 1 in every cell can be moved onto the public counts, unless those contradict each other. */
+static tamis_status check_totals(const tmi_schedule *s, tamis_error *err)
+{
+    tmi_calibration c;
+    double *ones = NULL, *totals = NULL;
+    bool met;
+    tamis_status status;
+    TMI_TRY(tmi_calibration_room(&c, &totals, s, err));
+    ones = tmi_alloc(c.cells, sizeof *ones);
+    if (!ones) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < c.cells; i++) ones[i] = 1;
+    TMI_TRY(tmi_calibration_solve(&met, &c, ones, totals, err));
+    if (!met)
+        status = tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0,
+                               "calibrate: no table has all of these counts; do the classifications add up to the same "
+                               "number?");
+
+done:
+    tmi_calibration_clear(&c);
+    tmi_free(ones);
+    tmi_free(totals);
+    return status;
+}
+
+static tamis_status add_columns(tmi_schedule *s, const tmi_plan_control *c, tamis_error *err)
+{
+    for (size_t j = 0; j < c->by_count; j++) {
+        if (place_of(c->by[j], s->controls, s->control_count) < s->control_count) continue;
+        if (s->control_count == TMI_MAX_BY)
+            return tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0, "calibrate: expected at most %d columns in all",
+                                 TMI_MAX_BY);
+        s->controls[s->control_count++] = c->by[j];
+    }
+    return TAMIS_OK;
+}
+
+tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
+{
+    const tamis_plan *plan = s->plan;
+    tamis_status status = TAMIS_OK;
+    bool needed = false;
+    for (size_t i = 0; i < plan->control_count; i++) {
+        const tmi_plan_control *c = &plan->controls[i];
+        if (c->column)
+            TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                                  "calibrate: a release is calibrated to counts, not to the total of a number, which would need "
+                                  "the products of %s with everything that is measured; nearest that works: counts of its "
+                                  "ranges, {count: units, by: {%s: [...]}, totals: [...]}",
+                                  c->column->name, c->column->name));
+        if (plan->design.regularise)
+            TMI_TRY(tmi_fail_file(err, TAMIS_REFUSED, plan->name, 0,
+                                  "calibrate: cannot be combined with `regularise`, because the bound of its bias would not "
+                                  "hold; nearest setting that works: without `regularise`"));
+        if (!is_declared(s, c)) needed = true;
+        else if (!agrees(c, &plan->design))
+            TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                  "calibrate: the counts differ from those that `design` declares"));
+        TMI_TRY(add_columns(s, c, err));
+    }
+    s->calibrated = needed;
+    if (!needed) s->control_count = 0;
+    if (!needed) return status;
+    if (tmi_public_counts(plan) > TAMIS_MAX_AUXILIARY || tmi_cells_crossed(s->controls, s->control_count) > MAX_CELLS)
+        TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                              "calibrate: expected at most %d counts, and %d cells of all columns crossed", TAMIS_MAX_AUXILIARY,
+                              MAX_CELLS));
+    TMI_TRY(check_totals(s, err));
+
+done:
+    return status;
+}
+
+/* By how much factors differ, relative to their mean: by chance, or because some respond less; and what calibration explains. */
+#define BY_CHANCE 0.1
+#define BY_RESPONSE 0.3
+#define EXPLAINED 0.5
+
+/* 1 less and 1 more than that, in turn; 1 where there is one level only. */
+static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
+{
+    const size_t levels = tmi_control_levels(&s->workload);
+    *vector = NULL;
+    if (!tmi_is_calibrated(s, statistic)) return TAMIS_OK;
+    *vector = tmi_alloc(levels, sizeof **vector);
+    if (!*vector) return tmi_fail_memory(err);
+    for (size_t l = 0; l < levels; l++) (*vector)[l] = levels == 1 ? 1 : l % 2 == 0 ? 1 - differ : 1 + differ;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_expected_factors(double **factors, const tmi_schedule *s, size_t statistic, tamis_error *err)
+{
+    return make_turns(factors, s, statistic, s->plan->design.nonresponse ? BY_RESPONSE : BY_CHANCE, err);
+}
+
+tmi_combination tmi_control_rows_of(const tmi_schedule *s, size_t weighting, const double *factors)
+{
+    const size_t axis = s->workload.control_axis;
+    tmi_combination rows = {.weighting = weighting, .term_count = 1, .scale = {1}};
+    if (axis == SIZE_MAX) {
+        rows.scale[0] = factors ? factors[0] : 0;
+        return rows;
+    }
+    rows.axes[0] = axis;
+    rows.axis_count = 1;
+    rows.vectors[0][0] = factors;
+    return rows;
+}
+
+tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *s, size_t statistic,
+                                   tamis_error *err)
+{
+    tamis_status status = make_turns(vector, s, statistic, EXPLAINED, err);
+    *controls = tmi_control_rows_of(s, tmi_main_weighting(s), *vector);
+    return status;
+}

@@ -1,0 +1,36 @@
+/* Factors of control cells: with them the counts of the cells add up to the public counts of `calibrate`, by least squares or
+ * raking, exactly as R's survey calibrates weights. Before the data they are only tried, on counts of 1. */
+#ifndef TMI_MEASURE_FACTORS_H
+#define TMI_MEASURE_FACTORS_H
+
+#include "measure/controls.h"
+
+typedef struct tmi_calibration {
+    size_t cells, totals; /* control cells; public counts */
+    tmi_watch *watch;     /* of the schedule */
+    bool met;             /* else all factors are 1: a group has too few rows beside its noise */
+    size_t levels;        /* of the axis of calibration */
+    size_t *cell_of;      /* table by table, of each level: its control cell; SIZE_MAX: it has none */
+    double *factors;      /* g, one per cell */
+    double *variables;    /* `totals` numbers per cell: whether it is part of each */
+    double *normal;       /* of the regression on them: its factor (survey/normal.h) */
+    double *slopes;       /* room for its solution */
+    bool raking;
+} tmi_calibration;
+
+/* The control cell of a level in the table of a stratum, 0 if strata are not measured apart. */
+static inline size_t tmi_control_cell(const tmi_calibration *calibration, size_t stratum, size_t level)
+{
+    return calibration->cell_of[stratum * calibration->levels + level];
+}
+
+/* Room for the factors of the schedule's controls, with the variables filled in; and the public counts, which the caller frees.
+ * Clear it in any case. Errors: SYSTEM. */
+tamis_status tmi_calibration_room(tmi_calibration *calibration, double **totals, const tmi_schedule *schedule, tamis_error *err);
+void tmi_calibration_clear(tmi_calibration *calibration);
+
+/* The factors for these counts; `met`: whether they meet the public ones. Errors: SYSTEM. */
+tamis_status tmi_calibration_solve(bool *met, tmi_calibration *calibration, const double *counts, const double *totals,
+                                   tamis_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* The sampled clusters (PSUs) of a weights-only design: a public file with one row per cluster, in which the columns of strata
+ * and clusters have the names that they have in the survey. With it totals of clusters are compared within their stratum
+ * (standard_errors.h), and the degrees of freedom are public. It is read before the charge. */
+#ifndef TMI_MEASURE_FRAME_PSU_FILE_H
+#define TMI_MEASURE_FRAME_PSU_FILE_H
+
+#include "base/sha256.h"
+#include "base/value/json.h"
+#include "plan/plan.h"
+
+/* Pairs of a stratum and a label at most, all that could be there: as many as an engine distinguishes. */
+#define TMI_MAX_PSUS (INT64_C(1) << 16)
+
+/* What sensitivities and intervals follow from: a certificate has it. */
+typedef struct tmi_psu_facts {
+    char hash[TMI_SHA256_TEXT]; /* of the file */
+    int64_t *clusters;          /* in each stratum */
+    size_t strata;              /* 0: there is no list */
+} tmi_psu_facts;
+
+typedef struct tmi_psu_file {
+    tmi_psu_facts facts;
+    char **strata; /* their labels, in the order of `facts`; NULL: the design has no strata */
+    char **labels; /* of clusters, each once */
+    size_t label_count;
+    int32_t *label_of; /* of the clusters, stratum by stratum: the number of its label */
+} tmi_psu_file;
+
+/* Errors   INVALID names the column and row; SYSTEM; empty then.                                                      */
+tamis_status tmi_psu_file_read(tmi_psu_file *psus, const tamis_plan *plan, tamis_error *err);
+void tmi_psu_file_clear(tmi_psu_file *psus);
+
+tamis_status tmi_psu_facts_copy(tmi_psu_facts *to, const tmi_psu_facts *from, tamis_error *err);
+void tmi_psu_facts_clear(tmi_psu_facts *facts);
+
+/* {"sha256", "clusters": [2, 3, ...]}, and back. INVALID if it is something else. */
+void tmi_put_psu_facts(tmi_json_out *out, const tmi_psu_facts *facts);
+tamis_status tmi_psu_facts_read(tmi_psu_facts *facts, const tmi_value *json, tamis_error *err);
+
+int64_t tmi_psu_count(const tmi_psu_facts *facts);
+
+#endif

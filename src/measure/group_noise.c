@@ -1,0 +1,187 @@
+#include "measure/group_noise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "measure/classes.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
+#include "num/number.h"
+
+double tmi_moment_noise_of(const tmi_moment_noise *noise, const double c[TMI_MOMENTS])
+{
+    double sum = 0;
+    for (size_t i = 0; i < TMI_MOMENTS; i++)
+        for (size_t j = 0; c[i] != 0 && j < TMI_MOMENTS; j++)
+            if (c[j] != 0) sum += c[i] * c[j] * noise->covariance[i][j];
+    return fmax(sum, 0);
+}
+
+/* ---- moments of a weighting ---- */
+
+static tamis_status variance_of(double *variance, const tmi_schedule *s, tmi_weighting weighting, size_t i, size_t group,
+                                size_t stratum, const double c[TMI_MOMENTS], tamis_error *err)
+{
+    tmi_moment_sum sum;
+    tmi_parts_of_effects parts;
+    double *factors;
+    tamis_status status = tmi_expected_factors(&factors, s, i, err);
+    if (status == TAMIS_OK) status = tmi_moment_sum_make(&sum, &s->workload, weighting, i, group, stratum, c, factors, err);
+    tmi_free(factors);
+    if (status != TAMIS_OK) return status;
+    status = tmi_effects_parts(&parts, &s->effects, &sum.combination, err);
+    if (status == TAMIS_OK) *variance = tmi_effects_variance(&s->effects, &parts);
+    tmi_parts_of_effects_clear(&parts);
+    tmi_moment_sum_clear(&sum);
+    return status;
+}
+
+static bool has_moment(const tmi_schedule *s, size_t i, size_t moment)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    if (moment == TMI_OF_ROWS) return true;
+    if (moment == TMI_OF_X || moment == TMI_OF_XX) return t->column != NULL;
+    return t->second != NULL;
+}
+
+tamis_status tmi_moment_noise_make(tmi_moment_noise *n, const tmi_schedule *s, tmi_weighting weighting, size_t i, size_t group,
+                                   size_t stratum, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *n = (tmi_moment_noise){0};
+    for (size_t a = 0; a < TMI_MOMENTS; a++) {
+        double c[TMI_MOMENTS] = {0};
+        c[a] = 1;
+        if (has_moment(s, i, a)) TMI_TRY(variance_of(&n->covariance[a][a], s, weighting, i, group, stratum, c, err));
+    }
+    for (size_t a = 0; a < TMI_MOMENTS; a++)
+        for (size_t b = a + 1; b < TMI_MOMENTS; b++) {
+            double c[TMI_MOMENTS] = {0}, both;
+            const double own = n->covariance[a][a], other = n->covariance[b][b];
+            if (!has_moment(s, i, a) || !has_moment(s, i, b) || isinf(own) || isinf(other)) continue;
+            const double size = sqrt(fmax(own, 1e-300) / fmax(other, 1e-300)); /* of the same size: less is lost */
+            c[a] = 1;
+            c[b] = size;
+            TMI_TRY(variance_of(&both, s, weighting, i, group, stratum, c, err));
+            n->covariance[a][b] = n->covariance[b][a] = own > 0 && other > 0 ? (both - own - size * size * other) / (2 * size)
+                                                                             : 0;
+        }
+
+done:
+    return status;
+}
+
+/* ---- groups ---- */
+
+tamis_status tmi_group_noises_make(tmi_group_noises *g, const tmi_schedule *s, size_t statistic, tamis_error *err)
+{
+    (void)err;
+    *g = (tmi_group_noises){.schedule = s, .statistic = statistic};
+    return TAMIS_OK;
+}
+
+void tmi_group_noises_clear(tmi_group_noises *g)
+{
+    for (size_t i = 0; i < g->count; i++) tmi_free(g->list[i]);
+    tmi_free(g->list);
+    *g = (tmi_group_noises){0};
+}
+
+/* Classes of each value, and the stratum where it is apart. Classes are exchangeable, but not those of an axis that counts as a
+ * number, yes and no, of which one may be measured by itself. */
+static void set_pattern(size_t pattern[TMI_MAX_BY + 1], const tmi_schedule *s, size_t i, size_t group)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    memset(pattern, 0, (TMI_MAX_BY + 1) * sizeof *pattern);
+    if (s->workload.maps[i].known) return; /* it has no classes, and no noise */
+    pattern[TMI_MAX_BY] = s->workload.separate_strata ? tmi_group_stratum(s, i, group) : SIZE_MAX;
+    for (size_t k = 0; k < t->by_count; k++) {
+        size_t first, end, classes = s->workload.maps[i].by[k];
+        if (classes == SIZE_MAX) continue;
+        tmi_classes_of_value(&first, &end, &s->workload.classes[classes], t->by[k], tmi_group_code(t, group, k));
+        const size_t axis = s->workload.classes[classes].axis;
+        pattern[k] = end - first;
+        if (axis != SIZE_MAX && s->workload.axes[axis].degree > 0) pattern[k] += (first + 1) << 32;
+    }
+}
+
+static void add_scaled(tmi_moment_noise *sum, const tmi_moment_noise *n, double scale)
+{
+    for (size_t a = 0; a < TMI_MOMENTS; a++)
+        for (size_t b = 0; b < TMI_MOMENTS; b++) sum->covariance[a][b] += scale * n->covariance[a][b];
+}
+
+/* Weights after the noise: those of each stratum. */
+static tamis_status add_strata(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
+{
+    const size_t own = g->pattern[TMI_MAX_BY];
+    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]);
+    tmi_moment_noise n;
+    tamis_status status = TAMIS_OK;
+    for (size_t h = 0; h < (s->workload.separate_strata ? s->sampling.strata : 1); h++) {
+        const size_t stratum = own == SIZE_MAX ? h : own;
+        if (h == 0 || (ranges && own == SIZE_MAX)) TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHTED, i, group, stratum, err));
+        const double w = tmi_number_nearest(s->sampling.weight[stratum]),
+                     a = isnan(s->sampling.variance_factor[stratum]) ? 0 : s->sampling.variance_factor[stratum];
+        add_scaled(&g->estimate, &n, w * w);
+        add_scaled(&g->spread, &n, a * a);
+        if (own != SIZE_MAX) break;
+    }
+
+done:
+    return status;
+}
+
+/* Contributions have their weights. */
+static tamis_status add_contributions(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
+{
+    tmi_moment_noise n;
+    for (size_t part = 0; part < s->sampling.parts; part++) {
+        const double a = tmi_contribution_spread(&s->sampling, part);
+        tamis_status status = tmi_moment_noise_make(&n, s, TMI_CONTRIBUTED, i, group, part, err);
+        if (status != TAMIS_OK) return status;
+        add_scaled(&g->estimate, &n, 1);
+        if (a > 0) add_scaled(&g->spread, &n, a * a);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    if (s->workload.maps[i].known) return TAMIS_OK;
+    if (s->workload.maps[i].contributed) return add_contributions(g, s, i, group, err);
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    if (tmi_main_weighting(s) == TMI_UNWEIGHTED) TMI_TRY(add_strata(g, s, i, group, err));
+    else TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHTED, i, group, 0, err));
+    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_SPREAD, i, group, 0, err));
+    if (source == TMI_BOUNDED_SQUARES) add_scaled(&g->spread, &g->estimate, s->sampling.ratio * s->sampling.ratio);
+
+done:
+    return status;
+}
+
+tamis_status tmi_group_noise_of(const tmi_group_noise **noise, tmi_group_noises *g, size_t group, tamis_error *err)
+{
+    tmi_group_noise *made = NULL;
+    size_t pattern[TMI_MAX_BY + 1];
+    tamis_status status = TAMIS_OK;
+    set_pattern(pattern, g->schedule, g->statistic, group);
+    for (size_t i = 0; i < g->count; i++) {
+        if (memcmp(g->list[i]->pattern, pattern, sizeof pattern) != 0) continue;
+        *noise = g->list[i];
+        return TAMIS_OK;
+    }
+    made = tmi_alloc(1, sizeof *made);
+    if (!made || !tmi_grow(&g->list, &g->room, g->count, sizeof *g->list)) TMI_TRY(tmi_fail_memory(err));
+    memcpy(made->pattern, pattern, sizeof pattern);
+    TMI_TRY(fill(made, g->schedule, g->statistic, group, err));
+    g->list[g->count++] = made;
+    *noise = made;
+    made = NULL;
+
+done:
+    tmi_free(made);
+    return status;
+}

@@ -1,0 +1,315 @@
+#include "measure/measurement.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <tamis/rng.h>
+
+#include "base/memory.h"
+#include "num/exact.h"
+
+/* What one row adds is below 2^32 in size, finer than any noise, and leaves room for the noise of a small part of a small budget;
+ * all rows stay below 2^60: half of what tmi_add_noise allows. Products of doubles are exact below 2^53. */
+#define ROW_BITS 32
+#define SUM_BITS 60
+#define EXACT_BITS 53
+
+/* A level of a row is off by at most 1/2 and a little: its clamp is this far above what it can be. */
+#define ROUNDING 2
+
+void tmi_measurement_clear(tmi_measurement *m)
+{
+    for (size_t i = 0; m->laws && i < m->law_count; i++)
+        tmi_number_frees(&m->laws[i].most, &m->laws[i].l2_squared, &m->laws[i].scale, NULL);
+    tmi_free(m->laws);
+    tamis_number_free(m->part);
+    *m = (tmi_measurement){0};
+}
+
+const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number)
+{
+    return &m->laws[m->law_count > 1 ? number / (m->numbers / m->strata) : 0];
+}
+
+tmi_grid tmi_axis_grid(const tmi_workload *w, size_t axis, size_t stratum)
+{
+    const tmi_origin *o = &w->origins[axis];
+    if (o->contributed) return o->grids[stratum];
+    return o->number->by_stratum ? o->number->by_stratum[stratum].grid : o->number->grid;
+}
+
+/* Steps of a form in one level; of a table, one. */
+static int steps_in(const tmi_measurement *m, const tmi_workload *w)
+{
+    return m->marginal.form == TMI_FULL ? 1 : tmi_form_steps(m->marginal.form, &w->axes[m->marginal.axes[0]]);
+}
+
+/* ---- sizes ---- */
+
+static bool is_of_psus(const tmi_measurement *m) { return m->marginal.weighting == TMI_STANDARD_ERRORS; }
+
+static bool is_number(const tmi_workload *w, size_t axis) { return w->origins[axis].number != NULL; }
+
+static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    const tmi_marginal *marginal = &m->marginal;
+    bool fits = true;
+    m->strata = m->marginal.weighting == TMI_CONTRIBUTED ? w->sampling->parts
+                : w->separate_strata && !is_of_psus(m)   ? w->sampling->strata
+                                                         : 1;
+    m->cells = m->levels = m->added = 1;
+    for (size_t i = 0; i < marginal->axis_count; i++) {
+        size_t *const which = is_number(w, marginal->axes[i]) ? &m->added : &m->cells;
+        fits = fits && !__builtin_mul_overflow(*which, w->axes[marginal->axes[i]].levels, which);
+    }
+    m->levels = m->added;
+    if (marginal->form != TMI_FULL) {
+        m->cells = 1;
+        m->levels = tmi_form_rows(marginal->form, &w->axes[marginal->axes[0]]);
+    }
+    fits = fits && !__builtin_mul_overflow(m->strata * m->slots, m->cells, &m->numbers) &&
+           !__builtin_mul_overflow(m->numbers, m->levels, &m->numbers) && m->numbers <= (size_t)1 << 40;
+    return fits ? TAMIS_OK : tmi_fail(err, TAMIS_INVALID, "statistics: a table of theirs has too many cells");
+}
+
+/* ---- what a row adds ---- */
+
+/* The largest weight of a row of a stratum, in steps. */
+static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
+{
+    const bool rows = s->weights == TMI_ROWS;
+    const int64_t most = is_of_psus(m) || m->marginal.weighting == TMI_CLAMPED ? s->most_clamped : s->most;
+    switch ((tmi_weighting)m->marginal.weighting) {
+    case TMI_UNWEIGHTED:
+    case TMI_CONTRIBUTED: return tmi_int(e, 1);
+    case TMI_WEIGHTED: return tmi_int(e, rows ? most : s->points[h]);
+    case TMI_STANDARD_ERRORS: return tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]);
+    default: break;
+    }
+    if (!rows) return tmi_int(e, s->variance_points[h]);
+    const int64_t less = tmi_weight_less(s); /* w (w - 1), at least 0 */
+    return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > less ? most - less : 0));
+}
+
+/* The weight times the product of the m^d. */
+static tmi_term whole_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, size_t h)
+{
+    tmi_term whole = weight_of(e, m, w->sampling, h);
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
+        const size_t axis = m->marginal.axes[i];
+        if (!is_number(w, axis)) continue;
+        const tmi_grid grid = tmi_axis_grid(w, axis, h);
+        for (int d = 0; d < w->axes[axis].degree; d++) whole = tmi_mul(e, whole, tmi_int(e, grid.high - grid.low));
+    }
+    return whole;
+}
+
+/* The smallest shift with which a row stays below 2^bits. */
+static int shift_for(double largest, int bits)
+{
+    int shift = 0;
+    while (ldexp(largest, -shift) > ldexp(1, bits)) shift++;
+    return shift;
+}
+
+/* Of the strata that a law is for: the largest. */
+static tamis_status set_most(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, size_t h, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tmi_term most = whole_of(&e, m, w, h);
+    for (size_t k = 0; m->law_count == 1 && m->marginal.weighting != TMI_CONTRIBUTED && k < w->sampling->strata; k++) {
+        tmi_term other = whole_of(&e, m, w, k);
+        most = most && other ? tmi_larger(most, other) : NULL;
+    }
+    tamis_status status = tmi_exact_copy(&law->most, &e, most);
+    tmi_exact_clear(&e);
+    return status;
+}
+
+static tamis_status set_rows(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    const int rows = ilogb((double)w->sampling->rows) + 1, bits = SUM_BITS - rows < ROW_BITS ? SUM_BITS - rows : ROW_BITS;
+    double largest = 0;
+    tamis_status status = TAMIS_OK;
+    m->law_count = m->strata;
+    m->laws = tmi_alloc(m->law_count, sizeof *m->laws);
+    if (!m->laws) return tmi_fail_memory(err);
+    for (size_t h = 0; h < m->law_count; h++) {
+        TMI_TRY(set_most(&m->laws[h], m, w, h, err));
+        largest = fmax(largest, tmi_number_up(m->laws[h].most));
+    }
+    m->shift = shift_for(largest, bits);
+    m->rounded = m->shift > 0 || largest >= ldexp(1, EXACT_BITS);
+    m->high = (int64_t)ceil(ldexp(largest, -m->shift)) + (m->rounded ? ROUNDING : 0);
+
+done:
+    return status;
+}
+
+double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, size_t stratum)
+{
+    const tmi_sampling *s = w->sampling;
+    double unit = ldexp(1, m->shift) / steps_in(m, w);
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
+        const size_t axis = m->marginal.axes[i];
+        if (!is_number(w, axis)) continue;
+        const tmi_grid grid = tmi_axis_grid(w, axis, stratum);
+        for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
+    }
+    if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return unit;
+    const double step = is_of_psus(m) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
+    if (m->marginal.weighting == TMI_WEIGHTED || is_of_psus(m)) return unit * step;
+    return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->variance_step));
+}
+
+/* ---- sensitivity ---- */
+
+/* While design variables are protected a record may move the weights of all others. */
+static bool weights_move(const tmi_workload *w, tmi_weighting weighting)
+{
+    return w->plan->privacy.design_protected && weighting != TMI_UNWEIGHTED && w->sampling->weights != TMI_ALIKE;
+}
+
+static void ends_of(int64_t *least, int64_t *most, const int64_t *points, size_t count)
+{
+    *least = *most = points[0];
+    for (size_t h = 1; h < count; h++) {
+        *least = points[h] < *least ? points[h] : *least;
+        *most = points[h] > *most ? points[h] : *most;
+    }
+}
+
+static int64_t rows_per_unit(const tmi_workload *w)
+{
+    const int64_t rows = w->plan->privacy.rows_per_unit;
+    return rows > 1 ? rows : 1;
+}
+
+double tmi_moved_by_weights(const tmi_workload *w, tmi_weighting weighting)
+{
+    const tmi_sampling *s = w->sampling;
+    int64_t least, most;
+    if (!weights_move(w, weighting) || s->weights != TMI_STRATA || !s->rows_bounded) return 0;
+    ends_of(&least, &most, weighting == TMI_WEIGHTED || weighting == TMI_STANDARD_ERRORS ? s->points : s->variance_points,
+            s->strata);
+    if (most == 0) return 0;
+    return (double)(s->rows - rows_per_unit(w)) * (double)(most - least) / ((double)most * (double)rows_per_unit(w));
+}
+
+/* How often level l of all numbers together counts: 2 t (1-t) is twice what the engine rounds. */
+static int64_t times_of(const tmi_measurement *m, const tmi_workload *w, size_t l)
+{
+    int64_t times = 1;
+    for (size_t i = m->marginal.axis_count; i-- > 0;) {
+        const tmi_axis *axis = &w->axes[m->marginal.axes[i]];
+        if (!is_number(w, m->marginal.axes[i])) continue;
+        if (axis->degree == 2 && l % axis->levels == 1) times *= 2;
+        l /= axis->levels;
+    }
+    return times;
+}
+
+/* By how much rounding moves the numbers of a row, all together. A level is off by 1/2 and a little, which is less than 1, as
+ * often as it counts and as often as the numbers of a form contain it. */
+static int64_t rounding_of(const tmi_measurement *m, const tmi_workload *w)
+{
+    const tmi_axis *single = m->marginal.form == TMI_FULL ? NULL : &w->axes[m->marginal.axes[0]];
+    int64_t sum = 0;
+    if (!m->rounded) return 0;
+    for (size_t l = 0; l < (single ? single->levels : m->added); l++) {
+        int64_t contained = single ? 0 : 1;
+        for (size_t row = 0; single && row < m->levels; row++)
+            contained += abs(tmi_form_integer(m->marginal.form, single, row, l));
+        sum += contained * times_of(m, w, l);
+    }
+    return sum;
+}
+
+/* Steps in which a row's `most` comes, at most: those of a form count double. */
+static tmi_term steps_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, tmi_term most)
+{
+    tmi_term scaled = tmi_mul(e, most, tmi_int(e, steps_in(m, w)));
+    for (int i = 0; i < m->shift; i++) scaled = tmi_div(e, scaled, tmi_int(e, 2));
+    return scaled;
+}
+
+/* What the weights of the others move: each by at most the difference of two weights, and the rounding of both. */
+static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_measurement *m, const tmi_workload *w,
+                                    const tmi_noise_law *law, tamis_error *err)
+{
+    const tmi_sampling *s = w->sampling;
+    int64_t least, most;
+    *moved = tmi_int(e, 0);
+    if (!weights_move(w, (tmi_weighting)m->marginal.weighting)) return TAMIS_OK;
+    if (s->weights == TMI_ROWS || !s->rows_bounded)
+        return tmi_fail(err, TAMIS_REFUSED,
+                        "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
+                        "bound is known; nearest setting that works: {design_variables: public}");
+    ends_of(&least, &most, m->marginal.weighting == TMI_WEIGHTED || is_of_psus(m) ? s->points : s->variance_points, s->strata);
+    if (most == 0) return TAMIS_OK;
+    tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
+             each = steps_of(e, m, w, tmi_mul(e, law->most, share));
+    each = tmi_add(e, each, tmi_int(e, 2 * rounding_of(m, w)));
+    *moved = tmi_mul(e, tmi_int(e, s->rows - rows_per_unit(w)), each);
+    return TAMIS_OK;
+}
+
+/* A record can be in two places of a FULL table, or in two PSUs: it leaves one and enters the other. Else it changes its only
+ * place, or leaves. */
+static bool has_places(const tmi_measurement *m)
+{
+    return m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_psus(m));
+}
+
+static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    tmi_exact e = TMI_EXACT(err);
+    tamis_number *l1 = NULL;
+    tmi_term moved;
+    tamis_status status;
+    const int64_t roundings = m->marginal.form == TMI_FULL ? 1 : 2; /* of a form: of what was there, and of what comes */
+    tmi_term row = tmi_add(&e, steps_of(&e, m, w, law->most), tmi_int(&e, roundings * rounding_of(m, w)));
+    tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), row);
+    TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
+    tmi_term first = tmi_add(&e, own, moved), all = has_places(m) ? tmi_add(&e, first, own) : first;
+    TMI_TRY(tmi_exact_copy(&l1, &e, all));
+    TMI_TRY(
+        tmi_exact_copy(&law->l2_squared, &e,
+                       has_places(m) ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
+    if (!tmi_number_ceil(&law->l1, l1)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
+
+done:
+    tmi_exact_clear(&e);
+    tamis_number_free(l1);
+    return status;
+}
+
+/* The laws so far are those of the table of PSU totals; all standard errors together move by a fixed number of steps. */
+static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    tmi_noise_law *law = &m->laws[0];
+    tamis_number *steps = NULL;
+    const tamis_status status = tmi_number_ratio(&steps, TMI_ERROR_STEPS * TMI_ERROR_STEPS, 1, err);
+    if (status != TAMIS_OK) return status;
+    tamis_number_free(law->l2_squared);
+    law->l2_squared = steps;
+    m->moved = law->l1;
+    law->l1 = TMI_ERROR_STEPS;
+    m->numbers = (size_t)tmi_statistic_cells(&w->plan->statistics[m->marginal.statistic]);
+    m->limit = TAMIS_NOISE_MAX - TMI_LARGEST_ERROR;
+    return TAMIS_OK;
+}
+
+tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+{
+    tamis_status status;
+    if (m->slots == 0) m->slots = 1;
+    TMI_TRY(set_sizes(m, w, err));
+    TMI_TRY(set_rows(m, w, err));
+    for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
+    const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
+    m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
+    if (is_of_psus(m)) TMI_TRY(set_errors(m, w, err));
+
+done:
+    return status;
+}

@@ -1,0 +1,75 @@
+/* A measurement: one noisy table. It has the cells of its classes, in each cell the levels of its numbers (strategy/axis.h), and
+ * each row adds its weight to one cell, spread over the levels; or it is a number by itself, RAW or CENTRED.
+ *
+ * What a row adds to a level is a product, weight times one factor per level: a number x between low and high, m = high - low
+ * grid steps, has the levels (high-x)^2, 2 (x-low)(high-x), (x-low)^2, which add up to m^2, and m^2 if it is missing; or high-x,
+ * x-low, m. Each is put on a grid of its own,
+ *
+ *     floor(product 2^-shift + 1/2),
+ *
+ * every factor an integer, the product in doubles from left to right on every engine. A product of doubles is within a few units
+ * of its last place, so that a level is within 1/2 and a little of what it would be, whatever a file contains; a row adds at most
+ * the largest weight times the product of the m^d, all levels together, and where anything is rounded 1 more per level, 2 for the
+ * one in the middle. That is what the sensitivity rests on: a replaced record leaves one place and enters another.
+ *
+ * Where strata are public and measured apart, a record stays in the cells of its stratum, and each stratum has the noise that its
+ * own range needs.                                                                                                  */
+#ifndef TMI_MEASURE_MEASUREMENT_H
+#define TMI_MEASURE_MEASUREMENT_H
+
+#include "base/text.h"
+#include "measure/moments.h"
+
+#define TMI_ERROR_STEPS (INT64_C(1) << 20)   /* sensitivity of standard errors, whatever came out of the noisy tables before */
+#define TMI_LARGEST_ERROR (INT64_C(1) << 60) /* none is larger, in steps */
+
+/* The noise of one stratum's numbers, or of all. */
+typedef struct tmi_noise_law {
+    tamis_number *most; /* what a row adds, all levels together, before the grid */
+    int64_t l1;         /* sensitivity */
+    tamis_number *l2_squared;
+    tamis_number *scale; /* of the noise; NULL before the budget is split */
+} tmi_noise_law;
+
+typedef struct tmi_measurement {
+    tmi_marginal marginal; /* its weighting is the weighing */
+    size_t strata;         /* measured apart; 1: they are not */
+    size_t slots;          /* of PSUs (standard_errors.h); 1: none */
+    size_t cells;          /* of classes, in a slot of a stratum */
+    size_t levels;         /* numbers in a cell */
+    size_t
+        numbers; /* in all: stratum by stratum, cell by cell, level by level; of standard errors one per group of the statistic */
+    size_t added; /* levels that the engine adds up in a cell; those of a form are made from them */
+    int shift;
+    bool rounded;        /* whether anything is: else products are exact */
+    int64_t high;        /* the clamp: no row adds more to a level */
+    tmi_noise_law *laws; /* one, or one per stratum */
+    size_t law_count;
+    int64_t moved;      /* STANDARD_ERRORS: the sensitivity of the table of PSU totals; else 0 */
+    int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
+    tamis_number *part; /* of the budget: epsilon or rho */
+} tmi_measurement;
+
+/* Sizes, shift, clamp and sensitivities of a measurement whose marginal and slots are set; refused with the nearest setting that
+ * works. The laws are freed by tmi_measurement_clear.
+ *
+ * Errors   REFUSED, INVALID, SYSTEM.                                                                                 */
+tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *workload, tamis_error *err);
+void tmi_measurement_clear(tmi_measurement *m);
+
+/* What one step of the noisy integers is worth, in rows or weights of a level. */
+double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *workload, size_t stratum);
+
+/* The law of a number. */
+const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number);
+
+/* The shares of protected weights: by how much all others together may move beside a record, in units of what that adds. */
+double tmi_moved_by_weights(const tmi_workload *workload, tmi_weighting weighting);
+
+/* "rows, sums and squares of enroll by stype": names a measurement in the outputs, different for each. */
+void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_workload *workload);
+
+/* The inequality behind its sensitivity, in words. */
+void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *workload);
+
+#endif

@@ -1,0 +1,104 @@
+#include "measure/measurement.h"
+
+#include "plan/names.h"
+
+static void put_classes(tmi_text *text, const tmi_workload *w, size_t axis)
+{
+    const tmi_origin *o = &w->origins[axis];
+    for (size_t k = 0; k < o->classes_count; k++) {
+        const tmi_classes *c = &w->classes[o->classes[k]];
+        tmi_text_format(text, "%s%s", k > 0 ? ", " : "", c->column->name);
+        if (c->column->is_number && !c->column->conditions) tmi_text_format(text, " (%zu ranges)", c->count);
+        else if (c->column->is_category && c->count < c->column->value_count) tmi_text_format(text, " (%zu classes)", c->count);
+    }
+}
+
+static void put_numbers(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    bool first = true;
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
+        const size_t axis = m->marginal.axes[i];
+        if (!w->origins[axis].number) continue;
+        const bool squares = w->axes[axis].degree == 2;
+        if (first)
+            tmi_text_put(text, m->marginal.form == TMI_RAW ? squares ? "sums and squares of " : "sum of "
+                               : m->marginal.form == TMI_CENTRED
+                                   ? squares ? "rows, centred sums and squares of " : "rows and centred sum of "
+                               : squares ? "rows, sums and squares of "
+                                         : "rows and sums of ");
+        tmi_text_format(text, "%s%s", first ? "" : " and ", w->origins[axis].number->name);
+        first = false;
+    }
+    if (first) tmi_text_put(text, "rows");
+}
+
+static void put_statistic(tmi_text *text, const tmi_plan_statistic *t)
+{
+    tmi_text_format(text, "%s of %s", tmi_statistic_kind_name(t->kind), t->column ? t->column->name : "rows");
+    if (t->second) tmi_text_format(text, "/%s", t->second->name);
+    if (t->where) tmi_text_format(text, " where %s", t->where->name);
+    for (size_t k = 0; k < t->by_count; k++) tmi_text_format(text, "%s%s", k > 0 ? ", " : " by ", t->by[k]->name);
+}
+
+void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    static const char *const weighed[] = {[TMI_UNWEIGHTED] = "",
+                                          [TMI_WEIGHTED] = "weighted ",
+                                          [TMI_CONTRIBUTED] = "contributions: ",
+                                          [TMI_SPREAD] = "for the variance: ",
+                                          [TMI_CLAMPED] = "for the variance, bounded: ",
+                                          [TMI_STANDARD_ERRORS] = "standard errors: "};
+    bool first = true;
+    tmi_text_put(text, weighed[m->marginal.weighting]);
+    if (m->marginal.weighting == TMI_STANDARD_ERRORS) {
+        put_statistic(text, &w->plan->statistics[m->marginal.statistic]);
+        return;
+    }
+    put_numbers(text, m, w);
+    if (w->domains[m->marginal.domain]) tmi_text_format(text, " where %s", w->domains[m->marginal.domain]->name);
+    for (size_t i = 0; i < m->marginal.axis_count; i++) {
+        if (w->origins[m->marginal.axes[i]].number) continue;
+        tmi_text_put(text, first ? " by " : ", ");
+        put_classes(text, w, m->marginal.axes[i]);
+        first = false;
+    }
+    if (m->marginal.form != TMI_FULL && !w->origins[m->marginal.axes[0]].number)
+        tmi_text_put(text, m->marginal.form == TMI_RAW ? " (one number)" : " (two numbers)");
+    if (m->strata > 1)
+        tmi_text_format(text, "%s%s", first ? " by " : ", ",
+                        m->marginal.weighting == TMI_CONTRIBUTED ? "certainty of being drawn" : w->plan->design.by->name);
+}
+
+void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
+{
+    const tmi_plan_privacy *privacy = &w->plan->privacy;
+    if (m->marginal.weighting == TMI_STANDARD_ERRORS) {
+        tmi_text_format(
+            text,
+            "a standard error is a seminorm S of the totals of clusters: |S(U) - S(U')| <= S(U - U'); whose totals, and "
+            "in which steps, follows from the noisy tables, such that a record moves all of them by at most %lld",
+            (long long)TMI_ERROR_STEPS);
+        return;
+    }
+    const bool places = m->marginal.form == TMI_FULL && m->marginal.axis_count > 0;
+    if (places)
+        tmi_text_put(text,
+                     "a record adds its weight, spread over the levels of one cell; a replaced one leaves a cell and enters "
+                     "another: |c| + |c'| <= 2 w");
+    else if (m->marginal.form == TMI_RAW)
+        tmi_text_put(text, "a replaced record changes t by d and t(1-t) by at most d(1-d), or adds nothing: |c - c'| <= w");
+    else if (m->marginal.form == TMI_CENTRED)
+        tmi_text_put(text, "a replaced record changes t - 1/2 by d and t(1-t) by at most d(1-d), or adds nothing: |t - 1/2| + "
+                           "t(1-t) + 1/2 <= 1, so |c - c'| <= w");
+    else tmi_text_put(text, "a replaced record changes one number by at most its weight: |c - c'| <= w");
+    if (privacy->design_protected && m->marginal.weighting != TMI_UNWEIGHTED)
+        tmi_text_put(text, "; the weights of all others may move with it");
+    if (privacy->rows_per_unit > 1) tmi_text_format(text, ", for each of at most %lld rows", (long long)privacy->rows_per_unit);
+    if (m->marginal.weighting == TMI_CONTRIBUTED)
+        tmi_text_put(text, "; w is 1: the numbers are weight times value, clamped to public bounds");
+    if (m->strata > 1)
+        tmi_text_put(text,
+                     m->marginal.weighting == TMI_CONTRIBUTED
+                         ? "; units that are certain to be drawn are in every sample, so that it stays among them or the others"
+                         : "; within its stratum");
+}

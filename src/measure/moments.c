@@ -1,0 +1,167 @@
+#include "measure/moments.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "measure/classes.h"
+
+void tmi_moment_sum_clear(tmi_moment_sum *s)
+{
+    tmi_free(s->block);
+    *s = (tmi_moment_sum){0};
+}
+
+const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i)
+{
+    for (size_t j = by_count; j-- > i + 1;) cell /= by[j]->value_count;
+    return by[i]->values[cell % by[i]->value_count];
+}
+
+size_t tmi_group_code(const tmi_plan_statistic *t, size_t group, size_t k)
+{
+    for (size_t j = t->by_count; j-- > k + 1;) group /= t->by[j]->value_count;
+    return group % t->by[k]->value_count;
+}
+
+/* The vector of an axis in term number `term`, which begins as ones. */
+typedef struct making {
+    tmi_moment_sum *sum;
+    const tmi_workload *w;
+    const tmi_statistic_map *r;
+    size_t terms;
+} making;
+
+static double *vector_of(const making *m, size_t axis, size_t term)
+{
+    const tmi_combination *c = &m->sum->combination;
+    size_t offset = 0;
+    for (size_t a = 0; a < c->axis_count; a++) {
+        if (c->axes[a] == axis) return m->sum->block + offset + term * m->w->axes[axis].levels;
+        offset += m->terms * m->w->axes[c->axes[a]].levels;
+    }
+    return NULL;
+}
+
+static void restrict_all(const making *m, size_t classes, const double *factor)
+{
+    const size_t axis = m->w->classes[classes].axis;
+    if (axis == SIZE_MAX) return;
+    for (size_t t = 0; t < m->terms; t++) tmi_axis_restrict(vector_of(m, axis, t), m->w, axis, classes, factor);
+}
+
+/* Where classes are a few, a buffer on the stack would do; they may be thousands. */
+static tamis_status with_room(const making *m, size_t classes, double **factor, tamis_error *err)
+{
+    *factor = tmi_alloc(tmi_classes_levels(&m->w->classes[classes]), sizeof **factor);
+    return *factor ? TAMIS_OK : tmi_fail_memory(err);
+}
+
+static tamis_status restrict_group(const making *m, const tmi_plan_statistic *t, const size_t *by, size_t group, tamis_error *err)
+{
+    for (size_t k = 0; k < t->by_count; k++) {
+        double *factor;
+        size_t first, end;
+        if (by[k] == SIZE_MAX) continue;
+        tamis_status status = with_room(m, by[k], &factor, err);
+        if (status != TAMIS_OK) return status;
+        tmi_classes_of_value(&first, &end, &m->w->classes[by[k]], t->by[k], tmi_group_code(t, group, k));
+        for (size_t c = first; c < end; c++) factor[c] = 1;
+        restrict_all(m, by[k], factor);
+        tmi_free(factor);
+    }
+    return TAMIS_OK;
+}
+
+static tamis_status restrict_where(const making *m, tamis_error *err)
+{
+    const tmi_plan_column *where = m->r->where;
+    for (size_t k = 0; where && k < (m->r->whole ? 1 : where->condition_count); k++) {
+        const tmi_question q = m->r->whole ? tmi_question_whole(where, true) : tmi_question_if(&where->conditions[k]);
+        const size_t classes = tmi_workload_find(m->w, &q);
+        double *factor;
+        tamis_status status = with_room(m, classes, &factor, err);
+        if (status != TAMIS_OK) return status;
+        if (m->r->whole) factor[1] = 1;
+        else tmi_condition_vector(factor, &m->w->classes[classes], &where->conditions[k]);
+        restrict_all(m, classes, factor);
+        tmi_free(factor);
+    }
+    return TAMIS_OK;
+}
+
+/* Adds up powers of x: a vector over its axis. */
+static tamis_status set_polynomial(const making *m, double *vector, const tmi_variable *x, const double c[3], size_t stratum,
+                                   tamis_error *err)
+{
+    const size_t levels = m->w->axes[x->axis].levels;
+    double *power = tmi_alloc(levels, sizeof *power), *sum = tmi_alloc(levels, sizeof *sum);
+    for (int p = 0; power && sum && p < 3; p++) {
+        if (c[p] == 0) continue;
+        for (size_t l = 0; l < levels; l++) power[l] = 1;
+        tmi_variable_power(power, m->w, x, p, stratum);
+        for (size_t l = 0; l < levels; l++) sum[l] += c[p] * power[l];
+    }
+    for (size_t l = 0; power && sum && l < levels; l++) vector[l] *= sum[l];
+    tamis_status status = power && sum ? TAMIS_OK : tmi_fail_memory(err);
+    tmi_free(power);
+    tmi_free(sum);
+    return status;
+}
+
+/* Term k has y^k, and a polynomial of x. An indicator without an axis is 1 everywhere. */
+static tamis_status set_terms(const making *m, const double c[TMI_MOMENTS], size_t stratum, tamis_error *err)
+{
+    const tmi_variable *x = &m->r->x, *y = &m->r->y;
+    const double terms[3][3] = {{c[TMI_OF_ROWS], c[TMI_OF_X], c[TMI_OF_XX]},
+                                {c[TMI_OF_Y], c[TMI_OF_XY], 0},
+                                {c[TMI_OF_YY], 0, 0}};
+    const double same[3] = {terms[0][0], terms[0][1] + terms[1][0], terms[0][2] + terms[1][1] + terms[2][0]};
+    tamis_status status = TAMIS_OK;
+    for (size_t k = 0; k < m->terms; k++) {
+        m->sum->combination.scale[k] = 1;
+        const double *p = x->column && x->column == y->column ? same : terms[k];
+        if (x->column && x->axis != SIZE_MAX) {
+            TMI_TRY(set_polynomial(m, vector_of(m, x->axis, k), x, p, stratum, err));
+        } else {
+            m->sum->combination.scale[k] = p[0] + (x->column ? p[1] + p[2] : 0);
+        }
+        if (y->column && y->column != x->column && y->axis != SIZE_MAX)
+            tmi_variable_power(vector_of(m, y->axis, k), m->w, y, (int)k, stratum);
+    }
+
+done:
+    return status;
+}
+
+tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *w, tmi_weighting weighting, size_t i, size_t group,
+                                 size_t stratum, const double coefficients[TMI_MOMENTS], const double *control, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &w->plan->statistics[i];
+    const tmi_statistic_map *r = &w->maps[i];
+    making m = {.sum = sum, .w = w, .r = r, .terms = t->second && t->second != t->column ? 3 : 1};
+    tmi_combination *c = &sum->combination;
+    size_t numbers = 0;
+    tamis_status status;
+    *sum = (tmi_moment_sum){
+        .combination = {.weighting = weighting, .domain = r->domain, .axis_count = r->axis_count, .term_count = m.terms}};
+    memcpy(c->axes, r->axes, sizeof c->axes);
+    for (size_t a = 0; a < c->axis_count; a++) numbers += m.terms * w->axes[c->axes[a]].levels;
+    sum->block = tmi_alloc(numbers, sizeof *sum->block);
+    if (!sum->block) return tmi_fail_memory(err);
+    for (size_t k = 0; k < numbers; k++) sum->block[k] = 1;
+    for (size_t a = 0; a < c->axis_count; a++)
+        for (size_t k = 0; k < m.terms; k++) c->vectors[a][k] = vector_of(&m, c->axes[a], k);
+    if (group != SIZE_MAX) TMI_TRY(restrict_group(&m, t, r->by, group, err));
+    if (r->only) TMI_TRY(restrict_group(&m, r->only->statistic, r->only->by, r->only->group, err));
+    TMI_TRY(restrict_where(&m, err));
+    for (size_t k = 0; control && w->control_axis != SIZE_MAX && k < m.terms; k++) {
+        double *v = vector_of(&m, w->control_axis, k);
+        for (size_t l = 0; l < w->axes[w->control_axis].levels; l++) v[l] *= control[l];
+    }
+    TMI_TRY(set_terms(&m, coefficients, stratum, err));
+    for (size_t k = 0; control && w->control_axis == SIZE_MAX && k < m.terms; k++) c->scale[k] *= control[0];
+
+done:
+    if (status != TAMIS_OK) tmi_moment_sum_clear(sum);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* The moments that a statistic is made of, over the rows of one of its groups that have x and y: their number, the sums of x and
+ * y, of squares and of products. Linear combinations of them are combinations of the cells of its table. */
+#ifndef TMI_MEASURE_MOMENTS_H
+#define TMI_MEASURE_MOMENTS_H
+
+#include "measure/workload.h"
+
+typedef enum tmi_moment { TMI_OF_ROWS, TMI_OF_X, TMI_OF_Y, TMI_OF_XX, TMI_OF_XY, TMI_OF_YY, TMI_MOMENTS } tmi_moment;
+
+/* How rows are weighed in a table: not at all (the weight comes after the noise), by w, not at all because numbers are w times
+ * values (contributions.h), by the a of variances, by the a that weights up to a bound would have, or by w up to that bound in
+ * the totals of PSUs, of which standard errors are measured (standard_errors.h). Each is a weighting of tables. */
+typedef enum tmi_weighting {
+    TMI_UNWEIGHTED,
+    TMI_WEIGHTED,
+    TMI_CONTRIBUTED,
+    TMI_SPREAD,
+    TMI_CLAMPED,
+    TMI_STANDARD_ERRORS,
+    TMI_WEIGHTINGS
+} tmi_weighting;
+
+/* The sum over the moments of coefficient times moment, in one group (SIZE_MAX: of all rows). Axes of calibration are left as
+ * they are: `control`, one factor per level of theirs, or NULL for ones. `stratum` chooses the ranges of numbers. */
+typedef struct tmi_moment_sum {
+    tmi_combination combination;
+    double *block;
+} tmi_moment_sum;
+
+tamis_status tmi_moment_sum_make(tmi_moment_sum *sum, const tmi_workload *workload, tmi_weighting weighting, size_t statistic,
+                                 size_t group, size_t stratum, const double coefficients[TMI_MOMENTS], const double *control,
+                                 tamis_error *err);
+void tmi_moment_sum_clear(tmi_moment_sum *sum);
+
+/* The value of cell number `cell` in the i-th of some columns, crossed; the last column runs fastest. */
+const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i);
+
+/* The code of a group in its k-th `by` column. */
+size_t tmi_group_code(const tmi_plan_statistic *statistic, size_t group, size_t k);
+
+#endif

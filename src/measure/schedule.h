@@ -1,0 +1,115 @@
+/* The schedule of a plan, what it measures: the list of noisy tables, their budgets, and how precisely everything that the
+ * statistics read is known from all of them together. schedule/schedule.h makes it.
+ *
+ * The plan's statistics are a workload (workload.h). A search chooses from public knowledge which tables are measured, with which
+ * parts of the budget (schedule/choose.c). The parts are exact and add up to the plan's epsilon or rho, and by composition
+ * that is the guarantee: nothing else depends on how the tables were chosen. Quantiles that a mechanism chooses have parts of
+ * their own (quantile_tasks.h). A certificate lists them, and the schedule of a certificate is made from its list. A
+ * statistic that is known without looking at the data needs no table. */
+#ifndef TMI_MEASURE_SCHEDULE_H
+#define TMI_MEASURE_SCHEDULE_H
+
+#include "measure/frame/frame_file.h"
+#include "measure/measurement.h"
+#include "measure/quantile_tasks.h"
+#include "strategy/effects.h"
+#include "variance/standard_error.h"
+
+/* Which PSUs are added up together (standard_errors.h). */
+typedef struct tmi_psu_places {
+    tmi_psu_layout layout; /* no strata: no standard error is measured */
+    size_t strata;         /* of the design, or of the list of clusters */
+    int64_t *psus;         /* of each */
+    size_t *into;          /* the layout's stratum of each; SIZE_MAX: it has no sampling error */
+    int64_t *first;        /* the place of its first PSU there */
+    bool hashed;           /* a hash of its label says where a PSU is; then there are no strata */
+} tmi_psu_places;
+
+/* Made once and never changed: everybody but tmi_schedule_make and tmi_schedule_clear has it const. */
+typedef struct tmi_schedule {
+    const tamis_plan *plan; /* held */
+    tmi_frame_file frame;   /* empty: the plan has none; of a certificate its facts alone */
+    tmi_psu_file psus;      /* the same for the list of clusters */
+    tmi_sampling sampling;
+    tmi_workload workload;
+    tmi_measurement *measurements;
+    size_t measurement_count;
+    tmi_quantile_task *quantile_tasks; /* quantiles that a mechanism chooses, in the order of their statistics */
+    size_t quantile_task_count;
+    tmi_effects effects; /* all that the readings of the workload need, with the information of the measurements */
+
+    bool calibrated;                             /* after the noise, to public counts */
+    const tmi_plan_column *controls[TMI_MAX_BY]; /* of the columns that these are by: crossed, the control cells */
+    size_t control_count;
+
+    tmi_psu_places places; /* of clusters whose totals are added up for standard errors */
+
+    bool gaussian;                 /* the noise is discrete Gaussian and the parts are rhos; else Laplace and epsilons */
+    tamis_number *spent;           /* the sum of the parts; 0 if nothing is measured */
+    tamis_number *epsilon, *delta; /* what that means for a sampled unit: certified, rounded up */
+    double gap;                    /* Gaussian noise: the tables are at most this far from the best, in the sum of share * log
+                                      variance; NaN: not known */
+
+    tmi_watch *watch; /* asked by whatever takes long with this schedule; NULL: nobody watches */
+} tmi_schedule;
+
+/* Scales of all measurements, and `spent`, `epsilon`, `delta`; the parts are checked (budget.c). */
+tamis_status tmi_budget_settle(tmi_schedule *schedule, tamis_error *err);
+
+/* The largest rho, but for rounding, whose conversion meets the plan's epsilon and delta. */
+tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error *err);
+
+/* What the frame says; NULL if the plan has none. */
+const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
+
+/* What the list of clusters says; NULL if the plan has none. */
+const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
+
+/* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after
+ * the noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
+ * times the mean weight and the squares; standard errors that are measured, of clusters. */
+typedef enum tmi_variance_source {
+    TMI_NO_VARIANCE,
+    TMI_OWN_SQUARES,
+    TMI_BOUNDED_SQUARES,
+    TMI_SPREAD_TABLES,
+    TMI_PUBLIC_EFFECT,
+    TMI_MEASURED_ERRORS
+} tmi_variance_source;
+
+tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
+
+/* One over the variance of the noise of a measurement's numbers, in rows or weights of a level. */
+double tmi_measurement_precision(const tmi_schedule *schedule, const tmi_measurement *m);
+
+/* Whether nothing has to be measured for a statistic, nor for others that it is read from. */
+static inline bool tmi_is_known(const tmi_schedule *schedule, size_t statistic)
+{
+    return schedule->workload.maps[statistic].known && !tmi_is_of_distribution(schedule->plan->statistics[statistic].kind);
+}
+
+/* Whether a statistic is calibrated: not if it is known. */
+static inline bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statistic)
+{
+    return schedule->calibrated && !schedule->workload.maps[statistic].known;
+}
+
+/* The sampled rows of a group of the statistic, if the design fixes them and everybody knows; else 0. */
+int64_t tmi_public_rows(const tmi_schedule *schedule, size_t statistic, size_t group);
+
+/* The place of the column of the strata among `count` columns; `count` if it is none of them. */
+size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *design);
+
+/* Whether the range of a statistic's column is another one in each stratum. */
+bool tmi_has_ranges_by_stratum(const tmi_plan_statistic *statistic);
+
+/* Whether the sizes of all groups of a statistic are declared: the population, or the strata. */
+bool tmi_groups_are_declared(const tmi_schedule *schedule, const tmi_plan_statistic *statistic);
+
+/* Which weighting estimates are read from. */
+tmi_weighting tmi_main_weighting(const tmi_schedule *schedule);
+
+/* Whether the number of rows of a weighting is public, for each domain; room for TMI_WEIGHTINGS * domains. */
+void tmi_known_rows(bool *known, const tmi_schedule *schedule);
+
+#endif

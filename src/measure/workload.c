@@ -1,0 +1,457 @@
+#include "measure/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "measure/classes.h"
+#include "measure/contributions.h"
+#include "plan/json.h"
+
+void tmi_workload_clear(tmi_workload *w)
+{
+    for (size_t i = 0; i < w->classes_count; i++) tmi_classes_clear(&w->classes[i]);
+    for (size_t i = 0; w->maps && i < w->plan->statistic_count; i++) {
+        tmi_free(w->maps[i].x.present);
+        tmi_free(w->maps[i].x.one);
+        tmi_free(w->maps[i].y.present);
+        tmi_free(w->maps[i].y.one);
+    }
+    tmi_free(w->classes);
+    tmi_free(w->axes);
+    tmi_free(w->origins);
+    tmi_free(w->domains);
+    tmi_free(w->order);
+    tmi_free(w->maps);
+    *w = (tmi_workload){0};
+}
+
+/* ---- what is asked ---- */
+
+/* Calls `ask` with every question about classes that a statistic has; `whole` are conditions taken together. */
+typedef bool tmi_ask(void *context, size_t statistic, const tmi_question *question, bool of_where);
+
+static bool is_separate(const tmi_workload *w, const tmi_plan_column *by)
+{
+    return w->separate_strata && by == w->plan->design.by;
+}
+
+static bool ask_indicator(const tmi_plan_column *indicator, bool of_where, bool whole, size_t i, tmi_ask *ask, void *context)
+{
+    if (whole) {
+        const tmi_question q = tmi_question_whole(indicator, of_where);
+        return ask(context, i, &q, of_where);
+    }
+    for (size_t k = 0; k < indicator->condition_count; k++) {
+        const tmi_question q = tmi_question_if(&indicator->conditions[k]);
+        if (!ask(context, i, &q, of_where)) return false;
+    }
+    return true;
+}
+
+typedef struct other_uses {
+    const tmi_workload *w;
+    const tmi_plan_column *where, *column;
+    bool any;
+} other_uses;
+
+static bool is_other_use(void *context, size_t statistic, const tmi_question *q, bool of_where)
+{
+    other_uses *o = context;
+    const bool own = o->w->plan->statistics[statistic].where == o->where && of_where;
+    if (q->column == o->column && !own) o->any = true;
+    return true;
+}
+
+/* All of a statistic's questions, its `where` condition by condition or as a whole, or not at all (`where` NULL). */
+static bool ask_all(const tmi_workload *w, size_t i, const tmi_plan_column *where, bool where_is_whole, tmi_ask *ask,
+                    void *context)
+{
+    const tmi_plan_statistic *t = &w->plan->statistics[i];
+    bool fine = true;
+    for (size_t k = 0; fine && k < t->by_count; k++) {
+        if (is_separate(w, t->by[k])) continue;
+        const tmi_question q = tmi_question_by(t->by[k]);
+        fine = ask(context, i, &q, false);
+    }
+    const tmi_plan_column *const variables[] = {t->column, t->second};
+    for (size_t k = 0; fine && k < 2; k++)
+        if (variables[k] && variables[k]->conditions)
+            fine = ask_indicator(variables[k], false, variables[k]->condition_count > 1, i, ask, context);
+    if (fine && where) fine = ask_indicator(where, true, where_is_whole, i, ask, context);
+    return fine;
+}
+
+/* Whether a column of a `where` serves anything beside it. */
+static bool serves_others(const tmi_workload *w, const tmi_plan_column *where, const tmi_plan_column *column)
+{
+    other_uses o = {.w = w, .where = where, .column = column};
+    for (size_t i = 0; i < w->plan->statistic_count && !o.any; i++) {
+        if (w->maps[i].known) continue;
+        const tmi_plan_column *own = w->plan->statistics[i].where;
+        (void)ask_all(w, i, own, false, is_other_use, &o);
+    }
+    for (size_t i = 0; i < w->control_count; i++) o.any = o.any || tmi_question_by(w->controls[i]).column == column;
+    return o.any;
+}
+
+/* Conditions of a `where` are taken one by one if all of their columns serve something else, or if there is only one. */
+static bool is_whole(const tmi_workload *w, const tmi_plan_column *where)
+{
+    if (!where || where->condition_count == 1) return false;
+    for (size_t k = 0; k < where->condition_count; k++)
+        if (!serves_others(w, where, where->conditions[k].column)) return true;
+    return false;
+}
+
+/* A domain of its own: none of its columns serves others. */
+static bool is_world(const tmi_workload *w, const tmi_plan_column *where)
+{
+    for (size_t k = 0; where && k < where->condition_count; k++)
+        if (serves_others(w, where, where->conditions[k].column)) return false;
+    return where != NULL;
+}
+
+/* ---- order ---- */
+
+typedef struct asked {
+    char *text;
+    size_t statistic;
+} asked;
+
+static int by_text(const void *x, const void *y) { return strcmp(((const asked *)x)->text, ((const asked *)y)->text); }
+
+static tamis_status set_order(tmi_workload *w, tamis_error *err)
+{
+    const size_t count = w->plan->statistic_count;
+    asked *list = tmi_alloc(count, sizeof *list);
+    tamis_status status = TAMIS_OK;
+    w->order = tmi_alloc(count, sizeof *w->order);
+    if (!list || !w->order) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < count; i++) {
+        tmi_text text;
+        tmi_json_out out;
+        tmi_text_init(&text);
+        tmi_json_out_init(&out, &text, false);
+        tmi_json_open(&out, '{');
+        tmi_put_asked(&out, &w->plan->statistics[i]);
+        tmi_json_close(&out, '}');
+        list[i].statistic = i;
+        TMI_TRY(tmi_text_take(&list[i].text, &text, err));
+    }
+    qsort(list, count, sizeof *list, by_text);
+    for (size_t i = 0; i < count; i++) w->order[i] = list[i].statistic;
+
+done:
+    for (size_t i = 0; list && i < count; i++) tmi_free(list[i].text);
+    tmi_free(list);
+    return status;
+}
+
+/* ---- domains ---- */
+
+static tamis_status set_worlds(tmi_workload *w, tamis_error *err)
+{
+    if (!tmi_grow(&w->domains, &w->domain_room, 0, sizeof *w->domains)) return tmi_fail_memory(err);
+    w->domains[w->domain_count++] = NULL;
+    for (size_t k = 0; k < w->plan->statistic_count; k++) {
+        const size_t i = w->order[k];
+        const tmi_plan_column *where = w->plan->statistics[i].where;
+        tmi_statistic_map *r = &w->maps[i];
+        r->where = where;
+        r->whole = !r->known && is_whole(w, where);
+        if (r->known || !is_world(w, where)) continue;
+        while (r->domain < w->domain_count && w->domains[r->domain] != where) r->domain++;
+        r->where = NULL;
+        if (r->domain < w->domain_count) continue;
+        if (!tmi_grow(&w->domains, &w->domain_room, w->domain_count, sizeof *w->domains)) return tmi_fail_memory(err);
+        w->domains[w->domain_count++] = where;
+    }
+    return TAMIS_OK;
+}
+
+/* ---- classes ---- */
+
+/* Whether every row has a value of the column: declared, or fixed by the design. */
+static bool is_complete(const tmi_workload *w, const tmi_plan_column *c)
+{
+    for (size_t k = 0; k < c->condition_count; k++)
+        if (!is_complete(w, c->conditions[k].column)) return false;
+    if (c->conditions || c->missing == TMI_NEVER) return true;
+    if (c == w->plan->design.by) return w->sampling->rows_fixed && !w->sampling->of_units;
+    return c->is_number && c->missing == TMI_AS_VALUE && !c->by_stratum;
+}
+
+typedef struct dividing {
+    tmi_workload *w;
+    size_t size; /* questions of this size are taken now; 0: the next smaller size is looked for */
+    size_t next;
+    bool no_memory;
+} dividing;
+
+/* Divides classes of its column that do not become too many, or begins new ones. */
+static bool take_question(dividing *d, const tmi_question *q)
+{
+    tmi_workload *w = d->w;
+    const size_t size = tmi_question_size(q);
+    size_t count;
+    for (size_t i = 0; i < w->classes_count; i++) {
+        tmi_classes *c = &w->classes[i];
+        if (tmi_classes_answer(c, q)) return true;
+        if (c->column != q->column || c->is_where != q->is_where) continue;
+        if (!tmi_classes_divide(&count, c, q, true)) return false;
+        w->divided = true;
+        if (!w->shared_classes || count > 2 * (c->largest > size ? c->largest : size)) continue;
+        return tmi_classes_divide(&count, c, q, false);
+    }
+    if (!tmi_grow(&w->classes, &w->classes_room, w->classes_count, sizeof *w->classes)) return false;
+    tmi_classes *c = &w->classes[w->classes_count++];
+    const bool rest = !(q->is_where || is_complete(w, q->column));
+    if (!tmi_classes_make(c, q, rest)) return false;
+    c->largest = size;
+    return tmi_classes_divide(&count, c, q, false);
+}
+
+/* The largest questions first, so that smaller ones find their classes. */
+static bool divide(void *context, size_t statistic, const tmi_question *q, bool of_where)
+{
+    (void)statistic;
+    (void)of_where;
+    dividing *d = context;
+    const size_t size = tmi_question_size(q);
+    if (size < d->size && size > d->next) d->next = size;
+    if (size == d->size && !take_question(d, q)) d->no_memory = true;
+    return !d->no_memory;
+}
+
+static tamis_status set_classes(tmi_workload *w, tamis_error *err)
+{
+    dividing d = {.w = w, .size = SIZE_MAX};
+    while (d.size > 0) {
+        d.next = 0;
+        for (size_t i = 0; i < w->control_count; i++) {
+            if (is_separate(w, w->controls[i])) continue;
+            const tmi_question q = tmi_question_by(w->controls[i]);
+            if (!divide(&d, 0, &q, false)) return tmi_fail_memory(err);
+        }
+        for (size_t i = 0; i < w->plan->curve_count; i++) { /* its shares together, so that one table has all of its bins */
+            const tmi_question q = tmi_question_curve(&w->plan->curves[i]);
+            if (!divide(&d, 0, &q, false)) return tmi_fail_memory(err);
+        }
+        for (size_t k = 0; k < w->plan->statistic_count; k++) {
+            const size_t i = w->order[k];
+            const tmi_plan_column *where = w->maps[i].where;
+            if (w->maps[i].known) continue;
+            if (!ask_all(w, i, where, w->maps[i].whole, divide, &d)) return tmi_fail_memory(err);
+        }
+        d.size = d.next;
+    }
+    return TAMIS_OK;
+}
+
+size_t tmi_workload_find(const tmi_workload *w, const tmi_question *q)
+{
+    size_t i = 0;
+    while (i < w->classes_count && !tmi_classes_answer(&w->classes[i], q)) i++;
+    return i;
+}
+
+/* ---- axes ---- */
+
+static tamis_status add_axis(tmi_workload *w, tmi_axis axis, const tmi_origin *origin, tamis_error *err)
+{
+    if (!tmi_grow(&w->axes, &w->axis_room, w->axis_count, sizeof *w->axes) ||
+        !tmi_grow(&w->origins, &w->origin_room, w->axis_count, sizeof *w->origins))
+        return tmi_fail_memory(err);
+    w->axes[w->axis_count] = axis;
+    w->origins[w->axis_count++] = *origin;
+    return TAMIS_OK;
+}
+
+static bool counts_are_public(const tmi_workload *w, const tmi_classes *c)
+{
+    return !w->separate_strata && w->sampling->public_strata && c->column == w->plan->design.by &&
+           c->count == c->column->value_count;
+}
+
+/* Two classes are the levels of a number that is 0 or 1. */
+static tamis_status add_classes(tmi_workload *w, size_t number, tamis_error *err)
+{
+    tmi_classes *c = &w->classes[number];
+    const size_t levels = tmi_classes_levels(c);
+    if (levels == 1) return TAMIS_OK;
+    const bool two = c->count == 2 || levels == 2;
+    const tmi_axis axis = {.levels = levels,
+                           .degree = two ? 1 : 0,
+                           .missing = two && levels == 3,
+                           .counted = counts_are_public(w, c)};
+    c->axis = w->axis_count;
+    return add_axis(w, axis, &(tmi_origin){.classes = {number}, .classes_count = 1}, err);
+}
+
+/* All columns that results are calibrated to are one axis, but for strata that are measured apart: the table of a stratum has
+ * no cells of other strata. */
+static tamis_status add_controls(tmi_workload *w, tamis_error *err)
+{
+    tmi_origin origin = {0};
+    size_t levels = 1;
+    w->control_axis = SIZE_MAX;
+    for (size_t i = 0; i < w->control_count; i++) {
+        if (is_separate(w, w->controls[i])) continue;
+        const tmi_question q = tmi_question_by(w->controls[i]);
+        const size_t number = tmi_workload_find(w, &q);
+        bool again = false;
+        for (size_t k = 0; k < origin.classes_count; k++) again = again || origin.classes[k] == number;
+        if (again) continue;
+        origin.classes[origin.classes_count++] = number;
+        levels *= tmi_classes_levels(&w->classes[number]);
+    }
+    if (origin.classes_count == 0 || levels == 1) return TAMIS_OK;
+    if (origin.classes_count == 1) {
+        w->control_axis = w->axis_count;
+        return add_classes(w, origin.classes[0], err);
+    }
+    for (size_t k = 0; k < origin.classes_count; k++) w->classes[origin.classes[k]].axis = w->axis_count;
+    w->control_axis = w->axis_count;
+    return add_axis(w, (tmi_axis){.levels = levels}, &origin, err);
+}
+
+bool tmi_is_sum(const tmi_plan_statistic *t)
+{
+    return t->kind == TMI_COUNT || t->kind == TMI_TABLE || t->kind == TMI_HISTOGRAM || t->kind == TMI_TOTAL || tmi_by_size(t);
+}
+
+/* Whether totals are all that is asked about a number. */
+static bool is_only_added_up(const tmi_workload *w, const tmi_plan_column *x)
+{
+    for (size_t i = 0; i < w->plan->statistic_count; i++) {
+        const tmi_plan_statistic *t = &w->plan->statistics[i];
+        if (!w->maps[i].known && (t->column == x || t->second == x) && !tmi_is_sum(t)) return false;
+    }
+    return true;
+}
+
+static bool contains_zero(const tmi_plan_column *x) { return !x->by_stratum && x->grid.low <= 0 && x->grid.high >= 0; }
+
+static tamis_status take_number(size_t *axis, tmi_workload *w, const tmi_plan_column *x, bool contributed, tamis_error *err)
+{
+    for (*axis = 0; *axis < w->axis_count; ++*axis)
+        if (w->origins[*axis].number == x && w->origins[*axis].contributed == contributed) return TAMIS_OK;
+    if (contributed) {
+        tmi_origin origin = {.number = x, .zero = true, .contributed = true};
+        tamis_status status = tmi_contribution_grids(&origin, w->sampling, x, err);
+        return status == TAMIS_OK ? add_axis(w, (tmi_axis){.levels = 3, .degree = 2}, &origin, err) : status;
+    }
+    bool squares = !w->plan->design.kind->takes_all;
+    for (size_t i = 0; i < w->plan->statistic_count; i++)
+        squares = squares || (w->plan->statistics[i].kind == TMI_VARIANCE && w->plan->statistics[i].column == x);
+    const bool complete = is_complete(w, x), zero = !complete && contains_zero(x) && is_only_added_up(w, x);
+    const size_t levels = squares ? 3 : 2;
+    const bool missing = !complete && !zero;
+    return add_axis(w, (tmi_axis){.levels = levels + missing, .degree = squares ? 2 : 1, .missing = missing},
+                    &(tmi_origin){.number = x, .zero = zero}, err);
+}
+
+/* ---- readings ---- */
+
+static tamis_status take_axis(tmi_workload *w, size_t i, size_t axis, tamis_error *err)
+{
+    tmi_statistic_map *r = &w->maps[i];
+    size_t at = 0;
+    if (axis == SIZE_MAX) return TAMIS_OK;
+    while (at < r->axis_count && r->axes[at] < axis) at++;
+    if (at < r->axis_count && r->axes[at] == axis) return TAMIS_OK;
+    if (r->axis_count == TMI_MAX_AXES)
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d columns in a statistic, those of `calibrate` included",
+                        w->plan->name, w->plan->statistics[i].line, w->plan->statistics[i].place, TMI_MAX_AXES);
+    memmove(r->axes + at + 1, r->axes + at, (r->axis_count - at) * sizeof *r->axes);
+    r->axes[at] = axis;
+    r->axis_count++;
+    return TAMIS_OK;
+}
+
+/* Classes in which an indicator is 1 or 0; those of several columns are its own. */
+static tamis_status set_indicator(tmi_variable *v, tmi_workload *w, const tmi_plan_column *x, tamis_error *err)
+{
+    const tmi_question q = x->condition_count > 1 ? tmi_question_whole(x, false) : tmi_question_if(&x->conditions[0]);
+    v->classes = tmi_workload_find(w, &q);
+    const tmi_classes *c = &w->classes[v->classes];
+    v->axis = c->axis;
+    v->one = tmi_alloc(tmi_classes_levels(c), sizeof *v->one);
+    v->present = tmi_alloc(tmi_classes_levels(c), sizeof *v->present);
+    if (!v->one || !v->present) return tmi_fail_memory(err);
+    if (x->condition_count > 1) v->one[1] = 1;
+    else tmi_condition_vector(v->one, c, &x->conditions[0]);
+    for (size_t k = 0; k < c->count; k++) v->present[k] = 1;
+    return TAMIS_OK;
+}
+
+static tamis_status set_variable(tmi_variable *v, tmi_workload *w, size_t i, const tmi_plan_column *x, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *v = (tmi_variable){.column = x, .axis = SIZE_MAX, .classes = SIZE_MAX};
+    if (!x) return TAMIS_OK;
+    if (x->conditions) TMI_TRY(set_indicator(v, w, x, err));
+    else TMI_TRY(take_number(&v->axis, w, x, w->maps[i].contributed, err));
+    TMI_TRY(take_axis(w, i, v->axis, err));
+
+done:
+    return status;
+}
+
+static tamis_status set_reading(tmi_workload *w, size_t i, tamis_error *err)
+{
+    const tmi_plan_statistic *t = &w->plan->statistics[i];
+    tmi_statistic_map *r = &w->maps[i];
+    tamis_status status = TAMIS_OK;
+    for (size_t k = 0; k < t->by_count; k++) {
+        const tmi_question q = tmi_question_by(t->by[k]);
+        r->by[k] = is_separate(w, t->by[k]) ? SIZE_MAX : tmi_workload_find(w, &q);
+        if (r->by[k] != SIZE_MAX) TMI_TRY(take_axis(w, i, w->classes[r->by[k]].axis, err));
+    }
+    if (r->where && r->whole) {
+        const tmi_question q = tmi_question_whole(r->where, true);
+        TMI_TRY(take_axis(w, i, w->classes[tmi_workload_find(w, &q)].axis, err));
+    }
+    for (size_t k = 0; r->where && !r->whole && k < r->where->condition_count; k++) {
+        const tmi_question q = tmi_question_if(&r->where->conditions[k]);
+        TMI_TRY(take_axis(w, i, w->classes[tmi_workload_find(w, &q)].axis, err));
+    }
+    if (w->control_count > 0) TMI_TRY(take_axis(w, i, w->control_axis, err));
+    TMI_TRY(set_variable(&r->x, w, i, t->column, err));
+    TMI_TRY(set_variable(&r->y, w, i, t->second, err));
+
+done:
+    return status;
+}
+
+tamis_status tmi_workload_make(tmi_workload *w, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
+                               bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
+                               const bool *known, tamis_error *err)
+{
+    tamis_status status;
+    *w = (tmi_workload){.plan = plan,
+                        .sampling = sampling,
+                        .separate_strata = separate_strata,
+                        .shared_classes = shared_classes,
+                        .controls = controls,
+                        .control_count = control_count};
+    w->maps = tmi_alloc(plan->statistic_count, sizeof *w->maps);
+    if (!w->maps) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < plan->statistic_count; i++) {
+        w->maps[i].known = known[i];
+        w->maps[i].contributed = tmi_is_contributed(&plan->statistics[i]);
+    }
+    TMI_TRY(set_order(w, err));
+    TMI_TRY(set_worlds(w, err));
+    TMI_TRY(set_classes(w, err));
+    TMI_TRY(add_controls(w, err));
+    for (size_t i = 0; i < w->classes_count; i++)
+        if (w->classes[i].axis == SIZE_MAX) TMI_TRY(add_classes(w, i, err));
+    for (size_t k = 0; k < plan->statistic_count; k++)
+        if (!known[w->order[k]]) TMI_TRY(set_reading(w, w->order[k], err));
+
+done:
+    if (status != TAMIS_OK) tmi_workload_clear(w);
+    return status;
+}

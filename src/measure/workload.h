@@ -1,0 +1,138 @@
+/* The statistics of a plan as linear combinations of the cells of one large table, of which nobody needs more than a few
+ * margins.
+ *
+ * Columns become axes (strategy/axis.h). All that the plan asks about a category, or about ranges of a number, divides its
+ * values into classes: values that no statistic tells apart are one class, and rows without a value are one more, unless the
+ * column is declared complete. So a table cell, a `count` with `where`, the total of an indicator and a margin of any of them
+ * are sums of the same classes. Columns that results are calibrated to make one axis together. A number whose sums are needed
+ * has an axis of its own.
+ *
+ * A statistic is made of moments: rows, sums, squares and products of its columns x and y over the rows of a group that have
+ * both. Each is a product of one vector per axis. Totals of a number whose range contains 0 take missing values as 0, if nothing
+ * else is asked about it.
+ *
+ * A `where` whose columns serve nothing else is a domain of its own: rows outside it add nothing to its tables. */
+#ifndef TMI_MEASURE_WORKLOAD_H
+#define TMI_MEASURE_WORKLOAD_H
+
+#include "measure/sampling.h"
+#include "plan/plan.h"
+#include "strategy/effects.h"
+
+/* The classes of a column: of a category by code, of a number by cuts; of an indicator of several columns "no" and "yes". */
+typedef struct tmi_classes {
+    const tmi_plan_column *column;
+    int32_t *class_of; /* a category: the class of each code */
+    int64_t *cuts;     /* a number: the class of a point is how many of these are not above it */
+    size_t count;      /* of classes, the rest not included */
+    bool rest;         /* one more class, the last: rows without a value */
+    bool is_where;     /* an indicator whose missing values are "no" */
+    size_t largest;    /* classes that a single statistic asks for, at most */
+    size_t axis;       /* that they are on; SIZE_MAX: there is one level only */
+} tmi_classes;
+
+static inline size_t tmi_classes_levels(const tmi_classes *classes) { return classes->count + (classes->rest ? 1 : 0); }
+
+#define TMI_MAX_CROSSED TMI_MAX_BY /* columns that one axis has */
+
+/* Where the levels of an axis come from: classes of columns, crossed, the last one running fastest; or a number. */
+typedef struct tmi_origin {
+    size_t classes[TMI_MAX_CROSSED]; /* in the list of the workload */
+    size_t classes_count;
+    const tmi_plan_column *number; /* NULL: classes */
+    bool zero;                     /* missing values count as 0 */
+    bool contributed;              /* the number is weight times value (contributions.h) */
+    int shift;                     /* of a contribution, as an engine multiplies it */
+    tmi_grid grids[2];             /* of contributions: of each part, the same points with other steps */
+} tmi_origin;
+
+/* A column of a statistic: a number's axis, or an indicator of classes. */
+typedef struct tmi_variable {
+    const tmi_plan_column *column; /* NULL: there is none */
+    size_t axis;
+    size_t classes;        /* of an indicator; SIZE_MAX: the axis is a number's */
+    double *present, *one; /* of an indicator: whether a class has a value, and whether that is 1; or what it is */
+} tmi_variable;
+
+/* One group of a statistic, which another one is about that is not by these columns (inference/step_mean.c). */
+typedef struct tmi_only_group {
+    const tmi_plan_statistic *statistic;
+    size_t by[TMI_MAX_BY]; /* classes of its columns; SIZE_MAX: a column that does not matter */
+    size_t group;
+} tmi_only_group;
+
+/* What a statistic reads. Values of a `by` column are ranges of classes. */
+typedef struct tmi_statistic_map {
+    bool contributed; /* read from contributions */
+    bool known;       /* follows from the design, or from a distribution function, whose shares are statistics of their own, or is
+                         a count that results are calibrated to: nothing is measured */
+    size_t domain;
+    size_t axes[TMI_MAX_AXES]; /* all of them, ascending */
+    size_t axis_count;
+    size_t by[TMI_MAX_BY];        /* classes of each `by` column; SIZE_MAX: strata that are measured apart */
+    const tmi_plan_column *where; /* NULL: there is none, or it is the domain */
+    bool whole;                   /* its conditions are taken together, as classes of their own */
+    const tmi_only_group *only;   /* NULL: all groups */
+    tmi_variable x, y;
+} tmi_statistic_map;
+
+struct tmi_question; /* classes.h */
+
+typedef struct tmi_workload {
+    const tamis_plan *plan;
+    const tmi_sampling *sampling;
+    bool separate_strata; /* each stratum has tables of its own */
+    bool shared_classes;  /* questions about a column that cut across each other divide the same classes; else each has its own */
+    bool divided;         /* there are such questions */
+    const tmi_plan_column *const *controls;
+    size_t control_count;
+    size_t *order; /* statistics by what they ask for: how a plan lists them does not matter */
+    tmi_axis *axes;
+    tmi_origin *origins; /* one per axis */
+    size_t axis_count, axis_room, origin_room;
+    tmi_classes *classes;
+    size_t classes_count, classes_room;
+    const tmi_plan_column **domains; /* the first one is NULL: all rows */
+    size_t domain_count, domain_room;
+    tmi_statistic_map *maps; /* one per statistic */
+    size_t control_axis;     /* of the cells that results are calibrated to; SIZE_MAX: there is one, or none, in each table */
+} tmi_workload;
+
+/* `apart`, `joined`: as above; `controls`: of the columns that results are calibrated to, none if they are not; `known`: of the
+ * statistics that need no measurement. Both are copied or held by the schedule.
+ *
+ * Errors   INVALID (a statistic with too many columns), SYSTEM; the workload is then empty. */
+tamis_status tmi_workload_make(tmi_workload *workload, const tamis_plan *plan, const tmi_sampling *sampling, bool separate_strata,
+                               bool shared_classes, const tmi_plan_column *const *controls, size_t control_count,
+                               const bool *known, tamis_error *err);
+void tmi_workload_clear(tmi_workload *workload);
+
+/* The grid of a number's axis, in a stratum, or in a part of contributions. */
+tmi_grid tmi_axis_grid(const tmi_workload *workload, size_t axis, size_t stratum);
+
+/* The levels of the axis of calibration; 1 without one. */
+static inline size_t tmi_control_levels(const tmi_workload *workload)
+{
+    return workload->control_axis == SIZE_MAX ? 1 : workload->axes[workload->control_axis].levels;
+}
+
+/* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
+bool tmi_is_sum(const tmi_plan_statistic *statistic);
+
+/* The classes that answer a question; there are some. */
+size_t tmi_workload_find(const tmi_workload *workload, const struct tmi_question *question);
+
+/* Which classes a value of a `by` column has: [first, end). */
+void tmi_classes_of_value(size_t *first, size_t *end, const tmi_classes *classes, const tmi_plan_column *by, size_t value);
+
+/* Multiplies a vector over the levels of an axis by one over the classes of a column on it. */
+void tmi_axis_restrict(double *vector, const tmi_workload *workload, size_t axis, size_t classes, const double *factor);
+
+/* The power 0, 1 or 2 of a variable as a vector over the levels of its axis, 0 where it is missing, multiplied into `vector`.
+ * `stratum` chooses the range. */
+void tmi_variable_power(double *vector, const tmi_workload *workload, const tmi_variable *variable, int power, size_t stratum);
+
+/* The classes in which a condition on a column holds, as 0 and 1: `classes` are of that column. */
+void tmi_condition_vector(double *vector, const tmi_classes *classes, const tmi_plan_condition *condition);
+
+#endif

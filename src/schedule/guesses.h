@@ -1,0 +1,46 @@
+/* Sizes, shares and means that a preview needs before any row is read: what the plan declares, what it guesses (`typical`), else
+ * an assumption, which is reported (assumptions.c). They shape the split of the budget too; no guarantee depends on them. */
+#ifndef TMI_SCHEDULE_GUESSES_H
+#define TMI_SCHEDULE_GUESSES_H
+
+#include "schedule/schedule.h"
+
+/* Where the plan gives no number. */
+#define TMI_UNITS_ASSUMED 1e6  /* in the population */
+#define TMI_CLUSTER_ASSUMED 10 /* units in a cluster whose bounds are not declared */
+#define TMI_TAKEN_ASSUMED 5    /* of them, drawn in a second stage */
+#define TMI_ICC_ASSUMED 0.05
+
+typedef struct tmi_sizes {
+    double units;               /* that statistics count, in the population */
+    double sample;              /* of them, drawn; NaN: unknown */
+    double cluster, cluster_sd; /* drawn together: mean and standard deviation; 1 and 0 without clusters */
+    double rows, rows_sd;       /* of a unit, which are what is counted if it may have several; else 1 and 0 */
+    double taken;               /* of a cluster's units, in the sample */
+    double icc;
+    double response;
+} tmi_sizes;
+
+/* A guess of the sample's size from the population and the largest weight, if both are known; else NaN. */
+double tmi_sample_from_weights(const tmi_plan_design *design);
+
+void tmi_sizes_make(tmi_sizes *sizes, const tmi_schedule *schedule);
+
+/* The part of all units that a stratum has. */
+double tmi_stratum_share(const tmi_schedule *schedule, size_t stratum);
+
+/* The part of all units that a value of a category, or a bin of a number, has; equal parts unless the plan says more. */
+double tmi_share_of(const tmi_plan_column *category, size_t code);
+bool tmi_has_shares(const tmi_plan_column *category);
+
+typedef struct tmi_guessed_value {
+    double mean, sd; /* over the units that have a value */
+    double present;  /* their part of all units: what the guessed shares of the columns that an indicator asks for add up to */
+    double low, high;
+    bool typical; /* the mean is the plan's guess */
+} tmi_guessed_value;
+
+/* Of a number or an indicator. */
+tmi_guessed_value tmi_value_of(const tmi_plan_column *column);
+
+#endif

@@ -1,0 +1,371 @@
+#include "schedule/targets.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "measure/contributions.h"
+#include "measure/controls.h"
+#include "num/law/noise.h"
+#include "num/number.h"
+#include "schedule/guesses.h"
+#include "schedule/standard_errors.h"
+#include "schedule/typical_group.h"
+
+#define FOR_COUNTS (1.0 / 4) /* of what a statistic's share is: counts of rows that only serve it */
+#define CONFIDENCE 0.95 /* of the intervals that are looked at, whatever a plan asks for: it does not shape what is measured */
+#define MOST_RANGES 64  /* of a number, of strata: so many are looked at */
+
+void tmi_targets_clear(tmi_targets *a)
+{
+    for (size_t i = 0; i < a->part_count; i++) tmi_parts_of_effects_clear(&a->parts[i]);
+    tmi_free(a->parts);
+    tmi_free(a->list);
+    tmi_free(a->statistics);
+    tmi_free(a->weights);
+    tmi_free(a->pools);
+    tmi_free(a->own_marginal);
+    tmi_free(a->needed);
+    tmi_effects_clear(&a->effects);
+    *a = (tmi_targets){0};
+}
+
+/* ---- combinations ---- */
+
+static tamis_status add_needed(tmi_targets *a, const tmi_marginal *marginal, tamis_error *err)
+{
+    for (size_t i = 0; i < a->needed_count; i++) {
+        const tmi_marginal *b = &a->needed[i];
+        a->last_needed = i;
+        if (b->weighting == marginal->weighting && b->domain == marginal->domain && b->axis_count == marginal->axis_count &&
+            b->statistic == marginal->statistic && memcmp(b->axes, marginal->axes, marginal->axis_count * sizeof *b->axes) == 0)
+            return TAMIS_OK;
+    }
+    if (!tmi_grow(&a->needed, &a->needed_room, a->needed_count, sizeof *a->needed)) return tmi_fail_memory(err);
+    a->last_needed = a->needed_count;
+    a->needed[a->needed_count++] = *marginal;
+    return TAMIS_OK;
+}
+
+/* Whether a vector is the same for all levels, in all terms: the combination does not need the axis. */
+static bool is_constant(const tmi_combination *c, size_t a, size_t levels)
+{
+    for (size_t t = 0; t < c->term_count; t++)
+        for (size_t l = 1; l < levels; l++)
+            if (c->vectors[a][t][l] != c->vectors[a][t][0]) return false;
+    return true;
+}
+
+static tamis_status take(tmi_targets *a, const tmi_schedule *s, const tmi_combination *c, tamis_error *err)
+{
+    tmi_marginal marginal = {.weighting = c->weighting, .domain = c->domain};
+    for (size_t i = 0; i < c->axis_count; i++)
+        if (!is_constant(c, i, s->workload.axes[c->axes[i]].levels)) marginal.axes[marginal.axis_count++] = c->axes[i];
+    if (!tmi_grow(&a->parts, &a->part_room, a->part_count, sizeof *a->parts)) return tmi_fail_memory(err);
+    tamis_status status = tmi_effects_take(&a->parts[a->part_count], &a->effects, c, err);
+    if (status != TAMIS_OK) return status;
+    a->part_count++;
+    return add_needed(a, &marginal, err);
+}
+
+static bool is_zero(const double c[TMI_MOMENTS])
+{
+    for (size_t m = 0; m < TMI_MOMENTS; m++)
+        if (c[m] != 0) return false;
+    return true;
+}
+
+
+static tamis_status take_moments(tmi_targets *a, const tmi_schedule *s, tmi_weighting weighting, size_t i, size_t stratum,
+                                 const double c[TMI_MOMENTS], double scale, tamis_error *err)
+{
+    double scaled[TMI_MOMENTS], *factors = NULL;
+    tmi_moment_sum sum;
+    tamis_status status = TAMIS_OK;
+    if (is_zero(c) || scale == 0) return TAMIS_OK;
+    for (size_t m = 0; m < TMI_MOMENTS; m++) scaled[m] = c[m] * scale;
+    TMI_TRY(tmi_expected_factors(&factors, s, i, err));
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, weighting, i, 0, stratum, scaled, factors, err));
+    status = take(a, s, &sum.combination, err);
+    tmi_moment_sum_clear(&sum);
+
+done:
+    tmi_free(factors);
+    return status;
+}
+
+/* ---- strata ---- */
+
+/* What a row or weight of a weighting is worth in a stratum, in units of the largest that a record adds there. */
+static double worth_of(const tmi_schedule *s, tmi_weighting weighting, bool spread, size_t h)
+{
+    const tmi_sampling *p = &s->sampling;
+    if (weighting == TMI_UNWEIGHTED) {
+        const double a = p->variance_factor && !isnan(p->variance_factor[h]) ? p->variance_factor[h] : 0;
+        return spread ? a : tmi_number_nearest(p->weight[h]);
+    }
+    const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
+    if (weighting != TMI_SPREAD) return spread ? p->ratio * most : most;
+    if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
+    double largest = 0;
+    for (size_t k = 0; k < p->strata; k++) largest = fmax(largest, (double)p->variance_points[k]);
+    return largest * tmi_number_nearest(p->variance_step);
+}
+
+static bool is_by_strata(const tmi_schedule *s, size_t i)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    return tmi_find_strata(t->by, t->by_count, &s->plan->design) < t->by_count;
+}
+
+/* Measured apart, a statistic is a sum over strata, each with its own weight and perhaps its own ranges; or it is for each of
+ * them, and an average stratum is looked at. */
+static tamis_status take_strata(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
+                                tamis_error *err)
+{
+    const size_t strata = s->sampling.strata;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const bool ranges = tmi_has_ranges_by_stratum(t), mean = is_by_strata(s, i);
+    const size_t stride = ranges ? (strata + MOST_RANGES - 1) / MOST_RANGES : strata;
+    tamis_status status = TAMIS_OK;
+    for (size_t first = 0; first < strata; first += stride) {
+        double sum = 0;
+        for (size_t h = first; h < first + stride && h < strata; h++) {
+            const double worth = worth_of(s, TMI_UNWEIGHTED, spread, h);
+            sum += worth * worth;
+        }
+        TMI_TRY(take_moments(a, s, TMI_UNWEIGHTED, i, first, c, sqrt(sum / (mean ? (double)strata : 1)), err));
+    }
+
+done:
+    return status;
+}
+
+/* Contributions have their weights: what is known of their parts adds up, and only the first one varies from sample to sample. */
+static tamis_status take_contributions(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
+                                       tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    for (size_t part = 0; part < (spread ? 1 : s->sampling.parts) && status == TAMIS_OK; part++)
+        status = take_moments(a, s, TMI_CONTRIBUTED, i, part, c, spread ? tmi_contribution_spread(&s->sampling, part) : 1, err);
+    return status;
+}
+
+static tamis_status take_all(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
+                             tamis_error *err)
+{
+    tmi_weighting weighting = tmi_main_weighting(s);
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
+    if (s->workload.maps[i].contributed) return take_contributions(a, s, i, c, spread, err);
+    if (s->workload.separate_strata) return take_strata(a, s, i, c, spread, err);
+    else if (spread && source == TMI_SPREAD_TABLES) weighting = TMI_SPREAD;
+    return take_moments(a, s, weighting, i, 0, c, worth_of(s, weighting, spread, 0), err);
+}
+
+/* ---- controls ---- */
+
+/* A calibrated number has the rows of control cells in it, times what calibration explains of it there. */
+static tamis_status take_controls(tmi_targets *a, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
+{
+    const size_t strata = s->workload.separate_strata && !is_by_strata(s, i) ? s->sampling.strata : 1;
+    tmi_combination c;
+    double *vector, worth = 0;
+    tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
+    for (size_t h = 0; h < strata; h++) worth += pow(worth_of(s, tmi_main_weighting(s), false, h), 2);
+    c.scale[0] = o->explained * sqrt(worth);
+    if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
+    tmi_free(vector);
+    return status;
+}
+
+/* ---- targets ---- */
+
+typedef struct making {
+    tmi_targets *targets;
+    const tmi_schedule *s;
+    size_t *noise, *spread; /* the first of each target's parts: they move while the list grows */
+} making;
+
+static void add_aim(making *m, size_t statistic, double share, double sampling, double margin, size_t noise, size_t spread)
+{
+    tmi_targets *a = m->targets;
+    m->noise[a->count] = noise;
+    m->spread[a->count] = spread;
+    a->statistics[a->count] = statistic;
+    a->list[a->count++] = (tmi_strategy_target){.share = share,
+                                                .sampling = sampling,
+                                                .noise_count = spread - noise,
+                                                .spread_count = a->part_count - spread,
+                                                .margin = margin,
+                                                .pool = TMI_NO_POOL};
+}
+
+/* That of an earlier target, or a new one. */
+static size_t pool_of(tmi_targets *a, const tamis_plan *plan, size_t i)
+{
+    for (size_t k = 0; k + 1 < a->count; k++)
+        if (a->statistics[k] != SIZE_MAX && a->list[k].pool != TMI_NO_POOL &&
+            tmi_are_pooled(&plan->statistics[a->statistics[k]], &plan->statistics[i]))
+            return a->list[k].pool;
+    return a->pool_count++;
+}
+
+static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = m->s;
+    tmi_targets *a = m->targets;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    const size_t noise = a->part_count;
+    tmi_typical_group o;
+    tamis_status status;
+    tmi_typical_group_make(&o, s, i);
+    TMI_TRY(take_controls(a, s, i, &o, err));
+    TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
+    TMI_TRY(take_all(a, s, i, o.estimate, false, err));
+    const size_t spread = a->part_count, needed_marginal = a->last_needed;
+    const tmi_variance_source source = tmi_variance_source_for(s, i);
+    const bool pooled = source == TMI_SPREAD_TABLES;
+    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT && source != TMI_MEASURED_ERRORS)
+        TMI_TRY(take_all(a, s, i, o.spread, true, err));
+    const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
+    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
+            spread);
+    if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
+    a->own_marginal[a->count - 1] = needed_marginal;
+
+done:
+    return status;
+}
+
+/* Rows of the control cells, or of a statistic's groups, for what they are needed: their relative error counts. */
+static tamis_status add_counts(making *m, const tmi_combination *c, double share, double sampling, tamis_error *err)
+{
+    tmi_targets *a = m->targets;
+    const size_t noise = a->part_count;
+    tamis_status status = take(a, m->s, c, err);
+    if (status == TAMIS_OK) add_aim(m, SIZE_MAX, share, sampling, 0, noise, a->part_count);
+    return status;
+}
+
+/* The sum of a over all rows: what variances are worth on average, for those that are not known well by themselves; and, where
+ * weights are bounded in groups, what that takes off. A few per cent of it are enough. */
+#define ENOUGH 0.1
+
+/* What bounded weights take off is a factor of all variances. An error e of it changes how often intervals cover by as much as
+ * e^2 of the variance would: to first order it widens one and narrows the other. So share * log(1 + (e/ROUGHLY)^2) is about
+ * e^2/2 of all. */
+#define ROUGHLY 0.3
+#define FOR_BOUNDS 0.05
+
+static tamis_status add_spreads(making *m, double shares, tamis_error *err)
+{
+    const tmi_schedule *s = m->s;
+    const tmi_sampling *p = &s->sampling;
+    const tmi_variance_source source = tmi_variance_source_of(s);
+    const bool clamped = source == TMI_MEASURED_ERRORS && p->weights == TMI_ROWS && p->most_clamped < p->most;
+    bool weighed = false; /* contributions have variances of their own */
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        weighed = weighed || !(s->workload.maps[i].known || s->workload.maps[i].contributed);
+    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS && weighed;
+    tmi_targets *a = m->targets;
+    tmi_sizes z;
+    tamis_status status = TAMIS_OK;
+    tmi_sizes_make(&z, s);
+    if (source == TMI_PUBLIC_EFFECT) { /* rows, for the mean weight */
+        const tmi_combination c = {.weighting = TMI_UNWEIGHTED, .term_count = 1, .scale = {1}};
+        return add_counts(m, &c, FOR_COUNTS * shares, z.sample > 0 ? ENOUGH * ENOUGH * z.sample * z.sample : 0, err);
+    }
+    if (!clamped && !pooled) return TAMIS_OK;
+    const double w = z.units / z.sample, all = isnan(w) ? 0 : (clamped ? ROUGHLY : ENOUGH) * z.sample * w * w;
+    for (size_t weighting = TMI_SPREAD; weighting <= (clamped ? TMI_CLAMPED : TMI_SPREAD);
+         weighting += TMI_CLAMPED - TMI_SPREAD) {
+        const double step = tmi_number_nearest(p->step),
+                     most = step * (double)(weighting == TMI_CLAMPED ? p->most_clamped : p->most);
+        const tmi_combination c = {.weighting = weighting, .term_count = 1, .scale = {most * most}};
+        const size_t noise = a->part_count;
+        TMI_TRY(take(a, s, &c, err));
+        add_aim(m, SIZE_MAX, (clamped ? FOR_BOUNDS : FOR_COUNTS) * shares, all * all, 0, noise, a->part_count);
+    }
+
+done:
+    return status;
+}
+
+/* Rows of groups, for `suppress`, once for statistics with the same groups and columns: a few rows more or less decide nothing,
+ * so that smaller noise is worth nothing. */
+#define FEW_ROWS 5
+
+static bool has_groups_of(const tmi_plan_statistic *t, const tmi_plan_statistic *other)
+{
+    return t->column == other->column && t->second == other->second && t->where == other->where &&
+           t->by_count == other->by_count && memcmp(t->by, other->by, t->by_count * sizeof *t->by) == 0;
+}
+
+static tamis_status add_units(making *m, size_t i, tamis_error *err)
+{
+    static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
+    const tmi_schedule *s = m->s;
+    const tmi_plan_statistic *t = &s->plan->statistics[i];
+    tmi_moment_sum sum;
+    tamis_status status;
+    if (s->plan->postprocess.units_below == 0 || (t->by_count == 0 && !t->where)) return TAMIS_OK;
+    for (size_t j = 0; j < i; j++)
+        if (!s->workload.maps[j].known && has_groups_of(t, &s->plan->statistics[j])) return TAMIS_OK;
+    TMI_TRY(tmi_moment_sum_make(&sum, &s->workload, TMI_UNWEIGHTED, i, 0, 0, rows, NULL, err));
+    status = add_counts(m, &sum.combination, FOR_COUNTS * tmi_number_nearest(t->share), FEW_ROWS * FEW_ROWS, err);
+    tmi_moment_sum_clear(&sum);
+
+done:
+    return status;
+}
+
+static void set_families(tmi_targets *a, const tmi_schedule *s)
+{
+    for (size_t weighting = 0; weighting < TMI_WEIGHTINGS; weighting++) {
+        a->move_bounds[weighting] = (tmi_move_bound){tmi_moved_by_weights(&s->workload, (tmi_weighting)weighting)};
+        a->copies[weighting] = weighting == TMI_CONTRIBUTED  ? (double)s->sampling.parts
+                               : s->workload.separate_strata ? (double)s->sampling.strata
+                                                             : 1;
+    }
+}
+
+tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, tamis_error *err)
+{
+    const size_t count = s->plan->statistic_count, domains = s->workload.domain_count;
+    bool *known = tmi_alloc(TMI_WEIGHTINGS * domains, sizeof *known);
+    making m = {.targets = a, .s = s};
+    double shares = 0;
+    tamis_status status;
+    *a = (tmi_targets){0};
+    m.noise = tmi_alloc(2 * count + 4, sizeof *m.noise);
+    m.spread = tmi_alloc(2 * count + 4, sizeof *m.spread);
+    a->list = tmi_alloc(2 * count + 4, sizeof *a->list);
+    a->statistics = tmi_alloc(2 * count + 4, sizeof *a->statistics);
+    a->own_marginal = tmi_alloc(2 * count + 4, sizeof *a->own_marginal);
+    a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
+    a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
+    if (!known || !a->weights || !a->pools || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
+        TMI_TRY(tmi_fail_memory(err));
+    tmi_known_rows(known, s);
+    TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHTINGS, domains, known, err));
+    set_families(a, s);
+    for (size_t k = 0; k < count; k++) {
+        const size_t i = s->workload.order[k];
+        if (s->workload.maps[i].known) continue;
+        TMI_TRY(add_statistic(&m, i, err));
+        TMI_TRY(add_units(&m, i, err));
+        shares += tmi_number_nearest(s->plan->statistics[i].share);
+    }
+    TMI_TRY(add_spreads(&m, shares, err));
+    for (size_t i = 0; i < a->count; i++) {
+        a->list[i].noise = a->parts + m.noise[i];
+        a->list[i].spread = a->parts + m.spread[i];
+    }
+
+done:
+    tmi_free(known);
+    tmi_free(m.noise);
+    tmi_free(m.spread);
+    if (status != TAMIS_OK) tmi_targets_clear(a);
+    return status;
+}

@@ -1,0 +1,32 @@
+/* The statistics of a plan as targets of the optimiser (strategy/budget.h): what each of them needs of the tables, and how
+ * large its sampling error is expected to be. From public knowledge only. */
+#ifndef TMI_SCHEDULE_TARGETS_H
+#define TMI_SCHEDULE_TARGETS_H
+
+#include "schedule/pooled.h"
+#include "schedule/schedule.h"
+#include "strategy/search.h"
+
+typedef struct tmi_targets {
+    tmi_effects effects;
+    /* one per statistic that is not known, then those of the counts that calibration and suppression need */
+    tmi_strategy_target *list;
+    size_t *statistics; /* whose each is; SIZE_MAX: of no one */
+    double *weights;    /* room for one number per target */
+    double *pools;      /* room for two numbers per pool */
+    size_t pool_count;
+    size_t *own_marginal; /* the table from which it can be read by itself */
+    size_t count;
+    tmi_parts_of_effects *parts; /* of all */
+    size_t part_count, part_room;
+    tmi_marginal *needed;
+    size_t needed_count, needed_room, last_needed;
+    tmi_move_bound move_bounds[TMI_WEIGHTINGS];
+    double copies[TMI_WEIGHTINGS];
+} tmi_targets;
+
+/* Of a schedule whose sampling and workload are set. Errors: SYSTEM. */
+tamis_status tmi_targets_make(tmi_targets *targets, const tmi_schedule *schedule, tamis_error *err);
+void tmi_targets_clear(tmi_targets *targets);
+
+#endif

@@ -1,0 +1,214 @@
+#include "strategy/budget.h"
+
+#include <math.h>
+#include <string.h>
+
+void tmi_candidate_set_sensitivity(tmi_candidate *c, tmi_move_bound move_bound)
+{
+    const bool places = c->marginal.form == TMI_FULL && c->marginal.axis_count > 0;
+    const double first = 1 + move_bound.others;
+    c->l1 = first + (places ? 1 : 0);
+    c->l2_squared = first * first + (places ? 1 : 0);
+}
+
+double tmi_candidate_precision(const tmi_candidate *c, bool gaussian, double loss)
+{
+    return gaussian ? 2 * loss / c->l2_squared : loss * loss / (2 * c->l1 * c->l1);
+}
+
+/* ---- one target ---- */
+
+static double sum_of(const tmi_problem *p, const tmi_parts_of_effects *list, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) sum += tmi_effects_variance(p->effects, &list[i]);
+    return sum;
+}
+
+double tmi_strategy_target_noise(const tmi_problem *p, const tmi_strategy_target *a)
+{
+    return sum_of(p, a->noise, a->noise_count);
+}
+
+static bool is_pooled(const tmi_strategy_target *a) { return a->pool != TMI_NO_POOL && a->spread_count > 0 && a->sampling > 0; }
+
+/* The relative variance of the estimated sampling variance. */
+static double relative_of(const tmi_strategy_target *a, double spread) { return spread / (a->sampling * a->sampling); }
+
+#define DIFFER 0.25
+#define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
+
+static double own_part(double relative) { return isfinite(relative) ? DIFFER / (DIFFER + relative) : 0; }
+
+double tmi_pooled_variance(double relative, double precision)
+{
+    const double w = own_part(relative), rest = 1 - w;
+    const double mean = precision > 0 ? 1 / precision : INFINITY;
+    if (w == 0) return DIFFER + mean;
+    return w * relative + (rest > 0 ? rest * rest * mean : 0);
+}
+
+/* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
+static double own_widening(const tmi_strategy_target *a, double spread) { return a->margin * sqrt(spread); }
+
+static double own_slope(const tmi_strategy_target *a, double spread) { return a->margin / (2 * sqrt(spread)); }
+
+static double widening(const tmi_problem *p, const tmi_strategy_target *a, double spread)
+{
+    if (a->spread_count == 0) return 0;
+    if (is_pooled(a)) return a->margin * a->sampling * sqrt(tmi_pooled_variance(a->relative, p->pooled[a->pool]));
+    return own_widening(a, spread);
+}
+
+double tmi_strategy_target_variance(const tmi_problem *p, const tmi_strategy_target *a)
+{
+    return a->sampling + a->noise_variance + widening(p, a, a->spread_variance);
+}
+
+void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
+{
+    tmi_effects_reset(p->effects);
+    for (size_t k = 0; k < s->count; k++) {
+        const tmi_candidate *c = s->tables[k];
+        const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * s->parts[k]);
+        tmi_effects_add(p->effects, &c->information, precision);
+    }
+    tmi_effects_solve(p->effects);
+}
+
+void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
+{
+    tmi_budget_solve(p, s);
+    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
+    for (size_t i = 0; i < p->target_count; i++) {
+        tmi_strategy_target *a = &p->targets[i];
+        a->noise_variance = tmi_strategy_target_noise(p, a);
+        a->spread_variance = sum_of(p, a->spread, a->spread_count);
+        if (!is_pooled(a)) continue;
+        a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
+        p->pooled[a->pool] += 1 / a->relative;
+    }
+}
+
+double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
+{
+    double sum = 0;
+    tmi_budget_inform(p, s);
+    for (size_t i = 0; i < p->target_count; i++) {
+        const double variance = tmi_strategy_target_variance(p, &p->targets[i]);
+        if (variance > 0) sum += p->targets[i].share * log(variance);
+    }
+    return sum;
+}
+
+/* ---- the way to the optimum ---- */
+
+/* Pooled targets: what the objective gains by a smaller relative variance of each, by itself and through the mean of the pool. */
+static void pull_pooled(const tmi_problem *p, const double *weights)
+{
+    double *means = p->means;
+    for (size_t k = 0; k < p->pools; k++) means[k] = 0;
+    for (size_t i = 0; i < p->target_count; i++) {
+        const tmi_strategy_target *a = &p->targets[i];
+        if (!is_pooled(a)) continue;
+        const double P = p->pooled[a->pool], rest = 1 - own_part(a->relative);
+        const double slope = weights[i] * a->sampling * a->margin / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
+        means[a->pool] += slope * rest * rest / (P * P);
+    }
+    for (size_t i = 0; i < p->target_count; i++) {
+        const tmi_strategy_target *a = &p->targets[i];
+        if (!is_pooled(a) || !isfinite(a->relative)) continue;
+        const double P = p->pooled[a->pool], w = own_part(a->relative), rest = 1 - w;
+        const double slope = weights[i] * a->sampling * a->margin / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
+        const double own = w * w + 2 * rest * w * w / (DIFFER * P);
+        const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
+        for (size_t k = 0; k < a->spread_count; k++)
+            tmi_effects_add_gradient(p->effects, &a->spread[k], by_relative / (a->sampling * a->sampling));
+    }
+}
+
+/* Sets what the objective pulls at the effects; `weights` has room for one number per target. */
+static void gradient(const tmi_problem *p, double *weights)
+{
+    for (size_t i = 0; i < p->target_count; i++) {
+        const tmi_strategy_target *a = &p->targets[i];
+        const double spread = a->spread_variance, variance = tmi_strategy_target_variance(p, a);
+        weights[i] = variance > 0 ? a->share / variance : 0;
+        if (!(variance > 0)) continue;
+        for (size_t k = 0; k < a->noise_count; k++) tmi_effects_add_gradient(p->effects, &a->noise[k], weights[i]);
+        if (is_pooled(a) || !(spread > 0)) continue;
+        for (size_t k = 0; k < a->spread_count; k++)
+            tmi_effects_add_gradient(p->effects, &a->spread[k], weights[i] * own_slope(a, spread));
+    }
+    pull_pooled(p, weights);
+}
+
+/* -x dF/dx of a table. */
+static double gain_of(const tmi_problem *p, const tmi_candidate *c, double part)
+{
+    const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * part), power = p->gaussian ? 1 : 2;
+    return power * precision * tmi_effects_gain(p->effects, &c->information);
+}
+
+/* Parts times (gain per part)^power, scaled. A table that gains nothing keeps a little, so that it may come back. */
+static void step(double *parts, const double *from, const double *gains, size_t count, double power)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++) sum += parts[k] = fmax(from[k] * pow(gains[k] / from[k], power), 1e-12);
+    for (size_t k = 0; k < count; k++) parts[k] /= sum;
+}
+
+#define MOST_TABLES 4096 /* that a strategy has; their parts are on the stack for a moment */
+#define CLOSE 1e-7       /* of the sum of the shares: what a round must gain */
+
+void tmi_budget_gains(tmi_problem *p, const tmi_strategy *s, double *gains)
+{
+    tmi_budget_inform(p, s);
+    gradient(p, p->weights);
+    for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
+}
+
+double tmi_budget_improve(tmi_problem *p, tmi_strategy *s, double *gains, int rounds, int *looks)
+{
+    int count = 1;
+    double before[MOST_TABLES], shares = 0, best = tmi_budget_objective(p, s), power = 1;
+    for (size_t i = 0; i < p->target_count; i++) shares += p->targets[i].share;
+    for (int round = 0; round < rounds && isfinite(best) && s->count <= MOST_TABLES; round++) {
+        if (round % 8 == 0) power = 1;
+        gradient(p, p->weights);
+        for (size_t k = 0; k < s->count; k++) gains[k] = gain_of(p, s->tables[k], s->parts[k]);
+        memcpy(before, s->parts, s->count * sizeof *before);
+        count++;
+        double next;
+        for (;;) {
+            step(s->parts, before, gains, s->count, power);
+            next = tmi_budget_objective(p, s);
+            count++;
+            if (next <= best || power < 0.1) break;
+            power = power > 0.9 ? (p->gaussian ? 1. / 2 : 1. / 3) : power / 2;
+        }
+        if (!(next < best)) {
+            memcpy(s->parts, before, s->count * sizeof *before);
+            break;
+        }
+        const double gained = best - next;
+        best = next;
+        if (gained < CLOSE * shares) break;
+    }
+    if (looks) *looks += count;
+    return best;
+}
+
+double tmi_budget_gap(tmi_problem *p, const tmi_strategy *s, const tmi_candidate *const *others, size_t other_count)
+{
+    double sum = 0, steepest = 0;
+    tmi_budget_inform(p, s);
+    gradient(p, p->weights);
+    for (size_t k = 0; k < s->count; k++) {
+        const double gain = gain_of(p, s->tables[k], s->parts[k]);
+        sum += gain;
+        steepest = fmax(steepest, gain / s->parts[k]);
+    }
+    for (size_t k = 0; k < other_count; k++) steepest = fmax(steepest, gain_of(p, others[k], 1));
+    return fmax(steepest - sum, 0);
+}

@@ -1,0 +1,58 @@
+/* Where a search is: the tables that it measures now, a trial, and how much work is done. */
+#ifndef TMI_STRATEGY_LOCAL_SEARCH_H
+#define TMI_STRATEGY_LOCAL_SEARCH_H
+
+#include "strategy/search.h"
+
+typedef struct tmi_local_search {
+    tmi_search *search;
+    tmi_found_tables *found;
+    const tmi_marginal *needed;
+    size_t needed_count;
+    bool *is_largest; /* of each needed marginal: it is within no other one; NULL: nobody asked yet */
+    tmi_strategy now, trial;
+    double *gains;
+    size_t room;     /* tables of a strategy */
+    double shares;   /* of all targets */
+    double per_look; /* parts of effects that one look at all targets has */
+    double most;     /* parts that are looked at, in all */
+} tmi_local_search;
+
+/* `found` is empty, or what was found before. Errors: SYSTEM; it must be cleared anyhow. */
+tamis_status tmi_local_search_make(tmi_local_search *local, tmi_found_tables *found, tmi_search *search,
+                                   const tmi_marginal *needed, size_t needed_count, tamis_error *err);
+void tmi_local_search_clear(tmi_local_search *local);
+
+static inline bool tmi_local_search_goes_on(const tmi_local_search *w) { return w->found->work < w->most; }
+
+/* The candidate of a marginal; NULL without memory. */
+const tmi_candidate *tmi_local_search_candidate(tmi_local_search *local, const tmi_marginal *marginal, tamis_error *err);
+
+bool tmi_marginal_is_within(const tmi_marginal *inner, const tmi_marginal *outer);
+
+/* All axes of both; false if there are too many. */
+bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *local, const tmi_marginal *a, const tmi_marginal *b);
+
+/* Numbers of a table with this marginal, in all copies. */
+double tmi_local_search_numbers(const tmi_local_search *local, const tmi_marginal *marginal);
+
+/* Whether a table may be a number by itself. */
+bool tmi_local_search_is_single(const tmi_local_search *local, const tmi_marginal *marginal);
+
+void tmi_strategy_copy(tmi_strategy *to, const tmi_strategy *from);
+bool tmi_strategy_has(const tmi_strategy *strategy, const tmi_candidate *candidate);
+void tmi_strategy_drop(tmi_strategy *strategy, size_t k);
+
+/* Parts add up to 1 again. */
+void tmi_strategy_scale(tmi_strategy *strategy);
+
+/* Adds a table to the trial, or more to the part that it has, unless there are too many numbers already. */
+bool tmi_local_search_add(tmi_local_search *local, const tmi_candidate *candidate, double part);
+
+/* Improves the parts of a strategy, and counts the work. */
+double tmi_local_search_improve(tmi_local_search *local, tmi_strategy *strategy, int rounds);
+
+/* Changes what helps, table by table, until nothing does or the work is done (changes.c). */
+tamis_status tmi_local_search_change(tmi_local_search *local, tamis_error *err);
+
+#endif
