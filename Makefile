@@ -31,7 +31,7 @@ mutants: all
 
 mutants-auto: all
 	@scripts/setup test
-	@$(PYTHON) tests/mutants/auto $(if $(ONLY),--only $(ONLY))
+	@$(PYTHON) tests/mutants/auto $(if $(ONLY),--only $(ONLY)) $(if $(SCALE),--scale $(SCALE))
 
 fuzz:
 	@scripts/setup test
@@ -70,7 +70,7 @@ help:
 	@echo 'make test               build with sanitizers, run all tests'
 	@echo 'make test-long          the same, and in full what make test samples thinly (hours)'
 	@echo 'make mutants ONLY=      plant privacy bugs, one at a time (all, or one room or name): a test must fail'
-	@echo 'make mutants-auto ONLY= change one operator, constant or condition at a time (a seeded sample)'
+	@echo 'make mutants-auto ONLY= change one operator, constant or condition at a time (a seeded sample; SCALE=0.05: of it)'
 	@echo 'make bench              measure, beside other programs and the limits of this machine'
 	@echo 'make fuzz SECONDS=600   fuzz longer than make test does'
 	@echo 'make format             format the C sources (clang-format 14)'

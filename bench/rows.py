@@ -273,9 +273,11 @@ ROWS = [
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", 10, False, "import opendp", "startup opendp"),
     Row("startup", "start-up: tamis --version", "startup", milliseconds, "ms", None, False, "/bin/true", "startup true"),
     Row("startup", "tamis check of the schools", "check", milliseconds, "ms", 50, False, "the bar", None, 50),
-    Row("units", "release of 10^6 rows of CSV, three for each id, processor", "units release of ids", seconds, "s", None, False,
-        "without ids", "units release of rows", least_ratio=1 / 3, ratio_bar="at most 3 times"),
-    Row("units", "the same, peak memory", "units release of ids", megabytes, "MB", None, False, "without ids", "units release of rows"),
+    *(row for source in ("CSV", "CSV in memory", "Parquet", "PostgreSQL") for row in (
+        Row("units", f"release of 10^6 rows of {source}, three for each id, processor", f"units release of ids, {source}", seconds, "s", None,
+            False, "without ids", f"units release of rows, {source}", least_ratio=1 / 3, ratio_bar="at most 3 times"),
+        Row("units", f"the same of {source}, peak memory", f"units release of ids, {source}", megabytes, "MB", None, False, "without ids",
+            f"units release of rows, {source}"))),
     Row("units", "tamis compute, a line of 16 MB, peak memory", "units compute line", megabytes, "MB", 250, False, "the bar", None, 250),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
 ]

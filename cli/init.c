@@ -76,7 +76,7 @@ static int run(const cli_call *call)
     const bool connection = is_connection(data);
     tamis_error err = {0};
     char *text = NULL;
-    if (connection && !table) return cli_wrong_usage(call->command, "--table: expected the table in PostgreSQL");
+    if (connection && !table) return cli_wrong_usage(call->command, "--table: must be the table in PostgreSQL");
     cli_input input = {.path = data};
     int code = connection ? 0 : cli_input_open(&input, call, data);
     if (code != 0) return code;

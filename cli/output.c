@@ -26,7 +26,7 @@ int cli_check_new(const cli_call *call, const char *path, const char *what, cons
     char room[PATH_MAX];
     struct stat there;
     const char *option = cli_value(call, "out") ? "--out " : "", *parent = parent_of(room, path);
-    if (!*path) return cli_wrong_usage(call->command, "--out: expected the name of a %s", kind);
+    if (!*path) return cli_wrong_usage(call->command, "--out: must be the name of a %s", kind);
     if (lstat(path, &there) == 0)
         return cli_wrong_usage(call->command, "%s%s already exists, and a %s is never overwritten: name another %s%s", option,
                                path, what, kind, *option ? "" : " with --out");

@@ -74,7 +74,7 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     if (code != TAMIS_OK) return code;
     tamis_status status = cli_plan_read(&plan, call, path, &err);
     if (status == TAMIS_OK && !folder && cli_is_piped(path)) {
-        code = cli_wrong_usage(call->command, "--out: expected the output folder, because a plan from a pipe has no name");
+        code = cli_wrong_usage(call->command, "--out: must name the output folder, because a plan from a pipe has no name");
     } else if (status == TAMIS_OK && !folder) {
         status = tamis_plan_release_folder(&usual_folder, plan, &err);
         folder = usual_folder;

@@ -276,13 +276,13 @@ class Tables:
                 for h in self.c["sampling"]["psu_strata"]]
 
     def block_parts(self, blocks):
-        """What the standard error of each block compares: clusters in each slot, and the factor of the squares in steps of 2^-12."""
+        """What the standard error of each block compares: clusters in each slot, and the factor of the squares in steps of 2^-24."""
         for h, (psus, slots, rest) in enumerate(self.layout()):
             sizes = [psus // slots + (k < psus % slots) for k in range(slots)]
             dealt = [sizes[b::blocks] for b in range(blocks)] if slots >= 2 * blocks else [sizes]
             for b in {tuple(x): x for x in dealt}.values():
                 m, squares = sum(b), sum(x * x for x in b)
-                yield b, m, squares, ceil(2 ** 12 * rest * Fraction(m * m, m * m - squares))
+                yield b, m, squares, ceil(2 ** 24 * rest * Fraction(m * m, m * m - squares))
 
     @staticmethod
     def root_up(x):
@@ -293,12 +293,12 @@ class Tables:
 
     def one_slot(self, blocks):
         """By how much a standard error moves if one slot's total moves by 1: the norm of a unit vector."""
-        return max(self.root_up(Fraction(f, 2 ** 12) * (1 - Fraction(2 * min(b), m) + Fraction(q, m * m))) for b, m, q, f in self.block_parts(blocks))
+        return max(self.root_up(Fraction(f, 2 ** 24) * (1 - Fraction(2 * min(b), m) + Fraction(q, m * m))) for b, m, q, f in self.block_parts(blocks))
 
     def two_slots(self):
         """The same if two totals move by 1, in one stratum or in two."""
         both = self.root_up(2 * Fraction(self.one_slot(1), 2 ** 10) ** 2)
-        return max([both] + [self.root_up(Fraction(f, 2 ** 12) * max(2, 2 - Fraction(8 * min(b), m) + Fraction(4 * q, m * m)))
+        return max([both] + [self.root_up(Fraction(f, 2 ** 24) * max(2, 2 - Fraction(8 * min(b), m) + Fraction(4 * q, m * m)))
                              for b, m, q, f in self.block_parts(1)])
 
     def spare(self, m, numbers=None):

@@ -32,7 +32,7 @@ static tamis_number *read_number(int *code, const cli_call *call, const char *op
     const char *text = cli_value(call, option);
     tamis_number *z = NULL;
     if (*code == 0 && text && tamis_number_read(&z, text, NULL) != TAMIS_OK)
-        *code = cli_wrong_usage(call->command, "--%s: expected a number such as 1/4 or 1e-6, got '%s'", option, text);
+        *code = cli_wrong_usage(call->command, "--%s: must be a number such as 1/4 or 1e-6, got '%s'", option, text);
     return z;
 }
 

@@ -13,7 +13,7 @@ static tamis_number *read_option(int *code, const cli_call *call, const char *op
     if (!text) text = otherwise;
     if (*code != 0 || !text) return NULL;
     if (tamis_number_read(&z, text, &err) != TAMIS_OK)
-        *code = cli_wrong_usage(call->command, "--%s: expected a number such as 1 or 1/10, got '%s'", option, text);
+        *code = cli_wrong_usage(call->command, "--%s: must be a number such as 1 or 1/10, got '%s'", option, text);
     return z;
 }
 

@@ -5,6 +5,7 @@
 #include "amplification/mixture.h"
 #include "base/memory.h"
 #include "num/number.h"
+#include "survey/design/design.h"
 
 /* ---- who represents whom ---- */
 
@@ -72,7 +73,7 @@ static tamis_status check_unit(const tamis_exposure *e, tamis_neighbours neighbo
 
 static const char *theorem_of(const tamis_design *design, const tmi_exposed_list *units)
 {
-    if (strcmp(tamis_design_name(design), "strata") == 0) return "stratified";
+    if (design->kind->stratified) return "stratified";
     for (size_t i = 0; i < units->count; i++)
         if (!units->list[i].take_all) return units->list[i].exposure.theorem;
     return units->list[0].exposure.theorem;

@@ -28,7 +28,7 @@ tamis_status tmi_output_check(const tamis_stream *out, tamis_error *err)
     if (out->stream) return TAMIS_OK;
     if (!out->path) return tmi_fail(err, TAMIS_INVALID, "out: must not be NULL");
     const size_t length = strlen(out->path);
-    if (length == 0 || out->path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: expected the name of a file");
+    if (length == 0 || out->path[length - 1] == '/') return tmi_fail(err, TAMIS_INVALID, "out: must be the name of a file");
     if (lstat(out->path, &facts) == 0)
         return tmi_fail(err, TAMIS_INVALID, "%s already exists, and is never overwritten: choose another name", out->path);
     return TAMIS_OK;

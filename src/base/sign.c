@@ -247,7 +247,7 @@ tamis_status tamis_key_create(char fingerprint[TAMIS_KEY_FINGERPRINT], const cha
     tamis_status status = TAMIS_OK;
     if (!fingerprint) return tmi_fail(err, TAMIS_INVALID, "fingerprint: NULL");
     fingerprint[0] = '\0';
-    if (!name || !*name) return tmi_fail(err, TAMIS_INVALID, "name: expected the name of the key files, e.g. agency");
+    if (!name || !*name) return tmi_fail(err, TAMIS_INVALID, "name: must be the name of the key files, e.g. agency");
     TMI_TRY(with_ending(&secret_path, name, ".key", err));
     TMI_TRY(with_ending(&public_path, name, ".pub", err));
     TMI_TRY(parent_of(&folder, name, err));

@@ -182,7 +182,7 @@ tamis_status tmi_code_cell(size_t *set, const tmi_coded_column *column, const ch
         if (is_word(cell, no_words)) return TAMIS_OK;
         *set = 0;
         if (is_word(cell, yes_words)) return TAMIS_OK;
-        return tmi_fail_file(err, TAMIS_INVALID, cells->path, cells->line, "column %s: expected 1 or 0, yes or no, true or false",
+        return tmi_fail_file(err, TAMIS_INVALID, cells->path, cells->line, "column %s: must be 1 or 0, yes or no, true or false",
                              column->name);
     }
     for (size_t i = 0; i < k->count; i++)

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 /* ---- the parts of a design ---- */
 
@@ -22,7 +22,7 @@ static tamis_status check_numbers(const tamis_frame_design *d, const tmi_method 
     if (!unequal && !m->equal)
         return tmi_fail(err, TAMIS_INVALID, "probability: %s needs a column of probabilities, or of sizes", m->name);
     const bool needs_size = !m->by_rate && !d->probability;
-    if (needs_size && !has_size) return tmi_fail(err, TAMIS_INVALID, "sample: expected the number of units to draw");
+    if (needs_size && !has_size) return tmi_fail(err, TAMIS_INVALID, "sample: must be the number of units to draw");
     if (!needs_size && has_size)
         return tmi_fail(err, TAMIS_INVALID, "%s: not needed, because the %s determines how many are drawn",
                         d->sample ? "sample" : "allocation", d->rate ? "rate" : "column of probabilities");
@@ -33,7 +33,7 @@ static tamis_status check_clusters(const tamis_frame_design *d, const tmi_method
 {
     if (d->within < 0 || d->within > TAMIS_MAX_UNITS) return tmi_fail(err, TAMIS_INVALID, "within: must be between 1 and 2^40");
     if (d->within && d->within_column)
-        return tmi_fail(err, TAMIS_INVALID, "within: expected either one number or a column, not both");
+        return tmi_fail(err, TAMIS_INVALID, "within: must be either one number or a column, not both");
     if ((d->within || d->within_column) && !d->cluster)
         return tmi_fail(err, TAMIS_INVALID, "within: needs clusters, and none are named");
     if (d->cluster && m->with_replacement)
@@ -49,9 +49,9 @@ tamis_status tamis_frame_design_check(const tamis_frame_design *design, tamis_er
     if (design->sample < 0 || design->sample > TAMIS_MAX_UNITS)
         return tmi_fail(err, TAMIS_INVALID, "sample: must be between 1 and 2^40");
     if (design->size && design->probability)
-        return tmi_fail(err, TAMIS_INVALID, "size: expected either sizes or probabilities, not both");
+        return tmi_fail(err, TAMIS_INVALID, "size: must be either sizes or probabilities, not both");
     if (design->sample && design->allocation)
-        return tmi_fail(err, TAMIS_INVALID, "allocation: expected either one sample size or a column, not both");
+        return tmi_fail(err, TAMIS_INVALID, "allocation: must be either one sample size or a column, not both");
     if (design->allocation && !design->strata)
         return tmi_fail(err, TAMIS_INVALID, "allocation: needs strata, and none are named");
     tamis_status status = check_clusters(design, m, err);

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "num/number.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 /* The design of a stratum's units, their probabilities below 1 scaled such that they sum to the sample size exactly: in
  * a file they are rounded. */

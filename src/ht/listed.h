@@ -3,7 +3,7 @@
 #define TMI_HT_LISTED_H
 
 #include "ht/pair.h"
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 
 /* INVALID, UNABLE: the law, the values; `step` may be NULL, then everything is a multiple. */
 tamis_status tmi_check_law(const tamis_law *law, tamis_error *err);

@@ -94,8 +94,8 @@ done:
 static size_t count_strata(const tamis_design *design)
 {
     size_t count = 0;
-    if (strcmp(design->kind->name, "strata") != 0) return 1;
-    const tmi_composite *parts = (const tmi_composite *)design;
+    const tmi_composite *parts = tmi_design_strata(design);
+    if (!parts) return 1;
     for (size_t h = 0; h < parts->count; h++) count += count_strata(parts->parts[h]);
     return count;
 }
@@ -103,8 +103,8 @@ static size_t count_strata(const tamis_design *design)
 static tamis_status add_strata(strata *all, const tamis_design *design, int64_t first, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    if (strcmp(design->kind->name, "strata") == 0) {
-        const tmi_composite *parts = (const tmi_composite *)design;
+    const tmi_composite *parts = tmi_design_strata(design);
+    if (parts) {
         for (size_t h = 0; h < parts->count; h++) TMI_TRY(add_strata(all, parts->parts[h], first + parts->first[h], err));
         return TAMIS_OK;
     }

@@ -29,7 +29,6 @@
  * p2 h_E'(R/p1): both grow with p and with the shift. Blocks below the best are dropped, others halved.              */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "ht/calc.h"
@@ -109,12 +108,11 @@ done:
 tamis_status tmi_stratum_set(tmi_stratum *s, const tamis_design *design, const tamis_ht_range *range, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    const char *name = design->kind->name;
     *s = (tmi_stratum){.design = design, .range = range};
     TMI_TRY(gather(s, err));
     bool certain = tmi_number_compare_int(s->alike[0].p, 1) == 0;
     bool level = s->count == 1 && design->sample >= 0 && !design->kind->with_replacement;
-    s->independent = certain || strcmp(name, "poisson") == 0 || strcmp(name, "bernoulli") == 0;
+    s->independent = certain || design->kind->independent;
     if (level) {
         TMI_TRY(tmi_number_ratio(&s->from, 0, 1, err));
         TMI_TRY(tmi_number_sub(&s->to, range->to, range->from, err));
@@ -385,7 +383,6 @@ static tamis_status search(tmi_between *best, const question *q, tamis_error *er
 static tamis_status window(bool *used, tmi_between *b, const tmi_stratum *s, const tamis_number *eps, tamis_error *err)
 {
     const tamis_ht_range *r = s->range;
-    bool simple = strcmp(s->design->kind->name, "srs") == 0 || strcmp(s->design->kind->name, "census") == 0;
     tamis_ht_srs srs = {s->design->population, s->design->sample, s->low, s->high, r->noise, r->scale};
     tamis_status status = TAMIS_OK;
     tamis_number *weight = NULL;
@@ -395,7 +392,7 @@ static tamis_status window(bool *used, tmi_between *b, const tmi_stratum *s, con
         *used = true;
         return TAMIS_OK;
     }
-    if (!simple) return TAMIS_OK;
+    if (!s->design->kind->simple) return TAMIS_OK;
     TMI_TRY(tmi_number_ratio(&weight, srs.population, srs.sample, err));
     if (r->step && tmi_number_compare(r->step, weight) != 0) goto done; /* the noise is finer than the count */
     status = eps ? tamis_ht_srs_delta(&b->most, NULL, &srs, eps, err) : tamis_ht_srs_pure(&b->most, &srs, err);

@@ -75,32 +75,3 @@ done:
     for (size_t i = 0; i < made; i++) tmi_moment_sum_clear(&sums[i]);
     return status;
 }
-
-tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *s, tmi_weighting weighting, size_t statistic,
-                                          const tmi_control_reads *o, size_t output, size_t group, tamis_error *err)
-{
-    const tmi_workload *w = &s->workload;
-    tamis_status status = TAMIS_OK;
-    *determined = true;
-    for (size_t m = 0; m <= TMI_MOMENTS; m++) {
-        double one[TMI_MOMENTS] = {0};
-        tmi_moment_sum sum = {0};
-        const tmi_combination rows = tmi_control_rows_of(s, weighting, o->of_rows + output * o->levels);
-        tmi_parts_of_effects parts = {0};
-        if (m < TMI_MOMENTS ? !o->used[output][m] : !o->rows_used[output]) continue;
-        if (m < TMI_MOMENTS) one[m] = 1;
-        if (m < TMI_MOMENTS)
-            TMI_TRY(tmi_moment_sum_make(&sum, w, weighting, statistic, group, 0, one,
-                                        o->of_moments + (output * TMI_MOMENTS + m) * o->levels, err));
-        status = tmi_effects_parts(&parts, &s->effects, m < TMI_MOMENTS ? &sum.combination : &rows, err);
-        if (status == TAMIS_INVALID) *determined = false; /* the rows of control cells were not taken up in this weighting */
-        else if (status == TAMIS_OK) *determined = *determined && isfinite(tmi_effects_variance(&s->effects, &parts));
-        tmi_parts_of_effects_clear(&parts);
-        tmi_moment_sum_clear(&sum);
-        if (status != TAMIS_OK && status != TAMIS_INVALID) goto done;
-        status = TAMIS_OK;
-    }
-
-done:
-    return status;
-}

@@ -29,9 +29,4 @@ tamis_status tmi_control_reads_parts(tmi_moment_parts *parts, const tmi_schedule
                                      size_t statistic, const tmi_control_reads *reads, size_t group, size_t stratum,
                                      double weight, tamis_error *err);
 
-/* Whether the tables of a weighting determine an output. Errors: SYSTEM. */
-tamis_status tmi_control_reads_determined(bool *determined, const tmi_schedule *schedule, tmi_weighting weighting,
-                                          size_t statistic, const tmi_control_reads *reads, size_t output, size_t group,
-                                          tamis_error *err);
-
 #endif

@@ -10,8 +10,8 @@
 #define TMI_INFERENCE_GROUP_SUMS_H
 
 #include "inference/estimates.h"
+#include "inference/interval/variance.h"
 #include "inference/noise_parts.h"
-#include "inference/variance.h"
 #include "measure/group_noise.h"
 #include "num/law/noise.h"
 

@@ -105,11 +105,10 @@ tamis_status tmi_ledger_claim(int64_t *claim, tamis_ledger *ledger, const tmi_le
     TMI_TRY(tmi_ledger_room_to_own(ledger, err));
     status = tmi_owner_take(&owner, tmi_store_place(ledger->file), c->number, c->hash, &reason);
     if (status == TAMIS_REFUSED)
-        tmi_fail(
-            err, status,
-            "the same release was charged before and never published, but its charge cannot be claimed: %.1000s. Nothing was "
-            "spent; `tamis release --again` pays for it anew",
-            reason.message);
+        tmi_fail(err, status,
+                 "the same was charged before and never published, but its charge cannot be claimed: %.1000s. Nothing was spent; "
+                 "`release --again` and `tally --repeat charged` pay for it anew",
+                 reason.message);
     else if (status != TAMIS_OK) tmi_fail(err, status, "%s", reason.message);
     if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_owner_leaves(&owner, leftover, err));

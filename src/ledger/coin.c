@@ -36,7 +36,7 @@ tamis_status tmi_coin_make(tmi_ledger_coin *coin, const tamis_coin *given, const
     tamis_status status = TAMIS_OK;
     *coin = (tmi_ledger_coin){0};
     if (!given->epsilon == !given->rho || (given->rho && given->delta))
-        return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: must be epsilon, or epsilon and delta, or rho", name);
     if (given->rho) {
         TMI_TRY(tmi_number_copy(&coin->rho, given->rho, err));
     } else {
@@ -64,7 +64,7 @@ tamis_status tmi_coin_read(tmi_ledger_coin *coin, const tmi_value *value, const 
     tamis_status status = TAMIS_OK;
     *coin = (tmi_ledger_coin){0};
     if (!value || tmi_value_kind_of(value) != TMI_VALUE_MAP || tmi_value_extra_key(value, keys, 3))
-        return tmi_fail(err, TAMIS_INVALID, "%s: expected epsilon, or epsilon and delta, or rho", name);
+        return tmi_fail(err, TAMIS_INVALID, "%s: must be epsilon, or epsilon and delta, or rho", name);
     for (size_t i = 0; i < 3; i++) TMI_TRY(read_number(&numbers[i], tmi_value_get(value, keys[i]), err));
     TMI_TRY(tmi_coin_make(coin, &(tamis_coin){numbers[0], numbers[1], numbers[2]}, name, err));
 done:

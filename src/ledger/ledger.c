@@ -124,8 +124,9 @@ static tamis_status unpublished(const tmi_ledger_charge **open, const tamis_ledg
     if (running == 0 || r->charge->again) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_REFUSED,
-        "%.200s: the same release is being made by another process (entry %lld of the ledger); nothing was spent. "
-        "Wait until it has ended and try again, which then costs nothing; or pay for other numbers: tamis release --again",
+        "%.200s: another process is making the same numbers (entry %lld of the ledger); nothing was spent. Wait until it has "
+        "ended and try again, which then costs nothing; or pay for other numbers, by `release --again` or `tally --repeat "
+        "charged`",
         a->survey, (long long)running);
 }
 
@@ -293,7 +294,7 @@ tamis_status tmi_ledger_charge_facts(tamis_charged *charged, tamis_ledger *ledge
                          a->survey, a->new_account ? "another reason for opening it" : "the reason for a new one"));
     if (!a && !r.has_budget)
         TMI_TRY(tmi_fail(err, TAMIS_INVALID,
-                         "budget: expected what all releases of %.200s may spend together: it has no account yet",
+                         "budget: must be what all releases of %.200s may spend together: it has no account yet",
                          charge->survey));
     const tmi_ledger_wave *w = a ? tmi_account_wave(a, r.wave.name) : NULL;
     if (a && !w && !r.wave.name)

@@ -23,7 +23,7 @@ static tamis_status take_json(tmi_value **value, const char *given, const char *
     if (status != TAMIS_OK) return status;
     status = tmi_json_read(value, given, strlen(given), &reason);
     if (status == TAMIS_INVALID || (status == TAMIS_OK && !is_right(*value)))
-        return tmi_fail(err, TAMIS_INVALID, "%s: expected %s", name, expected);
+        return tmi_fail(err, TAMIS_INVALID, "%s: must be %s", name, expected);
     return status == TAMIS_OK ? TAMIS_OK : tmi_fail_memory(err);
 }
 
@@ -77,7 +77,7 @@ tamis_status tmi_request_make(tmi_ledger_request *r, const tamis_charge *charge,
     TMI_TRY(tmi_check_text(charge->measures, "measures", 0, TAMIS_LEDGER_TEXT, err));
     if (charge->new_account) TMI_TRY(tmi_check_name(charge->new_account, "new_account", err));
     if (charge->leftover && *charge->leftover && *charge->leftover != '/')
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: expected an absolute path, or an empty text"));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "leftover: must be an absolute path, or an empty text"));
     TMI_TRY(tmi_coin_make(&r->amount, &charge->amount, "amount", err));
     r->has_budget = charge->budget.epsilon || charge->budget.delta || charge->budget.rho;
     if (r->has_budget) TMI_TRY(tmi_coin_make(&r->budget, &charge->budget, "budget", err));

@@ -40,14 +40,14 @@ tamis_status tmi_wave_read(tmi_wave *wave, const tmi_value *value, tamis_error *
     if (!is_text(name) || tmi_value_extra_key(value, keys, 3) || (same && tmi_value_kind_of(same) != TMI_VALUE_BOOLEAN) ||
         (groups &&
          (tmi_value_kind_of(groups) != TMI_VALUE_LIST || tmi_value_size(groups) == 0 || tmi_value_size(groups) > TMI_MAX_GROUPS)))
-        return tmi_fail(err, TAMIS_INVALID, "wave: expected a name, and perhaps groups and same_sample");
+        return tmi_fail(err, TAMIS_INVALID, "wave: must have a name, and may have groups and same_sample");
     TMI_TRY(tmi_copy_string(&wave->name, tmi_value_string(name), err));
     wave->same_sample = same && tmi_value_is_true(same);
     if (!groups) goto done;
     wave->groups = tmi_alloc(tmi_value_size(groups), sizeof *wave->groups);
     if (!wave->groups) TMI_TRY(tmi_fail_memory(err));
     for (size_t i = 0; i < tmi_value_size(groups); i++) {
-        if (!is_text(tmi_value_at(groups, i))) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "wave: expected a name for each group"));
+        if (!is_text(tmi_value_at(groups, i))) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "wave: must have a name for each group"));
         TMI_TRY(add_group(wave, tmi_value_string(tmi_value_at(groups, i)), err));
     }
 done:

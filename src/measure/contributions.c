@@ -170,7 +170,7 @@ static tamis_status plain_grid(tmi_origin *o, const tmi_sampling *s, const tmi_p
     tamis_number_free(copy);
     if (!fits)
         return tmi_fail(err, TAMIS_INVALID,
-                        "columns.%s.contribution: expected at least one step of the column times one of the weights", x->name);
+                        "columns.%s.contribution: must be at least one step of the column times one of the weights", x->name);
     const double step = ldexp(tmi_number_nearest(s->step) * x->grid.step, o->shift);
     o->grids[0] = (tmi_grid){.to = step * (double)high, .step = step, .high = high};
     if (tmi_number_sign(x->from) < 0) o->grids[0].from = -o->grids[0].to, o->grids[0].low = -high;
@@ -184,7 +184,7 @@ tamis_status tmi_contribution_grids(tmi_origin *o, const tmi_sampling *s, const 
     const tamis_status status = s->frame && s->from_frame ? frame_grids(o, s, x, err) : plain_grid(o, s, x, err);
     if (status != TAMIS_OK || o->shift <= TMI_ENGINE_MAX_SHIFT) return status;
     return tmi_fail(err, TAMIS_INVALID,
-                    "columns.%s.%s: far beyond any weight times value: expected a smaller bound, or a larger `step`", x->name,
+                    "columns.%s.%s: far beyond any weight times value: choose a smaller bound, or a larger `step`", x->name,
                     x->times ? "to" : "contribution");
 }
 

@@ -113,7 +113,7 @@ static tamis_status add_columns(tmi_schedule *s, const tmi_plan_control *c, tami
     for (size_t j = 0; j < c->by_count; j++) {
         if (place_of(c->by[j], s->controls, s->control_count) < s->control_count) continue;
         if (s->control_count == TMI_MAX_BY)
-            return tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0, "calibrate: expected at most %d columns in all",
+            return tmi_fail_file(err, TAMIS_INVALID, s->plan->name, 0, "calibrate: must have at most %d columns in all",
                                  TMI_MAX_BY);
         s->controls[s->control_count++] = c->by[j];
     }
@@ -148,7 +148,7 @@ tamis_status tmi_calibration_columns(tmi_schedule *s, tamis_error *err)
     if (!needed) return status;
     if (tmi_public_counts(plan) > TAMIS_MAX_AUXILIARY || tmi_cells_crossed(s->controls, s->control_count) > MAX_CELLS)
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
-                              "calibrate: expected at most %d counts, and %d cells of all columns crossed", TAMIS_MAX_AUXILIARY,
+                              "calibrate: must have at most %d counts, and %d cells of all columns crossed", TAMIS_MAX_AUXILIARY,
                               MAX_CELLS));
     TMI_TRY(check_totals(s, err));
 
@@ -161,7 +161,19 @@ done:
 #define BY_RESPONSE 0.3
 #define EXPLAINED 0.5
 
-/* 1 less and 1 more than that, in turn; 1 where there is one level only. */
+/* Whether a level of the axis of calibration is of rows that lack a value of one of its columns: they are in no control cell. */
+static bool lacks_value(const tmi_workload *w, size_t level)
+{
+    const tmi_origin *o = &w->origins[w->control_axis];
+    for (size_t k = o->classes_count; k-- > 0;) {
+        const tmi_classes *c = &w->classes[o->classes[k]];
+        if (level % tmi_classes_levels(c) == c->count) return true;
+        level /= tmi_classes_levels(c);
+    }
+    return false;
+}
+
+/* 1 less and 1 more than that, in turn, and 0 of levels in no control cell; 1 where there is one level only. */
 static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t statistic, double differ, tamis_error *err)
 {
     const size_t levels = tmi_control_levels(&s->workload);
@@ -169,7 +181,8 @@ static tamis_status make_turns(double **vector, const tmi_schedule *s, size_t st
     if (!tmi_is_calibrated(s, statistic)) return TAMIS_OK;
     *vector = tmi_alloc(levels, sizeof **vector);
     if (!*vector) return tmi_fail_memory(err);
-    for (size_t l = 0; l < levels; l++) (*vector)[l] = levels == 1 ? 1 : l % 2 == 0 ? 1 - differ : 1 + differ;
+    for (size_t l = 0; l < levels; l++)
+        (*vector)[l] = levels == 1 ? 1 : lacks_value(&s->workload, l) ? 0 : l % 2 == 0 ? 1 - differ : 1 + differ;
     return TAMIS_OK;
 }
 

@@ -32,7 +32,7 @@ typedef struct tmi_noise_law {
 } tmi_noise_law;
 
 typedef struct tmi_measurement {
-    tmi_marginal marginal; /* its weighting is the weighing */
+    tmi_marginal marginal; /* with how its rows are weighted */
     size_t strata;         /* measured apart; 1: they are not */
     size_t slots;          /* of PSUs (standard_errors.h); 1: none */
     size_t cells;          /* of classes, in a slot of a stratum */

@@ -260,7 +260,7 @@ static tamis_status check_room(const tmi_quantile_task *c, const tmi_schedule *s
     if (!has_bins(c) || (int64_t)c->groups <= TMI_MAX_QUANTILE_BINS / bins) return TAMIS_OK;
     return tmi_fail(
         err, TAMIS_INVALID,
-        "%s:%d:%d: expected at most %lld groups with this method and step: use fewer groups, a larger step, or `method: "
+        "%s:%d:%d: must have at most %lld groups with this method and step: use fewer groups, a larger step, or `method: "
         "distribution`",
         s->plan->name, t->line, t->place, (long long)(TMI_MAX_QUANTILE_BINS / bins));
 }

@@ -153,7 +153,7 @@ static tamis_status largest_weight(tamis_number **largest, const tmi_sampling *s
     tamis_status status;
     *largest = NULL;
     if (!d->max_weight && !s->from_frame)
-        return tmi_fail(err, TAMIS_INVALID, "design.max_weight: expected a public bound of the weights%s, e.g. max_weight: 500",
+        return tmi_fail(err, TAMIS_INVALID, "design.max_weight: must be a public bound of the weights%s, e.g. max_weight: 500",
                         d->kind->staged ? ", clusters and units in them together" : "");
     tmi_term most = s->from_frame ? tmi_div(&e, tmi_int(&e, 1), tmi_frame_smallest(frame)) : d->max_weight;
     if (s->from_frame && d->max_weight && most) most = tmi_smaller(most, d->max_weight);
@@ -178,7 +178,7 @@ static tamis_status set_rows(tmi_sampling *s, const tmi_frame_facts *frame, tami
     else TMI_TRY(tmi_number_double(&s->step, exp2(round(log2(tmi_number_nearest(largest))) - TMI_WEIGHT_BITS), err));
     TMI_TRY(tmi_number_div(&points, largest, s->step, err));
     if (!tmi_number_floor(&s->most, points) || s->most < 1 || s->most >= TMI_GRID_END)
-        status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: expected a step between the largest weight and its 2^-52");
+        status = tmi_fail(err, TAMIS_INVALID, "design.weight_step: must be a step between the largest weight and its 2^-52");
     double n = (double)d->sample;
     s->correction = d->kind->unequal && d->kind->fixed_size && d->sample > 1 ? n / (n - 1) : 1;
     if (d->deff) s->correction *= tmi_number_nearest(d->deff);

@@ -37,7 +37,7 @@ typedef struct tmi_sampling {
 
     /* The grid of weights: STRATA in tables without strata, ROWS. A weight is points * step. */
     tamis_number *step, *variance_step;
-    int64_t *points, *variance_points; /* STRATA: one per stratum; spread = points * spread_step */
+    int64_t *points, *variance_points; /* STRATA: one per stratum; variance_factor = variance_points * variance_step */
     int64_t most;                      /* points at most */
     bool stages;                       /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                   /* ROWS: looked up by unit */

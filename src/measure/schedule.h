@@ -36,7 +36,7 @@ typedef struct tmi_schedule {
     size_t measurement_count;
     tmi_quantile_task *quantile_tasks; /* quantiles that a mechanism chooses, in the order of their statistics */
     size_t quantile_task_count;
-    tmi_effects effects; /* all that the readings of the workload need, with the information of the measurements */
+    tmi_effects effects; /* of everything that the statistics read, with the information of all measurements */
 
     bool calibrated;                             /* after the noise, to public counts */
     const tmi_plan_column *controls[TMI_MAX_BY]; /* of the columns that these are by: crossed, the control cells */

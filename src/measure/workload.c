@@ -362,7 +362,7 @@ static tamis_status take_axis(tmi_workload *w, size_t i, size_t axis, tamis_erro
     while (at < r->axis_count && r->axes[at] < axis) at++;
     if (at < r->axis_count && r->axes[at] == axis) return TAMIS_OK;
     if (r->axis_count == TMI_MAX_AXES)
-        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: expected at most %d columns in a statistic, those of `calibrate` included",
+        return tmi_fail(err, TAMIS_INVALID, "%s:%d:%d: a statistic must have at most %d columns, those of `calibrate` included",
                         w->plan->name, w->plan->statistics[i].line, w->plan->statistics[i].place, TMI_MAX_AXES);
     memmove(r->axes + at + 1, r->axes + at, (r->axis_count - at) * sizeof *r->axes);
     r->axes[at] = axis;

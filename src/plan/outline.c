@@ -135,7 +135,7 @@ static tamis_status bound(tamis_number **number, const tmi_value *column, const 
 {
     const tmi_value *value = column->kind == TMI_VALUE_MAP ? tmi_value_get(column, key) : NULL;
     if (!value || value->kind != TMI_VALUE_TEXT)
-        return tmi_fail(err, TAMIS_INVALID, "columns.%s: expected one number for %s, or values", name, key);
+        return tmi_fail(err, TAMIS_INVALID, "columns.%s: must have one number for %s, or values", name, key);
     tamis_error inner = {0};
     tamis_status status = tamis_number_read(number, value->text, &inner);
     return status == TAMIS_OK ? status : tmi_fail(err, status, "columns.%s.%s: %s", name, key, inner.message);

@@ -232,7 +232,7 @@ const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
 tamis_status tamis_plan_set_ledger(tamis_plan *plan, const char *path, tamis_error *err)
 {
     if (!plan || !path) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", plan ? "path" : "plan");
-    if (!*path) return tmi_fail(err, TAMIS_INVALID, "ledger: expected the name of a file");
+    if (!*path) return tmi_fail(err, TAMIS_INVALID, "ledger: must be the name of a file");
     char *copy = tmi_copy_text(path, strlen(path));
     if (!copy) return tmi_fail_memory(err);
     tmi_free(plan->ledger);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/leftover.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -47,7 +48,7 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
     size_t parent, length = trimmed(path, &parent);
     struct stat there;
     tamis_status status = TAMIS_OK;
-    if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: expected the name of a folder, e.g. schools-release");
+    if (length == parent) return tmi_fail(err, TAMIS_INVALID, "folder: must be the name of a folder, e.g. schools-release");
     if (lstat(path, &there) == 0) {
         return tmi_fail(err, TAMIS_INVALID, "%s already exists, and a release is never overwritten: choose another folder", path);
     }
@@ -67,11 +68,20 @@ tamis_status tmi_folder_begin(tmi_folder *folder, const char *path, tamis_error 
         folder->temporary = NULL;
         status = tmi_fail(err, reason == ENOENT || reason == ENOTDIR || reason == ENAMETOOLONG ? TAMIS_INVALID : TAMIS_SYSTEM,
                           "%s cannot be created: %s", path, strerror(reason));
+    } else {
+        status = tmi_leftover_path(&folder->leftover, folder->temporary, err);
+        rmdir(folder->temporary);
     }
 
 done:
     if (status != TAMIS_OK) tmi_folder_clear(folder);
     return status;
+}
+
+tamis_status tmi_folder_make(tmi_folder *folder, tamis_error *err)
+{
+    if (mkdir(folder->temporary, 0700) == 0) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_SYSTEM, "%s cannot be created: %s", folder->final, strerror(errno));
 }
 
 tamis_status tmi_folder_write(tmi_folder *folder, const char *name, const char *bytes, size_t length, tamis_error *err)
@@ -149,6 +159,7 @@ void tmi_folder_clear(tmi_folder *folder)
     }
     if (folder->final && folder->parent >= 0) close(folder->parent);
     tmi_free(folder->temporary);
+    tmi_free(folder->leftover);
     tmi_free(folder->final);
     *folder = (tmi_folder){.parent = -1};
 }

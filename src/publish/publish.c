@@ -3,13 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/leftover.h"
 #include "base/memory.h"
 
 typedef struct state {
     tmi_key *key;
     tmi_folder folder;
-    char *leftover; /* the temporary folder, as the ledger notes it */
     tmi_bill bill;
     bool repeated; /* the numbers are those that the ledger has kept */
     bool paid;     /* there is a charge for which nothing was published yet */
@@ -21,7 +19,6 @@ static void clear(state *s)
 {
     tmi_key_free(s->key);
     if (s->folder.final) tmi_folder_clear(&s->folder);
-    tmi_free(s->leftover);
     tmi_free(s->certificate);
 }
 
@@ -37,9 +34,8 @@ static tamis_status begin(state *s, const tmi_publication *p, tamis_error *err)
     if (p->sign) TMI_TRY(tmi_key_fingerprint(p->signed_by, s->key, err));
     if (p->rows_version) TMI_TRY(tmi_check_name(p->rows_version, "rows_version", err));
     if (p->folder) TMI_TRY(tmi_folder_begin(&s->folder, p->folder, err));
-    if (p->folder) TMI_TRY(tmi_leftover_path(&s->leftover, s->folder.temporary, err));
     if (p->ledger) TMI_TRY(p->steps->bill(&s->bill, p->job, err));
-    s->bill.charge.leftover = s->leftover ? s->leftover : "";
+    s->bill.charge.leftover = p->folder ? s->folder.leftover : "";
 
 done:
     return status;
@@ -109,6 +105,7 @@ static tamis_status write_folder(state *s, const tmi_publication *p, tamis_error
 {
     tmi_folder *folder = p->folder ? &s->folder : NULL;
     tamis_status status = TAMIS_OK;
+    if (folder) TMI_TRY(tmi_folder_make(folder, err));
     if (p->steps->write) TMI_TRY(p->steps->write(&s->certificate, s->hash, folder, p->job, err));
     if (folder) TMI_TRY(tmi_folder_write(folder, TMI_CERTIFICATE, s->certificate, strlen(s->certificate), err));
 

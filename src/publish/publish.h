@@ -1,7 +1,7 @@
 /* Everything that is charged is published by this driver: a release, a quantile of a file, a tally, and whatever is charged
  * later. One step per line in tmi_publish:
  *
- *     begin        the key that signs, a temporary folder beside the place of the output, what would be charged
+ *     begin        the key that signs, that a temporary folder can be made beside the place of the output, what would be charged
  *     look         what the ledger says: refused, published before, or what would be left
  *     feasibility  that everything after the charge can be asked, kept, promised and written
  *     charge       durable; from here on a failure has cost something

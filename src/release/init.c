@@ -245,10 +245,10 @@ tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *e
     *text = NULL;
     if (!init || (!init->file && !init->connection)) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
     if (init->connection && (init->file || !init->table))
-        return tmi_fail(err, TAMIS_INVALID, "table: expected a table with the connection, and no file");
+        return tmi_fail(err, TAMIS_INVALID, "table: must be given with the connection, and no file");
     if (init->connection && tmi_has_password(init->connection))
         return tmi_fail(err, TAMIS_INVALID,
-                        "connection: expected one without a password, e.g. service=survey: a plan is public, and a password "
+                        "connection: must be without a password, e.g. service=survey: a plan is public, and a password "
                         "belongs in libpq's service or password file");
     TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
                              : tmi_header_read(&h, init->file, init->table, err));

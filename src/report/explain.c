@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 /* ---- pages ---- */
 

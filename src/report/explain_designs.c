@@ -6,7 +6,7 @@
 #include "num/bound.h"
 #include "num/number.h"
 #include "report/explain.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 /* ---- examples: about a tenth of a small frame ---- */
 

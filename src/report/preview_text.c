@@ -38,13 +38,15 @@ static void widen(span *s, double x)
     s->most = fmax(s->most, x);
 }
 
-/* One number if the two would look the same. */
+#define NEARLY 1.05 /* ends of a range that differ by less are shown as one number, the larger */
+
+/* One number if the two would look the same, or nearly. */
 static void put_span(tmi_text *text, span s, void (*put)(tmi_text *, double))
 {
     tmi_text most;
     if (s.least > s.most) return;
     tmi_text_init(&most);
-    put(text, s.least);
+    put(text, s.most <= NEARLY * s.least ? s.most : s.least);
     put(&most, s.most);
     if (most.failed) text->failed = true;
     else if (!text->failed && strcmp(most.bytes, text->bytes) != 0) tmi_text_format(text, "–%s", most.bytes);

@@ -92,7 +92,7 @@ static tamis_status take_clamped(tmi_schedule *s, const tmi_certified_tables *ce
     tmi_sampling *p = &s->sampling;
     if (p->weights != TMI_ROWS || tmi_variance_source_of(s) != TMI_MEASURED_ERRORS) return TAMIS_OK;
     if (certified->clamped < 1 || certified->clamped > p->most)
-        return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_totals: expected a number from 1 to largest_point");
+        return tmi_fail(err, TAMIS_INVALID, "sampling.largest_point_in_totals: must be a number from 1 to largest_point");
     p->most_clamped = certified->clamped;
     return TAMIS_OK;
 }
@@ -127,7 +127,7 @@ done:
 
 /* ---- what is known of everything ---- */
 
-/* All weightings that the readings of a statistic are made of. */
+/* Whether a statistic is read from tables of this weighting. */
 static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighting weighting)
 {
     const tmi_variance_source source = tmi_variance_source_for(s, i);

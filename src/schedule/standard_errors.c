@@ -65,9 +65,18 @@ static void join_all(tmi_psu_places *p)
     p->layout.count = 1;
 }
 
+/* Where PSUs share slots anyway, this many show S to about 1 %, and more would only take time; or some for each stratum. */
+#define SHARED_SLOTS 4096
+#define SHARED_PER_STRATUM 8
+
 static void set_slots(tmi_psu_layout *l, int64_t most)
 {
-    int64_t each = 2;
+    int64_t each = 2, psus = 0;
+    for (size_t h = 0; h < l->count; h++) psus += l->strata[h].psus;
+    if (psus > most) {
+        const int64_t some = SHARED_PER_STRATUM * (int64_t)l->count, shared = some > SHARED_SLOTS ? some : SHARED_SLOTS;
+        most = most < shared ? most : shared;
+    }
     for (int64_t step = TMI_MOST_SLOTS; step > 0; step /= 2) { /* the largest number per stratum for which there is room */
         int64_t sum = 0;
         for (size_t h = 0; h < l->count; h++) sum += l->strata[h].psus < each + step ? l->strata[h].psus : each + step;
@@ -396,28 +405,21 @@ double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_typic
     return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) * sqrt(tmi_expected_clamping(s));
 }
 
-double tmi_expected_limit(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
+tmi_measured_error tmi_expected_error(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
 {
     const double sd = tmi_expected_error_noise(s, i, o), least = o->sampling_sd * o->sampling_sd;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const tmi_effect_family family = tmi_effect_family_of(t);
-    if (!(least > 0) || isnan(sd)) return least;
-    tmi_measured_error n = {.family = family,
-                            .squares = least / tmi_expected_design_effect(family, &g),
-                            .noise = noise,
-                            .measured = o->sampling_sd,
-                            .scale = s->gaussian ? sd : sd / sqrt(2),
-                            .gaussian = s->gaussian,
-                            .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
-                            .rows = INFINITY,
-                            .confidence = tmi_number_nearest(t->confidence)};
-    double sum = 0; /* a limit is convex in the noise: the geometric mean of one standard deviation to either side */
-    for (int side = -1; side <= 1; side += 2) {
-        tmi_error_limit found;
-        n.measured = o->sampling_sd + side * sd;
-        if (tmi_error_limits(&found, &n, 1, &g, NULL) != TAMIS_OK) return least;
-        sum += log(found.variance) / 2;
-    }
-    return exp(sum);
+    if (!(least > 0) || !(sd > 0)) return (tmi_measured_error){0};
+    return (tmi_measured_error){.family = family,
+                                .statistic = i,
+                                .squares = least / tmi_expected_design_effect(family, &g),
+                                .noise = noise,
+                                .measured = o->sampling_sd,
+                                .scale = s->gaussian ? sd : sd / sqrt(2),
+                                .gaussian = s->gaussian,
+                                .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
+                                .rows = INFINITY,
+                                .confidence = tmi_number_nearest(t->confidence)};
 }

@@ -88,8 +88,10 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size
 /* The standard deviation of the noise of its standard error. Needs a budget that is split. NaN: it is not measured. */
 double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical);
 
-/* The sampling variance that an interval will use where all is as expected. */
-double tmi_expected_limit(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical, double noise);
+/* What will be measured of a number's sampling error if all is as expected, beside this variance of the noise of the
+ * estimate. Its `scale` is 0 where nothing is. */
+tmi_measured_error tmi_expected_error(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
+                                      double noise);
 
 /* By how much bounded weights are expected to lower a variance: a factor. */
 double tmi_expected_clamping(const tmi_schedule *schedule);

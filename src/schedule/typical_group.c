@@ -64,7 +64,8 @@ static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t 
     return sum > 0 ? sum : clusters * w * w;
 }
 
-static void set_spread(guess *g, const tmi_schedule *s, const tmi_sizes *z, size_t stratum, bool subtracts)
+/* `there`: the part of a cluster's rows that are in the group and have the values. */
+static void set_spread(guess *g, const tmi_schedule *s, const tmi_sizes *z, size_t stratum, double there, bool subtracts)
 {
     g->within = g->own = 1;
     g->between = subtracts ? 0 : 1;
@@ -76,7 +77,7 @@ static void set_spread(guess *g, const tmi_schedule *s, const tmi_sizes *z, size
     g->spread = clusters_spread(s, z, stratum) / z->response;
     const double apart = b * b / z->taken; /* as if rows of a cluster had nothing in common */
     g->within = (1 - z->icc) * apart + z->icc * square;
-    g->own = (1 - z->icc) * apart + z->icc * (g->part * square + (1 - g->part) * apart);
+    g->own = (1 - z->icc) * apart + z->icc * (there * square + (1 - there) * apart);
     g->between = s->sampling.scattered ? square : square - b * b;
 }
 
@@ -130,8 +131,9 @@ static guess guess_of(const subject *about, size_t stratum, double part)
     guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum),
                .part = part * about->where,
                .response = z->response};
-    set_spread(&g, s, z, stratum,
+    set_spread(&g, s, z, stratum, g.part * fmin(about->x.present, about->y.present),
                s->sampling.subtracts && (tmi_main_weighting(s) == TMI_UNWEIGHTED || is_by_strata(s, about->statistic)));
+    if (tmi_is_calibrated(s, about->statistic)) g.between = 0; /* what is left are residuals, whose mean is 0 */
     if (s->workload.maps[about->statistic].contributed) {
         g.units = z->sample;
         g.spread = tmi_contribution_spread(&s->sampling, 0) * z->sample;
@@ -152,12 +154,18 @@ static double residual_sd(const guess *g, double variance) { return sqrt(g->spre
 
 static double not_zero(double size, double otherwise) { return size > 0 ? size : otherwise > 0 ? otherwise : 1; }
 
-/* Calibration takes the mean off a total of all rows, in the tables that it is read from; only what differs from control cell to
- * control cell is left to the rows of these. */
+/* Calibration takes the mean off a total of whole control cells, in the tables that it is read from; only what differs from
+ * control cell to control cell is left to the rows of these. */
 static bool is_explained(const subject *about)
 {
-    const tmi_plan_statistic *t = &about->schedule->plan->statistics[about->statistic];
-    return tmi_is_calibrated(about->schedule, about->statistic) && tmi_is_sum(t) && t->column && t->by_count == 0 && !t->where;
+    const tmi_schedule *s = about->schedule;
+    const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
+    for (size_t k = 0; k < t->by_count; k++) {
+        size_t i = 0;
+        while (i < s->control_count && s->controls[i] != t->by[k]) i++;
+        if (i == s->control_count) return false;
+    }
+    return tmi_is_calibrated(s, about->statistic) && tmi_is_sum(t) && t->column && !t->where;
 }
 
 static void expect_total(tmi_typical_group *o, const subject *about, const guess *g)
@@ -180,7 +188,8 @@ static void expect_total(tmi_typical_group *o, const subject *about, const guess
     o->range = N * (fmax(x.high, 0) - fmin(x.low, 0));
     o->expected = x.typical ? fabs(N * p * x.mean) : TMI_NULL;
     o->size = not_zero(fabs(N * p * x.mean), N * p * (x.high - x.low));
-    o->sampling_sd = sampling_sd(g, p * (x.sd * x.sd + x.mean * x.mean) - p * p * x.mean * x.mean, p * x.mean);
+    const double square = x.sd * x.sd + (is_explained(about) ? 1 - x.present : 1 - p) * x.mean * x.mean;
+    o->sampling_sd = sampling_sd(g, p * square, p * x.mean);
 }
 
 /* A total divided by the number of units. */
@@ -206,6 +215,23 @@ static double difference(const tmi_plan_column *column, const subject *about)
     return known && !about->split ? x->sd / 2 : (x->high - x->low) / 4;
 }
 
+#define CORRELATION (1.0 / 3) /* of the two numbers of a ratio: who has more of one mostly has more of the other */
+
+/* The guessed covariance of a ratio's columns: of two indicators of one category it follows from the shares of its values. */
+static double covariance_of(const tmi_plan_statistic *t, const tmi_guessed_value *x, const tmi_guessed_value *y)
+{
+    const tmi_plan_column *a = t->column, *b = t->second;
+    double both = 0;
+    if (!a->conditions && !b->conditions) return CORRELATION * x->sd * y->sd;
+    if (!a->conditions || !b->conditions || a->condition_count > 1 || b->condition_count > 1) return 0;
+    const tmi_plan_condition *p = a->conditions, *q = b->conditions;
+    if (p->column != q->column || !p->column->is_category || !x->typical) return 0;
+    for (size_t i = 0; i < p->code_count; i++)
+        for (size_t j = 0; j < q->code_count; j++)
+            if (p->codes[i] == q->codes[j]) both += tmi_share_of(p->column, (size_t)p->codes[i]) / x->present;
+    return both - x->mean * y->mean;
+}
+
 static void expect_ratio(tmi_typical_group *o, const subject *whole, const guess *g)
 {
     const tmi_schedule *s = whole->schedule;
@@ -214,7 +240,8 @@ static void expect_ratio(tmi_typical_group *o, const subject *whole, const guess
     const double p = g->part * fmin(x.present, y.present); /* of all units, those in the group that have the values */
     const double B = not_zero(fabs(g->units * p * y.mean), g->units * p), ratio = y.mean != 0 ? x.mean / y.mean : x.mean;
     const double width = x.high - x.low, apart = difference(t->column, whole), square = x.sd * x.sd;
-    o->sampling_sd = residual_sd(g, p * (square + (t->second ? ratio * ratio * y.sd * y.sd : 0))) / B;
+    const double residual = t->second ? square + ratio * (ratio * y.sd * y.sd - 2 * covariance_of(t, &x, &y)) : square;
+    o->sampling_sd = residual_sd(g, p * residual) / B;
     o->expected = x.typical && (!t->second || y.typical) ? fabs(ratio) : TMI_NULL;
     o->range = t->second ? fabs(2 * ratio) : width;
     o->size = not_zero(fabs(x.typical ? ratio : o->range / 2), o->range);
@@ -292,10 +319,7 @@ static double margin_of(const tmi_typical_group *o, const subject *about, double
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
     const tmi_variance_source source = tmi_variance_source_for(s, about->statistic);
-    if (source == TMI_NO_VARIANCE) return 0;
-    if (source == TMI_MEASURED_ERRORS)
-        return tmi_expected_limit(s, about->statistic, o, quadratic(o->estimate, &noise->estimate)) - least;
-    if (t->kind == TMI_VARIANCE) return 0;
+    if (source == TMI_NO_VARIANCE || source == TMI_MEASURED_ERRORS || t->kind == TMI_VARIANCE) return 0;
     if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
     const double spread = quadratic(o->spread, &noise->spread);
     if (source != TMI_SPREAD_TABLES) return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
@@ -313,18 +337,22 @@ static tmi_expected_group prospect_of(const subject *about, size_t stratum, doub
     guess g = guess_of(about, stratum, part);
     make(&o, about, &g);
     const double limit = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_VARIANCE ? o.range : INFINITY;
-    if (s->workload.maps[about->statistic].known) return (tmi_expected_group){0, 0, o.expected, o.range, limit, o.divisor};
+    tmi_expected_group expected_group = {.expected = o.expected, .range = o.range, .limit = limit, .units = o.divisor};
+    if (s->workload.maps[about->statistic].known) return expected_group;
     double variance = quadratic(o.estimate, &noise->estimate) + quadratic(o.uncertain, &noise->estimate) +
                       o.explained * o.explained * about->controls;
     const double least = o.sampling_sd * o.sampling_sd, far = farthest(about), scale = o.divisor > 0 ? 1 / o.divisor : 1,
                  most = s->sampling.clustered ? INFINITY : fmax(least, g.spread * far * far * scale * scale);
-    o.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
+    if (tmi_variance_source_for(s, about->statistic) == TMI_MEASURED_ERRORS)
+        expected_group.error = tmi_expected_error(s, about->statistic, &o, quadratic(o.estimate, &noise->estimate));
+    expected_group.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
     if (o.denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
         const double relative = noise->estimate.covariance[o.denominator][o.denominator] / (o.divisor * o.divisor);
         variance /= 1 - fmin(relative, 0.5);
     }
-    return (tmi_expected_group){sqrt(variance), o.sampling_sd, o.expected, o.range, limit, o.divisor};
+    expected_group.noise_sd = sqrt(variance);
+    return expected_group;
 }
 
 static tamis_status set_controls(subject *about, tamis_error *err)

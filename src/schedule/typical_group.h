@@ -5,10 +5,11 @@
 
 #include "measure/moments.h"
 #include "schedule/schedule.h"
+#include "variance/limit.h"
 
 typedef struct tmi_typical_group {
     double estimate[TMI_MOMENTS];  /* the derivative of the statistic by the estimated moments of its group */
-    double uncertain[TMI_MOMENTS]; /* by how much more or less, since means of groups are not known */
+    double uncertain[TMI_MOMENTS]; /* standard deviation of `estimate` over plausible means of the group */
     double spread[TMI_MOMENTS];    /* that of its estimated sampling variance, by moments that are weighed for variances */
     size_t denominator;            /* the moment that it is divided by; TMI_MOMENTS: none */
     double divisor;                /* and its size */
@@ -25,11 +26,15 @@ void tmi_typical_group_make(tmi_typical_group *typical, const tmi_schedule *sche
 /* The same of one group, without what serves the split of the budget. */
 typedef struct tmi_expected_group {
     double noise_sd, sampling_sd, expected, range;
-    double limit; /* no error of it is larger: the range of a mean, share or variance, else infinite */
-    double units; /* of the population, in the group; 0: the statistic has no denominator */
+    double limit;             /* no error of it is larger: the range of a mean, share or variance, else infinite */
+    double units;             /* of the population, in the group; 0: the statistic has no denominator */
+    tmi_measured_error error; /* of its sampling error; its `scale` is 0 where that is not measured */
 } tmi_expected_group;
 
-/* One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.
+/* Where standard errors are measured, `sampling_sd` is the expected one, not yet the limit that an interval uses: that depends on
+ * all numbers of a plan (expected.c).
+ *
+ * One for each group, if their sizes are declared or guessed and differ; else a single one for all. The caller frees the list.
  *
  * Needs    a budget that is split.
  * Errors   SYSTEM; the list is then NULL.                                                                            */

@@ -32,9 +32,9 @@ static tamis_status check(const tamis_finite *f, tamis_error *err)
 {
     if (!f) return tmi_fail(err, TAMIS_INVALID, "finite: NULL");
     if (f->datasets < 1 || f->datasets > MOST_DATASETS)
-        return tmi_fail(err, TAMIS_INVALID, "datasets: expected 1 to %d", MOST_DATASETS);
+        return tmi_fail(err, TAMIS_INVALID, "datasets: must be 1 to %d", MOST_DATASETS);
     if (f->outputs < 1 || f->outputs > MOST_DATASETS)
-        return tmi_fail(err, TAMIS_INVALID, "outputs: expected 1 to %d", MOST_DATASETS);
+        return tmi_fail(err, TAMIS_INVALID, "outputs: must be 1 to %d", MOST_DATASETS);
     if (!f->q) return tmi_fail(err, TAMIS_INVALID, "q: NULL");
     for (size_t i = 0; i < f->datasets * f->outputs; i++)
         if (!f->q[i]) return tmi_fail(err, TAMIS_INVALID, "q[%zu]: NULL", i);

@@ -25,14 +25,14 @@ static tamis_status check_span(const tamis_span *span, const char *what, tamis_e
 {
     if (!span->least || !span->most) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", what);
     if (tmi_number_compare(span->least, span->most) > 0)
-        return tmi_fail(err, TAMIS_INVALID, "%s: expected a lower end that is not above the upper end", what);
+        return tmi_fail(err, TAMIS_INVALID, "%s: the lower end must not be above the upper end", what);
     return TAMIS_OK;
 }
 
 static tamis_status check_count(int64_t count, int64_t least, const char *what, tamis_error *err)
 {
     if (count >= least && count <= MOST) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "%s: expected a whole number from %lld to 2^40", what, (long long)least);
+    return tmi_fail(err, TAMIS_INVALID, "%s: must be a whole number from %lld to 2^40", what, (long long)least);
 }
 
 static int uses_population(tamis_estimator e) { return e == TAMIS_HT_MEAN || e == TAMIS_HAJEK_TOTAL; }
@@ -258,13 +258,9 @@ done:
 
 /* ---- strata ---- */
 
-/* The narrowest span that holds both. */
+/* The narrowest span that holds both; none, where one of them is none. */
 static void widen(tamis_span *span, const tamis_span *other)
 {
-    if (!span->least || !other->least) {
-        *span = (tamis_span){0};
-        return;
-    }
     span->least = tmi_smaller(span->least, other->least);
     span->most = tmi_larger(span->most, other->most);
 }
@@ -290,7 +286,7 @@ tamis_status tamis_sensitivity_of_strata(tamis_sensitivity *z, const tamis_setti
     tamis_sensitivity one = {0};
     if (!z) return tmi_fail(err, TAMIS_INVALID, "sensitivity: NULL");
     *z = (tamis_sensitivity){0};
-    if (!strata || count == 0) return tmi_fail(err, TAMIS_INVALID, "strata: expected at least one");
+    if (!strata || count == 0) return tmi_fail(err, TAMIS_INVALID, "strata: must be at least one");
     tamis_contribution all = strata[0];
     int unknown = 0;
     for (size_t h = 0; h < count; h++) {

@@ -127,7 +127,7 @@ static void pull_pooled(const tmi_problem *p, const double *weights)
     }
 }
 
-/* Sets what the objective pulls at the effects; `weights` has room for one number per target. */
+/* Sets the gradient of the objective in the variances of the effects; `weights` has room for one number per target. */
 static void gradient(const tmi_problem *p, double *weights)
 {
     for (size_t i = 0; i < p->target_count; i++) {

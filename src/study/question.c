@@ -116,7 +116,7 @@ static tamis_status set_ways(tmi_study_asked *a, tamis_error *err)
     }
     return tmi_fail(
         err, TAMIS_INVALID,
-        "mechanism: expected laplace, gaussian, inverse, smooth, smooth-paper, counts, smooth-pure, threshold, joint, split, "
+        "mechanism: must be laplace, gaussian, inverse, smooth, smooth-paper, counts, smooth-pure, threshold, joint, split, "
         "tree or prefix");
 }
 

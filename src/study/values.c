@@ -128,7 +128,7 @@ tamis_status tmi_values_draw(double *list, size_t count, const char *text, doubl
     if (k == LAWS)
         return tmi_fail(
             err, TAMIS_INVALID,
-            "values: expected beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal, quantiles:0=MIN,0.5=MEDIAN,"
+            "values: must be beta:A,B, lognormal:MU,SIGMA, normal:MEAN,SD, uniform, bimodal, quantiles:0=MIN,0.5=MEDIAN,"
             "1=MAX, a .csv or .parquet file, or a release.json");
     if (laws[k].parameters) TMI_TRY(read_pair(p, text + strlen(laws[k].name) + 1, err));
     if (k == BETA && !(p[0] > 0 && p[1] > 0 && p[0] <= 1e6 && p[1] <= 1e6))
@@ -195,7 +195,7 @@ static tamis_status read_points(tmi_quantile *points, size_t *count, size_t most
         tmi_quantile *p = &points[*count];
         *p = (tmi_quantile){tmi_number_in((tmi_cell){text, share}), tmi_number_in((tmi_cell){text + value, whole - value})};
         if (!isfinite(p->share) || !isfinite(p->value))
-            return tmi_fail(err, TAMIS_INVALID, "values: expected quantiles:SHARE=VALUE,..., as in quantiles:0=0,0.5=120,1=1000");
+            return tmi_fail(err, TAMIS_INVALID, "values: must be quantiles:SHARE=VALUE,..., as in quantiles:0=0,0.5=120,1=1000");
         text += whole + (text[whole] == ',');
     }
     if (*text) return tmi_fail(err, TAMIS_INVALID, "values: at most %zu quantiles", most);

@@ -37,15 +37,22 @@ static void count_psus(int64_t *psus, tmi_int128 *squares, int64_t *fewest, cons
     }
 }
 
-/* lambda m^2/(m^2 - sum of b^2) in steps of 2^-12, rounded up. */
+/* lambda m^2/(m^2 - sum of b^2) in steps of 2^-24, rounded up. Bit by bit, since m^2 M may have 120 bits. */
 static int64_t factor_of(const part *p)
 {
     int64_t m, fewest;
     tmi_int128 squares;
     count_psus(&m, &squares, &fewest, p);
     const int64_t M = p->stratum->population, left = M > 0 ? M - p->stratum->psus : 1, all = M > 0 ? M : 1;
-    const tmi_int128 m2 = (tmi_int128)m * m, below = (m2 - squares) * all, above = m2 * left << TMI_FACTOR_BITS;
-    return (int64_t)((above + below - 1) / below);
+    const tmi_int128 m2 = (tmi_int128)m * m, below = (m2 - squares) * all, above = m2 * left;
+    int64_t factor = (int64_t)(above / below);
+    tmi_int128 rest = above % below;
+    for (int bit = 0; bit < TMI_FACTOR_BITS; bit++) {
+        const bool one = 2 * rest >= below;
+        rest = 2 * rest - (one ? below : 0);
+        factor = 2 * factor + one;
+    }
+    return factor + (rest > 0);
 }
 
 double tmi_layout_degrees(const tmi_psu_layout *layout)
@@ -89,7 +96,10 @@ static tmi_int128 rounded(tmi_int128 a, tmi_int128 b)
     return whole * (2 * b) > twice ? whole - 1 : whole;
 }
 
-/* A part's squared deviations, in steps of 2^-12. |b T| < 2^20 * 2^60; a deviation is below 2^45 + 1 and a sum below 2^120. */
+/* A part's squared deviations times their factor, in steps of 2^-12, rounded down. |b T| < 2^20 * 2^60; a deviation is below
+ * 2^45 + 1, the sum of their squares below 2^107 and a factor below 2^26. */
+#define SQUARES_BITS 12 /* twice those of S */
+
 static tmi_int128 squares_of(const int64_t *totals, const part *p)
 {
     tmi_int128 sum = 0, squares = 0, unused;
@@ -101,7 +111,9 @@ static tmi_int128 squares_of(const int64_t *totals, const part *p)
         const tmi_int128 d = clamped(totals[slot]) - rounded(tmi_psus_in_slot(p->stratum, slot) * sum, psus);
         squares += d * d;
     }
-    return squares * factor_of(p);
+    const int64_t factor = factor_of(p), low = (INT64_C(1) << (TMI_FACTOR_BITS - SQUARES_BITS)) - 1;
+    return (squares >> (TMI_FACTOR_BITS - SQUARES_BITS)) * factor +
+           ((squares & low) * factor >> (TMI_FACTOR_BITS - SQUARES_BITS));
 }
 
 /* The largest integer whose square is at most x. */
@@ -185,7 +197,8 @@ int64_t tmi_two_slots_gain(const tmi_psu_layout *layout)
     return most;
 }
 
-/* A mean is off by 1/2 at most, and factors are below 3; each block rounds its own S down by less than a step. */
+/* A mean is off by 1/2 at most, and factors are 9/4 at most; with 3 in their place there is room for the steps of 2^-12 that
+ * each of up to slots/2 parts loses. Each block rounds its own S down by less than a step. */
 int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks)
 {
     return (int64_t)ceil(sqrt(3 * (double)blocks * (double)layout->slots) / 2) + 1 + blocks / TMI_STANDARD_ERROR_STEP;

@@ -20,9 +20,10 @@
  * with an S of its own, their sum has about sqrt(G) times the size and no more noise. It estimates sqrt(G) S a little low:
  * tmi_block_factor says by how much.
  *
- * Arithmetic. Totals are integers up to TMI_LARGEST_TOTAL in size. Means are rounded to integers and the factors
- * lambda m^2/(m^2 - sum of b^2) up to steps of 2^-12; S is rounded down to steps of 2^-6. What that does to S is bounded by
- * tmi_standard_error_rounding. */
+ * Arithmetic. Totals are integers up to TMI_LARGEST_TOTAL in size. Means are rounded to integers, the factors
+ * lambda m^2/(m^2 - sum of b^2) up to steps of 2^-24 and what a stratum adds to S^2 down to steps of 2^-12; S is rounded down to
+ * steps of 2^-6. What that does to S is bounded by tmi_standard_error_rounding, but for the factors, which are at most
+ * 2^-24 M too large: 0.006 % with 1000 of 1001 PSUs. */
 #ifndef TMI_VARIANCE_STANDARD_ERROR_H
 #define TMI_VARIANCE_STANDARD_ERROR_H
 
@@ -34,7 +35,7 @@
 #define TMI_LARGEST_TOTAL (INT64_C(1) << 44) /* its square times 2^16 slots and a factor of 2^14 stays below 2^119 */
 #define TMI_MOST_SLOTS (INT64_C(1) << 16)
 #define TMI_MOST_BLOCKS 64
-#define TMI_FACTOR_BITS 12         /* of the factor of a stratum's squares */
+#define TMI_FACTOR_BITS 24         /* of the factor of a stratum's squares */
 #define TMI_STANDARD_ERROR_STEP 64 /* S comes in steps of 1/64 */
 #define TMI_GAIN_BITS 10           /* of the gains below */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <tamis/amplification.h>
 
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 #include "tests/ht/brute_noise.h"
 
 static const struct {

@@ -241,12 +241,12 @@ static void bad_plots_are_refused(void **state)
         tamis_plot plot;
         const char *message;
     } cases[] = {
-        {{.curves = NULL, .curve_count = 1}, "curves: expected 1 to 8"},
-        {{.curves = curves, .curve_count = 0}, "curves: expected 1 to 8"},
-        {{.curves = curves, .curve_count = 9}, "curves: expected 1 to 8"},
-        {{.curves = &(const tamis_plot_curve){.x = NULL, .y = xs, .count = 5}, .curve_count = 1}, "curve 0: expected 1 to"},
-        {{.curves = &(const tamis_plot_curve){.x = xs, .y = xs, .count = 0}, .curve_count = 1}, "curve 0: expected 1 to"},
-        {{.curves = &(const tamis_plot_curve){.x = xs, .y = xs, .count = SIZE_MAX}, .curve_count = 1}, "curve 0: expected 1 to"},
+        {{.curves = NULL, .curve_count = 1}, "curves: must be 1 to 8"},
+        {{.curves = curves, .curve_count = 0}, "curves: must be 1 to 8"},
+        {{.curves = curves, .curve_count = 9}, "curves: must be 1 to 8"},
+        {{.curves = &(const tamis_plot_curve){.x = NULL, .y = xs, .count = 5}, .curve_count = 1}, "curve 0: must have 1 to"},
+        {{.curves = &(const tamis_plot_curve){.x = xs, .y = xs, .count = 0}, .curve_count = 1}, "curve 0: must have 1 to"},
+        {{.curves = &(const tamis_plot_curve){.x = xs, .y = xs, .count = SIZE_MAX}, .curve_count = 1}, "curve 0: must have 1 to"},
         {{.curves = &(const tamis_plot_curve){.x = xs, .y = nothing, .count = 2}, .curve_count = 1}, "finite y"},
         {{.curves = &(const tamis_plot_curve){.x = nothing, .y = xs, .count = 2}, .curve_count = 1}, "finite x"},
         {{.x = {.from = 1, .to = 0}, .curves = curves, .curve_count = 1}, "x: from"},

@@ -75,7 +75,7 @@ TABLE = [
     (["privacy", "compose", "laws.yaml"], INVALID, "laws.yaml", None, None, "scale"),
     (["privacy", "amplify", "--design", CLUSTERS, "--epsilon", "1", "--as-srs"], REFUSED, None, None, None, ""),
     (["privacy", "noise", "--laplace", "x"], USAGE, None, None, None, "--laplace: "),
-    (["privacy", "meaning", "--epsilon", "x"], USAGE, None, None, None, "--epsilon: expected a number"),
+    (["privacy", "meaning", "--epsilon", "x"], USAGE, None, None, None, "--epsilon: must be a number"),
     ([*COVERAGE, "nowhere.csv"], INVALID, "nowhere.csv", None, None, "No such file"),
     ([*COVERAGE, "apisrs.csv", "--runs", "0"], USAGE, None, None, None, "--runs must be a whole number"),
     ([], USAGE, None, None, None, "a command is missing"),

@@ -15,14 +15,13 @@ Left out, wherever the key occurs:
   texts in input_premetric; of theorem, reason, outsider_reason and notes only whether they are there, and how many notes;
 - what changes from run to run or with an edition: version, time, ledger, files, hash.
 
-A golden file has of the certificate all but the plan and what describes a measurement (SHOWN are the members that it has), of
-the measurements the integers, of the release the numbers; and of each the SHA-256 of the rest as canonical JSON.
+A golden file is made to be read and compared line by line: one line for each member of the certificate, of its plan and of the
+release, for each measurement with its scale and sensitivity, for the integers of each measurement, and for each result with its
+estimate, errors and interval. What measurements.json repeats of the certificate is not repeated.
 
     tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise                 compares
     tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --write         writes the golden files anew, each after the second
                                                                                verifier (tests/verifier.py) has believed its release
-    tests/cli/golden.py BUILD/tests/cli/tamis-with-fixed-noise --full FOLDER   writes there all that is compared: with two builds,
-                                                                               diff -r shows what has changed behind a hash
 For --write, and to include PostgreSQL, put tests/engine/with_postgres before it.
 """
 import csv
@@ -43,7 +42,7 @@ WORDS = {"domain", "multiverse", "divergence", "inequality", "statement", "decla
 SAID = {"theorem", "reason", "outsider_reason", "notes"}
 RUN = {"version", "time", "ledger", "files", "hash"}
 TOLERANCE = 1e-9
-SHOWN = {"name", "weighed_by", "form", "shift", "clamp", "noise", "epsilon", "rho"}
+LEADING = "name", "epsilon", "rho", "noise"  # of a measurement: what changes first
 DIGITS = 11  # of a floating-point number in a golden file
 
 
@@ -227,48 +226,19 @@ def short(value):
     return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
-def numbers(value):
-    if is_number(value):
-        return [value]
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-    return [number for inner in inside for number in numbers(inner)]
-
-
-def shape(value):
-    """The same with every number taken out."""
-    if isinstance(value, dict):
-        return {key: shape(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [shape(inner) for inner in value]
-    return "number" if is_number(value) else value
-
-
-def digest(value):
-    assert not any(isinstance(number, float) for number in numbers(value)), value
-    return hashlib.sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
-
-
 def condensed(files):
-    certificate, measurements, release = (files[name] for name in ("certificate", "measurements", "release"))
-    listed, measured, results = certificate["measurements"], measurements["measurements"], release["results"]
-    described = [{key: value for key, value in m.items() if key not in SHOWN} for m in listed]
-    return short({
-        "certificate": {
-            **{key: value for key, value in certificate.items() if key != "plan"},
-            "measurements": [{key: value for key, value in m.items() if key in SHOWN} for m in listed],
-            "rest": digest([certificate["plan"], described])},
-        "measurements": {
-            "integers": [numbers(m["values"]) for m in measured],
-            "rest": digest({**measurements, "measurements": [{**m, "values": shape(m["values"])} for m in measured]})},
-        "release": {
-            "results": [numbers(result) for result in results],
-            "others": numbers({key: value for key, value in release.items() if key != "results"}),
-            "rest": digest(shape(release))},
-    })
+    """All of the three files but for what measurements.json says again of a measurement of the certificate."""
+    certificate, measurements = files["certificate"], files["measurements"]
+    integers = [{key: value for key, value in m.items() if key == "name" or said.get(key, "absent") != value}
+                for m, said in zip(measurements["measurements"], certificate["measurements"])]
+    assert len(integers) == len(measurements["measurements"]) == len(certificate["measurements"])
+    listed = [{**{key: m[key] for key in LEADING if key in m}, **m} for m in certificate["measurements"]]
+    return short({**files, "certificate": {**certificate, "measurements": listed},
+                  "measurements": {**measurements, "measurements": integers}})
 
 
 def text(value, depth=0):
-    """JSON with a line for each member of a member, and for each measurement and result."""
+    """JSON with a line for each member of a file or of a plan, and for each measurement and result."""
     if depth == 3 or not isinstance(value, (dict, list)) or all(map(is_number, value)):
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     named = isinstance(value, dict)
@@ -347,11 +317,14 @@ def a_changed_number_is_found():
             for noise in measurement["noise"]:
                 is_found(noise, "sensitivity", noise["sensitivity"] + 1)
                 is_found(noise, "scale", noise["scale"] + "1")
-        for values in changed["measurements"]["integers"]:
+        for measurement in changed["measurements"]["measurements"]:
+            values = measurement["values"]
+            while isinstance(values[-1], list):
+                values = values[-1]
             is_found(values, -1, values[-1] + 1)
-        for values in changed["release"]["results"]:
-            if values:  # a suppressed one has none
-                is_found(values, 0, values[0] * (1 + 2 * TOLERANCE) or TOLERANCE)
+        for result in changed["release"]["results"]:
+            if result.get("estimate") is not None:  # else it is suppressed
+                is_found(result, "estimate", result["estimate"] * (1 + 2 * TOLERANCE) or TOLERANCE)
 
 
 with tempfile.TemporaryDirectory() as services:
@@ -363,9 +336,5 @@ with tempfile.TemporaryDirectory() as services:
         PLACE.mkdir()
         for name in PLANS:
             (PLACE / f"{name}.json").write_text(text(condensed(release_of(name))) + "\n")
-    elif sys.argv[2:3] == ["--full"]:
-        os.makedirs(sys.argv[3], exist_ok=True)
-        for name in PLANS if SERVER else set(PLANS) - {POSTGRES}:
-            pathlib.Path(sys.argv[3], f"{name}.json").write_text(json.dumps(release_of(name), indent=1) + "\n")
     else:
         main()

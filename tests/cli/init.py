@@ -83,7 +83,7 @@ def in_json_it_says_where_the_plan_is():
 def a_connection_needs_a_table():
     for data in ("service=survey", "postgresql://localhost/db"):
         done, folder, plan = written(data, code=USAGE)
-        is_usage_error(done, "--table: expected the table in PostgreSQL")
+        is_usage_error(done, "--table: must be the table in PostgreSQL")
         shutil.rmtree(folder)
     done, folder, plan = written("x=y.csv", data="x=y.csv")
     assert plan.name == "x=y.yaml"
@@ -92,12 +92,12 @@ def a_connection_needs_a_table():
 
 @case
 def what_cannot_be_read_leaves_no_plan():
-    for name, words in (("nobody.csv", "nobody.csv"), ("data.txt", "expected a file that ends in")):
+    for name, words in (("nobody.csv", "nobody.csv"), ("data.txt", "must be a file that ends in")):
         done, folder, plan = written(name, code=INVALID)
         assert plan is None and words in done.stderr, done.stderr
         shutil.rmtree(folder)
     done, folder, plan = written("data.csv", "--table", "t", code=INVALID)
-    assert plan is None and "table: expected a DuckDB file" in done.stderr
+    assert plan is None and "table: needs a DuckDB file" in done.stderr
     done = tamis("init", "data.csv", "--out", "nowhere/plan.yaml", cwd=folder)
     is_usage_error(done, "there is no folder nowhere")
     shutil.rmtree(folder)

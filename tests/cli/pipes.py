@@ -108,7 +108,7 @@ def plans_are_read():
         for number, done in enumerate(ways(["release", "WHERE", "--out", "published", "--json"], plan, cwd=folder)):
             assert done.returncode == OK and json.loads(done.stdout)["ledger"].get("repeated", False) == (number > 0), done
             shutil.rmtree(pathlib.Path(folder, "published"))
-        is_usage_error(tamis("release", "-", cwd=folder, input=plan), "--out: expected the output folder")
+        is_usage_error(tamis("release", "-", cwd=folder, input=plan), "--out: must name the output folder")
         wrong = tamis("check", "-", cwd=folder, input=plan.replace("epsilon: 6", "epsilon: -6"))
         assert wrong.returncode == INVALID and re.match(r"standard input:\d+:\d+: privacy.epsilon: ", wrong.stderr), wrong
 

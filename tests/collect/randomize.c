@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "collect/coding.h"
 #include "collect/packed.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/rng/law.h"
@@ -241,16 +242,42 @@ static void columns_become_bits(void **state)
     assert_int_equal(facts.reports, 3);
     assert_int_equal(facts.bits, 7);
     c = (tamis_collection){.lie = never, .categories = &categories, .categories_count = 1, .columns = columns, .column_count = 2};
-    write_answers("smoker,id,region,age\n1,7,north,44\nfalse,8,\"south,east\",\n");
+    write_answers("smoker,id,region,age,size\n1,7,north,44,\nfalse,8,\"south,east\",,3\n");
     assert_int_equal(randomize(&facts, &c, NULL), TAMIS_OK);
     text = read_reports();
     assert_string_equal(text, "smoker,region=north,\"region=south,east\"\n1,1,0\n0,0,1\n");
     free(text);
-    assert_int_equal(facts.left_out, 2);
+    assert_int_equal(facts.left_out, 3);
     write_answers("smoker,region\n"); /* nobody answered */
     assert_int_equal(randomize(&facts, &c, NULL), TAMIS_OK);
     assert_int_equal(facts.reports, 0);
     tamis_number_free(never);
+}
+
+/* The answer of a bit, which a permanent lie is made from, is one that sets this bit. */
+static void bits_stand_for_their_answers(void **state)
+{
+    (void)state;
+    static const char *const regions[] = {"north", "south"};
+    const tamis_categories categories = {"region", regions, 2};
+    const tmi_cells cells = {.path = "answers.csv"};
+    for (int missing = 0; missing < 2; missing++) {
+        const tmi_coded_column columns[] = {
+            {.as = TMI_YES_NO, .name = "a", .bits = 1 + (size_t)missing, .missing = missing},
+            {.as = TMI_ONE_HOT, .name = "region", .categories = &categories, .bits = 2 + (size_t)missing, .missing = missing}};
+        for (size_t c = 0; c < 2; c++) {
+            size_t set;
+            for (size_t b = 0; b < columns[c].bits; b++) {
+                const char *answer = tmi_coded_answer(&columns[c], b);
+                assert_int_equal(answer[0] == '\0', missing && b + 1 == columns[c].bits);
+                assert_int_equal(tmi_code_cell(&set, &columns[c], answer, &cells, NULL), TAMIS_OK);
+                assert_int_equal(set, b);
+            }
+            if (c == 1) continue;
+            assert_int_equal(tmi_code_cell(&set, &columns[c], tmi_coded_answer(&columns[c], SIZE_MAX), &cells, NULL), TAMIS_OK);
+            assert_true(set == SIZE_MAX); /* no */
+        }
+    }
 }
 
 /* A column with a bit for missing answers may differ in two bits. */
@@ -330,6 +357,11 @@ static void bad_files_are_refused(void **state)
     }
     c.secret = (const uint8_t *)folder;
     assert_int_equal(randomize(&facts, &c, &err), TAMIS_INVALID); /* permanent lies of whom? */
+    static const char *const both[] = {"a", "id"};
+    c = (tamis_collection){.lie = lie, .id = "id", .columns = both, .column_count = 2};
+    write_answers("a,id\n1,7\n");
+    assert_int_equal(randomize(&facts, &c, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "cannot be an answer as well"));
     tamis_number_free(lie);
 }
 
@@ -463,6 +495,7 @@ int main(void)
         cmocka_unit_test(permanent_lies_have_their_probability),
         cmocka_unit_test(other_probabilities_have_other_lies),
         cmocka_unit_test(columns_become_bits),
+        cmocka_unit_test(bits_stand_for_their_answers),
         cmocka_unit_test(missing_answers_cost),
         cmocka_unit_test(every_row_lies),
         cmocka_unit_test(bad_files_are_refused),

@@ -51,6 +51,8 @@ static void this_machine(void **state)
     (void)state;
     assert_true(tmi_machine_memory() > 1 << 20);
     assert_true(tmi_machine_threads() >= 1);
+    assert_true(tmi_free_memory() > 1 << 20);
+    assert_true(tmi_free_memory() < tmi_machine_memory() * 2); /* of the whole machine, of which the other has at most 3/4 */
 }
 
 static int remove_all(void **state)

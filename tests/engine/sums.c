@@ -95,6 +95,9 @@ static void products(void **state)
         {-1000, 1000, 0, 1, 4, -20, 30},
         {-1000, 1000, 999, 1, 0, -1500, 0},
         {-3, 3, 0, 1, TMI_ENGINE_MAX_SHIFT, -1, 1},
+        {-100, 300, 3, 1, 0, -1000, 1000},
+        {-100, 300, 3, 2, 2, -50000, 50000},
+        {-100, 300, 0, 3, 0, -TMI_MAX_GRID, INT64_C(1) << 40},
         {-3, 3, 0, TMI_MAX_FACTORS, 0, -TMI_MAX_GRID, TMI_MAX_GRID},
         {-3, 20, 1, TMI_MAX_FACTORS, 5, -TMI_MAX_GRID, TMI_MAX_GRID},
         {-4503599627370495, 4503599627370495, -4503599627370495, TMI_MAX_FACTORS, 585, -TMI_MAX_GRID, TMI_MAX_GRID},
@@ -115,12 +118,14 @@ static void products(void **state)
         assert_int_equal(tmi_layout_init(&layout, &request, NULL), TAMIS_OK);
         tmi_cells *cells = tmi_cells_new(&layout);
         tmi_int128 right = 0, got;
+        double values[300];
         for (int j = 0; j < 300; j++) {
             seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
             const uint64_t span = (uint64_t)(cases[i].high - cases[i].low) + 1;
             int64_t point = cases[i].low + (int64_t)((seed >> 11) % span);
             if (j < 2) point = j == 0 ? cases[i].low : cases[i].high;
             if (j % 7 == 3) point = TMI_NO_POINT;
+            values[j] = point == TMI_NO_POINT ? (double)NAN : (double)point;
             const void *const columns[] = {&point};
             assert_int_equal(tmi_cells_add(cells, columns, 1, NULL), TAMIS_OK);
             if (point == TMI_NO_POINT) continue;
@@ -131,6 +136,14 @@ static void products(void **state)
             tmi_cells_answers(&got, cells);
             if (got != right) fail_msg("case %zu, point %lld", i, (long long)point);
         }
+        tmi_cells_free(cells);
+        cells = tmi_cells_new(&layout); /* from doubles, of which sums and squares are made, and nothing else */
+        const double *const numbers[] = {values};
+        const bool takes = tmi_cells_take_numbers(cells);
+        assert_true(!takes || measure.factor_count <= 2);
+        if (takes) assert_int_equal(tmi_cells_add_numbers(cells, numbers, 300, NULL), TAMIS_OK);
+        tmi_cells_answers(&got, cells);
+        if (takes && got != right) fail_msg("case %zu, from doubles", i);
         tmi_cells_free(cells);
         tmi_layout_clear(&layout);
     }

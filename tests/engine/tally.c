@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/core/adding/tally.h"
+#include "engine/core/tally.h"
 #include "tests/base/memory_that_fails.h"
 
 static const char *const values[] = {"a", "b", "c"};

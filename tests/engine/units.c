@@ -226,6 +226,31 @@ static void memory_changes_nothing(void **state)
         }
 }
 
+/* One label of many bytes among short ones, wherever it stands: fewer rows are kept at once, since any of them may be as long. */
+static void long_labels_need_more_rounds(void **state)
+{
+    (void)state;
+    enum { UNITS = 100, BYTES = 5000 };
+    static char text[BYTES];
+    const unsigned char key[TMI_KEY_BYTES] = {9};
+    const tmi_request request = bounded(1, key);
+    size_t rounds[3];
+    memset(text, 'h', sizeof text);
+    for (size_t i = 0; i < 3; i++) { /* no long label, the first, the last but one */
+        taking t;
+        begin(&t, &request, UNITS, 1 << 16);
+        for (size_t unit = 0; unit < UNITS; unit++)
+            for (size_t row = 0; row < ROWS; row++) {
+                const bool is_long = (i == 1 && unit == 0) || (i == 2 && unit == UNITS - 2);
+                const tmi_cell label = {text, is_long ? BYTES : unit + 1};
+                tmi_units_count(t.units, &label, 1);
+            }
+        assert_int_equal(tmi_units_plan(&rounds[i], t.units, NULL), TAMIS_OK);
+        end(&t);
+    }
+    assert_true(rounds[1] > 4 * rounds[0] && rounds[2] == rounds[1]);
+}
+
 /* Rows that come after they were counted cannot count: a unit never has more than it may. */
 static void a_source_that_grows_is_an_error(void **state)
 {
@@ -268,9 +293,14 @@ static void memory_runs_out(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance),    cmocka_unit_test(the_key_decides),
-                                     cmocka_unit_test(other_units_do_not_matter),       cmocka_unit_test(few_rows_all_count),
-                                     cmocka_unit_test(nothing_is_kept_without_need),    cmocka_unit_test(memory_changes_nothing),
-                                     cmocka_unit_test(a_source_that_grows_is_an_error), cmocka_unit_test(memory_runs_out)};
+    const struct CMUnitTest all[] = {cmocka_unit_test(each_row_has_the_same_chance),
+                                     cmocka_unit_test(the_key_decides),
+                                     cmocka_unit_test(other_units_do_not_matter),
+                                     cmocka_unit_test(few_rows_all_count),
+                                     cmocka_unit_test(nothing_is_kept_without_need),
+                                     cmocka_unit_test(memory_changes_nothing),
+                                     cmocka_unit_test(long_labels_need_more_rounds),
+                                     cmocka_unit_test(a_source_that_grows_is_an_error),
+                                     cmocka_unit_test(memory_runs_out)};
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -58,12 +58,17 @@ def arrows(*arguments):
     return done.returncode, done.stdout
 
 
-def with_file(path, text, *options):
+def with_files(texts, *options):
     with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, path)
-        file.parent.mkdir(parents=True)
-        file.write_text(text)
+        for path, text in texts.items():
+            file = pathlib.Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
         return arrows(*options, folder)
+
+
+def with_file(path, text, *options):
+    return with_files({path: text}, *options)
 
 
 def case_is_right(path, line, words):
@@ -77,6 +82,13 @@ code, said = arrows(TOP)
 case("this tree has no arrow that points up", code == 0, said)
 for path, line, words in CASES:
     case(f"{path}: {line or 'unknown room'}", case_is_right(path, line, words))
+DOWN = {"src/measure/a.c": '#include "measure/frame/b.h"\n', "src/measure/request/c.c": '#include "measure/a.h"\n'}
+case("folders of a room are layers", with_files(DOWN) == (0, ""))
+code, said = with_files({**DOWN, "src/measure/frame/b.h": '#include "measure/a.h"\n'})
+case("two folders that include each other are a fault", code == 1 and "src/measure/frame/b.h:1:" in said and "src/measure/a.c:1:" in said
+     and "request" not in said, said)
+code, said = with_files({**DOWN, "src/measure/frame/b.h": '#include "measure/request/c.h"\n'})
+case("and so are three", code == 1 and all(f"{path}:1:" in said for path in [*DOWN, "src/measure/frame/b.h"]), said)
 with tempfile.TemporaryDirectory() as empty:
     case("an empty folder is a fault", arrows(empty)[0] == 1)
 code, said = with_file("src/rng/a.c", '#include "num/ball.h"\n#include <tamis/base.h>\n#include <stdio.h>\n', "--draw")

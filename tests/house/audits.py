@@ -1,4 +1,5 @@
-"""Whatever is random in what is published is audited: every family of noisy tables, and every file that draws.
+"""Whatever is random in what is published is audited: every family of noisy tables, and every file that draws. Neighbours in tests
+follow from the definition of the setting.
 
 A family is a value of tmi_weighting. tests/release/audit.c releases a plan of each and compares the noise with the law that the
 certificate declares; it takes them from the enumeration. A file that draws random bits, and is neither a sampler itself nor
@@ -63,4 +64,12 @@ for file in drawing:
          f"add it to {pathlib.Path(__file__).name}, with a test of the law of what it draws")
 gone = sorted(set(AUDITS) - set(drawing))
 case("no file is listed that does not draw", not gone, gone)
+
+# What a schedule believes about neighbours is what is tested: a test that asks it would agree with any mistake.
+FLAGS = re.compile(r"\bsampling(?:\.|->)(stays|public_strata|anywhere|parts|rows_fixed|of_units)\b|tmi_is_certain\(")
+for name in ("neighbours", "contributions", "definition"):
+    file = next(f for f in (TOP / "tests" / "measure").iterdir() if f.stem == name)
+    text = code_of(file)
+    case(f"{name}: neighbours follow from the definition", not FLAGS.search(text), FLAGS.findall(text))
+    case(f"{name}: the definition is used", name == "definition" or '#include "tests/measure/definition.h"' in text)
 sys.exit(done())

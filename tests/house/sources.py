@@ -40,6 +40,9 @@ def none(name, found):
     case(name, not found, "\n".join(found[:20]))
 
 
+# A design is known by what it can do (tmi_design_kind).
+none("no room looks at the name of a design", lines_with(r"strcmp\([^,]*(design->kind->name|tamis_design_name)", tracked("src/*.c", "src/*.h")))
+
 # The libraries, as they were linked.
 shared = [line.split()[-1] for line in output("nm", "-D", "--defined-only", str(RELEASE / "libtamis.so")).splitlines()]
 case("the shared library exports something", "tamis_version" in shared)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 #include "tests/ht/brute_noise.h"
 
 /* g = the largest rational of which g and x are multiples; both may be 0. */

@@ -163,12 +163,38 @@ static void suppressed(void **state)
     scene_end(&c);
 }
 
+/* The interval of an interquartile range from those of the quartiles: each end from the ends of both that widen it, less what
+ * their sampling errors have in common, a correlation of 1/3 (Zou and Donner 2008). */
+static void a_range_of_quartiles_has_the_interval_of_both(void **state)
+{
+    (void)state;
+    scene c;
+    scene_begin(&c,
+                survey_plan(SRS, MUCH, X,
+                            "  - {quantile: x, at: [0.25, 0.75], method: distribution, " X_CUTS "}\n  - {iqr: x, " X_CUTS "}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    const tmi_result *low = scene_result(&c, 0, 0), *high = scene_result(&c, 0, 1), *r = scene_result(&c, 1, 0);
+    const double up[] = {low->upper - low->estimate, high->upper - high->estimate},
+                 down[] = {low->estimate - low->lower, high->estimate - high->lower};
+    const double less = sqrt(down[1] * down[1] + up[0] * up[0] - 2. / 3 * down[1] * up[0]),
+                 more = sqrt(up[1] * up[1] + down[0] * down[0] - 2. / 3 * up[1] * down[0]);
+    assert_true(up[1] > 1.1 || up[1] < 0.9); /* else a factor would be no factor */
+    if (!(fabs(r->estimate - r->lower - less) < 0.02 * less) || !(fabs(r->upper - r->estimate - more) < 0.02 * more))
+        fail_msg("%g, %g to %g, expected %g less and %g more", r->estimate, r->lower, r->upper, less, more);
+    scene_end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simple_random_samples), cmocka_unit_test(strata),
-        cmocka_unit_test(weights_and_clusters),  cmocka_unit_test(calibrated),
-        cmocka_unit_test(chosen_points),         cmocka_unit_test(suppressed),
+        cmocka_unit_test(simple_random_samples),
+        cmocka_unit_test(strata),
+        cmocka_unit_test(weights_and_clusters),
+        cmocka_unit_test(calibrated),
+        cmocka_unit_test(chosen_points),
+        cmocka_unit_test(suppressed),
+        cmocka_unit_test(a_range_of_quartiles_has_the_interval_of_both),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

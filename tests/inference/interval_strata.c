@@ -5,8 +5,8 @@
 
 #include "inference/interval/count.h"
 #include "inference/interval/strata.h"
+#include "inference/interval/variance.h"
 #include "inference/inverted_counts.h"
-#include "inference/variance.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/inference/interval_coverage.h"
 
@@ -143,6 +143,36 @@ static void many_small_strata_have_the_right_width(void **state)
     draws_end(d);
     double variance = H * (400. * n / 4 * (N - n) / (N - 1) + noise), student = 1.975 / 1.96;
     assert_true(fabs(width / (2 * 1.96 * student * sqrt(variance)) - 1) < 0.03);
+}
+
+/* Ten strata of two units, one of which has the mark: the reach is that of Student's law with ten degrees of freedom, 2.228, of
+ * the largest variance that a share can have, 1/4, but for the skewness at the ends. */
+static void few_units_have_students_reach(void **state)
+{
+    (void)state;
+    enum { H = 10 };
+    tmi_stratum_count strata[H];
+    for (int h = 0; h < H; h++) strata[h] = (tmi_stratum_count){1e6, 2, 1, 0, TMI_COUNT_SRS};
+    tmi_interval found;
+    assert_int_equal(tmi_interval_strata(&found, strata, H, &(tmi_count_estimate){H * 5e5, NULL, 0}, 0.95, NULL), TAMIS_OK);
+    const double reach = 2.228 * 5e5 * sqrt(H * 2 / 4.);
+    if (!(fabs((found.upper - found.lower) / (2 * reach) - 1) < 0.035)) fail_msg("%g to %g", found.lower, found.upper);
+}
+
+/* Each of K units is in the sample with probability 1/2, so that twice their number has the variance K and no skewness: the ends
+ * solve (K - estimate)^2 = z^2 (K + noise). */
+static void half_of_the_units_is_a_symmetric_sample(void **state)
+{
+    (void)state;
+    const double z = 1.959964, scale = 0.5, noise = noise_of(scale, true);
+    for (int noisy = 8; noisy <= 128; noisy *= 2) {
+        const tmi_stratum_count stratum = {400, 200, noisy, noise, TMI_COUNT_RATE};
+        tmi_interval found;
+        assert_int_equal(interval_of(&found, &stratum, 1, &(double){scale}, true, NULL), TAMIS_OK);
+        const double middle = 2 * noisy + z * z / 2, reach = z * sqrt(2 * noisy + z * z / 4 + 4 * noise);
+        if (fabs(found.lower - (middle - reach)) > 0.05 || fabs(found.upper - (middle + reach)) > 0.05)
+            fail_msg("%d: %g to %g, expected %g to %g", noisy, found.lower, found.upper, middle - reach, middle + reach);
+    }
 }
 
 /* Three strata of very different shares, of which one is near 0 and one near 1: the interval is not much shorter than the
@@ -297,6 +327,8 @@ int main(void)
         cmocka_unit_test(strata_have_no_order),
         cmocka_unit_test(several_strata_cover),
         cmocka_unit_test(many_small_strata_have_the_right_width),
+        cmocka_unit_test(few_units_have_students_reach),
+        cmocka_unit_test(half_of_the_units_is_a_symmetric_sample),
         cmocka_unit_test(strata_that_differ_are_not_overconfident),
         cmocka_unit_test(the_range_holds),
         cmocka_unit_test(bad_strata_are_refused),

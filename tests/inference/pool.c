@@ -1,6 +1,8 @@
 /* Which statistics share a pool, and what a number that cannot vary says in one. */
 #include "tests/test.h"
 
+#include <math.h>
+
 #include "tests/inference/survey_file.h"
 
 static const char weights[] = "weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}";
@@ -43,11 +45,28 @@ static void what_cannot_vary_says_nothing(void **state)
     scene_end(&c);
 }
 
+/* A public design effect times the mean weight, also where that is below 1: 1/2 of weights that are all bounded by 1. */
+static void a_public_effect_may_be_below_one(void **state)
+{
+    (void)state;
+    scene c;
+    scene_begin(&c, survey_plan("weights: {deff: 1/2}, weight: w, max_weight: 1, typical: {sample: 120}", "epsilon: 1000",
+                                SURVEY_X, "  - {count: units, by: g}\n  - {total: z}\n"));
+    survey_count(&c);
+    scene_prepare(&c);
+    for (size_t i = 0; i < 2; i++) {
+        const double mean = c.inference.pools->list[i].mean;
+        if (!(fabs(mean - 0.5) < 0.01)) fail_msg("%zu: %g", i, mean);
+    }
+    scene_end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_are_of_one_column),
         cmocka_unit_test(what_cannot_vary_says_nothing),
+        cmocka_unit_test(a_public_effect_may_be_below_one),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

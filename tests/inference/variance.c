@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "inference/variance.h"
+#include "inference/interval/variance.h"
 #include "num/law/noise.h"
 
 static void near(double x, double y) { assert_true(fabs(x - y) <= 1e-12 * fabs(y)); }

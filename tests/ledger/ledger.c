@@ -5,6 +5,7 @@
 
 #include "ledger/ledger.h"
 #include "ledger/store/open.h"
+#include "num/number.h"
 #include "tests/ledger/kit.h"
 
 static void a_charge_survives(void **state)
@@ -110,6 +111,55 @@ static void sums_differ_in_any_number(void **state)
     tamis_number_free(one);
     tamis_number_free(third);
     tamis_number_free(none);
+}
+
+/* Rhos fit if the certified delta is within the budget's, and not if it is beyond by less than one step of doubles. */
+static void a_delta_between_two_doubles_is_rounded_down(void **state)
+{
+    tamis_number *none = number_of("0"), *rho = number_of("1/100"), *two = number_of("2"), *one = number_of("1");
+    const tmi_sums sums = {.eps = none, .delta = none, .rho = rho, .concentrated = true};
+    tamis_profile *profile = NULL;
+    tamis_bound bound;
+    (void)state;
+    assert_int_equal(tamis_profile_zcdp(&profile, rho, NULL), TAMIS_OK);
+    assert_int_equal(tamis_profile_delta(&bound, profile, one, NULL), TAMIS_OK);
+    assert_true(bound.upper > 0 && bound.upper < 1);
+    tamis_number *ends[2], *sum = NULL, *middle = NULL;
+    assert_int_equal(tmi_number_double(&ends[0], nextafter(bound.upper, 0), NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_double(&ends[1], bound.upper, NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_add(&sum, ends[0], ends[1], NULL), TAMIS_OK);
+    assert_int_equal(tmi_number_div(&middle, sum, two, NULL), TAMIS_OK);
+    for (int i = 0; i < 3; i++) {
+        bool fit;
+        const tmi_ledger_coin budget = {.eps = one, .delta = i == 0 ? ends[0] : i == 1 ? middle : ends[1]};
+        assert_int_equal(tmi_sums_fit(&fit, &sums, &budget, NULL), TAMIS_OK);
+        assert_int_equal(fit, i == 2);
+    }
+    tamis_profile_free(profile);
+    for (int i = 0; i < 2; i++) tamis_number_free(ends[i]);
+    tamis_number_free(sum);
+    tamis_number_free(middle);
+    tamis_number_free(none);
+    tamis_number_free(rho);
+    tamis_number_free(two);
+    tamis_number_free(one);
+}
+
+/* Nothing is left of an account whose rhos, converted, come to more than its epsilon; never less than nothing. */
+static void nothing_is_left_of_what_is_overspent(void **state)
+{
+    tamis_number *none = number_of("0"), *rho = number_of("1"), *tiny = number_of("1/1000000"), *one = number_of("1");
+    const tmi_sums sums = {.eps = none, .delta = none, .rho = rho, .concentrated = true};
+    const tmi_ledger_coin budget = {.eps = one, .delta = tiny};
+    tamis_spending spent, left;
+    (void)state;
+    assert_int_equal(tmi_sums_spending(&spent, &left, &sums, &budget, NULL), TAMIS_OK);
+    assert_true(spent.epsilon.lower > 1 && left.epsilon.lower == 0 && left.rho.upper == 0);
+    assert_int_equal(strncmp(left.words, "epsilon 0,", 10), 0);
+    tamis_number_free(none);
+    tamis_number_free(rho);
+    tamis_number_free(tiny);
+    tamis_number_free(one);
 }
 
 /* Words round what was spent up and what is left down, also in rho. */
@@ -500,6 +550,8 @@ int main(void)
         IN_A_FOLDER(ends_are_rounded_to_the_safe_side),
         IN_A_FOLDER(amounts_have_limits),
         cmocka_unit_test(sums_differ_in_any_number),
+        cmocka_unit_test(a_delta_between_two_doubles_is_rounded_down),
+        cmocka_unit_test(nothing_is_left_of_what_is_overspent),
         IN_A_FOLDER(words_are_rounded_to_the_safe_side),
         IN_A_FOLDER(what_is_not_known_is_the_worst),
         IN_A_FOLDER(a_first_charge_may_be_refused),

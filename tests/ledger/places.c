@@ -52,6 +52,57 @@ static void run_sql(const char *sql)
     sqlite3_close(db);
 }
 
+static int format_of_file(void)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int format = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return format;
+}
+
+/* A file of the first format stays one until an entry comes that the programs of its time do not know. */
+static void later_entries_need_a_later_format(void **state)
+{
+    enum { CHARGE, RAISE, VOID, CLAIMABLE, VERSION, KINDS };
+    static const int expected[KINDS] = {1, 2, 2, 2, 3};
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++) {
+        tamis_error err = {0};
+        tamis_ledger *ledger = open_ledger();
+        const int64_t entry = charge_as(ledger, "1", "4", &err);
+        assert_int_equal(entry, 2);
+        tamis_ledger_free(ledger);
+        run_sql("PRAGMA user_version = 1");
+        ledger = open_ledger();
+        tamis_number *five = number_of("5");
+        sample_charge s;
+        tamis_charged charged = {0};
+        sample_charge_make(&s, "1", "4", "[3]");
+        if (kind == CLAIMABLE) s.charge.leftover = "";
+        if (kind == CHARGE || kind == CLAIMABLE) {
+            assert_int_equal(tamis_ledger_charge(&charged, ledger, &s.charge, &err), TAMIS_OK);
+        } else if (kind == RAISE) {
+            assert_int_equal(tamis_ledger_raise(ledger, "schools", &(tamis_coin){.epsilon = five}, "why", &err), TAMIS_OK);
+        } else if (kind == VOID) {
+            assert_int_equal(tamis_ledger_void(ledger, entry, "why", &err), TAMIS_OK);
+        } else {
+            assert_int_equal(tmi_ledger_keep(ledger, entry, "[7]", "the second delivery", &err), TAMIS_OK);
+        }
+        tamis_charged_clear(&charged);
+        sample_charge_clear(&s);
+        tamis_number_free(five);
+        tamis_ledger_free(ledger);
+        assert_int_equal(format_of_file(), expected[kind]);
+        assert_true(verifies(NULL));
+        unlink(path);
+    }
+}
+
 static void foreign_files(void **state)
 {
     char name[160], other[500];
@@ -338,13 +389,13 @@ static void arguments_are_named(void **state)
     WRONG(c.measures = NULL, "measures: NULL");
     WRONG(c.measures = "\xff", "measures: not UTF-8");
     WRONG(c.frozen = NULL, "frozen: NULL");
-    WRONG(c.frozen = "", "frozen: expected a JSON object");
-    WRONG(c.frozen = "[]", "frozen: expected a JSON object");
-    WRONG(c.frozen = "{\"a\": NaN}", "frozen: expected a JSON object");
-    WRONG(c.frozen = "{\"a\": 1, \"a\": 2}", "frozen: expected a JSON object");
-    WRONG(c.amount = (tamis_coin){0}, "amount: expected");
-    WRONG(c.amount.rho = two, "amount: expected");
-    WRONG((c.amount = (tamis_coin){.rho = two, .delta = zero}), "amount: expected");
+    WRONG(c.frozen = "", "frozen: must be a JSON object");
+    WRONG(c.frozen = "[]", "frozen: must be a JSON object");
+    WRONG(c.frozen = "{\"a\": NaN}", "frozen: must be a JSON object");
+    WRONG(c.frozen = "{\"a\": 1, \"a\": 2}", "frozen: must be a JSON object");
+    WRONG(c.amount = (tamis_coin){0}, "amount: must be");
+    WRONG(c.amount.rho = two, "amount: must be");
+    WRONG((c.amount = (tamis_coin){.rho = two, .delta = zero}), "amount: must be");
     WRONG(c.amount.epsilon = minus, "amount: epsilon");
     WRONG(c.amount.epsilon = huge, "amount: epsilon");
     WRONG((c.amount = (tamis_coin){.rho = minus}), "amount: rho");
@@ -357,7 +408,7 @@ static void arguments_are_named(void **state)
     tamis_number_free(fine);
     tamis_number_free(third);
     tamis_number_free(finer);
-    WRONG(c.budget = (tamis_coin){0}, "budget: expected");
+    WRONG(c.budget = (tamis_coin){0}, "budget: must be");
     WRONG(c.budget.epsilon = zero, "budget: epsilon must not be 0");
     WRONG((c.budget = (tamis_coin){.rho = zero}), "budget: rho must not be 0");
     WRONG(c.budget.delta = two, "budget: delta");
@@ -490,11 +541,17 @@ static void memory_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        IN_A_FOLDER(foreign_files),           IN_A_FOLDER(there_may_be_nothing_yet),
-        IN_A_FOLDER(looking_changes_nothing), IN_A_FOLDER(a_ledger_that_is_taken_away),
-        IN_A_FOLDER(somebody_holds_it),       IN_A_FOLDER(read_only_folder),
-        IN_A_FOLDER(files_may_not_grow),      IN_A_FOLDER(disk_is_full),
-        IN_A_FOLDER(arguments_are_named),     IN_A_FOLDER(memory_may_fail),
+        IN_A_FOLDER(later_entries_need_a_later_format),
+        IN_A_FOLDER(foreign_files),
+        IN_A_FOLDER(there_may_be_nothing_yet),
+        IN_A_FOLDER(looking_changes_nothing),
+        IN_A_FOLDER(a_ledger_that_is_taken_away),
+        IN_A_FOLDER(somebody_holds_it),
+        IN_A_FOLDER(read_only_folder),
+        IN_A_FOLDER(files_may_not_grow),
+        IN_A_FOLDER(disk_is_full),
+        IN_A_FOLDER(arguments_are_named),
+        IN_A_FOLDER(memory_may_fail),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
+#include "ledger/against.h"
 #include "ledger/ledger.h"
 #include "num/number.h"
 #include "tests/ledger/kit.h"
@@ -113,6 +114,87 @@ static void a_raise_does_not_cover_what_came_before(void **state)
     tmi_coin_clear(&a.budget);
     tmi_losses_clear(&a.losses);
     for (size_t i = 0; i < 4; i++) tamis_number_free(numbers[i]);
+}
+
+/* Two groups, each the worst in one number: the words say the ends of both, and what is left of both. */
+static void words_of_groups_that_are_worst_by_turns(void **state)
+{
+    static char *const groups[] = {"first", "second"};
+    static const char *const amounts[] = {"2 1/8", "1 1/4"};
+    tamis_number *numbers[2] = {NULL};
+    const tamis_coin given = coin_of(numbers, "4 3/4");
+    tmi_ledger_coin budget;
+    tmi_losses losses;
+    tamis_spending spent, left;
+    (void)state;
+    assert_int_equal(tmi_coin_make(&budget, &given, "budget", NULL), TAMIS_OK);
+    assert_int_equal(tmi_losses_begin(&losses, &budget, NULL), TAMIS_OK);
+    for (size_t i = 0; i < 2; i++) {
+        tamis_number *own[2] = {NULL};
+        const tamis_coin coin = coin_of(own, amounts[i]);
+        tmi_ledger_coin amount;
+        assert_int_equal(tmi_coin_make(&amount, &coin, "amount", NULL), TAMIS_OK);
+        assert_int_equal(tmi_losses_charge(&losses, &budget, &amount, &groups[i], 1, NULL), TAMIS_OK);
+        tmi_coin_clear(&amount);
+        for (size_t j = 0; j < 2; j++) tamis_number_free(own[j]);
+    }
+    assert_int_equal(tmi_losses_spending(&spent, &left, &losses, &budget, NULL), TAMIS_OK);
+    assert_string_equal(spent.words, "epsilon 2, delta 0.25");
+    assert_string_equal(left.words, "epsilon 2, delta 0.5");
+    tmi_losses_clear(&losses);
+    tmi_coin_clear(&budget);
+    for (size_t j = 0; j < 2; j++) tamis_number_free(numbers[j]);
+}
+
+/* What a certificate says of an account with groups, against the book. A group that was named and not charged has what everybody
+ * has; after its release each group of the certificate is one of the book. */
+static void a_certificate_states_the_sum_of_each_group(void **state)
+{
+    static char *const north[] = {"north"};
+    static const struct {
+        const char *account;
+        bool before, after;
+    } said[] = {
+        {"{\"%s\": {\"epsilon\": \"1\"}, \"groups\": [{\"group\": \"north\", \"%s\": {\"epsilon\": \"3\"}}]}", true, true},
+        {"{\"%s\": {\"epsilon\": \"1\"}, \"groups\": [{\"group\": \"north\", \"%s\": {\"epsilon\": \"1\"}}]}", false, false},
+        {"{\"%s\": {\"epsilon\": \"3\"}, \"groups\": [{\"group\": \"north\", \"%s\": {\"epsilon\": \"3\"}}]}", false, false},
+        {"{\"%s\": {\"epsilon\": \"1\"}, \"groups\": [{\"group\": \"south\", \"%s\": {\"epsilon\": \"3\"}}]}", false, false},
+        {"{\"%s\": {\"epsilon\": \"1\"}}", false, false},
+        {"{\"%s\": {\"epsilon\": \"1\"}, \"groups\": [{\"group\": \"north\", \"%s\": {\"epsilon\": \"3\"}}, "
+         "{\"group\": \"south\", \"%s\": {\"epsilon\": \"1\"}}]}",
+         true, false},
+        {"{\"%s\": {\"epsilon\": \"1\"}, \"groups\": [{\"group\": \"north\", \"%s\": {\"epsilon\": \"3\"}}, "
+         "{\"group\": \"south\", \"%s\": {\"epsilon\": \"3\"}}]}",
+         false, false},
+    };
+    tamis_number *numbers[6] = {NULL};
+    const tamis_coin coins[] = {coin_of(numbers, "4"), coin_of(numbers + 2, "1"), coin_of(numbers + 4, "2")};
+    tmi_ledger_coin budget, amounts[2];
+    tmi_losses losses;
+    (void)state;
+    assert_int_equal(tmi_coin_make(&budget, &coins[0], "budget", NULL), TAMIS_OK);
+    assert_int_equal(tmi_losses_begin(&losses, &budget, NULL), TAMIS_OK);
+    for (size_t i = 0; i < 2; i++) { /* everybody, then the north */
+        assert_int_equal(tmi_coin_make(&amounts[i], &coins[1 + i], "amount", NULL), TAMIS_OK);
+        assert_int_equal(tmi_losses_charge(&losses, &budget, &amounts[i], north, i, NULL), TAMIS_OK);
+        tmi_coin_clear(&amounts[i]);
+    }
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        for (int after = 0; after < 2; after++) {
+            const char *when = after ? "after" : "before";
+            char text[400];
+            tmi_value *account;
+            bool same;
+            const int length = snprintf(text, sizeof text, said[i].account, when, when, when);
+            assert_int_equal(tmi_json_read(&account, text, (size_t)length, NULL), TAMIS_OK);
+            assert_int_equal(tmi_losses_says(&same, &losses, account, when, NULL), TAMIS_OK);
+            if (same != (after ? said[i].after : said[i].before)) fail_msg("%s: %d", text, (int)same);
+            tmi_value_free(account);
+        }
+    }
+    tmi_losses_clear(&losses);
+    tmi_coin_clear(&budget);
+    for (size_t j = 0; j < 6; j++) tamis_number_free(numbers[j]);
 }
 
 static void waves_add_up(void **state)
@@ -398,25 +480,82 @@ static void a_link_is_no_other_source(void **state)
     assert_true(verifies(NULL));
 }
 
-/* Whether a certificate of a charge, which says little else, is contradicted in what it says of the waves. */
-static bool waves_differ(int64_t entry, const char *hash, const char *waves)
+/* What the ledger finds wrong with a certificate; freed by the caller. */
+static char *problems_of(const char *certificate)
 {
     char name[160], *problems = NULL;
     int ok;
     snprintf(name, sizeof name, "%s/certificate.json", folder);
     FILE *file = fopen(name, "w");
     assert_non_null(file);
-    fprintf(file,
-            "{\"ledger\": {\"entry\": %" PRId64
-            ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
-            "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}",
-            entry, hash, entry == 2 ? "true" : "false", waves);
+    fputs(certificate, file);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(tamis_ledger_verify_text(&ok, &problems, path, (const char *[]){name}, 1, NULL), TAMIS_OK);
+    assert_int_equal(unlink(name), 0);
+    return problems;
+}
+
+/* Whether a certificate of a charge, which says little else, is contradicted in what it says of the waves. */
+static bool waves_differ(int64_t entry, const char *hash, const char *waves)
+{
+    char text[800];
+    snprintf(text, sizeof text,
+             "{\"ledger\": {\"entry\": %" PRId64
+             ", \"hash\": \"%s\", \"created\": %s}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
+             "\"account\": {\"cap\": {\"epsilon\": \"4\"}, \"waves\": [%s]}}",
+             entry, hash, entry == 2 ? "true" : "false", waves);
+    char *problems = problems_of(text);
     const bool differ = strstr(problems, "account.waves") != NULL;
     tamis_free(problems);
-    assert_int_equal(unlink(name), 0);
     return differ;
+}
+
+/* The cap of an account and how it was raised, word by word. */
+static void a_certificate_lists_the_raises_of_its_moment(void **state)
+{
+    static const struct {
+        const char *entry, *reason, *from, *to, *cap;
+        bool right;
+    } cases[] = {{"3", "why", "4", "6", "6", true},  {"2", "why", "4", "6", "6", false}, {"3", "who", "4", "6", "6", false},
+                 {"3", "why", "3", "6", "6", false}, {"3", "why", "4", "7", "6", false}, {"3", "why", "4", "6", "7", false},
+                 {"3", "why", "4", "6", "4", false}};
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", NULL), 2);
+    assert_int_equal(raise_to(ledger, "schools", "6", "why", NULL), TAMIS_OK);
+    assert_int_equal(charge_as(ledger, "1", "6", NULL), 4);
+    const tmi_ledger_charge *c = tmi_book_charge(&ledger->book, 4);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1200];
+        snprintf(
+            text, sizeof text,
+            "{\"ledger\": {\"entry\": 4, \"hash\": \"%s\", \"created\": false}, \"plan\": {\"budget\": {\"epsilon\": \"4\"}}, "
+            "\"account\": {\"cap\": {\"epsilon\": \"%s\"}, \"raised\": [{\"entry\": %s, \"time\": \"%s\", \"reason\": \"%s\", "
+            "\"from\": {\"epsilon\": \"%s\"}, \"to\": {\"epsilon\": \"%s\"}}]}}",
+            c->hash, cases[i].cap, cases[i].entry, ledger->book.accounts[0].raises[0].time, cases[i].reason, cases[i].from,
+            cases[i].to);
+        char *problems = problems_of(text);
+        if ((strstr(problems, "account.cap") == NULL) != cases[i].right) fail_msg("case %zu: %s", i, problems);
+        tamis_free(problems);
+    }
+    tamis_ledger_free(ledger);
+}
+
+/* A tally's certificate names its charge and its survey. */
+static void a_tally_names_its_survey(void **state)
+{
+    tamis_ledger *ledger = open_ledger();
+    (void)state;
+    assert_int_equal(charge_as(ledger, "1", "4", NULL), 2);
+    for (int right = 0; right < 2; right++) {
+        char text[400];
+        snprintf(text, sizeof text, "{\"kind\": \"tally\", \"account\": {\"entry\": 2, \"hash\": \"%s\", \"survey\": \"%s\"}}",
+                 tmi_book_charge(&ledger->book, 2)->hash, right ? "schools" : "pupils");
+        char *problems = problems_of(text);
+        if ((strstr(problems, "another survey") == NULL) != right) fail_msg("%s", problems);
+        tamis_free(problems);
+    }
+    tamis_ledger_free(ledger);
 }
 
 static void a_certificate_lists_the_waves_of_its_moment(void **state)
@@ -460,6 +599,8 @@ int main(void)
         IN_A_FOLDER(a_budget_is_raised_on_record),
         IN_A_FOLDER(both_numbers_of_a_budget_may_be_raised),
         cmocka_unit_test(a_raise_does_not_cover_what_came_before),
+        cmocka_unit_test(words_of_groups_that_are_worst_by_turns),
+        cmocka_unit_test(a_certificate_states_the_sum_of_each_group),
         IN_A_FOLDER(waves_add_up),
         IN_A_FOLDER(what_is_fixed_by_wave_and_what_by_survey),
         IN_A_FOLDER(the_same_sample_is_amplified_once),
@@ -468,6 +609,8 @@ int main(void)
         IN_A_FOLDER(a_source_keeps_its_groups),
         IN_A_FOLDER(a_link_is_no_other_source),
         IN_A_FOLDER(a_certificate_lists_the_waves_of_its_moment),
+        IN_A_FOLDER(a_certificate_lists_the_raises_of_its_moment),
+        IN_A_FOLDER(a_tally_names_its_survey),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

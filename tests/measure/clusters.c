@@ -101,8 +101,8 @@ static void lists_that_are_wrong_are_refused(void **state)
         const char *lines, *message;
     } cases[] = {{"s,d\np,1\n", "no column c"},
                  {"s,c\np,1\np,1\n", "duplicate cluster"},
-                 {"s,c\np,\n", "column c, row 1: expected a label"},
-                 {"s,c\n", "expected 1 to 65536 clusters"}};
+                 {"s,c\np,\n", "column c, row 1: must have a label"},
+                 {"s,c\n", "must have 1 to 65536 clusters"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char file[64], design[200];
         tmi_schedule s;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inference/range.h"
 #include "measure/contributions.h"
 #include "measure/request/request.h"
 #include "num/number.h"
@@ -322,6 +323,18 @@ static void equal_probabilities_are_a_simple_random_sample(void **state)
     survey_clear(&s);
 }
 
+/* The largest total that a sample can have: of the certain unit twice its size, 80, and of two others, whose weighted sizes
+ * are at most 4, twice that. */
+static void the_largest_total_is_that_of_all_parts(void **state)
+{
+    (void)state;
+    survey s;
+    survey_make(&s, frame, PPS, "id: u, epsilon: 1", BY_SIZE, "  - total: x\n");
+    const tmi_range range = tmi_result_range(&s.schedule, &(tmi_result){.statistic = 0});
+    if (range.low != 0 || !(fabs(range.high - (80 + 2 * 8)) < 0.1)) fail_msg("%g to %g", range.low, range.high);
+    survey_clear(&s);
+}
+
 /* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
 static void weights_of_a_frame_are_its_probabilities(void **state)
 {
@@ -350,6 +363,37 @@ static void weights_of_a_frame_are_its_probabilities(void **state)
         }
     }
     assert_true(looked > 0);
+    survey_clear(&s);
+}
+
+/* Weights that are moved towards their mean keep the factor 1 - pi in their variance: a row adds its weight times the number of
+ * steps that is nearest to its weight times that factor. */
+static void the_spread_of_a_regularised_frame(void **state)
+{
+    (void)state;
+    static const char odd[] = "u,w,size\nA,1,40\nB,0.3,2\nC,0.7,1\nD,0.11,0.5\nE,0.89,0.75\n";
+    static const struct {
+        const char *unit;
+        double pi;
+    } units[] = {{"A", 1}, {"B", 0.3}, {"C", 0.7}, {"D", 0.11}, {"E", 0.89}};
+    survey s;
+    survey_make(&s, odd, PPS ", regularise: 1/4, weight_step: 1/8", "id: u, epsilon: 1",
+                "{from: 0, to: 1, step: 1, missing: none}", "  - {total: x, by: g}\n");
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
+        const array_row row = {.x = 1, .g = "a", .u = units[u].unit};
+        const double moved = 1 / units[u].pi + (5.0 / 3 - 1 / units[u].pi) / 4; /* five units, of which three are drawn */
+        double steps = 0, spread = -1, adds[16];
+        for (size_t i = 0; i < s.schedule.measurement_count; i++) {
+            const tmi_measurement *m = &s.schedule.measurements[i];
+            assert_true(m->numbers <= 16 && m->shift == 0);
+            add_up(adds, &s, &row, 1, i);
+            if (m->marginal.weighting == TMI_WEIGHTED)
+                for (size_t k = 0; k < m->numbers; k++) steps += adds[k];
+            if (m->marginal.weighting == TMI_SPREAD) spread = adds[0];
+        }
+        assert_true(fabs(steps - 8 * moved) <= 1); /* the largest is rounded down */
+        if (fabs(spread / steps - steps * (1 - units[u].pi)) > 0.5) fail_msg("%s: %g of %g", units[u].unit, spread, steps);
+    }
     survey_clear(&s);
 }
 
@@ -531,6 +575,8 @@ int main(void)
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(bounds_are_the_largest_contributions),
         cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
+        cmocka_unit_test(the_largest_total_is_that_of_all_parts),
+        cmocka_unit_test(the_spread_of_a_regularised_frame),
         cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),

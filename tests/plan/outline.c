@@ -112,7 +112,7 @@ static void ranges_are_those_of_the_columns(void **state)
     tamis_number_free(from);
     tamis_number_free(to);
     static const char *const bad[][2] = {{"nobody", "there is no nobody"},
-                                         {"each", "columns.each: expected one number for step"},
+                                         {"each", "columns.each: must have one number for step"},
                                          {"odd", "columns.odd.from"},
                                          {"open", "columns.open"},
                                          {"flat", "columns.flat"}};

@@ -75,17 +75,6 @@ static int remove_place(void **state)
     return system(line);
 }
 
-static tamis_status write_folder(const char *path, tamis_error *err)
-{
-    tmi_folder folder;
-    tamis_status status = tmi_folder_begin(&folder, path, err);
-    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "a.json", "{}\n", 3, err);
-    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "b.csv", "1\n", 2, err);
-    if (status == TAMIS_OK) status = tmi_folder_end(&folder, err);
-    tmi_folder_clear(&folder);
-    return status;
-}
-
 /* Entries of the place but for itself and its parent. */
 static size_t entries(void)
 {
@@ -95,6 +84,20 @@ static size_t entries(void)
     while (readdir(dir)) count++;
     closedir(dir);
     return count - 2;
+}
+
+static tamis_status write_folder(const char *path, tamis_error *err)
+{
+    tmi_folder folder;
+    const size_t before = entries();
+    tamis_status status = tmi_folder_begin(&folder, path, err);
+    assert_int_equal(entries(), before); /* whoever is killed now leaves nothing */
+    if (status == TAMIS_OK) status = tmi_folder_make(&folder, err);
+    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "a.json", "{}\n", 3, err);
+    if (status == TAMIS_OK) status = tmi_folder_write(&folder, "b.csv", "1\n", 2, err);
+    if (status == TAMIS_OK) status = tmi_folder_end(&folder, err);
+    tmi_folder_clear(&folder);
+    return status;
 }
 
 static const char *const order[] = {"sync a.json", "sync b.csv", "sync folder", "rename folder", "sync parent"};

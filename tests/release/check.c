@@ -541,6 +541,113 @@ static void more_cells_than_an_engine_counts(void **state)
     free(text);
 }
 
+/* Beside its tables a clustered sample needs the totals of clusters in at least two slots: as many slots are taken as there
+ * is room for, and if there is none for two the plan is refused, though each table would fit by itself. */
+static void slots_of_clusters_fill_what_tables_leave(void **state)
+{
+    (void)state;
+    static const int seconds[] = {128, 515}; /* values of the second category, 128 of the first */
+    char *text = malloc(1 << 16);
+    assert_non_null(text);
+    for (int i = 0; i < 2; i++) {
+        int length = snprintf(text, 1 << 16,
+                              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\n"
+                              "design: {cluster: {by: c, population: 90, sample: 30, smallest: 1, largest: 4}}\n"
+                              "privacy: {unit: person, epsilon: 100}\ncolumns:\n  x: {from: 10, to: 30, step: 0.5}\n");
+        for (int c = 0; c < 2; c++) {
+            length += snprintf(text + length, 1 << 10, "  c%d: {values: [", c);
+            for (int v = 0; v < (c == 0 ? 128 : seconds[i]); v++) length += snprintf(text + length, 16, "v%d,", v);
+            length += snprintf(text + length, 1 << 10, "]}\n");
+        }
+        snprintf(text + length, 1 << 10, "statistics:\n  - {mean: x, by: [c0, c1]}\n");
+        tamis_plan *plan;
+        tamis_preview *preview;
+        tamis_error err = {0};
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        const tamis_status status = tamis_preview_new(&preview, plan, &err);
+        if (status != (i == 0 ? TAMIS_OK : TAMIS_INVALID)) fail_msg("%d: %s", (int)status, err.message);
+        if (i == 1 && !strstr(err.message, "need more than 1048576 integers")) fail_msg("%s", err.message);
+        tamis_preview_free(preview);
+        tamis_plan_free(plan);
+    }
+    free(text);
+}
+
+/* A tree holds all bins of all groups at once, 2^21 of them: here 2001 for each group, wherever the column begins. */
+static void more_bins_than_a_choice_holds(void **state)
+{
+    (void)state;
+    static const char *const ranges[] = {"from: -1000, to: 1000", "from: 5000, to: 7000"};
+    char *text = malloc(1 << 14);
+    assert_non_null(text);
+    for (int i = 0; i < 4; i++) {
+        const bool fits = i % 2 == 0; /* 1048 groups and 1049 */
+        int length = snprintf(text, 1 << 14,
+                              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS "}\n"
+                              "privacy: {unit: person, epsilon: 1}\ncolumns:\n  x: {%s, step: 1}\n  c: {values: [",
+                              ranges[i / 2]);
+        for (int v = 0; v < (fits ? 1048 : 1049); v++) length += snprintf(text + length, 16, "v%d,", v);
+        snprintf(text + length, 200, "]}\nstatistics:\n  - {median: x, by: c, method: tree}\n");
+        tamis_plan *plan;
+        tmi_schedule schedule;
+        tamis_error err = {0};
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, &err), fits ? TAMIS_OK : TAMIS_INVALID);
+        if (fits) tmi_schedule_clear(&schedule);
+        else if (!strstr(err.message, "expected at most 1048 groups")) fail_msg("%s", err.message);
+        tamis_plan_free(plan);
+    }
+    free(text);
+}
+
+/* A joint draw of two quantiles sums over the rows that there can be: 800,000 units are few enough with one row each, and not
+ * with two. */
+static void long_joint_draws_are_refused(void **state)
+{
+    (void)state;
+    for (int rows = 1; rows <= 2; rows++) {
+        char text[800];
+        tamis_plan *plan;
+        tmi_schedule schedule;
+        tamis_error err = {0};
+        snprintf(text, sizeof text,
+                 "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 10000000, sample: 800000}}\n"
+                 "privacy: {unit: person, id: u, rows_per_unit: %d, epsilon: 0.0001}\ncolumns:\n"
+                 "  x: {from: 0, to: 10000000, step: 1}\nstatistics:\n  - {quantile: x, at: [0.2, 0.5], method: joint}\n",
+                 rows);
+        if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
+        assert_int_equal(tmi_schedule_make(&schedule, plan, NULL, &err), rows == 1 ? TAMIS_OK : TAMIS_REFUSED);
+        if (rows == 1) tmi_schedule_clear(&schedule);
+        else if (!strstr(err.message, "longer than ten seconds")) fail_msg("%s", err.message);
+        tamis_plan_free(plan);
+    }
+}
+
+/* Before anything was spent, the rotation groups of a wave have the whole budget, and less after the release. */
+static void what_the_groups_of_a_wave_have_left(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "1", "  - {total: x}\nwave: {name: w1, groups: [north, south]}\nbudget: {epsilon: 4}\n");
+    tamis_preview *preview;
+    char *text;
+    tmi_value *json;
+    assert_int_equal(tamis_preview_new(&preview, plan, NULL), TAMIS_OK);
+    assert_int_equal(tamis_preview_json(&text, preview, NULL), TAMIS_OK);
+    assert_int_equal(tmi_json_read(&json, text, strlen(text), NULL), TAMIS_OK);
+    const tmi_value *groups = tmi_value_field(json, "rotation_groups", TMI_VALUE_MAP);
+    assert_non_null(groups);
+    for (int i = 0; i < 2; i++) {
+        const tmi_value *epsilon = tmi_value_get(tmi_value_get(groups, i ? "would_leave" : "left"), "epsilon");
+        assert_true(epsilon && tmi_value_real(tmi_value_get(epsilon, "lower")) == 4 - i);
+    }
+    const tmi_value *epsilon = tmi_value_get(tmi_value_get(json, "would_leave"), "epsilon"); /* and everybody */
+    assert_true(epsilon && tmi_value_real(tmi_value_get(epsilon, "lower")) == 3);
+    tmi_value_free(json);
+    tamis_free(text);
+    tamis_preview_free(preview);
+    tamis_plan_free(plan);
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {
@@ -552,6 +659,10 @@ int main(void)
         cmocka_unit_test(a_plan_that_measures_nothing_spends_nothing),
         cmocka_unit_test(scales_out_of_range_are_refused),
         cmocka_unit_test(more_cells_than_an_engine_counts),
+        cmocka_unit_test(slots_of_clusters_fill_what_tables_leave),
+        cmocka_unit_test(more_bins_than_a_choice_holds),
+        cmocka_unit_test(long_joint_draws_are_refused),
+        cmocka_unit_test(what_the_groups_of_a_wave_have_left),
         cmocka_unit_test(noise_that_hides_nothing_is_warned_of),
         cmocka_unit_test(texts_are_complete),
         cmocka_unit_test(the_promise_is_in_the_words_of_the_plan),

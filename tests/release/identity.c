@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/value/json.h"
 #include "engine/files/source.h"
 #include "ledger/book.h"
 #include "measure/request/request.h"
@@ -203,6 +204,33 @@ static char *fixed_by(const tamis_plan *plan, const tmi_frame_facts *frame)
     return fixed;
 }
 
+/* It is kept in the ledger as JSON: who reads it there finds all measurements, all choices, and how rows are weighed. */
+static void assert_tells(const char *identity, const tmi_schedule *s)
+{
+    tmi_value *document;
+    assert_int_equal(tmi_json_read(&document, identity, strlen(identity), NULL), TAMIS_OK);
+    const tmi_value *measurements = tmi_value_field(document, "measurements", TMI_VALUE_LIST),
+                    *quantile_tasks = tmi_value_field(document, "choices", TMI_VALUE_LIST),
+                    *sampling = tmi_value_field(document, "sampling", TMI_VALUE_MAP);
+    assert_int_equal(measurements ? tmi_value_size(measurements) : 0, s->measurement_count);
+    assert_int_equal(quantile_tasks ? tmi_value_size(quantile_tasks) : 0, s->quantile_task_count);
+    static const char *const flags[] = {"stages", "from_frame", "stays", "of_units", "scattered"};
+    const bool known[] = {s->sampling.stages, s->sampling.from_frame, s->sampling.public_strata, s->sampling.of_units,
+                          s->sampling.scattered};
+    for (size_t i = 0; i < 5; i++) {
+        assert_non_null(tmi_value_get(sampling, flags[i]));
+        assert_int_equal(tmi_value_true(sampling, flags[i]), known[i]);
+    }
+    static const char *const sizes[] = {"rows", "most", "most_clamped"};
+    const int64_t numbers[] = {s->sampling.rows, s->sampling.most, s->sampling.most_clamped};
+    for (size_t i = 0; i < 3; i++) {
+        const tmi_value *said = tmi_value_field(sampling, sizes[i], TMI_VALUE_INTEGER);
+        assert_non_null(said);
+        assert_int_equal(tmi_value_integer(said), numbers[i]);
+    }
+    tmi_value_free(document);
+}
+
 static side side_of(const char *text)
 {
     side s = {0};
@@ -215,6 +243,7 @@ static side side_of(const char *text)
         s.survey = strdup(plan->survey);
         s.frozen = fixed_by(plan, tmi_frame_of(&schedule));
         assert_int_equal(tmi_release_identity(&s.identity, &schedule, NULL), TAMIS_OK);
+        assert_tells(s.identity, &schedule);
         s.question = question_of(&schedule);
         put_laws(&s.laws, &schedule);
         tmi_schedule_clear(&schedule);

@@ -263,10 +263,10 @@ static void what_is_wrong_is_said(void **state)
     } list[] = {
         {"empty.csv", "", NULL, "the file is empty"},
         {"numbers.csv", "1,2,3\n", NULL, "the first line contains numbers"},
-        {"a.xlsx", "x", NULL, "expected a file that ends in .csv"},
+        {"a.xlsx", "x", NULL, "must be a file that ends in .csv"},
         {"no.sav", "not SPSS at all", NULL, "its header cannot be read"},
         {"no.dta", "", NULL, "its header cannot be read"},
-        {"a.csv", "a,b\n", "t", "table: expected a DuckDB file"},
+        {"a.csv", "a,b\n", "t", "table: needs a DuckDB file"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {

@@ -331,6 +331,15 @@ static void a_step_is_some_totals(void **state)
             assert_true(TMI_STANDARD_ERROR_STEP * totals <=
                         (double)divisor * (double)(TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m)));
         }
+        const tmi_int128 room = TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m);
+        for (int64_t wanted = 600; wanted < 1000; wanted += 57) { /* the most that a divisor is enough for, and one more */
+            int shift;
+            int64_t divisor, next;
+            tmi_error_grid(&shift, &divisor, &c.s, m, wanted * room / TMI_STANDARD_ERROR_STEP);
+            assert_int_equal(shift, 0);
+            tmi_error_grid(&shift, &next, &c.s, m, wanted * room / TMI_STANDARD_ERROR_STEP + 1);
+            assert_true(divisor == wanted && next == wanted + 1);
+        }
         for (tmi_int128 moves = 1; moves < INT64_C(1) << 30; moves = 5 * moves + 2) { /* however few */
             int shift;
             int64_t divisor;

@@ -80,10 +80,71 @@ static void a_question_that_is_not_asked_of_everybody(void **state)
     assert_true(fabs(half.sampling_sd / all.sampling_sd / sqrt(2) - 1) < 0.05);
 }
 
+/* ---- small changes ---- */
+
+#define STEP 1.05
+#define STEPS 16
+#define MOST_CHANGED \
+    1.4 /* of an error, where guesses change by a step: other tables may be chosen, and trade one error for another */
+
+/* Errors of all statistics of a plan whose guesses of the sample, of a mean and of a cluster's size are `factor` times others. */
+static size_t errors_of(double *errors, const char *design, const char *statistics, double factor)
+{
+    char text[2000], own[500];
+    tamis_plan *plan;
+    tmi_schedule s;
+    tmi_expected_statistic *list = NULL;
+    tamis_error err = {0};
+    snprintf(own, sizeof own, design, 800 * factor, 10 * factor);
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\ncolumns:\n"
+             "  x: {from: 0, to: 200, step: 1, typical: {mean: %g, sd: 20}}\n  y: {from: 0, to: 50, step: 1, typical: {mean: %g, "
+             "sd: 6}}\n  g: {values: [a, b, c]}\n  h: {values: [u, v], typical: {u: %g}}\nstatistics: %s\n",
+             own, 40 * factor, 10 * factor, 0.3 * factor, statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
+        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
+        fail_msg("%s\n%s", text, err.message);
+    const size_t count = plan->asked_count;
+    for (size_t i = 0; i < count; i++) errors[i] = tmi_expected_group_error(&list[i].groups[0]);
+    tmi_expected_statistics_free(list, plan->statistic_count);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+    return count;
+}
+
+static void small_changes_of_a_guess_change_little(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"srs: {population: 40000, sample: %.0f}",
+                                          "weights: {population: 40000}, weight: w, "
+                                          "max_weight: 200, typical: {sample: %.0f}",
+                                          "weights: {strata: s, cluster: c, population: 40000}, weight: w, max_weight: "
+                                          "200, typical: {sample: %.0f, cluster: %.4g}",
+                                          "weights: {deff: 2, population: 40000}, weight: w, max_weight: 200, "
+                                          "typical: {sample: %.0f}"};
+    static const char *const asked[] = {
+        "[{mean: x}, {mean: y, by: g}, {total: x}, {share: {h: u}, by: g}, {ratio: {of: x, to: y}}]",
+        "[{table: [g, h]}, {mean: x, where: {h: u}}, {mean: y, where: {h: u}}, {total: y, by: h}]",
+        "[{total: x, by: [g, h]}, {mean: x}, {median: y}, {count: units, by: g}]"};
+    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++)
+        for (size_t a = 0; a < sizeof asked / sizeof *asked; a++) {
+            double before[8], now[8];
+            for (int k = 0; k <= STEPS; k++) {
+                const size_t count = errors_of(now, designs[d], asked[a], pow(STEP, k - STEPS / 2));
+                for (size_t i = 0; k > 0 && i < count; i++)
+                    if (!(fabs(log(now[i] / before[i])) < log(MOST_CHANGED)))
+                        fail_msg("%s, %s: statistic %zu, step %d: %g, then %g", designs[d], asked[a], i + 1, k, before[i],
+                                 now[i]);
+                memcpy(before, now, sizeof before);
+            }
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {cmocka_unit_test(the_largest_weight_bounds_the_sample),
                                        cmocka_unit_test(a_list_of_clusters_says_how_large_they_are),
-                                       cmocka_unit_test(a_question_that_is_not_asked_of_everybody)};
+                                       cmocka_unit_test(a_question_that_is_not_asked_of_everybody),
+                                       cmocka_unit_test(small_changes_of_a_guess_change_little)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 /* Standard errors that a plan has measured: the places of its PSUs, which statistics share one, and what is expected. */
 #include "schedule/standard_errors.h"
+#include "schedule/expected/expected.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "measure/request/request.h"
 #include "tests/test.h"
 
 static tamis_plan *plan;
@@ -103,6 +105,25 @@ static void slots_fill_the_room(void **state)
     close_plan();
 }
 
+/* Beyond 2^16 PSUs slots are shared, and then a few thousand of them are enough. */
+static void slots_that_are_shared_are_few(void **state)
+{
+    static const struct {
+        const char *design;
+        int64_t slots[3];
+    } cases[] = {{"srs: {population: 900000, sample: 65536}", {65536}},
+                 {"srs: {population: 900000, sample: 65537}", {4096}},
+                 {"stratified: {by: s, within: srs, strata: {p: " STRATUM(400000, 100000) ", q: " STRATUM(20, 5) ", r: " STRATUM(
+                      9000, 3000) "}}",
+                  {2045, 5, 2045}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        open_private_plan(cases[i].design, ", id: i, rows_per_unit: 3", "  - {mean: x}\n");
+        for (size_t h = 0; h < s.places.layout.count; h++) assert_int_equal(s.places.layout.strata[h].slots, cases[i].slots[h]);
+        close_plan();
+    }
+}
+
 /* Where a file may have more labels of clusters than the design declares, since nobody checks it, a label's rank is no place: one
  * more label would push the last cluster out. */
 static void labels_that_are_not_counted_are_hashed(void **state)
@@ -123,6 +144,10 @@ static void labels_that_are_not_counted_are_hashed(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         open_private_plan(cases[i].design, cases[i].privacy, "  - {mean: x}\n");
         if (s.places.hashed != cases[i].hashed) fail_msg("%s%s", cases[i].design, cases[i].privacy);
+        tmi_query query; /* a hash is always one of the slots; a cluster that is not left to chance has a code beside them */
+        assert_int_equal(tmi_query_make(&query, &s, NULL), TAMIS_OK);
+        assert_int_equal(query.units->value_count, s.places.layout.slots + (cases[i].hashed ? 0 : 1));
+        tmi_query_clear(&query);
         close_plan();
     }
 }
@@ -153,7 +178,16 @@ static void corrections_are_those_of_one_stage(void **state)
 
 /* ---- what is expected ---- */
 
-/* A limit is above the variance that is expected, the more so the more noise there is; without a measurement it is that. */
+static double sampling_sd(size_t statistic)
+{
+    tmi_expected_statistic *list;
+    assert_int_equal(tmi_expected_statistics_make(&list, &s, NULL), TAMIS_OK);
+    const double sd = list[statistic].groups[0].sampling_sd;
+    tmi_expected_statistics_free(list, s.plan->statistic_count);
+    return sd;
+}
+
+/* A limit is above the standard error that is expected; without a measurement nothing is known of one. */
 static void limits_are_above_the_variance(void **state)
 {
     (void)state;
@@ -162,23 +196,41 @@ static void limits_are_above_the_variance(void **state)
     tmi_typical_group_make(&o, &s, 0);
     assert_non_null(tmi_errors_measured(&s, 0));
     assert_true(tmi_expected_error_noise(&s, 0, &o) > 0);
-    const double least = o.sampling_sd * o.sampling_sd, limit = tmi_expected_limit(&s, 0, &o, 0);
-    if (!(least > 0 && limit > 1.02 * least && limit < 100 * least)) fail_msg("%g, expected above %g", limit, least);
+    const tmi_measured_error e = tmi_expected_error(&s, 0, &o, 0);
+    assert_true(e.scale > 0 && e.measured == o.sampling_sd);
+    const double limit = sampling_sd(0);
+    if (!(limit > 1.01 * o.sampling_sd && limit < 10 * o.sampling_sd)) fail_msg("%g, expected above %g", limit, o.sampling_sd);
     close_plan();
     open_plan("srs: {population: 900, sample: 100}", "  - {mean: x}\n");
     tmi_typical_group_make(&o, &s, 0);
     assert_true(o.sampling_sd > 0 && isnan(tmi_expected_error_noise(&s, 0, &o)));
-    assert_true(tmi_expected_limit(&s, 0, &o, 0) == o.sampling_sd * o.sampling_sd);
+    assert_true(tmi_expected_error(&s, 0, &o, 0).scale == 0);
+    close_plan();
+}
+
+/* Numbers whose standard errors are measured say something about each other, as in a release: beside the others of its
+ * statistic, a number that is known badly has a narrower limit than by itself. */
+static void limits_come_from_all_numbers(void **state)
+{
+    (void)state;
+    tmi_typical_group o;
+    tmi_error_limit alone;
+    open_plan(designs[0].design, "  - {mean: x, by: g}\n");
+    tmi_typical_group_make(&o, &s, 0);
+    const tmi_measured_error e = tmi_expected_error(&s, 0, &o, 0);
+    const tmi_cluster_guess guess = tmi_cluster_guess_of(&s);
+    assert_int_equal(tmi_error_limits(&alone, &e, 1, &guess, NULL), TAMIS_OK);
+    assert_true(e.scale > e.measured / 2);
+    if (!(sampling_sd(0) < sqrt(alone.variance))) fail_msg("%g, expected below %g", sampling_sd(0), sqrt(alone.variance));
     close_plan();
 }
 
 int main(void)
 {
-    const struct CMUnitTest group[] = {cmocka_unit_test(every_psu_has_a_place),
-                                       cmocka_unit_test(slots_fill_the_room),
-                                       cmocka_unit_test(labels_that_are_not_counted_are_hashed),
-                                       cmocka_unit_test(what_differs_is_measured_apart),
-                                       cmocka_unit_test(corrections_are_those_of_one_stage),
-                                       cmocka_unit_test(limits_are_above_the_variance)};
+    const struct CMUnitTest group[] = {
+        cmocka_unit_test(every_psu_has_a_place),          cmocka_unit_test(slots_fill_the_room),
+        cmocka_unit_test(slots_that_are_shared_are_few),  cmocka_unit_test(labels_that_are_not_counted_are_hashed),
+        cmocka_unit_test(what_differs_is_measured_apart), cmocka_unit_test(corrections_are_those_of_one_stage),
+        cmocka_unit_test(limits_are_above_the_variance),  cmocka_unit_test(limits_come_from_all_numbers)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static void overlapping_universes_are_refused(void **state)
     tamis_error err;
     (void)state;
     assert_int_equal(scales_of(scales, &p, &err), TAMIS_REFUSED);
-    assert_non_null(strstr(err.message, "overlap"));
+    assert_non_null(strstr(err.message, "universes 0 and 1 overlap"));
     assert_true(!scales[0] && !scales[1] && !scales[2]);
     plain joined = {.datasets = 3,
                     .universes = 1,
@@ -147,6 +147,7 @@ static void refuses_bad_input(void **state)
 {
     const plain good = {
         .datasets = 2, .universes = 1, .q = {0, 1}, .distance = {0, 1, 1, 0}, .members = {{0, 1}}, .sizes = {2}, .epsilon = {1}};
+    static tamis_number *many[4096];
     tamis_number *scales[6];
     tamis_error err;
     (void)state;
@@ -173,6 +174,13 @@ static void refuses_bad_input(void **state)
     for (size_t i = 0; i < 2; i++) { /* too few and too many */
         assert_int_equal(tamis_laplace_scales(scales, &(tamis_finite){.datasets = 2, .outputs = sizes[i]}, &err), TAMIS_INVALID);
         assert_int_equal(strncmp(err.message, "outputs:", 8), 0);
+    }
+    for (size_t more = 0; more < 2; more++) { /* as many as are offered, and one more */
+        const size_t most = 4096 + more;
+        assert_int_equal(tamis_laplace_scales(many, &(tamis_finite){.datasets = most, .outputs = 1}, &err), TAMIS_INVALID);
+        assert_int_equal(strncmp(err.message, more ? "datasets:" : "q:", more ? 9 : 2), 0);
+        assert_int_equal(tamis_laplace_scales(many, &(tamis_finite){.datasets = 1, .outputs = most}, &err), TAMIS_INVALID);
+        assert_int_equal(strncmp(err.message, more ? "outputs:" : "q:", more ? 8 : 2), 0);
     }
     tamis_number *one = number("1"), *zero = number("0");
     const tamis_number *q[] = {zero, one}, *distance[] = {zero, one, one, zero};

@@ -509,6 +509,13 @@ static void strata_reduce_the_sensitivity(void **state)
     tamis_sensitivity_clear(&z);
     tamis_error err;
     assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given frame"), strata, 2, &err), TAMIS_REFUSED);
+    tamis_contribution open = strata[1]; /* one stratum of two has no bound: then all have none, in either order */
+    open.weights[0] = (tamis_span){0};
+    for (int i = 0; i < 2; i++) {
+        const tamis_contribution both[] = {i ? open : strata[0], i ? strata[0] : open};
+        assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given population"), both, 2, &err), TAMIS_REFUSED);
+        assert_non_null(strstr(err.message, "the weights have no bound"));
+    }
     strata[0].design_protected = 0;
     assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given population"), strata, 2, &err), TAMIS_INVALID);
     assert_int_equal(tamis_sensitivity_of_strata(&z, setting("sample given frame"), strata, 0, &err), TAMIS_INVALID);
@@ -536,6 +543,10 @@ static void refuses_what_nothing_bounds(void **state)
     c.design_protected = 1;
     assert_int_equal(tamis_sensitivity_of(&z, setting("sample given nothing"), TAMIS_HT_TOTAL, &c, &err), TAMIS_REFUSED);
     assert_non_null(strstr(err.message, "given: frame"));
+    tamis_contribution unbounded = {.values = {one, two}, .units = 5, .rows_per_unit = 1, .cells = 1};
+    assert_int_equal(tamis_sensitivity_of(&z, setting("sample given frame"), TAMIS_HT_TOTAL, &unbounded, &err), TAMIS_REFUSED);
+    assert_non_null(strstr(err.message, "declare a largest weight"));
+    assert_null(strstr(err.message, "given: frame")); /* that is what was chosen */
     c.weights[TAMIS_NOTHING] = (tamis_span){one, two};
     c.units = 0;
     assert_int_equal(tamis_sensitivity_of(&z, setting("frame given nothing"), TAMIS_HT_TOTAL, &c, &err), TAMIS_REFUSED);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "num/bound.h"
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/survey/frames.h"
 

@@ -60,6 +60,36 @@ static void it_is_the_textbooks(void **state)
         }
 }
 
+/* Where nearly all PSUs were drawn the factor is small, and its own rounding must not show. */
+static void few_psus_left_out_are_exact(void **state)
+{
+    static const int64_t sizes[][2] = {{1000, 1001}, {63, 64}, {4000, 4001}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        tmi_psu_stratum s = {sizes[i][0], sizes[i][0], sizes[i][1]};
+        const tmi_psu_layout l = {&s, 1, s.slots};
+        int64_t *u = malloc(sizeof *u * (size_t)s.slots);
+        assert_non_null(u);
+        for (int64_t k = 0; k < s.slots; k++) u[k] = below(1 << 30);
+        const double wanted = textbook(u, &l), found = (double)tmi_standard_error(u, &l, 1) / TMI_STANDARD_ERROR_STEP;
+        assert_true(found >= wanted - (double)tmi_standard_error_rounding(&l, 1));
+        assert_true(found <= wanted * (1 + ldexp((double)s.population, -25)) + 1);
+        assert_true(found < 1.0002 * wanted);
+        free(u);
+    }
+}
+
+/* A stratum of nearly 2^40 PSUs of 2^40: nothing overflows. */
+static void the_largest_designs_have_factors(void **state)
+{
+    tmi_psu_stratum s = {(INT64_C(1) << 40) - 1, 1 << 12, INT64_C(1) << 40};
+    const tmi_psu_layout l = {&s, 1, s.slots};
+    (void)state;
+    assert_in_range(tmi_one_slot_gain(&l, 1), 1, 2); /* 2^-20, and a factor of at least 2^-24 */
+    s.population = 2 * s.psus;
+    assert_in_range(tmi_one_slot_gain(&l, 1), 724, 726); /* sqrt(1/2) */
+}
+
 static void equal_totals_do_not_vary(void **state)
 {
     int64_t u[MOST];
@@ -137,6 +167,18 @@ static void gains_are_those_of_the_proofs(void **state)
     assert_in_range(tmi_one_slot_gain(&layouts[1], 1), 793, 794);                    /* sqrt(1 - 4/10) */
 }
 
+/* Strata that are too small to be dealt out go to the blocks one after the other: the largest gain may be that of a later
+ * block, and even in a large stratum blocks may have different numbers of PSUs. */
+static void the_gain_is_that_of_the_worst_block(void **state)
+{
+    tmi_psu_stratum drawn[] = {{2, 2, 3}, {2, 2, 0}}, last[] = {{3, 3, 4}, {3, 3, 5}, {3, 3, 6}, {3, 3, 0}};
+    const tmi_psu_layout two_blocks = {drawn, 2, 4}, four = {last, 4, 12};
+    (void)state;
+    assert_in_range(tmi_one_slot_gain(&two_blocks, 2), 1024, 1025); /* of the second stratum: 1; of the first sqrt(1/3) */
+    assert_in_range(tmi_one_slot_gain(&four, 4), 1024, 1025);       /* of the fourth */
+    assert_true(worst(&two_blocks, 2, false) <= 1 && worst(&four, 4, false) <= 1);
+}
+
 /* Of one stratum, from its formulas in whole numbers: a gain is the least that is enough. */
 static void check_gains(int64_t psus, int64_t slots, int64_t population)
 {
@@ -148,13 +190,15 @@ static void check_gains(int64_t psus, int64_t slots, int64_t population)
     const tmi_int128 below = (m2 - squares) * (population > 0 ? population : 1),
                      above = (m2 * (population > 0 ? population - psus : 1)) << TMI_FACTOR_BITS,
                      factor = above / below + (above % below > 0);
-    const tmi_int128 norm = (factor * (m2 - 2 * (tmi_int128)least * psus + squares)) << (2 * TMI_GAIN_BITS - TMI_FACTOR_BITS);
-    assert_true(one * one * m2 >= norm);
-    assert_true((one - 1) * (one - 1) * m2 < norm);
-    const tmi_int128 apart = (2 * factor) << (2 * TMI_GAIN_BITS - TMI_FACTOR_BITS);
-    assert_true(both * both >= apart && both * both >= 2 * one * one);
+    /* squares of gains, in steps of 2^-20, against norms in steps of 2^-24 */
+    const tmi_int128 norm = factor * (m2 - 2 * (tmi_int128)least * psus + squares),
+                     steps = 1 << (TMI_FACTOR_BITS - 2 * TMI_GAIN_BITS);
+    assert_true(one * one * m2 * steps >= norm);
+    assert_true((one - 1) * (one - 1) * m2 * steps < norm);
+    const tmi_int128 apart = 2 * factor;
+    assert_true(both * both * steps >= apart && both * both >= 2 * one * one);
     if (least == 1 && larger == 0 && psus > 5)
-        assert_true((both - 1) * (both - 1) < apart || (both - 1) * (both - 1) < 2 * one * one);
+        assert_true((both - 1) * (both - 1) * steps < apart || (both - 1) * (both - 1) < 2 * one * one);
 }
 
 static void gains_are_no_smaller_than_they_must_be(void **state)
@@ -213,10 +257,17 @@ static void blocks_estimate_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest all[] = {
-        cmocka_unit_test(a_root_that_is_whole_is_exact), cmocka_unit_test(it_is_the_textbooks),
-        cmocka_unit_test(equal_totals_do_not_vary),      cmocka_unit_test(no_neighbour_moves_it_more),
-        cmocka_unit_test(gains_are_those_of_the_proofs), cmocka_unit_test(gains_are_no_smaller_than_they_must_be),
-        cmocka_unit_test(large_totals_are_clamped),      cmocka_unit_test(blocks_estimate_the_same),
+        cmocka_unit_test(a_root_that_is_whole_is_exact),
+        cmocka_unit_test(it_is_the_textbooks),
+        cmocka_unit_test(equal_totals_do_not_vary),
+        cmocka_unit_test(no_neighbour_moves_it_more),
+        cmocka_unit_test(gains_are_those_of_the_proofs),
+        cmocka_unit_test(gains_are_no_smaller_than_they_must_be),
+        cmocka_unit_test(the_gain_is_that_of_the_worst_block),
+        cmocka_unit_test(few_psus_left_out_are_exact),
+        cmocka_unit_test(the_largest_designs_have_factors),
+        cmocka_unit_test(large_totals_are_clamped),
+        cmocka_unit_test(blocks_estimate_the_same),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

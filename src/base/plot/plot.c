@@ -29,11 +29,11 @@ static tamis_status check_plot(const tamis_plot *plot, tamis_error *err)
 {
     if (!plot) return tmi_fail(err, TAMIS_INVALID, "plot: NULL");
     if (!plot->curves || plot->curve_count < 1 || plot->curve_count > TAMIS_PLOT_CURVES)
-        return tmi_fail(err, TAMIS_INVALID, "curves: expected 1 to %d", TAMIS_PLOT_CURVES);
+        return tmi_fail(err, TAMIS_INVALID, "curves: must be 1 to %d", TAMIS_PLOT_CURVES);
     for (size_t i = 0; i < plot->curve_count; i++) {
         const tamis_plot_curve *c = &plot->curves[i];
         if (!c->x || !c->y || c->count < 1 || c->count > TAMIS_PLOT_POINTS)
-            return tmi_fail(err, TAMIS_INVALID, "curve %zu: expected 1 to %d points", i, TAMIS_PLOT_POINTS);
+            return tmi_fail(err, TAMIS_INVALID, "curve %zu: must have 1 to %d points", i, TAMIS_PLOT_POINTS);
     }
     tamis_status status = check_axis(&plot->x, "x", err);
     return status == TAMIS_OK ? check_axis(&plot->y, "y", err) : status;

@@ -6,7 +6,6 @@
  * Sizes from m1 to m2 have at most the rate m2/N and at least m1 reports, and both bounds are on the safe side; the sizes
  * outside have together at most a fifth of delta, which is counted as lost. */
 #include <math.h>
-#include <string.h>
 #include <tamis/amplification.h>
 
 #include "collect/anonymous/reports.h"
@@ -69,7 +68,7 @@ static tamis_status window(int64_t *m1, int64_t *m2, int64_t population, const t
 static tamis_status equal_rate(tamis_number **rate, const tamis_design *design, tamis_error *err)
 {
     tamis_status status = design->kind->exact(rate, design, 0, err);
-    int64_t units = strcmp(tamis_design_name(design), "bernoulli") == 0 ? 1 : design->population;
+    int64_t units = design->kind->equal ? 1 : design->population;
     for (int64_t i = 1; status == TAMIS_OK && i < units; i++) {
         tamis_number *other = NULL;
         status = design->kind->exact(&other, design, i, err);
@@ -112,12 +111,11 @@ tamis_status tamis_anonymous_sample(tamis_bound *epsilon, const tamis_reports *r
     TMI_TRY(tmi_check_delta(delta, err));
     if (!design) return tmi_fail(err, TAMIS_INVALID, "design: NULL");
     if (tmi_number_sign(delta) == 0) return tmi_fail(err, TAMIS_INVALID, "delta: must be positive for a sample");
-    const char *name = tamis_design_name(design);
-    if (strcmp(name, "srs") == 0) {
+    if (design->kind->simple) {
         if (design->sample != reports->reports)
             return tmi_fail(err, TAMIS_INVALID, "design: the sample size differs from the number of reports");
         TMI_TRY(sampled(epsilon, reports, design->sample, design->sample, design->population, delta, err));
-    } else if (strcmp(name, "bernoulli") == 0 || strcmp(name, "poisson") == 0) {
+    } else if (design->kind->independent) {
         TMI_TRY(bernoulli(epsilon, reports, design, delta, err));
     } else {
         status = tmi_fail(err, TAMIS_REFUSED,

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 #include "base/secret.h"
-#include "engine/core/adding/addends.h"
+#include "engine/core/addends.h"
 #include "engine/core/moments.h"
 
 /* Neighbouring rows often fall into the same cell; with several lanes an addition need not wait for the previous one. With

@@ -22,7 +22,6 @@ struct tmi_labels {
     char *texts;
     uint64_t *slots;
     size_t count, room, text_length, text_room, slot_count;
-    size_t last; /* label that was added, or found in place of that: rows of a unit or cluster often follow each other */
 };
 
 tmi_labels *tmi_labels_new(void)
@@ -93,12 +92,6 @@ static int64_t find(const tmi_labels *labels, int32_t stratum, tmi_cell text, ui
     return TMI_NO_LABEL;
 }
 
-int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text)
-{
-    text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
-    return text.length == 0 ? TMI_NO_LABEL : find(labels, stratum, text, hash_of(stratum, text));
-}
-
 /* Gives a label that is not there its slot. */
 static void take_slot(const tmi_labels *labels, size_t number)
 {
@@ -108,12 +101,29 @@ static void take_slot(const tmi_labels *labels, size_t number)
     labels->slots[i] = slot_of(hash, number);
 }
 
-void tmi_labels_fetch(const tmi_labels *labels, const int32_t *strata, const tmi_cell *texts, size_t n)
+/* A row whose label is looked for. */
+typedef struct row {
+    tmi_cell text;
+    int32_t stratum;
+    uint32_t hash;
+    bool again; /* the label of the row before: rows of a unit or cluster often follow each other */
+} row;
+
+#define ROWS_AT_ONCE 64
+
+/* Makes rows ready and fetches where the search for them begins, which is usually far apart in memory. */
+static size_t look_at(row *rows, const tmi_labels *labels, const int32_t *strata, const tmi_cell *texts, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const tmi_cell text = tmi_trimmed(texts[i].bytes, texts[i].bytes ? texts[i].length : 0);
-        __builtin_prefetch(&labels->slots[place_of(labels, hash_of(strata ? strata[i] : 0, text))]);
+    const size_t count = n < ROWS_AT_ONCE ? n : ROWS_AT_ONCE;
+    for (size_t i = 0; i < count; i++) {
+        row *r = &rows[i];
+        *r = (row){.text = tmi_trimmed(texts[i].bytes, texts[i].bytes ? texts[i].length : 0), .stratum = strata ? strata[i] : 0};
+        r->again = i > 0 && r->stratum == r[-1].stratum && r->text.length == r[-1].text.length &&
+                   (r->text.length == 0 || memcmp(r->text.bytes, r[-1].text.bytes, r->text.length) == 0);
+        r->hash = r->again ? r[-1].hash : hash_of(r->stratum, r->text);
+        if (!r->again) __builtin_prefetch(&labels->slots[place_of(labels, r->hash)]);
     }
+    return count;
 }
 
 static bool make_text_room(tmi_labels *labels, size_t more)
@@ -146,27 +156,43 @@ static bool make_room(tmi_labels *labels, size_t text_length)
            make_slots(labels);
 }
 
-tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err)
+/* The number of a row's label, which is not empty and is added if it is new. */
+static tamis_status add_row(int64_t *number, tmi_labels *labels, const row *r, tamis_error *err)
 {
-    text = tmi_trimmed(text.bytes, text.bytes ? text.length : 0);
-    *number = TMI_NO_LABEL;
-    if (text.length == 0) return TAMIS_OK;
-    if (labels->count > 0 && is_label(labels, labels->last, stratum, text)) {
-        *number = (int64_t)labels->last;
-        return TAMIS_OK;
-    }
-    const uint32_t hash = hash_of(stratum, text);
-    *number = find(labels, stratum, text, hash);
-    if (*number != TMI_NO_LABEL) labels->last = (size_t)*number;
+    *number = find(labels, r->stratum, r->text, r->hash);
     if (*number != TMI_NO_LABEL) return TAMIS_OK;
-    if (!make_room(labels, text.length)) return tmi_fail_memory(err);
-    labels->list[labels->count] = (label){labels->text_length, text.length, stratum, hash};
-    memcpy(labels->texts + labels->text_length, text.bytes, text.length);
-    labels->text_length += text.length;
-    labels->last = labels->count;
+    if (!make_room(labels, r->text.length)) return tmi_fail_memory(err);
+    labels->list[labels->count] = (label){labels->text_length, r->text.length, r->stratum, r->hash};
+    memcpy(labels->texts + labels->text_length, r->text.bytes, r->text.length);
+    labels->text_length += r->text.length;
     *number = (int64_t)labels->count;
     take_slot(labels, labels->count++);
     return TAMIS_OK;
+}
+
+tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err)
+{
+    row r;
+    look_at(&r, labels, &stratum, &text, 1);
+    *number = TMI_NO_LABEL;
+    return r.text.length > 0 ? add_row(number, labels, &r, err) : TAMIS_OK;
+}
+
+tamis_status tmi_labels_add_all(tmi_labels *labels, const int32_t *strata, size_t count, const tmi_cell *texts, size_t n,
+                                tamis_error *err)
+{
+    row rows[ROWS_AT_ONCE];
+    tamis_status status = TAMIS_OK;
+    for (size_t start = 0, some; start < n; start += some) {
+        some = look_at(rows, labels, strata ? strata + start : NULL, texts + start, n - start);
+        for (size_t i = 0; i < some; i++) {
+            int64_t number;
+            if (rows[i].again || rows[i].text.length == 0 || rows[i].stratum < 0 || (size_t)rows[i].stratum >= count) continue;
+            TMI_TRY(add_row(&number, labels, &rows[i], err));
+        }
+    }
+done:
+    return status;
 }
 
 /* ---- clusters ---- */
@@ -196,15 +222,14 @@ void tmi_clusters_free(tmi_clusters *clusters)
     tmi_free(clusters);
 }
 
-static bool is_stratum(const tmi_clusters *clusters, int32_t stratum)
+static size_t strata_of(const tmi_clusters *clusters)
 {
-    return stratum >= 0 && (size_t)stratum < (clusters->column->stratum ? clusters->column->stratum->value_count : 1);
+    return clusters->column->stratum ? clusters->column->stratum->value_count : 1;
 }
 
-tamis_status tmi_clusters_see(tmi_clusters *clusters, int32_t stratum, tmi_cell label, tamis_error *err)
+tamis_status tmi_clusters_see(tmi_clusters *clusters, const int32_t *strata, const tmi_cell *labels, size_t n, tamis_error *err)
 {
-    int64_t number;
-    return is_stratum(clusters, stratum) ? tmi_labels_add(&number, clusters->labels, stratum, label, err) : TAMIS_OK;
+    return tmi_labels_add_all(clusters->labels, strata, strata_of(clusters), labels, n, err);
 }
 
 typedef struct ranked {
@@ -248,8 +273,19 @@ tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err)
     return TAMIS_OK;
 }
 
-int32_t tmi_cluster_code(const tmi_clusters *clusters, int32_t stratum, tmi_cell label)
+void tmi_cluster_codes(int32_t *codes, const tmi_clusters *clusters, const int32_t *strata, const tmi_cell *labels, size_t n)
 {
-    const int64_t number = is_stratum(clusters, stratum) ? tmi_labels_find(clusters->labels, stratum, label) : TMI_NO_LABEL;
-    return number == TMI_NO_LABEL ? (int32_t)clusters->column->value_count : clusters->codes[number];
+    row rows[ROWS_AT_ONCE];
+    for (size_t start = 0, some; start < n; start += some) {
+        some = look_at(rows, clusters->labels, strata ? strata + start : NULL, labels + start, n - start);
+        for (size_t i = 0; i < some; i++) {
+            const row *r = &rows[i];
+            if (r->again) {
+                codes[start + i] = codes[start + i - 1];
+                continue;
+            }
+            const int64_t number = r->text.length > 0 ? find(clusters->labels, r->stratum, r->text, r->hash) : TMI_NO_LABEL;
+            codes[start + i] = number == TMI_NO_LABEL ? (int32_t)clusters->column->value_count : clusters->codes[number];
+        }
+    }
 }

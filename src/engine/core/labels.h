@@ -16,11 +16,10 @@ void tmi_labels_free(tmi_labels *labels);
 /* The number of a label, which is added if it is new. TMI_NO_LABEL for a cell without text. */
 tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err);
 
-/* Fetches what the search for labels that come next begins with, which is usually far apart in memory. Only to be fast. */
-void tmi_labels_fetch(const tmi_labels *labels, const int32_t *strata, const tmi_cell *texts, size_t n);
-
-/* The number of a label, or TMI_NO_LABEL if it is not there. */
-int64_t tmi_labels_find(const tmi_labels *labels, int32_t stratum, tmi_cell text);
+/* The same of many labels at once, which is faster. `strata` NULL: all are in stratum 0. A row that is in none of the strata 0 to
+ * count - 1 is left out. */
+tamis_status tmi_labels_add_all(tmi_labels *labels, const int32_t *strata, size_t count, const tmi_cell *texts, size_t n,
+                                tamis_error *err);
 
 int64_t tmi_labels_count(const tmi_labels *labels);
 
@@ -34,10 +33,10 @@ void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels
 typedef struct tmi_clusters tmi_clusters;
 tmi_clusters *tmi_clusters_new(const tmi_column *column); /* NULL if memory runs out */
 void tmi_clusters_free(tmi_clusters *clusters);
-tamis_status tmi_clusters_see(tmi_clusters *clusters, int32_t stratum, tmi_cell label, tamis_error *err);
+tamis_status tmi_clusters_see(tmi_clusters *clusters, const int32_t *strata, const tmi_cell *labels, size_t n, tamis_error *err);
 tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err);
 
-/* value_count of the column if the row is missing. `stratum` is the code of its stratum, 0 if there is only one. */
-int32_t tmi_cluster_code(const tmi_clusters *clusters, int32_t stratum, tmi_cell label);
+/* The codes of rows: value_count of the column where a row is missing. `strata` NULL: there is only one. */
+void tmi_cluster_codes(int32_t *codes, const tmi_clusters *clusters, const int32_t *strata, const tmi_cell *labels, size_t n);
 
 #endif

@@ -73,6 +73,19 @@ uint64_t tmi_machine_memory(void)
     return least / 4 * 3;
 }
 
+uint64_t tmi_free_memory(void)
+{
+    char line[256];
+    unsigned long long kilobytes;
+    uint64_t bytes = UINT64_MAX;
+    FILE *file = fopen("/proc/meminfo", "re");
+    if (!file) return bytes;
+    while (bytes == UINT64_MAX && fgets(line, sizeof line, file))
+        if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1 && kilobytes <= UINT64_MAX / 1024) bytes = kilobytes * 1024;
+    fclose(file);
+    return bytes;
+}
+
 unsigned tmi_machine_threads(void)
 {
     cpu_set_t set;

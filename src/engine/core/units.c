@@ -4,12 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <threads.h>
 
 #include "base/memory.h"
 #include "base/sha256.h"
-#include "engine/core/adding/blocks.h"
+#include "engine/core/blocks.h"
 #include "engine/core/labels.h"
 #include "engine/core/machine.h"
 
@@ -302,13 +301,11 @@ tamis_status tmi_units_try(const tmi_layout *layout, int64_t expected, int64_t r
     const uint64_t table = table_size(expected, memory) * sizeof(uint64_t);
     const uint64_t all = (uint64_t)(rows > 0 ? rows : 0), bytes = bytes_of_row(width, 0);
     const uint64_t kept = all > memory_for_rows(memory) / bytes ? memory_for_rows(memory) : all * bytes;
-    const uint64_t page = 1 << 21, size = (table + kept + page - 1) / page * page;
-    char *pages = tmi_map((size_t)size);
+    const uint64_t size = table + kept;
+    void *pages = size <= tmi_free_memory() ? tmi_map((size_t)size) : NULL;
     if (!pages)
         return tmi_fail(err, TAMIS_SYSTEM, "out of memory: choosing the rows of units may need %llu MB",
                         (unsigned long long)(size >> 20));
-    madvise(pages, (size_t)size, MADV_HUGEPAGE); /* only to be fast */
-    for (uint64_t at = 0; at < size; at += 4096) ((volatile char *)pages)[at] = 1;
     tmi_unmap(pages, (size_t)size);
     return TAMIS_OK;
 }

@@ -32,8 +32,8 @@ typedef struct tmi_units tmi_units;
 tmi_units *tmi_units_new(const tmi_layout *layout, int64_t expected, uint64_t memory);
 void tmi_units_free(tmi_units *units); /* wipes */
 
-/* Uses as much memory for a moment as the rows of a source may need at worst: all in units with too many rows. SYSTEM if it is
- * not there. */
+/* Looks for as much memory as the rows of a source may need at worst: all in units with too many rows. SYSTEM if the machine has
+ * less that is free, or `ulimit -v` allows less. */
 tamis_status tmi_units_try(const tmi_layout *layout, int64_t expected, int64_t rows, uint64_t memory, tamis_error *err);
 
 /* First reading. Any number of threads may call this at once. */

@@ -49,27 +49,6 @@ static void codes_of_texts(duckdb_function_info info, duckdb_data_chunk input, d
             api->data_chunk_get_size(input), api->scalar_function_get_extra_info(info));
 }
 
-static bool is_same(tmi_cell x, tmi_cell y) { return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0; }
-
-/* Rows of a cluster or unit often follow each other, so the label before is remembered. */
-static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
-{
-    const tmi_duckdb_api *api = tmi_duckdb();
-    const tmi_duckdb_column *column = api->scalar_function_get_extra_info(info);
-    duckdb_vector vector = api->data_chunk_get_vector(input, 0);
-    const duckdb_string_t *labels = api->vector_get_data(vector);
-    const uint64_t *validity = api->vector_get_validity(vector);
-    const int32_t *strata = column->column->stratum ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
-    int32_t *code = api->vector_get_data(output);
-    tmi_cell before = {0};
-    for (size_t i = 0; i < api->data_chunk_get_size(input); i++) {
-        const tmi_cell label = tmi_duckdb_is_null(validity, i) ? (tmi_cell){0} : tmi_duckdb_cell(&labels[i]);
-        const bool same = i > 0 && label.length > 0 && is_same(label, before) && (!strata || strata[i] == strata[i - 1]);
-        code[i] = same ? code[i - 1] : tmi_cluster_code(column->clusters, strata ? strata[i] : 0, label);
-        before = label;
-    }
-}
-
 #define PIECE 512
 
 static void see_labels(tmi_cell *cells, duckdb_vector vector, size_t start, size_t n)
@@ -79,6 +58,21 @@ static void see_labels(tmi_cell *cells, duckdb_vector vector, size_t start, size
     const uint64_t *validity = api->vector_get_validity(vector);
     for (size_t i = 0; i < n; i++)
         cells[i] = tmi_duckdb_is_null(validity, start + i) ? (tmi_cell){0} : tmi_duckdb_cell(&texts[start + i]);
+}
+
+static void codes_of_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    const tmi_duckdb_column *column = api->scalar_function_get_extra_info(info);
+    const int32_t *strata = column->column->stratum ? api->vector_get_data(api->data_chunk_get_vector(input, 1)) : NULL;
+    const size_t rows = api->data_chunk_get_size(input);
+    int32_t *codes = api->vector_get_data(output);
+    tmi_cell cells[PIECE];
+    for (size_t start = 0; start < rows; start += PIECE) {
+        const size_t n = rows - start < PIECE ? rows - start : PIECE;
+        see_labels(cells, api->data_chunk_get_vector(input, 0), start, n);
+        tmi_cluster_codes(codes + start, column->clusters, strata ? strata + start : NULL, cells, n);
+    }
 }
 
 static void scattered_labels(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
@@ -315,10 +309,33 @@ static void labels_update(duckdb_function_info info, duckdb_data_chunk input, du
     for (size_t start = 0; start < rows && status == TAMIS_OK; start += PIECE) {
         const size_t n = rows - start < PIECE ? rows - start : PIECE;
         see_labels(cells, api->data_chunk_get_vector(input, 0), start, n);
-        for (size_t i = 0; i < n && status == TAMIS_OK; i++)
-            status = tmi_clusters_see(column->clusters, strata ? strata[start + i] : 0, cells[i], NULL);
+        status = tmi_clusters_see(column->clusters, strata ? strata + start : NULL, cells, n, NULL);
     }
     mtx_unlock(column->lock);
+    if (status != TAMIS_OK) out_of_memory(info);
+}
+
+static void distinct_update(duckdb_function_info info, duckdb_data_chunk input, duckdb_aggregate_state *states)
+{
+    const tmi_duckdb_api *api = tmi_duckdb();
+    tmi_duckdb_functions *functions = api->aggregate_function_get_extra_info(info);
+    const tmi_duckdb_distinct *distinct = &functions->distinct;
+    const int32_t *strata = api->vector_get_data(api->data_chunk_get_vector(input, 1));
+    const size_t rows = api->data_chunk_get_size(input);
+    tamis_status status = TAMIS_OK;
+    tmi_cell cells[PIECE];
+    (void)states;
+    mtx_lock(&functions->lock);
+    for (size_t start = 0; start < rows && status == TAMIS_OK; start += PIECE) {
+        const size_t n = rows - start < PIECE ? rows - start : PIECE;
+        see_labels(cells, api->data_chunk_get_vector(input, 0), start, n);
+        for (size_t i = 0; distinct->parts > 1 && i < n; i++) {
+            const tmi_cell label = tmi_trimmed(cells[i].bytes, cells[i].bytes ? cells[i].length : 0);
+            if (tmi_hash_text(label.bytes, label.length) % distinct->parts != distinct->part) cells[i] = (tmi_cell){0};
+        }
+        status = tmi_labels_add_all(distinct->labels, strata + start, distinct->strata, cells, n, NULL);
+    }
+    mtx_unlock(&functions->lock);
     if (status != TAMIS_OK) out_of_memory(info);
 }
 
@@ -473,6 +490,8 @@ tamis_status tmi_duckdb_functions_register(tmi_duckdb_functions *functions, tmi_
     if (counts_points) done = tmi_duckdb_register_points(functions, session->connection);
     if (functions->layout.request && functions->layout.request->unit)
         done = done && register_first("tamis_units", false, count_update, functions, session->connection);
+    if (!functions->layout.request)
+        done = done && register_first("tamis_distinct", true, distinct_update, functions, session->connection);
     for (size_t c = 0; done && c < functions->layout.column_count; c++) {
         const tmi_duckdb_column *column = &functions->columns[c];
         if (tmi_is_given(column->column) && column->column->kind != TMI_CATEGORY)

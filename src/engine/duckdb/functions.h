@@ -22,8 +22,8 @@
 
 #include <threads.h>
 
-#include "engine/core/adding/tally.h"
 #include "engine/core/labels.h"
+#include "engine/core/tally.h"
 #include "engine/core/units.h"
 #include "engine/duckdb/session.h"
 
@@ -34,6 +34,12 @@ typedef struct tmi_duckdb_lookup {
 } tmi_duckdb_lookup;
 
 #define TMI_DUCKDB_LOOKUPS 4 /* TMI_FORM_TEXT, EXACT, DOUBLE, FLOAT */
+
+/* Distinct labels, which tamis_distinct collects: those with a hash of this part. */
+typedef struct tmi_duckdb_distinct {
+    tmi_labels *labels;
+    size_t strata, part, parts;
+} tmi_duckdb_distinct;
 
 typedef struct tmi_duckdb_column {
     const tmi_column *column;
@@ -50,6 +56,7 @@ typedef struct tmi_duckdb_functions {
     tmi_duckdb_column *columns;    /* as layout.columns */
     const tmi_points_plan *points; /* NULL: tamis_cells is registered, not tamis_points */
     tmi_units *units;              /* of a request with a unit, while it is answered; the caller's */
+    tmi_duckdb_distinct distinct;  /* of an inventory, while labels are counted; the caller's */
     struct tmi_duckdb_cells *_Atomic cells;
     struct tmi_duckdb_tally *_Atomic tallies;
     _Atomic int64_t *rows; /* where rows are counted */
@@ -57,8 +64,8 @@ typedef struct tmi_duckdb_functions {
     bool has_lock;
 } tmi_duckdb_functions;
 
-/* The functions of a request, of a list of points, of an inventory, or of columns that are read unchanged; the last two have no
- * aggregate. The plan is not copied. */
+/* The functions of a request, of a list of points, of an inventory, or of columns that are read unchanged. An inventory has the
+ * aggregate tamis_distinct(label, code of its stratum). The plan is not copied. */
 tamis_status tmi_duckdb_functions_init(tmi_duckdb_functions *functions, const tmi_request *request, tamis_error *err);
 tamis_status tmi_duckdb_functions_init_points(tmi_duckdb_functions *functions, const tmi_points_plan *plan, tamis_error *err);
 tamis_status tmi_duckdb_functions_init_inventory(tmi_duckdb_functions *functions, const tmi_inventory *inventory,

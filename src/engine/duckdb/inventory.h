@@ -6,8 +6,7 @@
 #include "engine/duckdb/source.h"
 
 /* Counts units, and rows, units and clusters by stratum. The columns are those of `functions`, which must be registered. */
-tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckdb_source *source,
-                                       const tmi_duckdb_functions *functions, tmi_duckdb_session *session,
-                                       const tamis_watch *watch, tamis_error *err);
+tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckdb_source *source, tmi_duckdb_functions *functions,
+                                       tmi_duckdb_session *session, const tamis_watch *watch, tamis_error *err);
 
 #endif

@@ -177,21 +177,6 @@ static void texts_of_decimals(duckdb_function_info info, duckdb_data_chunk input
     tmi_wipe(text, sizeof text);
 }
 
-/* DuckDB's trim() takes as long as all the rest of a query. */
-static void trimmed_texts(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
-{
-    const tmi_duckdb_api *api = tmi_duckdb();
-    duckdb_vector vector = api->data_chunk_get_vector(input, 0);
-    const uint64_t *validity = api->vector_get_validity(vector);
-    const duckdb_string_t *texts = api->vector_get_data(vector);
-    (void)info;
-    for (size_t i = 0; i < api->data_chunk_get_size(input); i++) {
-        const tmi_cell cell = tmi_duckdb_is_null(validity, i) ? (tmi_cell){"", 0} : tmi_duckdb_cell(&texts[i]);
-        const tmi_cell trimmed = tmi_trimmed(cell.bytes, cell.length);
-        api->vector_assign_string_element_len(output, i, trimmed.bytes, trimmed.length);
-    }
-}
-
 static bool register_one(const char *name, duckdb_type from, duckdb_scalar_function_t function, duckdb_connection connection)
 {
     const tmi_duckdb_api *api = tmi_duckdb();
@@ -212,7 +197,6 @@ static bool register_one(const char *name, duckdb_type from, duckdb_scalar_funct
 tamis_status tmi_duckdb_types_register(tmi_duckdb_session *session, tamis_error *err)
 {
     const bool done = register_one("tamis_number", DUCKDB_TYPE_DOUBLE, texts_of_numbers, session->connection) &&
-                      register_one("tamis_decimal", DUCKDB_TYPE_VARCHAR, texts_of_decimals, session->connection) &&
-                      register_one("tamis_trimmed", DUCKDB_TYPE_VARCHAR, trimmed_texts, session->connection);
+                      register_one("tamis_decimal", DUCKDB_TYPE_VARCHAR, texts_of_decimals, session->connection);
     return done ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "DuckDB did not accept the functions of tamis");
 }

@@ -20,8 +20,7 @@ tmi_form tmi_duckdb_form(duckdb_result *result, size_t k, const char *definition
 void tmi_duckdb_write_canonical(tmi_text *sql, duckdb_type type, const char *name);
 
 /* Registers the functions that write canonical texts:
- *     tamis_number(DOUBLE) -> VARCHAR       tamis_decimal(VARCHAR) -> VARCHAR
- * and tamis_trimmed(VARCHAR) -> VARCHAR, a text without the blanks around it, "" where it is missing. */
+ *     tamis_number(DOUBLE) -> VARCHAR       tamis_decimal(VARCHAR) -> VARCHAR                                        */
 tamis_status tmi_duckdb_types_register(tmi_duckdb_session *session, tamis_error *err);
 
 /* Whether the statement gives the column a collation. */

@@ -90,11 +90,6 @@ void tmi_raw_codes(int32_t *to, const tmi_codes *codes, const tmi_raw *raw, size
                     : tmi_code(codes, raw->form, texts[i].bytes, texts[i].length);
 }
 
-static bool is_same(tmi_cell x, tmi_cell y)
-{
-    return x.length > 0 && x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0;
-}
-
 /* The points and codes of the columns that are given to the cells. */
 void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
 {
@@ -111,11 +106,7 @@ void tmi_raw_values(const tmi_raw_piece *p, const tmi_raw *raw, size_t n)
         } else if (column->kind == TMI_GROUPS) {
             const tmi_cell *labels = raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts;
             const int32_t *strata = column->stratum ? p->columns[tmi_layout_index(&r->layout, column->stratum)] : NULL;
-            int32_t *codes = p->room[c];
-            for (size_t i = 0; i < n; i++) { /* rows of a cluster or unit often follow each other */
-                const bool same = i > 0 && (!strata || strata[i] == strata[i - 1]) && is_same(labels[i], labels[i - 1]);
-                codes[i] = same ? codes[i - 1] : tmi_cluster_code(r->clusters[c], strata ? strata[i] : 0, labels[i]);
-            }
+            tmi_cluster_codes(p->room[c], r->clusters[c], strata, labels, n);
         } else if (column->kind == TMI_SCATTER) {
             const tmi_cell *strata = column->stratum ? raw[r->place[tmi_layout_index(&r->layout, column->stratum)]].texts : NULL;
             tmi_scatter(p->room[c], strata, raw[r->place[tmi_layout_index(&r->layout, column->of)]].texts, n, column);

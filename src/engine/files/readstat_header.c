@@ -117,6 +117,6 @@ tamis_status tmi_header_readstat(tmi_header *header, const char *file, tamis_err
     if (r.status != TAMIS_OK) return r.status;
     if (trouble == READSTAT_ERROR_MALLOC) return tmi_fail_memory(err);
     if (header->count > 0) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_INVALID, "%s: expected an SPSS, Stata or SAS file, going by its name; its header cannot be read",
+    return tmi_fail(err, TAMIS_INVALID, "%s: must be an SPSS, Stata or SAS file, going by its name; its header cannot be read",
                     file);
 }

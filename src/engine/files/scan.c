@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/secret.h"
 #include "base/watch.h"
-#include "engine/core/adding/tally.h"
 #include "engine/core/machine.h"
+#include "engine/core/tally.h"
 #include "engine/core/units.h"
 #include "engine/files/decoder.h"
 
@@ -56,19 +56,6 @@ typedef struct counter {
     work_watch *watch;
 } counter;
 
-static tamis_status count_labels(tmi_labels *labels, const tmi_cell *texts, const int32_t *strata, size_t count, size_t n,
-                                 tamis_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        int64_t number;
-        if (i % 128 == 0) tmi_labels_fetch(labels, strata ? strata + i : NULL, texts + i, n - i < 128 ? n - i : 128);
-        if (strata && (size_t)strata[i] >= count) continue; /* in no stratum */
-        tamis_status status = tmi_labels_add(&number, labels, strata ? strata[i] : 0, texts[i], err);
-        if (status != TAMIS_OK) return status;
-    }
-    return TAMIS_OK;
-}
-
 static tamis_status count_piece(void *context, const tmi_raw *raw, size_t n, double share, tamis_error *err)
 {
     counter *k = context;
@@ -83,9 +70,9 @@ static tamis_status count_piece(void *context, const tmi_raw *raw, size_t n, dou
     inventory->rows += (int64_t)n;
     for (size_t i = 0; inventory->rows_in && i < n; i++)
         if (!stratum || (size_t)stratum[i] < strata) inventory->rows_in[stratum ? stratum[i] : 0]++;
-    if (units) TMI_TRY(count_labels(k->units, units, NULL, 1, n, err));
-    if (units && stratum && inventory->units_in) TMI_TRY(count_labels(k->units_in, units, stratum, strata, n, err));
-    if (clusters && inventory->clusters_in) TMI_TRY(count_labels(k->clusters_in, clusters, stratum, strata, n, err));
+    if (units) TMI_TRY(tmi_labels_add_all(k->units, NULL, 1, units, n, err));
+    if (units && stratum && inventory->units_in) TMI_TRY(tmi_labels_add_all(k->units_in, stratum, strata, units, n, err));
+    if (clusters && inventory->clusters_in) TMI_TRY(tmi_labels_add_all(k->clusters_in, stratum, strata, clusters, n, err));
     TMI_TRY(tell(k->watch, true, share, n, err));
 done:
     return status;
@@ -268,7 +255,7 @@ static tamis_status see_piece(void *context, const tmi_raw *raw, size_t n, doubl
         const size_t by = column->stratum ? tmi_layout_index(layout, column->stratum) : 0;
         const int32_t *strata = column->stratum ? w->piece.columns[by] : NULL;
         if (strata) tmi_raw_codes(w->piece.room[by], r->codes[by], &raw[p->place[by]], n);
-        for (size_t i = 0; i < n; i++) TMI_TRY(tmi_clusters_see(r->clusters[c], strata ? strata[i] : 0, labels[i], err));
+        TMI_TRY(tmi_clusters_see(r->clusters[c], strata, labels, n, err));
     }
     (void)share;
     TMI_TRY(tell(w->watch, true, -1, 0, err));

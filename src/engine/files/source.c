@@ -74,7 +74,7 @@ tamis_status tamis_source_new(tamis_source **source, int64_t rows, tamis_error *
 {
     if (!source) return tmi_fail(err, TAMIS_INVALID, "source: NULL");
     *source = NULL;
-    if (rows < 0 || rows > TMI_MAX_ROWS) return tmi_fail(err, TAMIS_INVALID, "rows: expected 0 to 2^40");
+    if (rows < 0 || rows > TMI_MAX_ROWS) return tmi_fail(err, TAMIS_INVALID, "rows: must be 0 to 2^40");
     *source = new_source(1);
     if (!*source) return tmi_fail_memory(err);
     (*source)->starts[1] = rows;
@@ -83,7 +83,7 @@ tamis_status tamis_source_new(tamis_source **source, int64_t rows, tamis_error *
 
 static tamis_status add_name(tamis_source *source, const char *name, tamis_error *err)
 {
-    if (!name || name[0] == '\0') return tmi_fail(err, TAMIS_INVALID, "name: expected the name of a column");
+    if (!name || name[0] == '\0') return tmi_fail(err, TAMIS_INVALID, "name: must be the name of a column");
     for (size_t c = 0; c < source->column_count; c++)
         if (strcmp(source->names[c], name) == 0) return tmi_fail(err, TAMIS_INVALID, "name: duplicate column %s", name);
     char **names = tmi_realloc(source->names, source->column_count + 1, sizeof *names);
@@ -96,7 +96,7 @@ static tamis_status add_name(tamis_source *source, const char *name, tamis_error
 static tamis_status add_array(tamis_source *source, const char *name, tmi_array array, tamis_error *err)
 {
     if (!source || source->is_arrow || source->answer || source->open)
-        return tmi_fail(err, TAMIS_INVALID, "source: expected one that tamis_source_new made");
+        return tmi_fail(err, TAMIS_INVALID, "source: must be one that tamis_source_new made");
     if (!array.values && source->starts[1] > 0) return tmi_fail(err, TAMIS_INVALID, "values: NULL");
     tmi_array *arrays = tmi_realloc(source->arrays, (source->column_count + 1) * STEPS, sizeof *arrays);
     if (!arrays) return tmi_fail_memory(err);
@@ -320,7 +320,7 @@ static tamis_status new_of_schema(tamis_source **source, const struct ArrowSchem
     tamis_status status = TAMIS_OK;
     *source = NULL;
     if (!schema || !schema->format || strcmp(schema->format, "+s") != 0 || schema->n_children < 1 || !schema->children)
-        return tmi_fail(err, TAMIS_INVALID, "schema: expected that of a record batch, with columns");
+        return tmi_fail(err, TAMIS_INVALID, "schema: must be that of a record batch, with columns");
     const size_t columns = (size_t)schema->n_children;
     tamis_source *made = new_source(batch_count);
     if (!made) return tmi_fail_memory(err);

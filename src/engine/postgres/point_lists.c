@@ -1,6 +1,6 @@
 /* The servers group by cell, point and weight, so that what travels is distinct records and their numbers. */
 #include "base/memory.h"
-#include "engine/core/adding/tally.h"
+#include "engine/core/tally.h"
 #include "engine/postgres/parts.h"
 
 /* The cell of a row whose codes are all there. */

@@ -302,21 +302,25 @@ static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
     tmi_text_format(sql, " AS v%zu", c);
 }
 
-/* The labels of units with more rows than may count. */
-static void put_large_units(tmi_text *sql, const tmi_sql_source *source)
+/* Groups the rows by the labels of their units, or by a hash of those; only groups with more rows than may count are left. */
+static void put_large_units(tmi_text *sql, const tmi_sql_source *source, bool hashed)
 {
     const tmi_layout *layout = source->layout;
     const size_t unit = tmi_layout_index(layout, layout->request->unit);
-    tmi_text_format(sql, "SELECT t%zu FROM (SELECT ", unit);
+    tmi_text_format(sql, hashed ? "SELECT 1 FROM (SELECT " : "SELECT t%zu FROM (SELECT ", unit);
     put_cell(sql, layout->columns[unit], source->types[unit], unit);
-    tmi_text_format(sql, "1 AS one FROM %s) ids WHERE t%zu <> '' GROUP BY t%zu HAVING count(*) > ", source->table, unit, unit);
+    tmi_text_format(sql, "1 AS one FROM %s) ids WHERE t%zu <> '' GROUP BY ", source->table, unit);
+    tmi_text_format(sql, hashed ? "hashtextextended(t%zu, '0'::bigint)" : "t%zu", unit);
+    tmi_text_put(sql, " HAVING count(*) > ");
     tmi_sql_integer(sql, layout->request->rows_per_unit);
 }
 
+/* A hash is faster than its text. Two units that share one may count as too large together, which costs time: their rows are then
+ * counted by labels. */
 void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source)
 {
     tmi_text_put(sql, "SELECT 0, count(*) FROM (");
-    put_large_units(sql, source);
+    put_large_units(sql, source, true);
     tmi_text_put(sql, ") large");
 }
 
@@ -335,7 +339,7 @@ static void put_unit(chain *k)
         return;
     }
     tmi_text_put(sql, ", large AS MATERIALIZED (");
-    put_large_units(sql, k->source);
+    put_large_units(sql, k->source, false);
     tmi_text_put(sql, ")");
     begin_step(k, NULL, 0);
     tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu", unit);

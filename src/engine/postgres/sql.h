@@ -14,7 +14,7 @@
 #define TMI_ENGINE_POSTGRES_SQL_H
 
 #include "base/text.h"
-#include "engine/core/adding/products.h"
+#include "engine/core/products.h"
 
 /* Names that one SELECT may have, both in a step and in the final one; PostgreSQL allows 1664. The rest is for a step's own
  * names: `one`, n, copy, place, and for groups their keys, twice, and their rows. */
@@ -47,7 +47,7 @@ typedef struct tmi_sql_source {
     bool units_fit;            /* no unit has more than rows_per_unit rows: then all rows with a unit count */
 } tmi_sql_source;
 
-/* The number of units with more than rows_per_unit rows, in the second column, after a 0. */
+/* How many hashes of units more than rows_per_unit rows have, in the second column, after a 0. None: all units fit. */
 void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source);
 
 /* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read.

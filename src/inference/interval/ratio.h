@@ -3,7 +3,7 @@
 #define TMI_INFERENCE_INTERVAL_RATIO_H
 
 #include "inference/interval/interval.h"
-#include "inference/variance.h"
+#include "inference/interval/variance.h"
 
 /* A noise, and its factors in the numerator and in the denominator. */
 typedef struct tmi_ratio_part {

@@ -229,7 +229,7 @@ tamis_status tmi_frame_facts_fit(const tmi_frame_facts *f, const tmi_plan_design
         bool fits = true;
         units += s->units;
         if (units > TMI_MAX_FRAME)
-            return tmi_fail(err, TAMIS_INVALID, "frame: expected at most %lld units", (long long)TMI_MAX_FRAME);
+            return tmi_fail(err, TAMIS_INVALID, "frame: must have at most %lld units", (long long)TMI_MAX_FRAME);
         if (declared > 0 && declared != s->units)
             return tmi_fail(err, TAMIS_INVALID, "frame: strata[%zu] has %lld units, and the plan declares %lld", h,
                             (long long)s->units, (long long)declared);
@@ -286,7 +286,7 @@ static tamis_status set_places(reader *r, const tamis_plan *plan, tamis_error *e
         size_t k = 0;
         while (name && k < f->facts.size_count && strcmp(f->facts.sizes[k].name, name) != 0) k++;
         if (!name || k < f->facts.size_count) continue;
-        if (k == MOST_SIZES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "columns: expected at most %d different sizes", MOST_SIZES));
+        if (k == MOST_SIZES) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "columns: must have at most %d different sizes", MOST_SIZES));
         TMI_TRY(tmi_copy_string(&f->facts.sizes[f->facts.size_count++].name, name, err));
         r->names[SIZES + k] = name;
         r->columns[r->count++] = SIZES + k;
@@ -300,7 +300,7 @@ static tamis_status make_room(reader *r, const tmi_frame *frame, tamis_error *er
 {
     tmi_frame_file *f = r->f;
     if (frame->rows < 1 || frame->rows > TMI_MAX_FRAME)
-        return tmi_fail(err, TAMIS_INVALID, "design.frame: expected 1 to %lld units; for more, give max_weight and no frame",
+        return tmi_fail(err, TAMIS_INVALID, "design.frame: must have 1 to %lld units; for more, give max_weight and no frame",
                         (long long)TMI_MAX_FRAME);
     f->ids = tmi_alloc((size_t)frame->rows, sizeof *f->ids);
     f->pi = tmi_alloc((size_t)frame->rows, sizeof *f->pi);

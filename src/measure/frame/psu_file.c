@@ -78,7 +78,7 @@ tamis_status tmi_psu_facts_read(tmi_psu_facts *f, const tmi_value *json, tamis_e
     }
     if (right) return TAMIS_OK;
     tmi_psu_facts_clear(f);
-    return tmi_fail(err, TAMIS_INVALID, "psus: expected the file's hash and the number of clusters in each stratum");
+    return tmi_fail(err, TAMIS_INVALID, "psus: must have the file's hash and the number of clusters in each stratum");
 }
 
 /* ---- the file ---- */
@@ -101,7 +101,7 @@ static tamis_status take_cells(void *context, int64_t first, size_t rows, tmi_ce
         for (size_t c = 0; c < (r->names[1] ? 2 : 1); c++) {
             const tmi_cell cell = tmi_trimmed(cells[c][i].bytes, cells[c][i].length);
             if (cell.length == 0 || memchr(cell.bytes, '\0', cell.length))
-                return tmi_fail(err, TAMIS_INVALID, "design.psus: column %s, row %lld: expected a label", r->names[c],
+                return tmi_fail(err, TAMIS_INVALID, "design.psus: column %s, row %lld: must have a label", r->names[c],
                                 (long long)first + (long long)i + 1);
             *(c == 0 ? &p->label : &p->stratum) = tmi_copy_text(cell.bytes, cell.length);
         }
@@ -195,7 +195,7 @@ tamis_status tmi_psu_file_read(tmi_psu_file *p, const tamis_plan *plan, tamis_er
     TMI_TRY(tmi_frame_open(&frame, d->psus, NULL, err));
     TMI_TRY(find_columns(columns, &r, frame, err));
     if (frame->rows < 1 || frame->rows > TMI_MAX_PSUS)
-        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "design.psus: expected 1 to %lld clusters", (long long)TMI_MAX_PSUS));
+        TMI_TRY(tmi_fail(err, TAMIS_INVALID, "design.psus: must have 1 to %lld clusters", (long long)TMI_MAX_PSUS));
     r.list = tmi_alloc((size_t)frame->rows, sizeof *r.list);
     if (!r.list) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_frame_read(frame, columns, labels, r.names[1] ? 2 : 1, take_cells, &r, NULL, err));

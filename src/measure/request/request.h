@@ -47,7 +47,7 @@ typedef struct tmi_query {
     tmi_cluster_list listed;
     int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
     int64_t *frame_clamped;             /* and bounded weights */
-    const tmi_column *rest;             /* of the row's unit; NULL: its weight less 1 */
+    const tmi_column *rest;             /* column of w (1 - pi) for the row's unit; NULL: w - 1 is used */
     const tmi_column *frame_unit;       /* the row's unit in the frame; NULL: there is none */
     const tmi_column *part;             /* of contributions: whether that unit is certain; NULL: all are one part */
     tmi_asked_contributions contributions;

@@ -3,7 +3,7 @@
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
-#include "num/certify.h"
+#include "num/law/certify.h"
 #include "num/law/ratio_laws.h"
 
 tamis_status tmi_odds_set(tmi_odds *law, const tmi_binomial *binomial, tamis_error *err)

@@ -6,7 +6,7 @@
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
-#include "num/certify.h"
+#include "num/law/certify.h"
 #include "num/law/gaussian_tail.h"
 #include "num/law/laws.h"
 

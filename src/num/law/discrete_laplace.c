@@ -3,7 +3,7 @@
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
-#include "num/certify.h"
+#include "num/law/certify.h"
 #include "num/law/laws.h"
 
 /* z = q^m / (1+q), the tail P(X >= m) for m >= 1. */

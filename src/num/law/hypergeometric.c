@@ -2,7 +2,7 @@
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
-#include "num/certify.h"
+#include "num/law/certify.h"
 #include "num/law/ratio_laws.h"
 
 void tmi_log_factorial(tmi_ball *z, int64_t n, long bits)

@@ -2,7 +2,7 @@
 #include <tamis/num.h>
 
 #include "num/ball_arb.h"
-#include "num/certify.h"
+#include "num/law/certify.h"
 #include "num/law/laws.h"
 
 #if __has_include(<flint/arb_hypgeom.h>)

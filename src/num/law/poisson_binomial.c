@@ -7,8 +7,8 @@
 #include <tamis/num.h>
 
 #include "base/memory.h"
-#include "num/certify.h"
 #include "num/circle.h"
+#include "num/law/certify.h"
 #include "num/law/laws.h"
 
 #define MAX_POINTS 0x1p20

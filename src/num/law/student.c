@@ -74,9 +74,9 @@ static double bisect(int64_t df, const arb_t alpha)
 tamis_status tmi_student_quantile(double *t, const tamis_number *confidence, int64_t df, tamis_error *err)
 {
     *t = INFINITY;
-    if (df < 1) return tmi_fail(err, TAMIS_INVALID, "df: expected at least 1");
+    if (df < 1) return tmi_fail(err, TAMIS_INVALID, "df: must be at least 1");
     if (tmi_number_sign(confidence) <= 0 || tmi_number_down(confidence) > 1 - 0.99e-9) {
-        return tmi_fail(err, TAMIS_INVALID, "confidence: expected a number above 0 and at most 0.999999999");
+        return tmi_fail(err, TAMIS_INVALID, "confidence: must be above 0 and at most 0.999999999");
     }
     tmi_ball c;
     arb_t alpha;

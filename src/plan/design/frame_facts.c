@@ -174,7 +174,7 @@ static tamis_status read_sizes(tmi_frame_facts *f, const tmi_value *list, tamis_
         TMI_TRY(read_largest(&b->certain, json, "certain", err));
         if ((b->open != NULL) != open || (b->certain != NULL) != certain)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID,
-                             "frame: expected the largest size of certain units and of the others, where there are some"));
+                             "frame: must have the largest size of certain units and of the others, where there are some"));
     }
 
 done:
@@ -188,7 +188,7 @@ tamis_status tmi_frame_facts_read(tmi_frame_facts *f, const tmi_value *json, siz
     tamis_status status;
     *f = (tmi_frame_facts){0};
     if (!hash || !tmi_is_sha256_text(tmi_value_string(hash)) || !list || tmi_value_size(list) != strata)
-        return tmi_fail(err, TAMIS_INVALID, "frame: expected the hash of the frame and %zu strata", strata);
+        return tmi_fail(err, TAMIS_INVALID, "frame: must have the hash of the frame and %zu strata", strata);
     TMI_TRY(make_room(f, strata, err));
     snprintf(f->hash, sizeof f->hash, "%s", tmi_value_string(hash));
     for (size_t h = 0; h < strata; h++) TMI_TRY(read_stratum(&f->strata[h], tmi_value_at(list, h), err));

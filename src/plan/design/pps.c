@@ -4,7 +4,7 @@
  * adds nothing, and where there is a coupling that exchanges one unit; methods without one are refused. */
 #include "base/memory.h"
 #include "plan/design/fields.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 static void read_method(tmi_reader *reader, const tmi_value *value, void *target)
 {

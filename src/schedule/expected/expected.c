@@ -9,6 +9,7 @@
 #include "schedule/expected/change.h"
 #include "schedule/expected/distribution.h"
 #include "schedule/result.h"
+#include "schedule/standard_errors.h"
 
 /* An estimate whose error is above a third of its size is not published by most agencies. */
 #define DROWNED (1.0 / 3)
@@ -18,6 +19,91 @@ void tmi_expected_statistics_free(tmi_expected_statistic *list, size_t count)
     for (size_t i = 0; list && i < count; i++) tmi_free(list[i].groups);
     tmi_free(list);
 }
+
+/* ---- limits of standard errors that are measured ---- */
+
+/* What noise can do to the measured errors: every second one is too large by as much as noise is in the middle, the others too
+ * small, or the other way round. Limits come from all numbers together, by the function that a release calls, and the
+ * geometric mean of both cases is expected. A statistic whose groups are alike has one prospect for all of them, which counts
+ * as several numbers. */
+#define SIDES 2
+#define MIDDLE 0.69 /* of the scale: the median of the absolute value, of both laws */
+#define ALIKE 4
+
+typedef struct limits {
+    const tmi_schedule *schedule;
+    tmi_expected_statistic *list;
+    tmi_measured_error *numbers;
+    tmi_expected_group **places; /* whose they are; NULL: they stand for groups that are alike */
+    tmi_error_limit *found;
+    size_t count;
+} limits;
+
+static size_t numbers_of(const tmi_schedule *s, const tmi_expected_statistic *list, size_t i)
+{
+    const int64_t cells = tmi_statistic_cells(&s->plan->statistics[i]);
+    if (!tmi_has_own_errors(s, i)) return 0;
+    return list[i].count > 1 ? list[i].count : cells < ALIKE ? (size_t)cells : ALIKE;
+}
+
+static void collect(limits *l)
+{
+    for (size_t i = 0; i < l->schedule->plan->statistic_count; i++) {
+        const size_t count = numbers_of(l->schedule, l->list, i);
+        for (size_t k = 0; k < count; k++) {
+            tmi_expected_group *p = &l->list[i].groups[l->list[i].count > 1 ? k : 0];
+            if (!(p->error.scale > 0)) continue;
+            l->places[l->count] = l->list[i].count > 1 || k == 0 ? p : NULL;
+            l->numbers[l->count++] = p->error;
+        }
+    }
+}
+
+/* A number whose standard error is that of another statistic has the same design effect. */
+static void borrow(const tmi_schedule *s, tmi_expected_statistic *list, size_t i)
+{
+    const size_t from = tmi_errors_from(s, i);
+    if (from == i || !tmi_errors_measured(s, i) || list[i].count != list[from].count) return;
+    for (size_t k = 0; k < list[i].count; k++) {
+        const tmi_expected_group *p = &list[from].groups[k];
+        if (p->error.measured > 0) list[i].groups[k].sampling_sd *= p->sampling_sd / p->error.measured;
+    }
+}
+
+static tamis_status set_limits(tmi_expected_statistic *list, const tmi_schedule *s, tamis_error *err)
+{
+    const size_t count = s->plan->statistic_count;
+    const tmi_cluster_guess guess = tmi_cluster_guess_of(s);
+    limits l = {.schedule = s, .list = list};
+    size_t all = 0;
+    tamis_status status = TAMIS_OK;
+    if (tmi_variance_source_of(s) != TMI_MEASURED_ERRORS) return TAMIS_OK;
+    for (size_t i = 0; i < count; i++) all += numbers_of(s, list, i);
+    l.numbers = tmi_alloc(all, sizeof *l.numbers);
+    l.places = tmi_alloc(all, sizeof *l.places);
+    l.found = tmi_alloc(SIDES * all, sizeof *l.found);
+    if (!l.numbers || !l.places || !l.found) TMI_TRY(tmi_fail_memory(err));
+    collect(&l);
+    for (size_t side = 0; side < SIDES; side++) {
+        for (size_t k = 0; k < l.count; k++) {
+            const double away = MIDDLE * l.numbers[k].scale * ((k + side) % 2 == 0 ? 1 : -1);
+            l.numbers[k].measured += side == 0 ? away : 2 * away; /* from the other side */
+        }
+        TMI_TRY(tmi_error_limits(l.found + side * l.count, l.numbers, l.count, &guess, err));
+    }
+    for (size_t k = 0; k < l.count; k++)
+        if (l.places[k]) l.places[k]->sampling_sd = pow(l.found[k].variance * l.found[l.count + k].variance, 1.0 / 4);
+    for (size_t i = 0; i < count; i++)
+        if (!tmi_is_of_distribution(s->plan->statistics[i].kind)) borrow(s, list, i);
+
+done:
+    tmi_free(l.numbers);
+    tmi_free(l.places);
+    tmi_free(l.found);
+    return status;
+}
+
+/* ---- all numbers ---- */
 
 tamis_status tmi_expected_statistics_make(tmi_expected_statistic **list, const tmi_schedule *s, tamis_error *err)
 {
@@ -31,6 +117,7 @@ tamis_status tmi_expected_statistics_make(tmi_expected_statistic **list, const t
         if (!tmi_is_of_distribution(s->plan->statistics[i].kind))
             TMI_TRY(tmi_expected_groups_make(&f->groups, &f->count, s, i, err));
     }
+    TMI_TRY(set_limits(*list, s, err));
     for (size_t i = 0; i < s->plan->asked_count; i++)
         if (tmi_is_of_distribution(s->plan->statistics[i].kind)) TMI_TRY(tmi_expected_distribution(*list, s, i, err));
 

@@ -31,7 +31,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
         &(tamis_exposure){.count = design->population, .inclusion = {1, 1}, .removal.additions = 1, .theorem = "census"}, err);
 }
 
-static const tmi_design_kind census = {TMI_EQUAL_KIND("census"), .pair = pair, .law = law_of, .draw = draw, .expose = expose};
+static const tmi_design_kind census = {TMI_EQUAL_KIND("census"), .simple = true, .pair = pair, .law = law_of, .draw = draw,
+                                       .expose = expose};
 
 tamis_status tamis_design_census(tamis_design **design, int64_t population, tamis_error *err)
 {

@@ -17,6 +17,12 @@ tamis_status tmi_composite_take(tmi_composite **design, const tmi_design_kind *k
                                 const char *what, tamis_error *err);
 void tmi_composite_clear(tamis_design *design);
 
+/* The strata of a design, each a design of its own; NULL: it has none. */
+static inline const tmi_composite *tmi_design_strata(const tamis_design *design)
+{
+    return design->kind->stratified ? (const tmi_composite *)design : NULL;
+}
+
 /* The part in which a unit is. */
 size_t tmi_part_of(const tmi_composite *design, int64_t unit);
 

@@ -11,7 +11,7 @@
 #include "base/watch.h"
 #include "num/ball.h"
 #include "num/number.h"
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 
 /* A growing list of exposures. */
 typedef struct tmi_exposures {
@@ -21,7 +21,14 @@ typedef struct tmi_exposures {
 
 typedef struct tmi_design_kind {
     const char *name;
+
+    /* What other rooms ask about a design; none of them looks at its name. */
     bool with_replacement;
+    bool independent; /* units are drawn independently of each other */
+    bool simple;      /* every set of as many units is equally likely */
+    bool equal;       /* all units have the same inclusion probability */
+    bool stratified;  /* its parts are drawn independently, all of them (tmi_design_strata) */
+
     void (*clear)(tamis_design *design); /* frees what the design owns; NULL: nothing */
 
     /* An enclosure of the inclusion probability of a unit of the frame. */
@@ -64,7 +71,7 @@ tamis_status tmi_check_population(int64_t population, tamis_error *err);
 tamis_status tmi_check_sizes(int64_t population, int64_t sample, tamis_error *err); /* 1 <= sample <= population */
 
 /* For kinds of fixed size without parameters that give every unit the same probability, n/N. */
-#define TMI_EQUAL_KIND(name) name, .first = tmi_equal_first, .exact = tmi_equal_exact
+#define TMI_EQUAL_KIND(name) name, .equal = true, .first = tmi_equal_first, .exact = tmi_equal_exact
 tamis_status tmi_equal_first(tmi_ball *pi, const tamis_design *design, int64_t unit, long bits, tamis_error *err);
 tamis_status tmi_equal_exact(tamis_number **pi, const tamis_design *design, int64_t unit, tamis_error *err);
 tamis_status tmi_equal_new(tamis_design **design, const tmi_design_kind *kind, int64_t population, int64_t sample,

@@ -68,7 +68,8 @@ static tamis_status poisson_draw(tamis_drawn *drawn, const tamis_design *design,
     return status;
 }
 
-const tmi_pps_method tmi_poisson = {{TMI_PPS_KIND("poisson"), .law = poisson_law, .joint = tmi_pps_joint, .draw = poisson_draw},
+const tmi_pps_method tmi_poisson = {{TMI_PPS_KIND("poisson"), .independent = true, .law = poisson_law, .joint = tmi_pps_joint,
+                                     .draw = poisson_draw},
                                     .open_joint = open_joint,
                                     .theorem = "poisson"};
 
@@ -150,6 +151,8 @@ static tamis_status bernoulli_expose(tmi_exposures *exposures, const tamis_desig
 }
 
 static const tmi_design_kind bernoulli = {.name = "bernoulli",
+                                          .independent = true,
+                                          .equal = true,
                                           .clear = bernoulli_clear,
                                           .first = bernoulli_first,
                                           .exact = bernoulli_exact,

@@ -1,6 +1,6 @@
 #include "survey/design/pps.h"
 #include "survey/design/form.h"
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 #include <string.h>
 

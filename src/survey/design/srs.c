@@ -48,7 +48,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
         design, err);
 }
 
-static const tmi_design_kind srs = {TMI_EQUAL_KIND("srs"), .pair = pair, .law = law_of, .draw = draw, .expose = expose};
+static const tmi_design_kind srs = {TMI_EQUAL_KIND("srs"), .simple = true, .pair = pair,
+                                    .law = law_of,         .draw = draw,   .expose = expose};
 
 tamis_status tamis_design_srs(tamis_design **design, int64_t population, int64_t sample, tamis_error *err)
 {

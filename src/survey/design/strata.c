@@ -86,8 +86,8 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
     return status;
 }
 
-static const tmi_design_kind strata_kind = {TMI_COMPOSITE("strata"), .first = first, .exact = exact,  .joint = joint,
-                                            .law = law_of,           .draw = draw,   .expose = expose};
+static const tmi_design_kind strata_kind = {TMI_COMPOSITE("strata"), .stratified = true, .first = first, .exact = exact,
+                                            .joint = joint,          .law = law_of,      .draw = draw,   .expose = expose};
 
 tamis_status tamis_design_take_strata(tamis_design **design, tamis_design *const *strata, size_t count, tamis_error *err)
 {

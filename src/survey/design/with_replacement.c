@@ -157,6 +157,7 @@ static tamis_status expose(tmi_exposures *exposures, const tamis_design *design,
 
 static const tmi_design_kind with_replacement = {.name = "srs_with_replacement",
                                                  .with_replacement = true,
+                                                 .equal = true,
                                                  .first = first,
                                                  .exact = exact,
                                                  .pair = pair,

@@ -1,6 +1,8 @@
 /* AboveThreshold with one-sided noise: privacy by enumeration of all neighbours, the stop by its definition. */
 #include "tests/test.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mech/quantile/above.h"
@@ -278,6 +280,27 @@ static void allocations_may_fail(void **state)
     for (size_t i = 0; i < 4; i++) tamis_number_free(x[i]);
 }
 
+/* Ranks and noise are in units of 1/d of a record: the median is moved by the same number of records whether it is 1/2 or
+ * 500/1000, and not at all by noise of two sides. */
+static void the_shift_is_in_the_units_of_the_rank(void **state)
+{
+    tamis_number *nu = number("200"), *rho = number("60"), *fine_nu = number("100000"), *fine_rho = number("30000");
+    const tmi_above coarse = {.monotone = true, .nu_scale = nu, .rho_scale = rho},
+                    fine = {.monotone = true, .nu_scale = fine_nu, .rho_scale = fine_rho},
+                    sides = {.monotone = true, .two_sided = true, .nu_scale = nu, .rho_scale = rho};
+    (void)state;
+    for (int64_t n = 100; n <= 10000; n *= 10) { /* 100 log(100 / (n/100)) - 30 records */
+        const double expected = n < 10000 ? 100 * log(1e4 / (double)n) - 30 : -30;
+        assert_true(llabs(tmi_above_shift(&coarse, &(tmi_rank){1, 2, 0}, n) - llround(2 * expected)) <= 1);
+        assert_true(llabs(tmi_above_shift(&fine, &(tmi_rank){500, 1000, 0}, n) - llround(1000 * expected)) <= 1);
+        assert_int_equal(tmi_above_shift(&sides, &(tmi_rank){1, 2, 0}, n), 0);
+    }
+    tamis_number_free(nu);
+    tamis_number_free(rho);
+    tamis_number_free(fine_nu);
+    tamis_number_free(fine_rho);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +311,7 @@ int main(void)
         cmocka_unit_test(a_pile_is_found_at_its_place),
         cmocka_unit_test(noise_is_not_shared),
         cmocka_unit_test(missing_values_do_not_move_the_threshold),
+        cmocka_unit_test(the_shift_is_in_the_units_of_the_rank),
         cmocka_unit_test(allocations_may_fail),
     };
     return cmocka_run_group_tests(tests, make_rng, free_rng);

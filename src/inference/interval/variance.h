@@ -2,8 +2,8 @@
  *
  * A variance that was estimated from noisy numbers misses the usual estimate by a noise whose standard deviation is known.
  * What intervals use is an upper limit of it, never more than the public range allows. No privacy hangs on these functions. */
-#ifndef TMI_INFERENCE_VARIANCE_H
-#define TMI_INFERENCE_VARIANCE_H
+#ifndef TMI_INFERENCE_INTERVAL_VARIANCE_H
+#define TMI_INFERENCE_INTERVAL_VARIANCE_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
-#include "engine/core/adding/blocks.h"
+#include "engine/core/blocks.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/core/adding/products.h"
+#include "engine/core/products.h"
 
 /* Of a TMI_PRODUCT column. */
 struct tmi_factors {

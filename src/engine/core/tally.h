@@ -5,8 +5,8 @@
  * Keys are sorted and merged (entries.h). Once a thread has seen many rows, and if there are few possible keys, it has a counter
  * for each of them, which is faster and takes less memory than that many entries. Where the list may be in any order and there
  * are many possible keys, rows are kept as they come (loose.h). */
-#ifndef TMI_ENGINE_CORE_ADDING_TALLY_H
-#define TMI_ENGINE_CORE_ADDING_TALLY_H
+#ifndef TMI_ENGINE_CORE_TALLY_H
+#define TMI_ENGINE_CORE_TALLY_H
 
 #include "engine/core/cells.h"
 #include "engine/core/points.h"

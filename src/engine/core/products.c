@@ -6,7 +6,7 @@
  *
  * The others are products of doubles from left to right, and a product of the first factors is the same in every measure that
  * begins with them. So the nodes that are shared are kept for the block, and the shared factors as doubles. */
-#include "engine/core/adding/products.h"
+#include "engine/core/products.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* What there is to know about each way to draw units in one stage. */
-#ifndef TMI_SURVEY_METHOD_H
-#define TMI_SURVEY_METHOD_H
+#ifndef TMI_SURVEY_DESIGN_METHOD_H
+#define TMI_SURVEY_DESIGN_METHOD_H
 
 #include "survey/design/pps.h"
 

@@ -72,12 +72,12 @@ tamis_status tmi_header_read(tmi_header *h, const char *file, const char *table,
     tamis_status status = statistics || tmi_ends_in(file, ".csv") || tmi_ends_in(file, ".parquet") || database
                               ? TAMIS_OK
                               : tmi_fail(err, TAMIS_INVALID,
-                                         "%s: expected a file that ends in .csv, .parquet, .sav, .zsav, "
+                                         "%s: must be a file that ends in .csv, .parquet, .sav, .zsav, "
                                          ".dta, .sas7bdat, "
                                          ".xpt, .duckdb or .db",
                                          file);
     if (status == TAMIS_OK && table && !database)
-        status = tmi_fail(err, TAMIS_INVALID, "table: expected a DuckDB file, .duckdb or .db; other files contain one table");
+        status = tmi_fail(err, TAMIS_INVALID, "table: needs a DuckDB file, .duckdb or .db; other files contain one table");
     if (status == TAMIS_OK)
         status = statistics                  ? tmi_header_readstat(h, file, err)
                  : tmi_ends_in(file, ".csv") ? read_csv(h, file, err)

@@ -7,8 +7,8 @@
  *   1. low (and high) are strictly ascending up to `count`, counts are positive, and nothing beyond `count` was ever written.
  *   2. Keys are below 2^64, and there are no `high` words, unless is_wide; then they are below 2^127.
  *   3. All counts together are at most TMI_MAX_ROWS, which the caller checks: no count overflows. */
-#ifndef TMI_ENGINE_CORE_ADDING_ENTRIES_H
-#define TMI_ENGINE_CORE_ADDING_ENTRIES_H
+#ifndef TMI_ENGINE_CORE_ENTRIES_H
+#define TMI_ENGINE_CORE_ENTRIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "engine/core/adding/entries.h"
+#include "engine/core/entries.h"
 
 #include <string.h>
 

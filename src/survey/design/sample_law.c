@@ -1,5 +1,5 @@
 /* The law of a design on a small frame. */
-#include "survey/sample_law.h"
+#include "survey/design/sample_law.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "inference/variance.h"
+#include "inference/interval/variance.h"
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
-#include "engine/core/adding/tally.h"
+#include "engine/core/tally.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/secret.h"
-#include "engine/core/adding/blocks.h"
-#include "engine/core/adding/entries.h"
-#include "engine/core/adding/loose.h"
-#include "engine/core/adding/products.h"
+#include "engine/core/blocks.h"
+#include "engine/core/entries.h"
+#include "engine/core/loose.h"
+#include "engine/core/products.h"
 
 /* A counter is a byte, because most keys are rare where there are many: what a counter cannot hold goes to the entries.
  *

@@ -1,7 +1,7 @@
 /* Records as they come, neither sorted nor counted: for lists in any order. They are kept in pieces, so that nothing is moved
  * while more are added, and so that those of another thread are taken by taking its pieces. */
-#ifndef TMI_ENGINE_CORE_ADDING_LOOSE_H
-#define TMI_ENGINE_CORE_ADDING_LOOSE_H
+#ifndef TMI_ENGINE_CORE_LOOSE_H
+#define TMI_ENGINE_CORE_LOOSE_H
 
 #include <stdbool.h>
 #include <stddef.h>

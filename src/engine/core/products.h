@@ -1,8 +1,8 @@
 /* What each row of a block adds to a measure with factors, if nothing is missing. */
-#ifndef TMI_ENGINE_CORE_ADDING_PRODUCTS_H
-#define TMI_ENGINE_CORE_ADDING_PRODUCTS_H
+#ifndef TMI_ENGINE_CORE_PRODUCTS_H
+#define TMI_ENGINE_CORE_PRODUCTS_H
 
-#include "engine/core/adding/blocks.h"
+#include "engine/core/blocks.h"
 
 /* The factors of measures as trees: a node is the product of the node before it and one more factor, from left to right, so
  * measures that begin with the same factors have nodes in common. What is used more than once is worth keeping. */

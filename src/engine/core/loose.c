@@ -1,4 +1,4 @@
-#include "engine/core/adding/loose.h"
+#include "engine/core/loose.h"
 
 #include <string.h>
 

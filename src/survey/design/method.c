@@ -1,4 +1,4 @@
-#include "survey/method.h"
+#include "survey/design/method.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "num/certify.h"
+#include "num/law/certify.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* A block of rows, column by column: the points and codes that are given, and those of the columns made from them. */
-#ifndef TMI_ENGINE_CORE_ADDING_BLOCKS_H
-#define TMI_ENGINE_CORE_ADDING_BLOCKS_H
+#ifndef TMI_ENGINE_CORE_BLOCKS_H
+#define TMI_ENGINE_CORE_BLOCKS_H
 
 #include "engine/core/cells.h"
 

@@ -1,6 +1,6 @@
 /* From a probability in balls to the bound that is published; for num/ alone. */
-#ifndef TMI_NUM_CERTIFY_H
-#define TMI_NUM_CERTIFY_H
+#ifndef TMI_NUM_LAW_CERTIFY_H
+#define TMI_NUM_LAW_CERTIFY_H
 
 #include "num/ball.h"
 #include "num/law/laws.h"

@@ -1,8 +1,8 @@
 /* What each row of a block adds: first the made columns, then one integer per row for each distinct measure of a request. */
-#ifndef TMI_ENGINE_CORE_ADDING_ADDENDS_H
-#define TMI_ENGINE_CORE_ADDING_ADDENDS_H
+#ifndef TMI_ENGINE_CORE_ADDENDS_H
+#define TMI_ENGINE_CORE_ADDENDS_H
 
-#include "engine/core/adding/blocks.h"
+#include "engine/core/blocks.h"
 
 /* TMI_ADD_ONES adds `one` in every row except those in `left_out`. The others add their terms. */
 typedef enum tmi_addend_kind { TMI_ADD_ONES, TMI_ADD_SUM } tmi_addend_kind;

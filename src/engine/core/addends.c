@@ -1,9 +1,9 @@
-#include "engine/core/adding/addends.h"
+#include "engine/core/addends.h"
 
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/core/adding/products.h"
+#include "engine/core/products.h"
 
 typedef struct recipe {
     tmi_addend term;

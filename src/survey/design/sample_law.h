@@ -1,7 +1,7 @@
 /* A law in the making: samples are added as a design comes upon them, equal ones are merged at the end. A probability
  * is an exact number where there is one, otherwise a ball of TMI_SAMPLE_LAW_BITS bits.                               */
-#ifndef TMI_SURVEY_SAMPLE_LAW_H
-#define TMI_SURVEY_SAMPLE_LAW_H
+#ifndef TMI_SURVEY_DESIGN_SAMPLE_LAW_H
+#define TMI_SURVEY_DESIGN_SAMPLE_LAW_H
 
 #include <tamis/survey.h>
 
