@@ -234,6 +234,7 @@ tamis_status tamis_release_save(const tamis_release *release, const char *folder
     release->certificate->signed_by[0] = '\0';
     if (sign) TMI_TRY(tmi_key_read_secret(&key, sign, err));
     TMI_TRY(tmi_folder_begin(&made, folder, err));
+    TMI_TRY(tmi_folder_make(&made, err));
     TMI_TRY(save(&made, release, key, err));
 
 done:
