@@ -136,9 +136,9 @@ struct ArrowArray {
 
 #endif
 
-/* Record batches that together are one table. Columns can be used that have booleans, integers, floats, decimals (as a label their
- * exact text, as a number the nearest double), dates (tdD, tdm), UUIDs (w:16 with the extension arrow.uuid), UTF-8 texts (u, U,
- * vu), or nulls; dictionaries of these, and runs (+r) of either. Half floats are numbers only. Others may be there.
+/* Record batches that together are one table. Columns can be used that have booleans, integers, floats, decimals (as a label
+ * their exact text, as a number the nearest double), dates (tdD, tdm), UUIDs (w:16 with the extension arrow.uuid), UTF-8 texts
+ * (u, U, vu), or nulls; dictionaries of these, and runs (+r) of either. Half floats are numbers only. Others may be there.
  *
  * Needs    a schema and arrays of structs (format "+s") that fit it; they are read and not released. No row of a batch is null
  *          as a whole: what such a row would count as, nobody has said.

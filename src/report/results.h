@@ -16,8 +16,8 @@ void tmi_results_table(tmi_text *text, const tmi_results *results);
 tamis_status tmi_results_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tmi_results *results,
                                tamis_error *err);
 
-/* The names by which any statistic is grouped; their number (groups NULL: at most). The name of such a column in a table: one that
- * the table has itself gets by_ before it. And the column of a statistic, A/B of a ratio; empty: none. */
+/* The names by which any statistic is grouped; their number (groups NULL: at most). The name of such a column in a table: one
+ * that the table has itself gets by_ before it. And the column of a statistic, A/B of a ratio; empty: none. */
 size_t tmi_group_columns(const char **groups, const tamis_plan *plan);
 void tmi_group_column_name(tmi_text *text, const char *const *groups, size_t group_count, size_t which);
 void tmi_result_column(tmi_text *text, const tmi_plan_statistic *statistic);

@@ -264,8 +264,8 @@ static bool take_runs(tmi_array *to, size_t steps, const struct ArrowSchema *sch
 }
 
 /* One column of a batch, in to[0], and what its elements go through, in to[1] ...; `shift` is the offset of the batch itself.
- * array NULL: the types alone. False if its buffers do not fit its kind. We cannot check that the buffers are as long as the array
- * says. */
+ * array NULL: the types alone. False if its buffers do not fit its kind. We cannot check that the buffers are as long as the
+ * array says. */
 static bool take_array(tmi_array *to, size_t steps, const struct ArrowSchema *schema, const struct ArrowArray *array,
                        int64_t shift, int64_t rows)
 {
