@@ -9,7 +9,9 @@ static int run(const cli_call *call)
     tamis_estimate *estimate = NULL;
     char *text = NULL;
     cli_progress progress;
-    tamis_estimate_options options = {.engine = cli_engine(call), .watch = {cli_progress_step, &progress}};
+    tamis_estimate_options options = {.size = sizeof options,
+                                      .engine = cli_engine(call),
+                                      .watch = {cli_progress_step, &progress}};
 
     const int usage = cli_resources(&options.threads, &options.memory, call);
     if (usage != 0) return usage;

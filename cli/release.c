@@ -61,7 +61,8 @@ int cli_release(const cli_call *call, const char *path, const char *folder, cons
     tamis_release *release = NULL;
     char *usual_folder = NULL;
     cli_progress progress;
-    tamis_release_options options = {.engine = cli_engine(call),
+    tamis_release_options options = {.size = sizeof options,
+                                     .engine = cli_engine(call),
                                      .watch = {cli_progress_step, &progress},
                                      .ledger = ledger,
                                      .repeat = cli_value(call, "again") ? TAMIS_REPEAT_PAID : TAMIS_REPEAT_IF_SAME_VERSION,

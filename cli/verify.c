@@ -6,7 +6,9 @@ static int run(const cli_call *call)
     tamis_error err = {0};
     char *text = NULL;
     int ok = 0;
-    const tamis_verify_options options = {.key = cli_value(call, "key"), .frame = cli_value(call, "frame")};
+    const tamis_verify_options options = {.size = sizeof options,
+                                          .key = cli_value(call, "key"),
+                                          .frame = cli_value(call, "frame")};
     const char *path = call->operands[0];
     tamis_status status = tamis_tally_is_certificate(path)
                               ? (call->json ? tamis_tally_verify_json : tamis_tally_verify_text)(&ok, &text, path, options.key,

@@ -64,6 +64,7 @@ std::string release(const char *ledger)
 
     // Nothing is written but the ledger: the folder is a null pointer.
     tamis_release_options options = {};
+    options.size = sizeof options;
     options.ledger = ledger;
     options.rows = rows;
     tamis_release *made = nullptr;

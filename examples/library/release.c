@@ -21,7 +21,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: release PLAN.yaml LEDGER FOLDER\n");
         return 2;
     }
-    const tamis_release_options options = {.ledger = argv[2]};
+    const tamis_release_options options = {.size = sizeof options, .ledger = argv[2]};
 
     /* Before the data: a wrong plan ends here, and has cost nothing. */
     status = tamis_plan_read(&plan, argv[1], &err);

@@ -48,24 +48,37 @@ typedef struct tamis_error_item {
     uint16_t begin;
     uint16_t file;  /* bytes of the file's name; 0: no file */
     uint16_t text;  /* the byte at which the text behind the place begins */
+    uint16_t key;   /* bytes of the plan's key that the text begins with, "design.srs.population"; 0: none */
     int32_t column; /* from 1, in characters; 0: not known */
     int64_t line;   /* from 1; 0: not known */
 } tamis_error_item;
 
-/* Several plan errors are separated by newlines. A message never contains a data value. */
+/* A piece of the message; length 0: none. */
+typedef struct tamis_error_piece {
+    uint16_t begin, length;
+} tamis_error_piece;
+
+/* Several plan errors are separated by newlines. A message never contains a data value.
+ *
+ * It has its room in itself, about 5 kB, so that a failure can always be reported, also that there is no memory, and nothing has
+ * to be freed. */
 typedef struct tamis_error {
     tamis_status status;
-    char message[TAMIS_ERROR_SIZE];
-    size_t item_count; /* 0: the message is one error, about no file */
+    char reason[24];                  /* for programs, one of the words of docs/errors.md: "budget", "plan", ...; empty: none */
+    int64_t entry;                    /* a charge that stands although this failed, by its number in the ledger; 0: none */
+    tamis_error_piece amount, ledger; /* of that charge: "epsilon 1", and the ledger's path, in the message */
+    size_t item_count;                /* 0: the message is one error, about no file */
     tamis_error_item items[TAMIS_ERROR_ITEMS];
+    char message[TAMIS_ERROR_SIZE];
 } tamis_error;
 
 /* An error as one JSON object on one line, for programs:
  *
- *     {"code": "invalid", "message": "...", "file": "plan.yaml", "line": 7, "column": 17, "errors": [{...}, ...]}
+ *     {"code": "invalid", "reason": "plan", "message": "...", "key": "design.srs.population", "file": "plan.yaml", "line": 7,
+ *      "column": 17, "charged": null, "errors": [{...}, ...]}
  *
- * `errors` has an object with the other five fields for each error of the message, the first of which is repeated at the
- * top. A place that is not known is null.
+ * `errors` has an object with code, message, key, file, line and column for each error of the message, the first of which is
+ * repeated at the top. What is not known is null. `charged` is {"ledger", "entry", "amount"} if a charge stands.
  *
  * Needs    `code`: the word for the error, or NULL: that of its status, one of system, invalid, refused, unable. `file`: what
  *          an error without a file is about, or NULL.
@@ -80,8 +93,9 @@ typedef int tamis_progress(void *context, double share, int64_t rows);
 
 /* Who watches long work, and can cancel it. All zero: nobody.
  *
- * The function is called several times a second, one call at a time, but perhaps by a thread of the library. To cancel from
- * another thread, let that thread set an atomic flag in the context, and the function return it.                     */
+ * A release, an estimate and a preview call the function 4 to 20 times a second, in the thread that made the call. Other work
+ * calls it several times a second, one call at a time, but perhaps by a thread of the library. To cancel from another thread,
+ * let that thread set an atomic flag in the context, and the function return it.                                     */
 typedef struct tamis_watch {
     tamis_progress *progress;
     void *context;
@@ -93,8 +107,13 @@ typedef struct tamis_stream {
     FILE *stream;
 } tamis_stream;
 
-/* "1.2.3": the version of the library that is running. */
+/* The version of these headers, and as one number: major * 10000 + minor * 100 + patch. */
+#define TAMIS_VERSION_TEXT "0.1.0"
+#define TAMIS_VERSION_NUMBER 100
+
+/* The same of the library that is running: "1.2.3" and 10203. */
 TAMIS_API const char *tamis_version(void);
+TAMIS_API int tamis_version_number(void);
 
 /* The same with the libraries that tamis is linked with, one per line, "GMP 6.2.1"; one that was not found on this machine
  * says so. Nothing is loaded for the answer. For bug reports, and for the record of a release.

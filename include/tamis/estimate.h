@@ -12,8 +12,9 @@
 
 TAMIS_BEGIN
 
-/* How rows are read; all zero is the usual way. The fields are those of tamis_release_options. */
+/* How rows are read; all zero but the size is the usual way. The fields are those of tamis_release_options. */
 typedef struct tamis_estimate_options {
+    size_t size; /* sizeof(tamis_estimate_options) */
     tamis_engine engine;
     unsigned threads;
     const tamis_source *rows;
@@ -36,6 +37,10 @@ TAMIS_API void tamis_estimate_free(tamis_estimate *estimate); /* NULL is fine */
 TAMIS_USE tamis_status tamis_estimate_json(char **json, const tamis_estimate *estimate, tamis_error *err);
 TAMIS_USE tamis_status tamis_estimate_csv(char **csv, const tamis_estimate *estimate, tamis_error *err);
 TAMIS_USE tamis_status tamis_estimate_text(char **text, const tamis_estimate *estimate, tamis_error *err);
+
+/* As tamis_release_arrow. */
+TAMIS_USE tamis_status tamis_estimate_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tamis_estimate *estimate,
+                                            tamis_error *err);
 
 TAMIS_END
 

@@ -3,6 +3,7 @@
 #define TAMIS_INIT_H
 
 #include <tamis/base.h>
+#include <tamis/engine.h>
 
 TAMIS_BEGIN
 
@@ -24,6 +25,13 @@ typedef struct tamis_init {
  * Gives    YAML that the caller frees with tamis_free; NULL on failure. Columns that a plan cannot name are comments.
  * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, no DuckDB, no server). */
 TAMIS_USE tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err);
+
+/* The same for rows of the caller, from the names and types of an Arrow schema; the plan's source is {caller: NAME}.
+ *
+ * Needs    the schema of a record batch, which is read and not released; caller: the name of the rows, or NULL: to be filled in.
+ * Errors   INVALID, SYSTEM (memory).                                                                                 */
+TAMIS_USE tamis_status tamis_init_columns_yaml(char **text, const struct ArrowSchema *schema, const char *caller,
+                                               tamis_error *err);
 
 TAMIS_END
 

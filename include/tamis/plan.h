@@ -43,6 +43,13 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
  * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
 TAMIS_USE tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
+/* The columns of the source that the plan reads, for a caller that selects them: [{"name", "as"}], `as` being number, category,
+ * stratum, cluster, id, weight, probability or size. A column with several uses is there for each.
+ *
+ * Gives    a text that the caller frees with tamis_free; NULL on failure.
+ * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
+TAMIS_USE tamis_status tamis_plan_columns_json(char **json, const tamis_plan *plan, tamis_error *err);
+
 /* What the plan says about its sample: the design, whether the sample is secret, and the epsilon and delta that it spends
  * (which live as long as the plan; NULL where it has none: delta is then 0, and without an epsilon the plan counts rho).
  *

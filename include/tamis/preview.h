@@ -4,17 +4,36 @@
 
 #include <tamis/base.h>
 #include <tamis/plan.h>
+#include <tamis/release.h>
 
 TAMIS_BEGIN
 
 typedef struct tamis_preview tamis_preview;
 
-/* Needs    a plan; no file of its source is opened.
+/* How a preview is made; all zero but the size is the usual way. */
+typedef struct tamis_preview_options {
+    size_t size;             /* sizeof(tamis_preview_options) */
+    const char *ledger;      /* as in tamis_release_options; NULL: the plan's */
+    tamis_repeat repeat;     /* TAMIS_REPEAT_PAID: what fresh numbers would cost although the same was released before */
+    const char *new_account; /* as in tamis_release_options */
+    int no_advice;           /* what would lower the errors is not looked for, which takes most of the time */
+    tamis_watch watch;
+} tamis_preview_options;
+
+/* Needs    a plan; no file of its source is opened. options may be NULL.
  * Gives    a preview that the caller frees with tamis_preview_free; NULL on failure, unless it is the ledger that refuses the
  *          release: then the preview is there, and the error says why. It may outlive the plan.
  * Errors   INVALID (plan NULL; a noise scale beyond 10^-6 .. 2^55: the message names the statistic; more
- *          than 2^20 integers to count), REFUSED (the setting, the ledger), UNABLE, SYSTEM.                             */
-TAMIS_USE tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err);
+ *          than 2^20 integers to count), REFUSED (the setting, the ledger), UNABLE, SYSTEM (also: cancelled).           */
+TAMIS_USE tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan, const tamis_preview_options *options,
+                                          tamis_error *err);
+
+/* The usual way. */
+static inline tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
+{
+    return tamis_preview_make(preview, plan, NULL, err);
+}
+
 TAMIS_API void tamis_preview_free(tamis_preview *preview); /* NULL is fine */
 
 typedef enum tamis_detail {

@@ -25,8 +25,9 @@ typedef enum tamis_repeat {
     TAMIS_REPEAT_PAID             /* fresh noise, which is paid for */
 } tamis_repeat;
 
-/* How a release is made; all zero is the usual way. */
+/* How a release is made; all zero but the size is the usual way. */
 typedef struct tamis_release_options {
+    size_t size;              /* sizeof(tamis_release_options): later versions have more fields */
     tamis_engine engine;      /* for files, TAMIS_ENGINE_DUCKDB or TAMIS_ENGINE_MEMORY; else the one that fits the source */
     unsigned threads;         /* of the engine; 0: as many as the machine has */
     const tamis_source *rows; /* instead of the plan's source; NULL: the plan's. `engine` is then ignored */
@@ -66,9 +67,34 @@ TAMIS_USE tamis_status tamis_release_new(tamis_release **release, const tamis_pl
                                          const tamis_release_options *options, tamis_error *err);
 TAMIS_API void tamis_release_free(tamis_release *release);
 
+/* Whether the numbers are those of an earlier release, which the ledger kept: nothing was read, and nothing was spent. */
+TAMIS_API int tamis_release_is_repeated(const tamis_release *release);
+
 TAMIS_USE tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_USE tamis_status tamis_release_csv(char **text, const tamis_release *release, tamis_error *err);
 TAMIS_USE tamis_status tamis_release_text(char **text, const tamis_release *release, tamis_error *err);
+
+/* The results as one record batch, for data frames: a row for each number, with the columns
+ *
+ *     statistic, column, where         texts
+ *     one for each grouping column     its value, or null; by_NAME if NAME is one of these columns
+ *     at, line                         of a quantile; of a share below a line, or of poverty
+ *     estimate, se, sampling_se, noise_sd, lower, upper, confidence, df, cv
+ *     quality, notes                   "E", "F" or null (docs/accuracy.md); what was done to the number, or why it is null
+ *
+ * Needs    two structs of the Arrow C data interface, whose content is overwritten.
+ * Gives    a schema and an array, each of which the caller releases by its own `release`; all zero on failure. They may outlive
+ *          the release.
+ * Errors   INVALID, SYSTEM (memory).                                                                                 */
+TAMIS_USE tamis_status tamis_release_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tamis_release *release,
+                                           tamis_error *err);
+
+/* Writes the folder of a release that was made without one, or another copy: the same files as tamis_release_new writes, complete
+ * or not at all. Nothing is charged.
+ *
+ * Needs    `folder` does not exist yet; `sign`: the file of a secret key, or NULL.
+ * Errors   INVALID (the folder exists, the key), SYSTEM.                                                             */
+TAMIS_USE tamis_status tamis_release_save(const tamis_release *release, const char *folder, const char *sign, tamis_error *err);
 
 /* What the person who runs a release must not miss: that it created its ledger, that it opened its account, that its numbers are
  * those of an earlier release. The text for people begins with it; empty if there is nothing to say. It may name a path of

@@ -16,8 +16,9 @@
 
 TAMIS_BEGIN
 
-/* All NULL is the usual way. */
+/* All NULL but the size is the usual way. */
 typedef struct tamis_verify_options {
+    size_t size;       /* sizeof(tamis_verify_options) */
     const char *key;   /* the file of a public key (<tamis/key.h>): the certificate must be signed with it */
     const char *frame; /* the file of the frame; NULL: looked for beside the certificate and in the folder above */
 } tamis_verify_options;
@@ -35,6 +36,21 @@ TAMIS_USE tamis_status tamis_verify_text(int *ok, char **text, const char *path,
                                          tamis_error *err);
 TAMIS_USE tamis_status tamis_verify_json(int *ok, char **json, const char *path, const tamis_verify_options *options,
                                          tamis_error *err);
+
+/* A file of a release that is not on the disk. */
+typedef struct tamis_named_text {
+    const char *name; /* "certificate.json", "release.json", ... */
+    const char *bytes;
+    size_t length;
+} tamis_named_text;
+
+/* The same for files that are in memory; they are put into a private temporary folder (TMPDIR, or /tmp) for as long as the call
+ * takes.
+ *
+ * Needs    names without a slash, each once, one of them certificate.json.
+ * Errors   INVALID, SYSTEM.                                                                                          */
+TAMIS_USE tamis_status tamis_verify_texts_json(int *ok, char **json, const tamis_named_text *files, size_t count,
+                                               const tamis_verify_options *options, tamis_error *err);
 
 TAMIS_END
 

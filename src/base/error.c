@@ -72,10 +72,18 @@ static void write_item(tamis_error *err, size_t at, const char *file, int64_t li
     else drop_repeated(err, at, end);
 }
 
+static void forget_facts(tamis_error *err)
+{
+    err->reason[0] = '\0';
+    err->entry = 0;
+    err->amount = err->ledger = (tamis_error_piece){0};
+}
+
 static size_t begin(tamis_error *err, tamis_status status)
 {
     err->status = status;
     err->item_count = 0;
+    forget_facts(err);
     return 0;
 }
 
@@ -154,6 +162,7 @@ tamis_status tmi_fail_as_more(tamis_error *err, const tamis_error *reason)
 tamis_status tmi_fail_as_file(tamis_error *err, const tamis_error *reason, const char *file)
 {
     tmi_fail_file(err, reason->status, file, 0, "%s", reason->message);
+    if (err) memcpy(err->reason, reason->reason, sizeof err->reason);
     if (err && reason->item_count == 1) {
         err->items[0].line = reason->items[0].line;
         err->items[0].column = reason->items[0].column;
@@ -161,7 +170,28 @@ tamis_status tmi_fail_as_file(tamis_error *err, const tamis_error *reason, const
     return reason->status;
 }
 
-tamis_status tmi_fail_memory(tamis_error *err) { return tmi_fail(err, TAMIS_SYSTEM, "out of memory"); }
+tamis_status tmi_fail_memory(tamis_error *err)
+{
+    return tmi_because(err, "memory", tmi_fail(err, TAMIS_SYSTEM, "out of memory"));
+}
+
+tamis_status tmi_fail_cancelled(tamis_error *err)
+{
+    return tmi_because(err, "cancelled", tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+}
+
+tamis_status tmi_because(tamis_error *err, const char *reason, tamis_status status)
+{
+    if (err && status != TAMIS_OK && !err->reason[0]) snprintf(err->reason, sizeof err->reason, "%s", reason);
+    return status;
+}
+
+void tmi_error_key(tamis_error *err, size_t length)
+{
+    if (!err || err->item_count == 0) return;
+    tamis_error_item *item = &err->items[err->item_count - 1];
+    if (item->text + length < strnlen(err->message, sizeof err->message)) item->key = (uint16_t)length;
+}
 
 void tmi_error_reset(tamis_error *err)
 {
@@ -169,6 +199,7 @@ void tmi_error_reset(tamis_error *err)
     err->status = TAMIS_OK;
     err->message[0] = '\0';
     err->item_count = 0;
+    forget_facts(err);
 }
 
 /* ---- for programs ---- */
@@ -203,6 +234,9 @@ static void put_item(tmi_json_out *out, const tamis_error *problem, size_t i, co
     tmi_json_key(out, "message");
     if (problem->message[0]) put_piece(out, problem, item->text, end);
     else tmi_json_put_string(out, "internal error");
+    tmi_json_key(out, "key");
+    if (item->key > 0) put_piece(out, problem, item->text, (size_t)item->text + item->key);
+    else tmi_json_put_null(out);
     tmi_json_key(out, "file");
     if (item->file > 0) put_piece(out, problem, item->begin, (size_t)item->begin + item->file);
     else tmi_json_put_string(out, file);
@@ -212,6 +246,22 @@ static void put_item(tmi_json_out *out, const tamis_error *problem, size_t i, co
     tmi_json_key(out, "column");
     if (item->column > 0) tmi_json_put_integer(out, item->column);
     else tmi_json_put_null(out);
+}
+
+static void put_charge(tmi_json_out *out, const tamis_error *problem)
+{
+    tmi_json_key(out, "charged");
+    if (problem->entry == 0) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    tmi_json_key(out, "ledger");
+    put_piece(out, problem, problem->ledger.begin, (size_t)problem->ledger.begin + problem->ledger.length);
+    tmi_json_add_integer(out, "entry", problem->entry);
+    tmi_json_key(out, "amount");
+    put_piece(out, problem, problem->amount.begin, (size_t)problem->amount.begin + problem->amount.length);
+    tmi_json_close(out, '}');
 }
 
 tamis_status tamis_error_json(char **json, const tamis_error *problem, const char *code, const char *file, tamis_error *err)
@@ -226,6 +276,8 @@ tamis_status tamis_error_json(char **json, const tamis_error *problem, const cha
     if (!code) code = code_of(problem->status);
     tmi_json_open(&out, '{');
     put_item(&out, problem, 0, code, file);
+    tmi_json_add_string(&out, "reason", problem->reason[0] ? problem->reason : NULL);
+    put_charge(&out, problem);
     tmi_json_key(&out, "errors");
     tmi_json_open(&out, '[');
     for (size_t i = 0; i == 0 || i < problem->item_count; i++) {

@@ -25,8 +25,15 @@ tamis_status tmi_fail_as_more(tamis_error *err, const tamis_error *reason);
 /* The same for the one error of a reader that did not know which file it read. */
 tamis_status tmi_fail_as_file(tamis_error *err, const tamis_error *reason, const char *file);
 
-/* Out of memory. */
+/* Out of memory; stopped by the watch. */
 tamis_status tmi_fail_memory(tamis_error *err);
+tamis_status tmi_fail_cancelled(tamis_error *err);
+
+/* Gives a failure its reason for programs, unless it has one; returns the status. */
+tamis_status tmi_because(tamis_error *err, const char *reason, tamis_status status);
+
+/* The text of the last item begins with a key of the plan of so many bytes. */
+void tmi_error_key(tamis_error *err, size_t length);
 
 /* Clears the message. */
 void tmi_error_reset(tamis_error *err);

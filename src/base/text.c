@@ -70,7 +70,7 @@ tamis_status tmi_text_take(char **bytes, tmi_text *text, tamis_error *err)
     if (text->failed || text->counted) {
         const bool stopped = text->stopped;
         tmi_text_clear(text);
-        return stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
+        return stopped ? tmi_fail_cancelled(err) : tmi_fail_memory(err);
     }
     *bytes = text->bytes;
     *text = (tmi_text){0};

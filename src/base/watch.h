@@ -15,6 +15,33 @@ static inline bool tmi_stopped(const tamis_watch *watch, double share, int64_t r
     return watch && watch->progress && watch->progress(watch->context, share, rows) != 0;
 }
 
+/* A caller's watch that is asked at most 20 times a second, however often the work reports. */
+typedef struct tmi_paced_watch {
+    tamis_watch of;
+    int64_t asked; /* when it was asked last, in milliseconds of the monotonic clock */
+    int answer;    /* what it said then */
+} tmi_paced_watch;
+
+#define TMI_PACE 50 /* milliseconds */
+
+static inline int tmi_paced_progress(void *context, double share, int64_t rows)
+{
+    tmi_paced_watch *w = context;
+    struct timespec now;
+    if (w->answer != 0 || clock_gettime(CLOCK_MONOTONIC, &now) != 0) return w->answer;
+    const int64_t milliseconds = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (w->asked != 0 && milliseconds - w->asked < TMI_PACE) return 0;
+    w->asked = milliseconds;
+    w->answer = w->of.progress(w->of.context, share, rows);
+    return w->answer;
+}
+
+/* The watch to hand on; `paced` lives as long as the work. */
+static inline tamis_watch tmi_watch_paced(tmi_paced_watch *paced)
+{
+    return paced->of.progress ? (tamis_watch){tmi_paced_progress, paced} : (tamis_watch){0};
+}
+
 typedef struct tmi_watch {
     tamis_progress *progress; /* NULL: nobody watches */
     void *context;
@@ -44,7 +71,7 @@ static inline tamis_status tmi_watch_tell(const tmi_watch *watch, double share, 
 {
     if (!watch || !watch->progress) return TAMIS_OK;
     const double whole = watch->from + share * (watch->to - watch->from);
-    return watch->progress(watch->context, whole, watch->rows) == 0 ? TAMIS_OK : tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    return watch->progress(watch->context, whole, watch->rows) == 0 ? TAMIS_OK : tmi_fail_cancelled(err);
 }
 
 #define TMI_BEAT 100 /* milliseconds between two questions of a loop */

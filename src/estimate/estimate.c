@@ -223,7 +223,7 @@ static tamis_status make_estimates(tmi_results *r, work *w, const tamis_watch *w
         if (result->cell == 0) find_cells(w, s);
         TMI_TRY(fill(result, w, s, err));
         if (tmi_stopped(watch, (double)(i + 1) / (double)r->count, (int64_t)w->sample->count)) {
-            status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+            status = tmi_fail_cancelled(err);
             goto done;
         }
     }

@@ -50,7 +50,7 @@ static tamis_status take_rows(void *context, const tmi_piece *piece, tamis_error
     }
     s->count = need;
     const double share = r->expected > 0 ? (double)s->count / (double)r->expected : -1;
-    if (tmi_stopped(r->watch, share < 1 ? share : 1, (int64_t)s->count)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (tmi_stopped(r->watch, share < 1 ? share : 1, (int64_t)s->count)) return tmi_fail_cancelled(err);
     return TAMIS_OK;
 }
 

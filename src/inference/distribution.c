@@ -3,6 +3,7 @@
  * function; to first order they err as the mean of their influence function does, and that mean is read from the tables like any
  * other, with its errors. */
 #include "inference/distribution.h"
+#include "base/hypotenuse.h"
 
 #include <math.h>
 
@@ -93,7 +94,7 @@ static void set_errors(tmi_result *result, const reading *r, double q, double ma
  * that of the function, which covers as often as stated whatever was chosen, and the usual multiple of its own standard error. */
 static void choose(tmi_result *result, double value, double mechanism, double margin, double step)
 {
-    const double se = hypot(result->sampling_se, mechanism), reach = margin * se;
+    const double se = tmi_hypotenuse(result->sampling_se, mechanism), reach = margin * se;
     if (se > NOISIER * result->se) note(result, noisier);
     result->estimate = value;
     result->noise_sd = mechanism;
@@ -213,7 +214,7 @@ static tamis_status take_errors(tmi_result *result, const reading *r, const tmi_
     double margin;
     result->sampling_se = unit * sqrt(measure->within) * mean->sampling_se;
     result->noise_sd = unit * mean->noise_sd;
-    result->se = hypot(result->sampling_se, result->noise_sd);
+    result->se = tmi_hypotenuse(result->sampling_se, result->noise_sd);
     result->bias = unit * mean->bias;
     take_facts(result, mean);
     tamis_status status = margin_of(&margin, r->statistic, result->df, err);
@@ -273,8 +274,8 @@ static tamis_status read_poverty(tmi_result *result, reading *r, tamis_error *er
                  both = inside + found.slope * found.slope * sampling - 8 * found.slope * sampling * found.covaries;
     result->estimate = found.value;
     result->sampling_se = sqrt(fmax(both, inside / 4));
-    result->noise_sd = hypot(mean.noise_sd, found.slope * sqrt(noise));
-    result->se = hypot(result->sampling_se, result->noise_sd);
+    result->noise_sd = tmi_hypotenuse(mean.noise_sd, found.slope * sqrt(noise));
+    result->se = tmi_hypotenuse(result->sampling_se, result->noise_sd);
     TMI_TRY(margin_of(&margin, r->statistic, result->df, err));
     set_interval(result, margin, mean.reason);
 

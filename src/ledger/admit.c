@@ -81,7 +81,7 @@ tamis_status tmi_admit_frozen(const tmi_book *book, const tmi_ledger_account *a,
             a->survey, w && w->wave.name ? "wave" : "survey", field, where.bytes);
 done:
     tmi_text_clear(&where);
-    return status;
+    return status == TAMIS_REFUSED ? tmi_because(err, "frozen", status) : status;
 }
 
 /* The command that raises the budget of a survey so that it is at least `to`. */
@@ -109,7 +109,7 @@ tamis_status tmi_admit_budget(const tmi_ledger_account *a, const tmi_ledger_requ
     else tmi_text_put(&words, "Write at most that in the plan");
     if (kind) put_command(&words, file, a->survey, &r->budget);
     if (words.failed) status = tmi_fail_memory(err);
-    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a->survey, words.bytes);
+    else status = tmi_because(err, "budget", tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a->survey, words.bytes));
     tmi_text_clear(&words);
     return status;
 }
@@ -120,24 +120,26 @@ tamis_status tmi_admit_source(const tmi_book *book, const tmi_ledger_account *a,
     if (!a && r->charge->new_account) return TAMIS_OK;
     const tmi_ledger_account *beside = tmi_book_beside(book, a, r->parts, r->frozen, place);
     if (!beside) return TAMIS_OK;
-    return tmi_fail(
+    tmi_fail(
         err, TAMIS_REFUSED,
         "%.200s: the ledger already has the account %.200s for the same source, and a second account would count the same people "
         "again from zero; nothing was spent. Write `survey: %.200s` in the plan; or, if these are other people%s",
         r->charge->survey, beside->survey, beside->survey,
         a ? ", put their rows into a separate file"
           : " or a separate budget was approved, record why: tamis release --new-account REASON");
+    return tmi_because(err, "second_account", TAMIS_REFUSED);
 }
 
 tamis_status tmi_admit_groups(const tmi_ledger_account *a, const tmi_ledger_request *r, const char *place, tamis_error *err)
 {
     const tmi_ledger_wave *other = tmi_account_other_groups(a, &r->wave, r->parts, place);
     if (!other) return TAMIS_OK;
-    return tmi_fail(
+    tmi_fail(
         err, TAMIS_REFUSED,
         "%.200s: the wave %.200s has the same source but other groups, so the same people would be counted in two places; "
         "nothing was spent. List the groups that are in this source, or put the rows of each wave into a separate file or table",
         a->survey, other->wave.name);
+    return tmi_because(err, "second_account", TAMIS_REFUSED);
 }
 
 static const tmi_ledger_coin *limit_of(const tmi_ledger_account *a, const tmi_ledger_request *r)
@@ -177,7 +179,9 @@ static tamis_status refuse(const tmi_ledger_account *a, const tmi_ledger_request
         tmi_text_put(&words, ", and write it in the plan");
     }
     if (words.failed) status = tmi_fail_memory(err);
-    else status = tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a ? a->survey : r->charge->survey, words.bytes);
+    else
+        status = tmi_because(err, "budget",
+                             tmi_fail(err, TAMIS_REFUSED, "%.200s: %s", a ? a->survey : r->charge->survey, words.bytes));
     tmi_text_clear(&words);
     return status;
 }

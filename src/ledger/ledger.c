@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "ledger/request.h"
@@ -23,6 +24,9 @@ tamis_status tmi_ledger_check_writing(const tamis_ledger *ledger, tamis_error *e
 
 tamis_status tmi_ledger_begin(tamis_ledger *ledger, bool writing, tamis_error *err)
 {
+    if (ledger->process != getpid())
+        return tmi_fail(err, TAMIS_INVALID,
+                        "ledger: it was opened by another process, of which this one is a copy: open it here");
     tamis_status status = tmi_store_begin(ledger->file, writing, err);
     return status == TAMIS_OK ? tmi_store_catch_up(ledger->file, &ledger->book, NULL, err) : status;
 }
@@ -49,6 +53,7 @@ tamis_status tmi_ledger_open(tamis_ledger **ledger, const char *path, tmi_openin
     if (!(new = tmi_alloc(1, sizeof *new))) return tmi_fail_memory(err);
     tmi_book_init(&new->book);
     new->now = now;
+    new->process = getpid();
     new->writing = how != TMI_LOOK;
     TMI_TRY(tmi_store_open(&new->file, path, how, NULL, err));
     TMI_TRY(load(new, err));

@@ -2,6 +2,8 @@
 #ifndef TMI_LEDGER_LEDGER_H
 #define TMI_LEDGER_LEDGER_H
 
+#include <sys/types.h>
+
 #include "ledger/book.h"
 #include "ledger/owner.h"
 #include "ledger/store/store.h"
@@ -12,6 +14,7 @@ struct tamis_ledger {
     tmi_owner *owned; /* claimable charges that this ledger has charged or claimed and not released yet */
     size_t owned_count, owned_room;
     bool writing;
+    pid_t process;        /* that opened it: a child of fork has no right to it */
     int64_t (*now)(void); /* seconds since 1970 */
 };
 

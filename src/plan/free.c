@@ -82,6 +82,7 @@ static void clear_source(const tmi_plan_source *source)
     free_texts(source->files, source->file_count);
     free_texts(source->names, source->file_count);
     tmi_free(source->table);
+    tmi_free(source->caller);
     free_texts(source->connections, source->connection_count);
 }
 

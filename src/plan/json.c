@@ -57,7 +57,9 @@ static void put_design(tmi_json_out *out, const tmi_plan_design *d)
 
 static void put_source(tmi_json_out *out, const tmi_plan_source *source, bool frozen)
 {
-    if (source->connection_count > 0) {
+    if (source->caller) {
+        tmi_put_text_field(out, "caller", source->caller);
+    } else if (source->connection_count > 0) {
         tmi_json_add_open(out, "postgres", '{');
         if (frozen) {
             tmi_json_add_open(out, "connections", '[');

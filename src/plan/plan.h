@@ -269,8 +269,9 @@ typedef struct tmi_plan_privacy {
 
 /* ---- the rest ---- */
 
-/* Files that together are one table, or connections to PostgreSQL, each with the same table. */
+/* Files that together are one table, or connections to PostgreSQL, each with the same table; or rows that a program brings. */
 typedef struct tmi_plan_source {
+    char *caller; /* the name of these rows, by which accounts are compared; NULL: there are files or connections */
     char **files; /* paths */
     char **names; /* the same as the plan writes them */
     size_t file_count;

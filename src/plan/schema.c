@@ -59,8 +59,10 @@ static void complain(tmi_reader *reader, const tmi_value *value, int line, int c
     }
     tmi_text text;
     tmi_text_init(&text);
+    size_t key = 0;
     if (tmi_value_parent(value)) {
         put_path(&text, value);
+        key = text.length;
         tmi_text_put(&text, ": ");
     }
     tmi_text_put(&text, what);
@@ -71,7 +73,7 @@ static void complain(tmi_reader *reader, const tmi_value *value, int line, int c
         tmi_free(name);
         return;
     }
-    reader->complaints[reader->count] = (tmi_complaint){reader->file, line, column, reader->count, name, message};
+    reader->complaints[reader->count] = (tmi_complaint){reader->file, line, column, reader->count, name, message, key};
     reader->count++;
 }
 
@@ -110,8 +112,11 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
         tmi_error_reset(err);
         for (size_t i = 0; i < reader->count; i++) {
             const tmi_complaint *c = &reader->complaints[i];
+            const size_t before = err ? err->item_count : 0;
             status = tmi_fail_more(err, TAMIS_INVALID, "%s:%d:%d: %s", c->name, c->line, c->column, c->text);
+            if (err && err->item_count > before) tmi_error_key(err, c->key);
         }
+        tmi_because(err, "plan", status);
     }
     for (size_t i = 0; i < reader->count; i++) {
         tmi_free(reader->complaints[i].name);

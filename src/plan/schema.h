@@ -21,6 +21,7 @@ typedef struct tmi_complaint {
     int file, line, column;
     size_t order;
     char *name, *text; /* of the file; what is wrong */
+    size_t key;        /* bytes of the key that the text begins with; 0: none */
 } tmi_complaint;
 
 typedef struct tmi_reader {

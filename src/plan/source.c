@@ -132,6 +132,13 @@ static void read_postgres(tmi_reader *reader, const tmi_value *value, void *targ
         tmi_complain_key(reader, value, "expected the key connection, e.g. connection: service=survey");
 }
 
+/* ---- rows of a program ---- */
+
+static void read_caller(tmi_reader *reader, const tmi_value *value, void *target)
+{
+    tmi_read_text(reader, value, &((tamis_plan *)target)->source.caller, "interviews of 2026");
+}
+
 /* ---- the section ---- */
 
 /* Which column tells units apart is known with `privacy`: see checks.c. */
@@ -143,11 +150,9 @@ static void read_sharded_by(tmi_reader *reader, const tmi_value *value, void *ta
 }
 
 static const tmi_plan_key keys[] = {
-    {.name = "file", .read = read_files},
-    {.name = "files", .read = read_files},
-    {.name = "table", .read = read_table},
-    {.name = "postgres", .read = tmi_read_later},
-    {.name = "sharded_by", .read = read_sharded_by},
+    {.name = "file", .read = read_files},    {.name = "files", .read = read_files},
+    {.name = "table", .read = read_table},   {.name = "postgres", .read = tmi_read_later},
+    {.name = "caller", .read = read_caller}, {.name = "sharded_by", .read = read_sharded_by},
 };
 
 void tmi_read_source(tmi_reader *reader, const tmi_value *value, void *target)
@@ -162,6 +167,12 @@ void tmi_read_source(tmi_reader *reader, const tmi_value *value, void *target)
         tmi_complain_key(reader, postgres, "expected either files or postgres, not both");
         return;
     }
+    const tmi_value *caller = tmi_value_get(value, "caller");
+    if (caller && (source->files || table || postgres)) {
+        tmi_complain_key(reader, caller, "expected either rows of a program, by their name, or files or postgres, not both");
+        return;
+    }
+    if (caller) return;
     if (postgres) read_postgres(reader, postgres, plan);
     if (postgres || reader->count > before) return;
     if (!source->files) {

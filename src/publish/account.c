@@ -18,10 +18,11 @@ static tamis_status check_existing(const tmi_account *a, const tmi_bill *b, tami
 {
     const bool there = a->ledger ? tamis_ledger_accounts(a->ledger) > 0 : access(b->ledger, F_OK) == 0;
     if (there || !b->ledger_exists) return TAMIS_OK;
-    return tmi_fail_file(err, TAMIS_REFUSED, b->ledger, 0,
-                         "%s, and the plan says `existing: yes`, so none is created; nothing was read, nothing was spent. Put "
-                         "the survey's ledger back, or, if this is its very first release, write `existing: no`",
-                         a->ledger ? "the ledger has no account yet" : "the ledger does not exist");
+    tmi_fail_file(err, TAMIS_REFUSED, b->ledger, 0,
+                  "%s, and the plan says `existing: yes`, so none is created; nothing was read, nothing was spent. Put "
+                  "the survey's ledger back, or, if this is its very first release, write `existing: no`",
+                  a->ledger ? "the ledger has no account yet" : "the ledger does not exist");
+    return tmi_because(err, "no_ledger", TAMIS_REFUSED);
 }
 
 static tamis_status look_at_spending(tmi_account *a, const tmi_bill *b, tamis_error *err)

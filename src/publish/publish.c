@@ -1,5 +1,6 @@
 #include "publish/publish.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -132,6 +133,15 @@ static tamis_status release(state *s, const tmi_publication *p, tamis_error *err
 
 /* ---- failures ---- */
 
+/* Where a text is in the message, as far as it is there. */
+static tamis_error_piece piece_of(const tamis_error *err, const char *text)
+{
+    char longest[301]; /* what a message has of a path */
+    snprintf(longest, sizeof longest, "%s", text);
+    const char *at = strstr(err->message, longest);
+    return at ? (tamis_error_piece){(uint16_t)(at - err->message), (uint16_t)strlen(longest)} : (tamis_error_piece){0};
+}
+
 static tamis_status charge_stands(const state *s, const tmi_publication *p, tamis_error *err)
 {
     tmi_ledger_coin coin = {0};
@@ -152,6 +162,10 @@ static tamis_status charge_stands(const state *s, const tmi_publication *p, tami
                  "%.900s; %s was charged (entry %lld of %.300s), and nothing was published. %s: it takes over this charge and "
                  "pays nothing. Or void the charge: tamis ledger void %.300s %lld --reason TEXT",
                  reason.message, words, entry, p->ledger, p->steps->again, p->ledger, entry);
+    tmi_because(err, reason.reason, TAMIS_SYSTEM);
+    err->entry = p->account->charged.entry;
+    err->amount = piece_of(err, words);
+    err->ledger = piece_of(err, p->ledger);
     tmi_text_clear(&amount);
     tmi_coin_clear(&coin);
     return TAMIS_SYSTEM;
@@ -159,7 +173,8 @@ static tamis_status charge_stands(const state *s, const tmi_publication *p, tami
 
 void tmi_nothing_charged(tamis_error *err)
 {
-    if (err && strcmp(err->message, "cancelled") == 0) tmi_fail(err, TAMIS_SYSTEM, "cancelled; nothing was charged");
+    if (err && strcmp(err->message, "cancelled") == 0)
+        tmi_because(err, "cancelled", tmi_fail(err, TAMIS_SYSTEM, "cancelled; nothing was charged"));
 }
 
 tamis_status tmi_publish(const tmi_publication *p, tamis_error *err)
@@ -172,9 +187,10 @@ tamis_status tmi_publish(const tmi_publication *p, tamis_error *err)
     TMI_TRY(charge(&s, p, err));
     TMI_TRY(make(&s, p, err));
     TMI_TRY(keep(&s, p, err));
-    TMI_TRY(write_folder(&s, p, err));
-    TMI_TRY(sign(&s, err));
-    TMI_TRY(release(&s, p, err));
+    status = write_folder(&s, p, err);
+    if (status == TAMIS_OK) status = sign(&s, err);
+    if (status == TAMIS_OK) status = release(&s, p, err);
+    if (status == TAMIS_SYSTEM) tmi_because(err, "disk", status);
 
 done:
     if (status != TAMIS_OK && p->steps->undo) p->steps->undo(p->job);

@@ -281,7 +281,7 @@ tamis_status tmi_certificate_longest(size_t *length, const tmi_certificate *c, c
     tmi_json_out_init(&out, &json, true);
     put_certificate(&out, c, p);
     *length = json.length + OF_ACCOUNT + tmi_standing_bytes(known, c->schedule->plan);
-    if (json.stopped) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (json.stopped) return tmi_fail_cancelled(err);
     return json.failed ? tmi_fail_memory(err) : TAMIS_OK;
 }
 

@@ -12,9 +12,15 @@ static tmi_source source_of(const tamis_plan *plan)
                         .sharded_by_unit = plan->source.sharded_by_unit};
 }
 
+tamis_status tmi_of_source(tamis_status status, tamis_error *err)
+{
+    if (status == TAMIS_OK || status == TAMIS_UNABLE) return status;
+    return tmi_because(err, status == TAMIS_SYSTEM ? "engine" : "source", status);
+}
+
 tamis_engine tamis_release_engine(const tamis_plan *plan)
 {
-    if (!plan) return TAMIS_ENGINE_FITTING;
+    if (!plan || plan->source.caller) return TAMIS_ENGINE_FITTING;
     const tmi_source source = source_of(plan);
     return tmi_engine_fitting(&source);
 }
@@ -22,8 +28,13 @@ tamis_engine tamis_release_engine(const tamis_plan *plan)
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err)
 {
     const tmi_source source = source_of(plan);
+    if (plan->source.caller && !how->rows)
+        return tmi_because(err, "source",
+                           tmi_fail_file(err, TAMIS_INVALID, plan->name, 0,
+                                         "the plan says `source: {caller: ...}`: its rows are those of a program, which gives "
+                                         "them with the call; the command has none"));
     const tamis_status status = how->rows ? tmi_engine_of_source(engine, how->rows, how->threads, err)
                                           : tmi_engine_open(engine, how->engine, &source, how->threads, err);
     if (status == TAMIS_OK) (*engine)->memory = how->memory;
-    return status;
+    return tmi_of_source(status, err);
 }

@@ -1,6 +1,8 @@
 /* tamis_estimate: the unprotected side, with its texts. */
 #include "estimate/estimate.h"
 #include "base/memory.h"
+#include "base/options.h"
+#include "base/watch.h"
 #include "release/release.h"
 
 struct tamis_estimate {
@@ -25,14 +27,17 @@ tamis_status tamis_estimate_new(tamis_estimate **estimate, const tamis_plan *pla
     if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: NULL");
     *estimate = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
-    const tamis_estimate_options how = options ? *options : (tamis_estimate_options){0};
+    tamis_estimate_options how;
     tmi_engine *engine = NULL;
-    tamis_status status;
+    tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
+    if (status != TAMIS_OK) return status;
+    tmi_paced_watch paced = {.of = how.watch};
+    const tamis_watch watch = tmi_watch_paced(&paced);
     tamis_estimate *e = tmi_alloc(1, sizeof *e);
     if (!e) return tmi_fail_memory(err);
     e->plan = tmi_plan_hold(plan);
     TMI_TRY(tmi_engine_for(&engine, plan, &how, err));
-    TMI_TRY(tmi_estimate(&e->results, &e->note, plan, engine, &how.watch, err));
+    TMI_TRY(tmi_of_source(tmi_estimate(&e->results, &e->note, plan, engine, &watch, err), err));
     *estimate = e;
     e = NULL;
 
@@ -50,6 +55,16 @@ static tamis_status check(char **text, const tamis_estimate *estimate, tamis_err
     *text = NULL;
     if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: NULL");
     return TAMIS_OK;
+}
+
+tamis_status tamis_estimate_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tamis_estimate *estimate,
+                                  tamis_error *err)
+{
+    if (!schema || !array) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", schema ? "array" : "schema");
+    *schema = (struct ArrowSchema){0};
+    *array = (struct ArrowArray){0};
+    if (!estimate) return tmi_fail(err, TAMIS_INVALID, "estimate: NULL");
+    return tmi_results_arrow(schema, array, &estimate->results, err);
 }
 
 tamis_status tamis_estimate_json(char **text, const tamis_estimate *estimate, tamis_error *err)

@@ -211,10 +211,35 @@ static void put_source(tmi_text *yaml, const tamis_init *init)
     tmi_text_put(yaml, "\n");
 }
 
+/* init NULL: the rows are a program's, and `caller` is their name. */
+static tamis_status write_plan(char **text, const tmi_header *h, const tamis_init *init, const char *caller, tamis_error *err)
+{
+    tmi_text yaml;
+    tmi_text_init(&yaml);
+    if (init && init->schema) tmi_text_format(&yaml, "# yaml-language-server: $schema=%s\n", init->schema);
+    tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are "
+                        "described in docs/plan.md.\n"
+                        "# It was written from the header of the data alone: no row was read.\n"
+                        "tamis: 1\n\n# Names the sample; all releases of it share one account.\nsurvey: " TAMIS_FILL_IN "\n");
+    if (h->label && is_readable(h->label)) put_label(&yaml, "title: ", h->label);
+    else tmi_text_put(&yaml, "title: " TAMIS_FILL_IN "    # the heading of the report\n");
+    if (init) {
+        put_source(&yaml, init);
+    } else {
+        tmi_text_put(&yaml, "source:\n  caller: ");
+        put_text(&yaml, caller);
+        tmi_text_put(&yaml, "    # names the rows that the program brings\n");
+    }
+    tmi_text_put(&yaml, design);
+    put_columns(&yaml, h);
+    tmi_text_put(&yaml, statistics);
+    tmi_text_put(&yaml, "ledger: tamis.ledger\nbudget: {epsilon: " TAMIS_FILL_IN "}\n");
+    return tmi_text_take(text, &yaml, err);
+}
+
 tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err)
 {
     tmi_header h = {0};
-    tmi_text yaml;
     tamis_status status;
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
@@ -225,25 +250,26 @@ tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *e
         return tmi_fail(err, TAMIS_INVALID,
                         "connection: must be without a password, e.g. service=survey: a plan is public, and a password "
                         "belongs in libpq's service or password file");
-    tmi_text_init(&yaml);
     TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
                              : tmi_header_read(&h, init->file, init->table, err));
-    if (init->schema) tmi_text_format(&yaml, "# yaml-language-server: $schema=%s\n", init->schema);
-    tmi_text_put(&yaml, "# A plan to fill in: replace every " TAMIS_FILL_IN ", then run `tamis check` on this file. Keys are "
-                        "described in docs/plan.md.\n"
-                        "# It was written from the header of the data alone: no row was read.\n"
-                        "tamis: 1\n\n# Names the sample; all releases of it share one account.\nsurvey: " TAMIS_FILL_IN "\n");
-    if (h.label && is_readable(h.label)) put_label(&yaml, "title: ", h.label);
-    else tmi_text_put(&yaml, "title: " TAMIS_FILL_IN "    # the heading of the report\n");
-    put_source(&yaml, init);
-    tmi_text_put(&yaml, design);
-    put_columns(&yaml, &h);
-    tmi_text_put(&yaml, statistics);
-    tmi_text_put(&yaml, "ledger: tamis.ledger\nbudget: {epsilon: " TAMIS_FILL_IN "}\n");
-    TMI_TRY(tmi_text_take(text, &yaml, err));
+    TMI_TRY(write_plan(text, &h, init, NULL, err));
 
 done:
-    tmi_text_clear(&yaml);
+    tmi_header_clear(&h);
+    return status;
+}
+
+tamis_status tamis_init_columns_yaml(char **text, const struct ArrowSchema *schema, const char *caller, tamis_error *err)
+{
+    tmi_header h = {0};
+    tamis_status status;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *text = NULL;
+    if (caller && !is_readable(caller)) return tmi_fail(err, TAMIS_INVALID, "caller: expected a name that people can read");
+    TMI_TRY(tmi_header_arrow(&h, schema, err));
+    TMI_TRY(write_plan(text, &h, NULL, caller ? caller : TAMIS_FILL_IN, err));
+
+done:
     tmi_header_clear(&h);
     return status;
 }

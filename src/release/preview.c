@@ -1,11 +1,16 @@
-/* tamis_preview_new: everything that can be said before a row is read. */
+/* tamis_preview_make: everything that can be said before a row is read. */
+#include <tamis/preview.h>
+
 #include "base/memory.h"
+#include "base/options.h"
+#include "base/watch.h"
 #include "measure/request/request.h"
 #include "release/feasible.h"
 #include "release/release.h"
 
 struct tamis_preview {
     tmi_preview made;
+    tmi_watch watch; /* of its schedule, while it is made */
 };
 
 const tmi_preview *tmi_preview_made(const tamis_preview *preview) { return &preview->made; }
@@ -31,24 +36,32 @@ static tamis_status refuse(tmi_preview *p, tamis_error *err)
     return status;
 }
 
-tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, tamis_error *err)
+tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan, const tamis_preview_options *options,
+                                tamis_error *err)
 {
     if (!preview) return tmi_fail(err, TAMIS_INVALID, "preview: NULL");
     *preview = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    tamis_preview_options how;
+    tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err), looked = TAMIS_OK;
+    if (status != TAMIS_OK) return status;
     tamis_preview *made = tmi_alloc(1, sizeof *made);
     if (!made) return tmi_fail_memory(err);
+    tmi_paced_watch paced = {.of = how.watch};
+    const tamis_watch watch = tmi_watch_paced(&paced);
+    const char *ledger = how.ledger ? how.ledger : plan->ledger;
+    made->watch = (tmi_watch){.progress = watch.progress, .context = watch.context, .from = -1, .to = -1};
     tmi_preview *p = &made->made;
     tmi_query query = {0}; /* that these can be made is the answer */
     tmi_certificate certificate = {0};
     tmi_plan_bill bill = {0};
     tamis_error refusal = {0};
-    tamis_status status, looked = TAMIS_OK;
-    TMI_TRY(tmi_schedule_make(&p->schedule, plan, NULL, err));
+    TMI_TRY(tmi_schedule_make_watched(&p->schedule, plan, NULL, &made->watch, err));
     TMI_TRY(tmi_certificate_of(&certificate, &p->schedule, err));
     TMI_TRY(tmi_query_make(&query, &p->schedule, err));
-    if (plan->ledger && p->schedule.measurement_count > 0) {
-        TMI_TRY(tmi_plan_bill_make(&bill, &p->schedule, &(tmi_payment){.ledger = plan->ledger}, err));
+    if (ledger && p->schedule.measurement_count > 0) {
+        const tmi_payment payment = {ledger, how.repeat == TAMIS_REPEAT_PAID, how.new_account};
+        TMI_TRY(tmi_plan_bill_make(&bill, &p->schedule, &payment, err));
         looked = tmi_account_look(&p->account, &bill.bill, &refusal);
     }
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
@@ -56,10 +69,14 @@ tamis_status tamis_preview_new(tamis_preview **preview, const tamis_plan *plan, 
     else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));
     TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &query, &p->account.standing, err));
     TMI_TRY(tmi_expected_statistics_make(&p->expected_statistics, &p->schedule, err));
-    TMI_TRY(tmi_expected_statistics_advise(p->expected_statistics, &p->schedule, err));
-    for (size_t i = 0; i < TMI_REMEDIES; i++)
+    if (!how.no_advice) TMI_TRY(tmi_expected_statistics_advise(p->expected_statistics, &p->schedule, err));
+    for (size_t i = 0; !how.no_advice && i < TMI_REMEDIES; i++) {
+        TMI_TRY(tmi_watch_tell(&made->watch, 0, err));
         TMI_TRY(tmi_alternative_make(&p->remedies[i], (tmi_alternative_kind)i, &p->schedule, p->expected_statistics, err));
-    TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->expected_statistics, err));
+    }
+    if (!how.no_advice)
+        TMI_TRY(tmi_declarations_find(p->declarations, &p->declaration_count, &p->schedule, p->expected_statistics, err));
+    made->watch = (tmi_watch){0}; /* nobody watches any more */
     *preview = made;
     made = NULL;
     if (looked == TAMIS_REFUSED) status = tmi_fail_as(err, &refusal);

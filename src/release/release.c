@@ -27,6 +27,8 @@ static tamis_status check(char **text, const tamis_release *release, tamis_error
     return TAMIS_OK;
 }
 
+int tamis_release_is_repeated(const tamis_release *release) { return release && release->account.charged.measurements != NULL; }
+
 tamis_status tamis_release_json(char **text, const tamis_release *release, tamis_error *err)
 {
     tamis_status status = check(text, release, err);
@@ -134,7 +136,7 @@ tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedu
     write_measurements(&json, schedule, NULL, NULL);
     *length = json.length;
     if (!json.failed) return TAMIS_OK;
-    return json.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
+    return json.stopped ? tmi_fail_cancelled(err) : tmi_fail_memory(err);
 }
 
 /* A release that is returned as it was has the text that the ledger keeps, whatever the order of today's plan: its hash is
@@ -186,6 +188,60 @@ tamis_status tamis_release_certificate_json(char **text, const tamis_release *re
     if (status == TAMIS_OK) status = tmi_release_certify(text, measurements, release, NULL, err);
     tmi_free(measurements);
     return status;
+}
+
+tamis_status tamis_release_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tamis_release *release,
+                                 tamis_error *err)
+{
+    if (!schema || !array) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", schema ? "array" : "schema");
+    *schema = (struct ArrowSchema){0};
+    *array = (struct ArrowArray){0};
+    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: NULL");
+    return tmi_results_arrow(schema, array, &release->results, err);
+}
+
+/* The certificate names who signed it: for as long as the files are written. */
+static tamis_status save(tmi_folder *folder, const tamis_release *r, tmi_key *key, tamis_error *err)
+{
+    char *measurements = NULL, *certificate = NULL, message[TMI_CERTIFICATE_MESSAGE];
+    unsigned char signature[TMI_SIGNATURE_BYTES];
+    tamis_status status;
+    TMI_TRY(tamis_release_measurements_json(&measurements, r, err));
+    if (key) TMI_TRY(tmi_key_fingerprint(r->certificate->signed_by, key, err));
+    TMI_TRY(tmi_release_certify(&certificate, measurements, r, folder, err));
+    TMI_TRY(tmi_folder_write(folder, TMI_CERTIFICATE, certificate, strlen(certificate), err));
+    if (key) {
+        tmi_certificate_message(message, r->certificate->hash);
+        TMI_TRY(tmi_sign(signature, key, message, err));
+        TMI_TRY(tmi_folder_write(folder, TMI_SIGNATURE, (const char *)signature, sizeof signature, err));
+    }
+    TMI_TRY(tmi_folder_end(folder, err));
+
+done:
+    tmi_free(measurements);
+    tmi_free(certificate);
+    return status;
+}
+
+tamis_status tamis_release_save(const tamis_release *release, const char *folder, const char *sign, tamis_error *err)
+{
+    tmi_folder made = {0};
+    tmi_key *key = NULL;
+    char signer[TAMIS_KEY_FINGERPRINT];
+    tamis_status status = TAMIS_OK;
+    if (!release || !folder) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", release ? "folder" : "release");
+    memcpy(signer, release->certificate->signed_by, sizeof signer);
+    release->certificate->signed_by[0] = '\0';
+    if (sign) TMI_TRY(tmi_key_read_secret(&key, sign, err));
+    TMI_TRY(tmi_folder_begin(&made, folder, err));
+    TMI_TRY(tmi_folder_make(&made, err));
+    TMI_TRY(save(&made, release, key, err));
+
+done:
+    memcpy(release->certificate->signed_by, signer, sizeof signer);
+    if (made.final) tmi_folder_clear(&made);
+    tmi_key_free(key);
+    return status == TAMIS_SYSTEM ? tmi_because(err, "disk", status) : status;
 }
 
 tamis_status tamis_release_notice_text(char **text, const tamis_release *release, tamis_error *err)

@@ -65,6 +65,9 @@ const tmi_preview *tmi_preview_made(const tamis_preview *preview);
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);
 
 /* The engine that reads the rows; `how` is not NULL. */
+/* Gives what an engine reports its reason: `source` if the rows do not fit the plan, else `engine`. Returns the status. */
+tamis_status tmi_of_source(tamis_status status, tamis_error *err);
+
 tamis_status tmi_engine_for(tmi_engine **engine, const tamis_plan *plan, const tamis_estimate_options *how, tamis_error *err);
 
 #endif

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/secret.h"
 #include "engine/files/source.h"
 #include "inference/calibration.h"
@@ -135,12 +136,13 @@ static tamis_status check_version(const tamis_charged *kept, void *job_, tamis_e
     const job *j = job_;
     const char *now = j->run->rows_version, *then = kept->rows_version;
     if (!now || j->run->same_rows || (then && strcmp(now, then) == 0)) return TAMIS_OK;
-    return tmi_fail(err, TAMIS_REFUSED,
-                    "%.200s: this was released on %s from %s%.200s%s, and the rows are now of the version '%.200s'; nothing was "
-                    "read, nothing was spent. For the numbers of that release: repeat = TAMIS_REPEAT_KEPT. To pay for numbers "
-                    "from these rows: repeat = TAMIS_REPEAT_PAID",
-                    j->r->schedule.plan->survey, kept->time, then ? "the version '" : "rows without a version", then ? then : "",
-                    then ? "'" : "", now);
+    tmi_fail(err, TAMIS_REFUSED,
+             "%.200s: this was released on %s from %s%.200s%s, and the rows are now of the version '%.200s'; nothing was "
+             "read, nothing was spent. For the numbers of that release: repeat = TAMIS_REPEAT_KEPT. To pay for numbers "
+             "from these rows: repeat = TAMIS_REPEAT_PAID",
+             j->r->schedule.plan->survey, kept->time, then ? "the version '" : "rows without a version", then ? then : "",
+             then ? "'" : "", now);
+    return tmi_because(err, "rows_version", TAMIS_REFUSED);
 }
 
 /* A refusal reads nothing, and neither does a release that is returned as it was. A contradiction costs nothing. */
@@ -153,7 +155,7 @@ static tamis_status check_inventory(job *j, tamis_error *err)
     TMI_TRY(tmi_selection_check(&j->query, &j->r->schedule, j->engine, &run->watch, err));
 
 done:
-    return status;
+    return tmi_of_source(status, err);
 }
 
 /* What the account would come to, and that everything can be asked, written and kept. */
@@ -253,7 +255,7 @@ static tamis_status aggregate(job *j, tamis_error *err)
     if (j->query.table_count > 0) status = j->engine->aggregate(j->engine, j->query.answers, &j->query.request, &run->watch, err);
     if (status == TAMIS_OK) status = add_noise(j, err);
     if (status == TAMIS_OK) status = tmi_selection_run(j->r->answers, &j->selection, &j->query, j->engine, &run->watch, err);
-    return status;
+    return tmi_of_source(status, err);
 }
 
 /* ---- after the noise ---- */
@@ -395,10 +397,13 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
     *release = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tmi_engine *engine;
-    const tamis_release_options how = options ? *options : (tamis_release_options){0};
-    const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
-    tamis_status status = tmi_engine_for(&engine, plan, &read_by, err);
+    tamis_release_options how;
+    tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
     if (status != TAMIS_OK) return status;
+    const tamis_estimate_options read_by = {.engine = how.engine, .threads = how.threads, .rows = how.rows, .memory = how.memory};
+    status = tmi_engine_for(&engine, plan, &read_by, err);
+    if (status != TAMIS_OK) return status;
+    tmi_paced_watch paced = {.of = how.watch};
     const tmi_run run = {.folder = folder,
                          .ledger = how.ledger ? how.ledger : plan->ledger,
                          .again = how.repeat == TAMIS_REPEAT_PAID,
@@ -408,7 +413,7 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
                          .source = how.rows ? NULL : &plan->source,
                          .in_memory = how.rows != NULL,
                          .rows_version = how.rows_version,
-                         .watch = how.watch};
+                         .watch = tmi_watch_paced(&paced)};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;

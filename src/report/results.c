@@ -87,13 +87,19 @@ static void put_interval(tmi_json_out *out, const tmi_results *r, const tmi_resu
     tmi_json_close(out, '}');
 }
 
+void tmi_result_column(tmi_text *text, const tmi_plan_statistic *s)
+{
+    if (s->kind == TMI_HISTOGRAM) tmi_text_put(text, s->by[s->by_count - 1]->name);
+    else if (s->column) put_column_name(text, s, "", "");
+}
+
 static void put_column(tmi_json_out *out, const tmi_plan_statistic *s)
 {
     tmi_text name;
     tmi_text_init(&name);
-    put_column_name(&name, s, "", "");
+    tmi_result_column(&name, s);
     if (name.failed) out->text->failed = true;
-    tmi_json_add_string(out, "column", s->kind == TMI_HISTOGRAM ? s->by[s->by_count - 1]->name : s->column ? name.bytes : NULL);
+    tmi_json_add_string(out, "column", name.length ? name.bytes : NULL);
     tmi_text_clear(&name);
 }
 
@@ -286,9 +292,11 @@ static bool is_by(const tmi_plan_statistic *s, const char *name, size_t *at)
 
 /* The names by which any statistic is grouped, each a column of the file; their number. In the order in which statistics name
  * them: the plan of a certificate has its columns in another order than the agency's file. */
-static size_t find_groups(const char **groups, const tamis_plan *plan)
+size_t tmi_group_columns(const char **groups, const tamis_plan *plan)
 {
-    size_t count = 0;
+    size_t count = 0, most = 0;
+    for (size_t i = 0; !groups && i < plan->asked_count; i++) most += plan->statistics[i].by_count;
+    if (!groups) return most;
     for (size_t i = 0; i < plan->asked_count; i++) {
         for (size_t j = 0; j < plan->statistics[i].by_count; j++) {
             const char *name = plan->statistics[i].by[j]->name;
@@ -326,7 +334,7 @@ static bool is_own(const char *name)
 {
     for (size_t i = 0; i < OWN_COLUMNS; i++)
         if (strcmp(own_columns[i], name) == 0) return true;
-    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0;
+    return strcmp(name, "at") == 0 || strcmp(name, "line") == 0 || strcmp(name, "quality") == 0;
 }
 
 static bool is_group(const char *name, const char *const *groups, size_t group_count)
@@ -337,23 +345,33 @@ static bool is_group(const char *name, const char *const *groups, size_t group_c
 }
 
 /* A group column with the name of one of the file's own gets by_ before it, again while another group has that name. */
-static void put_group_name(tmi_text *csv, const char *const *groups, size_t group_count, size_t which)
+void tmi_group_column_name(tmi_text *text, const char *const *groups, size_t group_count, size_t which)
 {
     if (!is_own(groups[which])) {
-        put_field(csv, groups[which]);
+        tmi_text_put(text, groups[which]);
         return;
     }
     bool free = false;
-    for (size_t times = 1; !free && !csv->failed; times++) {
+    for (size_t times = 1; !free && !text->failed; times++) {
         tmi_text name;
         tmi_text_init(&name);
         for (size_t i = 0; i < times; i++) tmi_text_put(&name, "by_");
         tmi_text_put(&name, groups[which]);
-        if (name.failed) csv->failed = true;
+        if (name.failed) text->failed = true;
         free = !name.failed && !is_group(name.bytes, groups, group_count);
-        if (free) put_field(csv, name.bytes);
+        if (free) tmi_text_put(text, name.bytes);
         tmi_text_clear(&name);
     }
+}
+
+static void put_group_name(tmi_text *csv, const char *const *groups, size_t group_count, size_t which)
+{
+    tmi_text name;
+    tmi_text_init(&name);
+    tmi_group_column_name(&name, groups, group_count, which);
+    if (name.failed) csv->failed = true;
+    else put_field(csv, name.bytes);
+    tmi_text_clear(&name);
 }
 
 static void put_csv_column(tmi_text *csv, const tmi_plan_statistic *s)
@@ -381,7 +399,7 @@ tamis_status tmi_results_csv(char **text, const tmi_results *r, tamis_error *err
 {
     const tamis_plan *plan = r->plan;
     const char *groups[TMI_MAX_COLUMNS];
-    size_t group_count = find_groups(groups, plan);
+    size_t group_count = tmi_group_columns(groups, plan);
     tmi_text csv;
     tmi_text_init(&csv);
     csv.watch = watch_of(r);

@@ -2,6 +2,8 @@
 #ifndef TMI_REPORT_RESULTS_H
 #define TMI_REPORT_RESULTS_H
 
+#include <tamis/engine.h>
+
 #include "base/value/json.h"
 #include "schedule/result.h"
 
@@ -9,6 +11,16 @@ tamis_status tmi_results_json(char **text, const tmi_results *results, tamis_err
 tamis_status tmi_results_tree(tmi_value **tree, const tmi_results *results, tamis_error *err); /* the same, not yet written */
 tamis_status tmi_results_csv(char **text, const tmi_results *results, tamis_error *err);
 void tmi_results_table(tmi_text *text, const tmi_results *results);
+
+/* The same as one record batch; the caller releases both. On failure both are zero. */
+tamis_status tmi_results_arrow(struct ArrowSchema *schema, struct ArrowArray *array, const tmi_results *results,
+                               tamis_error *err);
+
+/* The names by which any statistic is grouped; their number (groups NULL: at most). The name of such a column in a table: one
+ * that the table has itself gets by_ before it. And the column of a statistic, A/B of a ratio; empty: none. */
+size_t tmi_group_columns(const char **groups, const tamis_plan *plan);
+void tmi_group_column_name(tmi_text *text, const char *const *groups, size_t group_count, size_t which);
+void tmi_result_column(tmi_text *text, const tmi_plan_statistic *statistic);
 
 /* The whole text of an estimate; `note` says how variances were approximated, or is NULL. */
 tamis_status tmi_estimate_text(char **text, const tmi_results *results, const char *note, tamis_error *err);

@@ -127,7 +127,7 @@ static tamis_status find_truth(tamis_coverage *study, tmi_sample_room *room, tmi
                                       .sample = study->population};
     census.control_count = 0;
     TMI_TRY(tmi_sample_source(&source, room, NULL, 0, values, err));
-    const tamis_estimate_options options = {.rows = source, .threads = 1, .watch = {listen, w}};
+    const tamis_estimate_options options = {.size = sizeof options, .rows = source, .threads = 1, .watch = {listen, w}};
     TMI_TRY(tamis_estimate_new(&estimate, &census, &options, err));
     const tmi_results *r = tmi_estimate_results(estimate);
     for (size_t i = 0; i < study->places.count; i++) {
@@ -189,7 +189,7 @@ static bool holds_weights(const tmi_schedule *s)
 static tamis_status estimate_sums(tamis_estimate **summed, worker *w, const tamis_drawn *drawn, const tamis_watch *watch,
                                   tamis_error *err)
 {
-    tamis_estimate_options options = {.threads = 1, .watch = *watch};
+    tamis_estimate_options options = {.size = sizeof options, .threads = 1, .watch = *watch};
     tamis_source *source = NULL;
     tamis_status status;
     TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, TMI_SUMMED_VALUES, err));
@@ -214,8 +214,9 @@ static tamis_status run_once(worker *w, tamis_drawn *drawn, tamis_error *err)
     TMI_TRY(tmi_sample_source(&source, w->room, drawn->units, drawn->count, TMI_VALUES, err));
     TMI_TRY(tmi_engine_of_source(&engine, source, 1, err));
     TMI_TRY(tmi_release_with(&release, study->plan, engine, &(tmi_run){.watch = watch}, err));
-    TMI_TRY(
-        tamis_estimate_new(&estimate, study->plan, &(tamis_estimate_options){.rows = source, .threads = 1, .watch = watch}, err));
+    TMI_TRY(tamis_estimate_new(
+        &estimate, study->plan,
+        &(tamis_estimate_options){.size = sizeof(tamis_estimate_options), .rows = source, .threads = 1, .watch = watch}, err));
     if (tmi_population_contributes(w->population)) TMI_TRY(estimate_sums(&summed, w, drawn, &watch, err));
     const tmi_result *own = release->results.list, *values = tmi_estimate_results(estimate)->list,
                      *sums = summed ? tmi_estimate_results(summed)->list : values;
@@ -260,7 +261,7 @@ static int work(void *context)
     tamis_status status = TAMIS_OK;
     tamis_drawn drawn = {0};
     while (atomic_fetch_add(&w->watch->next, 1) < w->watch->wanted) {
-        if (w->aloud ? tell(w->watch, 0, 0) : w->watch->stopped) TMI_TRY(tmi_fail(&w->err, TAMIS_SYSTEM, "cancelled"));
+        if (w->aloud ? tell(w->watch, 0, 0) : w->watch->stopped) TMI_TRY(tmi_fail_cancelled(&w->err));
         TMI_TRY(tamis_sampler_draw(&drawn, w->sampler, w->rng, NULL, &w->err));
         TMI_TRY(run_once(w, &drawn, &w->err));
         tamis_drawn_clear(&drawn);

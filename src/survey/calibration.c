@@ -4,6 +4,7 @@
  * cost little and leave only rounding. The variables are scaled to one length, so that their units do not matter.      */
 #include <string.h>
 
+#include "base/hypotenuse.h"
 #include "base/memory.h"
 #include "survey/estimator.h"
 #include "survey/normal.h"
@@ -43,7 +44,7 @@ static tamis_status prepare(problem *p, tamis_error *err)
     p->step = p->missing + k;
     for (size_t i = 0; i < p->count; i++)
         for (size_t j = 0; j < k; j++) {
-            p->scale[j] = hypot(p->scale[j], sqrt(p->weights[i]) * p->x[i * k + j]);
+            p->scale[j] = tmi_hypotenuse(p->scale[j], sqrt(p->weights[i]) * p->x[i * k + j]);
             p->size[j] += p->weights[i] * fabs(p->x[i * k + j]);
         }
     for (size_t j = 0; j < k; j++) {

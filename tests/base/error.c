@@ -155,7 +155,8 @@ static void is_json(const tamis_error *problem, const char *code, const char *fi
     tamis_free(json);
 }
 
-#define NO_PLACE "\"file\": null, \"line\": null, \"column\": null"
+#define NO_PLACE "\"key\": null, \"file\": null, \"line\": null, \"column\": null"
+#define NO_CHARGE "\"reason\": null, \"charged\": null"
 
 static void writes_json(void **state)
 {
@@ -163,20 +164,41 @@ static void writes_json(void **state)
     char *json = &(char){0};
     (void)state;
     is_json(&err, NULL, NULL,
-            "{\"code\": \"system\", \"message\": \"internal error\", " NO_PLACE
+            "{\"code\": \"system\", \"message\": \"internal error\", " NO_PLACE ", " NO_CHARGE
             ", \"errors\": [{\"code\": \"system\", \"message\": \"internal error\", " NO_PLACE "}]}");
     err = (tamis_error){.message = "say \"no\"\x1b\xff"};
     is_json(&err, "usage", NULL,
-            "{\"code\": \"usage\", \"message\": \"say \\\"no\\\"\\u001b\\ufffd\", " NO_PLACE
+            "{\"code\": \"usage\", \"message\": \"say \\\"no\\\"\\u001b\\ufffd\", " NO_PLACE ", " NO_CHARGE
             ", \"errors\": [{\"code\": \"usage\", \"message\": \"say \\\"no\\\"\\u001b\\ufffd\", " NO_PLACE "}]}");
     tmi_fail(&err, TAMIS_INVALID, "%s:%d:%d: x", "p.yaml", 7, 17);
     tmi_fail_file_more(&err, TAMIS_REFUSED, "d.csv", 3, "y");
     tmi_fail_more(&err, TAMIS_UNABLE, "z");
-    is_json(&err, NULL, "q.yaml",
-            "{\"code\": \"unable\", \"message\": \"x\", \"file\": \"p.yaml\", \"line\": 7, \"column\": 17, \"errors\": ["
-            "{\"code\": \"unable\", \"message\": \"x\", \"file\": \"p.yaml\", \"line\": 7, \"column\": 17}, "
-            "{\"code\": \"unable\", \"message\": \"y\", \"file\": \"d.csv\", \"line\": 3, \"column\": null}, "
-            "{\"code\": \"unable\", \"message\": \"z\", \"file\": \"q.yaml\", \"line\": null, \"column\": null}]}");
+    is_json(
+        &err, NULL, "q.yaml",
+        "{\"code\": \"unable\", \"message\": \"x\", \"key\": null, \"file\": \"p.yaml\", \"line\": 7, \"column\": 17, " NO_CHARGE
+        ", \"errors\": ["
+        "{\"code\": \"unable\", \"message\": \"x\", \"key\": null, \"file\": \"p.yaml\", \"line\": 7, \"column\": 17}, "
+        "{\"code\": \"unable\", \"message\": \"y\", \"key\": null, \"file\": \"d.csv\", \"line\": 3, \"column\": null}, "
+        "{\"code\": \"unable\", \"message\": \"z\", \"key\": null, \"file\": \"q.yaml\", \"line\": null, \"column\": null}]}");
+    tmi_fail(&err, TAMIS_INVALID, "%s:%d:%d: %s", "p.yaml", 1, 2, "design.srs: no");
+    tmi_error_key(&err, strlen("design.srs"));
+    tmi_because(&err, "plan", TAMIS_INVALID);
+    tmi_because(&err, "another", TAMIS_INVALID); /* the first reason stays */
+    is_json(
+        &err, NULL, NULL,
+        "{\"code\": \"invalid\", \"message\": \"design.srs: no\", \"key\": \"design.srs\", \"file\": \"p.yaml\", \"line\": 1, "
+        "\"column\": 2, \"reason\": \"plan\", \"charged\": null, \"errors\": [{\"code\": \"invalid\", \"message\": \"design.srs: "
+        "no\", \"key\": \"design.srs\", \"file\": \"p.yaml\", \"line\": 1, \"column\": 2}]}");
+    tmi_fail(&err, TAMIS_SYSTEM, "epsilon 1 was charged (entry 7 of a.ledger)"); /* forgets the reason */
+    err.entry = 7;
+    err.amount = (tamis_error_piece){0, 9};
+    err.ledger = (tamis_error_piece){34, 8};
+    is_json(&err, NULL, NULL,
+            "{\"code\": \"system\", \"message\": \"epsilon 1 was charged (entry 7 of a.ledger)\", " NO_PLACE
+            ", \"reason\": null, \"charged\": {\"ledger\": \"a.ledger\", \"entry\": 7, \"amount\": \"epsilon 1\"}, \"errors\": [{"
+            "\"code\": \"system\", \"message\": \"epsilon 1 was charged (entry 7 of a.ledger)\", " NO_PLACE "}]}");
+    tmi_error_reset(&err);
+    assert_true(err.entry == 0 && err.amount.length == 0 && !err.reason[0]);
     assert_int_equal(tamis_error_json(NULL, &err, NULL, NULL, &why), TAMIS_INVALID);
     assert_int_equal(tamis_error_json(&json, NULL, NULL, NULL, &why), TAMIS_INVALID);
     assert_null(json);

@@ -175,9 +175,9 @@ static void arrays(void **state)
     static const struct {
         const char *format, *words, *of; /* of a dictionary */
     } cases[] = {
-        {"u", TEXTS, NULL},      {"U", TEXTS, NULL},       {"c", TEXTS, "u"},    {"c", OTHERS, "l"},   {"b", BOOLEANS, NULL},
-        {"tdD", DATES, NULL},    {"tsu:UTC", DATES, NULL}, {"ttm", DATES, NULL}, {"tDs", DATES, NULL}, {"z", OTHERS, NULL},
-        {"d:9,2", OTHERS, NULL}, {"n", NULL, NULL},        {"i", NULL, NULL},    {"L", NULL, NULL},    {"f", NULL, NULL},
+        {"u", TEXTS, NULL},    {"U", TEXTS, NULL},       {"c", TEXTS, "u"},    {"c", NULL, "l"},     {"b", BOOLEANS, NULL},
+        {"tdD", DATES, NULL},  {"tsu:UTC", DATES, NULL}, {"ttm", DATES, NULL}, {"tDs", DATES, NULL}, {"z", OTHERS, NULL},
+        {"d:9,2", NULL, NULL}, {"n", NULL, NULL},        {"i", NULL, NULL},    {"L", NULL, NULL},    {"f", NULL, NULL},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct ArrowSchema words = {.format = cases[i].of}, field = {.format = cases[i].format, .name = "income"},

@@ -58,7 +58,7 @@ static void a_plan_is_released_and_estimated(void **state)
     (void)state;
     assert_int_equal(tamis_plan_read(&plan, PLAN, &err), TAMIS_OK);
     assert_int_equal(tamis_release_engine(plan), TAMIS_ENGINE_MEMORY);
-    const tamis_release_options options = {.ledger = in_folder("ledger")};
+    const tamis_release_options options = {.size = sizeof options, .ledger = in_folder("ledger")};
     if (tamis_release_new(&release, plan, NULL, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
     tamis_release_free(release);
     if (tamis_estimate_new(&estimate, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);

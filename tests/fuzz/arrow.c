@@ -47,8 +47,9 @@ static void *block(input *in, size_t size)
 static const struct {
     const char *format;
     size_t bits;
-} formats[] = {{"g", 64}, {"u", 32}, {"U", 64}, {"l", 64}, {"n", 0},  {"b", 1},  {"c", 8},    {"C", 8}, {"s", 16},
-               {"S", 16}, {"i", 32}, {"I", 32}, {"L", 64}, {"f", 32}, {"+s", 0}, {"tdD", 32}, {"", 0},  {NULL, 0}};
+} formats[] = {{"g", 64}, {"u", 32}, {"U", 64},   {"l", 64},      {"n", 0},         {"b", 1},      {"c", 8},  {"C", 8},
+               {"s", 16}, {"S", 16}, {"i", 32},   {"I", 32},      {"L", 64},        {"f", 32},     {"+s", 0}, {"tdD", 32},
+               {"", 0},   {"e", 16}, {"tdm", 64}, {"d:9,2", 128}, {"d:9,2,64", 64}, {"w:16", 128}, {NULL, 0}};
 
 typedef struct column {
     struct ArrowSchema schema, words, nested;

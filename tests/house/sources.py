@@ -65,9 +65,12 @@ none("the library does not print, exit, abort, or draw from elsewhere", sorted(f
 # The text of the tree.
 version = re.search(r"version: '([^']+)'", (TOP / "meson.build").read_text()).group(1)
 code = [f for f in tracked() if re.search(r"(\.[ch]|\.py|\.build|\.md|\.yaml|Makefile)$|^scripts/|^\.ci/|^bench/", f)]
-# CHANGELOG.md and bench/results.json are records: they say what a version was, not which one this is.
+# CHANGELOG.md and bench/results.json are records: they say what a version was, not which one this is. A program that is compiled asks
+# tamis/base.h, which must agree.
+none("the header has the version of meson.build",
+     [] if f'TAMIS_VERSION_TEXT "{version}"' in (TOP / "include/tamis/base.h").read_text() else ["include/tamis/base.h"])
 none("the version is in meson.build alone",
-     lines_with(re.escape(version).join([r"(?<![\d.])", r"(?![\d.])"]), (f for f in code if f not in ("meson.build", "CHANGELOG.md", "bench/results.json"))))
+     lines_with(re.escape(version).join([r"(?<![\d.])", r"(?![\d.])"]), (f for f in code if f not in ("meson.build", "include/tamis/base.h", "CHANGELOG.md", "bench/results.json"))))
 none("no path of one machine", lines_with(r"/(home|root|Users|work)/", (f for f in code if not f.startswith("tests/"))))
 none("nothing is left to do later", lines_with(r"\b(TODO|FIXME|XXX)\b", (f for f in code if f != "tests/house/sources.py")))
 none("every link between documents leads somewhere",

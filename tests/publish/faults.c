@@ -143,7 +143,7 @@ static const struct thing {
 
 static tamis_status verify_release(int *ok, char **text, const char *place, const char *signer, tamis_error *err)
 {
-    return tamis_verify_text(ok, text, place, &(tamis_verify_options){.key = signer}, err);
+    return tamis_verify_text(ok, text, place, &(tamis_verify_options){.size = sizeof(tamis_verify_options), .key = signer}, err);
 }
 
 static const struct thing things[] = {

@@ -30,7 +30,8 @@ static tamis_status release_rows(char *numbers, char *remarks, double value, con
     if (tamis_plan_read_text(&plan, "plan.yaml", text, sizeof text - 1, err) != TAMIS_OK) fail_msg("%s", err->message);
     assert_int_equal(tamis_source_new(&source, 4, NULL), TAMIS_OK);
     assert_int_equal(tamis_source_numbers(source, "x", values, NULL), TAMIS_OK);
-    const tamis_release_options options = {.rows = source, .ledger = path, .rows_version = version, .repeat = repeat};
+    const tamis_release_options options = {
+        .size = sizeof options, .rows = source, .ledger = path, .rows_version = version, .repeat = repeat};
     const tamis_status status = tamis_release_new(&release, plan, NULL, &options, err);
     assert_int_equal(status == TAMIS_OK, release != NULL);
     if (status == TAMIS_OK) {

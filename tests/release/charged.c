@@ -149,7 +149,7 @@ static void an_engine_of_the_caller_may_refuse_before_the_charge(void **state)
         tamis_release *release;
         tamis_error err = {0};
         assert_int_equal(tamis_source_asking(&source, refuse, &refuses, NULL), TAMIS_OK);
-        const tamis_release_options options = {.rows = source, .ledger = path};
+        const tamis_release_options options = {.size = sizeof options, .rows = source, .ledger = path};
         const tamis_status status = tamis_release_new(&release, plan, out, &options, &err);
         if (status != (refuses ? TAMIS_REFUSED : TAMIS_SYSTEM)) fail_msg("%d: %s", (int)status, err.message);
         assert_int_equal(strstr(err.message, "it does not know this kind") != NULL, refuses);
@@ -186,7 +186,10 @@ static void too_little_memory_costs_nothing(void **state)
     for (int enough = 0; enough < 2; enough++) {
         tamis_release *release;
         tamis_error err = {0};
-        const tamis_release_options options = {.ledger = path, .threads = 1, .memory = (uint64_t)(enough ? 350 : 300) << 20};
+        const tamis_release_options options = {.size = sizeof options,
+                                               .ledger = path,
+                                               .threads = 1,
+                                               .memory = (uint64_t)(enough ? 350 : 300) << 20};
         const tamis_status status = tamis_release_new(&release, plan, NULL, &options, &err);
         if (status != (enough ? TAMIS_OK : TAMIS_INVALID)) fail_msg("%d: %s", (int)status, err.message);
         if (!enough && !strstr(err.message, "memory: DuckDB needs at least")) fail_msg("%s", err.message);

@@ -43,7 +43,7 @@ static void expect(const char *design, const char *column)
 {
     const char *ledger = in_folder("account.ledger"), *out = in_folder("out");
     tamis_source *source = source_with(column);
-    const tamis_release_options options = {.ledger = ledger, .rows = source, .threads = 1};
+    const tamis_release_options options = {.size = sizeof options, .ledger = ledger, .rows = source, .threads = 1};
     char text[1024], words[256];
     tamis_plan *plan;
     tamis_release *release;
@@ -63,7 +63,9 @@ static void expect(const char *design, const char *column)
     assert_int_equal(access(ledger, F_OK) != 0, column != NULL);
     if (column) assert_int_not_equal(access(out, F_OK), 0);
     err = (tamis_error){0};
-    status = tamis_estimate_new(&estimate, plan, &(tamis_estimate_options){.rows = source, .threads = 1}, &err);
+    status = tamis_estimate_new(&estimate, plan,
+                                &(tamis_estimate_options){.size = sizeof(tamis_estimate_options), .rows = source, .threads = 1},
+                                &err);
     if (status != wanted || (column && !strstr(err.message, words)))
         fail_msg("estimate, %s: %d, %s", design, (int)status, err.message);
     tamis_release_free(release);

@@ -32,14 +32,15 @@ static void probabilities_are_numbers(void **state)
                  "columns:\n  x: {from: 0, to: 10, step: 1}\nstatistics:\n  - {total: x}\n",
                  folder, frame);
         if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
-        const tamis_release_options options = {.ledger = ledger, .threads = 1};
+        const tamis_release_options options = {.size = sizeof options, .ledger = ledger, .threads = 1};
         const tamis_status wanted = words[i] ? TAMIS_INVALID : TAMIS_OK;
         tamis_status status = tamis_release_new(&release, plan, NULL, &options, &err);
         if (status != wanted || (words[i] && !strstr(err.message, words[i])))
             fail_msg("release, %s: %d, %s", types[i], (int)status, err.message);
         assert_int_equal(access(ledger, F_OK) != 0, words[i] != NULL);
         err = (tamis_error){0};
-        status = tamis_estimate_new(&estimate, plan, &(tamis_estimate_options){.threads = 1}, &err);
+        status = tamis_estimate_new(&estimate, plan,
+                                    &(tamis_estimate_options){.size = sizeof(tamis_estimate_options), .threads = 1}, &err);
         if (status != wanted || (words[i] && !strstr(err.message, words[i])))
             fail_msg("estimate, %s: %d, %s", types[i], (int)status, err.message);
         tamis_release_free(release);

@@ -553,7 +553,7 @@ static void the_example_survey(void **state)
     char ledger[100];
     /* not beside the plan: nothing is written there, and no charge is found */
     snprintf(ledger, sizeof ledger, "%s/ledger", place);
-    tamis_release_options options = {.ledger = ledger};
+    tamis_release_options options = {.size = sizeof options, .ledger = ledger};
     bits_from_seed(7);
     tamis_status status = tamis_release_new(&r, plan, NULL, &options, &err);
     if (status != TAMIS_OK) fail_msg("%s", err.message);
@@ -565,7 +565,7 @@ static void the_example_survey(void **state)
     tamis_release_free(r);
 
     assert_int_equal(unlink(ledger), 0);
-    options = (tamis_release_options){.engine = (tamis_engine)9};
+    options = (tamis_release_options){.size = sizeof(tamis_release_options), .engine = (tamis_engine)9};
     assert_int_equal(tamis_release_new(&r, plan, NULL, &options, &err), TAMIS_INVALID);
     assert_string_equal(err.message, "engine: 9 is unknown; use one of tamis_engine");
     options.engine = TAMIS_ENGINE_POSTGRES;

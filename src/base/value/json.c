@@ -291,7 +291,7 @@ tamis_status tmi_json_read_watched(tmi_value **document, const char *bytes, size
         return TAMIS_OK;
     }
     tmi_value_free(root);
-    if (r.stopped) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (r.stopped) return tmi_fail_cancelled(err);
     return r.what ? say_mistake(&r, err) : tmi_fail_memory(err);
 }
 

@@ -31,7 +31,7 @@ tamis_status tmi_json_tree_end(tmi_value **value, tmi_json_tree *tree, tamis_err
     if (!right) tmi_value_free(tree->out.root);
     *value = right ? tree->out.root : NULL;
     if (right) return TAMIS_OK;
-    return tree->text.stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : tmi_fail_memory(err);
+    return tree->text.stopped ? tmi_fail_cancelled(err) : tmi_fail_memory(err);
 }
 
 /* A byte that is no UTF-8 becomes U+FFFD, as in a text. */

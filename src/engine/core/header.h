@@ -56,6 +56,10 @@ void tmi_header_clear(tmi_header *header);
 /* The same of a table in PostgreSQL; comments on columns are labels. SYSTEM also if the server cannot be reached. */
 tamis_status tmi_header_postgres(tmi_header *header, const char *connection, const char *table, tamis_error *err);
 
+/* The same of rows in memory, by their Arrow schema. */
+struct ArrowSchema;
+tamis_status tmi_header_arrow(tmi_header *header, const struct ArrowSchema *schema, tamis_error *err);
+
 /* The labels of a column's codes; NULL: none. */
 const tmi_header_set *tmi_header_set_of(const tmi_header *header, const tmi_header_column *column);
 

@@ -14,6 +14,9 @@ typedef struct tmi_library_path {
  * is in none of them. */
 bool tmi_library_find(tmi_library_path *path, const char *library);
 
+/* A path that the caller has given for a library, by its short name ("duckdb", "pq"), in the place of a search; NULL: none. */
+const char *tmi_library_given(const char *name);
+
 /* Loads a library and looks up its functions by name: functions[i], a pointer to a function, is names[i]. The library is never
  * closed: it may have threads and thread-local state. */
 typedef struct tmi_loaded {
@@ -21,6 +24,7 @@ typedef struct tmi_loaded {
     const char *lacks; /* a function that it does not have; NULL: it has them all */
 } tmi_loaded;
 
-tmi_loaded tmi_library_load(void *functions, const char *const *names, size_t count, const char *library);
+/* name: as for tmi_library_given. */
+tmi_loaded tmi_library_load(void *functions, const char *const *names, size_t count, const char *name, const char *library);
 
 #endif

@@ -1,5 +1,6 @@
 #include "engine/duckdb/api.h"
 
+#include <stdatomic.h>
 #include <threads.h>
 
 #include "engine/core/libraries.h"
@@ -13,6 +14,7 @@ static const char library[] = "libduckdb.so";
 static once_flag once = ONCE_FLAG_INIT;
 static tmi_duckdb_api api;
 static tmi_loaded loaded;
+static atomic_bool asked; /* `loaded` and `api` are written */
 
 static void load(void)
 {
@@ -20,7 +22,8 @@ static void load(void)
     static const char *const names[] = {TMI_DUCKDB_FUNCTIONS(NAME)};
 #undef NAME
     _Static_assert(sizeof names / sizeof *names * sizeof(void *) == sizeof api, "one pointer per name");
-    loaded = tmi_library_load(&api, names, sizeof names / sizeof *names, library);
+    loaded = tmi_library_load(&api, names, sizeof names / sizeof *names, "duckdb", library);
+    asked = true;
 }
 
 const tmi_duckdb_api *tmi_duckdb_load(tamis_error *err)
@@ -45,7 +48,7 @@ bool tmi_duckdb_is_there(void)
 
 const tmi_duckdb_api *tmi_duckdb(void) { return &api; }
 
-/* The version is the header's: asking the library itself would mean loading it. */
+/* The version is that of the library if it is loaded; else the header's, since asking it would mean loading it. */
 #define TEXT_OF(x) #x
 #define VERSION(x, y, z) TEXT_OF(x) "." TEXT_OF(y) "." TEXT_OF(z)
 #ifdef DUCKDB_API_VERSION_MAJOR
@@ -57,5 +60,8 @@ static const char version[] = "1.4"; /* the last headers that did not state it *
 void tmi_engine_libraries(tmi_library_list *list)
 {
     tmi_library_path path;
-    tmi_library_add(list, "DuckDB", tmi_library_find(&path, library) ? version : NULL);
+    const bool there = tmi_library_given("duckdb") || tmi_library_find(&path, library);
+    const char *found = asked && loaded.found && !loaded.lacks ? api.library_version() : version;
+    if (found[0] == 'v') found++;
+    tmi_library_add(list, "DuckDB", there ? found : NULL);
 }

@@ -10,7 +10,8 @@
 /* Every function of DuckDB that we call, without its prefix. */
 /* clang-format off */
 #define TMI_DUCKDB_FUNCTIONS(X)                                                                                       \
-    X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect) X(disconnect) X(free)            \
+    X(library_version) X(create_config) X(set_config) X(destroy_config) X(open_ext) X(close) X(connect)               \
+    X(disconnect) X(free)                                                                                             \
     X(query) X(destroy_result) X(result_error_type) X(result_error) X(column_count) X(column_name) X(column_type)     \
     X(column_logical_type) X(logical_type_get_alias) X(vector_assign_string_element_len)                              \
     X(prepare) X(prepare_error) X(destroy_prepare) X(pending_prepared) X(pending_prepared_streaming)                  \

@@ -214,7 +214,7 @@ static tamis_status work(duckdb_pending_result pending, tmi_duckdb_session *sess
     }
     if (cancelled) {
         session->trouble = TMI_DUCKDB_CANCELLED;
-        return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+        return tmi_fail_cancelled(err);
     }
     return state == DUCKDB_PENDING_ERROR ? tmi_duckdb_note_trouble(session, session->api->pending_error(pending), err) : TAMIS_OK;
 }

@@ -201,7 +201,7 @@ tamis_status tmi_csv_check_encoding(const char *path, const tamis_watch *watch, 
         if (offset - told < PROGRESS_BYTES) continue;
         told = offset;
         if (tmi_stopped(watch, -1, 0)) {
-            status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+            status = tmi_fail_cancelled(err);
             goto done;
         }
     }

@@ -109,7 +109,7 @@ static tamis_status count_rows(int64_t *count, const csv_frame *f, const tamis_w
     do {
         TMI_TRY(tmi_csv_rows_next(&n, &cells, &share, rows, err));
         *count += (int64_t)n;
-        if (tmi_stopped(watch, -1, *count)) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+        if (tmi_stopped(watch, -1, *count)) TMI_TRY(tmi_fail_cancelled(err));
     } while (n > 0);
 done:
     tmi_csv_rows_free(rows);

@@ -34,7 +34,7 @@ static tamis_status tell(work_watch *w, bool aloud, double share, size_t rows, t
 {
     const int64_t all = atomic_fetch_add(&w->rows, (int64_t)rows) + (int64_t)rows;
     if (aloud && tmi_stopped(w->whole, w->share_unknown ? -1 : share, all)) w->stopped = true;
-    return w->stopped ? tmi_fail(err, TAMIS_SYSTEM, "cancelled") : TAMIS_OK;
+    return w->stopped ? tmi_fail_cancelled(err) : TAMIS_OK;
 }
 
 /* While the source is checked, when no number of rows is known. */
@@ -315,8 +315,8 @@ static tamis_status trouble(const worker *workers, size_t count, tamis_error *er
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < count; i++) {
         if (workers[i].status == TAMIS_OK) continue;
-        status = status == TAMIS_OK || strcmp(workers[i].error.message, "cancelled") != 0 ? tmi_fail_as(err, &workers[i].error)
-                                                                                          : status;
+        status = status == TAMIS_OK || strcmp(workers[i].error.reason, "cancelled") != 0 ? tmi_fail_as(err, &workers[i].error)
+                                                                                         : status;
     }
     return status;
 }

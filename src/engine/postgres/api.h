@@ -13,7 +13,7 @@
 #define TMI_PQ_FUNCTIONS(X) \
     X(cancel) X(clear) X(connectionNeedsPassword) X(connectionUsedPassword) X(connectPoll) X(connectStartParams) \
     X(consumeInput) X(exec) X(execParams) X(finish) X(fname) X(freeCancel) X(ftype) X(getCancel) X(getisnull) \
-    X(getlength) X(getResult) X(getvalue) X(isBusy) X(nfields) X(ntuples) X(parameterStatus) X(ping) \
+    X(getlength) X(getResult) X(getvalue) X(isBusy) X(libVersion) X(nfields) X(ntuples) X(parameterStatus) X(ping) \
     X(resultErrorField) X(resultStatus) X(sendQueryParams) X(serverVersion) X(setNoticeReceiver) \
     X(setSingleRowMode) X(socket) X(status)
 /* clang-format on */

@@ -131,7 +131,7 @@ static tamis_status connect_part(tmi_postgres_part *part, size_t p, const tamis_
         struct pollfd socket = {.fd = tmi_pq()->socket(part->connection),
                                 .events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT};
         if (poll(&socket, 1, WAIT) > 0) state = tmi_pq()->connectPoll(part->connection);
-        if (tmi_stopped(watch, -1, 0)) return tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+        if (tmi_stopped(watch, -1, 0)) return tmi_fail_cancelled(err);
         if (seconds() - start > CONNECT_SECONDS)
             return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL, connection %zu: no answer within %d seconds", p + 1, CONNECT_SECONDS);
     }
@@ -306,7 +306,7 @@ static tamis_status listen(const question *q, const tamis_watch *watch, tamis_er
         if (left > 0) poll(sockets, q->count, WAIT);
         if (seconds() - told < WAIT / 1000.0) continue;
         told = seconds();
-        if (tmi_stopped(watch, -1, 0)) TMI_TRY(tmi_fail(err, TAMIS_SYSTEM, "cancelled"));
+        if (tmi_stopped(watch, -1, 0)) TMI_TRY(tmi_fail_cancelled(err));
     }
 done:
     tmi_free(sockets);

@@ -205,6 +205,16 @@ done:
     return status;
 }
 
+/* In one transaction: a ledger that another process is just making is seen before that or after it. */
+static tamis_status identify(tmi_store *file, tmi_faults *faults, tamis_error *err)
+{
+    tamis_status status = run(file, "BEGIN", err);
+    if (status == TAMIS_OK) status = check_identity(file, faults, err);
+    tamis_error ended = {0};
+    const tamis_status end = sqlite3_get_autocommit(file->db) ? TAMIS_OK : run(file, "ROLLBACK", &ended);
+    return status == TAMIS_OK && end != TAMIS_OK ? tmi_fail_as(err, &ended) : status;
+}
+
 static tamis_status make_tables(tmi_store *file, tamis_error *err)
 {
     char marks[96];
@@ -312,10 +322,10 @@ tamis_status tmi_store_open(tmi_store **file, const char *path, tmi_opening how,
     TMI_TRY(resolve(&new->full, path, err));
     TMI_TRY(check_place(path, new->full, writing, err));
     status = connect(new, new->full, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, &reason);
-    if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
+    if (status == TAMIS_OK) status = identify(new, faults, &reason);
     if (status == TAMIS_SYSTEM && !writing && access(new->full, W_OK) != 0 && !has_log(new->full)) {
         status = connect_unchanging(new, new->full, &reason);
-        if (status == TAMIS_OK) status = check_identity(new, faults, &reason);
+        if (status == TAMIS_OK) status = identify(new, faults, &reason);
     }
     if (status != TAMIS_OK) {
         tmi_fail_as(err, &reason);

@@ -6,6 +6,7 @@
 
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/table.h"
 #include "release/verify/verification.h"
 #include "report/promise.h"
@@ -228,6 +229,9 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
     *ok = 0;
     *text = NULL;
     if (!path) return tmi_fail(err, TAMIS_INVALID, "path: NULL");
+    tamis_verify_options how;
+    status = tmi_options_take(&how, sizeof how, options, "options", err);
+    if (status != TAMIS_OK) return status;
     tmi_text_init(&t);
     TMI_TRY(find_paths(&v, &folder, &certificate, path, err));
     TMI_TRY(tmi_certificate_read(&document, certificate, err));
@@ -235,10 +239,10 @@ static tamis_status verify(int *ok, char **text, const char *path, const tamis_v
         TMI_TRY(tmi_fail_file(err, TAMIS_INVALID, certificate, 0, "not a certificate"));
     v.document = document;
     TMI_TRY(check_certificate(&v, err));
-    TMI_TRY(tmi_verify_frame(&v, options ? options->frame : NULL, err));
+    TMI_TRY(tmi_verify_frame(&v, how.frame, err));
     TMI_TRY(tmi_verify_psus(&v, err));
     TMI_TRY(tmi_verify_files(&v, err));
-    TMI_TRY(verify_signature(&v, options ? options->key : NULL, err));
+    TMI_TRY(verify_signature(&v, how.key, err));
     TMI_TRY(tmi_verify_others(&v, err));
     TMI_TRY(v.check.status);
     if (json) put_json(&t, &v);

@@ -1,4 +1,5 @@
 #include "schedule/expected/alternatives.h"
+#include "base/hypotenuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,7 +44,7 @@ tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t
 static tmi_expected_outcome with_noise(const tmi_expected_statistic *now, double noise)
 {
     const double sampling = middle(now, tmi_expected_group_sampling);
-    return (tmi_expected_outcome){noise, isnan(sampling) ? noise : hypot(noise, sampling)};
+    return (tmi_expected_outcome){noise, isnan(sampling) ? noise : tmi_hypotenuse(noise, sampling)};
 }
 
 static const tmi_expected_outcome nothing = {TMI_NULL, TMI_NULL};

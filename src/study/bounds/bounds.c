@@ -84,7 +84,7 @@ static tamis_status evaluate(double **values, study *s, bool raw, tamis_error *e
     tamis_estimate *estimate = NULL;
     tamis_status status;
     TMI_TRY(tmi_sample_source(&source, s->room, NULL, 0, raw ? TMI_RAW_VALUES : TMI_VALUES, err));
-    const tamis_estimate_options options = {.rows = source, .threads = 1, .watch = {listen, s}};
+    const tamis_estimate_options options = {.size = sizeof options, .rows = source, .threads = 1, .watch = {listen, s}};
     TMI_TRY(tamis_estimate_new(&estimate, &census, &options, err));
     const tmi_results *r = tmi_estimate_results(estimate);
     s->results = r->count;
@@ -223,7 +223,7 @@ static tamis_status try_range(study *s, tmi_bounds_column *c, const facts *f, in
     if (then) summarize(c, t, s->made->plan);
     if (t->possible && t->honest && t->error < c->trials[c->best].error * (1 - 1e-9)) c->best = c->trial_count - 1;
     s->done++;
-    if (listen(s, 0, 0)) status = tmi_fail(err, TAMIS_SYSTEM, "cancelled");
+    if (listen(s, 0, 0)) status = tmi_fail_cancelled(err);
 
 done:
     tmi_expected_statistics_free(then, s->made->plan->asked_count);

@@ -1,0 +1,96 @@
+"""How the sample was drawn. Each function makes the part `design` of a plan; docs/designs.md describes them."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from .amounts import Amount, Json, Path, given, value_of
+
+
+@dataclass(frozen=True)
+class Design:
+    """A sampling design, as a plan writes it."""
+
+    parts: Json = field(default_factory=dict)
+
+    def to_dict(self) -> Json:
+        return dict(self.parts)
+
+    def with_(self, *, weight: str | None = None, max_weight: Amount | None = None, weight_step: Amount | None = None,
+              weights_are: Literal["design", "final"] | None = None, nonresponse: bool | None = None,
+              typical: Mapping[str, Any] | None = None, variance: str | None = None, regularise: Amount | None = None) -> Design:
+        """The same design with weights of its own, nonresponse, public guesses, or another estimator of variances."""
+        return Design({**self.parts, **given(weight=weight, max_weight=max_weight, weight_step=weight_step, weights_are=weights_are,
+                                             nonresponse=nonresponse, typical=None if typical is None else dict(typical),
+                                             variance=variance, regularise=regularise)})
+
+
+def srs(population: int | None = None, sample: int | None = None) -> Design:
+    """A simple random sample without replacement.
+
+    >>> srs(6194, 200).to_dict()
+    {'srs': {'population': '6194', 'sample': '200'}}
+    """
+    return Design({"srs": given(population=population, sample=sample)})
+
+
+def srs_with_replacement(population: int | None = None, sample: int | None = None) -> Design:
+    """A simple random sample with replacement: `sample` draws."""
+    return Design({"srs_with_replacement": given(population=population, sample=sample)})
+
+
+def bernoulli(rate: Amount, *, population: int | None = None) -> Design:
+    """Every unit with the same probability, independently."""
+    return Design({"bernoulli": given(rate=rate, population=population)})
+
+
+def poisson(probability: str, *, frame: Path | None = None, population: int | None = None) -> Design:
+    """Every unit with its own probability, the column `probability`, independently."""
+    return Design({"poisson": given(probability=probability, frame=frame, population=population)})
+
+
+def pps(method: str, probability: str, sample: int | None = None, *, frame: Path | None = None,
+        population: int | None = None) -> Design:
+    """Unequal probabilities and a fixed size: sampford, brewer, tille, conditional_poisson, pivotal, systematic, ..."""
+    return Design({"pps": given(method=method, probability=probability, sample=sample, frame=frame, population=population)})
+
+
+def systematic(population: int, sample: int, *, order: Literal["public", "random"]) -> Design:
+    """Every k-th unit of a list."""
+    return Design({"systematic": given(population=population, sample=sample, order=order)})
+
+
+def stratified(by: str, strata: Mapping[str, tuple[int, int] | Mapping[str, Any]], *, within: Design | str = "srs") -> Design:
+    """One design in each stratum; `strata` has (population, sample) or a map of sizes for each.
+
+    >>> stratified("stype", {"E": (4421, 100)}).to_dict()["stratified"]["strata"]
+    {'E': {'population': '4421', 'sample': '100'}}
+    """
+    sizes = {name: given(population=size[0], sample=size[1]) if isinstance(size, tuple) else value_of(dict(size))
+             for name, size in strata.items()}
+    return Design({"stratified": {"by": by, "within": value_of(within), "strata": sizes}})
+
+
+def cluster(by: str, population: int | None = None, sample: int | None = None, *, smallest: int, largest: int) -> Design:
+    """Whole clusters; `smallest` and `largest` bound the units of any cluster of the frame."""
+    return Design({"cluster": given(by=by, population=population, sample=sample, smallest=smallest, largest=largest)})
+
+
+def two_stage(by: str, population: int, sample: int, *, second_population: str, second_sample: str | int) -> Design:
+    """Clusters, then units in them; `second_population` and `second_sample` are columns, or `second_sample` a number."""
+    return Design({"two_stage": {"first": given(by=by, population=population, sample=sample),
+                                 "second": given(population=second_population, sample=second_sample)}})
+
+
+def weights(weight: str, max_weight: Amount, *, strata: str | None = None, cluster: str | None = None, psus: Path | None = None,
+            deff: Amount | Mapping[str, Amount] | None = None, population: int | None = None) -> Design:
+    """Weights alone: nothing else is known about how the sample was drawn."""
+    effects = dict(deff) if isinstance(deff, Mapping) else deff
+    return Design({"weights": given(strata=strata, cluster=cluster, psus=psus, deff=effects, population=population),
+                   **given(weight=weight, max_weight=max_weight)})
+
+
+def census(population: int | None = None) -> Design:
+    """Everybody."""
+    return Design({"census": given(population=population)})

@@ -1,0 +1,283 @@
+"""Results: tables with a repr for people, an HTML table for notebooks, and the way to data frames."""
+from __future__ import annotations
+
+import html
+import importlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import _tamis
+from .amounts import Json, Path
+from .errors import ErrorItem, call
+
+_FIXED = ("at", "line", "estimate", "se", "sampling_se", "noise_sd", "lower", "upper", "confidence", "df", "cv", "quality", "notes")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An enclosure: the number is between the two. Of what is claimed `upper` holds; of what is left, `lower`."""
+
+    lower: float
+    upper: float
+
+
+def bounds_of(value: Any) -> Any:
+    """{"lower", "upper"} becomes a Bound, at any depth."""
+    if isinstance(value, dict):
+        if set(value) == {"lower", "upper"}:
+            return Bound(*(float("inf") if x in (None, "inf") else float(x) for x in (value["lower"], value["upper"])))
+        return {k: bounds_of(v) for k, v in value.items()}
+    return [bounds_of(v) for v in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class Result:
+    """One number with its errors."""
+
+    statistic: str
+    column: str | None
+    group: dict[str, str]
+    where: str | None
+    at: float | None
+    line: float | None
+    estimate: float | None
+    se: float | None
+    sampling_se: float | None
+    noise_sd: float | None
+    lower: float | None
+    upper: float | None
+    confidence: float | None
+    df: float | None
+    cv: float | None
+    quality: str | None
+    notes: tuple[str, ...] = field(default=())
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(f"{name} is not installed: pip install {name}") from None
+
+
+class Table:
+    """Columns of equal length. `len`, iteration and indexing are by row."""
+
+    def __init__(self, columns: list[tuple[str, list[Any]]]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns[0][1]) if self._columns else 0
+
+    def to_dicts(self) -> list[Json]:
+        """One dict per row."""
+        return [{name: values[i] for name, values in self._columns} for i in range(len(self))]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_dicts())
+
+    def __getitem__(self, i: int) -> Any:
+        return list(self)[i]
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table."""
+        return _module("pyarrow").table({name: values for name, values in self._columns})
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        return _module("pandas").DataFrame(dict(self._columns))
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        return _module("polars").DataFrame(dict(self._columns), strict=False)
+
+    def _summary(self) -> str:
+        return ""
+
+    def _repr_html_(self) -> str:
+        """A table of at most 60 rows, without scripts and colours of its own."""
+        shown = [(name, values) for name, values in self._columns if any(v is not None for v in values)]
+        head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in shown)
+        body = "".join("<tr>" + "".join(f"<td>{_cell(values[i])}</td>" for _, values in shown) + "</tr>"
+                       for i in range(min(len(self), 60)))
+        more = f"<p>and {len(self) - 60} more rows</p>" if len(self) > 60 else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{self._summary()}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else html.escape(str(value))
+
+
+class Results(Table):
+    """The numbers of a release or of an estimate."""
+
+    def __init__(self, made: object) -> None:
+        self._made = made
+        super().__init__(call(_tamis.columns, made))
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return call(_tamis.arrow, self._made)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow.Table."""
+        return _module("pyarrow").table(self)
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self._result(row) for row in self.to_dicts())
+
+    def __getitem__(self, i: int) -> Result:
+        rows = self.to_dicts()
+        return self._result(rows[i])
+
+    def _result(self, row: Json) -> Result:
+        notes = row["notes"]
+        groups = list(row)[3:len(row) - len(_FIXED)]
+        fixed = {name: row[name] for name in _FIXED[:-1]}
+        return Result(row["statistic"], row["column"], {g: row[g] for g in groups if row[g] is not None}, row["where"], **fixed,
+                      notes=() if notes is None else tuple(notes.split("; ")))
+
+    def plot(self, statistic: str | None = None, *, column: str | None = None, ax: Any | None = None) -> Any:
+        """Estimates with their intervals, by matplotlib; returns the Axes."""
+        axes = _module("matplotlib.pyplot").gca() if ax is None else ax
+        chosen = [r for r in self if r.estimate is not None and statistic in (None, r.statistic) and column in (None, r.column)]
+        names = [", ".join([f"{r.statistic} of {r.column or 'units'}", *r.group.values()]) for r in chosen]
+        for place, r in enumerate(chosen):
+            if r.lower is not None and r.upper is not None:
+                axes.plot([r.lower, r.upper], [place, place], color="gray")
+            axes.plot([r.estimate], [place], "o", color="black")
+        axes.set_yticks(range(len(chosen)), names)
+        axes.invert_yaxis()
+        return axes
+
+
+class Release(Results):
+    """A protected release."""
+
+    def __init__(self, made: object, folder: str | None) -> None:
+        super().__init__(made)
+        facts: Json = json.loads(self.to_json())
+        self.survey: str = facts["survey"]
+        self.guarantee: Json = bounds_of(facts["guarantee"])
+        self.spent: Json = bounds_of(facts["spent"])
+        self.left: Json = bounds_of(facts["left"])
+        self.entry: int = (facts["ledger"] or {}).get("entry", 0)
+        self.warnings: list[str] = facts["warnings"]
+        self.repeated: bool = call(_tamis.release_repeated, made)
+        self.folder = folder
+
+    def to_json(self) -> str:
+        """release.json."""
+        return call(_tamis.release_text, self._made, "json")
+
+    def to_csv(self) -> str:
+        """release.csv."""
+        return call(_tamis.release_text, self._made, "csv")
+
+    def report(self) -> str:
+        """report.html."""
+        return call(_tamis.release_text, self._made, "report")
+
+    def certificate(self) -> str:
+        """certificate.json."""
+        return call(_tamis.release_text, self._made, "certificate")
+
+    def measurements(self) -> str:
+        """measurements.json: the noisy integers with their exact laws."""
+        return call(_tamis.release_text, self._made, "measurements")
+
+    def registry(self) -> str:
+        """registry.yaml."""
+        return call(_tamis.release_text, self._made, "registry")
+
+    def save(self, folder: Path, *, sign: Path | None = None) -> None:
+        """Writes the folder of the release, complete or not at all; nothing is charged."""
+        call(_tamis.release_save, self._made, os.fspath(folder), None if sign is None else os.fspath(sign))
+
+    def files(self) -> dict[str, str]:
+        """The texts of the folder, by their names."""
+        return {"release.json": self.to_json(), "release.csv": self.to_csv(), "measurements.json": self.measurements(),
+                "certificate.json": self.certificate(), "registry.yaml": self.registry(), "report.html": self.report()}
+
+    def __repr__(self) -> str:
+        return call(_tamis.release_text, self._made, "text")
+
+    def _summary(self) -> str:
+        spent = ", ".join(f"{k} {v.upper:g}" for k, v in self.spent.items() if isinstance(v, Bound) and v.upper)
+        left = ", ".join(f"{k} {v.lower:g}" for k, v in (self.left or {}).items() if isinstance(v, Bound) and v.lower)
+        warned = "".join(f"<p><b>{html.escape(w)}</b></p>" for w in self.warnings)
+        return f"<p>Protected. Spent in all: {html.escape(spent)}; left: {html.escape(left or 'nothing')}.</p>{warned}"
+
+
+class Estimate(Results):
+    """The same statistics without protection: for use inside only."""
+
+    def to_json(self) -> str:
+        return call(_tamis.estimate_text, self._made, "json")
+
+    def to_csv(self) -> str:
+        return call(_tamis.estimate_text, self._made, "csv")
+
+    def __repr__(self) -> str:
+        return "Not protected: for use inside only.\n" + call(_tamis.estimate_text, self._made, "text")
+
+    def _summary(self) -> str:
+        return "<p><b>Not protected: for use inside only.</b></p>"
+
+
+class Preview(Table):
+    """What a plan would release: expected errors, guarantee and cost. No data were read."""
+
+    def __init__(self, made: object, refused: str | None) -> None:
+        self._made = made
+        facts: Json = json.loads(call(_tamis.preview_text, made, "json"))
+        self.facts = facts
+        self.refused = refused
+        self.would_spend: Json = bounds_of(facts["would_spend"])
+        self.left: Json | None = bounds_of(facts["left"])
+        self.guarantee: Json = bounds_of(facts["guarantee"])
+        self.assumed: list[Any] = facts["assumed"]
+        self.warnings: list[str] = facts["warnings"]
+        names = ("statistic", "column", "noise_sd", "sampling_se", "se", "cv")
+        super().__init__([(name, [s.get(name) for s in facts["statistics"]]) for name in names])
+
+    def compare(self) -> Json:
+        """The errors under other strategies: docs/accuracy.md."""
+        facts: Json = json.loads(call(_tamis.preview_text, self._made, "compare"))
+        return facts
+
+    def all(self) -> str:
+        """The long text."""
+        return call(_tamis.preview_text, self._made, "all")
+
+    def __repr__(self) -> str:
+        return call(_tamis.preview_text, self._made, "short") + (f"\nRefused: {self.refused}\n" if self.refused else "")
+
+    def _summary(self) -> str:
+        return f"<p><b>Refused: {html.escape(self.refused)}</b></p>" if self.refused else ""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was found; true if there is no problem."""
+
+    ok: bool
+    problems: list[ErrorItem]
+    guarantee: Json | None
+    signature: str | None
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def verification_of(ok: bool, text: str) -> Verification:
+    facts: Json = json.loads(text)
+    problems = [ErrorItem(p.get("field"), p["message"]) for p in facts["problems"]]
+    return Verification(ok, problems, bounds_of(facts.get("guarantee")), facts.get("signature"))

@@ -1,0 +1,189 @@
+"""Rows of any kind, handed to the library. Columns that a plan does not use are left out first, so that they do not matter."""
+from __future__ import annotations
+
+import array
+import datetime
+import importlib.util
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from . import _tamis
+from .errors import InvalidDataError, InvalidError, call
+
+Rows: TypeAlias = Any
+_Column: TypeAlias = tuple[str, str, object, object, object]
+_DAY = datetime.date(1970, 1, 1)
+
+
+def is_path(data: object) -> bool:
+    return isinstance(data, (str, os.PathLike))
+
+
+def kind_of(data: object) -> str:
+    return f"{type(data).__module__.split('.')[0]}.{type(data).__name__}"
+
+
+def _names(data: Any) -> list[str] | None:
+    """The names of a frame's columns; None: it does not say."""
+    for name in ("column_names", "columns"):
+        names = getattr(data, name, None)
+        if names is not None and not callable(names):
+            return [n for n in names if isinstance(n, str)]
+    return None
+
+
+def _select(data: Any, columns: list[str]) -> Any:
+    kind = kind_of(data)
+    if kind.startswith("pandas."):
+        return data[columns].reset_index(drop=True)
+    if kind == "polars.LazyFrame":
+        return data.select(columns).collect()
+    return data.select(columns) if kind.startswith(("polars.", "pyarrow.")) and hasattr(data, "select") else data
+
+
+def _source(function: Callable[..., object], *arguments: Any) -> object:
+    """What the library finds wrong with rows is an error of the data."""
+    try:
+        return call(function, *arguments)
+    except InvalidError as problem:
+        raise InvalidDataError(problem.message, code="source", errors=problem.errors) from None
+
+
+def _export(data: Any) -> object:
+    """A source of whatever has Arrow's methods."""
+    if hasattr(data, "__arrow_c_stream__"):
+        return _source(_tamis.source_stream, data.__arrow_c_stream__())
+    return _source(_tamis.source_array, *data.__arrow_c_array__())
+
+
+def _guarded(function: Callable[[], object], data: object, columns: list[str]) -> object:
+    """What a data library raises may quote a cell: it is replaced."""
+    try:
+        return function()
+    except (InvalidDataError, KeyboardInterrupt):
+        raise
+    except MemoryError:
+        raise
+    except Exception as problem:
+        if type(problem).__module__.startswith("tamis"):
+            raise
+    library = kind_of(data).split(".")[0]
+    for name in columns:
+        try:
+            _export(_select(data, [name]))
+        except Exception:
+            raise InvalidDataError(f"column {name}: {library} cannot export it", code="source") from None
+    raise InvalidDataError(f"rows: {library} cannot export them", code="source") from None
+
+
+def source_of(data: Rows | None, columns: list[str]) -> object | None:
+    """The rows of these columns; None for None: those of the plan's own source."""
+    if data is None:
+        return None
+    if is_path(data):
+        raise InvalidDataError("data: a path is named in the plan, as its source; give rows here", code="source")
+    if isinstance(data, Mapping):
+        return _of_mapping(data, columns)
+    if kind_of(data) == "polars.LazyFrame":
+        names: list[str] | None = list(data.collect_schema().names())
+    else:
+        names = _names(data)
+    if names is not None:
+        there = [c for c in columns if c in names]
+        if not there and columns:
+            raise InvalidDataError(f"there is no column {columns[0]}", code="source")
+    else:
+        there = columns
+    if kind_of(data).startswith("pandas.") and not _has_pyarrow():
+        return _of_mapping({c: data[c].to_numpy() for c in there}, there)
+    if not (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or kind_of(data) == "polars.LazyFrame"):
+        raise InvalidDataError(f"data: a {type(data).__name__} is no rows: give a data frame, an Arrow table, or a dict of columns",
+                               code="source")
+    return _guarded(lambda: _export(_select(data, there)), data, there)
+
+
+def _has_pyarrow() -> bool:
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+# ---- columns as arrays or lists
+
+
+def _of_mapping(data: Mapping[str, Any], columns: list[str]) -> object:
+    made: list[_Column] = []
+    length: int | None = None
+    for name in columns:
+        if name not in data:
+            continue  # the library says that it is missing
+        values = data[name]
+        try:
+            here = len(values)
+        except TypeError:
+            raise InvalidDataError(f"column {name}: expected an array or a list", code="source") from None
+        if length is not None and here != length:
+            raise InvalidDataError(f"column {name}: it has another length than the columns before it", code="source")
+        length = here
+        try:
+            column = _of_numpy(name, values) if kind_of(values).startswith("numpy.") else _of_list(name, list(values))
+        except InvalidDataError:
+            raise
+        except Exception:
+            raise InvalidDataError(f"column {name}: its values cannot be used", code="source") from None
+        made.append(column)
+    if not made:
+        raise InvalidDataError(f"there is no column {columns[0]}" if columns else "data: no columns", code="source")
+    return _source(_tamis.source_columns, length or 0, made)
+
+
+def _bits(flags: Sequence[bool]) -> bytearray:
+    packed = bytearray((len(flags) + 7) // 8 + 1)
+    for i, flag in enumerate(flags):
+        if flag:
+            packed[i // 8] |= 1 << i % 8
+    return packed
+
+
+def _of_list(name: str, values: list[Any]) -> _Column:
+    there = [v is not None for v in values]
+    valid = None if all(there) else _bits(there)
+    kinds = {type(v) for v in values if v is not None}
+    if kinds <= {bool} and kinds:
+        return name, "b", valid, _bits([bool(v) for v in values]), None
+    if kinds <= {int} and all(-2**63 <= v < 2**63 for v in values if v is not None):
+        return name, "l", valid, array.array("q", [v or 0 for v in values] or [0]), None
+    if kinds <= {int, float}:
+        return name, "g", valid, array.array("d", [float("nan") if v is None else float(v) for v in values] or [0.0]), None
+    if kinds <= {datetime.date}:
+        return name, "tdD", valid, array.array("i", [0 if v is None else (v - _DAY).days for v in values] or [0]), None
+    if all(issubclass(k, str) for k in kinds):
+        texts = [b"" if v is None else v.encode() for v in values]
+        starts = array.array("q", [0])
+        for text in texts:
+            starts.append(starts[-1] + len(text))
+        return name, "U", valid, starts, b"".join(texts) or b" "
+    raise InvalidDataError(f"column {name}: a list of {', '.join(sorted(k.__name__ for k in kinds))}; expected numbers, texts, "
+                           "booleans or dates of one kind", code="source")
+
+
+def _of_numpy(name: str, values: Any) -> _Column:
+    import numpy
+    if values.ndim != 1:
+        raise InvalidDataError(f"column {name}: expected an array of one dimension", code="source")
+    kind = values.dtype.kind
+    if isinstance(values, numpy.ma.MaskedArray):
+        return _of_list(name, values.tolist())
+    if kind in "iuf" and values.dtype.itemsize <= 8:
+        native = numpy.ascontiguousarray(values.astype(values.dtype.newbyteorder("="), copy=False))
+        formats = {"i": "csil", "u": "CSIL", "f": " efg"}[kind]
+        return name, formats[native.dtype.itemsize.bit_length() - 1], None, native if len(native) else bytes(8), None
+    if kind == "b":
+        return name, "b", None, numpy.packbits(values, bitorder="little").tobytes() or bytes(1), None
+    if kind == "M":
+        days = values.astype("datetime64[D]")
+        if not bool(((days == values) | numpy.isnat(values)).all()):
+            raise InvalidDataError(f"column {name}: times cannot be used; make a date, a year or an age of them", code="source")
+        there = ~numpy.isnat(days)
+        return (name, "tdD", None if bool(there.all()) else numpy.packbits(there, bitorder="little").tobytes(),
+                numpy.where(there, days.astype("int64"), 0).astype("int32"), None)
+    return _of_list(name, [None if isinstance(v, float) and v != v else v for v in values.tolist()])

@@ -1,0 +1,123 @@
+"""What is released. Each function makes one item of `statistics` of a plan; docs/plan.md describes the keys that all of them
+take: by, where, budget_share, confidence, deff, label, shrink, method, interval."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .amounts import Amount, Json, given
+
+By: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
+Condition: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """One statistic, as a plan writes it."""
+
+    parts: Json = field(default_factory=dict)
+
+    def to_dict(self) -> Json:
+        return dict(self.parts)
+
+
+def _plain(x: Any) -> Any:
+    if isinstance(x, Mapping):
+        return {k: _plain(v) for k, v in x.items()}
+    if isinstance(x, (list, tuple)):
+        return [_plain(v) for v in x]
+    return x
+
+
+def _statistic(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
+               confidence: Amount | None = None, deff: Amount | None = None, label: str | None = None, shrink: str | None = None,
+               method: str | None = None, interval: str | None = None, line: Amount | None = None,
+               at: Sequence[Amount] | None = None, cuts: Sequence[Amount] | None = None) -> Statistic:
+    return Statistic({kind: given(of=_plain(of))["of"],
+                      **given(by=_plain(by), where=_plain(where), budget_share=budget_share, confidence=confidence, deff=deff,
+                              label=label, shrink=shrink, method=method, interval=interval, line=line, at=_plain(at),
+                              cuts=_plain(cuts))})
+
+
+def count(**more: Any) -> Statistic:
+    """How many units.
+
+    >>> count(by="region").to_dict()
+    {'count': 'units', 'by': 'region'}
+    """
+    return _statistic("count", "units", **more)
+
+
+def total(column: str | Condition, **more: Any) -> Statistic:
+    """The total of a number, or how many units fulfil a condition."""
+    return _statistic("total", column, **more)
+
+
+def mean(column: str | Condition, **more: Any) -> Statistic:
+    """The mean of a number, or the share of units that fulfil a condition."""
+    return _statistic("mean", column, **more)
+
+
+def share(condition: Condition, **more: Any) -> Statistic:
+    """The share of units that fulfil a condition, {"status": "employed"}."""
+    return _statistic("share", condition, **more)
+
+
+def ratio(of: str | Condition, to: str | Condition, **more: Any) -> Statistic:
+    """The ratio of two totals."""
+    return _statistic("ratio", {"of": of, "to": to}, **more)
+
+
+def table(columns: By, **more: Any) -> Statistic:
+    """How many units in each combination of categories."""
+    return _statistic("table", columns, **more)
+
+
+def histogram(column: str, cuts: Sequence[Amount], **more: Any) -> Statistic:
+    """How many units in each bin of a number."""
+    return _statistic("histogram", column, cuts=cuts, **more)
+
+
+def variance(column: str | Condition, **more: Any) -> Statistic:
+    """The variance of a number in the population."""
+    return _statistic("variance", column, **more)
+
+
+def quantile(column: str, at: Sequence[Amount], **more: Any) -> Statistic:
+    """Quantiles of a number.
+
+    >>> quantile("income", ["0.25", "0.75"]).to_dict()
+    {'quantile': 'income', 'at': ['0.25', '0.75']}
+    """
+    return _statistic("quantile", column, at=at, **more)
+
+
+def median(column: str, **more: Any) -> Statistic:
+    """The median of a number."""
+    return _statistic("median", column, **more)
+
+
+def iqr(column: str, **more: Any) -> Statistic:
+    """The interquartile range."""
+    return _statistic("iqr", column, **more)
+
+
+def share_below(column: str, line: Amount, **more: Any) -> Statistic:
+    """The share of units below a public line."""
+    return _statistic("share_below", column, line=line, **more)
+
+
+def poverty(column: str, *, line: Amount | None = None, **more: Any) -> Statistic:
+    """The at-risk-of-poverty rate: the share of units below a part of the median, 0.6 unless `line` says otherwise."""
+    return _statistic("poverty", column, line=line, **more)
+
+
+def gini(column: str, **more: Any) -> Statistic:
+    """The Gini index."""
+    return _statistic("gini", column, **more)
+
+
+def s80s20(column: str, **more: Any) -> Statistic:
+    """The total of the upper fifth divided by that of the lower fifth."""
+    return _statistic("s80s20", column, **more)

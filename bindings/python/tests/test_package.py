@@ -1,0 +1,416 @@
+"""The Python package: builders and the schema, rows of every kind, errors without a cell, interrupts, ledgers, documents.
+
+    python -m unittest discover bindings/python/tests
+"""
+import contextlib
+import datetime
+import doctest
+import gc
+import importlib.util
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import warnings
+from decimal import Decimal
+from fractions import Fraction
+
+import tamis
+from tamis import _tamis
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+CANARY = "canary4711"
+ROWS = 40
+DATA = {"income": [float(i % 10) for i in range(ROWS)], "region": ["north" if i % 2 else "south" for i in range(ROWS)]}
+TERMS = {"design": tamis.srs(400, ROWS), "unit": "person", "columns": {"income": (0, 10), "region": ["north", "south"]}}
+BLOCK = [tamis.total("income", by="region"), tamis.count()]
+PEERS = {name: importlib.util.find_spec(name) is not None for name in ("numpy", "pandas", "polars", "pyarrow", "mypy", "duckdb")}
+
+
+def needs(*names):
+    missing = [n for n in names if not PEERS[n]]
+    return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
+        caught = warnings.catch_warnings()
+        caught.__enter__()
+        self.addCleanup(caught.__exit__, None, None, None)
+        warnings.simplefilter("ignore", tamis.TamisWarning)
+
+    def survey(self, data=DATA, name="people", **more):
+        return tamis.Survey(name, data, ledger="a.ledger", budget=4, **{**TERMS, **more})
+
+
+class Builders(unittest.TestCase):
+    """Every key of the schema has an argument: a later statistic or design cannot be forgotten."""
+
+    def setUp(self):
+        self.schema = json.loads((TOP / "share" / "plan.schema.json").read_text())
+
+    def test_designs(self):
+        design = self.schema["properties"]["design"]["properties"]
+        made = {"srs": tamis.srs(9, 1), "census": tamis.census(9), "srs_with_replacement": tamis.srs_with_replacement(9, 1),
+                "bernoulli": tamis.bernoulli("0.1", population=9), "poisson": tamis.poisson("p", frame="f.csv", population=9),
+                "pps": tamis.pps("sampford", "p", 3, frame="f.csv", population=9),
+                "systematic": tamis.systematic(9, 3, order="random"), "cluster": tamis.cluster("c", 9, 3, smallest=1, largest=2),
+                "two_stage": tamis.two_stage("c", 9, 3, second_population="m", second_sample=2),
+                "weights": tamis.weights("w", 9, strata="s", cluster="c", psus="p.csv", deff=2, population=9),
+                "stratified": tamis.stratified("s", {"a": (9, 1)})}
+        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, weight_step=1, weights_are="final", nonresponse=True, variance="hajek",
+                                       regularise="0.1", typical={"icc": "0.1"}).to_dict()
+        self.assertEqual(set(design), set(made) | (set(beside) - {"srs"}))
+        for name, built in made.items():
+            keys = design[name].get("properties")
+            if keys is None:
+                keys = self.schema["definitions"][name]
+                keys = keys.get("properties") or [a for a in keys.get("anyOf", keys.get("oneOf", [])) if "properties" in a][-1]["properties"]
+            self.assertEqual(set(built.to_dict()[name]), set(keys), name)
+
+    def test_statistics(self):
+        keys = set(self.schema["definitions"]["statistic"]["properties"])
+        made = [tamis.count(), tamis.total("x"), tamis.mean("x"), tamis.share({"a": "b"}), tamis.ratio("x", "y"), tamis.table(["a"]),
+                tamis.histogram("x", [0, 1]), tamis.quantile("x", [0.5]), tamis.median("x"), tamis.share_below("x", 3),
+                tamis.poverty("x"), tamis.gini("x"), tamis.iqr("x"), tamis.s80s20("x"), tamis.variance("x")]
+        every = tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
+                            method="tree", interval="i", line=1).to_dict()
+        self.assertEqual(keys, set().union(every, *(m.to_dict() for m in made)))
+
+    def test_columns_and_plan(self):
+        keys = set(self.schema["definitions"]["column"]["properties"])
+        number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
+        category = tamis.category(["a", True], typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
+        self.assertEqual(keys, set(number.to_dict()) | set(category.to_dict()))
+        plan = set(self.schema["properties"]) - {"tamis", "survey", "privacy", "source"}
+        privacy = set(self.schema["properties"]["privacy"]["properties"])
+        import inspect
+        arguments = set(inspect.signature(tamis.Plan).parameters)
+        self.assertEqual(arguments, plan | privacy | {"survey", "data", "source"})
+
+    def test_amounts(self):
+        from tamis.amounts import text_of
+        self.assertEqual([text_of(x) for x in ("1e-6", 2, Fraction(1, 3), Decimal("0.10"), 0.1)], ["1e-6", "2", "1/3", "0.10", "0.1"])
+        with self.assertWarns(tamis.FloatEpsilonWarning):
+            text_of(1 / 3)
+        for wrong in (True, None, [1]):
+            with self.assertRaises(tamis.InvalidPlanError):
+                text_of(wrong)
+
+
+class Plans(InFolder):
+    def test_round_trip(self):
+        plan = tamis.Plan("people", statistics=BLOCK, epsilon=1, budget=2, ledger="a.ledger", **TERMS)
+        self.assertEqual(plan.columns_read, ["income", "region"])
+        for other in (pickle.loads(pickle.dumps(plan)), tamis.Plan.parse(plan.to_yaml()), tamis.Plan.from_dict(plan.to_dict())):
+            self.assertEqual(plan, other)
+            self.assertEqual(hash(plan), hash(other))
+        self.assertNotEqual(plan, plan.replace(epsilon=2))
+        self.assertIn('"epsilon": "2"', plan.replace(epsilon=2).to_json())
+        pathlib.Path("plan.yaml").write_text(plan.to_yaml())
+        self.assertEqual(tamis.Plan.read("plan.yaml"), plan)
+
+    def test_errors_have_keys(self):
+        with self.assertRaises(tamis.InvalidPlanError) as caught:
+            tamis.Plan("people", statistics=[{"total": "wealth"}], epsilon=1, **{**TERMS, "design": {"srs": {"population": 0}}})
+        self.assertIn("design.srs.population", [e.key for e in caught.exception.errors])
+        self.assertIsInstance(caught.exception, ValueError)
+        self.assertEqual(caught.exception.code, "plan")
+        with self.assertRaises(tamis.InvalidError):
+            tamis.Plan.read("nowhere.yaml")
+
+
+class Releases(InFolder):
+    def test_release_repeat_verify(self):
+        s = self.survey()
+        self.assertEqual(s.left, {"epsilon": "4"})
+        with self.assertWarns(tamis.NewLedgerWarning):
+            first = s.release(*BLOCK, epsilon="0.5")
+        self.assertFalse(first.repeated)
+        self.assertEqual((len(first), first[0].group, first[2].column), (3, {"region": "north"}, None))
+        with self.assertWarns(tamis.RepeatedReleaseWarning):
+            again = s.release(*BLOCK, epsilon="0.5")
+        self.assertTrue(again.repeated)
+        self.assertEqual(again.to_csv(), first.to_csv())
+        self.assertEqual(s.left["epsilon"], tamis.Bound(3.5, 3.5))
+        paid = s.release(*BLOCK, epsilon="0.5", again=True)
+        self.assertFalse(paid.repeated)
+        self.assertEqual(s.left["epsilon"].lower, 3)
+        self.assertTrue(tamis.verify(first))
+        first.save("june")
+        self.assertTrue(tamis.verify("june"))
+        wrong = {**first.files(), "release.csv": "nothing"}
+        self.assertFalse(tamis.verify(wrong))
+        with self.assertRaises(tamis.BudgetError) as caught:
+            s.mean("income", epsilon=9)
+        self.assertEqual(caught.exception.code, "budget")
+        self.assertIn("would exceed the budget", s.check(tamis.mean("income"), epsilon=9).refused)
+        self.assertIn("<table>", first._repr_html_())
+        self.assertIn("protected release", repr(first))
+        ledger = tamis.Ledger("a.ledger")
+        self.assertEqual(ledger.accounts().to_dicts()[0]["spent_epsilon"], 1)
+        self.assertEqual(len(ledger.entries()), 2)
+        self.assertTrue(ledger.verify("june"))
+        ledger.raise_budget("people", epsilon=10, reason="approved on Monday")
+        self.assertEqual(ledger.left("people")["epsilon"].lower, 9)
+        with self.assertRaises(tamis.RefusedError):
+            ledger.void(2, reason="it was published")
+
+    def test_versions_of_rows(self):
+        s = self.survey()
+        s.release(*BLOCK, epsilon=1, rows_version="first")
+        with self.assertRaises(tamis.RepeatedError) as caught:
+            s.release(*BLOCK, epsilon=1, rows_version="corrected")
+        self.assertIn("same_rows=True", str(caught.exception))
+        self.assertTrue(s.release(*BLOCK, epsilon=1, rows_version="corrected", same_rows=True).repeated)
+        self.assertFalse(s.release(*BLOCK, epsilon=1, rows_version="corrected", again=True).repeated)
+
+    def test_estimate_is_the_same_for_all_rows(self):
+        lists = self.survey().estimate(*BLOCK)
+        self.assertIn("Not protected", repr(lists))
+        self.assertEqual([r.estimate for r in lists], [1000.0, 800.0, 400.0])
+        sources = []
+        if PEERS["numpy"]:
+            import numpy
+            sources.append({"income": numpy.array(DATA["income"], dtype="float32"), "region": numpy.array(DATA["region"])})
+            sources.append({"income": numpy.array(DATA["income"]).astype("int16"), "region": numpy.array(DATA["region"], dtype=object)})
+        if PEERS["pandas"]:
+            import pandas
+            frame = pandas.DataFrame(DATA, index=[CANARY] * ROWS)
+            frame["mixed"] = [1, "x"] * (ROWS // 2)  # a column that the plan does not use
+            sources += [frame, frame.astype({"region": "category"})]
+        if PEERS["polars"]:
+            import polars
+            frame = polars.DataFrame(DATA)
+            sources += [frame, frame.lazy(), frame.with_columns(polars.col("region").cast(polars.Categorical))]
+        if PEERS["pyarrow"]:
+            import pyarrow
+            table = pyarrow.table(DATA)
+            sources += [table, table.to_reader(), table.to_batches()[0],
+                        table.set_column(1, "region", table["region"].dictionary_encode()),
+                        table.set_column(0, "income", table["income"].cast(pyarrow.decimal128(5, 2)))]
+        for data in sources:
+            self.assertEqual(self.survey(data).estimate(*BLOCK).to_csv(), lists.to_csv(), type(data))
+
+    def test_dates_and_booleans(self):
+        day = datetime.date(2026, 11, 18)
+        data = {"day": [day if i % 4 else None for i in range(ROWS)], "employed": [i % 2 == 0 for i in range(ROWS)]}
+        s = self.survey(data, columns={"day": ["2026-11-18"], "employed": [True, False]})
+        made = s.estimate(tamis.total({"day": "2026-11-18"}), tamis.total({"employed": "true"}))
+        self.assertEqual([r.estimate for r in made], [300.0, 200.0])
+
+    @needs("pandas", "polars", "pyarrow")
+    def test_data_frames(self):
+        import pandas
+        import polars
+        import pyarrow
+        r = self.survey().release(*BLOCK, epsilon=1)
+        names = ["statistic", "column", "where", "region", "at", "line", "estimate", "se", "sampling_se", "noise_sd", "lower", "upper",
+                 "confidence", "df", "cv", "quality", "notes"]
+        self.assertEqual(r.to_arrow().column_names, names)
+        self.assertEqual(list(r.to_pandas().columns), names)
+        self.assertEqual(polars.DataFrame(r).columns, names)
+        self.assertEqual(pyarrow.table(r)["estimate"].to_pylist(), [x.estimate for x in r])
+        self.assertIsInstance(tamis.Ledger("a.ledger").accounts().to_pandas(), pandas.DataFrame)
+
+
+class BadInput(InFolder):
+    """The language's own exceptions, nothing charged, no crash, and no cell in a message."""
+
+    def expect(self, data, error=tamis.InvalidDataError, **more):
+        with self.assertRaises(error) as caught:
+            self.survey(data, **more).release(*BLOCK, epsilon=1)
+        seen, problem = [], caught.exception
+        while problem is not None:
+            seen.append(str(problem) + repr(problem.args) + "".join(getattr(problem, "__notes__", [])))
+            problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+        self.assertNotIn(CANARY, "".join(seen))
+        self.assertFalse(os.path.exists("a.ledger"))
+
+    def test_frames(self):
+        for data in ({}, {"income": DATA["income"]}, {"region": [CANARY] * ROWS}, {**DATA, "income": [CANARY] * ROWS},
+                     {**DATA, "income": [CANARY, 1] * (ROWS // 2)}, {**DATA, "income": [[CANARY]] * ROWS}, {**DATA, "income": 3},
+                     {**DATA, "income": DATA["income"][:5]}, {"income": [], "region": []}, {"income": [1.0], "region": [CANARY]}, 17,
+                     object(), [1, 2], {**DATA, "income": [object()] * ROWS},
+                     {**DATA, "income": [datetime.datetime(2026, 1, 1)] * ROWS}):
+            with self.subTest(type(data)):
+                self.expect(data)
+
+    def test_missing_values_are_missing(self):
+        nan, inf = float("nan"), float("inf")
+        data = {"income": [nan, inf, -inf, None] * (ROWS // 4), "region": [None, "", CANARY, "north"] * (ROWS // 4)}
+        made = self.survey(data).release(*BLOCK, epsilon=1)
+        self.assertNotIn(CANARY, made.to_json() + repr(made))
+
+    @needs("pandas", "pyarrow")
+    def test_words_of_other_libraries(self):
+        import pandas
+        import pyarrow
+        self.expect(pandas.DataFrame({"income": [1, CANARY] * (ROWS // 2), "region": DATA["region"]}))
+        self.expect(pandas.DataFrame({"income": pandas.to_datetime(["2026-01-01T10:00"] * ROWS), "region": DATA["region"]}))
+        reader = pyarrow.table(DATA).to_reader()
+        self.survey(reader).estimate(*BLOCK)
+        self.expect(reader, tamis.TamisError)  # a stream that was read
+
+        class Broken:
+            def __arrow_c_stream__(self, requested_schema=None):
+                raise ValueError(CANARY)
+        self.expect(Broken())
+
+        masked = pyarrow.StructArray.from_arrays([pyarrow.array(DATA["income"]), pyarrow.array(DATA["region"])], ["income", "region"],
+                                                 mask=pyarrow.array([True] + [False] * (ROWS - 1)))
+        self.expect(masked)
+
+    def test_wrong_arguments(self):
+        for arguments in ({"threads": -1}, {"threads": "2"}, {"engine": "sqlite"}, {"sign": "nowhere.key", "folder": "x"},
+                          {"folder": "no/such/folder"}, {"rows_version": ""}):
+            with self.subTest(arguments), self.assertRaises((tamis.InvalidError, TypeError, OverflowError, ValueError)):
+                self.survey().release(*BLOCK, epsilon=1, **arguments)
+        self.assertFalse(os.path.exists("a.ledger"))
+        for wrong in (None, 3, b"x"):
+            with self.assertRaises(TypeError):
+                _tamis.plan_read(wrong)
+            with self.assertRaises((TypeError, ValueError)):
+                _tamis.release_text(wrong, "json")
+        with self.assertRaises((TypeError, ValueError)):
+            _tamis.source_columns(1 << 40, [("x", "g", None, bytes(8), None)])
+
+    def test_callbacks_that_raise(self):
+        class Stop(Exception):
+            pass
+
+        def raises(share, rows):
+            raise Stop(CANARY)
+        with self.assertRaises(Stop) as caught:
+            self.survey().release(*BLOCK, epsilon=1, progress=raises)
+        self.assertIn("nothing was charged", "".join(caught.exception.__notes__))
+        self.assertFalse(os.path.exists("a.ledger"))
+
+    def test_twenty_threads(self):
+        made, problems = [], []
+
+        def work(i):
+            try:
+                made.append(self.survey(name=f"people {i}", source={"caller": f"people {i}"}).release(*BLOCK, epsilon=1))
+            except Exception as problem:
+                problems.append(problem)
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(20)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(problems, [])
+        self.assertEqual(len(tamis.Ledger("a.ledger").accounts()), 20)
+
+    def test_fork(self):
+        source = __import__("tamis.rows", fromlist=["source_of"]).source_of(DATA, ["income", "region"])
+        plan = self.survey().plan(*BLOCK, epsilon=1)
+        child = os.fork()
+        if child == 0:
+            code = 1
+            with contextlib.suppress(BaseException):
+                try:
+                    _tamis.release(plan._capsule, source, None, None, 0, None, None, None, None, 0, 0, None)
+                except _tamis.Failure as failure:
+                    code = 0 if failure.args[0] == 3 else 2
+            os._exit(code)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 0)
+
+    def test_nothing_is_left(self):
+        for _ in range(50):
+            self.survey().estimate(*BLOCK).__arrow_c_stream__()
+        gc.collect()
+
+
+class Interrupts(InFolder):
+    def test_control_c(self):
+        def press(share, rows):
+            os.kill(os.getpid(), signal.SIGINT)
+        with self.assertRaises(tamis.Interrupted) as caught:
+            self.survey().release(*BLOCK, epsilon=1, progress=press)
+        self.assertIsNone(caught.exception.charged)
+        self.assertNotIsInstance(caught.exception, Exception)
+
+    @needs("pyarrow")
+    def test_control_c_after_the_charge(self):
+        """The watch is asked at most 20 times a second, so the rows are many enough that it is asked after the charge."""
+        import pyarrow
+        n = 3_000_000
+        data = pyarrow.table({"income": [1.0] * n, "region": pyarrow.array(["north"] * n).dictionary_encode()})
+        s = self.survey(data, design=tamis.census(n))
+
+        def press(share, rows):
+            if os.path.exists("a.ledger") and len(tamis.Ledger("a.ledger").accounts()):
+                os.kill(os.getpid(), signal.SIGINT)
+        with contextlib.suppress(tamis.Interrupted):
+            try:
+                s.release(*BLOCK, epsilon=1, progress=press, threads=1)
+                self.skipTest("the release was faster than the watch")
+            except tamis.Interrupted as stopped:
+                self.assertEqual(stopped.charged, tamis.Charge("a.ledger", 2, "epsilon 1"))
+                raise
+        self.assertFalse(s.release(*BLOCK, epsilon=1).repeated)  # takes the charge over
+        self.assertEqual(s.left["epsilon"].lower, 3)
+
+
+class Others(InFolder):
+    def test_compute_explain_parts_init(self):
+        found = tamis.compute("amplification", "forward", N=100, n=1, eps=5, delta=0)["eps_pop"]
+        self.assertTrue(0.9058 < found.lower <= found.upper < 0.9059)
+        with self.assertRaises(tamis.InvalidError):
+            tamis.compute("amplification", "forward", N=100)
+        self.assertIn("srs", tamis.explain("designs"))
+        self.assertEqual(tamis.parts()["tamis"], tamis.__version__)
+        pathlib.Path("rows.csv").write_text(f"income,region\n1,{CANARY}\n")
+        text = tamis.init("rows.csv")
+        self.assertIn("FILL_IN", text)
+        self.assertNotIn(CANARY, text)
+        if PEERS["pyarrow"]:
+            import pyarrow
+            self.assertIn("caller: people", tamis.init(pyarrow.table({"income": [1.0], "region": [CANARY]}), name="people"))
+
+    def test_a_file(self):
+        pathlib.Path("rows.csv").write_text("income,region\n" + "".join(f"{x},{r}\n" for x, r in zip(DATA["income"], DATA["region"])))
+        made = self.survey("rows.csv").estimate(*BLOCK)
+        self.assertEqual([r.estimate for r in made], [1000.0, 800.0, 400.0])
+
+    def test_import_is_light(self):
+        code = "import sys, tamis; print([m for m in ('numpy', 'pandas', 'polars', 'pyarrow', 'matplotlib') if m in sys.modules])"
+        self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip(), "[]")
+
+
+class Documents(InFolder):
+    def test_docstrings(self):
+        for name in ("amounts", "calc", "columns", "designs", "plan", "statistics"):
+            module = importlib.import_module(f"tamis.{name}")
+            self.assertEqual(doctest.testmod(module).failed, 0, name)
+
+    @needs("polars")
+    def test_tutorial(self):
+        """The blocks of docs/python.md, one after the other, in a folder with the bundled survey."""
+        text = (TOP / "docs" / "python.md").read_text()
+        (pathlib.Path.cwd() / "apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
+        names = {}
+        blocks = [b.split("```")[0] for b in text.split("```python\n")[1:]]
+        self.assertGreaterEqual(len(blocks), 5)
+        for block in blocks:
+            exec(compile(block, "docs/python.md", "exec"), names)
+
+    @needs("mypy")
+    def test_types(self):
+        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "-p", "tamis"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
