@@ -7,6 +7,7 @@ from verifier_choices import OF_DISTRIBUTION
 
 STEPS = 2 ** 20  # that standard errors move by
 COEFFICIENT = 2 ** 16  # the largest one of totals of clusters
+SECOND = {"psus", "squares"}  # how rows are weighed in tables of the second stage: by method
 BLOCKS = 64  # at most
 FORMS = {  # coefficients of the levels in each released number, in steps of 1/2 (RAW of degree 1: of 1)
     ("raw", 1): [[0, 1]], ("centred", 1): [[-1, 1], [1, 1]],
@@ -111,7 +112,7 @@ class Tables:
         if "where" in m:
             self.column_is_the_plans(m["where"], field + ".where")
             self.check(m["where"]["indicator"] in [t.get("where") for t in self.c["plan"]["statistics"]], field + ".where")
-        grouped = m["weighed_by"] == "psus"
+        grouped = m["weighed_by"] in SECOND
         levels = prod(a.levels for a in axes if a.number)
         cells = prod(a.levels for a in axes if not a.number)
         if m["form"] != "full":
@@ -124,7 +125,7 @@ class Tables:
         self.check(all(a.contributed == contributed for a in axes if a.number), field + ".axes", "contributions are weighed already")
         wanted = self.contribution_parts() if contributed else len(self.strata) if s["apart"] and not grouped else 1
         self.check(m["strata"] == wanted, field + ".strata")
-        slots = sum(h["slots"] for h in s.get("psu_strata", [])) if grouped else 1
+        slots = sum(h["slots"] for h in s.get("psu_strata", [])) if m["weighed_by"] == "psus" else 1
         self.check(m["slots"] == slots >= 1, field + ".slots")
         self.check(m["weighed_by"] in self.weighings(), field + ".weighed_by", "nothing is read from such a table")
         by_stratum = any(isinstance(a.number.get("grid"), list) for a in axes if a.number)
@@ -135,11 +136,25 @@ class Tables:
         """How rows may be weighed: for estimates; for suppression; for sampling variances."""
         s, main = self.c["sampling"], self.main()
         used = {main} | ({"contribution"} if self.any_contributed() else set()) | ({"none"} if "suppress" in self.c["plan"]["postprocess"] else set())
-        if self.clustered():
-            return used | {"psus"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
-        if "deff" in self.c["plan"]["design"].get("weights", {}):
+        if "deff" in self.c["plan"]["design"].get("weights", {}) and not self.clustered():
             return used | {"none"}
-        return used | ({"spread"} if main == "weight" else set())
+        if not self.measured():
+            return used
+        return used | {"psus" if self.clustered() else "squares"} | ({"spread", "clamped spread"} if s["weights"] is None else set())
+
+    def measured(self):
+        """Sampling variances are measured in a second stage: of clusters, and where weights are in the tables."""
+        census = self.kind == "census"
+        public = "deff" in self.c["plan"]["design"].get("weights", {})
+        return not census and (self.clustered() or (not public and self.main() == "weight" and not self.alike()))
+
+    def alike(self):
+        """Weights of strata that hardly differ: variances are those of own squares, times a public factor."""
+        s = self.c["sampling"]
+        if s["weights"] is None or any(z.get("sample") == 1 for _, z in self.strata):
+            return False
+        ratios = [p * Fraction(s["spread_step"]) / Fraction(w) for p, w in zip(s["spread_points"], s["weights"])]
+        return max(ratios) <= Fraction(13, 10) * min(ratios)
 
     def main(self):
         s = self.c["sampling"]
@@ -165,11 +180,11 @@ class Tables:
         s, by = self.c["sampling"], m["weighed_by"]
         if by in ("none", "contribution"):
             return 1
-        if by in ("spread", "clamped spread"):
+        if by in ("spread", "clamped spread", "squares"):
             if s["weights"] is not None:
                 return s["spread_points"][h]
             most = s["largest_point" if by == "spread" else "largest_point_in_totals"]
-            whole = "regularise" in self.c["plan"]["design"] or self.clustered()
+            whole = "regularise" in self.c["plan"]["design"] or self.clustered() or self.kind == "weights"
             return most * max(0, most - (0 if whole else round(1 / Fraction(s["step"]))))
         if s["weights"] is None:
             return s["largest_point_in_totals" if by == "psus" else "largest_point"]
@@ -206,7 +221,7 @@ class Tables:
             if max(points) > 0 and len({Fraction(w) for w in s["weights"]}) > 1:
                 share = Fraction(max(points) - min(points), max(points))
                 moved = (s["rows"] - K) * (Fraction(steps * most, 2 ** m["shift"]) * share + 2 * rounding)
-        places = full and (len(axes) > 0 or m["weighed_by"] == "psus")
+        places = full and (len(axes) > 0 or m["weighed_by"] in SECOND)
         if not places:
             return own + moved, (own + moved) ** 2
         return 2 * own + moved, (own + moved) ** 2 + own ** 2
@@ -223,7 +238,7 @@ class Tables:
         self.check(m["rounded"] == (shift > 0 or largest >= 2 ** 53), field + ".rounded")
         self.check(m["clamp"] == ceil(Fraction(largest, 2 ** shift)) + (2 if m["rounded"] else 0), field + ".clamp")
         steps = 1 if m["form"] == "full" or (m["form"] == "raw" and axes[0].degree == 1) else 2
-        if m["weighed_by"] == "psus":
+        if m["weighed_by"] in SECOND:
             return
         self.check(m["limit"] == 2 ** 62 - rows * max(1, m["clamp"] * steps + self.rounding(m, axes)), field + ".limit")
 
@@ -245,8 +260,8 @@ class Tables:
             most = each[h] if len(laws) > 1 else max(each)
             self.check(Fraction(law["row_adds_at_most"]) == most, here + ".row_adds_at_most")
             l1, l2 = self.changes(m, axes, most)
-            if m["weighed_by"] == "psus":
-                self.standard_errors(m, field, l1)
+            if m["weighed_by"] in SECOND:
+                self.second_stage(m, field, axes, l1)
                 l1, l2 = STEPS, STEPS ** 2
             self.check(law["sensitivity"] == ceil(l1), here + ".sensitivity")
             self.check(Fraction(law["sensitivity_l2_squared"]) == l2, here + ".sensitivity_l2_squared")
@@ -260,20 +275,29 @@ class Tables:
 
     # ---- standard errors ----
 
-    def standard_errors(self, m, field, l1):
-        """Standard errors move by a fixed number of steps; measurements.json says in which steps each was released (errors_said)."""
-        self.check(self.clustered() and m["form"] == "full", field, "no standard errors are measured here")
+    def second_stage(self, m, field, axes, l1):
+        """Standard errors and variances move by a fixed number of steps; measurements.json says in which steps each was released
+        (errors_said)."""
+        self.check(self.measured() and m["form"] == "full", field, "no sampling errors are measured here")
         self.check(m["table_moves"] == ceil(l1), field + ".table_moves")
+        if m["weighed_by"] == "squares":  # in its place, a record is rounded before and after: l1 has two of its places, once each
+            own = self.rows_per_unit() * (Fraction(self.row_at_most(m, axes), 2 ** m["shift"]) + self.rounding(m, axes))
+            within = l1 - own + self.rows_per_unit() * self.rounding(m, axes)
+            self.check(m["moves_within"] == ceil(within), field + ".moves_within")
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         self.check(i >= len(statistics) or all(statistics[i].get(k) == v for k, v in m["of"].items()), field + ".of")
         self.check(m["overlap"] >= 1 and all(Fraction(m[k]) >= 0 for k in ("mean_weight", "rows_of_psu", "cv_of_psus")), field)
         self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
 
+    def row_at_most(self, m, axes):
+        """What a row adds at most, of any stratum."""
+        return max(self.row(m, axes, h) for h in range(len(self.strata)))
+
     def layout(self):
         """Strata of slots: clusters, slots, lambda. Slot k has the clusters k, k + slots, ..."""
         return [(h["psus"], h["slots"], 1 - Fraction(h["psus"], h["population"]) if "population" in h else Fraction(1))
-                for h in self.c["sampling"]["psu_strata"]]
+                for h in self.c["sampling"].get("psu_strata", [])]
 
     def block_parts(self, blocks):
         """What the standard error of each block compares: clusters in each slot, and the factor of the squares in steps of 2^-24."""
@@ -302,7 +326,9 @@ class Tables:
                              for b, m, q, f in self.block_parts(1)])
 
     def spare(self, m, numbers=None):
-        """Steps for rounding: a unit is in 2 K overlap numbers and slots, before and after; or all move."""
+        """Steps for rounding: a unit is in 2 K overlap numbers and slots, before and after; or all move. A variance is rounded once."""
+        if m["weighed_by"] == "squares":
+            return (numbers or self.numbers_of(m)) if self.all_move() else 2 * self.rows_per_unit() * m["overlap"]
         slots = sum(s for _, s, _ in self.layout())
         rounding = ceil(sqrt(3 * BLOCKS * slots) / 2) + 1 + BLOCKS // 64
         if self.all_move():
@@ -315,7 +341,7 @@ class Tables:
 
     def has_numbers(self, m, count):
         """A table has its cells and levels, standard errors one number for each group of their statistic."""
-        if m["weighed_by"] != "psus":
+        if m["weighed_by"] not in SECOND:
             return count == m["strata"] * m["cells"] * m["levels"]
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         if i >= len(statistics):  # a share that a distribution function has
@@ -333,8 +359,9 @@ class Tables:
 
     def errors_said(self, told):
         """All standard errors of a measurement together move by gain * coefficient * table_moves / 2 * overlap, in units of totals
-        before the shift, and with their steps of divisor/64 by no more than what rounding leaves of the steps."""
-        own, said = [m for m in self.c["measurements"] if m["weighed_by"] == "psus"], told.get("standard_errors", [])
+        before the shift, and with their steps of divisor/64 by no more than what rounding leaves of the steps. Variances move by
+        range * table_moves * overlap."""
+        own, said = [m for m in self.c["measurements"] if m["weighed_by"] in SECOND], told.get("standard_errors", [])
         self.check(len(said) == len(own) and ("standard_errors" in told) == bool(own), "measurements.json.standard_errors")
         if self.problems:
             return
@@ -345,6 +372,9 @@ class Tables:
             self.check(len(numbers) == len(values) == 1 and len(numbers[0]) == len(values[0]), here)
             single = bool(values) and len(values[0]) == 1 and not self.all_move()
             for t in numbers[0] if numbers else []:
+                if m["weighed_by"] == "squares":
+                    self.squares_said(m, t, single, len(values[0]), here)
+                    continue
                 b = t["blocks"]
                 self.check(0 <= t["range"] <= 2 * COEFFICIENT and 1 <= b <= BLOCKS and b & (b - 1) == 0, here)
                 if self.problems:
@@ -356,13 +386,21 @@ class Tables:
                 self.check(2 ** 23 < moves <= 2 ** 24, here + ".shift")
                 self.check(t["divisor"] == ceil(64 * moves / (STEPS - self.spare(m, len(values[0])))), here + ".divisor", "is not the least that is enough")
 
+    def squares_said(self, m, t, single, numbers, here):
+        """A sum of squares is divided by 2^shift * divisor, the least that is enough; products of whole numbers of 14 bits, doubled."""
+        self.check(0 <= t["range"] <= 2 ** 29 + 2 ** 17 and t["blocks"] == 1 and t["shift"] >= 0, here)
+        moves = m["moves_within" if single else "table_moves"] * max(t["range"], 1) * m["overlap"]
+        shift = next(k for k in range(200) if moves >> k < 2 ** 60)
+        right = t["shift"] == shift and t["divisor"] == ceil(Fraction(moves, 2 ** shift * (STEPS - self.spare(m, numbers))))
+        self.check(right, here + ".divisor", "is not the least that is enough")
+
     def psus(self):
         """The strata in which clusters are compared: those of the design or of the list, of which a single cluster joins others; all
         of one where there is no room. A stratum whose clusters were all drawn has none."""
         s = self.c["sampling"]
         self.check(not s["apart"] or (self.strata[0][0] is not None and not self.protected), "sampling.apart", "strata are not public")
         self.check(not s["apart"] or s["weights"] is not None, "sampling.apart", "rows have weights of their own")
-        if s["weights"] is None and self.clustered():
+        if s["weights"] is None and self.measured():
             self.check(1 <= s["largest_point_in_totals"] <= s["largest_point"], "sampling.largest_point_in_totals")
         measured = any(m["weighed_by"] == "psus" for m in self.c["measurements"])
         self.check(("psu_strata" in s) == measured, "sampling.psu_strata")

@@ -284,7 +284,7 @@ static tamis_status set_controls(tmi_statistic_sums *z, const crossed *x, size_t
 
 /* ---- together ---- */
 
-/* The weighted squares of the residuals, that variances are relative to where they are pooled. */
+/* The weighted squares of the residuals, that measured variances are relative to. */
 static tamis_status set_proxy(tmi_group_sums *z, const crossed *main, tmi_control_reads *o, size_t group, tamis_error *err)
 {
     tmi_group_sums squares = {0};
@@ -300,14 +300,12 @@ done:
     return status;
 }
 
-/* `other`: the tables that variances are read from, where they have some of their own. */
-static tamis_status add_form(tmi_group_sums *z, const crossed *main, const crossed *other, tmi_control_reads *o, size_t group,
-                             tamis_error *err)
+static tamis_status add_form(tmi_group_sums *z, const crossed *main, tmi_control_reads *o, size_t group, tamis_error *err)
 {
     const tmi_schedule *s = main->s;
     const tmi_variance_source source = tmi_variance_source_of(s);
     tamis_status status = TAMIS_OK;
-    if (source == TMI_OWN_SQUARES) {
+    if (source == TMI_OWN_SQUARES && tmi_main_weighting(s) == TMI_UNWEIGHTED) {
         for (size_t copy = 0; copy < main->copies; copy++) {
             const tmi_stratum_part p = tmi_stratum_part_of(s, s->workload.separate_strata ? copy : SIZE_MAX);
             if (!is_in_stratum(main, group, copy)) continue;
@@ -316,20 +314,15 @@ static tamis_status add_form(tmi_group_sums *z, const crossed *main, const cross
         }
     } else {
         TMI_TRY(set_proxy(z, main, o, group, err));
-        z->spread = tmi_main_weighting(s) == TMI_WEIGHTED && source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT
+        z->spread = tmi_main_weighting(s) == TMI_WEIGHTED && !s->sampling.clustered && source != TMI_PUBLIC_EFFECT
                         ? tmi_weighed_spread(z, s, main->statistic) * largest_square(main->c)
                         : INFINITY;
     }
-    if (source == TMI_SPREAD_TABLES)
-        TMI_TRY(add_stratum(z, other, o, TMI_SPREAD, 0, group, (tmi_stratum_part){1, 1}, false, err));
-    if (source == TMI_BOUNDED_SQUARES) {
+    if (source == TMI_OWN_SQUARES && tmi_main_weighting(s) == TMI_WEIGHTED) { /* weights hardly differ */
         const double ratio = s->sampling.ratio;
         z->form = (tmi_quadratic){ratio * z->proxy.xx, ratio * z->proxy.xy, ratio * z->proxy.yy};
         for (int k = 0; k < 5; k++) z->form_noise.c[k] = ratio * ratio * z->proxy_noise.c[k];
     }
-    for (size_t h = 0;
-         source > TMI_OWN_SQUARES && source != TMI_MEASURED_ERRORS && s->sampling.variance_factor && h < s->sampling.strata; h++)
-        if (isnan(s->sampling.variance_factor[h])) z->form.xx = NAN; /* one unit of a stratum says nothing */
     if (!s->plan->statistics[main->statistic].column && fabs(z->form.xx) <= ROUNDING * z->spread) z->form.xx = 0;
 
 done:
@@ -340,14 +333,13 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
 {
     const tmi_schedule *s = r->schedule;
     const tmi_variance_source source = tmi_variance_source_of(s);
-    crossed main = {0}, other = {0};
+    crossed main = {0};
     tmi_control_reads o = {0};
     tamis_status status;
     z->own_noise = tmi_alloc(z->count, sizeof *z->own_noise);
     z->own_parts = tmi_alloc(z->count, sizeof *z->own_parts);
     if (!z->own_noise || !z->own_parts) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(crossed_make(&main, r, &r->main, statistic, err));
-    if (source == TMI_SPREAD_TABLES) TMI_TRY(crossed_make(&other, r, &r->spread, statistic, err));
     TMI_TRY(tmi_control_reads_make(&o, main.levels, err));
     for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
@@ -356,14 +348,12 @@ tamis_status tmi_calibrated_sums(tmi_statistic_sums *z, const tmi_inference *r, 
         TMI_TRY(set_noise(&z->own_noise[g], &z->own_parts[g], &main, &o, g, err));
         own->noise = &z->own_noise[g];
         own->parts = &z->own_parts[g];
-        if (other.gamma) memcpy(other.gamma, main.gamma, main.c->cells * TMI_MOMENTS * sizeof *main.gamma);
-        if (source != TMI_NO_VARIANCE) TMI_TRY(add_form(own, &main, &other, &o, g, err));
+        if (source != TMI_NO_VARIANCE) TMI_TRY(add_form(own, &main, &o, g, err));
         if (source == TMI_MEASURED_ERRORS) TMI_TRY(set_controls(z, &main, g, err));
     }
 
 done:
     crossed_clear(&main);
-    crossed_clear(&other);
     tmi_control_reads_clear(&o);
     return status;
 }

@@ -8,45 +8,10 @@
 #include "num/number.h"
 #include "schedule/guesses.h"
 
-#define MOVES_BITS 24 /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
-
 void tmi_error_term_clear(tmi_error_term *t)
 {
     tmi_free(t->coefficients);
     *t = (tmi_error_term){0};
-}
-
-/* ---- the grid ---- */
-
-tmi_int128 tmi_error_moves(const tmi_schedule *s, const tmi_measurement *m, int64_t blocks, int64_t range)
-{
-    const tmi_psu_layout *l = &s->places.layout;
-    const int64_t one = tmi_one_slot_gain(l, blocks);
-    tmi_int128 gain = 2 * (tmi_int128)one;
-    if (blocks == 1 && tmi_moves_two_slots(s, m)) { /* to another slot, or within one */
-        const tmi_int128 two = tmi_two_slots_gain(l),
-                         within = (one * (tmi_int128)range + TMI_ERROR_COEFFICIENT - 1) / TMI_ERROR_COEFFICIENT;
-        gain = two > within ? two : within;
-    }
-    const tmi_int128 moved = gain * TMI_ERROR_COEFFICIENT * m->moved * tmi_errors_overlap(s, m->marginal.statistic);
-    return (moved + (2 << TMI_GAIN_BITS) - 1) >> (TMI_GAIN_BITS + 1); /* half of `moved` is what a record adds */
-}
-
-void tmi_error_grid(int *shift, int64_t *divisor, const tmi_schedule *s, const tmi_measurement *m, tmi_int128 moves)
-{
-    const tmi_int128 room = TMI_ERROR_STEPS - tmi_errors_spare(s, m);
-    *shift = 0;
-    while (moves > (tmi_int128)1 << (MOVES_BITS + *shift)) ++*shift;
-    while (*shift <= 0 && moves << (1 - *shift) <= (tmi_int128)1 << MOVES_BITS && *shift > -MOVES_BITS) --*shift;
-    const tmi_int128 above = TMI_STANDARD_ERROR_STEP * (*shift < 0 ? moves << -*shift : moves),
-                     below = room << (*shift > 0 ? *shift : 0);
-    *divisor = (int64_t)((above + below - 1) / below);
-}
-
-int64_t tmi_error_total(tmi_int128 total, int shift)
-{
-    const tmi_int128 most = TMI_LARGEST_TOTAL, moved = shift < 0 ? total * ((tmi_int128)1 << -shift) : total >> shift;
-    return (int64_t)(moved > most ? most : moved < -most ? -most : moved);
 }
 
 /* ---- from noisy tables ---- */
@@ -57,21 +22,45 @@ double tmi_ratio_at(const tmi_plan_statistic *t, const tmi_group_sums *z)
     return f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
 }
 
+/* (x - mean)^2 lies in [0, R^2] with the mean S. */
+static void spread_at(double *S, double *R, const tmi_plan_statistic *t, const tmi_group_sums *z)
+{
+    const tmi_range range = tmi_range_of(t->column);
+    const double rows = fmax(z->value[TMI_OF_ROWS], 1), m = z->value[TMI_OF_X] / rows;
+    *R = fmax(range.high - m, m - range.low);
+    *S = fmin(fmax(z->value[TMI_OF_XX] / rows - m * m, 0), *R * *R);
+}
+
+/* Where squares of (x - mean)^2 - S are not in the table: they are at most (R^2 - 2 S) (x - mean)^2 + S^2, as two squares. */
+static size_t bound_variance(double of[TMI_ERROR_TERMS][TMI_MOMENTS], const tmi_plan_statistic *t, const tmi_group_sums *z)
+{
+    double S, R;
+    spread_at(&S, &R, t, z);
+    const double slope = sqrt(fmax(R * R - 2 * S, 0));
+    of[0][TMI_OF_X] = slope;
+    of[0][TMI_OF_ROWS] = -slope * tmi_ratio_at(t, z);
+    of[1][TMI_OF_ROWS] = S;
+    return 2;
+}
+
 /* The linearised variable, by moments: x of a sum, x - r y of a ratio, (x - mean)^2 less its own mean of a variance. */
-static void linearise(double of[TMI_MOMENTS], const tmi_plan_statistic *t, const tmi_group_sums *z)
+static size_t linearise(double terms[TMI_ERROR_TERMS][TMI_MOMENTS], const tmi_plan_statistic *t, const tmi_group_sums *z,
+                        bool linear)
 {
     const tmi_form_moments f = tmi_form_moments_of(t);
     const double r = tmi_ratio_at(t, z);
-    for (size_t m = 0; m < TMI_MOMENTS; m++) of[m] = 0;
+    double *of = terms[0];
+    if (t->kind == TMI_VARIANCE && linear) return bound_variance(terms, t, z);
     if (t->kind == TMI_VARIANCE) {
         const double rows = z->value[TMI_OF_ROWS], square = rows > 0 ? z->value[TMI_OF_XX] / rows - r * r : 0;
         of[TMI_OF_XX] = 1;
         of[TMI_OF_X] = -2 * r;
         of[TMI_OF_ROWS] = r * r - fmax(square, 0);
-        return;
+        return 1;
     }
     of[f.x] = 1;
     if (f.y < TMI_MOMENTS) of[f.y] -= r;
+    return 1;
 }
 
 /* Where products were not measured: a square is at most the largest residual times its size, and that of a ratio at most
@@ -102,12 +91,12 @@ static double uncorrelated_squares(const tmi_group_sums *z, const tmi_schedule *
     return fmax(all - (v[TMI_OF_X] * v[TMI_OF_X] + r * r * v[TMI_OF_Y] * v[TMI_OF_Y]) / rows, LEAST_PART * all);
 }
 
-/* A variance's residual is bounded: (x - mean)^2 lies in [0, R^2] with the mean S^2. */
+/* A variance's residual is bounded. */
 static double variance_squares(const tmi_group_sums *z, const tmi_plan_statistic *t)
 {
-    const tmi_range range = tmi_range_of(t->column);
-    const double rows = fmax(z->value[TMI_OF_ROWS], 1), m = z->value[TMI_OF_X] / rows, R = fmax(range.high - m, m - range.low);
-    const double S = fmin(fmax(z->value[TMI_OF_XX] / rows - m * m, 0), R * R);
+    const double rows = fmax(z->value[TMI_OF_ROWS], 1);
+    double S, R;
+    spread_at(&S, &R, t, z);
     return rows * (S > 0 ? S * (R * R - S) : R * R * R * R / 4);
 }
 
@@ -141,58 +130,61 @@ static size_t control_level(const tmi_schedule *s, const tmi_measurement *m, siz
     return 0;
 }
 
-/* Coefficients of a group's linearised variable; the largest of them. */
-static tamis_status combine(double *largest, double *c, const tmi_schedule *s, const tmi_measurement *m, const tmi_group_sums *z,
-                            size_t group, tamis_error *err)
+/* One term of a group's linearised variable, by cells and levels; less what calibration explains of it. */
+static tamis_status evaluate(double *c, const double of[TMI_MOMENTS], bool explained, const tmi_schedule *s,
+                             const tmi_measurement *m, const tmi_group_sums *z, size_t group, tamis_error *err)
 {
-    double of[TMI_MOMENTS];
-    tmi_moment_sum sum;
-    linearise(of, &s->plan->statistics[m->marginal.statistic], z);
-    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, TMI_STANDARD_ERRORS, m->marginal.statistic, group, 0, of,
-                                              z->control_factors, err);
-    if (status != TAMIS_OK) return status;
-    *largest = 0;
     const double r = tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z);
+    tmi_moment_sum sum;
+    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, (tmi_weighting)m->marginal.weighting, m->marginal.statistic,
+                                              group, 0, of, z->control_factors, err);
+    if (status != TAMIS_OK) return status;
     for (size_t k = 0; k < m->cells * m->levels; k++) {
         c[k] = tmi_combination_at(&sum.combination, &s->workload, k / m->levels, k % m->levels);
-        if (z->explained_x) {
+        if (explained && z->explained_x) {
             const size_t l = control_level(s, m, k / m->levels);
             c[k] -= z->explained_x[l] - r * z->explained_y[l];
         }
-        *largest = fmax(*largest, fabs(c[k]));
     }
     tmi_moment_sum_clear(&sum);
     return TAMIS_OK;
 }
 
-/* What a step of the released integer is worth: S in steps of 1/64, of totals in steps of 2^shift. */
-static double worth_of(const tmi_error_term *t, double unit, const tmi_schedule *s)
+/* Levels of the last of two numbers; 1: there are not two. */
+static size_t last_levels(const tmi_workload *w, const tmi_marginal *marginal)
 {
-    return (double)t->divisor / TMI_STANDARD_ERROR_STEP * ldexp(unit, t->shift) *
-           tmi_block_factor(&s->places.layout, t->blocks, tmi_cluster_guess_of(s).cv);
+    size_t numbers = 0, last = 1;
+    for (size_t a = 0; a < marginal->axis_count; a++) {
+        if (!w->origins[marginal->axes[a]].number) continue;
+        numbers++;
+        last = w->axes[marginal->axes[a]].levels;
+    }
+    return numbers > 1 ? last : 1;
 }
 
 #define ENOUGH \
     0.5 /* of the expected error, sampling and noise: a standard error is divided over blocks until its noise is that */
 
-/* The fewest blocks whose noise is small enough, from what is expected of the number. */
-static void set_blocks(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z, double unit)
+/* The fewest blocks whose noise is small enough, from what is expected of the number. `unit`: what 1 of c T is worth. */
+static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z, double unit)
 {
     const tmi_schedule *s = r->schedule;
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    const tmi_error_moves moves = tmi_errors_moves(s, m);
     const tmi_plan_statistic *statistic = &s->plan->statistics[m->marginal.statistic];
     const tmi_form_moments f = tmi_form_moments_of(statistic);
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
-    const int64_t most = tmi_most_blocks(&s->places.layout, g.cv);
+    const int64_t most = method->most_blocks(&s->places.layout, g.cv);
     double factor[TMI_MOMENTS] = {0};
     factor[f.x] = 1;
     if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(statistic, z);
     const double expected = tmi_expected_design_effect(tmi_effect_family_of(statistic), &g) * t->squares / r->clamping,
                  noise = tmi_sums_noise(z, factor) / r->clamping,
                  enough = ENOUGH * sqrt(expected + (isfinite(noise) ? noise : 0));
-    for (t->blocks = 1;; t->blocks *= 2) {
-        tmi_error_grid(&t->shift, &t->divisor, s, m, tmi_error_moves(s, m, t->blocks, t->range));
-        t->step = worth_of(t, unit, s);
-        if (2 * t->blocks > most || t->step * tmi_noise_sd(m->laws[0].scale, s->gaussian) <= enough) return;
+    for (t->grid.blocks = 1;; t->grid.blocks *= 2) {
+        method->settle(&t->grid, &moves, &s->places.layout);
+        t->step = unit * method->worth(&t->grid, &s->places.layout, g.cv);
+        if (2 * t->grid.blocks > most || t->step * tmi_noise_sd(m->laws[0].scale, s->gaussian) <= enough) return;
     }
 }
 
@@ -200,29 +192,27 @@ tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, c
                                  size_t group, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    const tmi_plan_statistic *t = &s->plan->statistics[m->marginal.statistic];
     const size_t count = m->cells * m->levels;
     const double after = s->sampling.weights == TMI_ALIKE ? tmi_number_nearest(s->sampling.weight[0]) : 1;
-    double *c = tmi_alloc(count, sizeof *c), largest = 0;
-    int64_t low = 0, high = 0;
-    tamis_status status;
+    double of[TMI_ERROR_TERMS][TMI_MOMENTS] = {0}, *values = tmi_alloc(TMI_ERROR_TERMS * count, sizeof *values);
+    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .last = last_levels(&s->workload, &m->marginal)};
+    tamis_status status = TAMIS_OK;
     *term = (tmi_error_term){.coefficients = tmi_alloc(count, sizeof *term->coefficients)};
-    if (!c || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
-    TMI_TRY(combine(&largest, c, s, m, z, group, err));
-    const bool usable = largest > 0 && isfinite(largest); /* else nothing is added up */
-    if (!usable) largest = 1;
-    for (size_t k = 0; k < count; k++) {
-        const int32_t own = usable && isfinite(c[k]) ? (int32_t)lrint(c[k] / largest * TMI_ERROR_COEFFICIENT) : 0;
-        term->coefficients[k] = own;
-        low = own < low ? own : low;
-        high = own > high ? own : high;
+    if (!values || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
+    e.terms = linearise(of, t, z, method->linear);
+    for (size_t k = 0; k < e.terms; k++) {
+        e.values[k] = values + k * count;
+        TMI_TRY(evaluate(values + k * count, of[k], e.terms == 1, s, m, z, group, err));
     }
-    term->range = high - low;
-    term->squares = tmi_simple_variance(z, s, m->marginal.statistic,
-                                        tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z));
-    set_blocks(term, r, m, z, tmi_measurement_unit(m, &s->workload, 0) * after * largest / TMI_ERROR_COEFFICIENT);
+    const double largest = method->combine(term->coefficients, &term->grid.range, &e);
+    term->squares = tmi_simple_variance(z, s, m->marginal.statistic, tmi_ratio_at(t, z));
+    settle(term, r, m, z,
+           tmi_measurement_unit(m, &s->workload, 0) * pow(after * (largest > 0 ? largest : 1), method->power) * method->unit);
 
 done:
-    tmi_free(c);
+    tmi_free(values);
     if (status != TAMIS_OK) tmi_error_term_clear(term);
     return status;
 }

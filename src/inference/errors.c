@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "inference/error_term.h"
+#include "measure/contributions.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 
@@ -19,11 +20,11 @@ static double degrees_of(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     const tmi_plan_design *d = &s->plan->design;
-    const tmi_psu_layout *l = &s->places.layout;
-    const double all = tmi_layout_degrees(l);
+    const size_t strata = s->places.layout.count;
+    const double all = tmi_error_degrees(s);
     bool by_strata = false;
     for (size_t k = 0; k < t->by_count; k++) by_strata = by_strata || (d->by && t->by[k] == d->by);
-    return fmax(by_strata && l->count > 1 ? all / (double)l->count : all, 1);
+    return fmax(by_strata && strata > 1 ? all / (double)strata : all, 1);
 }
 
 /* The sampled rows of a group, where its number is made of them; infinite elsewhere. */
@@ -35,8 +36,8 @@ static double rows_of(const tmi_schedule *s, const tmi_plan_statistic *t, const 
     return counted && z->value[TMI_OF_ROWS] > 0 ? z->value[TMI_OF_ROWS] / tmi_mean_weight(s) : INFINITY;
 }
 
-/* The measured standard error of a number, as one of the family that it belongs to; false: there is none. A number that does not
- * vary needs none. */
+/* What was measured of a number, as one of the family that it belongs to; false: nothing. A number that does not vary needs
+ * none. */
 static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_inference *r, size_t i, size_t group,
                              const tmi_group_sums *z, tamis_error *err)
 {
@@ -53,8 +54,10 @@ static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_infer
     double factor[TMI_MOMENTS] = {0};
     factor[f.x] = 1;
     if (f.y < TMI_MOMENTS) factor[f.y] -= tmi_ratio_at(t, z);
-    const double raised = sqrt(r->clamping), noise = tmi_sums_noise(z, factor);
+    const int power = tmi_method_of(m->marginal.weighting)->power;
+    const double raised = power == 2 ? r->clamping : sqrt(r->clamping), noise = tmi_sums_noise(z, factor);
     *n = (tmi_measured_error){.family = tmi_effect_family_of(t),
+                              .power = power,
                               .statistic = i,
                               .squares = term.squares,
                               .noise = isfinite(noise) ? noise : 0,
@@ -92,7 +95,7 @@ static tamis_status collect(collected *c, tmi_errors *e, const tmi_inference *r,
             status = measured(&found, n, r, i, g, &z.groups[g], err);
             if (status == TAMIS_OK && !found && n->squares == 0 && n->scale > 0) e->list[e->first[i] + g].effect = 0;
             if (status != TAMIS_OK || !found) continue;
-            e->list[e->first[i] + g].known = n->scale * (s->gaussian ? 1 : sqrt(2)) / fmax(n->measured, n->scale);
+            e->list[e->first[i] + g].known = n->scale * (s->gaussian ? 1 : sqrt(2)) / fmax(n->measured, n->scale) / n->power;
             c->places[c->count++] = e->first[i] + g;
         }
         tmi_statistic_sums_clear(&z);
@@ -114,6 +117,22 @@ static void borrow(tmi_errors *e, const tmi_schedule *s, size_t i)
     }
 }
 
+/* A public design effect is that over a simple random sample: it is multiplied by the mean weight, from noisy sums of weights and
+ * rows, the latter not below what their noise may hide. Relative to the mean weight that is guessed, as all effects here. */
+static double public_effect(const tmi_inference *r, size_t i)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_plan_design *d = &s->plan->design;
+    const size_t domains = s->effects.domains;
+    const tmi_arrowhead *n = &s->effects.arrowheads[TMI_UNWEIGHTED * domains];
+    const double weights = r->main.centres[TMI_WEIGHTED * domains], noisy = r->rows.centres[TMI_UNWEIGHTED * domains];
+    const double rows = fmax(noisy, fmax(1, n->known ? 0 : 1 / sqrt(n->rest)));
+    if (!(weights > 0) || !isfinite(rows)) return NAN;
+    return tmi_number_nearest(d->deff) * tmi_relative_deff(d, &s->plan->statistics[i]) * weights / rows / tmi_mean_weight(s);
+}
+
+static bool has_public_effect(const tmi_schedule *s) { return tmi_variance_source_of(s) == TMI_PUBLIC_EFFECT; }
+
 tamis_status tmi_errors_make(tmi_errors *e, const tmi_inference *r, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -132,6 +151,8 @@ tamis_status tmi_errors_make(tmi_errors *e, const tmi_inference *r, tamis_error 
     limits = tmi_alloc(all, sizeof *limits);
     if (!e->list || !c.numbers || !c.places || !limits) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < all; k++) e->list[k].effect = tmi_psus_are_all_drawn(s) ? 0 : NAN;
+    for (size_t i = 0; i < count && has_public_effect(s); i++)
+        for (size_t k = e->first[i]; k < e->first[i + 1]; k++) e->list[k].effect = public_effect(r, i);
     TMI_TRY(collect(&c, e, r, err));
     TMI_TRY(tmi_error_limits(limits, c.numbers, c.count, &guess, err));
     for (size_t k = 0; k < c.count; k++) e->list[c.places[k]].effect = limits[k].variance / c.numbers[k].squares;
@@ -147,9 +168,12 @@ done:
 
 const char *tmi_why_no_error(const tmi_schedule *s, size_t i)
 {
+    if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES || (!s->sampling.clustered && tmi_has_lonely_unit(&s->sampling)))
+        return "a stratum has only one sampled unit, so its sampling error cannot be estimated";
+    if (has_public_effect(s)) return "nothing is left of the weights beside the noise, so that its design effect has no unit";
     if (tmi_has_ranges_by_stratum(&s->plan->statistics[i]))
         return "the sampling error of clusters is not measured where a column has ranges by stratum";
-    if (!tmi_errors_measured(s, i) && s->places.layout.count == 0)
+    if (!tmi_errors_measured(s, i) && tmi_psus_are_too_few(s))
         return "only one cluster was drawn, so its sampling error cannot be estimated";
     if (!tmi_errors_measured(s, i))
         return "its sampling error is not measured: a unit has too many rows, or is in too many groups";

@@ -12,7 +12,6 @@
 #include "inference/group_sums.h"
 #include "inference/interval/ratio.h"
 #include "inference/inverted_counts.h"
-#include "inference/pool.h"
 #include "inference/range.h"
 #include "inference/shrink.h"
 #include "measure/contributions.h"
@@ -23,8 +22,6 @@
 static const char from_range[] =
     "the noise is too large to estimate the sampling variance: the largest that the range allows is used";
 static const char from_limit[] = "the sampling variance is small relative to its noise: an upper limit is used";
-static const char from_pool[] =
-    "the sampling variance is not known well by itself: an upper limit that rests on similar numbers is used";
 static const char from_measured[] = "the standard error is measured to about ± 50 to 100 %: the interval allows for that";
 static const char from_others[] =
     "the standard error is mostly noise: the interval rests on the design effects of the other numbers of this kind";
@@ -34,9 +31,7 @@ static const char whole_range[] = "the denominator may be 0 within its error: th
 static const char no_interval[] = "no interval can be computed from these noisy numbers";
 static const char not_met[] = "not calibrated: a group of the public counts has too few rows relative to the noise";
 static const char public_count[] = "public: the other numbers are calibrated to it";
-static const char one_unit[] = "a stratum has only one sampled unit, so its sampling error cannot be estimated";
 
-#define MUCH 0.25      /* that is added to a variance, relative to it: then the result says so */
 #define MUCH_NOISE 0.5 /* in a standard error, relative to it: then the result says so */
 
 /* ---- the interval ---- */
@@ -63,7 +58,7 @@ static bool set_errors(tmi_result *result, const tmi_inference *r, const tmi_gro
     result->outside_range = result->estimate < result->least || result->estimate > result->most;
     if (!isfinite(result->estimate)) return false;
     if (isnan(e->sampling) || !isfinite(e->sampling) || (z->df == 0 && e->sampling > 0 && !z->normal)) {
-        result->reason = r->errors ? tmi_why_no_error(r->schedule, result->statistic) : one_unit;
+        result->reason = tmi_why_no_error(r->schedule, result->statistic);
         result->sampling_se = result->se = TMI_NULL;
         return false;
     }
@@ -104,6 +99,12 @@ static void set_plain_interval(tmi_result *result, const tmi_plan_statistic *t)
     result->upper = fmax(fmin(result->estimate + half, result->most), result->least);
 }
 
+/* Whether the sampling variance is a limit already, or public; else it is that of own squares. */
+static bool is_limit(const tmi_inference *r, size_t statistic)
+{
+    return r->errors && tmi_variance_source_for(r->schedule, statistic) != TMI_OWN_SQUARES;
+}
+
 /* An upper limit of a variance that was estimated with noise, at most the bound. */
 static double limited(tmi_result *result, const tmi_inference *r, double variance, double noise_sd, double bound)
 {
@@ -111,8 +112,7 @@ static double limited(tmi_result *result, const tmi_inference *r, double varianc
     double margin = tmi_variance_margin(confidence) * noise_sd;
     if (isnan(variance)) return variance;
     tmi_variance v = tmi_variance_limit(variance, margin, bound);
-    if ((r->pools || r->errors) && !r->schedule->workload.maps[result->statistic].contributed)
-        return v.value; /* it is a limit already */
+    if (is_limit(r, result->statistic)) return v.value;
     result->limited = v.from_range ? bound > 0 : margin > 0 && margin >= variance;
     if (result->limited) note(result, v.from_range ? from_range : from_limit);
     return v.value;
@@ -305,10 +305,9 @@ static tamis_status read_variance(tmi_result *result, const tmi_inference *r, tm
         double R = fmax(range.high - m, m - range.low), S = fmin(fmax(result->estimate, 0), R * R);
         double units = s->plan->design.population > 0 ? (double)s->plan->design.population : B;
         double largest = S > 0 ? S * (R * R - S) : R * R * R * R / 4;
-        e.sampling = r->errors       ? more * more * z->measured / (B * B)
-                     : z->pooled > 0 ? z->pooled * largest / B
-                                     : z->spread * (B / units) * largest / (B * B);
-        if (!r->errors) note(result, bounded);
+        const bool limit = is_limit(r, result->statistic);
+        e.sampling = limit ? more * more * z->measured / (B * B) : z->spread * (B / units) * largest / (B * B);
+        if (!limit || !s->sampling.clustered) note(result, bounded);
     }
     if (set_errors(result, r, z, &e)) TMI_TRY(set_interval(result, r, z, &e, err));
     tmi_range range = tmi_range_of(s->plan->statistics[result->statistic].column); /* (x - mean)^2 */
@@ -344,33 +343,12 @@ static void read_known(tmi_result *result, const tmi_schedule *s)
     result->known = true;
 }
 
-/* Where variances are pooled, the form becomes a multiple of the squares, an upper limit that has no noise of its own. */
-static void take_pooled(tmi_result *result, const tmi_inference *r, tmi_group_sums *z)
-{
-    const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    const tmi_form_moments f = tmi_form_moments_of(t);
-    double relative, at = f.y < TMI_MOMENTS && z->value[f.y] > 0 ? z->value[f.x] / z->value[f.y] : 0;
-    if (!r->pools || isnan(z->form.xx) || r->schedule->workload.maps[result->statistic].contributed) return;
-    const double b = tmi_pool_limit(&relative, z, r, result->statistic, at);
-    const double squares = tmi_quadratic_at(z->proxy, at), least = tmi_form_noise_sd(&z->proxy_noise, 1, at);
-    const double raised = squares > 0 && squares < least ? least / squares : squares > 0 ? 1 : TMI_NULL;
-    if (isfinite(b) && isfinite(raised)) {
-        z->form = (tmi_quadratic){b * raised * z->proxy.xx, b * raised * z->proxy.xy, b * raised * z->proxy.yy};
-    } else {
-        z->form = (tmi_quadratic){b * least, 0, 0};
-    }
-    z->form_noise = (tmi_form_noise){0};
-    z->pooled = b * tmi_relative_deff(&r->schedule->plan->design, t);
-    result->limited = relative > MUCH;
-    if (result->limited) note(result, from_pool);
-}
-
-/* Where standard errors are measured: the form is a multiple of the squares, such that it is what was measured at the
- * estimate. */
+/* Where sampling variances are measured or public: the form is a multiple of the squares, such that it is what was measured
+ * at the estimate. */
 static void take_measured(tmi_result *result, const tmi_inference *r, tmi_group_sums *z)
 {
     const tmi_plan_statistic *t = &r->schedule->plan->statistics[result->statistic];
-    if (!r->errors || r->schedule->workload.maps[result->statistic].contributed) return;
+    if (!is_limit(r, result->statistic)) return;
     const size_t group = r->plain ? r->group : result->cell;
     const tmi_number_error *e = &r->errors->list[r->errors->first[result->statistic] + group];
     const double at = tmi_ratio_at(t, z), squares = tmi_quadratic_at(z->proxy, at);
@@ -396,7 +374,6 @@ static tamis_status read_group(tmi_result *result, const tmi_inference *r, tmi_g
     result->least = limits.low;
     result->most = limits.high;
     if (tmi_is_calibrated(s, result->statistic) && !tell_calibration(result, r)) return TAMIS_OK;
-    take_pooled(result, r, z);
     take_measured(result, r, z);
     if (tmi_by_size(t)) status = read_part(result, r, z, err);
     else if (tmi_is_sum(t)) status = read_total(result, r, z, err);

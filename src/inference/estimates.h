@@ -13,9 +13,8 @@ typedef struct tmi_inference {
     const struct tmi_calibration *calibration; /* NULL: the schedule has none */
     tmi_reconstruction main, spread, rows;     /* empty where nothing is read from the weighting */
     tmi_reconstruction contributed;            /* the same */
-    double clamping;                           /* what bounded weights take off a variance from totals of PSUs: a factor */
-    struct tmi_pools *pools;                   /* NULL: variances are not pooled */
-    struct tmi_errors *errors;                 /* NULL: standard errors are not measured, or not read yet */
+    double clamping;                           /* what bounded weights take off a measured variance: a factor */
+    struct tmi_errors *errors;                 /* NULL: sampling variances are own squares, or not read yet */
     struct tmi_count_grid *counts;             /* of statistics with many groups (inverted_counts.h) */
     /* of each statistic: the grid points that a mechanism chose, cell by cell, or NULL; NULL: none was chosen */
     const int64_t *const *answers;
@@ -29,8 +28,9 @@ tamis_status tmi_inference_make(tmi_inference *inference, const tmi_schedule *sc
                                 tamis_error *err);
 void tmi_inference_clear(tmi_inference *inference);
 
-/* Reads measured standard errors, or pools variances, where the schedule needs that; calibration comes before. Errors: SYSTEM. */
-tamis_status tmi_inference_pool(tmi_inference *inference, tamis_error *err);
+/* Reads measured sampling variances, or public design effects, where the schedule has them; calibration comes before. Errors:
+ * SYSTEM. */
+tamis_status tmi_inference_read_errors(tmi_inference *inference, tamis_error *err);
 
 /* Fills the results of one statistic, `list` being one per group, whose `statistic` and `cell` are set. What is unknown is NaN,
  * with the reason. Errors: UNABLE, SYSTEM. */

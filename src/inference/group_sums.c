@@ -265,35 +265,7 @@ static void set_squares(tmi_quadratic *form, tmi_form_noise *noise, const tmi_gr
     tmi_form_noise_of(noise, &slopes, z->noise);
 }
 
-/* Sums of a z^2 from tables of their own. */
-static tamis_status read_spread(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
-{
-    const tmi_schedule *s = r->schedule;
-    const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
-    const tmi_form_slopes slopes = squares_of(&f, 1);
-    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
-    tamis_status status = TAMIS_OK;
-    if (!moments) return tmi_fail_memory(err);
-    TMI_TRY(tmi_reconstruct_moments(moments, &r->spread, 0, i, 0, err));
-    for (size_t g = 0; g < z->count; g++) {
-        const double *m = moments + g * TMI_MOMENTS;
-        pattern *p;
-        TMI_TRY(pattern_of(&p, z, s, i, g, err));
-        z->groups[g].form = (tmi_quadratic){at(m, f.xx), at(m, f.xy), at(m, f.yy)};
-        tmi_form_noise_of(&z->groups[g].form_noise, &slopes, &p->group->spread);
-    }
-
-done:
-    tmi_free(moments);
-    return status;
-}
-
 /* A group that lies in one stratum has one weight: its moments are those of the stratum, in a table with weights too. */
-static bool lies_in_stratum(const tmi_schedule *s, size_t i, size_t g)
-{
-    return s->sampling.weights == TMI_STRATA && !s->sampling.clustered && tmi_group_stratum(s, i, g) != SIZE_MAX;
-}
-
 static void set_one_stratum(tmi_group_sums *z, const tmi_schedule *s, size_t i, size_t g, const tmi_form_moments *f)
 {
     const size_t h = tmi_group_stratum(s, i, g);
@@ -311,30 +283,32 @@ static void set_one_stratum(tmi_group_sums *z, const tmi_schedule *s, size_t i, 
     if (s->plan->statistics[i].kind != TMI_SHARE) z->ones = z->all = 0;
 }
 
-/* The form, where it is not that of strata. Needs values and their noise. */
-static tamis_status set_forms(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+/* Own squares with weights in them: of a group in one stratum, or times a public factor where weights hardly differ. */
+static void set_weighed(tmi_group_sums *z, const tmi_schedule *s, size_t i, size_t g, const tmi_form_moments *f)
 {
-    const tmi_schedule *s = r->schedule;
+    if (tmi_group_stratum(s, i, g) != SIZE_MAX) {
+        set_one_stratum(z, s, i, g, f);
+        return;
+    }
+    set_squares(&z->form, &z->form_noise, z, f, s->sampling.ratio);
+    z->spread = tmi_weighed_spread(z, s, i);
+}
+
+/* The form, where it is not that of strata: squares that variances are multiples of, and a bound. Needs values and their
+ * noise. */
+static void set_forms(tmi_statistic_sums *z, const tmi_schedule *s, size_t i)
+{
     const tmi_form_moments f = tmi_form_moments_of(&s->plan->statistics[i]);
     const tmi_variance_source source = tmi_variance_source_for(s, i);
-    tamis_status status = TAMIS_OK;
-    bool lonely = false;
-    for (size_t h = 0; s->sampling.variance_factor && h < s->sampling.strata; h++)
-        lonely = lonely || isnan(s->sampling.variance_factor[h]);
-    if (source == TMI_SPREAD_TABLES) TMI_TRY(read_spread(z, r, i, err));
-    for (size_t g = 0; g < z->count && source > TMI_OWN_SQUARES; g++) {
+    const bool weighed = tmi_main_weighting(s) == TMI_WEIGHTED;
+    for (size_t g = 0; g < z->count; g++) {
         tmi_group_sums *own = &z->groups[g];
-        if (source == TMI_BOUNDED_SQUARES) set_squares(&own->form, &own->form_noise, own, &f, s->sampling.ratio);
-        else set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
-        if (lonely && source != TMI_MEASURED_ERRORS) own->form.xx = NAN; /* one unit of a stratum says nothing */
-        const bool clusters = source == TMI_MEASURED_ERRORS || source == TMI_PUBLIC_EFFECT; /* whose units may be all alike */
-        const bool bounded = tmi_main_weighting(s) == TMI_WEIGHTED && !clusters;
-        own->spread = bounded ? tmi_weighed_spread(own, s, i) : INFINITY;
-        if (source != TMI_MEASURED_ERRORS && lies_in_stratum(s, i, g)) set_one_stratum(own, s, i, g, &f);
+        if (source == TMI_OWN_SQUARES && weighed) set_weighed(own, s, i, g, &f);
+        if (source <= TMI_OWN_SQUARES) continue;
+        set_squares(&own->proxy, &own->proxy_noise, own, &f, 1);
+        const bool alike = s->sampling.clustered || source == TMI_PUBLIC_EFFECT; /* units of a cluster may be */
+        own->spread = weighed && !alike ? tmi_weighed_spread(own, s, i) : INFINITY;
     }
-
-done:
-    return status;
 }
 
 tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
@@ -357,7 +331,7 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
         z->groups[g].parts = &p->parts;
         if (s->plan->statistics[i].kind != TMI_SHARE) z->groups[g].ones = z->groups[g].all = 0;
     }
-    if (!tmi_is_calibrated(s, i)) TMI_TRY(set_forms(z, r, i, err));
+    if (!tmi_is_calibrated(s, i) && !s->workload.maps[i].contributed) set_forms(z, s, i);
 
 done:
     if (status != TAMIS_OK) tmi_statistic_sums_clear(z);

@@ -2,9 +2,8 @@
  * variance of A - r B for every r.
  *
  * Where weights come after the noise, the variance of a total of z is the sum over strata of a (sum of z^2) less a/n (sum of
- * z)^2, from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables it
- * is the sum of a z^2, from tables that are weighed for it, or its bound where weights hardly differ; of clusters standard
- * errors are measured (errors.h). Its own noise is known to first order as a quadratic form of the moments'
+ * z)^2, from the same moments; the squares of noisy sums are freed of the noise's variance. Where weights are in the tables, and
+ * of clusters, it is measured (errors.h). Its own noise is known to first order as a quadratic form of the moments'
  * covariance. */
 #ifndef TMI_INFERENCE_GROUP_SUMS_H
 #define TMI_INFERENCE_GROUP_SUMS_H
@@ -21,7 +20,7 @@ typedef struct tmi_group_sums {
     const tmi_moment_parts *parts; /* the same noise, integer by integer */
     tmi_quadratic form;
     tmi_form_noise form_noise;
-    /* weighted squares of x - r y and their noise, where variances are pooled (pool.h) or standard errors measured (errors.h) */
+    /* weighted squares of x - r y and their noise, where sampling variances are multiples of them (errors.h) */
     tmi_quadratic proxy;
     tmi_form_noise proxy_noise;
     /* of calibrated groups, by level of the axis of calibration: factors g, and g times what calibration explains of x and of y,
@@ -29,7 +28,6 @@ typedef struct tmi_group_sums {
     const double *control_factors, *explained_x, *explained_y;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */
-    double pooled;      /* the limit of V/s (pool.h); 0: variances are not pooled */
     double measured;    /* the limit of a measured variance (errors.h) */
     bool normal;        /* the variance allows for what is not known about it: no degrees of freedom are needed */
     double spread;      /* the largest variance is this times the square of the largest deviation */

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "inference/errors.h"
 #include "inference/inverted_counts.h"
-#include "inference/pool.h"
 #include "measure/contributions.h"
 #include "measure/controls.h"
 #include "measure/group_noise.h"
@@ -16,8 +15,6 @@ void tmi_inference_clear(tmi_inference *r)
     tmi_reconstruction_clear(&r->contributed);
     tmi_reconstruction_clear(&r->spread);
     tmi_reconstruction_clear(&r->rows);
-    if (r->pools) tmi_pools_clear(r->pools);
-    tmi_free(r->pools);
     if (r->errors) tmi_errors_clear(r->errors);
     tmi_free(r->errors);
     tmi_count_grid_free(r->counts);
@@ -54,7 +51,6 @@ tamis_status tmi_inference_make(tmi_inference *r, const tmi_schedule *s, tmi_int
     if (!(r->counts = tmi_count_grid_new())) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(tmi_reconstruct(&r->main, s, weighting, noisy, err));
     if (tmi_has_contributed(s)) TMI_TRY(tmi_reconstruct(&r->contributed, s, TMI_CONTRIBUTED, noisy, err));
-    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_reconstruct(&r->spread, s, TMI_SPREAD, noisy, err));
     if (source == TMI_MEASURED_ERRORS) TMI_TRY(set_clamping(r, err));
     if (weighting != TMI_UNWEIGHTED && (s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT))
         TMI_TRY(tmi_reconstruct(&r->rows, s, TMI_UNWEIGHTED, noisy, err));
@@ -64,15 +60,12 @@ done:
     return status;
 }
 
-tamis_status tmi_inference_pool(tmi_inference *r, tamis_error *err)
+tamis_status tmi_inference_read_errors(tmi_inference *r, tamis_error *err)
 {
-    if (tmi_variance_source_of(r->schedule) == TMI_MEASURED_ERRORS) {
-        r->errors = tmi_alloc(1, sizeof *r->errors);
-        return r->errors ? tmi_errors_make(r->errors, r, err) : tmi_fail_memory(err);
-    }
-    if (!tmi_is_pooled(r->schedule)) return TAMIS_OK;
-    r->pools = tmi_alloc(1, sizeof *r->pools);
-    return r->pools ? tmi_pools_make(r->pools, r, err) : tmi_fail_memory(err);
+    const tmi_variance_source source = tmi_variance_source_of(r->schedule);
+    if (source != TMI_MEASURED_ERRORS && source != TMI_PUBLIC_EFFECT) return TAMIS_OK;
+    r->errors = tmi_alloc(1, sizeof *r->errors);
+    return r->errors ? tmi_errors_make(r->errors, r, err) : tmi_fail_memory(err);
 }
 
 /* Rows of all strata, as they are. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/core/engine.h"
+#include "measure/controls.h"
 #include "measure/regularised.h"
 #include "num/exact.h"
 
@@ -205,7 +206,15 @@ tmi_weighting tmi_weighting_of(const tmi_schedule *s, size_t i)
     return s->workload.maps[i].contributed ? TMI_CONTRIBUTED : tmi_main_weighting(s);
 }
 
+/* Groups that lie in one stratum have one weight: their squares are in the table of the estimates, weights in it or not. */
+static bool lies_in_strata(const tmi_schedule *s, size_t i)
+{
+    const bool public = tmi_variance_source_of(s) == TMI_MEASURED_ERRORS && s->sampling.weights == TMI_STRATA;
+    return public && !s->sampling.clustered && !tmi_is_calibrated(s, i) && tmi_group_stratum(s, i, 0) != SIZE_MAX;
+}
+
 tmi_variance_source tmi_variance_source_for(const tmi_schedule *s, size_t i)
 {
-    return s->workload.maps[i].contributed ? TMI_OWN_SQUARES : tmi_variance_source_of(s);
+    if (s->workload.maps[i].contributed || lies_in_strata(s, i)) return TMI_OWN_SQUARES;
+    return tmi_variance_source_of(s);
 }

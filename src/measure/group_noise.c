@@ -152,11 +152,18 @@ static tamis_status fill(tmi_group_noise *g, const tmi_schedule *s, size_t i, si
     tamis_status status = TAMIS_OK;
     if (s->workload.maps[i].known) return TAMIS_OK;
     if (s->workload.maps[i].contributed) return add_contributions(g, s, i, group, err);
-    const tmi_variance_source source = tmi_variance_source_of(s);
-    if (tmi_main_weighting(s) == TMI_UNWEIGHTED) TMI_TRY(add_strata(g, s, i, group, err));
-    else TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHTED, i, group, 0, err));
-    if (source == TMI_SPREAD_TABLES) TMI_TRY(tmi_moment_noise_make(&g->spread, s, TMI_SPREAD, i, group, 0, err));
-    if (source == TMI_BOUNDED_SQUARES) add_scaled(&g->spread, &g->estimate, s->sampling.ratio * s->sampling.ratio);
+    if (tmi_main_weighting(s) == TMI_UNWEIGHTED) {
+        TMI_TRY(add_strata(g, s, i, group, err));
+    } else {
+        TMI_TRY(tmi_moment_noise_make(&g->estimate, s, TMI_WEIGHTED, i, group, 0, err));
+        if (tmi_variance_source_for(s, i) ==
+            TMI_OWN_SQUARES) { /* of groups that lie in one stratum, or of weights that are alike */
+            const size_t h = tmi_group_stratum(s, i, group);
+            double ratio = s->sampling.ratio;
+            if (h != SIZE_MAX) ratio = s->sampling.variance_factor[h] / tmi_number_nearest(s->sampling.weight[h]);
+            if (!isnan(ratio)) add_scaled(&g->spread, &g->estimate, ratio * ratio);
+        }
+    }
 
 done:
     return status;

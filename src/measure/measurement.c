@@ -45,7 +45,14 @@ static int steps_in(const tmi_measurement *m, const tmi_workload *w)
 
 /* ---- sizes ---- */
 
-static bool is_of_psus(const tmi_measurement *m) { return m->marginal.weighting == TMI_STANDARD_ERRORS; }
+static bool is_of_errors(const tmi_measurement *m) { return tmi_method_of(m->marginal.weighting) != NULL; }
+
+/* Rows of the second stage weigh w or its square. */
+static bool weighs_squares(const tmi_measurement *m)
+{
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    return method ? method->power == 2 : m->marginal.weighting == TMI_SPREAD || m->marginal.weighting == TMI_CLAMPED;
+}
 
 static bool is_number(const tmi_workload *w, size_t axis) { return w->origins[axis].number != NULL; }
 
@@ -54,7 +61,7 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
     const tmi_marginal *marginal = &m->marginal;
     bool fits = true;
     m->strata = m->marginal.weighting == TMI_CONTRIBUTED ? w->sampling->parts
-                : w->separate_strata && !is_of_psus(m)   ? w->sampling->strata
+                : w->separate_strata && !is_of_errors(m) ? w->sampling->strata
                                                          : 1;
     m->cells = m->levels = m->added = 1;
     for (size_t i = 0; i < marginal->axis_count; i++) {
@@ -77,15 +84,13 @@ static tamis_status set_sizes(tmi_measurement *m, const tmi_workload *w, tamis_e
 static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_sampling *s, size_t h)
 {
     const bool rows = s->weights == TMI_ROWS;
-    const int64_t most = is_of_psus(m) || m->marginal.weighting == TMI_CLAMPED ? s->most_clamped : s->most;
-    switch ((tmi_weighting)m->marginal.weighting) {
-    case TMI_UNWEIGHTED:
-    case TMI_CONTRIBUTED: return tmi_int(e, 1);
-    case TMI_WEIGHTED: return tmi_int(e, rows ? most : s->points[h]);
-    case TMI_STANDARD_ERRORS: return tmi_int(e, rows ? most : s->weights == TMI_ALIKE ? 1 : s->points[h]);
-    default: break;
+    const int64_t most = is_of_errors(m) || m->marginal.weighting == TMI_CLAMPED ? s->most_clamped : s->most;
+    if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, 1);
+    if (!rows) {
+        const bool alike = is_of_errors(m) && s->weights == TMI_ALIKE;
+        return tmi_int(e, alike ? 1 : weighs_squares(m) ? s->variance_points[h] : s->points[h]);
     }
-    if (!rows) return tmi_int(e, s->variance_points[h]);
+    if (!weighs_squares(m)) return tmi_int(e, most);
     const int64_t less = tmi_weight_less(s); /* w (w - 1), at least 0 */
     return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > less ? most - less : 0));
 }
@@ -156,8 +161,8 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
         for (int d = 0; d < w->axes[axis].degree; d++) unit /= (double)(grid.high - grid.low);
     }
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return unit;
-    const double step = is_of_psus(m) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
-    if (m->marginal.weighting == TMI_WEIGHTED || is_of_psus(m)) return unit * step;
+    const double step = is_of_errors(m) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
+    if (!weighs_squares(m)) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->variance_step));
 }
 
@@ -189,7 +194,7 @@ double tmi_moved_by_weights(const tmi_workload *w, tmi_weighting weighting)
     const tmi_sampling *s = w->sampling;
     int64_t least, most;
     if (!weights_move(w, weighting) || s->weights != TMI_STRATA || !s->rows_bounded) return 0;
-    ends_of(&least, &most, weighting == TMI_WEIGHTED || weighting == TMI_STANDARD_ERRORS ? s->points : s->variance_points,
+    ends_of(&least, &most, weighs_squares(&(tmi_measurement){.marginal.weighting = weighting}) ? s->variance_points : s->points,
             s->strata);
     if (most == 0) return 0;
     return (double)(s->rows - rows_per_unit(w)) * (double)(most - least) / ((double)most * (double)rows_per_unit(w));
@@ -244,7 +249,7 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
         return tmi_fail(err, TAMIS_REFUSED,
                         "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
-    ends_of(&least, &most, m->marginal.weighting == TMI_WEIGHTED || is_of_psus(m) ? s->points : s->variance_points, s->strata);
+    ends_of(&least, &most, weighs_squares(m) ? s->variance_points : s->points, s->strata);
     if (most == 0) return TAMIS_OK;
     tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
              each = steps_of(e, m, w, tmi_mul(e, law->most, share));
@@ -257,13 +262,13 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
  * place, or leaves. */
 static bool has_places(const tmi_measurement *m)
 {
-    return m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_psus(m));
+    return m->marginal.form == TMI_FULL && (m->marginal.axis_count > 0 || is_of_errors(m));
 }
 
-static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, tamis_error *err)
+static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
-    tamis_number *l1 = NULL;
+    tamis_number *l1 = NULL, *within = NULL;
     tmi_term moved;
     tamis_status status;
     const int64_t roundings = m->marginal.form == TMI_FULL ? 1 : 2; /* of a form: of what was there, and of what comes */
@@ -275,15 +280,20 @@ static tamis_status set_sensitivity(tmi_noise_law *law, const tmi_measurement *m
     TMI_TRY(
         tmi_exact_copy(&law->l2_squared, &e,
                        has_places(m) ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
-    if (!tmi_number_ceil(&law->l1, l1)) status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
+    /* in its place: what was there and what comes are both rounded */
+    tmi_term both = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), tmi_int(&e, rounding_of(m, w)));
+    TMI_TRY(tmi_exact_copy(&within, &e, tmi_add(&e, first, both)));
+    if (!tmi_number_ceil(&law->l1, l1) || !tmi_number_ceil(&m->within, within))
+        status = tmi_fail(err, TAMIS_INVALID, "sensitivity: above 2^63; choose a larger step");
 
 done:
     tmi_exact_clear(&e);
     tamis_number_free(l1);
+    tamis_number_free(within);
     return status;
 }
 
-/* The laws so far are those of the table of PSU totals; all standard errors together move by a fixed number of steps. */
+/* The laws so far are those of the table of secret totals; all numbers that are made of it move by a fixed number of steps. */
 static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tmi_noise_law *law = &m->laws[0];
@@ -308,7 +318,7 @@ tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, 
     for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
     const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
-    if (is_of_psus(m)) TMI_TRY(set_errors(m, w, err));
+    if (is_of_errors(m)) TMI_TRY(set_errors(m, w, err));
 
 done:
     return status;

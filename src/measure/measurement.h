@@ -19,9 +19,7 @@
 
 #include "base/text.h"
 #include "measure/moments.h"
-
-#define TMI_ERROR_STEPS (INT64_C(1) << 20)   /* sensitivity of standard errors, whatever came out of the noisy tables before */
-#define TMI_LARGEST_ERROR (INT64_C(1) << 60) /* none is larger, in steps */
+#include "variance/method.h"
 
 /* The noise of one stratum's numbers, or of all. */
 typedef struct tmi_noise_law {
@@ -45,10 +43,17 @@ typedef struct tmi_measurement {
     int64_t high;        /* the clamp: no row adds more to a level */
     tmi_noise_law *laws; /* one, or one per stratum */
     size_t law_count;
-    int64_t moved;      /* STANDARD_ERRORS: the sensitivity of the table of PSU totals; else 0 */
+    int64_t moved;      /* of the second stage: the sensitivity of the table of secret totals; else 0 */
+    int64_t within;     /* the same if a record stays in its place */
     int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
     tamis_number *part; /* of the budget: epsilon or rho */
 } tmi_measurement;
+
+/* How sampling variances are measured from tables of a weighting; NULL: they are not, it is a table of the first stage. */
+static inline const tmi_error_method *tmi_method_of(size_t weighting)
+{
+    return weighting == TMI_STANDARD_ERRORS ? &tmi_psu_errors : weighting == TMI_UNIT_SQUARES ? &tmi_unit_squares : NULL;
+}
 
 /* Sizes, shift, clamp and sensitivities of a measurement whose marginal and slots are set; refused with the nearest setting that
  * works. The laws are freed by tmi_measurement_clear.

@@ -46,11 +46,11 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
                                           [TMI_WEIGHTED] = "weighted ",
                                           [TMI_CONTRIBUTED] = "contributions: ",
                                           [TMI_SPREAD] = "for the variance: ",
-                                          [TMI_CLAMPED] = "for the variance, bounded: ",
-                                          [TMI_STANDARD_ERRORS] = "standard errors: "};
+                                          [TMI_CLAMPED] = "for the variance, bounded: "};
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     bool first = true;
-    tmi_text_put(text, weighed[m->marginal.weighting]);
-    if (m->marginal.weighting == TMI_STANDARD_ERRORS) {
+    tmi_text_put(text, method ? method->name : weighed[m->marginal.weighting]);
+    if (method) {
         put_statistic(text, &w->plan->statistics[m->marginal.statistic]);
         return;
     }
@@ -72,12 +72,11 @@ void tmi_measurement_name(tmi_text *text, const tmi_measurement *m, const tmi_wo
 void tmi_measurement_inequality(tmi_text *text, const tmi_measurement *m, const tmi_workload *w)
 {
     const tmi_plan_privacy *privacy = &w->plan->privacy;
-    if (m->marginal.weighting == TMI_STANDARD_ERRORS) {
-        tmi_text_format(
-            text,
-            "a standard error is a seminorm S of the totals of clusters: |S(U) - S(U')| <= S(U - U'); whose totals, and "
-            "in which steps, follows from the noisy tables, such that a record moves all of them by at most %lld",
-            (long long)TMI_ERROR_STEPS);
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    if (method) {
+        tmi_text_format(text,
+                        "%s in which steps, follows from the noisy tables, such that a record moves all of them by at most %lld",
+                        method->inequality, (long long)TMI_ERROR_STEPS);
         return;
     }
     const bool places = m->marginal.form == TMI_FULL && m->marginal.axis_count > 0;

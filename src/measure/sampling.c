@@ -248,5 +248,6 @@ tamis_status tmi_sampling_make(tmi_sampling *s, const tamis_plan *plan, const tm
 
 int64_t tmi_weight_less(const tmi_sampling *s)
 {
-    return s->design->regularise || s->clustered ? 0 : (int64_t)round(1 / tmi_number_nearest(s->step));
+    const bool whole = s->design->regularise || s->clustered || s->design->kind->only_weights;
+    return whole ? 0 : (int64_t)round(1 / tmi_number_nearest(s->step));
 }

@@ -8,7 +8,7 @@
  *
  * Variance. For a total of z the estimate is the sum over the rows of a z^2, a = (1 - pi) w^2 n/(n-1), less what stratum
  * means explain where a stratum's own sums are known: exactly the usual formula under simple random sampling in strata.
- * In clustered designs standard errors are measured instead (standard_errors.h). */
+ * Where that cannot be read from the tables of the estimates it is measured (standard_errors.h). */
 #ifndef TMI_MEASURE_SAMPLING_H
 #define TMI_MEASURE_SAMPLING_H
 
@@ -42,7 +42,7 @@ typedef struct tmi_sampling {
     bool stages;                       /* ROWS: the product of points[h] and the sizes of the second stage */
     bool from_frame;                   /* ROWS: looked up by unit */
     double correction;                 /* ROWS: n/(n-1) and the design effect, for a = w (w - 1) correction */
-    int64_t most_clamped;              /* ROWS: in totals of PSUs weights count up to so many points; most: all of them */
+    int64_t most_clamped;              /* ROWS: for sampling variances weights count up to so many points; most: all of them */
     double ratio; /* STRATA: the largest a/w, if all of them are so near to it that variances may be bounded by it; else 0 */
 
     bool clustered;
@@ -65,8 +65,8 @@ tamis_status tmi_sampling_make(tmi_sampling *sampling, const tamis_plan *plan, c
 void tmi_sampling_clear(tmi_sampling *sampling);
 
 /* ROWS: what is taken off one of the factors of a = w (w - 1), in steps. Nothing where the variance of moved weights is known
- * otherwise, and nothing in clustered designs: there sums of w^2 say what a bound of the weights takes off, and weights may have
- * any unit. */
+ * otherwise, nothing in clustered designs, where sums of w^2 say what a bound of the weights takes off, and nothing where only
+ * weights are declared: they may have any unit. */
 int64_t tmi_weight_less(const tmi_sampling *sampling);
 
 /* "srs", "stratified", ... */

@@ -60,8 +60,7 @@ tmi_variance_source tmi_variance_source_of(const tmi_schedule *s)
     if (s->plan->design.kind->takes_all) return TMI_NO_VARIANCE;
     if (s->sampling.clustered) return TMI_MEASURED_ERRORS;
     if (s->plan->design.deff) return TMI_PUBLIC_EFFECT;
-    if (tmi_main_weighting(s) == TMI_UNWEIGHTED) return TMI_OWN_SQUARES;
-    return s->sampling.ratio > 0 ? TMI_BOUNDED_SQUARES : TMI_SPREAD_TABLES;
+    return tmi_main_weighting(s) == TMI_UNWEIGHTED || s->sampling.ratio > 0 ? TMI_OWN_SQUARES : TMI_MEASURED_ERRORS;
 }
 
 /* Noise that is next to never there still leaves a table a finite weight beside the others. */

@@ -65,17 +65,10 @@ const tmi_frame_facts *tmi_frame_of(const tmi_schedule *schedule);
 /* What the list of clusters says; NULL if the plan has none. */
 const tmi_psu_facts *tmi_psus_of(const tmi_schedule *schedule);
 
-/* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come after
- * the noise; the same with a public factor, where weights hardly differ; tables that are weighed for it; a public design effect,
- * times the mean weight and the squares; standard errors that are measured, of clusters. */
-typedef enum tmi_variance_source {
-    TMI_NO_VARIANCE,
-    TMI_OWN_SQUARES,
-    TMI_BOUNDED_SQUARES,
-    TMI_SPREAD_TABLES,
-    TMI_PUBLIC_EFFECT,
-    TMI_MEASURED_ERRORS
-} tmi_variance_source;
+/* Where the sampling variance is read from: nowhere in a census; the squares of the tables themselves, where weights come
+ * after the noise, or with a public factor where weights hardly differ; a public design effect, times the mean weight and
+ * the squares; a second stage, in which it is measured (variance/method.h). */
+typedef enum tmi_variance_source { TMI_NO_VARIANCE, TMI_OWN_SQUARES, TMI_PUBLIC_EFFECT, TMI_MEASURED_ERRORS } tmi_variance_source;
 
 tmi_variance_source tmi_variance_source_of(const tmi_schedule *schedule);
 

@@ -74,15 +74,18 @@ done:
 /* ---- pieces ---- */
 
 /* How many units a row represents: exact weights, and the grids on which they are integers. */
-static void put_sampling(tmi_json_out *out, const tmi_sampling *s, const tmi_workload *w, const tmi_psu_layout *psus)
+static void put_sampling(tmi_json_out *out, const tmi_schedule *schedule)
 {
+    const tmi_sampling *s = &schedule->sampling;
+    const tmi_workload *w = &schedule->workload;
+    const bool measured = tmi_variance_source_of(schedule) == TMI_MEASURED_ERRORS;
     tmi_json_open(out, '{');
     tmi_json_add_integer(out, "rows", s->rows);
     tmi_json_add_boolean(out, "rows_fixed", s->rows_fixed);
     tmi_json_add_boolean(out, "apart", w->separate_strata);
     tmi_json_add_boolean(out, "joined", w->shared_classes);
-    if (s->weights == TMI_ROWS && s->clustered) tmi_json_add_integer(out, "largest_point_in_totals", s->most_clamped);
-    tmi_put_psu_layout(out, psus);
+    if (s->weights == TMI_ROWS && measured) tmi_json_add_integer(out, "largest_point_in_totals", s->most_clamped);
+    tmi_put_psu_layout(out, &schedule->places.layout);
     tmi_json_key(out, "weights");
     if (s->weights == TMI_ROWS) {
         tmi_json_put_null(out);
@@ -111,7 +114,7 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s)
         tmi_json_add_open(out, "axes", '[');
         for (size_t k = 0; k < m->marginal.axis_count; k++) tmi_json_put_integer(out, (int64_t)m->marginal.axes[k]);
         tmi_json_close(out, ']');
-        if (m->marginal.weighting == TMI_STANDARD_ERRORS) tmi_json_add_integer(out, "statistic", (int64_t)m->marginal.statistic);
+        if (tmi_method_of(m->marginal.weighting)) tmi_json_add_integer(out, "statistic", (int64_t)m->marginal.statistic);
         tmi_json_close(out, '}');
         tmi_json_add_integer(out, "limit", m->limit);
         tmi_json_close(out, '}');
@@ -200,7 +203,7 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_key(out, "specification");
     tmi_put_specification(out, s);
     tmi_json_key(out, "sampling");
-    put_sampling(out, &s->sampling, &s->workload, &s->places.layout);
+    put_sampling(out, s);
     if (tmi_psus_of(s)) {
         tmi_json_key(out, "psus");
         tmi_put_psu_facts(out, tmi_psus_of(s));

@@ -106,7 +106,7 @@ static void put_measurements(tmi_json_out *out, const tmi_schedule *s, tmi_int12
     }
     tmi_json_close(out, ']');
     put_quantile_tasks(out, s, answers);
-    if (s->places.layout.count > 0) tmi_put_standard_errors(out, s, noisy);
+    tmi_put_standard_errors(out, s, noisy);
     tmi_json_close(out, '}');
 }
 

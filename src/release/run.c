@@ -233,13 +233,13 @@ done:
     return status;
 }
 
-/* Standard errors come last: whose they are follows from the noisy tables. */
+/* The second stage comes last: what is measured in it follows from the noisy tables. */
 static tamis_status add_noise(job *j, tamis_error *err)
 {
     const tmi_schedule *s = &j->r->schedule;
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        for (size_t k = 0; k < m->numbers && m->marginal.weighting != TMI_STANDARD_ERRORS; k++)
+        for (size_t k = 0; k < m->numbers && !tmi_method_of(m->marginal.weighting); k++)
             j->r->noisy[i][k] = tmi_add_noise(tmi_query_truth(&j->query, s, i, k), j->noise[i][k], m->limit);
     }
     const tamis_status status = tmi_add_standard_errors(j->r->noisy, j->noise, &j->query, s, err);
@@ -272,7 +272,7 @@ tamis_status tmi_release_read(tamis_release *r, tamis_error *err)
     TMI_TRY(tmi_calibration_make(&calibration, &inference, err));
     inference.calibration = &calibration;
     inference.answers = answers;
-    TMI_TRY(tmi_inference_pool(&inference, err));
+    TMI_TRY(tmi_inference_read_errors(&inference, err));
     TMI_TRY(tmi_results_make(&r->results, r->schedule.plan, &r->schedule, err));
     r->results.account = &r->account;
     r->results.promised = &r->promised;

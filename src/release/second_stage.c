@@ -40,7 +40,8 @@ typedef struct adding {
     size_t measurement;
     const int64_t *noise;
     tmi_int128 *noisy;
-    int64_t *totals; /* room for those of all slots, in secret memory */
+    tmi_int128 *totals; /* room for those of all slots, in secret memory, and for as many integers */
+    int64_t *room;
 } adding;
 
 /* What is released of one number, without noise. Secret. */
@@ -53,9 +54,9 @@ static tmi_int128 error_of(const adding *a, const tmi_error_term *t)
             if (t->coefficients[k] != 0)
                 total += t->coefficients[k] *
                          tmi_query_total(a->query, a->schedule, a->measurement, slot, k / m->levels, k % m->levels);
-        a->totals[slot] = tmi_error_total(total, t->shift);
+        a->totals[slot] = total;
     }
-    return tmi_standard_error(a->totals, &a->schedule->places.layout, t->blocks) / t->divisor;
+    return tmi_method_of(m->marginal.weighting)->value(a->totals, a->room, &t->grid, &a->schedule->places.layout);
 }
 
 static void add(void *with, const tmi_error_term *t, size_t number)
@@ -93,20 +94,26 @@ tamis_status tmi_add_standard_errors(tmi_int128 *const *noisy, int64_t *const *n
                                      const tmi_schedule *s, tamis_error *err)
 {
     first_stage f = {0};
-    int64_t *totals = NULL;
+    tmi_int128 *totals = NULL;
+    int64_t *room = NULL;
+    size_t slots = 0;
     tamis_status status;
-    if (s->places.layout.count == 0) return TAMIS_OK;
-    totals = tmi_secret_alloc((size_t)s->places.layout.slots, sizeof *totals);
-    if (!totals) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < s->measurement_count; i++)
+        if (tmi_method_of(s->measurements[i].marginal.weighting)) slots = s->measurements[i].slots;
+    if (slots == 0) return TAMIS_OK;
+    totals = tmi_secret_alloc(slots, sizeof *totals);
+    room = tmi_secret_alloc(slots, sizeof *room);
+    if (!totals || !room) TMI_TRY(tmi_fail_memory(err));
     TMI_TRY(first_stage_make(&f, s, noisy, err));
     for (size_t i = 0; i < s->measurement_count; i++) {
-        adding a = {query, s, i, noise[i], noisy[i], totals};
-        if (s->measurements[i].marginal.weighting == TMI_STANDARD_ERRORS) TMI_TRY(go_through(&f.inference, i, add, &a, err));
+        adding a = {query, s, i, noise[i], noisy[i], totals, room};
+        if (tmi_method_of(s->measurements[i].marginal.weighting)) TMI_TRY(go_through(&f.inference, i, add, &a, err));
     }
 
 done:
     first_stage_clear(&f);
     tmi_secret_free(totals);
+    tmi_secret_free(room);
     return status;
 }
 
@@ -117,25 +124,26 @@ static void put(void *with, const tmi_error_term *t, size_t number)
     tmi_json_out *out = with;
     (void)number;
     tmi_json_open(out, '{');
-    tmi_json_add_integer(out, "range", t->range);
-    tmi_json_add_integer(out, "blocks", t->blocks);
-    tmi_json_add_integer(out, "shift", t->shift);
-    tmi_json_add_integer(out, "divisor", t->divisor);
+    tmi_json_add_integer(out, "range", t->grid.range);
+    tmi_json_add_integer(out, "blocks", t->grid.blocks);
+    tmi_json_add_integer(out, "shift", t->grid.shift);
+    tmi_json_add_integer(out, "divisor", t->grid.divisor);
     tmi_json_close(out, '}');
 }
 
 void tmi_put_standard_errors(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy)
 {
-    const tmi_error_term longest = {.range = 2 * TMI_ERROR_COEFFICIENT,
-                                    .blocks = TMI_MOST_BLOCKS,
-                                    .shift = -100,
-                                    .divisor = INT64_C(1) << 40};
+    const tmi_error_term longest = {
+        .grid = {.range = INT64_C(1) << 30, .blocks = TMI_MOST_BLOCKS, .shift = -100, .divisor = INT64_C(1) << 60}};
     first_stage f = {0};
+    bool any = false;
+    for (size_t i = 0; i < s->measurement_count; i++) any = any || tmi_method_of(s->measurements[i].marginal.weighting);
+    if (!any) return;
     if (noisy && first_stage_make(&f, s, noisy, NULL) != TAMIS_OK) out->text->failed = true;
     tmi_json_add_open(out, "standard_errors", '[');
     for (size_t i = 0; i < s->measurement_count && !out->text->failed; i++) {
         const tmi_measurement *m = &s->measurements[i];
-        if (m->marginal.weighting != TMI_STANDARD_ERRORS) continue;
+        if (!tmi_method_of(m->marginal.weighting)) continue;
         tmi_json_open(out, '{');
         tmi_json_add_open(out, "of", '{');
         tmi_put_asked(out, &s->plan->statistics[m->marginal.statistic]);

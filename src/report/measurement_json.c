@@ -9,7 +9,7 @@
 
 static const char *const weighings[] = {
     [TMI_UNWEIGHTED] = "none", [TMI_WEIGHTED] = "weight",        [TMI_CONTRIBUTED] = "contribution",
-    [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread", [TMI_STANDARD_ERRORS] = "psus",
+    [TMI_SPREAD] = "spread",   [TMI_CLAMPED] = "clamped spread",
 };
 static const char *const forms[] = {[TMI_FULL] = "full", [TMI_RAW] = "raw", [TMI_CENTRED] = "centred"};
 
@@ -123,8 +123,8 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
     tmi_json_close(out, '}');
 }
 
-/* What standard errors follow from beside the noisy tables: what the table of PSU totals moves by, in how many numbers a row is,
- * and the public guesses that decide on blocks. */
+/* What the second stage follows from beside the noisy tables: what its table of secret totals moves by, from one place to another
+ * and within one, in how many numbers a row is, and the public guesses that decide on blocks. */
 static void put_errors(tmi_json_out *out, const tmi_schedule *s, const tmi_measurement *m)
 {
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
@@ -132,6 +132,7 @@ static void put_errors(tmi_json_out *out, const tmi_schedule *s, const tmi_measu
     tmi_put_asked(out, &s->plan->statistics[m->marginal.statistic]);
     tmi_json_close(out, '}');
     tmi_json_add_integer(out, "table_moves", m->moved);
+    if (!tmi_method_of(m->marginal.weighting)->slots) tmi_json_add_integer(out, "moves_within", m->within);
     tmi_json_add_integer(out, "overlap", tmi_errors_overlap(s, m->marginal.statistic));
     tmi_json_key(out, "mean_weight");
     put_step(out, tmi_mean_weight(s));
@@ -148,8 +149,9 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_json_open(out, '{');
     tmi_measurement_name(&text, m, &s->workload);
     tmi_json_add_taken(out, "name", &text);
-    tmi_json_add_string(out, "weighed_by", weighings[m->marginal.weighting]);
-    if (m->marginal.weighting == TMI_STANDARD_ERRORS) put_errors(out, s, m);
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    tmi_json_add_string(out, "weighed_by", method ? method->weighed : weighings[m->marginal.weighting]);
+    if (method) put_errors(out, s, m);
     if (s->workload.domains[m->marginal.domain]) {
         tmi_json_key(out, "where");
         tmi_put_column(out, s->plan, s->workload.domains[m->marginal.domain]);

@@ -379,7 +379,7 @@ typedef struct sizes {
 
 static void add_law(sizes *z, const tmi_schedule *s, const tmi_measurement *m, size_t h)
 {
-    double unit = m->marginal.weighting == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
+    double unit = tmi_method_of(m->marginal.weighting) ? 1 : tmi_measurement_unit(m, &s->workload, h);
     widen(&z->sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(m->laws[h].l2_squared)) : (double)m->laws[h].l1));
     widen(&z->part, tmi_number_nearest(m->part));
     widen(&z->scale, unit * tmi_number_nearest(m->laws[h].scale));

@@ -138,7 +138,7 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
         double sensitivity = 0, scale = 0;
         for (size_t h = 0; h < m->law_count; h++) {
             const tmi_noise_law *law = &m->laws[h];
-            double unit = m->marginal.weighting == TMI_STANDARD_ERRORS ? 1 : tmi_measurement_unit(m, &s->workload, h);
+            double unit = tmi_method_of(m->marginal.weighting) ? 1 : tmi_measurement_unit(m, &s->workload, h);
             sensitivity = fmax(sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(law->l2_squared)) : (double)law->l1));
             scale = fmax(scale, unit * tmi_number_nearest(law->scale));
         }

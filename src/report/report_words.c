@@ -173,8 +173,8 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
                                           [TMI_WEIGHTED] = ", weighted",
                                           [TMI_CONTRIBUTED] = ", as contributions: weight times value",
                                           [TMI_SPREAD] = ", weighted for variances",
-                                          [TMI_CLAMPED] = ", weighted for variances with bounded weights",
-                                          [TMI_STANDARD_ERRORS] = ", as standard errors from totals of clusters"};
+                                          [TMI_CLAMPED] = ", weighted for variances with bounded weights"};
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     bool first = true;
     put_levels(text, m, w);
     if (w->domains[m->marginal.domain]) tmi_text_put(text, ", among those with ");
@@ -192,7 +192,7 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
         tmi_text_format(text, "%s%s", first ? ", by " : ", ",
                         m->marginal.weighting == TMI_CONTRIBUTED ? "certainty of being drawn"
                                                                  : tmi_column_label(w->plan->design.by));
-    tmi_text_put(text, weighed[m->marginal.weighting]);
+    tmi_text_put(text, method ? method->words : weighed[m->marginal.weighting]);
 }
 
 /* ---- quality ---- */

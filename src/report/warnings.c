@@ -33,7 +33,7 @@ static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measuremen
     double zero = 0, small = 0;
     for (size_t h = 0; h < m->law_count; h++) {
         /* in steps; half of what they move by is one record's */
-        const bool errors = m->marginal.weighting == TMI_STANDARD_ERRORS;
+        const bool errors = tmi_method_of(m->marginal.weighting) != NULL;
         const double record = errors ? TMI_ERROR_STEPS / 2.0 : ldexp(tmi_number_nearest(m->laws[h].most), -m->shift);
         zero = fmax(zero, tmi_noise_zero(m->laws[h].scale, s->gaussian));
         if (record > FINE) small = fmax(small, below(m->laws[h].scale, s->gaussian, record / 2));

@@ -132,17 +132,13 @@ done:
     return status;
 }
 
-tmi_problem tmi_problem_of(tmi_targets *a, const tmi_schedule *s, bool gaussian, double budget)
+tmi_problem tmi_problem_of(tmi_targets *a, bool gaussian, double budget)
 {
     return (tmi_problem){.effects = &a->effects,
                          .targets = a->list,
                          .target_count = a->count,
                          .gaussian = gaussian,
                          .budget = budget,
-                         .prior = tmi_pool_prior(s),
-                         .pooled = a->pools,
-                         .means = a->pools + a->pool_count,
-                         .pools = a->pool_count,
                          .weights = a->weights};
 }
 
@@ -151,7 +147,7 @@ double tmi_objective_of(tmi_problem *p, const tmi_strategy *strategy, const doub
     double sum = 0;
     tmi_budget_inform(p, strategy);
     for (size_t i = 0; i < p->target_count; i++) {
-        const double variance = tmi_strategy_target_variance(p, &p->targets[i]);
+        const double variance = tmi_strategy_target_variance(&p->targets[i]);
         if (variance > 0) sum += shares[i] * log(variance);
     }
     return sum;
@@ -195,7 +191,7 @@ static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_sched
     tamis_status status = TAMIS_OK;
     if (!marginals || !parts) TMI_TRY(tmi_fail_memory(err));
     for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
-        if (s->measurements[k].marginal.weighting == TMI_STANDARD_ERRORS) continue;
+        if (tmi_method_of(s->measurements[k].marginal.weighting)) continue;
         marginals[count] = s->measurements[k].marginal;
         parts[count++] = tmi_number_nearest(s->measurements[k].part) / p->budget;
     }
@@ -216,7 +212,7 @@ tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_sched
     *now = *alone = NAN;
     TMI_TRY(tmi_targets_make(&a, s, err));
     if (!(noise = tmi_alloc(a.count, sizeof *noise))) TMI_TRY(tmi_fail_memory(err));
-    tmi_problem p = tmi_problem_of(&a, s, s->gaussian, tmi_number_nearest(s->spent));
+    tmi_problem p = tmi_problem_of(&a, s->gaussian, tmi_number_nearest(s->spent));
     for (size_t k = 0; k < a.needed_count; k++) TMI_TRY(tmi_effects_take_marginal(&a.effects, &a.needed[k], err));
     TMI_TRY(tmi_baseline_noise(noise, &tables, s, &p, &a, err));
     TMI_TRY(inform(alone, &p, &a, tables.marginals, tables.parts, tables.count, err));

@@ -22,7 +22,7 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
                                 tmi_problem *problem, const tmi_targets *targets, tamis_error *err);
 
 /* The search's problem of a schedule; and its measure of a strategy, the sum of share * log T over all targets. */
-tmi_problem tmi_problem_of(tmi_targets *targets, const tmi_schedule *schedule, bool gaussian, double budget);
+tmi_problem tmi_problem_of(tmi_targets *targets, bool gaussian, double budget);
 double tmi_objective_of(tmi_problem *problem, const tmi_strategy *strategy, const double *shares);
 
 /* That measure of the schedule's tables and of those that give each statistic by itself. Errors: SYSTEM. */

@@ -170,56 +170,11 @@ done:
     return status;
 }
 
-static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets *targets, bool gaussian, double budget,
-                              tamis_error *err)
-{
-    static const bool forms[TMI_WEIGHTINGS] = {[TMI_UNWEIGHTED] = true,
-                                               [TMI_WEIGHTED] = true,
-                                               [TMI_CONTRIBUTED] = true,
-                                               [TMI_SPREAD] = true,
-                                               [TMI_CLAMPED] = true}; /* a group may be left */
-    tmi_search search = {.problem = tmi_problem_of(targets, s, gaussian, budget),
-                         .move_bounds = targets->move_bounds,
-                         .copies = targets->copies,
-                         .most_numbers = (double)TMI_MAX_CELLS,
-                         .forms = forms,
-                         .first_pooled = TMI_SPREAD,
-                         .watch = s->watch};
-    double *ceilings = tmi_alloc(targets->count, sizeof *ceilings), *shares = tmi_alloc(targets->count, sizeof *shares);
-    tmi_found_tables found = {0};
-    tmi_baseline_tables alone = {0};
-    tamis_status status = TAMIS_OK;
-    if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < targets->count; i++) shares[i] = targets->list[i].share;
-    TMI_TRY(tmi_search_run(&found, &search, targets->needed, targets->needed_count, err));
-    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, targets, err));
-    TMI_TRY(hold(&found, &search, targets, &alone, ceilings, err));
-    limit_variances(&found.best);
-    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
-    for (size_t i = 0; i < targets->count; i++) targets->list[i].share = shares[i];
-    TMI_TRY(fall_back(&found, &search, &alone, shares, err));
-    if (best->count == 0 || found.objective < best->objective) TMI_TRY(keep(best, &found, s, &search.problem, targets, err));
-
-done:
-    tmi_found_tables_clear(&found);
-    tmi_baseline_tables_clear(&alone);
-    tmi_free(ceilings);
-    tmi_free(shares);
-    return status;
-}
-
-static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known, tamis_error *err)
-{
-    tmi_workload_clear(&s->workload);
-    return tmi_workload_make(&s->workload, s->plan, &s->sampling, separate_strata, shared_classes, s->controls,
-                             s->calibrated ? s->control_count : 0, known, err);
-}
-
 /* ---- standard errors ---- */
 
 /* The part of the budget for the second stage that the search for the first one counts with; then the best of some. */
 #define SECOND 0.2
-static const double seconds[] = {0.1, 0.2, 0.3, 0.4};
+static const double seconds[] = {0.025, 0.05, 0.1, 0.2, 0.3, 0.4};
 
 /* Whether the standard error of some number is measured. Needs a workload. */
 static bool has_second_stage(const tmi_schedule *s)
@@ -281,7 +236,39 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, si
                   .share = tmi_number_nearest(s->plan->statistics[i].share),
                   .variance = c->sampling[i],
                   .noise = c->noise[i]};
-    return tmi_expected_move(&w->moved, s, i, &o, err);
+    const tamis_status status = tmi_expected_move(&w->moved, s, i, &o, err);
+    /* what moves a variance moves the standard error by that over twice its size */
+    if (tmi_method_of(tmi_errors_family(s))->power == 2) w->moved = w->variance > 0 ? w->moved / (2 * sqrt(w->variance)) : 0;
+    return status;
+}
+
+static tamis_status want_all(wanted *list, size_t *count, const tmi_schedule *s, const solution *c, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    *count = 0;
+    for (size_t i = 0; i < s->plan->statistic_count && status == TAMIS_OK; i++)
+        if (tmi_has_own_errors(s, i)) status = want(&list[(*count)++], s, c, i, err);
+    return status;
+}
+
+/* Adds to the objective of a choice what intervals gain in width because their sampling variances are measured with noise, so
+ * that it can be compared with others whose variances are own squares. Needs its workload. */
+static tamis_status add_widening(solution *c, const tmi_schedule *s, tamis_error *err)
+{
+    wanted *list = tmi_alloc(s->plan->statistic_count, sizeof *list);
+    size_t count;
+    tamis_status status;
+    if (!list) return tmi_fail_memory(err);
+    TMI_TRY(want_all(list, &count, s, c, err));
+    const double all = c->budget / (1 - SECOND);
+    divide(list, count, c->gaussian, SECOND * all);
+    c->objective += objective_of(list, count, c->gaussian, all, SECOND, 1);
+    for (size_t j = 0; j < count; j++)
+        if (list[j].variance > 0) c->objective -= list[j].share * log(list[j].variance + list[j].noise);
+
+done:
+    tmi_free(list);
+    return status;
 }
 
 /* Adds the second stage to tables that were chosen for the first one. Needs the workload of the choice. */
@@ -294,12 +281,13 @@ static tamis_status add_errors(solution *c, const tmi_schedule *s, tamis_error *
     size_t count = 0;
     tamis_status status = TAMIS_OK;
     if (!list) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < s->plan->statistic_count; i++)
-        if (tmi_has_own_errors(s, i)) TMI_TRY(want(&list[count++], s, c, i, err));
+    TMI_TRY(want_all(list, &count, s, c, err));
     if (count == 0) goto done;
-    TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
-    const int64_t blocks = tmi_most_blocks(&places.layout, tmi_cluster_guess_of(s).cv);
+    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
+    if (method->slots) TMI_TRY(tmi_psu_places_make(&places, &s->sampling, TMI_MOST_SLOTS, err));
+    const int64_t blocks = method->most_blocks(&places.layout, tmi_cluster_guess_of(s).cv);
     for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++) {
+        if (seconds[k] < method->least_part) continue;
         divide(list, count, c->gaussian, seconds[k] * all);
         const double objective = objective_of(list, count, c->gaussian, all, seconds[k], blocks);
         if (!(objective < best)) continue;
@@ -322,6 +310,60 @@ done:
     tmi_psu_places_clear(&places);
     tmi_free(list);
     return status;
+}
+
+/* ---- one kind of noise ---- */
+
+static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets *targets, bool gaussian, double budget,
+                              tamis_error *err)
+{
+    static const bool forms[TMI_WEIGHTINGS] = {[TMI_UNWEIGHTED] = true,
+                                               [TMI_WEIGHTED] = true,
+                                               [TMI_CONTRIBUTED] = true,
+                                               [TMI_SPREAD] = true,
+                                               [TMI_CLAMPED] = true}; /* a group may be left */
+    tmi_search search = {.problem = tmi_problem_of(targets, gaussian, budget),
+                         .move_bounds = targets->move_bounds,
+                         .copies = targets->copies,
+                         .most_numbers = (double)TMI_MAX_CELLS,
+                         .forms = forms,
+                         .watch = s->watch};
+    double *ceilings = tmi_alloc(targets->count, sizeof *ceilings), *shares = tmi_alloc(targets->count, sizeof *shares);
+    tmi_found_tables found = {0};
+    tmi_baseline_tables alone = {0};
+    solution now = {0};
+    tamis_status status = TAMIS_OK;
+    if (!ceilings || !shares) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < targets->count; i++) shares[i] = targets->list[i].share;
+    TMI_TRY(tmi_search_run(&found, &search, targets->needed, targets->needed_count, err));
+    TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, targets, err));
+    TMI_TRY(hold(&found, &search, targets, &alone, ceilings, err));
+    limit_variances(&found.best);
+    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
+    for (size_t i = 0; i < targets->count; i++) targets->list[i].share = shares[i];
+    TMI_TRY(fall_back(&found, &search, &alone, shares, err));
+    TMI_TRY(keep(&now, &found, s, &search.problem, targets, err));
+    TMI_TRY(add_widening(&now, s, err));
+    if (best->count == 0 || now.objective < best->objective) {
+        const solution before = *best;
+        *best = now;
+        now = before;
+    }
+
+done:
+    solution_clear(&now);
+    tmi_found_tables_clear(&found);
+    tmi_baseline_tables_clear(&alone);
+    tmi_free(ceilings);
+    tmi_free(shares);
+    return status;
+}
+
+static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known, tamis_error *err)
+{
+    tmi_workload_clear(&s->workload);
+    return tmi_workload_make(&s->workload, s->plan, &s->sampling, separate_strata, shared_classes, s->controls,
+                             s->calibrated ? s->control_count : 0, known, err);
 }
 
 /* ---- all combinations ---- */

@@ -10,7 +10,7 @@ static tamis_status inform(tmi_targets *targets, const tmi_schedule *s, tamis_er
     tmi_effects_reset(&targets->effects);
     for (size_t k = 0; k < s->measurement_count; k++) {
         tmi_table_information information;
-        if (s->measurements[k].marginal.weighting == TMI_STANDARD_ERRORS) continue;
+        if (tmi_method_of(s->measurements[k].marginal.weighting)) continue;
         TMI_TRY(tmi_table_information_make(&information, &targets->effects, &s->measurements[k].marginal, err));
         tmi_effects_add(&targets->effects, &information, tmi_measurement_precision(s, &s->measurements[k]));
         tmi_table_information_clear(&information);

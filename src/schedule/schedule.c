@@ -32,8 +32,8 @@ void tmi_schedule_clear(tmi_schedule *s)
     *s = (tmi_schedule){0};
 }
 
-/* Weights in totals of PSUs count up to two and a half times their public mean, if that is known: variances are then raised by
- * what that takes off on average. With a lower bound, standard errors of groups that have the large weights would be too
+/* For sampling variances weights count up to two and a half times their public mean, if that is known: variances are then raised
+ * by what that takes off on average. With a lower bound, standard errors of groups that have the large weights would be too
  * small. */
 #define CLAMPED 2.5
 
@@ -41,7 +41,7 @@ static void clamp_weights(tmi_schedule *s)
 {
     tmi_sampling *p = &s->sampling;
     tmi_sizes z;
-    if (p->weights != TMI_ROWS || !p->clustered || p->stages) return;
+    if (p->weights != TMI_ROWS || p->stages || (!p->clustered && (s->plan->design.deff || s->plan->design.regularise))) return;
     tmi_sizes_make(&z, s);
     const double points = CLAMPED * z.units / z.sample / tmi_number_nearest(p->step);
     if (points >= 1 && points < (double)p->most) p->most_clamped = (int64_t)ceil(points);
@@ -59,10 +59,9 @@ static bool is_family_used(const tmi_schedule *s, tmi_weighting weighting)
         return tmi_main_weighting(s) == weighting || s->plan->postprocess.units_below > 0 || source == TMI_PUBLIC_EFFECT;
     case TMI_WEIGHTED: return tmi_main_weighting(s) == weighting;
     case TMI_CONTRIBUTED: return tmi_has_contributed(s);
-    case TMI_SPREAD: return source == TMI_SPREAD_TABLES || (source == TMI_MEASURED_ERRORS && of_rows);
+    case TMI_SPREAD:
     case TMI_CLAMPED: return source == TMI_MEASURED_ERRORS && of_rows;
-    case TMI_STANDARD_ERRORS: return source == TMI_MEASURED_ERRORS;
-    default: return false;
+    default: return source == TMI_MEASURED_ERRORS && weighting == tmi_errors_family(s);
     }
 }
 
@@ -74,8 +73,8 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     for (size_t i = 0; right && i < marginal->axis_count; i++)
         right = marginal->axes[i] < w->axis_count && (i == 0 || marginal->axes[i - 1] < marginal->axes[i]);
     if (right && marginal->form != TMI_FULL)
-        right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && marginal->weighting != TMI_STANDARD_ERRORS;
-    if (right && marginal->weighting == TMI_STANDARD_ERRORS) {
+        right = marginal->axis_count == 1 && w->axes[marginal->axes[0]].degree > 0 && !tmi_method_of(marginal->weighting);
+    if (right && tmi_method_of(marginal->weighting)) {
         right = marginal->statistic < s->plan->statistic_count && tmi_has_own_errors(s, marginal->statistic);
         const tmi_marginal own = right ? tmi_errors_marginal(s, marginal->statistic) : *marginal;
         right = right && own.domain == marginal->domain && own.axis_count == marginal->axis_count &&
@@ -86,7 +85,7 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
 }
 
-/* The weights in totals of PSUs: any that could have been chosen. */
+/* The weights for sampling variances: any that could have been chosen. */
 static tamis_status take_clamped(tmi_schedule *s, const tmi_certified_tables *certified, tamis_error *err)
 {
     tmi_sampling *p = &s->sampling;
@@ -130,9 +129,7 @@ done:
 /* Whether a statistic is read from tables of this weighting. */
 static bool is_read_from(const tmi_schedule *s, size_t i, tmi_weighting weighting)
 {
-    const tmi_variance_source source = tmi_variance_source_for(s, i);
     if (weighting == tmi_weighting_of(s, i)) return true;
-    if (weighting == TMI_SPREAD) return source == TMI_SPREAD_TABLES;
     return weighting == TMI_UNWEIGHTED && s->plan->postprocess.units_below > 0;
 }
 
@@ -153,7 +150,7 @@ static tamis_status take_maps(tmi_schedule *s, tamis_error *err)
         TMI_TRY(tmi_effects_take_all(&s->effects, &controls, err));
     }
     for (size_t k = 0; k < s->measurement_count; k++)
-        if (s->measurements[k].marginal.weighting != TMI_STANDARD_ERRORS)
+        if (!tmi_method_of(s->measurements[k].marginal.weighting))
             TMI_TRY(tmi_effects_take_marginal(&s->effects, &s->measurements[k].marginal, err));
 
 done:
@@ -172,7 +169,7 @@ static tamis_status set_effects(tmi_schedule *s, tamis_error *err)
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_measurement *m = &s->measurements[k];
         tmi_table_information information;
-        if (m->marginal.weighting == TMI_STANDARD_ERRORS) continue;
+        if (tmi_method_of(m->marginal.weighting)) continue;
         TMI_TRY(tmi_table_information_make(&information, &s->effects, &m->marginal, err));
         tmi_effects_add(&s->effects, &information, tmi_measurement_precision(s, m));
         tmi_table_information_clear(&information);
@@ -234,8 +231,8 @@ tamis_status tmi_schedule_make_watched(tmi_schedule *s, const tamis_plan *plan, 
     TMI_TRY(tmi_quantile_tasks_make(s, err));
     TMI_TRY(tmi_schedule_place_psus(s, err));
     for (size_t k = 0; k < s->measurement_count; k++) {
-        const bool errors = s->measurements[k].marginal.weighting == TMI_STANDARD_ERRORS;
-        s->measurements[k].slots = errors ? (size_t)s->places.layout.slots : 1;
+        const tmi_error_method *method = tmi_method_of(s->measurements[k].marginal.weighting);
+        s->measurements[k].slots = method && method->slots ? (size_t)s->places.layout.slots : 1;
         TMI_TRY(tmi_measurement_prepare(&s->measurements[k], &s->workload, err));
     }
     TMI_TRY(tmi_budget_settle(s, err));

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "engine/core/engine.h"
+#include "measure/contributions.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 #include "schedule/guesses.h"
@@ -149,9 +150,9 @@ static bool is_same_table(const tmi_marginal *a, const tmi_marginal *b)
 
 static double integers_of(const tmi_schedule *s, const tmi_marginal *marginal)
 {
-    double count = marginal->weighting == TMI_CONTRIBUTED                                      ? (double)s->sampling.parts
-                   : s->workload.separate_strata && marginal->weighting != TMI_STANDARD_ERRORS ? (double)s->sampling.strata
-                                                                                               : 1;
+    double count = marginal->weighting == TMI_CONTRIBUTED                               ? (double)s->sampling.parts
+                   : s->workload.separate_strata && !tmi_method_of(marginal->weighting) ? (double)s->sampling.strata
+                                                                                        : 1;
     for (size_t i = 0; i < marginal->axis_count; i++) count *= (double)s->workload.axes[marginal->axes[i]].levels;
     return count;
 }
@@ -163,8 +164,9 @@ tamis_status tmi_schedule_place_psus(tmi_schedule *s, tamis_error *err)
         const tmi_marginal *marginal = &s->measurements[k].marginal;
         bool again = false;
         for (size_t j = 0; j < k; j++) again = again || is_same_table(&s->measurements[j].marginal, marginal);
-        if (marginal->weighting != TMI_STANDARD_ERRORS) rest += integers_of(s, marginal);
-        else if (!again) each += integers_of(s, marginal);
+        const tmi_error_method *method = tmi_method_of(marginal->weighting);
+        if (again && method) continue;
+        *(method && method->slots ? &each : &rest) += integers_of(s, marginal);
     }
     tmi_psu_places_clear(&s->places);
     if (each == 0) return TAMIS_OK;
@@ -228,19 +230,22 @@ static int64_t rows_per_unit(const tmi_schedule *s)
 /* While design variables are protected a record may move the weights, and so the totals, of all others. */
 static bool all_move(const tmi_schedule *s) { return s->plan->privacy.design_protected && s->sampling.weights != TMI_ALIKE; }
 
-/* A unit is in 2 K overlap numbers and slots at most, before and after; or all numbers and slots move. A total is rounded
- * to 1, which moves S by less than 2; a mean and the root as tmi_standard_error_rounding says, both before and after,
- * where a step is at least 8 of these; and S to a step. */
-static int64_t spare_of(const tmi_schedule *s, size_t i, int64_t slots, int64_t rounding)
+/* A unit is in 2 K overlap numbers and slots at most, before and after; or all numbers and slots move. */
+static tmi_error_moves moves_of(const tmi_schedule *s, size_t i)
 {
-    if (all_move(s)) return (int64_t)tmi_statistic_cells(&s->plan->statistics[i]) * (3 + (3 + 2 * slots + 2 * rounding) / 8);
-    return 2 * rows_per_unit(s) * tmi_errors_overlap(s, i) * (3 + (3 + 2 * rounding) / 8);
+    const int64_t numbers = tmi_statistic_cells(&s->plan->statistics[i]), overlap = tmi_errors_overlap(s, i);
+    return (tmi_error_moves){.overlap = overlap,
+                             .touched = all_move(s) ? numbers : 2 * rows_per_unit(s) * overlap,
+                             .single = numbers == 1 && !all_move(s),
+                             .all = all_move(s)};
 }
 
-int64_t tmi_errors_spare(const tmi_schedule *s, const tmi_measurement *m)
+tmi_error_moves tmi_errors_moves(const tmi_schedule *s, const tmi_measurement *m)
 {
-    const tmi_psu_layout *l = &s->places.layout;
-    return spare_of(s, m->marginal.statistic, l->slots, tmi_standard_error_rounding(l, TMI_MOST_BLOCKS));
+    tmi_error_moves moves = moves_of(s, m->marginal.statistic);
+    moves.moved = m->moved;
+    moves.within = m->within;
+    return moves;
 }
 
 /* PSUs that were left to chance; 2 means two or more. */
@@ -266,18 +271,26 @@ bool tmi_psus_are_too_few(const tmi_schedule *s) { return s->sampling.clustered 
 
 bool tmi_psus_are_all_drawn(const tmi_schedule *s) { return s->sampling.clustered && varying_psus(&s->sampling) == 0; }
 
-#define MOST_ROUNDING 2048 /* of any layout: sqrt(3 * 64 * 2^16)/2 and a little */
+bool tmi_has_lonely_unit(const tmi_sampling *s)
+{
+    for (size_t h = 0; s->variance_factor && h < s->strata; h++)
+        if (isnan(s->variance_factor[h])) return true;
+    return false;
+}
+
+tmi_weighting tmi_errors_family(const tmi_schedule *s) { return s->sampling.clustered ? TMI_STANDARD_ERRORS : TMI_UNIT_SQUARES; }
 
 bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    if (tmi_variance_source_of(s) != TMI_MEASURED_ERRORS || r->known || r->contributed || tmi_has_ranges_by_stratum(t))
-        return false;
-    if (varying_psus(&s->sampling) < 2) return false;
-    const int64_t drawn = s->plan->design.sample, slots = drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
-    if (spare_of(s, i, slots, MOST_ROUNDING) > TMI_ERROR_STEPS / 2) return false;
-    return tmi_errors_from(s, i) == i;
+    if (r->known || tmi_variance_source_for(s, i) != TMI_MEASURED_ERRORS || tmi_has_ranges_by_stratum(t)) return false;
+    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
+    if (method->slots ? varying_psus(&s->sampling) < 2 : tmi_has_lonely_unit(&s->sampling)) return false;
+    const tmi_error_moves moves = moves_of(s, i);
+    const int64_t drawn = s->plan->design.sample,
+                  slots = moves.all && drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
+    return method->spare(&moves, slots) <= TMI_ERROR_STEPS / 2 && tmi_errors_from(s, i) == i;
 }
 
 size_t tmi_errors_from(const tmi_schedule *s, size_t i)
@@ -294,7 +307,7 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
     const size_t from = tmi_errors_from(s, i);
     for (size_t k = 0; k < s->measurement_count; k++) {
         const tmi_marginal *marginal = &s->measurements[k].marginal;
-        if (marginal->weighting == TMI_STANDARD_ERRORS && marginal->statistic == from) return &s->measurements[k];
+        if (tmi_method_of(marginal->weighting) && marginal->statistic == from) return &s->measurements[k];
     }
     return NULL;
 }
@@ -302,12 +315,10 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *s, size_t i)
 tmi_marginal tmi_errors_marginal(const tmi_schedule *s, size_t i)
 {
     const tmi_statistic_map *r = &s->workload.maps[i];
-    tmi_marginal marginal = {.weighting = TMI_STANDARD_ERRORS, .domain = r->domain, .axis_count = r->axis_count, .statistic = i};
+    tmi_marginal marginal = {.weighting = tmi_errors_family(s), .domain = r->domain, .axis_count = r->axis_count, .statistic = i};
     memcpy(marginal.axes, r->axes, sizeof marginal.axes);
     return marginal;
 }
-
-bool tmi_moves_two_slots(const tmi_schedule *s, const tmi_measurement *m) { return m->numbers == 1 && !all_move(s); }
 
 /* ---- what is expected ---- */
 
@@ -319,13 +330,17 @@ tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *t)
 /* Where nobody says how much clusters differ in size. */
 #define CV_ASSUMED 1
 
+/* Design effects of rows that are drawn one by one: large values with small weights have very small ones. */
+#define UNITS_SMALLER 8
+
 tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
 {
     const tmi_plan_design *d = &s->plan->design;
     tmi_sizes z;
     tmi_sizes_make(&z, s);
+    if (!s->sampling.clustered) return (tmi_cluster_guess){.rows = 1, .within = 1, .smaller = UNITS_SMALLER};
     const bool guessed = d->typical.cluster_sd || d->largest > 0;
-    tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1};
+    tmi_cluster_guess g = {.rows = z.taken, .cv = guessed ? z.cluster_sd / z.cluster : CV_ASSUMED, .within = 1, .smaller = 1};
     if (z.rows > 1) g.within = z.rows + z.rows_sd * z.rows_sd / z.rows; /* all rows of a unit alike */
     const bool drawn = d->kind->clusters && !s->sampling.psus && !d->kind->unequal && (d->kind->staged || d->nonresponse);
     g.drawn = drawn ? 1 : 0;
@@ -336,11 +351,19 @@ tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *s)
     return g;
 }
 
+/* Sizes that a verifier knows too: it has no frame, only facts about it. */
+static tmi_sizes public_sizes(const tmi_schedule *s)
+{
+    tmi_sizes z;
+    tmi_sizes_make(&z, s);
+    if (tmi_frame_of(s) && s->plan->design.sample == 0) z.sample = NAN;
+    return z;
+}
+
 double tmi_mean_weight(const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
-    tmi_sizes z;
-    tmi_sizes_make(&z, s);
+    const tmi_sizes z = public_sizes(s);
     const double mean = z.units / z.sample;
     if (isfinite(mean) && mean > 0) return mean;
     return (double)p->most * tmi_number_nearest(p->step) / 3;
@@ -371,11 +394,16 @@ double tmi_combination_at(const tmi_combination *c, const tmi_workload *w, size_
     return sum;
 }
 
-/* The largest weight that a row has in the totals of PSUs, and what comes after the noise. */
-static double largest_weight(const tmi_sampling *p)
+/* The largest weight that a row has, to the power of the method, and what comes after the noise. */
+static double largest_weight(const tmi_sampling *p, int power)
 {
-    if (p->weights == TMI_ALIKE) return tmi_number_nearest(p->weight[0]);
-    return (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * tmi_number_nearest(p->step);
+    if (p->weights == TMI_ALIKE) return pow(tmi_number_nearest(p->weight[0]), power);
+    const double step = tmi_number_nearest(p->step), most = (double)(p->weights == TMI_ROWS ? p->most_clamped : p->most) * step;
+    if (power == 1) return most;
+    double largest = 0;
+    for (size_t h = 0; p->weights == TMI_STRATA && h < p->strata; h++) largest = fmax(largest, (double)p->variance_points[h]);
+    return p->weights == TMI_STRATA ? largest * tmi_number_nearest(p->variance_step)
+                                    : most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
 }
 
 tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
@@ -383,7 +411,8 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     size_t cells = 1, levels = 1;
     double largest = 0;
     tmi_moment_sum sum;
-    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, TMI_STANDARD_ERRORS, i, 0, 0, o->estimate, NULL, err);
+    const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
+    tamis_status status = tmi_moment_sum_make(&sum, &s->workload, tmi_errors_family(s), i, 0, 0, o->estimate, NULL, err);
     if (status != TAMIS_OK) return status;
     for (size_t a = 0; a < sum.combination.axis_count; a++) {
         const size_t axis = sum.combination.axes[a];
@@ -391,8 +420,9 @@ tamis_status tmi_expected_move(double *moved, const tmi_schedule *s, size_t i, c
     }
     for (size_t k = 0; k < cells * levels; k++)
         largest = fmax(largest, fabs(tmi_combination_at(&sum.combination, &s->workload, k / levels, k % levels)));
-    const double gain = tmi_statistic_cells(&s->plan->statistics[i]) == 1 ? sqrt(2) : 2;
-    *moved = gain * largest * largest_weight(&s->sampling) * (double)rows_per_unit(s) * (double)tmi_errors_overlap(s, i);
+    const double gain = method->expected_gain(tmi_statistic_cells(&s->plan->statistics[i]) == 1);
+    *moved = gain * pow(largest, method->power) * largest_weight(&s->sampling, method->power) * (double)rows_per_unit(s) *
+             (double)tmi_errors_overlap(s, i);
     tmi_moment_sum_clear(&sum);
     return TAMIS_OK;
 }
@@ -401,8 +431,17 @@ double tmi_expected_error_noise(const tmi_schedule *s, size_t i, const tmi_typic
 {
     const tmi_measurement *m = tmi_errors_measured(s, i);
     double moved;
-    if (!m || s->places.layout.count == 0 || tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return NAN;
-    return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) * sqrt(tmi_expected_clamping(s));
+    const tmi_error_method *method = m ? tmi_method_of(m->marginal.weighting) : NULL;
+    if (!m || (method->slots && s->places.layout.count == 0) || tmi_expected_move(&moved, s, i, o, NULL) != TAMIS_OK) return NAN;
+    return moved / TMI_ERROR_STEPS * tmi_noise_sd(m->laws[0].scale, s->gaussian) *
+           pow(tmi_expected_clamping(s), method->power / 2.0);
+}
+
+double tmi_error_degrees(const tmi_schedule *s)
+{
+    if (tmi_method_of(tmi_errors_family(s))->slots) return fmax(tmi_layout_degrees(&s->places.layout), 1);
+    const double sample = public_sizes(s).sample;
+    return isnan(sample) ? INFINITY : fmax(sample - 1, 1);
 }
 
 tmi_measured_error tmi_expected_error(const tmi_schedule *s, size_t i, const tmi_typical_group *o, double noise)
@@ -412,14 +451,16 @@ tmi_measured_error tmi_expected_error(const tmi_schedule *s, size_t i, const tmi
     const tmi_cluster_guess g = tmi_cluster_guess_of(s);
     const tmi_effect_family family = tmi_effect_family_of(t);
     if (!(least > 0) || !(sd > 0)) return (tmi_measured_error){0};
+    const int power = tmi_method_of(tmi_errors_family(s))->power;
     return (tmi_measured_error){.family = family,
+                                .power = power,
                                 .statistic = i,
                                 .squares = least / tmi_expected_design_effect(family, &g),
                                 .noise = noise,
-                                .measured = o->sampling_sd,
+                                .measured = pow(o->sampling_sd, power),
                                 .scale = s->gaussian ? sd : sd / sqrt(2),
                                 .gaussian = s->gaussian,
-                                .degrees = fmax(tmi_layout_degrees(&s->places.layout), 1),
+                                .degrees = tmi_error_degrees(s),
                                 .rows = INFINITY,
                                 .confidence = tmi_number_nearest(t->confidence)};
 }

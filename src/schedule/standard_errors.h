@@ -1,11 +1,12 @@
-/* The second stage of a release with clusters: one noisy standard error per published number (variance/standard_error.h).
+/* The second stage of a release: one noisy standard error, or sampling variance, per published number (variance/method.h), where
+ * it cannot be read from the tables of the estimates.
  *
- * For each statistic the engine adds up the totals of PSUs, in a table of the statistic's cells and levels for each slot. A
- * number is a combination c of these integers, of a ratio x - r y at its noisy value r (inference/error_term.h): U_i = c T_i,
- * and what is released is the number's S(U), with noise. c follows from the noisy tables of the estimates, so it is adaptive;
- * the budget and the law of the noise are fixed before a row is read. A record that is replaced moves the table by at most
- * `moved`, all entries together, and each entry is in `overlap` numbers at most. So with coefficients up to C all S together
- * move by gain overlap C moved, and in steps of
+ * For each statistic the engine adds up a table of the statistic's cells and levels, of clusters one for each slot of PSUs. A
+ * number is a combination c of these integers, of a ratio x - r y at its noisy value r (inference/error_term.h), and what is
+ * released is what the design's method makes of it, with noise. c follows from the noisy tables of the estimates, so it is
+ * adaptive; the budget and the law of the noise are fixed before a row is read. A record that is replaced moves the table by at
+ * most `moved`, all entries together, and each entry is in `overlap` numbers at most. So with coefficients up to C all S
+ * together move by gain overlap C moved, and in steps of
  *
  *     gain overlap C moved / (STEPS - spare)
  *
@@ -22,8 +23,6 @@
 #include "schedule/schedule.h"
 #include "schedule/typical_group.h"
 #include "variance/limit.h"
-
-#define TMI_ERROR_COEFFICIENT (1 << 16) /* the largest coefficient gets that size */
 
 /* ---- slots ---- */
 
@@ -45,10 +44,16 @@ double tmi_first_stage_correction(const tmi_sampling *sampling, size_t stratum);
 /* Whether only one PSU was drawn: nothing shows how much they vary. */
 bool tmi_psus_are_too_few(const tmi_schedule *schedule);
 
+/* Whether some stratum has only one sampled unit, which shows no variance. */
+bool tmi_has_lonely_unit(const tmi_sampling *sampling);
+
 /* Whether all PSUs were drawn, in one stage: there is no sampling error. */
 bool tmi_psus_are_all_drawn(const tmi_schedule *schedule);
 
 /* ---- what is measured ---- */
+
+/* The family of the tables of the second stage: which method the design needs. Needs a source that is measured. */
+tmi_weighting tmi_errors_family(const tmi_schedule *schedule);
 
 /* Whether the standard errors of a statistic's numbers are measured for it: from the plan alone. */
 bool tmi_has_own_errors(const tmi_schedule *schedule, size_t statistic);
@@ -65,28 +70,28 @@ tmi_marginal tmi_errors_marginal(const tmi_schedule *schedule, size_t statistic)
 /* In how many of the statistic's numbers a row is at most. */
 int64_t tmi_errors_overlap(const tmi_schedule *schedule, size_t statistic);
 
-/* The steps of TMI_ERROR_STEPS that rounding may take. */
-int64_t tmi_errors_spare(const tmi_schedule *schedule, const tmi_measurement *m);
-
-/* Whether a record of a single number has the smaller gain of two slots: nothing else moves with it. */
-bool tmi_moves_two_slots(const tmi_schedule *schedule, const tmi_measurement *m);
+/* What a record can do to a table of the second stage and the numbers that are made of it. */
+tmi_error_moves tmi_errors_moves(const tmi_schedule *schedule, const tmi_measurement *m);
 
 /* ---- what is expected ---- */
 
 tmi_effect_family tmi_effect_family_of(const tmi_plan_statistic *statistic);
 
-/* What is public about clusters, for the prior of design effects. */
+/* What is public about clusters, for the prior of design effects; without clusters, about rows. */
 tmi_cluster_guess tmi_cluster_guess_of(const tmi_schedule *schedule);
 
 /* The mean weight of a row, from public sizes; else a third of the largest. */
 double tmi_mean_weight(const tmi_schedule *schedule);
 
-/* By how much a record moves a number's standard error, in the statistic's units, if all is as expected. Errors: SYSTEM. */
+/* By how much a record moves what is measured of a number, in the statistic's units, if all is as expected. Errors: SYSTEM. */
 tamis_status tmi_expected_move(double *moved, const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical,
                                tamis_error *err);
 
-/* The standard deviation of the noise of its standard error. Needs a budget that is split. NaN: it is not measured. */
+/* The standard deviation of the noise of what is measured of it. Needs a budget that is split. NaN: it is not measured. */
 double tmi_expected_error_noise(const tmi_schedule *schedule, size_t statistic, const tmi_typical_group *typical);
+
+/* Degrees of freedom that the design has for sampling variances, from public sizes; infinite: not known. */
+double tmi_error_degrees(const tmi_schedule *schedule);
 
 /* What will be measured of a number's sampling error if all is as expected, beside this variance of the noise of the
  * estimate. Its `scale` is 0 where nothing is. */

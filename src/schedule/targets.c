@@ -23,7 +23,6 @@ void tmi_targets_clear(tmi_targets *a)
     tmi_free(a->list);
     tmi_free(a->statistics);
     tmi_free(a->weights);
-    tmi_free(a->pools);
     tmi_free(a->own_marginal);
     tmi_free(a->needed);
     tmi_effects_clear(&a->effects);
@@ -104,12 +103,11 @@ static double worth_of(const tmi_schedule *s, tmi_weighting weighting, bool spre
         const double a = p->variance_factor && !isnan(p->variance_factor[h]) ? p->variance_factor[h] : 0;
         return spread ? a : tmi_number_nearest(p->weight[h]);
     }
-    const double step = tmi_number_nearest(p->step), most = (double)p->most * step;
-    if (weighting != TMI_SPREAD) return spread ? p->ratio * most : most;
-    if (p->weights == TMI_ROWS) return most * fmax(most - (double)tmi_weight_less(p) * step, 0) * p->correction;
-    double largest = 0;
-    for (size_t k = 0; k < p->strata; k++) largest = fmax(largest, (double)p->variance_points[k]);
-    return largest * tmi_number_nearest(p->variance_step);
+    const double most = (double)p->most * tmi_number_nearest(p->step);
+    double ratio = 0; /* of a group that lies in one stratum, the largest that there is */
+    for (size_t k = 0; spread && k < p->strata; k++)
+        if (!isnan(p->variance_factor[k])) ratio = fmax(ratio, p->variance_factor[k] / tmi_number_nearest(p->weight[k]));
+    return spread ? ratio * most : most;
 }
 
 static bool is_by_strata(const tmi_schedule *s, size_t i)
@@ -154,11 +152,9 @@ static tamis_status take_contributions(tmi_targets *a, const tmi_schedule *s, si
 static tamis_status take_all(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
                              tamis_error *err)
 {
-    tmi_weighting weighting = tmi_main_weighting(s);
-    const tmi_variance_source source = tmi_variance_source_for(s, i);
+    const tmi_weighting weighting = tmi_main_weighting(s);
     if (s->workload.maps[i].contributed) return take_contributions(a, s, i, c, spread, err);
     if (s->workload.separate_strata) return take_strata(a, s, i, c, spread, err);
-    else if (spread && source == TMI_SPREAD_TABLES) weighting = TMI_SPREAD;
     return take_moments(a, s, weighting, i, 0, c, worth_of(s, weighting, spread, 0), err);
 }
 
@@ -196,18 +192,7 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                                 .sampling = sampling,
                                                 .noise_count = spread - noise,
                                                 .spread_count = a->part_count - spread,
-                                                .margin = margin,
-                                                .pool = TMI_NO_POOL};
-}
-
-/* That of an earlier target, or a new one. */
-static size_t pool_of(tmi_targets *a, const tamis_plan *plan, size_t i)
-{
-    for (size_t k = 0; k + 1 < a->count; k++)
-        if (a->statistics[k] != SIZE_MAX && a->list[k].pool != TMI_NO_POOL &&
-            tmi_are_pooled(&plan->statistics[a->statistics[k]], &plan->statistics[i]))
-            return a->list[k].pool;
-    return a->pool_count++;
+                                                .margin = margin};
 }
 
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
@@ -223,14 +208,9 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     TMI_TRY(take_all(a, s, i, o.uncertain, false, err));
     TMI_TRY(take_all(a, s, i, o.estimate, false, err));
     const size_t spread = a->part_count, needed_marginal = a->last_needed;
-    const tmi_variance_source source = tmi_variance_source_for(s, i);
-    const bool pooled = source == TMI_SPREAD_TABLES;
-    if (source != TMI_NO_VARIANCE && source != TMI_PUBLIC_EFFECT && source != TMI_MEASURED_ERRORS)
-        TMI_TRY(take_all(a, s, i, o.spread, true, err));
+    if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) TMI_TRY(take_all(a, s, i, o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
-    add_aim(m, i, tmi_number_nearest(t->share), sampling, pooled ? TMI_POOLED_MARGIN : tmi_variance_margin(CONFIDENCE), noise,
-            spread);
-    if (pooled) a->list[a->count - 1].pool = pool_of(a, s->plan, i);
+    add_aim(m, i, tmi_number_nearest(t->share), sampling, tmi_variance_margin(CONFIDENCE), noise, spread);
     a->own_marginal[a->count - 1] = needed_marginal;
 
 done:
@@ -247,8 +227,7 @@ static tamis_status add_counts(making *m, const tmi_combination *c, double share
     return status;
 }
 
-/* The sum of a over all rows: what variances are worth on average, for those that are not known well by themselves; and, where
- * weights are bounded in groups, what that takes off. A few per cent of it are enough. */
+/* Rows, for the mean weight of a public design effect: a few per cent of them are enough. */
 #define ENOUGH 0.1
 
 /* What bounded weights take off is a factor of all variances. An error e of it changes how often intervals cover by as much as
@@ -262,11 +241,9 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
     const tmi_schedule *s = m->s;
     const tmi_sampling *p = &s->sampling;
     const tmi_variance_source source = tmi_variance_source_of(s);
-    const bool clamped = source == TMI_MEASURED_ERRORS && p->weights == TMI_ROWS && p->most_clamped < p->most;
-    bool weighed = false; /* contributions have variances of their own */
-    for (size_t i = 0; i < s->plan->statistic_count; i++)
+    bool clamped = source == TMI_MEASURED_ERRORS && p->weights == TMI_ROWS && p->most_clamped < p->most, weighed = false;
+    for (size_t i = 0; i < s->plan->statistic_count; i++) /* contributions have variances of their own */
         weighed = weighed || !(s->workload.maps[i].known || s->workload.maps[i].contributed);
-    const bool pooled = source == TMI_SPREAD_TABLES && p->weights == TMI_ROWS && weighed;
     tmi_targets *a = m->targets;
     tmi_sizes z;
     tamis_status status = TAMIS_OK;
@@ -275,16 +252,15 @@ static tamis_status add_spreads(making *m, double shares, tamis_error *err)
         const tmi_combination c = {.weighting = TMI_UNWEIGHTED, .term_count = 1, .scale = {1}};
         return add_counts(m, &c, FOR_COUNTS * shares, z.sample > 0 ? ENOUGH * ENOUGH * z.sample * z.sample : 0, err);
     }
-    if (!clamped && !pooled) return TAMIS_OK;
-    const double w = z.units / z.sample, all = isnan(w) ? 0 : (clamped ? ROUGHLY : ENOUGH) * z.sample * w * w;
-    for (size_t weighting = TMI_SPREAD; weighting <= (clamped ? TMI_CLAMPED : TMI_SPREAD);
-         weighting += TMI_CLAMPED - TMI_SPREAD) {
+    if (!clamped || !weighed) return TAMIS_OK;
+    const double w = z.units / z.sample, all = isnan(w) ? 0 : ROUGHLY * z.sample * w * w;
+    for (size_t weighting = TMI_SPREAD; weighting <= TMI_CLAMPED; weighting++) {
         const double step = tmi_number_nearest(p->step),
                      most = step * (double)(weighting == TMI_CLAMPED ? p->most_clamped : p->most);
         const tmi_combination c = {.weighting = weighting, .term_count = 1, .scale = {most * most}};
         const size_t noise = a->part_count;
         TMI_TRY(take(a, s, &c, err));
-        add_aim(m, SIZE_MAX, (clamped ? FOR_BOUNDS : FOR_COUNTS) * shares, all * all, 0, noise, a->part_count);
+        add_aim(m, SIZE_MAX, FOR_BOUNDS * shares, all * all, 0, noise, a->part_count);
     }
 
 done:
@@ -343,8 +319,7 @@ tamis_status tmi_targets_make(tmi_targets *a, const tmi_schedule *s, tamis_error
     a->statistics = tmi_alloc(2 * count + 4, sizeof *a->statistics);
     a->own_marginal = tmi_alloc(2 * count + 4, sizeof *a->own_marginal);
     a->weights = tmi_alloc(2 * count + 4, sizeof *a->weights);
-    a->pools = tmi_alloc(count, 2 * sizeof *a->pools);
-    if (!known || !a->weights || !a->pools || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
+    if (!known || !a->weights || !a->own_marginal || !m.noise || !m.spread || !a->list || !a->statistics)
         TMI_TRY(tmi_fail_memory(err));
     tmi_known_rows(known, s);
     TMI_TRY(tmi_effects_make(&a->effects, s->workload.axes, TMI_WEIGHTINGS, domains, known, err));

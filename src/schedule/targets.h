@@ -3,7 +3,6 @@
 #ifndef TMI_SCHEDULE_TARGETS_H
 #define TMI_SCHEDULE_TARGETS_H
 
-#include "schedule/pooled.h"
 #include "schedule/schedule.h"
 #include "strategy/search.h"
 
@@ -11,10 +10,8 @@ typedef struct tmi_targets {
     tmi_effects effects;
     /* one per statistic that is not known, then those of the counts that calibration and suppression need */
     tmi_strategy_target *list;
-    size_t *statistics; /* whose each is; SIZE_MAX: of no one */
-    double *weights;    /* room for one number per target */
-    double *pools;      /* room for two numbers per pool */
-    size_t pool_count;
+    size_t *statistics;   /* whose each is; SIZE_MAX: of no one */
+    double *weights;      /* room for one number per target */
     size_t *own_marginal; /* the table from which it can be read by itself */
     size_t count;
     tmi_parts_of_effects *parts; /* of all */

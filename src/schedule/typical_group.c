@@ -36,7 +36,7 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
                       : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
                                           : tmi_stratum_share(s, stratum);
         if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
-        const double less = s->sampling.clustered || d->deff ? 0 : 1;
+        const double less = tmi_weight_less(&s->sampling) > 0 && !d->deff ? 1 : 0;
         return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
@@ -312,21 +312,14 @@ static double farthest(const subject *about)
 
 static double quadratic(const double c[TMI_MOMENTS], const tmi_moment_noise *noise) { return tmi_moment_noise_of(noise, c); }
 
-/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds, to a variance of
- * its own or to one that is pooled with those of the other groups. */
-static double margin_of(const tmi_typical_group *o, const subject *about, double least, const tmi_group_noise *noise)
+/* A release reports an upper limit of a sampling variance that it knows with noise: this is what the limit adds. */
+static double margin_of(const tmi_typical_group *o, const subject *about, const tmi_group_noise *noise)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
     const tmi_variance_source source = tmi_variance_source_for(s, about->statistic);
-    if (source == TMI_NO_VARIANCE || source == TMI_MEASURED_ERRORS || t->kind == TMI_VARIANCE) return 0;
-    if (source == TMI_PUBLIC_EFFECT) return TMI_POOLED_MARGIN * least / 2;
-    const double spread = quadratic(o->spread, &noise->spread);
-    if (source != TMI_SPREAD_TABLES) return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(spread);
-    if (!(least > 0)) return 0;
-    const double cells = (double)tmi_statistic_cells(t), relative = spread / (least * least);
-    const double precision = (isfinite(relative) && relative > 0 ? cells / relative : 0) + tmi_pool_prior(s);
-    return TMI_POOLED_MARGIN * least * sqrt(tmi_pooled_variance(relative, precision));
+    if (source != TMI_OWN_SQUARES || t->kind == TMI_VARIANCE) return 0;
+    return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(quadratic(o->spread, &noise->spread));
 }
 
 static tmi_expected_group prospect_of(const subject *about, size_t stratum, double part, const tmi_group_noise *noise)
@@ -345,7 +338,7 @@ static tmi_expected_group prospect_of(const subject *about, size_t stratum, doub
                  most = s->sampling.clustered ? INFINITY : fmax(least, g.spread * far * far * scale * scale);
     if (tmi_variance_source_for(s, about->statistic) == TMI_MEASURED_ERRORS)
         expected_group.error = tmi_expected_error(s, about->statistic, &o, quadratic(o.estimate, &noise->estimate));
-    expected_group.sampling_sd = sqrt(fmin(least + margin_of(&o, about, least, noise), most));
+    expected_group.sampling_sd = sqrt(fmin(least + margin_of(&o, about, noise), most));
     if (o.denominator < TMI_MOMENTS && t->kind != TMI_VARIANCE) {
         /* the ratio that multiplies the denominator's noise is a noisy one: n^2 = first + n^2 vB / B^2 */
         const double relative = noise->estimate.covariance[o.denominator][o.denominator] / (o.divisor * o.divisor);

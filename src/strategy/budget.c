@@ -30,39 +30,14 @@ double tmi_strategy_target_noise(const tmi_problem *p, const tmi_strategy_target
     return sum_of(p, a->noise, a->noise_count);
 }
 
-static bool is_pooled(const tmi_strategy_target *a) { return a->pool != TMI_NO_POOL && a->spread_count > 0 && a->sampling > 0; }
+/* What an interval adds to a sampling variance, and its slope. */
+static double widening(const tmi_strategy_target *a, double spread) { return a->spread_count > 0 ? a->margin * sqrt(spread) : 0; }
 
-/* The relative variance of the estimated sampling variance. */
-static double relative_of(const tmi_strategy_target *a, double spread) { return spread / (a->sampling * a->sampling); }
+static double slope(const tmi_strategy_target *a, double spread) { return a->margin / (2 * sqrt(spread)); }
 
-#define DIFFER 0.25
-#define LEAST_RELATIVE 1e-9 /* a variance that is known exactly */
-
-static double own_part(double relative) { return isfinite(relative) ? DIFFER / (DIFFER + relative) : 0; }
-
-double tmi_pooled_variance(double relative, double precision)
+double tmi_strategy_target_variance(const tmi_strategy_target *a)
 {
-    const double w = own_part(relative), rest = 1 - w;
-    const double mean = precision > 0 ? 1 / precision : INFINITY;
-    if (w == 0) return DIFFER + mean;
-    return w * relative + (rest > 0 ? rest * rest * mean : 0);
-}
-
-/* By itself; where nothing is known about the sampling variance it is taken as small beside the noise. */
-static double own_widening(const tmi_strategy_target *a, double spread) { return a->margin * sqrt(spread); }
-
-static double own_slope(const tmi_strategy_target *a, double spread) { return a->margin / (2 * sqrt(spread)); }
-
-static double widening(const tmi_problem *p, const tmi_strategy_target *a, double spread)
-{
-    if (a->spread_count == 0) return 0;
-    if (is_pooled(a)) return a->margin * a->sampling * sqrt(tmi_pooled_variance(a->relative, p->pooled[a->pool]));
-    return own_widening(a, spread);
-}
-
-double tmi_strategy_target_variance(const tmi_problem *p, const tmi_strategy_target *a)
-{
-    return a->sampling + a->noise_variance + widening(p, a, a->spread_variance);
+    return a->sampling + a->noise_variance + widening(a, a->spread_variance);
 }
 
 void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
@@ -79,14 +54,10 @@ void tmi_budget_solve(tmi_problem *p, const tmi_strategy *s)
 void tmi_budget_inform(tmi_problem *p, const tmi_strategy *s)
 {
     tmi_budget_solve(p, s);
-    for (size_t k = 0; k < p->pools; k++) p->pooled[k] = p->prior;
     for (size_t i = 0; i < p->target_count; i++) {
         tmi_strategy_target *a = &p->targets[i];
         a->noise_variance = tmi_strategy_target_noise(p, a);
         a->spread_variance = sum_of(p, a->spread, a->spread_count);
-        if (!is_pooled(a)) continue;
-        a->relative = fmax(relative_of(a, a->spread_variance), LEAST_RELATIVE);
-        p->pooled[a->pool] += 1 / a->relative;
     }
 }
 
@@ -95,7 +66,7 @@ double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
     double sum = 0;
     tmi_budget_inform(p, s);
     for (size_t i = 0; i < p->target_count; i++) {
-        const double variance = tmi_strategy_target_variance(p, &p->targets[i]);
+        const double variance = tmi_strategy_target_variance(&p->targets[i]);
         if (variance > 0) sum += p->targets[i].share * log(variance);
     }
     return sum;
@@ -103,44 +74,19 @@ double tmi_budget_objective(tmi_problem *p, const tmi_strategy *s)
 
 /* ---- the way to the optimum ---- */
 
-/* Pooled targets: what the objective gains by a smaller relative variance of each, by itself and through the mean of the pool. */
-static void pull_pooled(const tmi_problem *p, const double *weights)
-{
-    double *means = p->means;
-    for (size_t k = 0; k < p->pools; k++) means[k] = 0;
-    for (size_t i = 0; i < p->target_count; i++) {
-        const tmi_strategy_target *a = &p->targets[i];
-        if (!is_pooled(a)) continue;
-        const double P = p->pooled[a->pool], rest = 1 - own_part(a->relative);
-        const double slope = weights[i] * a->sampling * a->margin / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
-        means[a->pool] += slope * rest * rest / (P * P);
-    }
-    for (size_t i = 0; i < p->target_count; i++) {
-        const tmi_strategy_target *a = &p->targets[i];
-        if (!is_pooled(a) || !isfinite(a->relative)) continue;
-        const double P = p->pooled[a->pool], w = own_part(a->relative), rest = 1 - w;
-        const double slope = weights[i] * a->sampling * a->margin / (2 * sqrt(tmi_pooled_variance(a->relative, P)));
-        const double own = w * w + 2 * rest * w * w / (DIFFER * P);
-        const double by_relative = slope * own + means[a->pool] / (a->relative * a->relative);
-        for (size_t k = 0; k < a->spread_count; k++)
-            tmi_effects_add_gradient(p->effects, &a->spread[k], by_relative / (a->sampling * a->sampling));
-    }
-}
-
 /* Sets the gradient of the objective in the variances of the effects; `weights` has room for one number per target. */
 static void gradient(const tmi_problem *p, double *weights)
 {
     for (size_t i = 0; i < p->target_count; i++) {
         const tmi_strategy_target *a = &p->targets[i];
-        const double spread = a->spread_variance, variance = tmi_strategy_target_variance(p, a);
+        const double spread = a->spread_variance, variance = tmi_strategy_target_variance(a);
         weights[i] = variance > 0 ? a->share / variance : 0;
         if (!(variance > 0)) continue;
         for (size_t k = 0; k < a->noise_count; k++) tmi_effects_add_gradient(p->effects, &a->noise[k], weights[i]);
-        if (is_pooled(a) || !(spread > 0)) continue;
+        if (!(spread > 0)) continue;
         for (size_t k = 0; k < a->spread_count; k++)
-            tmi_effects_add_gradient(p->effects, &a->spread[k], weights[i] * own_slope(a, spread));
+            tmi_effects_add_gradient(p->effects, &a->spread[k], weights[i] * slope(a, spread));
     }
-    pull_pooled(p, weights);
 }
 
 /* -x dF/dx of a table. */

@@ -6,9 +6,9 @@
  *
  * With parts x of the budget, tables have the precision (budget x)^2 / (2 D^2) under Laplace noise, D the L1 sensitivity, and 2
  * budget x / D^2 under Gaussian noise, D the L2 sensitivity. In the Gaussian case the objective is convex in x: T is a sum of
- * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). What pooled
- * variances add is not convex: with them the distance is no bound. At the optimum x is in proportion to what
- * the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to some power, and scale. */
+ * functions whose logarithms are convex. Then x is within a known distance of the optimum (tmi_budget_gap). At the optimum x is
+ * in proportion to what the objective gains, x dF/dx, and that is also the way there: multiply by what is gained per part, to
+ * some power, and scale. */
 #ifndef TMI_STRATEGY_BUDGET_H
 #define TMI_STRATEGY_BUDGET_H
 
@@ -24,13 +24,8 @@ typedef struct tmi_strategy_target {
     const tmi_parts_of_effects *spread;
     size_t spread_count;
     double margin;
-    size_t pool; /* of targets whose sampling variances serve each other (inference/pool.h); TMI_NO_POOL: none */
-    /* as tmi_budget_inform leaves them: the variances of all combinations, and the relative variance of the estimated sampling
-     * variance */
-    double noise_variance, spread_variance, relative;
+    double noise_variance, spread_variance; /* as tmi_budget_inform leaves them: the variances of all combinations */
 } tmi_strategy_target;
-
-#define TMI_NO_POOL SIZE_MAX
 
 /* A table that may be measured. */
 typedef struct tmi_candidate {
@@ -45,11 +40,7 @@ typedef struct tmi_problem {
     tmi_strategy_target *targets;
     size_t target_count;
     bool gaussian;
-    double budget;  /* epsilon or rho */
-    double prior;   /* precision of a pool's mean that does not come from its targets */
-    double *pooled; /* all of it, of each pool, as tmi_budget_inform leaves it */
-    double *means;  /* room for one number per pool */
-    size_t pools;
+    double budget;   /* epsilon or rho */
     double *weights; /* room for one number per target */
 } tmi_problem;
 
@@ -71,14 +62,6 @@ void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_move_bound move
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
-/* Ratios of a pool differ by about half of their size. What a pool makes of a ratio with relative variance r: with w = t/(t + r)
- * of its own and the rest from the pool's mean, whose precision is P, the variance w r + (1-w)^2/P. An infinite r is a ratio
- * that was not measured. */
-double tmi_pooled_variance(double relative, double precision);
-
-/* What an interval adds to a pooled variance, in standard deviations: four in five are below. */
-#define TMI_POOLED_MARGIN 0.84
-
 /* The information of a strategy, solved; and the objective, infinite if some target is not determined. */
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
 double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);
@@ -87,7 +70,7 @@ double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);
 void tmi_budget_solve(tmi_problem *problem, const tmi_strategy *strategy);
 
 /* The expected whole variance of a target after tmi_budget_inform; that of its noise, from the information. */
-double tmi_strategy_target_variance(const tmi_problem *problem, const tmi_strategy_target *target);
+double tmi_strategy_target_variance(const tmi_strategy_target *target);
 double tmi_strategy_target_noise(const tmi_problem *problem, const tmi_strategy_target *target);
 
 /* What the objective gains by the part of each table, -x dF/dx. */

@@ -42,7 +42,7 @@ static bool covers(const tmi_local_search *w, size_t left_out, const tmi_margina
         bool found = needed_marginal->axis_count == 0 || tmi_local_search_is_single(w, needed_marginal);
         for (size_t k = 0; k < w->now.count && !found; k++)
             found = k != left_out && tmi_marginal_is_within(needed_marginal, &w->now.tables[k]->marginal);
-        if (!found && needed_marginal->weighting < w->search->first_pooled) return false;
+        if (!found) return false;
     }
     return true;
 }

@@ -19,7 +19,6 @@ typedef struct tmi_search {
     const double *copies;              /* one per weighting: how often an engine has a table (strata) */
     double most_numbers;               /* in all tables together */
     const bool *forms;                 /* one per weighting: whether a number can be measured by itself */
-    size_t first_pooled;               /* tables of this weighting and later ones serve sampling variances that may do without */
     tmi_watch *watch;                  /* may be NULL */
 } tmi_search;
 

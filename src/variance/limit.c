@@ -32,21 +32,28 @@ double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_gu
     return 1.3 * (1 + (size_of(g) - 1) * alike[family]);
 }
 
-static double effect_at(size_t i) { return LEAST_EFFECT * pow(MOST_EFFECT / LEAST_EFFECT, (double)i / (GRID - 1)); }
+static double effect_at(size_t i, const tmi_cluster_guess *g)
+{
+    return LEAST_EFFECT / g->smaller * pow(MOST_EFFECT / LEAST_EFFECT, (double)i / (GRID - 1));
+}
 
-static double centre_at(size_t k) { return LEAST_CENTRE * pow(MOST_CENTRE / LEAST_CENTRE, (double)k / (CENTRES - 1)); }
+static double centre_at(size_t k, const tmi_cluster_guess *g)
+{
+    return LEAST_CENTRE / g->smaller * pow(MOST_CENTRE / LEAST_CENTRE, (double)k / (CENTRES - 1));
+}
 
 /* ---- likelihoods ---- */
 
 /* Relative to the largest over the grid, so that none of them vanishes. */
-static void set_likelihoods(double *likelihood, const tmi_measured_error *n)
+static void set_likelihoods(double *likelihood, const tmi_measured_error *n, const tmi_cluster_guess *g)
 {
     double least = INFINITY, distances[GRID][NODES];
     for (size_t i = 0; i < GRID; i++) {
-        const double degrees = fmax(fmin(n->degrees, n->rows / effect_at(i)), 1);
+        const double terms = n->power == 2 ? n->rows : n->rows / effect_at(i, g);
+        const double degrees = fmax(fmin(n->degrees, terms), 1);
         for (size_t j = 0; j < NODES; j++) {
-            const double s = sqrt(n->squares * effect_at(i)) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
-            const double x = fabs(n->measured - s) / n->scale;
+            const double s = sqrt(n->squares * effect_at(i, g)) * fmax(1 + nodes[j] / sqrt(2 * degrees), 0);
+            const double x = fabs(n->measured - (n->power == 2 ? s * s : s)) / n->scale;
             distances[i][j] = n->gaussian ? x * x / 2 : x;
             least = fmin(least, distances[i][j]);
         }
@@ -70,25 +77,25 @@ static void set_priors(priors *p, tmi_effect_family which, const tmi_cluster_gue
 {
     const double expected = log(tmi_expected_design_effect(which, g)), most = log(MOST_OUTLIER * size_of(g));
     size_t flat = 0;
-    for (size_t i = 0; i < GRID; i++) flat += effect_at(i) >= LEAST_OUTLIER && log(effect_at(i)) <= most;
+    for (size_t i = 0; i < GRID; i++) flat += effect_at(i, g) >= LEAST_OUTLIER / g->smaller && log(effect_at(i, g)) <= most;
     for (size_t k = 0; k < CENTRES * WIDTHS; k++) {
-        const double centre = log(centre_at(k / WIDTHS)), width = widths[k % WIDTHS];
+        const double centre = log(centre_at(k / WIDTHS, g)), width = widths[k % WIDTHS];
         double sum = 0;
         for (size_t i = 0; i < GRID; i++) {
-            const double x = (log(effect_at(i)) - centre) / width;
+            const double x = (log(effect_at(i, g)) - centre) / width;
             sum += p->numbers[k][i] = exp(-x * x / 2);
         }
         for (size_t i = 0; i < GRID; i++) {
-            const bool any = effect_at(i) >= LEAST_OUTLIER && log(effect_at(i)) <= most;
+            const bool any = effect_at(i, g) >= LEAST_OUTLIER / g->smaller && log(effect_at(i, g)) <= most;
             p->numbers[k][i] = (1 - OUTLIERS) * p->numbers[k][i] / sum + (any ? OUTLIERS / (double)flat : 0);
         }
     }
     for (size_t f = 0; f < CENTRES; f++) {
-        const double centre = log(centre_at(f)), away = (centre - expected) / CENTRE_SPREAD;
+        const double centre = log(centre_at(f, g)), away = (centre - expected) / CENTRE_SPREAD;
         double sum = 0;
         p->family[f] = -away * away / 2;
         for (size_t k = 0; k < CENTRES; k++) {
-            const double x = (log(centre_at(k)) - centre) / APART;
+            const double x = (log(centre_at(k, g)) - centre) / APART;
             sum += p->statistics[f][k] = exp(-x * x / 2);
         }
         for (size_t k = 0; k < CENTRES; k++) p->statistics[f][k] /= sum;
@@ -176,7 +183,7 @@ static double student_factor(double z, double degrees)
 }
 
 /* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. */
-static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->measured / 2; }
+static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->power * n->measured / 2; }
 
 /* The half-width is between those of the least and of the largest variance. */
 static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)
@@ -184,8 +191,8 @@ static tmi_error_limit limit_of(const double *posterior, const tmi_measured_erro
     const double z = normal_margin(n->confidence), wider = pow(student_factor(z, n->degrees), 2);
     double whole[GRID], effect = 0;
     for (size_t i = 0; i < GRID; i++) {
-        whole[i] = wider * variance_at(effect_at(i), n, g) + n->noise;
-        effect += posterior[i] * effect_at(i);
+        whole[i] = wider * variance_at(effect_at(i, g), n, g) + n->noise;
+        effect += posterior[i] * effect_at(i, g);
     }
     double low = z * sqrt(whole[0]), high = z * sqrt(whole[GRID - 1]);
     for (int i = 0; i < 60; i++) {
@@ -193,7 +200,9 @@ static tmi_error_limit limit_of(const double *posterior, const tmi_measured_erro
         if (covered(middle, posterior, whole) < n->confidence) low = middle;
         else high = middle;
     }
-    const double own = is_known(n) ? wider * variance_at(n->measured * n->measured / n->squares, n, g) : 0;
+    const double own = is_known(n)
+                           ? wider * variance_at((n->power == 2 ? n->measured : n->measured * n->measured) / n->squares, n, g)
+                           : 0;
     return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, own), effect};
 }
 
@@ -245,7 +254,7 @@ tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error 
     priors *p = tmi_alloc(1, sizeof *p);
     tamis_status status = TAMIS_OK;
     if (!likelihoods || !p) TMI_TRY(tmi_fail_memory(err));
-    for (size_t i = 0; i < count; i++) set_likelihoods(likelihoods + i * GRID, &numbers[i]);
+    for (size_t i = 0; i < count; i++) set_likelihoods(likelihoods + i * GRID, &numbers[i], guess);
     for (size_t f = 0; f < TMI_EFFECT_FAMILIES; f++) {
         set_priors(p, (tmi_effect_family)f, guess);
         weigh_family(p, (tmi_effect_family)f, numbers, likelihoods, count);

@@ -4,9 +4,9 @@
  * weight would have, which is known from the estimates' own tables. Design effects of a statistic's numbers are alike: ln d is
  * normal about the statistic's centre with one of two widths, but for one number in twenty, which may be anything that clusters
  * of equal rows can do. Centres of statistics of one family (totals and counts; means, shares and ratios) are alike too: normal
- * about the family's, which is unknown. Each number has a measured standard error, with the known law of its
- * noise and the spread of a chi distribution with the design's degrees of freedom. The posterior of d follows for each number,
- * on a grid of ln d, with centres and widths integrated out.
+ * about the family's, which is unknown. Each number has a measured standard error, or its square has been measured, with the
+ * known law of its noise and the spread of a chi distribution with the design's degrees of freedom. The posterior of d follows
+ * for each number, on a grid of ln d, with centres and widths integrated out.
  *
  * A number's half-width h has the confidence as its posterior predictive probability,
  *
@@ -31,15 +31,16 @@ typedef enum tmi_effect_family { TMI_EFFECTS_OF_TOTALS, TMI_EFFECTS_OF_MEANS, TM
 /* One number. */
 typedef struct tmi_measured_error {
     tmi_effect_family family;
+    int power;        /* 1: its standard error was measured; 2: its variance */
     size_t statistic; /* numbers of one statistic follow each other */
     double squares;   /* V0, above 0 */
     double noise;     /* variance of the noise of the estimate */
-    double measured;  /* its noisy standard error */
+    double measured;  /* its noisy standard error, or variance */
     double scale;     /* of that noise: exp(-|x|/scale), or exp(-x^2/(2 scale^2)) */
     bool gaussian;
     double degrees;    /* of freedom that the design has, at least 1 */
-    double rows;       /* of the sample that it is about: with the design effect d they count for rows/d terms, and its standard
-                          error has no more degrees of freedom than that; infinite: not known */
+    double rows;       /* of the sample that it is about: its variance is a sum over so many terms, and has no more degrees of
+                          freedom; of clusters with the design effect d they count for rows/d terms; infinite: not known */
     double confidence; /* of the interval */
 } tmi_measured_error;
 
@@ -49,6 +50,7 @@ typedef struct tmi_cluster_guess {
     double drawn;    /* the fraction of PSUs that was drawn in the first of two stages, where they are drawn without replacement;
                         else 0 */
     double within;   /* d_u: the design effect that drawing units within PSUs has at most */
+    double smaller;  /* all design effects that are looked at are smaller by this factor than those of clusters; 1 for these */
 } tmi_cluster_guess;
 
 typedef struct tmi_error_limit {

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "variance/method.h"
+
 /* ---- layouts ---- */
 
 /* A stratum as one block sees it: its slots k, k + stride, k + 2 stride, ... */
@@ -203,3 +205,99 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 {
     return (int64_t)ceil(sqrt(3 * (double)blocks * (double)layout->slots) / 2) + 1 + blocks / TMI_STANDARD_ERROR_STEP;
 }
+
+/* ---- as a method ---- */
+
+#define LARGEST (1 << 16) /* the largest coefficient */
+#define MOVES_BITS 24     /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
+
+/* The range is from the smallest to the largest coefficient, 0 included. */
+static double combine(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
+{
+    const size_t count = e->cells * e->levels;
+    const double *c = e->values[0];
+    double largest = 0;
+    int64_t low = 0, high = 0;
+    for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(c[k]));
+    const bool usable = largest > 0 && isfinite(largest);
+    for (size_t k = 0; k < count; k++) {
+        const int32_t own = usable && isfinite(c[k]) ? (int32_t)lrint(c[k] / largest * LARGEST) : 0;
+        coefficients[k] = own;
+        low = own < low ? own : low;
+        high = own > high ? own : high;
+    }
+    *range = high - low;
+    return usable ? largest : 0;
+}
+
+/* By how much all S of a statistic move together, in units of c T: half of `moved` is what a record adds. */
+static tmi_int128 moves_of(const tmi_error_grid *g, const tmi_error_moves *moves, const tmi_psu_layout *layout)
+{
+    const int64_t one = tmi_one_slot_gain(layout, g->blocks);
+    tmi_int128 gain = 2 * (tmi_int128)one;
+    if (g->blocks == 1 && moves->single) { /* to another slot, or within one */
+        const tmi_int128 two = tmi_two_slots_gain(layout), within = (one * (tmi_int128)g->range + LARGEST - 1) / LARGEST;
+        gain = two > within ? two : within;
+    }
+    const tmi_int128 moved = gain * LARGEST * moves->moved * moves->overlap;
+    return (moved + (2 << TMI_GAIN_BITS) - 1) >> (TMI_GAIN_BITS + 1);
+}
+
+/* A total is rounded to 1, which moves S by less than 2; a mean and the root as tmi_standard_error_rounding says, both before
+ * and after, where a step is at least 8 of these; and S to a step. Where all records move, all totals are rounded. */
+static int64_t spare(const tmi_error_moves *moves, int64_t slots)
+{
+    const int64_t rounding = tmi_standard_error_rounding(&(tmi_psu_layout){.slots = slots}, TMI_MOST_BLOCKS);
+    return moves->touched * (3 + (3 + (moves->all ? 2 * slots : 0) + 2 * rounding) / 8);
+}
+
+static void settle(tmi_error_grid *g, const tmi_error_moves *moves, const tmi_psu_layout *layout)
+{
+    const tmi_int128 all = moves_of(g, moves, layout), room = TMI_ERROR_STEPS - spare(moves, layout->slots);
+    g->shift = 0;
+    while (all > (tmi_int128)1 << (MOVES_BITS + g->shift)) ++g->shift;
+    while (g->shift <= 0 && all << (1 - g->shift) <= (tmi_int128)1 << MOVES_BITS && g->shift > -MOVES_BITS) --g->shift;
+    const tmi_int128 above = TMI_STANDARD_ERROR_STEP * (g->shift < 0 ? all << -g->shift : all),
+                     below = room << (g->shift > 0 ? g->shift : 0);
+    g->divisor = (int64_t)((above + below - 1) / below);
+}
+
+/* The total of a slot on its grid. */
+static int64_t total_of(tmi_int128 total, int shift)
+{
+    const tmi_int128 most = TMI_LARGEST_TOTAL, moved = shift < 0 ? total * ((tmi_int128)1 << -shift) : total >> shift;
+    return (int64_t)(moved > most ? most : moved < -most ? -most : moved);
+}
+
+static int64_t value(const tmi_int128 *totals, int64_t *room, const tmi_error_grid *g, const tmi_psu_layout *layout)
+{
+    for (int64_t slot = 0; slot < layout->slots; slot++) room[slot] = total_of(totals[slot], g->shift);
+    return tmi_standard_error(room, layout, g->blocks) / g->divisor;
+}
+
+static double worth(const tmi_error_grid *g, const tmi_psu_layout *layout, double cv)
+{
+    return ldexp((double)g->divisor / TMI_STANDARD_ERROR_STEP, g->shift) * tmi_block_factor(layout, g->blocks, cv);
+}
+
+static double expected_gain(bool single) { return single ? sqrt(2) : 2; }
+
+const tmi_error_method tmi_psu_errors = {
+    .slots = true,
+    .power = 1,
+    .combine = combine,
+    .unit = 1.0 / LARGEST,
+    .settle = settle,
+    .spare = spare,
+    .most_blocks = tmi_most_blocks,
+    .value = value,
+    .worth = worth,
+    .expected_gain = expected_gain,
+    .least_part = 0.1,
+    .weighed = "psus",
+    .name = "standard errors: ",
+    .words = ", as standard errors from totals of clusters",
+    .inequality = "a standard error is a seminorm S of the totals of clusters: |S(U) - S(U')| <= S(U - U'); whose totals, and",
+};
+
+tmi_int128 tmi_error_floor(tmi_int128 a, tmi_int128 b) { return a / b - (a % b < 0 ? 1 : 0); }

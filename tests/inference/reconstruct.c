@@ -352,9 +352,8 @@ static void memory_is_not_there(void **state)
     scene_begin(&c, survey_plan("weights: {population: 600}, weight: w, max_weight: 9", "epsilon: 2", SURVEY_X, statistics[1]));
     survey_count(&c);
     scene_prepare(&c);
-    struct tmi_pools pools;
-    EVERY_ALLOCATION_FAILS(tmi_pools_make(&pools, &c.inference, &err), { assert_null(pools.list); });
-    tmi_pools_clear(&pools);
+    EVERY_ALLOCATION_FAILS(tmi_errors_make(&errors, &c.inference, &err), { assert_null(errors.list); });
+    tmi_errors_clear(&errors);
     scene_end(&c);
 }
 

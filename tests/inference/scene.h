@@ -6,7 +6,7 @@
 
 #include "inference/calibration.h"
 #include "inference/distribution.h"
-#include "inference/pool.h"
+#include "inference/group_sums.h"
 #include "inference/postprocess.h"
 #include "report/results.h"
 #include "tests/release/plans.h"
@@ -45,7 +45,7 @@ static inline void scene_prepare(scene *c)
     assert_int_equal(tmi_calibration_make(&c->calibration, &c->inference, NULL), TAMIS_OK);
     c->inference.calibration = &c->calibration;
     c->inference.plain = c->plain;
-    assert_int_equal(tmi_inference_pool(&c->inference, NULL), TAMIS_OK);
+    assert_int_equal(tmi_inference_read_errors(&c->inference, NULL), TAMIS_OK);
 }
 
 static inline size_t scene_first(const scene *c, size_t statistic)

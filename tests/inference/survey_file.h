@@ -116,8 +116,7 @@ static inline void survey_count(scene *c)
     int64_t **none = calloc(c->s.measurement_count + 1, sizeof *none); /* noise */
     for (size_t i = 0; i < c->s.measurement_count; i++) {
         none[i] = calloc(c->s.measurements[i].numbers, sizeof **none);
-        for (size_t k = 0; k < c->s.measurements[i].numbers && c->s.measurements[i].marginal.weighting != TMI_STANDARD_ERRORS;
-             k++)
+        for (size_t k = 0; k < c->s.measurements[i].numbers && !tmi_method_of(c->s.measurements[i].marginal.weighting); k++)
             c->noisy[i][k] = tmi_query_truth(&query, &c->s, i, k);
     }
     assert_int_equal(tmi_add_standard_errors(c->noisy, none, &query, &c->s, NULL), TAMIS_OK);

@@ -89,18 +89,18 @@ static void count(tables *t, const array_row *rows, size_t row_count)
     assert_int_equal(engine.engine.aggregate(&engine.engine, t->query->answers, &t->query->request, NULL, NULL), TAMIS_OK);
 }
 
-/* Of standard errors the table of PSU totals that they are made of: what it moves by is what they rest on (release/second_stage
- * has the rest). */
-static bool is_of_psus(const tmi_measurement *m) { return m->marginal.weighting == TMI_STANDARD_ERRORS; }
+/* Of the second stage the table of secret totals: what it moves by is what its numbers rest on (release/second_stage has the
+ * rest). */
+static bool is_of_totals(const tmi_measurement *m) { return tmi_method_of(m->marginal.weighting) != NULL; }
 
-static size_t numbers_of(const tmi_measurement *m) { return is_of_psus(m) ? m->slots * m->cells * m->levels : m->numbers; }
+static size_t numbers_of(const tmi_measurement *m) { return is_of_totals(m) ? m->slots * m->cells * m->levels : m->numbers; }
 
 static double truth_of(const tmi_query *query, const tmi_schedule *s, size_t i, size_t k)
 {
     const tmi_measurement *m = &s->measurements[i];
     const size_t cell = k / m->levels;
-    return (double)(is_of_psus(m) ? tmi_query_total(query, s, i, cell / m->cells, cell % m->cells, k % m->levels)
-                                  : tmi_query_truth(query, s, i, k));
+    return (double)(is_of_totals(m) ? tmi_query_total(query, s, i, cell / m->cells, cell % m->cells, k % m->levels)
+                                    : tmi_query_truth(query, s, i, k));
 }
 
 typedef struct worst {
@@ -128,8 +128,8 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
         const size_t numbers = numbers_of(m), records = distinct(adds[i], all_records, numbers);
         double *l1_of = calloc(numbers, sizeof *l1_of), *l2_of = calloc(numbers, sizeof *l2_of);
         for (size_t k = 0; k < numbers; k++) {
-            l1_of[k] = is_of_psus(m) ? (double)m->moved : (double)tmi_number_law(m, k)->l1;
-            l2_of[k] = is_of_psus(m) ? l1_of[k] * l1_of[k] / 2 : tmi_number_nearest(tmi_number_law(m, k)->l2_squared);
+            l1_of[k] = is_of_totals(m) ? (double)m->moved : (double)tmi_number_law(m, k)->l1;
+            l2_of[k] = is_of_totals(m) ? l1_of[k] * l1_of[k] / 2 : tmi_number_nearest(tmi_number_law(m, k)->l2_squared);
         }
         for (size_t p = 0; p < records; p++)
             for (size_t q = 0; q < p; q++) {
@@ -150,7 +150,8 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
  * stays in its cluster cannot leave the only cell of a group. */
 static double attained(const definition *d, const tmi_measurement *m)
 {
-    if (is_of_psus(m) && m->cells * m->levels == 1 && !d->any_cluster) return 0;
+    const bool placed = is_of_totals(m) && tmi_method_of(m->marginal.weighting)->slots && d->any_cluster;
+    if (is_of_totals(m) && m->cells * m->levels == 1 && !placed) return 0;
     return m->rounded ? 1 - 1e-6 : 1 - 1e-12;
 }
 
@@ -381,7 +382,7 @@ static void rows_of_units_are_variance_units(void **state)
         size_t errors = 0;
         for (size_t k = 0; k < s.measurement_count; k++) {
             const tmi_measurement *m = &s.measurements[k];
-            if (!is_of_psus(m)) continue;
+            if (!is_of_totals(m)) continue;
             errors++;
             /* three rows leave a cell, three enter another; products of this size are exact, and so nothing is rounded */
             if (!m->rounded) assert_true((double)m->moved == 2 * 3 * tmi_number_nearest(m->laws[0].most));
@@ -412,7 +413,7 @@ static void rounding_of_levels(void **state)
     for (size_t i = 0; i < s.measurement_count; i++) {
         const tmi_measurement *m = &s.measurements[i];
         double most = 0;
-        if (!m->rounded || m->marginal.form != TMI_FULL || m->added < 3) continue;
+        if (!m->rounded || m->marginal.form != TMI_FULL || m->added < 3 || is_of_totals(m)) continue;
         for (int x = 0; x <= 997; x++) {
             const array_row row = {.x = x, .g = "a", .w = 47.3};
             double sum = 0;
@@ -432,7 +433,8 @@ static void rounding_of_levels(void **state)
 }
 
 /* What a table is for: the levels of one row, all together and in their unit, are its weight, whatever its answers and also if
- * they are missing; in tables for variances, w (w - 1), or (1 - n/N) w^2 n/(n-1) of its stratum. */
+ * they are missing; in tables for variances, w (w - 1), or w^2 where only weights are declared, of bounded weights or of all, or
+ * (1 - n/N) w^2 n/(n-1) of its stratum. */
 static void a_row_adds_its_weight(void **state)
 {
     (void)state;
@@ -465,15 +467,17 @@ static void a_row_adds_its_weight(void **state)
                                    .w = cases[i].weights[r / 2 / (sizeof xs / sizeof *xs)]};
             const double N = cases[i].population[stratum];
             const double w = N > 0 ? N / 2 : fmin(cases[i].inverse ? 1 / row.w : row.w, 50);
-            const double a = N > 0 ? (1 - 2 / N) * w * w * 2 : fmax(w * (w - 1), 0);
+            const double bound = N > 0 ? w : fmin(w, (double)s.sampling.most_clamped * tmi_number_nearest(s.sampling.step));
+            const double less = cases[i].inverse ? 1 : 0, a = N > 0 ? (1 - 2 / N) * w * w * 2 : fmax(w * (w - less), 0),
+                         bounded = N > 0 ? a : fmax(bound * (bound - less), 0);
             count(&(tables){&query}, &row, 1);
             for (size_t k = 0; k < s.measurement_count; k++) {
                 const tmi_measurement *m = &s.measurements[k];
                 double sum = 0;
                 if (m->marginal.form != TMI_FULL) continue;
-                for (size_t n = 0; n < m->numbers; n++) sum += (double)tmi_query_truth(&query, &s, k, n);
+                for (size_t n = 0; n < numbers_of(m); n++) sum += truth_of(&query, &s, k, n);
                 sum *= tmi_measurement_unit(m, &s.workload, stratum);
-                const double wanted = m->marginal.weighting == TMI_WEIGHTED ? w : m->marginal.weighting == TMI_SPREAD ? a : 1;
+                const double all[TMI_WEIGHTINGS] = {1, w, 1, a, bounded, bound, bounded}, wanted = all[m->marginal.weighting];
                 looked[m->marginal.weighting]++;
                 if (fabs(sum - wanted) > 1e-6 * (wanted + 50))
                     fail_msg("%s: x %g, w %g, stratum %s: family %d adds %g, not %g", cases[i].design, row.x, row.w, row.s,
@@ -551,7 +555,7 @@ static void limits_leave_room_for_all_rows(void **state)
             assert_int_equal(tmi_schedule_make(&s, plan, NULL, NULL), TAMIS_OK);
             for (size_t k = 0; k < s.measurement_count; k++) {
                 const tmi_measurement *m = &s.measurements[k];
-                if (m->marginal.weighting == TMI_STANDARD_ERRORS) continue;
+                if (tmi_method_of(m->marginal.weighting)) continue;
                 const tmi_int128 all = (tmi_int128)cases[i].drawn * rows * m->high;
                 assert_true(m->limit > 0 && all + m->limit <= TAMIS_NOISE_MAX);
             }
@@ -647,26 +651,29 @@ static void strata_that_are_protected(void **state)
     assert_int_equal(tmi_query_make_room(&query, NULL), TAMIS_OK);
     for (size_t i = 0; i < s.measurement_count; i++) {
         const tmi_measurement *m = &s.measurements[i];
-        double *adds = calloc(records * m->numbers, sizeof *adds), l1 = 0, l2 = 0;
+        const size_t numbers = numbers_of(m);
+        const double most = is_of_totals(m) ? (double)m->moved : (double)m->laws[0].l1;
+        double *adds = calloc(records * numbers, sizeof *adds), l1 = 0, l2 = 0;
         for (size_t r = 0; r < records; r++) {
             count(&(tables){&query}, &list[r], 1);
-            for (size_t k = 0; k < m->numbers; k++) adds[r * m->numbers + k] = (double)tmi_query_truth(&query, &s, i, k);
+            for (size_t k = 0; k < numbers; k++) adds[r * numbers + k] = truth_of(&query, &s, i, k);
         }
         for (size_t p = 0; p < records; p++)
             for (size_t q = 0; q < records; q++)
                 for (size_t other = 0; other < records; other++) { /* three such ones, whose stratum changes */
                     double sum = 0, squares = 0;
-                    for (size_t k = 0; k < m->numbers; k++) {
-                        double change = adds[p * m->numbers + k] - adds[q * m->numbers + k] +
-                                        3 * (adds[other * m->numbers + k] - adds[(other ^ 1) * m->numbers + k]);
+                    for (size_t k = 0; k < numbers; k++) {
+                        double change = adds[p * numbers + k] - adds[q * numbers + k] +
+                                        3 * (adds[other * numbers + k] - adds[(other ^ 1) * numbers + k]);
                         sum += fabs(change);
                         squares += change * change;
                     }
-                    l1 = fmax(l1, sum / (double)m->laws[0].l1);
-                    l2 = fmax(l2, squares / tmi_number_nearest(m->laws[0].l2_squared));
+                    l1 = fmax(l1, sum / most);
+                    l2 = fmax(l2, squares / (is_of_totals(m) ? most * most : tmi_number_nearest(m->laws[0].l2_squared)));
                 }
-        /* a number by itself has its largest L2 by the bound of its L1, which its squares do not attain */
-        const double least = m->marginal.form == TMI_FULL ? 1 - 1e-3 : 0.6;
+        /* a number by itself has its largest L2 by the bound of its L1, which its squares do not attain; of the second stage
+         * only the L1 is used */
+        const double least = is_of_totals(m) ? 0 : m->marginal.form == TMI_FULL ? 1 - 1e-3 : 0.6;
         if (l1 > 1 + 1e-12 || l2 > 1 + 1e-12 || l1 < 1 - 1e-3 || l2 < least)
             fail_msg("measurement %zu: L1 %.15g, L2 squared %.15g of the sensitivity", i, l1, l2);
         free(adds);

@@ -219,14 +219,14 @@ static tmi_int128 **truths(const tmi_value *tables, const tmi_schedule *s, const
         truth[i] = calloc(m->numbers, sizeof **truth);
         known[i] = calloc(m->numbers, sizeof **known);
         none[i] = calloc(m->numbers, sizeof **none);
-        for (size_t k = 0; k < m->numbers && m->marginal.weighting != TMI_STANDARD_ERRORS; k++) {
+        for (size_t k = 0; k < m->numbers && !tmi_method_of(m->marginal.weighting); k++) {
             truth[i][k] = tmi_query_truth(query, s, i, k);
             known[i][k] = tmi_value_integer(tmi_value_at(values, k));
         }
     }
     assert_int_equal(tmi_add_standard_errors(known, none, query, s, NULL), TAMIS_OK);
     for (size_t i = 0; i < s->measurement_count; i++) {
-        for (size_t k = 0; k < s->measurements[i].numbers && s->measurements[i].marginal.weighting == TMI_STANDARD_ERRORS; k++)
+        for (size_t k = 0; k < s->measurements[i].numbers && tmi_method_of(s->measurements[i].marginal.weighting); k++)
             truth[i][k] = known[i][k];
         free(known[i]), free(none[i]);
     }

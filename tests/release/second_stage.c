@@ -92,7 +92,7 @@ static void scene_make_of(scene *c, const char *design, const char *privacy, con
              design, privacy, more);
     if (tamis_plan_read_text(&c->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tmi_schedule_make(&c->s, c->plan, NULL, NULL), TAMIS_OK);
-    assert_int_equal(c->s.places.layout.slots, CLUSTERS);
+    assert_true(c->s.places.layout.slots == (strstr(design, "cluster") ? CLUSTERS : 0));
     assert_int_equal(tmi_query_make(&c->query, &c->s, NULL), TAMIS_OK);
     assert_int_equal(tmi_query_make_room(&c->query, NULL), TAMIS_OK);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
@@ -128,7 +128,7 @@ static void scene_clear(scene *c)
     tamis_plan_free(c->plan);
 }
 
-static bool is_error(const scene *c, size_t i) { return c->s.measurements[i].marginal.weighting == TMI_STANDARD_ERRORS; }
+static bool is_error(const scene *c, size_t i) { return tmi_method_of(c->s.measurements[i].marginal.weighting) != NULL; }
 
 /* The tables, times something and with noise: anything that may come out. */
 static void set_tables(scene *c, int64_t times, uint64_t noise)
@@ -260,7 +260,7 @@ static void they_are_the_textbooks(void **state)
         }
         tmi_error_term term;
         assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[0], 0, NULL), TAMIS_OK);
-        assert_int_equal(term.blocks, 1);
+        assert_int_equal(term.grid.blocks, 1);
         const double ratio = term.step * (double)c.noisy[i][0] / sqrt(squares);
         if (!(ratio > 0.9995 && ratio < 1.0005)) fail_msg("%.6g of the standard error", ratio);
         tmi_error_term_clear(&term);
@@ -314,49 +314,97 @@ static void a_step_is_some_totals(void **state)
     (void)state;
     scene c;
     scene_make(&c, "epsilon: 4", 3);
+    const tmi_psu_layout *layout = &c.s.places.layout;
     for (size_t i = 0; i < c.s.measurement_count; i++) {
         const tmi_measurement *m = &c.s.measurements[i];
         if (!is_error(&c, i)) continue;
+        const tmi_error_moves moves = tmi_errors_moves(&c.s, m);
+        const int64_t spare = tmi_psu_errors.spare(&moves, layout->slots);
         for (int64_t blocks = 1; blocks <= 8; blocks *= 2) {
-            const tmi_int128 moves = tmi_error_moves(&c.s, m, blocks, 2 * TMI_ERROR_COEFFICIENT);
-            int shift;
-            int64_t divisor;
-            tmi_error_grid(&shift, &divisor, &c.s, m, moves);
-            const double totals = ldexp((double)moves, -shift);
+            tmi_error_grid g = {.range = 2 << 16, .blocks = blocks};
+            tmi_psu_errors.settle(&g, &moves, layout);
+            /* coefficients are 2^16, and a record moves the table by half of `moved` in each of two places */
+            const double gain = 2 * (double)tmi_one_slot_gain(layout, blocks) / (1 << TMI_GAIN_BITS),
+                         totals = ldexp(ceil(gain * 0x1p15 * (double)moves.moved * (double)moves.overlap), -g.shift);
             assert_true(totals > 0x1p23 && totals <= 0x1p24);
-            assert_true(divisor >= 8 * TMI_STANDARD_ERROR_STEP);
+            assert_true(g.divisor >= 8 * TMI_STANDARD_ERROR_STEP);
             /* a unit is in one number before and one after: its total, the mean and the root are rounded, and then S */
-            const double rounding = (double)tmi_standard_error_rounding(&c.s.places.layout, blocks);
-            assert_true((double)tmi_errors_spare(&c.s, m) >= 2 * (1 + (1.5 + 2 * rounding) / 8));
-            assert_true(TMI_STANDARD_ERROR_STEP * totals <=
-                        (double)divisor * (double)(TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m)));
-        }
-        const tmi_int128 room = TMI_ERROR_STEPS - tmi_errors_spare(&c.s, m);
-        for (int64_t wanted = 600; wanted < 1000; wanted += 57) { /* the most that a divisor is enough for, and one more */
-            int shift;
-            int64_t divisor, next;
-            tmi_error_grid(&shift, &divisor, &c.s, m, wanted * room / TMI_STANDARD_ERROR_STEP);
-            assert_int_equal(shift, 0);
-            tmi_error_grid(&shift, &next, &c.s, m, wanted * room / TMI_STANDARD_ERROR_STEP + 1);
-            assert_true(divisor == wanted && next == wanted + 1);
-        }
-        for (tmi_int128 moves = 1; moves < INT64_C(1) << 30; moves = 5 * moves + 2) { /* however few */
-            int shift;
-            int64_t divisor;
-            tmi_error_grid(&shift, &divisor, &c.s, m, moves);
-            const double totals = ldexp((double)moves, -shift);
-            assert_true(totals > 0x1p23 && totals <= 0x1p24);
+            const double rounding = (double)tmi_standard_error_rounding(layout, blocks);
+            assert_true((double)spare >= 2 * (1 + (1.5 + 2 * rounding) / 8));
+            assert_true(TMI_STANDARD_ERROR_STEP * totals <= (double)g.divisor * (double)(TMI_ERROR_STEPS - spare));
         }
     }
-    assert_true(tmi_error_total((tmi_int128)1 << 90, 3) == TMI_LARGEST_TOTAL && tmi_error_total(-5, 1) == -3);
-    assert_true(tmi_error_total(5, -2) == 20);
+    for (int64_t moved = 1; moved < INT64_C(1) << 40; moved = 5 * moved + 2) { /* however few */
+        tmi_error_grid g = {.range = 2 << 16, .blocks = 2};
+        tmi_psu_errors.settle(&g, &(tmi_error_moves){.moved = moved, .overlap = 1, .touched = 2}, layout);
+        const double gain = 2 * (double)tmi_one_slot_gain(layout, 2) / (1 << TMI_GAIN_BITS);
+        const double totals = ldexp(ceil(gain * 0x1p15 * (double)moved), -g.shift);
+        assert_true(totals > 0x1p23 && totals <= 0x1p24);
+    }
     scene_clear(&c);
+}
+
+/* Totals are rounded down, and count up to a largest size. */
+static void totals_are_on_a_grid(void **state)
+{
+    (void)state;
+    tmi_psu_stratum two = {2, 2, 0}; /* S is the difference of their totals, whose mean is 0 here */
+    const tmi_psu_layout layout = {&two, 1, 2};
+    const struct {
+        tmi_int128 totals[2];
+        int shift;
+        int64_t size;
+    } cases[] = {{{(tmi_int128)1 << 90, -((tmi_int128)1 << 90)}, 3, TMI_LARGEST_TOTAL}, {{-5, 6}, 1, 3}, {{5, -5}, -2, 20}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        int64_t room[2];
+        const tmi_error_grid g = {.blocks = 1, .shift = cases[k].shift, .divisor = 1};
+        assert_true(tmi_psu_errors.value(cases[k].totals, room, &g, &layout) == 2 * cases[k].size * TMI_STANDARD_ERROR_STEP);
+    }
+}
+
+/* ---- squares of units ---- */
+
+static const char of_units[] = "weights: {population: 12000}, weight: w, max_weight: 100, typical: {sample: 480}";
+
+/* Without clusters: any record is replaced by any other, or is gone, and the tables are anything that may come out. */
+static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t times;
+        uint64_t noise;
+    } tables[] = {{1, 0}, {0, 0}, {1, UINT64_C(1) << 30}, {-1, 0}, {100, 0}, {0, UINT64_C(1) << 45}};
+    double worst = 0;
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        scene c;
+        scene_make_of(&c, of_units, "epsilon: 4", "  - {variance: x}\n  - {total: x, by: {y: [0, 2]}}\n", t + 1);
+        assert_true(c.s.sampling.most_clamped < c.s.sampling.most);
+        set_tables(&c, tables[t].times, tables[t].noise);
+        c.rows[0] = (array_row){.x = 30, .y = 3, .g = "a", .h = "u", .w = 90, .s = "p", .c = c.labels[0], .u = "1"};
+        set_errors(&c);
+        tmi_int128 **kept = keep(&c);
+        for (int trial = 0; trial < 80; trial++) {
+            const size_t row = trial % 2 ? 0 : next(&c) % c.count;
+            const array_row before = c.rows[row];
+            c.rows[row] = any_row(&c);
+            c.rows[row].w = trial % 5 == 0 ? 0 : trial % 3 == 0 ? c.rows[row].w : 1e6;
+            set_errors(&c);
+            worst = fmax(worst, distance(&c, kept));
+            c.rows[row] = before;
+        }
+        drop(&c, kept);
+        scene_clear(&c);
+    }
+    if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
 }
 
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
-                                       cmocka_unit_test(they_are_the_textbooks), cmocka_unit_test(residuals_add_up_to_nothing),
-                                       cmocka_unit_test(a_step_is_some_totals)};
+                                       cmocka_unit_test(they_are_the_textbooks),
+                                       cmocka_unit_test(residuals_add_up_to_nothing),
+                                       cmocka_unit_test(a_step_is_some_totals),
+                                       cmocka_unit_test(totals_are_on_a_grid),
+                                       cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

@@ -66,10 +66,7 @@ static void make_margins(margins *m, const size_t *levels, size_t attributes, si
         }
         m->sets[m->count] = set;
         assert_int_equal(tmi_effects_take(&m->parts[m->count], &m->effects, &c, NULL), TAMIS_OK);
-        m->targets[m->count] = (tmi_strategy_target){.share = 1,
-                                                     .noise = &m->parts[m->count],
-                                                     .noise_count = 1,
-                                                     .pool = TMI_NO_POOL};
+        m->targets[m->count] = (tmi_strategy_target){.share = 1, .noise = &m->parts[m->count], .noise_count = 1};
         m->count++;
     }
 }
@@ -174,7 +171,7 @@ static double found_sum(margins *m, double rho, double *gap)
         sum = 0;
         for (size_t i = 0; i < m->count; i++) *gap += m->targets[i].share;
         for (size_t i = 0; i < m->count; i++) {
-            const double variance = tmi_strategy_target_variance(&search.problem, &m->targets[i]);
+            const double variance = tmi_strategy_target_variance(&m->targets[i]);
             m->targets[i].share = m->cells[i] * variance;
             sum += m->cells[i] * variance;
         }

@@ -199,11 +199,11 @@ typedef struct case_of {
     tmi_strategy_target targets[8];
     tmi_marginal needed[8];
     double vectors[8][MOST_AXES][TMI_MAX_TERMS][8];
-    double weights[8], pooled[3], means[3];
+    double weights[8];
     size_t count;
 } case_of;
 
-static void make_case(case_of *c, uint64_t *stream, bool known, bool pooled)
+static void make_case(case_of *c, uint64_t *stream, bool known)
 {
     assert_int_equal(tmi_effects_make(&c->effects, small, 1, 1, &known, NULL), TAMIS_OK);
     c->count = 2 + next_number(stream) % 5;
@@ -214,13 +214,11 @@ static void make_case(case_of *c, uint64_t *stream, bool known, bool pooled)
         c->targets[i] = (tmi_strategy_target){.share = 0.5 + uniform(stream),
                                               .sampling = uniform(stream),
                                               .noise = &c->parts[i],
-                                              .noise_count = 1,
-                                              .pool = TMI_NO_POOL};
+                                              .noise_count = 1};
         if (next_number(stream) % 2) {
             c->targets[i].spread = &c->parts[i];
             c->targets[i].spread_count = 1;
             c->targets[i].margin = 0.7;
-            if (pooled) c->targets[i].pool = next_number(stream) % 3;
         }
         c->needed[i] = (tmi_marginal){.axis_count = combination.axis_count};
         memcpy(c->needed[i].axes, combination.axes, sizeof combination.axes);
@@ -244,9 +242,6 @@ static tmi_search search_of(case_of *c, bool gaussian)
                                     .target_count = c->count,
                                     .gaussian = gaussian,
                                     .budget = 2,
-                                    .pooled = c->pooled,
-                                    .means = c->means,
-                                    .pools = 3,
                                     .weights = c->weights},
                         .move_bounds = none,
                         .copies = once,
@@ -263,7 +258,7 @@ static void budgets_are_divided_best(void **state)
         static case_of c;
         const bool gaussian = round % 2;
         memset(&c, 0, sizeof c);
-        make_case(&c, &stream, next_number(&stream) % 2, round % 4 == 0);
+        make_case(&c, &stream, next_number(&stream) % 2);
         tmi_search search = search_of(&c, gaussian);
         tmi_found_tables found;
         assert_int_equal(tmi_search_run(&found, &search, c.needed, c.count, NULL), TAMIS_OK);

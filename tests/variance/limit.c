@@ -19,31 +19,31 @@ static void check(const tmi_measured_error *numbers, size_t count, tmi_cluster_g
 #define TOTALS TMI_EFFECTS_OF_TOTALS
 #define MEANS TMI_EFFECTS_OF_MEANS
 
-static const tmi_measured_error several[] = {{TOTALS, 1, 100, 30, 22, 4, false, 15, INFINITY, 0.95},
-                                             {TOTALS, 1, 9, 1, 4, 9, false, 15, INFINITY, 0.95},
-                                             {TOTALS, 2, 50, 5, 40, 2, false, 15, 60, 0.95},
-                                             {MEANS, 3, 4, 1, 2.5, 0.5, false, 15, INFINITY, 0.95},
-                                             {MEANS, 4, 4, 1, -3, 2, false, 15, INFINITY, 0.9}};
+static const tmi_measured_error several[] = {{TOTALS, 1, 1, 100, 30, 22, 4, false, 15, INFINITY, 0.95},
+                                             {TOTALS, 1, 1, 9, 1, 4, 9, false, 15, INFINITY, 0.95},
+                                             {TOTALS, 1, 2, 50, 5, 40, 2, false, 15, 60, 0.95},
+                                             {MEANS, 1, 3, 4, 1, 2.5, 0.5, false, 15, INFINITY, 0.95},
+                                             {MEANS, 1, 4, 4, 1, -3, 2, false, 15, INFINITY, 0.9}};
 
 static void they_are_those_of_another_program(void **state)
 {
-    const tmi_measured_error gaussian[] = {{MEANS, 1, 1, 0.2, 1.4, 0.3, true, 60, INFINITY, 0.95},
-                                           {MEANS, 1, 2, 0.2, 1.1, 0.8, true, 60, INFINITY, 0.95}};
+    const tmi_measured_error gaussian[] = {{MEANS, 1, 1, 1, 0.2, 1.4, 0.3, true, 60, INFINITY, 0.95},
+                                           {MEANS, 1, 1, 2, 0.2, 1.1, 0.8, true, 60, INFINITY, 0.95}};
     (void)state;
-    check(several, 1, (tmi_cluster_guess){20, 0.5, 0, 1}, (const double[][2]){{606.392793732, 4.832278493}});
-    check(several, 5, (tmi_cluster_guess){20, 0.5, 0, 1},
+    check(several, 1, (tmi_cluster_guess){20, 0.5, 0, 1, 1}, (const double[][2]){{606.392793732, 4.832278493}});
+    check(several, 5, (tmi_cluster_guess){20, 0.5, 0, 1, 1},
           (const double[][2]){{649.602132367, 5.215052255},
                               {76.816999636, 6.564958193},
                               {1890.828066296, 24.501113152},
                               {8.034746914, 1.615206448},
                               {5.178095534, 1.334143830}});
-    check(gaussian, 2, (tmi_cluster_guess){8, 1, 0.4, 1.7},
+    check(gaussian, 2, (tmi_cluster_guess){8, 1, 0.4, 1.7, 1},
           (const double[][2]){{1.933151640, 1.792741077}, {2.306297853, 1.068638739}});
 }
 
 static double limit_of(tmi_measured_error n, double drawn)
 {
-    const tmi_cluster_guess guess = {20, 0.5, drawn, 1};
+    const tmi_cluster_guess guess = {20, 0.5, drawn, 1, 1};
     tmi_error_limit found;
     assert_int_equal(tmi_error_limits(&found, &n, 1, &guess, NULL), TAMIS_OK);
     return found.variance;
@@ -54,7 +54,8 @@ static void a_known_error_is_kept(void **state)
 {
     (void)state;
     for (double s = 3; s < 200; s *= 1.7) {
-        const double found = sqrt(limit_of((tmi_measured_error){TOTALS, 0, 100, 0, s, 1e-3 * s, false, 1e4, INFINITY, 0.95}, 0)) /
+        const double found = sqrt(limit_of((tmi_measured_error){TOTALS, 1, 0, 100, 0, s, 1e-3 * s, false, 1e4, INFINITY, 0.95},
+                                           0)) /
                              s;
         assert_true(found > 0.95 && found < 1.05);
     }
@@ -63,11 +64,12 @@ static void a_known_error_is_kept(void **state)
 /* The wider the noise of the standard error, the wider the interval, about a common centre. */
 static void less_knowledge_widens(void **state)
 {
-    const double centre = sqrt(100 * tmi_expected_design_effect(TOTALS, &(tmi_cluster_guess){20, 0.5, 0, 1}));
+    const double centre = sqrt(100 * tmi_expected_design_effect(TOTALS, &(tmi_cluster_guess){20, 0.5, 0, 1, 1}));
     double last = 0;
     (void)state;
     for (double scale = 0.01; scale < 30; scale *= 2) {
-        const double found = limit_of((tmi_measured_error){TOTALS, 0, 100, 0, centre, scale * centre, false, 30, INFINITY, 0.95},
+        const double found = limit_of((tmi_measured_error){TOTALS, 1, 0, 100, 0, centre, scale * centre, false, 30, INFINITY,
+                                                           0.95},
                                       0);
         assert_true(found > 0.95 * last); /* all but certain that it is above 0, in the end */
         last = found;
@@ -78,7 +80,7 @@ static void less_knowledge_widens(void **state)
 /* Two stages are narrower than one with replacement, and never narrower than drawing units one by one would be. */
 static void drawing_many_psus_narrows(void **state)
 {
-    const tmi_measured_error n = {TOTALS, 0, 100, 0, 30, 0.3, false, 1000, INFINITY, 0.95};
+    const tmi_measured_error n = {TOTALS, 1, 0, 100, 0, 30, 0.3, false, 1000, INFINITY, 0.95};
     (void)state;
     const double all = limit_of(n, 0), half = limit_of(n, 0.5), whole = limit_of(n, 1);
     assert_true(half < all && whole < half && whole > 95);
@@ -87,7 +89,7 @@ static void drawing_many_psus_narrows(void **state)
 
 static void memory_fails(void **state)
 {
-    const tmi_cluster_guess guess = {20, 0.5, 0, 1};
+    const tmi_cluster_guess guess = {20, 0.5, 0, 1, 1};
     tmi_error_limit found[5];
     (void)state;
     EVERY_ALLOCATION_FAILS(tmi_error_limits(found, several, 5, &guess, NULL), {});

@@ -77,7 +77,7 @@ static tmi_column listed_slots(tmi_query *a, const tmi_plan_design *d)
 
 /* ---- all of them ---- */
 
-static void add_clamped_weight(tmi_query *a, const tmi_schedule *s)
+void tmi_query_add_bounded_weight(tmi_query *a, const tmi_schedule *s)
 {
     const tmi_sampling *p = &s->sampling;
     a->clamped = a->weight;
@@ -98,7 +98,6 @@ void tmi_query_add_clusters(tmi_query *a, const tmi_schedule *s)
     const tmi_sampling *p = &s->sampling;
     const tmi_plan_design *d = &s->plan->design;
     tmi_column units = {.of = a->cluster ? a->cluster : a->unit};
-    add_clamped_weight(a, s);
     if (a->listed.psus) {
         units = listed_slots(a, d);
     } else if (s->places.hashed) {

@@ -124,6 +124,7 @@ static void add_design(tmi_query *a, const tmi_schedule *s)
         a->weight = lookup(a, "weight of the stratum", a->stratum, sampling->points);
         a->spread = lookup(a, "spread of the stratum", a->stratum, sampling->variance_points);
     }
+    tmi_query_add_bounded_weight(a, s);
     if (a->psus.codes > 0) tmi_query_add_clusters(a, s);
 }
 
@@ -265,9 +266,10 @@ static int times_of(const tmi_workload *w, const tmi_marginal *marginal, size_t 
 static tmi_measure measure_of(tmi_query *a, const tmi_schedule *s, const tmi_measurement *m, size_t level)
 {
     const tmi_workload *w = &s->workload;
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     const bool negative = times_of(w, &m->marginal, level) < 0,
-               spread = m->marginal.weighting == TMI_SPREAD || m->marginal.weighting == TMI_CLAMPED;
-    const bool bounded = m->marginal.weighting == TMI_STANDARD_ERRORS || m->marginal.weighting == TMI_CLAMPED;
+               spread = method ? method->power == 2 : m->marginal.weighting == TMI_SPREAD || m->marginal.weighting == TMI_CLAMPED;
+    const bool bounded = method || m->marginal.weighting == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {
         add(&measure, a->spread, 0);
@@ -301,13 +303,14 @@ static bool same_by(const tmi_table *table, const tmi_column *const *by, size_t 
 static size_t table_of(tmi_query *a, const tmi_schedule *s, const tmi_measurement *m, size_t *by_used)
 {
     const tmi_column **by = a->by + *by_used;
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
     size_t t = 0, count = 0;
     if (m->marginal.weighting == TMI_CONTRIBUTED) {
         if (a->part) by[count++] = a->part;
-    } else if (s->workload.separate_strata && m->marginal.weighting != TMI_STANDARD_ERRORS) {
+    } else if (s->workload.separate_strata && !method) {
         by[count++] = a->stratum;
     }
-    if (m->marginal.weighting == TMI_STANDARD_ERRORS) by[count++] = a->units;
+    if (method && method->slots) by[count++] = a->units;
     for (size_t i = 0; i < m->marginal.axis_count; i++) {
         const tmi_origin *o = &s->workload.origins[m->marginal.axes[i]];
         for (size_t k = 0; k < o->classes_count; k++) by[count++] = a->classes[o->classes[k]];
@@ -319,11 +322,11 @@ static size_t table_of(tmi_query *a, const tmi_schedule *s, const tmi_measuremen
     return t;
 }
 
-/* Whether an earlier measurement adds up the same totals of PSUs: then its measures serve both. */
+/* Whether an earlier measurement of the second stage adds up the same totals: then its measures serve both. */
 static bool shares_measures(tmi_query *a, const tmi_schedule *s, size_t i)
 {
     const tmi_marginal *own = &s->measurements[i].marginal;
-    for (size_t j = 0; own->weighting == TMI_STANDARD_ERRORS && j < i; j++) {
+    for (size_t j = 0; tmi_method_of(own->weighting) && j < i; j++) {
         const tmi_marginal *other = &s->measurements[j].marginal;
         if (other->weighting != own->weighting || other->domain != own->domain || other->axis_count != own->axis_count ||
             memcmp(other->axes, own->axes, own->axis_count * sizeof *own->axes) != 0)

@@ -43,7 +43,7 @@ typedef struct tmi_query {
     int32_t *class_numbers;                     /* of all of them */
     int64_t *ends;                              /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
     const tmi_column *spread;                   /* a of a stratum */
-    const tmi_column *clamped;                  /* the weight, bounded for totals of PSUs */
+    const tmi_column *clamped;                  /* the weight, bounded for sampling variances */
     tmi_cluster_list listed;
     int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
     int64_t *frame_clamped;             /* and bounded weights */
@@ -67,8 +67,10 @@ typedef struct tmi_query {
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_query_make(tmi_query *query, const tmi_schedule *schedule, tamis_error *err);
 
-/* Clusters (cluster_columns.c): room for a list; the columns of slots and of bounded weights; the slots that were drawn, for a
- * list. */
+/* The column of bounded weights. */
+void tmi_query_add_bounded_weight(tmi_query *query, const tmi_schedule *schedule);
+
+/* Clusters (cluster_columns.c): room for a list; the columns of slots; the slots that were drawn, for a list. */
 tamis_status tmi_query_make_clusters(tmi_query *query, const tmi_schedule *schedule, tamis_error *err);
 void tmi_query_add_clusters(tmi_query *query, const tmi_schedule *schedule);
 void tmi_query_place_clusters(tmi_query *query);
@@ -84,11 +86,11 @@ tamis_status tmi_query_make_room(tmi_query *query, tamis_error *err);
 /* Wipes answers and keys and frees. */
 void tmi_query_clear(tmi_query *query);
 
-/* What the engine added up in a slot of PSUs, of a level of a cell. Secret. */
+/* What the engine added up for the second stage, in a slot of PSUs, of a level of a cell. Secret. */
 tmi_int128 tmi_query_total(const tmi_query *query, const tmi_schedule *schedule, size_t measurement, size_t slot, size_t cell,
                            size_t level);
 
-/* A true integer of a measurement, unless it is a standard error (release/second_stage.h). Secret until noise is added. */
+/* A true integer of a measurement, unless it is one of the second stage (release/second_stage.h). Secret until noise is added. */
 tmi_int128 tmi_query_truth(const tmi_query *query, const tmi_schedule *schedule, size_t measurement, size_t number);
 
 #endif

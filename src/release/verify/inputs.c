@@ -19,7 +19,7 @@ static void chosen_clear(tmi_certified_tables *certified)
 /* A table as the certificate describes it; false if it is none. */
 static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
 {
-    static const char *const weighings[] = {"none", "weight", "contribution", "spread", "clamped spread", "psus"};
+    static const char *const weighings[] = {"none", "weight", "contribution", "spread", "clamped spread", "psus", "squares"};
     static const char *const forms[] = {"full", "raw", "centred"};
     const tmi_value *table = tmi_value_field(measurement, "table", TMI_VALUE_MAP),
                     *axes = tmi_value_field(table, "axes", TMI_VALUE_LIST);
@@ -32,7 +32,7 @@ static bool read_marginal(tmi_marginal *marginal, const tmi_value *measurement)
     if (!axes || tmi_value_size(axes) > TMI_MAX_AXES || marginal->weighting == TMI_WEIGHTINGS || f == 3) return false;
     marginal->form = (tmi_table_form)f;
     marginal->domain = (size_t)tmi_value_whole(table, "world");
-    marginal->statistic = marginal->weighting == TMI_STANDARD_ERRORS ? (size_t)tmi_value_whole(table, "statistic") : 0;
+    marginal->statistic = tmi_method_of(marginal->weighting) ? (size_t)tmi_value_whole(table, "statistic") : 0;
     for (size_t k = 0; k < tmi_value_size(axes); k++) {
         const tmi_value *axis = tmi_value_at(axes, k);
         if (tmi_value_kind_of(axis) != TMI_VALUE_INTEGER || tmi_value_integer(axis) < 0 || tmi_value_integer(axis) > 1 << 20)

@@ -66,7 +66,8 @@ static void borrow(const tmi_schedule *s, tmi_expected_statistic *list, size_t i
     if (from == i || !tmi_errors_measured(s, i) || list[i].count != list[from].count) return;
     for (size_t k = 0; k < list[i].count; k++) {
         const tmi_expected_group *p = &list[from].groups[k];
-        if (p->error.measured > 0) list[i].groups[k].sampling_sd *= p->sampling_sd / p->error.measured;
+        const double measured = p->error.power == 2 ? sqrt(p->error.measured) : p->error.measured;
+        if (p->error.measured > 0) list[i].groups[k].sampling_sd *= p->sampling_sd / measured;
     }
 }
 

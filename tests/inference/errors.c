@@ -1,0 +1,89 @@
+/* Sampling errors that are measured, or public: noise that leaves a sum of weights at or below 0 does not take them away, and a
+ * number that does not vary has none. */
+#include "inference/errors.h"
+
+#include <math.h>
+
+#include "tests/test.h"
+
+#include "tests/inference/survey_file.h"
+
+static const char *const designs[] = {
+    "pps: {method: sampford, probability: p, sample: 8}, max_weight: 20",
+    "pps: {method: sampford, probability: p, sample: 8, population: 80}, max_weight: 20",
+    "poisson: {probability: p}, max_weight: 20",
+    "poisson: {probability: p, population: 80}, max_weight: 20",
+    "weights: {}, weight: w, max_weight: 20",
+    "weights: {population: 80}, weight: w, max_weight: 60, typical: {sample: 20}",
+    "weights: {cluster: c}, weight: w, max_weight: 20",
+    "weights: {deff: 2}, weight: w, max_weight: 20",
+};
+
+#define SUMS "  - {count: units, by: g}\n  - {table: [g, h]}\n  - {total: x}\n  - {total: x, by: h}\n"
+
+/* Every integer is `times` standard deviations of its noise. */
+static void fill(scene *c, double times)
+{
+    for (size_t i = 0; i < c->s.measurement_count; i++) {
+        const tmi_measurement *m = &c->s.measurements[i];
+        for (size_t k = 0; k < m->numbers; k++)
+            c->noisy[i][k] = (tmi_int128)(times * tmi_noise_sd(m->laws[0].scale, c->s.gaussian));
+    }
+}
+
+static void sums_have_errors_whatever_the_noise(void **state)
+{
+    static const double times[] = {-100, -3, -1, -0.01, 0.01, 1};
+    (void)state;
+    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++)
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) {
+            scene c;
+            scene_begin(&c, plan_of(designs[d], "1", SUMS));
+            const bool public = strstr(designs[d], "deff"); /* without weights there is no mean weight */
+            fill(&c, times[k]);
+            scene_read(&c);
+            for (size_t i = 0; i < c.results.count && !(public && times[k] < 0); i++) {
+                const tmi_result *r = &c.results.list[i];
+                if (r->reason || !(r->sampling_se > 0) || !(r->lower < r->upper))
+                    fail_msg("%s, noise %g, statistic %zu, cell %zu: %g to %g, sampling error %g, %s", designs[d], times[k],
+                             r->statistic, r->cell, r->lower, r->upper, r->sampling_se, r->reason ? r->reason : "no reason");
+            }
+            scene_end(&c);
+        }
+}
+
+/* No weight, no interval, and the reason is that. */
+static void no_effect_without_weights(void **state)
+{
+    (void)state;
+    scene c;
+    scene_begin(&c, plan_of("weights: {deff: 2}, weight: w, max_weight: 20", "1", "  - {total: x}\n"));
+    fill(&c, -3);
+    scene_read(&c);
+    assert_non_null(c.results.list[0].reason);
+    assert_non_null(strstr(c.results.list[0].reason, "weights"));
+    scene_end(&c);
+}
+
+/* The share of all values of a column is 1 in every sample. */
+static void what_cannot_vary_has_no_error(void **state)
+{
+    (void)state;
+    scene c;
+    scene_begin(&c, survey_plan("weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}",
+                                "epsilon: 1000000", SURVEY_X, "  - {share: {g: [a, b]}}\n  - {share: {g: a}}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    assert_true(scene_result(&c, 0, 0)->sampling_se < 1e-3 * scene_result(&c, 1, 0)->sampling_se);
+    scene_end(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_have_errors_whatever_the_noise),
+        cmocka_unit_test(no_effect_without_weights),
+        cmocka_unit_test(what_cannot_vary_has_no_error),
+    };
+    return cmocka_run_group_tests(tests, survey_begin, survey_end);
+}
