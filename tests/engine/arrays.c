@@ -302,8 +302,8 @@ static void texts_beyond_their_bytes(void **state)
 
 /* ---- layouts beyond plain buffers ---- */
 
-/* One column, with what it may go through, as one batch: the sum and the number of values as a number (with < 0: refused), and how
- * often each of five values occurs as a category ([0] < 0: refused). */
+/* One column, with what it may go through, as one batch: the sum and the number of values as a number (with < 0: refused), and
+ * how often each of five values occurs as a category ([0] < 0: refused). */
 static void expect(const char *what, struct ArrowSchema *field, struct ArrowArray *array, int sum, int with,
                    const char *const listed[5], const int of[5])
 {

@@ -1,5 +1,5 @@
-/* What packages for other languages ask of the library: options of other versions, rows of the caller, reasons of failures, results
- * as Arrow, a folder later, verification of texts, plans from a schema, and processes that fork. */
+/* What packages for other languages ask of the library: options of other versions, rows of the caller, reasons of failures,
+ * results as Arrow, a folder later, verification of texts, plans from a schema, and processes that fork. */
 #include "tests/test.h"
 
 #include <math.h>
