@@ -381,13 +381,14 @@ static void reports_of_a_sample(void **state)
     tamis_number *q = number("1/4"), *delta = number("1e-6"), *up = number("4e-5"), *rate = number("1/40"), *loss;
     tamis_number *unequal[] = {rate, q};
     tamis_reports r = {.reports = 500, .positions = 1, .lie_one = q};
-    tamis_design *srs, *bernoulli, *poisson, *census;
+    tamis_design *srs, *bernoulli, *poisson, *census, *everybody;
     tamis_bound eps, sample, pop, none;
     (void)state;
     assert_int_equal(tamis_design_srs(&srs, 20000, 500, NULL), TAMIS_OK);
     assert_int_equal(tamis_design_bernoulli(&bernoulli, 20000, rate, NULL), TAMIS_OK);
     assert_int_equal(tamis_design_poisson(&poisson, (const tamis_number *const *)unequal, 2, NULL), TAMIS_OK);
     assert_int_equal(tamis_design_census(&census, 500, NULL), TAMIS_OK);
+    assert_int_equal(tamis_design_srs(&everybody, 500, 500, NULL), TAMIS_OK);
     assert_int_equal(tamis_anonymous_sample(&eps, &r, srs, delta, NULL), TAMIS_OK);
     assert_int_equal(tamis_anonymous_epsilon(&sample, &r, up, NULL), TAMIS_OK);
     assert_int_equal(tmi_number_double(&loss, sample.upper, NULL), TAMIS_OK);
@@ -396,12 +397,15 @@ static void reports_of_a_sample(void **state)
     assert_int_equal(tamis_anonymous_sample(&pop, &r, bernoulli, delta, NULL), TAMIS_OK);
     assert_true(pop.upper > eps.upper && pop.upper < 2 * eps.upper);
     assert_int_equal(tamis_anonymous_sample(&pop, &r, poisson, delta, NULL), TAMIS_REFUSED);
-    assert_int_equal(tamis_anonymous_sample(&pop, &r, census, delta, NULL), TAMIS_REFUSED);
     assert_true(pop.lower == 0 && isinf(pop.upper));
+    assert_int_equal(tamis_anonymous_sample(&pop, &r, census, delta, NULL), TAMIS_OK); /* a simple random sample of everybody */
+    assert_int_equal(tamis_anonymous_sample(&eps, &r, everybody, delta, NULL), TAMIS_OK);
+    assert_int_equal(tamis_anonymous_epsilon(&sample, &r, delta, NULL), TAMIS_OK);
+    assert_true(pop.upper == eps.upper && pop.upper >= sample.lower);
     r.reports = 499;
     assert_int_equal(tamis_anonymous_sample(&pop, &r, srs, delta, NULL), TAMIS_INVALID);
-    tamis_design *designs[] = {srs, bernoulli, poisson, census};
-    for (size_t i = 0; i < 4; i++) tamis_design_free(designs[i]);
+    tamis_design *designs[] = {srs, bernoulli, poisson, census, everybody};
+    for (size_t i = 0; i < 5; i++) tamis_design_free(designs[i]);
     tamis_number *all[] = {q, delta, up, rate, loss};
     for (size_t i = 0; i < 5; i++) tamis_number_free(all[i]);
 }
