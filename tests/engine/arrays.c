@@ -355,16 +355,16 @@ static void views(void **state)
 {
     (void)state;
     static const char *const listed[5] = {"x", "exactly twelv", "twelve bytes", "-7", "none"};
-    static const char first[] = "??exactly twelv", second[] = "exactly twelv";
+    static const char first[] = "??exactly twelv?exactly twelv", second[] = "exactly twelv";
     char at[7 * 16];
     put_view(at, "skipped", 0, 0);
     put_view(at + 16, "x", 0, 0);
     put_view(at + 32, "exactly twelv", 0, 2);
     put_view(at + 48, "exactly twelv", 1, 0);
     put_view(at + 64, "twelve bytes", 0, 0);
-    put_view(at + 80, "exactly twelv", 0, 3); /* its end lies beyond the buffer: missing */
-    put_view(at + 96, "exactly twelv", 2, 0); /* no such buffer: missing */
-    const int64_t lengths[] = {sizeof first - 1, sizeof second - 1};
+    put_view(at + 80, "exactly twelv", 0, 16); /* its end lies one byte beyond the stated length of the buffer: missing */
+    put_view(at + 96, "exactly twelv", 2, 0);  /* no such buffer: missing */
+    const int64_t lengths[] = {sizeof first - 2, sizeof second - 1};
     const void *buffers[] = {NULL, at, first, second, lengths};
     struct ArrowSchema field = {.format = "vu"};
     struct ArrowArray array = {.length = 6, .offset = 1, .n_buffers = 5, .buffers = buffers};

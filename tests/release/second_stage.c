@@ -341,6 +341,16 @@ static void a_step_is_some_totals(void **state)
         const double totals = ldexp(ceil(gain * 0x1p15 * (double)moved), -g.shift);
         assert_true(totals > 0x1p23 && totals <= 0x1p24);
     }
+    for (int64_t k = 0; k < 2000; k++) { /* a divisor is the next whole number: some are just large enough */
+        const tmi_error_moves moves = {.moved = (INT64_C(1) << 30) + 123457 * k, .overlap = 1, .touched = 2};
+        const int64_t spare = tmi_psu_errors.spare(&moves, layout->slots);
+        tmi_error_grid g = {.range = 2 << 16, .blocks = 1};
+        tmi_psu_errors.settle(&g, &moves, layout);
+        const double gain = 2 * (double)tmi_one_slot_gain(layout, 1) / (1 << TMI_GAIN_BITS),
+                     totals = ldexp(ceil(gain * 0x1p15 * (double)moves.moved), -g.shift);
+        assert_true(TMI_STANDARD_ERROR_STEP * totals <= (double)g.divisor * (double)(TMI_ERROR_STEPS - spare));
+        assert_true(TMI_STANDARD_ERROR_STEP * totals > (double)(g.divisor - 2) * (double)(TMI_ERROR_STEPS - spare));
+    }
     scene_clear(&c);
 }
 
