@@ -119,7 +119,7 @@ static void compare(const char *name, const tamis_plan *plan, const tamis_plan *
         const tmi_expected_group *p = &f->groups[f->count > 1 ? cell : 0];
         const double noise = tmi_middle_of(&c->noise), error = tmi_middle_of(&c->error);
         if (c->known) continue;
-        const bool little = noise < error / 5; /* two per cent of the whole; that of a quantile may be less than a step */
+        const bool little = noise < error / 4; /* three per cent of the whole; that of a quantile may be less than a step */
         const bool right = (little || is_near(tmi_expected_group_noise(p), noise)) &&
                            is_near(tmi_expected_group_error(p), error) && c->withheld == 0;
         if (!right)
@@ -135,7 +135,7 @@ static void compare(const char *name, const tamis_plan *plan, const tamis_plan *
 }
 
 /* Plans of one design: together, one by one, and what is read from a distribution function. Of complete columns, rows are not
- * measured: the first plan is tried with them too, unless it asks for `without`. */
+ * measured: the first plan is tried with them too. */
 #define TOGETHER \
     "[{total: x}, {mean: x}, {share: {g: a}}, {ratio: {of: x, to: y}}, {table: [g]}, {mean: x, by: g}, {mean: z}, {total: y}]"
 
