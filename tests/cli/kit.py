@@ -241,8 +241,9 @@ def json_error(done):
     """The error that a command with --json has printed: one object and nothing else, on one line of stdout."""
     assert done.returncode in CODES and done.stdout.count("\n") == 1 and done.stdout.endswith("}\n"), done
     error = json.loads(done.stdout)
-    first = {key: error[key] for key in ("code", "message", "file", "line", "column")}
-    assert list(error) == [*first, "errors"] and error["errors"][0] == first, error
+    first = {key: error[key] for key in ("code", "message", "key", "file", "line", "column")}
+    assert list(error) == [*first, "reason", "charged", "errors"] and error["errors"][0] == first, error
+    assert type(error["reason"]) in (str, type(None)) and type(first["key"]) in (str, type(None)), error
     for one in error["errors"]:
         assert list(one) == list(first) and one["code"] == CODES[done.returncode], (done.returncode, one)
         assert type(one["message"]) is str and one["message"] and type(one["file"]) in (str, type(None)), one

@@ -389,9 +389,13 @@ static void the_spread_of_a_regularised_frame(void **state)
             add_up(adds, &s, &row, 1, i);
             if (m->marginal.weighting == TMI_WEIGHTED)
                 for (size_t k = 0; k < m->numbers; k++) steps += adds[k];
-            if (m->marginal.weighting == TMI_SPREAD) spread = adds[0];
+            if (m->marginal.weighting == TMI_UNIT_SQUARES) { /* of weights up to a bound, in one level of one cell */
+                spread = 0;
+                for (size_t k = 0; k < m->cells * m->levels; k++) spread += (double)tmi_query_truth(&s.query, &s.schedule, i, k);
+            }
         }
         assert_true(fabs(steps - 8 * moved) <= 1); /* the largest is rounded down */
+        steps = fmin(steps, (double)s.schedule.sampling.most_clamped);
         if (fabs(spread / steps - steps * (1 - units[u].pi)) > 0.5) fail_msg("%s: %g of %g", units[u].unit, spread, steps);
     }
     survey_clear(&s);
