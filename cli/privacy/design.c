@@ -336,6 +336,12 @@ static void explain(const void *what, const cli_guarantee *g)
             N, words);
         cli_paragraph(stdout, text, 2);
     }
+    if (strstr(tamis_outline_design(r->outline), "srs_with_replacement"))
+        cli_paragraph(
+            stdout,
+            "A unit counts once, however often it was drawn, divided by the probability that it is drawn at all. An "
+            "estimate that adds up all draws, as that of a release does, may reveal more: none of these numbers is for it.",
+            2);
     cli_paragraph(stdout,
                   "The bounds, and the sizes and probabilities of the design, are taken as public. Where a number is an upper "
                   "bound, the true value may be smaller, but nothing better is proved.",

@@ -7,6 +7,7 @@
 #include "num/number.h"
 
 #define FOR_SUMS (4.0 / 5)
+#define FOR_WEIGHTS 0.025 /* of the budget, for each of the two sums of squared weights that sampling variances are scaled by */
 
 static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const tmi_targets *a, const tmi_marginal *marginal,
                                    tamis_error *err)
@@ -84,13 +85,18 @@ static tamis_status tables_make(tmi_baseline_tables *t, const tmi_targets *a, ta
 /* Supports of no statistic serve sampling variances, or counts beside the statistics: they share what is kept. */
 static void share_rest(tmi_baseline_tables *t)
 {
-    double given = 0, others = 0;
+    double given = 0, others = 0, of_weights = 0;
     for (size_t k = 0; k < t->count; k++) {
+        const bool is_of_weights = t->marginals[k].weighting >= TMI_SPREAD;
         given += t->parts[k];
-        others += t->parts[k] == 0;
+        others += t->parts[k] == 0 && !is_of_weights;
+        of_weights += t->parts[k] == 0 && is_of_weights;
     }
-    const double rest = others > 0 ? fmax(1 - given, 1 - FOR_SUMS) : 0;
-    for (size_t k = 0; k < t->count; k++) t->parts[k] = t->parts[k] > 0 ? t->parts[k] / given * (1 - rest) : rest / others;
+    const double rest = others > 0 ? fmax(1 - given, 1 - FOR_SUMS) : 0, kept = rest + FOR_WEIGHTS * of_weights;
+    for (size_t k = 0; k < t->count; k++)
+        t->parts[k] = t->parts[k] > 0                           ? t->parts[k] / given * (1 - kept)
+                      : t->marginals[k].weighting >= TMI_SPREAD ? FOR_WEIGHTS
+                                                                : rest / others;
 }
 
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *s, tmi_problem *p,

@@ -178,6 +178,12 @@ static void a_unit_may_be_drawn_several_times(void **state)
     assert_int_equal(tamis_amplify_noise(&b, NULL, large, &(tamis_noisy_sum){zero, two, TAMIS_NOISE_GAUSSIAN, scale}, zero, NULL),
                      TAMIS_OK);
     assert_true(b.lower > 0 && b.upper - b.lower < 1e-3 * b.upper);
+    /* a unit that is drawn more often than is added up one by one counts as if it were seen */
+    tamis_design *often = with_replacement(1, 10000);
+    assert_int_equal(tamis_amplify_noise(&b, NULL, often, &(tamis_noisy_sum){zero, two, TAMIS_NOISE_GAUSSIAN, scale}, zero, NULL),
+                     TAMIS_OK);
+    assert_true(b.upper == 1);
+    tamis_design_free(often);
     tamis_design_free(large);
     tamis_number_free(zero);
     tamis_number_free(two);

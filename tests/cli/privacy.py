@@ -189,6 +189,16 @@ def a_stratum_is_as_private_as_a_survey_of_its_own():
 
 
 @case
+def with_replacement_says_that_a_unit_counts_once():
+    text = "srs_with_replacement: {population: 2, sample: 3}"  # all draws, 2/3 each: three times ln((1 + e^(4/3))/2), which is more
+    pure = json.loads(design(text, "--laplace", "1/2", "--json").stdout)["pure"]["upper"]
+    assert float(pure) < 3 * math.log((1 + math.exp(4 / 3)) / 2)
+    for options in ("--laplace", "1/2"), ("--target", "1,1e-6"):
+        assert "A unit counts once, however often it was drawn" in design(text, *options).stdout
+        assert "however often" not in design("srs: {population: 4, sample: 3}", *options).stdout
+
+
+@case
 def bad_designs_are_told():
     good = "srs: {population: 9, sample: 3}"
     for text, words in (("", "expected a plan or a design"), ("srs: {population: 9}", "design: "), ("nonsense: 1", "design: "),

@@ -326,6 +326,7 @@ static tally fail_everywhere(const struct thing *t, const char *name, calls whic
         seen.uncharged += a.charges == 0;
         seen.open += a.charges == 1 && a.released == 0;
         seen.kept += a.released == 1;
+        if (a.released == 0 && is_there(".out.")) fail_msg("%s: on the disk, although the ledger has not kept it", when);
         if (ended && shared->status == TAMIS_OK) { /* a failure that does not matter, such as that of tidying up */
             seen.through++;
             if (a.released != 1) fail_msg("%s: it says that it was published", when);

@@ -117,6 +117,21 @@ static void files_then_folder_then_name_then_parent(void **state)
     assert_int_equal(entries(), 1);
 }
 
+/* Until it has its name, nobody else may look into it. */
+static void before_it_has_its_name_it_is_its_owner_s(void **state)
+{
+    (void)state;
+    tmi_folder made;
+    struct stat facts;
+    const mode_t old = umask(0);
+    assert_int_equal(tmi_folder_begin(&made, out, NULL), TAMIS_OK);
+    assert_int_equal(tmi_folder_make(&made, NULL), TAMIS_OK);
+    umask(old);
+    assert_int_equal(stat(made.temporary, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0700);
+    tmi_folder_clear(&made);
+}
+
 static void a_relative_name_has_a_parent_too(void **state)
 {
     (void)state;
@@ -167,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_PLACE(files_then_folder_then_name_then_parent),
+        IN_A_PLACE(before_it_has_its_name_it_is_its_owner_s),
         IN_A_PLACE(a_relative_name_has_a_parent_too),
         IN_A_PLACE(each_step_may_fail),
         IN_A_PLACE(a_file_system_that_syncs_no_folders_is_no_failure),

@@ -277,6 +277,25 @@ static void every_number_that_the_design_fixes_is_compared(void **state)
     }
 }
 
+/* A unit with rows in two strata is one too many in one of them, also where the units of all strata together are as declared. */
+static void a_unit_in_two_strata_is_noticed(void **state)
+{
+    (void)state;
+    static const array_row some[] = {{.x = 12, .s = "p", .u = "1"},
+                                     {.x = 13, .s = "q", .u = "1"},
+                                     {.x = 14, .s = "p", .u = "2"},
+                                     {.x = 15, .s = "q", .u = "3"}};
+    tamis_plan *plan = plan_of("stratified: {by: s, within: srs, strata: {p: {population: 80, sample: 2}, q: {population: 90, "
+                               "sample: 1}}}",
+                               "20, id: u, rows_per_unit: 2", "  - {mean: x}\n");
+    array_engine engine = array_engine_of(some, 4);
+    assert_refused(plan, &engine, TAMIS_INVALID,
+                   "the source has 2 units in the stratum q, but the design `stratified` declares 1: correct the plan or the "
+                   "source");
+    assert_int_equal(engine.aggregates, 0);
+    tamis_plan_free(plan);
+}
+
 /* How many answered is protected there: never compared with the plan, in the release as in the estimate. */
 static void rows_are_not_counted_where_they_are_protected(void **state)
 {
@@ -599,6 +618,7 @@ int main(void)
         cmocka_unit_test(noise_is_drawn_before_the_data_are_read),
         cmocka_unit_test_setup_teardown(a_contradiction_stops_before_values_are_read, make_place, remove_place),
         cmocka_unit_test_setup_teardown(every_number_that_the_design_fixes_is_compared, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(a_unit_in_two_strata_is_noticed, make_place, remove_place),
         cmocka_unit_test(rows_are_not_counted_where_they_are_protected),
         cmocka_unit_test_setup_teardown(a_cancelled_run_leaves_nothing, make_place, remove_place),
         cmocka_unit_test_setup_teardown(an_existing_folder_is_refused_first, make_place, remove_place),

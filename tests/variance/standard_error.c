@@ -79,6 +79,18 @@ static void few_psus_left_out_are_exact(void **state)
     }
 }
 
+/* Totals of 0 and 1 have a mean of 1/2, which is rounded: S is off by more than a step, and by no more than is said. */
+static void a_mean_is_off_by_a_half(void **state)
+{
+    tmi_psu_stratum s = {400, 400, 0};
+    const tmi_psu_layout l = {&s, 1, s.slots};
+    int64_t u[400];
+    (void)state;
+    for (int k = 0; k < 400; k++) u[k] = k % 2;
+    const double off = (double)tmi_standard_error(u, &l, 1) / TMI_STANDARD_ERROR_STEP - textbook(u, &l);
+    assert_true(off > 4 && off <= (double)tmi_standard_error_rounding(&l, 1));
+}
+
 /* A stratum of nearly 2^40 PSUs of 2^40: nothing overflows. */
 static void the_largest_designs_have_factors(void **state)
 {
@@ -265,6 +277,7 @@ int main(void)
         cmocka_unit_test(gains_are_no_smaller_than_they_must_be),
         cmocka_unit_test(the_gain_is_that_of_the_worst_block),
         cmocka_unit_test(few_psus_left_out_are_exact),
+        cmocka_unit_test(a_mean_is_off_by_a_half),
         cmocka_unit_test(the_largest_designs_have_factors),
         cmocka_unit_test(large_totals_are_clamped),
         cmocka_unit_test(blocks_estimate_the_same),
