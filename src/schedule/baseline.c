@@ -82,7 +82,8 @@ static tamis_status tables_make(tmi_baseline_tables *t, const tmi_targets *a, ta
     return TAMIS_OK;
 }
 
-/* Supports of no statistic serve sampling variances, or counts beside the statistics: they share what is kept. */
+/* Tables of no statistic: sums of squared weights get a small part each, since a rough factor is enough; counts beside the
+ * statistics share what is kept. */
 static void share_rest(tmi_baseline_tables *t)
 {
     double given = 0, others = 0, of_weights = 0;
