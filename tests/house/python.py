@@ -32,11 +32,11 @@ environment = {**os.environ, "PATH": f"{PYTHON.parent}:{os.environ['PATH']}"}
 if shutil.which("ccache"):
     environment["CC"] = "ccache gcc"
 made = run(PYTHON, "-m", "pip", "install", "-q", "--no-deps", "--force-reinstall", "--no-build-isolation",
-           f"-Cbuild-dir={PLACE / 'meson'}", TOP, env=environment)
+           f"--config-settings=build-dir={PLACE / 'meson'}", TOP, env=environment)
 case("the package is installed by pip", made.returncode == 0, made.stdout[-3000:] + made.stderr[-3000:])
 if made.returncode == 0:
     tests = run(PYTHON, "-m", "unittest", "discover", "-v", TOP / "bindings" / "python" / "tests", cwd=PLACE)
-    for name, result in re.findall(r"^(test_\w+ \(\S+\)).*?\.\.\. (ok|FAIL|ERROR|skipped .*)$", tests.stderr, re.M | re.S):
+    for name, result in re.findall(r"^(test_\w+ \(\S+\)).*?\.\.\. (ok|FAIL|ERROR|skipped [^\n]*)$", tests.stderr, re.M | re.S):
         if result.startswith("skipped"):
             skip(name, result[8:].strip("'"))
         else:
