@@ -133,7 +133,7 @@ static summary summarize(const tmi_preview *p, const classes *c, size_t leader)
             widen(&all.noise, tmi_expected_group_noise(g));
             widen(&all.sampling, tmi_expected_group_sampling(g));
             widen(&all.both, tmi_expected_group_error(g));
-            widen(&all.share, tmi_expected_group_error(g) / g->expected);
+            if (g->expected > 0) widen(&all.share, tmi_expected_group_error(g) / g->expected);
             all.foreseen = all.foreseen && !isnan(tmi_expected_group_error(g));
             all.expected = all.expected && g->expected > 0;
         }

@@ -59,7 +59,7 @@ def packs():
 BAD = [  # answers, arguments, exit code, what is said
     ("a,b\n1,0\n1\n", (), INVALID, "standard input: line 3: 1 cells, but the header has 2 columns"),
     ("a,b\n1,0,secret\n", (), INVALID, "line 2: 3 cells"),
-    ("a\nsecret\n", (), INVALID, "line 2: column a: expected"),
+    ("a\nsecret\n", (), INVALID, "line 2: column a: must be"),
     ("a,b\n1,\n", (), INVALID, "line 2: column b: the answer is missing"),
     ("a\n1\nsecret\n", ("--packed",), INVALID, "line 3"),
     ("r\nsecret\n", ("--categories", "r=x,y"), INVALID, "line 2: column r: not one of its 2 categories"),

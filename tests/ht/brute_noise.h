@@ -73,7 +73,7 @@ static inline void take_pure(brute *b, void *context)
     noisy *n = context;
     static long at[2 * BRUTE_SAMPLES];
     places(at, b, n);
-    if (at[b->atoms - 1] > 300 * n->scale) return; /* masses below the smallest double */
+    if ((double)at[b->atoms - 1] > 300 * n->scale) return; /* masses below the smallest double */
     for (int k = 0; k < b->atoms; k++) {
         double p = 0, q = 0;
         for (int j = 0; j < b->atoms; j++) {
