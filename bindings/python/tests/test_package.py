@@ -335,7 +335,7 @@ class BadInput(InFolder):
 class Interrupts(InFolder):
     def test_control_c(self):
         def press(share, rows):
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)  # to this thread, before it returns
         with self.assertRaises(tamis.Interrupted) as caught:
             self.survey().release(*BLOCK, epsilon=1, progress=press)
         self.assertIsNone(caught.exception.charged)
@@ -351,7 +351,7 @@ class Interrupts(InFolder):
 
         def press(share, rows):
             if os.path.exists("a.ledger") and len(tamis.Ledger("a.ledger").accounts()):
-                os.kill(os.getpid(), signal.SIGINT)
+                signal.raise_signal(signal.SIGINT)  # to this thread, before it returns
         with contextlib.suppress(tamis.Interrupted):
             try:
                 s.release(*BLOCK, epsilon=1, progress=press, threads=1)
