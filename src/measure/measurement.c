@@ -47,11 +47,10 @@ static int steps_in(const tmi_measurement *m, const tmi_workload *w)
 
 static bool is_of_errors(const tmi_measurement *m) { return tmi_method_of(m->marginal.weighting) != NULL; }
 
-/* Rows of the second stage weigh w or its square. */
-static bool weighs_squares(const tmi_measurement *m)
+bool tmi_weighs_squares(tmi_weighting weighting)
 {
-    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
-    return method ? method->power == 2 : m->marginal.weighting == TMI_SPREAD || m->marginal.weighting == TMI_CLAMPED;
+    const tmi_error_method *method = tmi_method_of(weighting);
+    return method ? method->power == 2 : weighting == TMI_SPREAD || weighting == TMI_CLAMPED;
 }
 
 static bool is_number(const tmi_workload *w, size_t axis) { return w->origins[axis].number != NULL; }
@@ -88,9 +87,9 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return tmi_int(e, 1);
     if (!rows) {
         const bool alike = is_of_errors(m) && s->weights == TMI_ALIKE;
-        return tmi_int(e, alike ? 1 : weighs_squares(m) ? s->variance_points[h] : s->points[h]);
+        return tmi_int(e, alike ? 1 : tmi_weighs_squares(m->marginal.weighting) ? s->variance_points[h] : s->points[h]);
     }
-    if (!weighs_squares(m)) return tmi_int(e, most);
+    if (!tmi_weighs_squares(m->marginal.weighting)) return tmi_int(e, most);
     const int64_t less = tmi_weight_less(s); /* w (w - 1), at least 0 */
     return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > less ? most - less : 0));
 }
@@ -162,7 +161,7 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *w, siz
     }
     if (m->marginal.weighting == TMI_UNWEIGHTED || m->marginal.weighting == TMI_CONTRIBUTED) return unit;
     const double step = is_of_errors(m) && s->weights == TMI_ALIKE ? 1 : tmi_number_nearest(s->step);
-    if (!weighs_squares(m)) return unit * step;
+    if (!tmi_weighs_squares(m->marginal.weighting)) return unit * step;
     return unit * (s->weights == TMI_ROWS ? step * step * s->correction : tmi_number_nearest(s->variance_step));
 }
 
@@ -194,8 +193,7 @@ double tmi_moved_by_weights(const tmi_workload *w, tmi_weighting weighting)
     const tmi_sampling *s = w->sampling;
     int64_t least, most;
     if (!weights_move(w, weighting) || s->weights != TMI_STRATA || !s->rows_bounded) return 0;
-    ends_of(&least, &most, weighs_squares(&(tmi_measurement){.marginal.weighting = weighting}) ? s->variance_points : s->points,
-            s->strata);
+    ends_of(&least, &most, tmi_weighs_squares(weighting) ? s->variance_points : s->points, s->strata);
     if (most == 0) return 0;
     return (double)(s->rows - rows_per_unit(w)) * (double)(most - least) / ((double)most * (double)rows_per_unit(w));
 }
@@ -249,7 +247,7 @@ static tamis_status moved_by_others(tmi_term *moved, tmi_exact *e, const tmi_mea
         return tmi_fail(err, TAMIS_REFUSED,
                         "privacy.design_variables: with protected weights one record changes the sums of all others here, and no "
                         "bound is known; nearest setting that works: {design_variables: public}");
-    ends_of(&least, &most, weighs_squares(m) ? s->variance_points : s->points, s->strata);
+    ends_of(&least, &most, tmi_weighs_squares(m->marginal.weighting) ? s->variance_points : s->points, s->strata);
     if (most == 0) return TAMIS_OK;
     tmi_term share = tmi_div(e, tmi_int(e, most - least), tmi_int(e, most)),
              each = steps_of(e, m, w, tmi_mul(e, law->most, share));

@@ -65,6 +65,9 @@ void tmi_measurement_clear(tmi_measurement *m);
 /* What one step of the noisy integers is worth, in rows or weights of a level. */
 double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *workload, size_t stratum);
 
+/* Whether rows count by the square of their weight, as sampling variances need it, instead of by the weight. */
+bool tmi_weighs_squares(tmi_weighting weighting);
+
 /* The law of a number. */
 const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number);
 

@@ -29,7 +29,7 @@ static void expect_bytes(const char *path, const uint8_t *bytes, size_t size)
     free(found);
 }
 
-/* A zero byte stands for the name of the copy. */
+/* A zero byte in the input is replaced by the name of the copy. */
 static void name_it(const cli_input *in, const uint8_t *bytes, size_t size)
 {
     tamis_error err = {0};

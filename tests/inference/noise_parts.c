@@ -1,4 +1,4 @@
-/* The noise that sums are told to have is the noise that they have: all of them are read again with each noisy integer moved,
+/* The noise that is reported for sums is the noise that they have: all of them are read again with each noisy integer moved,
  * which shows how much of that integer's noise they carry. */
 #include "tests/test.h"
 

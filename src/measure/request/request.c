@@ -267,8 +267,7 @@ static tmi_measure measure_of(tmi_query *a, const tmi_schedule *s, const tmi_mea
 {
     const tmi_workload *w = &s->workload;
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
-    const bool negative = times_of(w, &m->marginal, level) < 0,
-               spread = method ? method->power == 2 : m->marginal.weighting == TMI_SPREAD || m->marginal.weighting == TMI_CLAMPED;
+    const bool negative = times_of(w, &m->marginal, level) < 0, spread = tmi_weighs_squares(m->marginal.weighting);
     const bool bounded = method || m->marginal.weighting == TMI_CLAMPED;
     tmi_measure measure = {.shift = m->shift, .low = negative ? -m->high : 0, .high = negative ? 0 : m->high};
     if (spread && a->spread) {

@@ -24,8 +24,8 @@ void tmi_expected_statistics_free(tmi_expected_statistic *list, size_t count)
 
 /* What noise can do to the measured errors: every second one is too large by as much as noise is in the middle, the others too
  * small, or the other way round. Limits come from all numbers together, by the function that a release calls, and the
- * geometric mean of both cases is expected. A statistic whose groups are alike has one prospect for all of them, which counts
- * as several numbers. */
+ * geometric mean of both cases is expected. A statistic whose groups are alike has one expected group for all of them, which
+ * counts as several numbers. */
 #define SIDES 2
 #define MIDDLE 0.69 /* of the scale: the median of the absolute value, of both laws */
 #define ALIKE 4
@@ -34,7 +34,7 @@ typedef struct limits {
     const tmi_schedule *schedule;
     tmi_expected_statistic *list;
     tmi_measured_error *numbers;
-    tmi_expected_group **places; /* whose they are; NULL: they stand for groups that are alike */
+    tmi_expected_group **places; /* the group of each number; NULL: a further copy, for groups that are alike */
     tmi_error_limit *found;
     size_t count;
 } limits;
