@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include <tamis/base.h>
+
 #define TIMING_LEAST 5
 #define TIMING_MOST 10000
 
@@ -18,7 +20,7 @@ typedef struct timing {
 } timing;
 
 /* For calls that prepare a measurement: a failure ends the program, so that nothing else is timed instead. */
-static inline void must(int status)
+static inline void must(tamis_status status)
 {
     if (status == 0) return;
     fprintf(stderr, "a call that prepares a measurement failed with status %d\n", status);

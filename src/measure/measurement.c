@@ -47,7 +47,7 @@ static int steps_in(const tmi_measurement *m, const tmi_workload *w)
 
 static bool is_of_errors(const tmi_measurement *m) { return tmi_method_of(m->marginal.weighting) != NULL; }
 
-bool tmi_weighs_squares(tmi_weighting weighting)
+bool tmi_weighs_squares(size_t weighting)
 {
     const tmi_error_method *method = tmi_method_of(weighting);
     return method ? method->power == 2 : weighting == TMI_SPREAD || weighting == TMI_CLAMPED;

@@ -66,7 +66,7 @@ void tmi_measurement_clear(tmi_measurement *m);
 double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *workload, size_t stratum);
 
 /* Whether rows count by the square of their weight, as sampling variances need it, instead of by the weight. */
-bool tmi_weighs_squares(tmi_weighting weighting);
+bool tmi_weighs_squares(size_t weighting);
 
 /* The law of a number. */
 const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number);
