@@ -264,6 +264,35 @@ class Preview(Table):
         return f"<p><b>Refused: {html.escape(self.refused)}</b></p>" if self.refused else ""
 
 
+def _flat(row: Json, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The numbers and texts of a result; those of an interval have its names, of other parts the part's name before them."""
+    for name, value in row.items():
+        if isinstance(value, Bound):
+            yield from ((f"{prefix}{name}_lower", value.lower), (f"{prefix}{name}_upper", value.upper))
+        elif isinstance(value, dict):
+            yield from _flat(value, prefix if name == "interval" else f"{prefix}{name}_")
+        elif not isinstance(value, list):
+            yield prefix + name, value
+
+
+class Answer(Table):
+    """An answer of a call beside releases: `facts` is all of it, the rows of the table are its results."""
+
+    def __init__(self, json_text: str, shown: str | None = None) -> None:
+        self._json, self._shown = json_text, shown
+        self.facts: Json = bounds_of(json.loads(json_text))
+        found = self.facts.get("results")
+        rows = [dict(_flat(r)) for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+        super().__init__([(name, [r.get(name) for r in rows]) for name in dict.fromkeys(n for r in rows for n in r)])
+
+    def to_json(self) -> str:
+        """Everything, as the command's --json prints it."""
+        return self._json
+
+    def __repr__(self) -> str:
+        return self._shown if self._shown is not None else "\n".join(str(row) for row in self)
+
+
 @dataclass(frozen=True)
 class Verification:
     """What was found; true if there is no problem."""

@@ -103,6 +103,28 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
     return _guarded(lambda: _export(_select(data, there)), data, there)
 
 
+def lists_of(data: Rows, columns: list[str]) -> tuple[int, dict[str, list[Any]]]:
+    """How many rows there are, and these columns as lists. What a data library says is replaced."""
+    try:
+        frame = data.select(columns).collect() if kind_of(data) == "polars.LazyFrame" and columns else data
+        if isinstance(frame, Mapping):
+            length = len(next(iter(frame.values())))
+        else:
+            length = len(frame)
+    except Exception:
+        raise InvalidDataError("frame: expected a data frame, an Arrow table or a dict of columns", code="source") from None
+    lists: dict[str, list[Any]] = {}
+    for name in columns:
+        try:
+            values = frame[name]
+            lists[name] = values.to_pylist() if hasattr(values, "to_pylist") else values.tolist() if hasattr(values, "tolist") else list(values)
+        except Exception:
+            raise InvalidDataError(f"there is no column {name}, or it cannot be read", code="source") from None
+        if len(lists[name]) != length:
+            raise InvalidDataError(f"column {name}: it has another length than the others", code="source")
+    return length, lists
+
+
 def _has_pyarrow() -> bool:
     return importlib.util.find_spec("pyarrow") is not None
 
