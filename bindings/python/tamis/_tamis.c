@@ -612,7 +612,8 @@ static PyObject *verify(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "szz", &path, &key, &frame)) return NULL;
     const tamis_verify_options options = {.size = sizeof options, .key = key, .frame = frame};
     Py_BEGIN_ALLOW_THREADS;
-    status = tamis_verify_json(&ok, &json, path, &options, &err);
+    status = tamis_tally_is_certificate(path) ? tamis_tally_verify_json(&ok, &json, path, key, &err)
+                                              : tamis_verify_json(&ok, &json, path, &options, &err);
     Py_END_ALLOW_THREADS;
     return verified(module, status, ok, json, &err);
 }

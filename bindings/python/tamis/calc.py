@@ -9,9 +9,9 @@ from typing import Any
 
 from . import _tamis
 from .amounts import Json, Path, value_of
-from .errors import ErrorItem, InvalidDataError, InvalidError, RefusedError, TamisError, UnableError, call
+from .errors import ErrorItem, InvalidError, RefusedError, TamisError, UnableError, call
 from .results import Release, Verification, bounds_of, verification_of
-from .rows import Rows, is_path
+from .rows import Rows, is_path, schema_of
 
 
 def compute(area: str, kind: str, **inputs: Any) -> Json:
@@ -62,18 +62,7 @@ def init(data: Rows | Path, *, name: str | None = None, table: str | None = None
     """A plan to fill in, from names and types alone: of a file, or of rows in memory, whose name is `name`."""
     if is_path(data):
         return call(_tamis.init_file, os.fspath(data), table)
-    rows: Any = data
-    try:
-        if hasattr(rows, "__arrow_c_schema__"):
-            schema = rows.__arrow_c_schema__()
-        elif hasattr(rows, "__arrow_c_stream__"):
-            schema = rows.__arrow_c_stream__()
-        else:
-            schema = rows.__arrow_c_array__()[0]
-    except Exception:
-        raise InvalidDataError("data: its names and types cannot be read; give a data frame, an Arrow table or a path",
-                               code="source") from None
-    return call(_tamis.init_schema, schema, name)
+    return call(_tamis.init_schema, schema_of(data), name)
 
 
 def explain(topic: str | None = None) -> str:

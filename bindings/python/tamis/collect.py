@@ -80,11 +80,14 @@ def randomize(answers: Path, out: Path, *, lie: Amount, lie_zero: Amount | None 
 class Shares(Answer):
     """Estimated shares: `guarantee` with the local and the anonymous epsilon, `in_words`, `warnings`; `facts` has everything."""
 
-    def __init__(self, json_text: str, shown: str | None = None) -> None:
-        super().__init__(json_text, shown)
+    def __init__(self, json_text: str) -> None:
+        super().__init__(json_text)
         self.guarantee = self.facts["guarantee"]
         self.in_words: list[str] = self.facts["in_words"]
         self.warnings: list[str] = self.facts["warnings"]
+
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *self.in_words, *self.warnings])
 
 
 class Tally:
@@ -148,7 +151,7 @@ class Tally:
         """The estimated share of ones of each bit, with exact intervals, and the guarantee."""
         question = _question(confidence, population, categories, delta, promised)
         with self._alone() as tally:
-            return Shares(call(_tamis.tally_text, tally, "json", question), call(_tamis.tally_text, tally, "text", question))
+            return Shares(call(_tamis.tally_text, tally, "json", question))
 
     def publish(self, folder: Path | None = None, *, ledger: Path | None = None, survey: str | None = None,
                 budget: Amount | None = None, repeat: Literal["free", "charged"] | None = None, sign: Path | None = None,

@@ -5,7 +5,7 @@ import html
 import importlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,20 +100,29 @@ class Table:
     def _summary(self) -> str:
         return ""
 
+    def _shown_columns(self) -> list[tuple[str, list[Any]]]:
+        return [(name, values[:60]) for name, values in self._columns if any(v is not None for v in values)]
+
+    def __repr__(self) -> str:
+        columns = [[name, *(_text(v) for v in values)] for name, values in self._shown_columns()]
+        wide = [max(map(len, c)) for c in columns]
+        lines = ["  ".join(text.rjust(w) for text, w in zip(row, wide)) for row in zip(*columns)]
+        return "\n".join(lines + ([f"and {len(self) - 60} more rows"] if len(self) > 60 else []))
+
     def _repr_html_(self) -> str:
         """A table of at most 60 rows, without scripts and colours of its own."""
-        shown = [(name, values) for name, values in self._columns if any(v is not None for v in values)]
+        shown = self._shown_columns()
         head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in shown)
-        body = "".join("<tr>" + "".join(f"<td>{_cell(values[i])}</td>" for _, values in shown) + "</tr>"
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(_text(values[i]))}</td>" for _, values in shown) + "</tr>"
                        for i in range(min(len(self), 60)))
         more = f"<p>and {len(self) - 60} more rows</p>" if len(self) > 60 else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{self._summary()}"
 
 
-def _cell(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else html.escape(str(value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 class Results(Table):
@@ -145,17 +154,33 @@ class Results(Table):
                       notes=() if notes is None else tuple(notes.split("; ")))
 
     def plot(self, statistic: str | None = None, *, column: str | None = None, ax: Any | None = None) -> Any:
-        """Estimates with their intervals, by matplotlib; returns the Axes."""
-        axes = _module("matplotlib.pyplot").gca() if ax is None else ax
+        """Estimates with their intervals, by matplotlib: one panel for each statistic of each column, as a list of Axes; all in
+        `ax`, if it is given, which is returned."""
         chosen = [r for r in self if r.estimate is not None and statistic in (None, r.statistic) and column in (None, r.column)]
-        names = [", ".join([f"{r.statistic} of {r.column or 'units'}", *r.group.values()]) for r in chosen]
-        for place, r in enumerate(chosen):
-            if r.lower is not None and r.upper is not None:
-                axes.plot([r.lower, r.upper], [place, place], color="gray")
-            axes.plot([r.estimate], [place], "o", color="black")
-        axes.set_yticks(range(len(chosen)), names)
-        axes.invert_yaxis()
-        return axes
+        panels: dict[str, list[Result]] = {}
+        for r in chosen:
+            panels.setdefault(f"{r.statistic} of {r.column or 'units'}" if ax is None else "", []).append(r)
+        if not panels:
+            raise ValueError("plot: there is no estimate to show")
+        if ax is not None:
+            _panel(ax, panels[""], lambda r: [f"{r.statistic} of {r.column or 'units'}"])
+            return ax
+        figure = _module("matplotlib.pyplot").figure(figsize=(6, 0.6 * len(panels) + 0.32 * len(chosen) + 0.4), layout="constrained")
+        axes = figure.subplots(len(panels), squeeze=False, height_ratios=[len(p) + 1 for p in panels.values()])[:, 0]
+        for one, (title, results) in zip(axes, panels.items()):
+            _panel(one, results, lambda r: [])
+            one.set_title(title, loc="left", fontsize="medium")
+        return list(axes)
+
+
+def _panel(axes: Any, results: list[Result], first: Callable[[Result], list[str]]) -> None:
+    for place, r in enumerate(results):
+        if r.lower is not None and r.upper is not None:
+            axes.plot([r.lower, r.upper], [place, place], color="gray")
+        axes.plot([r.estimate], [place], "o", color="black")
+    names = [", ".join([*first(r), *r.group.values(), *([] if r.at is None else [f"at {r.at:g}"])]) for r in results]
+    axes.set_yticks(range(len(results)), names)
+    axes.set_ylim(len(results) - 0.4, -0.6)
 
 
 class Release(Results):
@@ -290,7 +315,7 @@ class Answer(Table):
         return self._json
 
     def __repr__(self) -> str:
-        return self._shown if self._shown is not None else "\n".join(str(row) for row in self)
+        return self._shown if self._shown is not None else super().__repr__()
 
 
 @dataclass(frozen=True)
