@@ -1,7 +1,7 @@
 """tamis: differential privacy for sample surveys. docs/python.md is the tutorial."""
 from ._tamis import version as __version__
 from . import study
-from .calc import compute, compute_many, explain, init, parts, use_duckdb, verify
+from .calc import compute, compute_many, explain, init, parts, verify
 from .collect import Randomized, Randomizer, Shares, Tally, randomize
 from .columns import Column, category, number
 from .designs import (Design, bernoulli, census, cluster, poisson, pps, srs, srs_with_replacement, stratified, systematic, two_stage,
@@ -10,6 +10,7 @@ from .errors import (BudgetError, Charge, EngineError, ErrorItem, FloatEpsilonWa
                      InvalidPlanError, NewLedgerWarning, RefusedError, RepeatedError, RepeatedReleaseWarning, TamisError,
                      TamisWarning, UnableError)
 from .ledger import Ledger
+from .libraries import use_duckdb
 from .plan import Plan, Survey
 from .results import Answer, Bound, Estimate, Preview, Release, Result, Table, Verification
 from .sample import FileQuantiles, Sample, draw, noise, quantile_of_file
@@ -19,4 +20,4 @@ from .terms import (between, budget, calibrate, control, deff, guess, ledger_fil
                     suppress, typical, values_file, wave)
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (
-    "amounts", "calc", "collect", "columns", "designs", "errors", "ledger", "plan", "progress", "results", "rows", "sample", "statistics", "terms")] + ["__version__"]
+    "amounts", "calc", "collect", "columns", "designs", "errors", "ledger", "libraries", "plan", "progress", "results", "rows", "sample", "statistics", "terms")] + ["__version__"]

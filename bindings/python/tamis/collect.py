@@ -12,6 +12,7 @@ from typing import Any, Literal
 from . import _tamis
 from .amounts import Amount, Json, Path, given
 from .errors import InvalidError, call
+from .libraries import files_are_read
 from .progress import Progress, watching
 from .results import Answer, Bound
 from .rows import Rows, is_path, source_of
@@ -132,6 +133,7 @@ class Tally:
                 return
             options = given(columns=",".join(columns), engine=engine, table=table, connection=connection,
                             files=[os.fspath(reports)] if rows is None and reports is not None else None)
+            files_are_read()
             call(_tamis.tally_add_source, tally, source_of(rows, list(columns)), options, watch)
 
     @property

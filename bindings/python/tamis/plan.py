@@ -11,6 +11,7 @@ from .amounts import Amount, Json, Path, given, value_of
 from .columns import ColumnLike, column_of
 from .designs import Design
 from .errors import InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
+from .libraries import files_are_read
 from .progress import Progress, watching
 from .results import Estimate, Preview, Release
 from .rows import Rows, is_path, source_of
@@ -154,7 +155,7 @@ class Plan:
         _check_resources(threads, memory)
         if again and same_rows:
             raise InvalidPlanError("again, same_rows: expected one of them", code="plan")
-        source = source_of(data, self.columns_read) if data is not None else None
+        source = self._source(data)
         with watching(progress) as watch:
             made = call(_tamis.release, self._capsule, source, _path(folder), _path(ledger),
                         _PAID if again else _KEPT if same_rows else _KEPT_IF_SAME, rows_version, new_account, _path(sign), engine,
@@ -168,11 +169,16 @@ class Plan:
             warn(remark, RepeatedReleaseWarning if release.repeated else TamisWarning)
         return release
 
+    def _source(self, data: Rows | None) -> object | None:
+        if data is None:
+            files_are_read()
+        return source_of(data, self.columns_read) if data is not None else None
+
     def estimate(self, data: Rows | None = None, *, engine: str | None = None, threads: int = 0, memory: int = 0,
                  progress: Progress = False) -> Estimate:
         """The same statistics without protection, for use inside only."""
         _check_resources(threads, memory)
-        source = source_of(data, self.columns_read) if data is not None else None
+        source = self._source(data)
         with watching(progress) as watch:
             return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, watch))
 

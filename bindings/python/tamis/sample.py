@@ -12,6 +12,7 @@ from typing import Any, Literal
 from . import _tamis
 from .amounts import Amount, Path, given
 from .errors import InvalidDataError, InvalidError, call
+from .libraries import files_are_read
 from .progress import Progress, watching
 from .results import Answer
 from .rows import Rows, is_path, lists_of
@@ -69,6 +70,7 @@ def draw(frame: Rows | Path, method: str, out: Path | None = None, *, sample: in
                                "within_column" if isinstance(within, str) else "within": within}
     with watching(progress) as watch:
         if is_path(frame):
+            files_are_read()
             if out is None:
                 raise InvalidError("out: the sample of a file is written to a file: name it")
             return Sample(*call(_tamis.draw, os.fspath(frame), os.fspath(out), options, watch))
@@ -127,5 +129,6 @@ def quantile_of_file(path: Path, column: str, *, from_: Amount, to: Amount, step
                        weight=weight, max_weight=max_weight, method=method, log_unit=log_unit, budget=budget,
                        budget_delta=budget_delta, engine=engine),
                "bins": bins, "complete": complete, "again": again, "add_remove": neighbours == "add_remove"}
+    files_are_read()
     with watching(progress) as watch:
         return FileQuantiles(*call(_tamis.quantile_of_file, options, watch))

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from . import _tamis
 from .amounts import Amount, Path, given, text_of
 from .errors import InvalidError, call
+from .libraries import files_are_read
 from .plan import Plan
 from .progress import Progress, watching
 from .results import Answer
@@ -38,6 +39,7 @@ def _study(kind: str, options: Mapping[str, Any], plan: Plan | None = None, draw
            seed: int | None = None, threads: int | None = None, progress: Progress = False) -> Study:
     if plan is not None and not isinstance(plan, Plan):
         raise TypeError("plan: expected a tamis.Plan")
+    files_are_read()
     with watching(progress) as watch:
         return Study(*call(_tamis.study, kind, {**options, "runs": runs, "seed": seed, "threads": threads},
                            None if plan is None else plan._capsule, None if drawn_by is None else drawn_by._capsule, watch))
