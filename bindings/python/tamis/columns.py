@@ -16,6 +16,7 @@ class Column:
     parts: Json = field(default_factory=dict)
 
     def to_dict(self) -> Json:
+        """The keys of the column in a plan."""
         return dict(self.parts)
 
 

@@ -109,20 +109,28 @@ class Table:
         lines = ["  ".join(text.rjust(w) for text, w in zip(row, wide)) for row in zip(*columns)]
         return "\n".join(lines + ([f"and {len(self) - 60} more rows"] if len(self) > 60 else []))
 
+    def _html_columns(self) -> list[tuple[str, list[Any]]]:
+        return self._shown_columns()
+
+    def _html_notes(self) -> str:
+        return ""
+
     def _repr_html_(self) -> str:
         """A table of at most 60 rows, without scripts and colours of its own."""
-        shown = self._shown_columns()
+        shown = self._html_columns()
         head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in shown)
         body = "".join("<tr>" + "".join(f"<td>{html.escape(_text(values[i]))}</td>" for _, values in shown) + "</tr>"
                        for i in range(min(len(self), 60)))
         more = f"<p>and {len(self) - 60} more rows</p>" if len(self) > 60 else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{self._summary()}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{self._html_notes()}{self._summary()}"
 
 
 def _text(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 class Results(Table):
@@ -145,6 +153,20 @@ class Results(Table):
     def __getitem__(self, i: int) -> Result:
         rows = self.to_dicts()
         return self._result(rows[i])
+
+    def _html_columns(self) -> list[tuple[str, list[Any]]]:
+        """Estimate ± se, and the interval in one column; notes are below the table."""
+        some = self._shown_columns()
+        left_out = ("estimate", "se", "sampling_se", "noise_sd", "lower", "upper", "confidence", "df", "cv", "quality", "notes")
+        rows = [self._result({name: values[i] for name, values in self._columns}) for i in range(min(len(self), 60))]
+        made = [(name, values) for name, values in some if name not in left_out]
+        made += [("estimate", [r.estimate for r in rows]), ("± se", [r.se for r in rows]),
+                 ("interval", [None if r.lower is None else f"{_text(r.lower)} to {_text(r.upper)}" for r in rows])]
+        return made + [(name, values) for name, values in some if name == "quality"]
+
+    def _html_notes(self) -> str:
+        notes = dict.fromkeys(n for row in self._shown_columns() if row[0] == "notes" for cell in row[1] if cell for n in cell.split("; "))
+        return f"<ul>{''.join(f'<li>{html.escape(n)}</li>' for n in notes)}</ul>" if notes else ""
 
     def _result(self, row: Json) -> Result:
         notes = row["notes"]
@@ -245,9 +267,11 @@ class Estimate(Results):
     """The same statistics without protection: for use inside only."""
 
     def to_json(self) -> str:
+        """Everything, as `tamis estimate --json` prints it."""
         return call(_tamis.estimate_text, self._made, "json")
 
     def to_csv(self) -> str:
+        """The estimates as CSV."""
         return call(_tamis.estimate_text, self._made, "csv")
 
     def __repr__(self) -> str:

@@ -19,6 +19,7 @@ class Statistic:
     parts: Json = field(default_factory=dict)
 
     def to_dict(self) -> Json:
+        """The keys of the statistic in a plan."""
         return dict(self.parts)
 
 

@@ -8,10 +8,12 @@ import doctest
 import gc
 import importlib.util
 import inspect
+import io
 import json
 import os
 import pathlib
 import pickle
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -635,25 +637,50 @@ class Others(InFolder):
 
 class Documents(InFolder):
     def test_docstrings(self):
-        for name in ("amounts", "calc", "columns", "designs", "plan", "statistics"):
-            module = importlib.import_module(f"tamis.{name}")
-            self.assertEqual(doctest.testmod(module).failed, 0, name)
+        """The examples of every module run, and whatever is public has a docstring."""
+        for module in [tamis] + [importlib.import_module(f"tamis.{m.name}") for m in pkgutil.iter_modules(tamis.__path__) if m.name[0] != "_"]:
+            self.assertEqual(doctest.testmod(module).failed, 0, module.__name__)
+        for name in tamis.__all__:
+            thing = getattr(tamis, name)
+            if callable(thing):
+                self.assertTrue((thing.__doc__ or "").strip(), name)
+                own = vars(thing) if inspect.isclass(thing) else {}
+                bare = [n for n, f in own.items() if n[0] != "_" and (inspect.isfunction(f) or isinstance(f, property)) and not f.__doc__]
+                self.assertEqual(bare, [], name)
 
     @needs("polars")
     def test_tutorial(self):
-        """The blocks of docs/python.md, one after the other, in a folder with the bundled survey."""
-        text = (TOP / "docs" / "python.md").read_text()
-        (pathlib.Path.cwd() / "apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
-        names = {}
-        blocks = [b.split("```")[0] for b in text.split("```python\n")[1:]]
-        self.assertGreaterEqual(len(blocks), 5)
-        for block in blocks:
-            exec(compile(block, "docs/python.md", "exec"), names)
+        """The blocks of docs/python.md and of README.md, each page in a folder with the bundled survey."""
+        for page, least in (("docs/python.md", 9), ("README.md", 1)):
+            with self.subTest(page), tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+                os.chdir(folder)
+                pathlib.Path("apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
+                names = {}
+                blocks = [b.split("```")[0] for b in (TOP / page).read_text().split("```python\n")[1:]]
+                self.assertGreaterEqual(len(blocks), least)
+                for block in blocks:
+                    exec(compile(block, page, "exec"), names)
+                os.chdir(TOP)
+
+    @needs("polars", "matplotlib")
+    def test_notebook(self):
+        """Its outputs are those of a run, but for noise."""
+        import matplotlib
+        matplotlib.use("Agg")
+        import notebook
+        book = json.loads((TOP / "examples" / "python" / "first.ipynb").read_text())
+        pathlib.Path("apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
+        stored = [c["outputs"] for c in book["cells"] if c["cell_type"] == "code"]
+        self.assertGreater(sum(map(len, stored)), 7)
+        for here, there in zip(notebook.run(book), stored, strict=True):
+            self.assertEqual(notebook.shape(here), notebook.shape(there))
 
     @needs("mypy")
     def test_types(self):
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "-p", "tamis"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        """mypy --strict of the package, and the stub of the extension beside the extension itself."""
+        for command in (["mypy", "--strict", "--cache-dir", "cache", "-p", "tamis"], ["mypy.stubtest", "tamis._tamis"]):
+            done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":
