@@ -1,8 +1,10 @@
 """Results: tables with a repr for people, an HTML table for notebooks, and the way to data frames."""
 from __future__ import annotations
 
+import functools
 import html
 import importlib
+import importlib.util
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -138,7 +140,10 @@ class Results(Table):
 
     def __init__(self, made: object) -> None:
         self._made = made
-        super().__init__(call(_tamis.columns, made))
+
+    @functools.cached_property
+    def _columns(self) -> list[tuple[str, list[Any]]]:  # type: ignore[override]
+        return call(_tamis.columns, self._made)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return call(_tamis.arrow, self._made)
@@ -146,6 +151,14 @@ class Results(Table):
     def to_arrow(self) -> Any:
         """A pyarrow.Table."""
         return _module("pyarrow").table(self)
+
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        return self.to_arrow().to_pandas() if importlib.util.find_spec("pyarrow") else super().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        return _module("polars").DataFrame(self)
 
     def __iter__(self) -> Iterator[Result]:
         return (self._result(row) for row in self.to_dicts())
@@ -210,15 +223,50 @@ class Release(Results):
 
     def __init__(self, made: object, folder: str | None) -> None:
         super().__init__(made)
-        facts: Json = json.loads(self.to_json())
-        self.survey: str = facts["survey"]
-        self.guarantee: Json = bounds_of(facts["guarantee"])
-        self.spent: Json = bounds_of(facts["spent"])
-        self.left: Json = bounds_of(facts["left"])
-        self.entry: int = (facts["ledger"] or {}).get("entry", 0)
-        self.warnings: list[str] = facts["warnings"]
         self.repeated: bool = call(_tamis.release_repeated, made)
         self.folder = folder
+
+    @functools.cached_property
+    def facts(self) -> Json:
+        """release.json, with Bounds."""
+        found: Json = bounds_of(json.loads(self.to_json()))
+        return found
+
+    @property
+    def survey(self) -> str:
+        """The survey, which has one account."""
+        name: str = self.facts["survey"]
+        return name
+
+    @property
+    def guarantee(self) -> Json:
+        """What is promised to whom: docs/settings.md."""
+        found: Json = self.facts["guarantee"]
+        return found
+
+    @property
+    def spent(self) -> Json:
+        """What the account has spent in all, as Bounds; `upper` holds."""
+        found: Json = self.facts["spent"]
+        return found
+
+    @property
+    def left(self) -> Json:
+        """What it may still spend, as Bounds; `lower` holds."""
+        found: Json = self.facts["left"]
+        return found
+
+    @property
+    def entry(self) -> int:
+        """The number of the charge in the ledger."""
+        number: int = (self.facts["ledger"] or {}).get("entry", 0)
+        return number
+
+    @property
+    def warnings(self) -> list[str]:
+        """What readers of the release must know."""
+        found: list[str] = self.facts["warnings"]
+        return found
 
     def to_json(self) -> str:
         """release.json."""
