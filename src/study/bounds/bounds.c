@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "num/number.h"
-#include "plan/design/kind.h"
+#include "plan/design_kind.h"
 #include "release/release.h"
 #include "schedule/expected/change.h"
 #include "schedule/guesses.h"
