@@ -113,6 +113,8 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
         there = columns
     if kind_of(data).startswith("pandas.") and not _has_pyarrow():
         return _of_mapping(_quiet(lambda: {c: data[c].to_numpy() for c in there}, "rows: pandas cannot export them"), there)
+    if kind_of(data) == "pandas.DataFrame" and _is_numeric(data, there):
+        return _of_mapping(_quiet(lambda: {c: data[c].to_numpy(copy=False) for c in there}, "rows: pandas cannot export them"), there)
     if not (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or kind_of(data) == "polars.LazyFrame"):
         raise InvalidDataError(f"data: a {type(data).__name__} is no rows: give a data frame, an Arrow table, or a dict of columns",
                                code="source")
@@ -134,6 +136,14 @@ def lists_of(data: Rows, columns: list[str]) -> tuple[int, dict[str, list[Any]]]
         if len(values) != length:
             raise InvalidDataError(f"column {name}: it has another length than the others", code="source")
     return length, lists
+
+
+def _is_numeric(data: Any, columns: list[str]) -> bool:
+    """Whether all columns are arrays of numbers, which need no export: pyarrow would look for NaN in each of them first."""
+    def numeric(name: str) -> bool:
+        kind = getattr(data[name], "dtype", None)  # of two columns of one name there is none
+        return type(kind).__module__.startswith("numpy") and kind is not None and kind.kind in "iuf"
+    return _quiet(lambda: all(numeric(c) for c in columns), "rows: pandas cannot export them")
 
 
 def _has_pyarrow() -> bool:
