@@ -130,7 +130,7 @@ done:
 static tamis_status set_scales(tmi_schedule *s, tmi_measurement *m, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t h = 0; h < m->law_count; h++) {
+    for (size_t h = 0; h < m->strata; h++) {
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(set_scale(&m->laws[h], s, m->part, err));
         TMI_TRY(check_scale(s, m, m->laws[h].scale, err));

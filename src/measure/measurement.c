@@ -18,16 +18,11 @@
 
 void tmi_measurement_clear(tmi_measurement *m)
 {
-    for (size_t i = 0; m->laws && i < m->law_count; i++)
+    for (size_t i = 0; m->laws && i < m->strata; i++)
         tmi_number_frees(&m->laws[i].most, &m->laws[i].l2_squared, &m->laws[i].scale, NULL);
     tmi_free(m->laws);
     tamis_number_free(m->part);
     *m = (tmi_measurement){0};
-}
-
-const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number)
-{
-    return &m->laws[m->law_count > 1 ? number / (m->numbers / m->strata) : 0];
 }
 
 tmi_grid tmi_axis_grid(const tmi_workload *w, size_t axis, size_t stratum)
@@ -120,7 +115,7 @@ static tamis_status set_most(tmi_noise_law *law, const tmi_measurement *m, const
 {
     tmi_exact e = TMI_EXACT(err);
     tmi_term most = whole_of(&e, m, w, h);
-    for (size_t k = 0; m->law_count == 1 && m->marginal.weighting != TMI_CONTRIBUTED && k < w->sampling->strata; k++) {
+    for (size_t k = 0; m->strata == 1 && m->marginal.weighting != TMI_CONTRIBUTED && k < w->sampling->strata; k++) {
         tmi_term other = whole_of(&e, m, w, k);
         most = most && other ? tmi_larger(most, other) : NULL;
     }
@@ -134,10 +129,9 @@ static tamis_status set_rows(tmi_measurement *m, const tmi_workload *w, tamis_er
     const int rows = ilogb((double)w->sampling->rows) + 1, bits = SUM_BITS - rows < ROW_BITS ? SUM_BITS - rows : ROW_BITS;
     double largest = 0;
     tamis_status status = TAMIS_OK;
-    m->law_count = m->strata;
-    m->laws = tmi_alloc(m->law_count, sizeof *m->laws);
+    m->laws = tmi_alloc(m->strata, sizeof *m->laws);
     if (!m->laws) return tmi_fail_memory(err);
-    for (size_t h = 0; h < m->law_count; h++) {
+    for (size_t h = 0; h < m->strata; h++) {
         TMI_TRY(set_most(&m->laws[h], m, w, h, err));
         largest = fmax(largest, tmi_number_up(m->laws[h].most));
     }
@@ -313,7 +307,7 @@ tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, 
     if (m->slots == 0) m->slots = 1;
     TMI_TRY(set_sizes(m, w, err));
     TMI_TRY(set_rows(m, w, err));
-    for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
+    for (size_t i = 0; i < m->strata; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
     const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
     if (is_of_errors(m)) TMI_TRY(set_errors(m, w, err));

@@ -41,12 +41,11 @@ typedef struct tmi_measurement {
     int shift;
     bool rounded;        /* whether anything is: else products are exact */
     int64_t high;        /* the clamp: no row adds more to a level */
-    tmi_noise_law *laws; /* one, or one per stratum */
-    size_t law_count;
-    int64_t moved;      /* of the second stage: the sensitivity of the table of secret totals; else 0 */
-    int64_t within;     /* the same if a record stays in its place */
-    int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
-    tamis_number *part; /* of the budget: epsilon or rho */
+    tmi_noise_law *laws; /* one per stratum that is measured apart */
+    int64_t moved;       /* of the second stage: the sensitivity of the table of secret totals; else 0 */
+    int64_t within;      /* the same if a record stays in its place */
+    int64_t limit;       /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
+    tamis_number *part;  /* of the budget: epsilon or rho */
 } tmi_measurement;
 
 /* How sampling variances are measured from tables of a weighting; NULL: they are not, it is a table of the first stage. */
@@ -68,8 +67,11 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *worklo
 /* Whether rows count by the square of their weight, as sampling variances need it, instead of by the weight. */
 bool tmi_weighs_squares(size_t weighting);
 
-/* The law of a number. */
-const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number);
+/* The law of the numbers of a stratum. */
+static inline const tmi_noise_law *tmi_law_in_stratum(const tmi_measurement *m, size_t stratum)
+{
+    return &m->laws[m->strata > 1 ? stratum : 0];
+}
 
 /* The shares of protected weights: by how much all others together may move beside a record, in units of what that adds. */
 double tmi_moved_by_weights(const tmi_workload *workload, tmi_weighting weighting);

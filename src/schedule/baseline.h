@@ -21,12 +21,8 @@ void tmi_baseline_tables_clear(tmi_baseline_tables *tables);
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *schedule,
                                 tmi_problem *problem, const tmi_targets *targets, tamis_error *err);
 
-/* The search's problem of a schedule; and its measure of a strategy, the sum of share * log T over all targets. */
+/* The problem that the search solves for these targets. */
 tmi_problem tmi_problem_of(tmi_targets *targets, bool gaussian, double budget);
-double tmi_objective_of(tmi_problem *problem, const tmi_strategy *strategy, const double *shares);
-
-/* That measure of the schedule's tables and of those that give each statistic by itself. Errors: SYSTEM. */
-tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_schedule *schedule, tamis_error *err);
 
 /* For each statistic, the standard deviation of that noise over the one that the schedule's tables give; NaN where nothing is
  * measured for it. Errors: SYSTEM. */

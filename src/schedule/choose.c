@@ -65,6 +65,18 @@ static tamis_status keep(solution *best, const tmi_found_tables *found, const tm
     return TAMIS_OK;
 }
 
+/* The measure of a strategy that the search lowers: the sum over all targets of share * log(expected variance). */
+static double measure_of(tmi_problem *p, const tmi_strategy *strategy, const double *shares)
+{
+    double sum = 0;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->target_count; i++) {
+        const double variance = tmi_strategy_target_variance(&p->targets[i]);
+        if (variance > 0) sum += shares[i] * log(variance);
+    }
+    return sum;
+}
+
 /* ---- held to what each statistic would have by itself ---- */
 
 #define ROUNDS 12
@@ -155,7 +167,7 @@ static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const
     TMI_TRY(tmi_search_put(&put, found, search, alone->marginals, alone->parts, alone->count, 1, err));
     if (!put) goto done;
     limit_variances(&found->best);
-    const double objective = tmi_objective_of(&search->problem, &found->best, shares);
+    const double objective = measure_of(&search->problem, &found->best, shares);
     if (objective < found->objective) {
         found->objective = objective;
         goto done;
@@ -339,7 +351,7 @@ static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets
     TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, targets, err));
     TMI_TRY(hold(&found, &search, targets, &alone, ceilings, err));
     limit_variances(&found.best);
-    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
+    found.objective = measure_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < targets->count; i++) targets->list[i].share = shares[i];
     TMI_TRY(fall_back(&found, &search, &alone, shares, err));
     TMI_TRY(keep(&now, &found, s, &search.problem, targets, err));

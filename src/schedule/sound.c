@@ -12,9 +12,8 @@ static bool measurement_is_sound(const tmi_measurement *m)
     const tmi_error_method *errors = tmi_method_of(m->marginal.weighting);
     bool sound = (errors ? m->moved > 0 && (m->slots > 1) == errors->slots
                          : m->numbers == m->strata * m->slots * m->cells * m->levels) &&
-                 m->numbers > 0 && m->law_count == m->strata && m->high > 0 && m->limit > 0 && m->part &&
-                 tmi_number_sign(m->part) > 0;
-    for (size_t h = 0; sound && h < m->law_count; h++)
+                 m->numbers > 0 && m->laws && m->high > 0 && m->limit > 0 && m->part && tmi_number_sign(m->part) > 0;
+    for (size_t h = 0; sound && h < m->strata; h++)
         sound = m->laws[h].scale && tmi_number_sign(m->laws[h].scale) > 0 && m->laws[h].l1 >= 0;
     return sound;
 }

@@ -108,8 +108,9 @@ static size_t check_pairs(survey *s, const array_row *list, size_t records, bool
                 double sum = 0, squares = 0;
                 for (size_t k = 0; k < m->numbers; k++) {
                     const double change = adds[p * m->numbers + k] - adds[q * m->numbers + k];
-                    sum += fabs(change) / (double)tmi_number_law(m, k)->l1;
-                    squares += change * change / tmi_number_nearest(tmi_number_law(m, k)->l2_squared);
+                    const tmi_noise_law *law = &m->laws[k / (m->numbers / m->strata)];
+                    sum += fabs(change) / (double)law->l1;
+                    squares += change * change / tmi_number_nearest(law->l2_squared);
                 }
                 l1 = fmax(l1, sum);
                 l2 = fmax(l2, squares);

@@ -66,7 +66,7 @@ static int compare(const char *design, const char *privacy, const char *statisti
     for (size_t i = 0; i < s.measurement_count; i++) {
         const tmi_measurement *m = &s.measurements[i];
         if (!m->rounded || m->marginal.form != TMI_FULL || tmi_method_of(m->marginal.weighting)) continue;
-        for (size_t h = 0; h < m->law_count; h++) {
+        for (size_t h = 0; h < m->strata; h++) {
             const double most = ldexp(tmi_number_nearest(m->laws[h].most), -m->shift), rounding = rounding_of(m, &s.workload);
             const double own = rows * (most + rounding), others = others_of(&s, m, most, rounding, rows);
             const double l1 = 2 * own + others, squares = (own + others) * (own + others) + own * own;
