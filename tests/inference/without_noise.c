@@ -155,6 +155,42 @@ static void plain_weighted_squares(void **state)
     }
 }
 
+#define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
+#define TWO "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, 370]}]}\n"
+#define RAKED \
+    "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
+    "370]}]}\n"
+
+/* The second stage measures the unprotected standard errors of quotients, whose residuals add up to 0: a share, whose residuals are
+ * below 1, and numbers that a calibration explains in part. */
+static void measured_errors_of_quotients(void **state)
+{
+    (void)state;
+    static const char statistics[] = "  - {share: {g: a}}\n  - {share: {x: {from: 20}}, by: h}\n  - {mean: z}\n"
+                                     "  - {ratio: {of: z, to: y}, by: g}\n  - {mean: x, by: g}\n";
+    for (int calibrated = 0; calibrated < 2; calibrated++) {
+        char text[500];
+        scene c;
+        tmi_results truth;
+        snprintf(text, sizeof text, "%s%s", statistics, calibrated ? ONE : "");
+        scene_begin(&c, survey_plan("weights: {}, weight: w, max_weight: 9", MUCH, SURVEY_X, text));
+        survey_count(&c);
+        scene_read(&c);
+        survey_estimate(&truth, c.plan);
+        for (size_t i = 0; i < (calibrated ? 3 : c.plan->asked_count); i++) { /* not of groups: their weights change too */
+            const tmi_form_moments f = tmi_form_moments_of(&c.plan->statistics[i]);
+            const double own = sqrt(measured_variance(&c, i)), se = truth.list[scene_first(&c, i)].se;
+            tmi_statistic_sums z;
+            assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
+            const double found = own * sqrt(SURVEY_ROWS / (SURVEY_ROWS - 1.0)) / z.groups[0].value[f.y];
+            if (!(fabs(found - se) <= 2e-3 * se)) fail_msg("%zu, calibrated %d: %.9g, not %.9g", i, calibrated, found, se);
+            tmi_statistic_sums_clear(&z);
+        }
+        tmi_results_clear(&truth);
+        scene_end(&c);
+    }
+}
+
 /* A public design effect multiplies the variance, whatever is known about it: nothing of it is pooled away. */
 static void public_design_effects(void **state)
 {
@@ -172,12 +208,6 @@ static void public_design_effects(void **state)
     }
 }
 
-#define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
-#define TWO "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, 370]}]}\n"
-#define RAKED \
-    "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
-    "370]}]}\n"
-
 static void calibrated(void **state)
 {
     (void)state;
@@ -192,9 +222,10 @@ static void calibrated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simple_random_samples), cmocka_unit_test(strata),
-        cmocka_unit_test(weights_and_clusters),  cmocka_unit_test(plain_weighted_squares),
-        cmocka_unit_test(public_design_effects), cmocka_unit_test(calibrated),
+        cmocka_unit_test(simple_random_samples),        cmocka_unit_test(strata),
+        cmocka_unit_test(weights_and_clusters),         cmocka_unit_test(plain_weighted_squares),
+        cmocka_unit_test(public_design_effects),        cmocka_unit_test(calibrated),
+        cmocka_unit_test(measured_errors_of_quotients),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }
