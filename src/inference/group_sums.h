@@ -75,9 +75,6 @@ tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *schedule, size_t stratu
 void tmi_sums_add_stratum(tmi_group_sums *sums, const tmi_form_moments *form, tmi_stratum_part part, bool subtracts,
                           const double *moments, const tmi_moment_noise *noise, bool gaussian);
 
-/* Values and forms of a statistic that is read from contributions. */
-tamis_status tmi_contributed_sums(tmi_statistic_sums *sums, const tmi_inference *inference, size_t statistic, tamis_error *err);
-
 /* The bound's factor where weights are in the tables. Needs the values. */
 double tmi_weighed_spread(const tmi_group_sums *sums, const tmi_schedule *schedule, size_t statistic);
 

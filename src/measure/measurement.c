@@ -304,7 +304,6 @@ static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tamis_status status;
-    if (m->slots == 0) m->slots = 1;
     TMI_TRY(set_sizes(m, w, err));
     TMI_TRY(set_rows(m, w, err));
     for (size_t i = 0; i < m->strata; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));

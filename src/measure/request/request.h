@@ -75,9 +75,6 @@ tamis_status tmi_query_make_clusters(tmi_query *query, const tmi_schedule *sched
 void tmi_query_add_clusters(tmi_query *query, const tmi_schedule *schedule);
 void tmi_query_place_clusters(tmi_query *query);
 
-/* The lists of points of all quantile tasks (lists.c); their columns are taken up. */
-void tmi_query_add_lists(tmi_query *query, const tmi_schedule *schedule);
-
 /* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
 tamis_status tmi_query_draw(tmi_query *query, tamis_rng *rng, tamis_error *err);
 
