@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "num/number.h"
 
-#define FOR_SUMS (4.0 / 5)
-#define FOR_WEIGHTS 0.025 /* of the budget, for each of the two sums of squared weights that sampling variances are scaled by */
+#define FOR_SUMS (4.0 / 5) /* part of the budget for estimates, where sampling variances need squares beside them */
+#define FOR_WEIGHTS 0.025  /* part for each of the two sums of squared weights that sampling variances are scaled by */
 
 static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const tmi_targets *a, const tmi_marginal *marginal,
                                    tamis_error *err)
@@ -82,8 +82,8 @@ static tamis_status tables_make(tmi_baseline_tables *t, const tmi_targets *a, ta
     return TAMIS_OK;
 }
 
-/* Tables of no statistic: sums of squared weights get a small part each, since a rough factor is enough; counts beside the
- * statistics share what is kept. */
+/* Gives parts to the tables that no statistic is read from. Sums of squared weights get a small one each, since a rough factor is
+ * enough; counts beside the statistics share what is kept for them. */
 static void share_rest(tmi_baseline_tables *t)
 {
     double given = 0, others = 0, of_weights = 0;
@@ -105,7 +105,7 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
 {
     const size_t count = s->plan->statistic_count;
     double *shares = tmi_alloc(count, sizeof *shares), all = 0;
-    bool *placed = tmi_alloc(count, sizeof *placed); /* its part is in the tables */
+    bool *placed = tmi_alloc(count, sizeof *placed); /* whether the part of a statistic has been given to its table */
     const bool squares = !s->plan->design.kind->takes_all && !s->sampling.clustered;
     tmi_baseline_tables made = {0};
     tamis_status status = TAMIS_OK;
@@ -194,7 +194,7 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
         const tmi_plan_statistic *t = &s->plan->statistics[i];
         if (!tmi_is_of_distribution(t->kind)) continue;
         const tmi_plan_curve *curve = &s->plan->curves[t->curve];
-        ratios[i] = ratios[curve->first + curve->cut_count / 2]; /* those of its shares hardly differ */
+        ratios[i] = ratios[curve->first + curve->cut_count / 2]; /* the ratios of its shares hardly differ */
     }
 
 done:

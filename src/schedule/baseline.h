@@ -9,13 +9,13 @@
  * best. */
 typedef struct tmi_baseline_tables {
     tmi_marginal *marginals;
-    double *parts; /* of the budget; they add up to 1 */
+    double *parts; /* parts of the budget, which add up to 1 */
     size_t count;
 } tmi_baseline_tables;
 
 void tmi_baseline_tables_clear(tmi_baseline_tables *tables);
 
-/* The variance of the noise of each target, NaN for those of no statistic. Each statistic has its `budget_share` of the
+/* Gives the variance of the noise of each target, NaN for targets of no statistic. Each statistic has its `budget_share` of the
  * budget, of which a fifth is kept for sampling variances where these need squares. `tables` may be NULL. Errors: SYSTEM;
  * there are no tables then. */
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *schedule,

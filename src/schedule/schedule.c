@@ -85,7 +85,7 @@ static tamis_status check_marginal(const tmi_marginal *marginal, const tmi_sched
     return tmi_fail(err, TAMIS_INVALID, "measurements: nothing is read from rows that are weighed as in one of the tables");
 }
 
-/* The weights for sampling variances: any that could have been chosen. */
+/* Takes the bound of weights for sampling variances from a certificate: any that could have been chosen. */
 static tamis_status take_clamped(tmi_schedule *s, const tmi_certified_tables *certified, tamis_error *err)
 {
     tmi_sampling *p = &s->sampling;
@@ -209,7 +209,7 @@ tamis_status tmi_schedule_make(tmi_schedule *s, const tamis_plan *plan, const tm
  *
  * Nothing is allocated here, so that tests in which allocations fail may ask. */
 
-#define NEAR 1e-12 /* relative: the sums here are in doubles, those of the budget are exact */
+#define NEAR 1e-12 /* relative error of the sums here, which are in doubles; those of the budget are exact */
 
 /* Every number has a law, every law a positive scale. */
 static bool measurement_is_sound(const tmi_measurement *m)

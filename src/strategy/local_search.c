@@ -169,7 +169,7 @@ bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *w, cons
 
 bool tmi_local_search_is_single(const tmi_local_search *w, const tmi_marginal *marginal)
 {
-    return marginal->axis_count == 1 && axis_of(w, marginal, 0)->degree > 0 && w->search->forms[marginal->weighting];
+    return marginal->axis_count == 1 && axis_of(w, marginal, 0)->degree > 0;
 }
 
 /* ---- strategies ---- */

@@ -18,7 +18,6 @@ typedef struct tmi_search {
     const tmi_move_bound *move_bounds; /* one per weighting */
     const double *copies;              /* one per weighting: how often a table is measured, once per stratum that is apart */
     double most_numbers;               /* that all tables together may have */
-    const bool *forms;                 /* one per weighting: whether a number can be measured by itself */
     tmi_watch *watch;                  /* may be NULL */
 } tmi_search;
 
