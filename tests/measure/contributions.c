@@ -208,6 +208,24 @@ static void a_row_adds_its_contribution(void **state)
     assert_int_equal(l1[0], l1[1]);
 }
 
+/* Values below 0 contribute as far below 0 as others do above it. */
+static void contributions_below_0(void **state)
+{
+    (void)state;
+    survey s;
+    size_t found = 0;
+    survey_make(&s, NULL, "weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1",
+                "{from: -20, to: 30, step: 0.5, contribution: 77.7}", TOTALS);
+    for (size_t i = 0; i < s.schedule.workload.axis_count; i++) {
+        const tmi_origin *o = &s.schedule.workload.origins[i];
+        if (!o->contributed) continue;
+        assert_true(o->grids[0].high > 0 && o->grids[0].low == -o->grids[0].high && o->grids[0].from == -o->grids[0].to);
+        found++;
+    }
+    assert_true(found > 0);
+    survey_clear(&s);
+}
+
 /* ---- bounds by size ---- */
 
 /* Three of 1 + 1/2 + 1/2 + 1/4 * 4 are drawn; what 2 times the size makes of it is 2 * 2 / (1/2) at most, or 2 * 40 of the
@@ -577,6 +595,7 @@ int main(void)
     const struct CMUnitTest group[] = {
         cmocka_unit_test(contributions_of_weights),
         cmocka_unit_test(a_row_adds_its_contribution),
+        cmocka_unit_test(contributions_below_0),
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(bounds_are_the_largest_contributions),
         cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
