@@ -80,6 +80,23 @@ static void what_cannot_vary_has_no_error(void **state)
     scene_end(&c);
 }
 
+/* A number whose sampling error is not measured has none, with the reason: also the last one of a plan. */
+static void what_is_not_measured_has_no_error(void **state)
+{
+    (void)state;
+    scene c;
+    scene_begin(&c, survey_plan("stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, "
+                                "strata: {p: {population: 40, sample: 8}, q: {population: 30, sample: 12}}}",
+                                "epsilon: 10", "{from: {p: 10, q: 5}, to: {p: 30, q: 42}, step: 0.5}",
+                                "  - {count: units, by: h}\n  - {total: x}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    assert_null(scene_result(&c, 0, 0)->reason);
+    assert_non_null(scene_result(&c, 1, 0)->reason);
+    assert_true(isnan(scene_result(&c, 1, 0)->lower));
+    scene_end(&c);
+}
+
 /* The noise of a measured standard error is the one that the preview expects: of totals, whose linearised variable is known. */
 static void the_preview_expects_their_noise(void **state)
 {
@@ -122,9 +139,8 @@ static void the_preview_expects_their_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_have_errors_whatever_the_noise),
-        cmocka_unit_test(no_effect_without_weights),
-        cmocka_unit_test(what_cannot_vary_has_no_error),
+        cmocka_unit_test(sums_have_errors_whatever_the_noise), cmocka_unit_test(no_effect_without_weights),
+        cmocka_unit_test(what_cannot_vary_has_no_error),       cmocka_unit_test(what_is_not_measured_has_no_error),
         cmocka_unit_test(the_preview_expects_their_noise),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);

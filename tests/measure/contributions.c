@@ -355,6 +355,19 @@ static void the_largest_total_is_that_of_all_parts(void **state)
 }
 
 /* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
+/* Where one unit is left to chance no mean can be taken off: its sampling variance is that of its square. */
+static void one_unit_left_to_chance(void **state)
+{
+    (void)state;
+    static const char two_certain[] = "u,w,size\nA,1,40\nB,1,20\nC,0.25,2\nD,0.25,1\nE,0.25,1\nF,0.25,1\n";
+    survey s;
+    survey_make(&s, two_certain, PPS, "epsilon: 1, id: u, given: frame", BY_SIZE, "  - total: x\n");
+    assert_int_equal(s.schedule.sampling.parts, 2);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 0), 1);
+    assert_true(close_to(tmi_contribution_spread(&s.schedule.sampling, 0), 0.75));
+    survey_clear(&s);
+}
+
 static void weights_of_a_frame_are_its_probabilities(void **state)
 {
     (void)state;
@@ -602,6 +615,7 @@ int main(void)
         cmocka_unit_test(the_largest_total_is_that_of_all_parts),
         cmocka_unit_test(the_spread_of_a_regularised_frame),
         cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
+        cmocka_unit_test(one_unit_left_to_chance),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
         cmocka_unit_test(engines_agree),
