@@ -355,6 +355,26 @@ static void the_largest_total_is_that_of_all_parts(void **state)
 }
 
 /* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
+/* For sampling variances the weight of each unit of a frame counts up to a bound. */
+static void weights_of_a_frame_are_bounded(void **state)
+{
+    (void)state;
+    static const char uneven[] = "u,w\nA,0.9\nB,0.9\nC,0.9\nD,0.03\nE,0.03\nF,0.03\nG,0.03\nH,0.03\nI,0.03\nJ,0.03\nK,0.03\n"
+                                 "L,0.03\nM,0.03\n";
+    survey s;
+    int64_t bounded = 0;
+    survey_make(&s, uneven, PPS, "epsilon: 1, id: u, given: frame", "{from: 0, to: 9, step: 1}", "  - {mean: x, by: g}\n");
+    const tmi_sampling *p = &s.schedule.sampling;
+    assert_true(p->most_clamped < p->most && s.query.clamped != s.query.weight && s.schedule.frame.count == 13);
+    for (size_t i = 0; i < s.schedule.frame.count; i++) {
+        const int64_t own = s.query.frame_points[i];
+        assert_true(own > 0 && s.query.frame_clamped[i] == (own < p->most_clamped ? own : p->most_clamped));
+        bounded += own > p->most_clamped;
+    }
+    assert_int_equal(bounded, 10);
+    survey_clear(&s);
+}
+
 /* Where one unit is left to chance no mean can be taken off: its sampling variance is that of its square. */
 static void one_unit_left_to_chance(void **state)
 {
@@ -615,6 +635,7 @@ int main(void)
         cmocka_unit_test(the_largest_total_is_that_of_all_parts),
         cmocka_unit_test(the_spread_of_a_regularised_frame),
         cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
+        cmocka_unit_test(weights_of_a_frame_are_bounded),
         cmocka_unit_test(one_unit_left_to_chance),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
