@@ -66,8 +66,9 @@ static void join_all(tmi_psu_places *p)
     p->layout.count = 1;
 }
 
-/* Where PSUs share slots anyway, this many show S to about 1 %, and more would only take time; or some for each stratum. */
-#define SHARED_SLOTS 4096
+/* Where PSUs share slots anyway, this many show S to about 2 %, and more would only take an engine's time; or some for each
+ * stratum. */
+#define SHARED_SLOTS 1024
 #define SHARED_PER_STRATUM 8
 
 static void set_slots(tmi_psu_layout *l, int64_t most)
