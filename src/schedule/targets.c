@@ -191,6 +191,20 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                                 .margin = margin};
 }
 
+/* The mean of an indicator that is 1 wherever it has a value is 1, whatever is measured. It keeps a small share, so that there is a
+ * table from which it is read: with all of its own, that table would take budget from the others without end, since an error of 0
+ * has no logarithm. */
+#define OF_CONSTANTS 1e-3
+
+static bool is_always_one(const tmi_schedule *s, size_t i)
+{
+    const tmi_variable *x = &s->workload.maps[i].x;
+    if (tmi_is_sum(&s->plan->statistics[i]) || x->classes == SIZE_MAX || s->plan->statistics[i].second) return false;
+    bool same = true;
+    for (size_t k = 0; k < tmi_classes_levels(&s->workload.classes[x->classes]); k++) same = same && x->one[k] == x->present[k];
+    return same;
+}
+
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -206,7 +220,8 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const size_t spread = a->part_count, needed_marginal = a->last_needed;
     if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) TMI_TRY(take_all(a, s, i, o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
-    add_aim(m, i, tmi_number_nearest(t->share), sampling, tmi_variance_margin(CONFIDENCE), noise, spread);
+    const double share = tmi_number_nearest(t->share) * (is_always_one(s, i) ? OF_CONSTANTS : 1);
+    add_aim(m, i, share, sampling, tmi_variance_margin(CONFIDENCE), noise, spread);
     a->own_marginal[a->count - 1] = needed_marginal;
 
 done:
