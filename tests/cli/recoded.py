@@ -28,6 +28,7 @@ statistics:
   - {{mean: x, where: {{h: s1}}}}
   - {{table: [g], by: [h, region]}}
   - {{median: x, by: region}}
+  - {{quantile: x, at: [0.5], by: region, method: inverse}}
 budget: {{epsilon: 1e4}}
 """
 DECLARED, READ = "{strata: {north: [n1, n2], south: [s1, s2]}}", "{values: [north, south]}"
@@ -39,7 +40,7 @@ def rows(wrong=0):
         for _ in range(n):
             region = ("north", "south")[(h[0] == "s") != (wrong > 0)]
             wrong -= 1
-            yield h, region, stream.choice("ab"), stream.randrange(10, 90)
+            yield h, region, stream.choice("ab"), stream.randrange(*((10, 50) if h[0] == "n" else (50, 90)))
 
 
 def prepare(folder, region=DECLARED, epsilon=1, wrong=0, columns=("h", "region", "g", "x")):
@@ -77,13 +78,15 @@ def regions_are_sums_of_their_strata():
 def a_release_with_little_noise_is_the_estimate_whichever_engine_reads():
     with tempfile.TemporaryDirectory() as place:
         folder = pathlib.Path(place)
-        prepare(folder, epsilon=1000, wrong=7)  # the column of that name in the file is not read
+        prepare(folder, epsilon=1000, wrong=70)  # the column of that name in the file is not read
         exact, _ = results(tamis("estimate", "plan.yaml", "--json", "--quiet", cwd=folder))
         for engine in ("memory", "duckdb"):
             told, _ = results(tamis("release", "plan.yaml", "--engine", engine, "--again", "--json", "--quiet", "--out", engine, cwd=folder))
             assert told.keys() == exact.keys()
             for key, r in told.items():
-                if key[0] != "median":
+                if key[0] in ("median", "quantile"):
+                    assert abs(r["estimate"] - exact[key]["estimate"]) < 15, (r, exact[key])  # in its own half of the range
+                else:
                     assert abs(r["estimate"] - exact[key]["estimate"]) <= 10 * r["noise_sd"] + 1e-9, (r, exact[key])
 
 
