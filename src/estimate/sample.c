@@ -124,8 +124,7 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
         for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = bin_of(column, numbers[row]);
     } else if (column->recode) {
         const int32_t *strata = tmi_sample_codes(s, column->recode_of);
-        for (size_t row = 0; row < s->count; row++)
-            ((int32_t *)list)[row] = strata[row] < 0 ? -1 : column->recode[strata[row]];
+        for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = strata[row] < 0 ? -1 : column->recode[strata[row]];
     } else if (column->is_category) { /* declared complete: any other text counts as the first value */
         memcpy(list, given_of(s, column), s->count * sizeof(int32_t));
         for (size_t row = 0; row < s->count; row++)

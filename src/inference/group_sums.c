@@ -221,7 +221,8 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
             for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += weight * m[k];
             if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
             if (own_squares)
-                tmi_sums_add_stratum(&z->groups[g], &form, separate_strata ? tmi_stratum_part_of(s, copy) : part_of_group(s, i, g),
+                tmi_sums_add_stratum(&z->groups[g], &form,
+                                     separate_strata ? tmi_stratum_part_of(s, copy) : part_of_group(s, i, g),
                                      s->sampling.subtracts, m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
         }
     }

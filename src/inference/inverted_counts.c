@@ -16,7 +16,8 @@ static bool counts_ones(const tmi_plan_statistic *t, const tmi_group_sums *z)
     const bool ones = (t->kind == TMI_SHARE || t->kind == TMI_TOTAL) && t->column->conditions;
     const bool sum = tmi_is_sum(t) || z->noise->covariance[TMI_OF_ROWS][TMI_OF_ROWS] == 0; /* over a public number */
     const size_t moment = moment_of(t);
-    return ((ones && sum) || (tmi_is_sum(t) && !t->column)) && z->noise->covariance[moment][moment] > 0; /* 0: it is in no stratum */
+    return ((ones && sum) || (tmi_is_sum(t) && !t->column)) &&
+           z->noise->covariance[moment][moment] > 0; /* 0: it is in no stratum */
 }
 
 /* Strata by strata, or one stratum. */
@@ -208,7 +209,8 @@ static tamis_status set_counts(tmi_stratum_count *list, size_t *count, const tmi
     const double noise = z->noise->covariance[moment][moment];
     double all = 0; /* the squares of the weights of its strata */
     for (size_t h = 0; h < s->sampling.strata; h++)
-        if (tmi_group_has_stratum(s, result->statistic, result->cell, h)) all += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
+        if (tmi_group_has_stratum(s, result->statistic, result->cell, h))
+            all += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
     *count = 0;
     for (size_t h = 0; h < s->sampling.strata; h++) {
         if (!tmi_group_has_stratum(s, result->statistic, result->cell, h)) continue;

@@ -262,7 +262,8 @@ static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
         for (size_t k = 0; block->known && k < block->contrasts; k++) {
             const tmi_axis *axis = axis_of(r, block->axis);
             values[k] = 0;
-            for (size_t l = 0; l < axis->levels; l++) values[k] += tmi_axis_contrast(axis, k, l) * known_rows(r, copy, strata_on(r, block->axis), l);
+            for (size_t l = 0; l < axis->levels; l++)
+                values[k] += tmi_axis_contrast(axis, k, l) * known_rows(r, copy, strata_on(r, block->axis), l);
         }
     }
 }

@@ -207,8 +207,7 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
         }
         g->count[k] = 0;
         for (size_t level = first; level < end; level++)
-            if (all || is_in_group(l, statistic, group, l->outer[k], level))
-                g->list[k][g->count[k]++] = level;
+            if (all || is_in_group(l, statistic, group, l->outer[k], level)) g->list[k][g->count[k]++] = level;
     }
 }
 

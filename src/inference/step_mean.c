@@ -19,7 +19,7 @@ struct tmi_step_means {
     const tmi_plan_curve *curve;
     size_t statistic;
     size_t own_group; /* by the columns of strata that a group is read by */
-    double *values; /* one per class of the column */
+    double *values;   /* one per class of the column */
     tmi_result *results;
 };
 

@@ -29,8 +29,8 @@ static bool is_declared(const tmi_schedule *s, const tmi_plan_control *c)
 {
     const tmi_sampling *sampling = &s->sampling;
     bool fixed = sampling->rows_fixed && sampling->weights != TMI_ROWS && !sampling->clustered && s->plan->design.population > 0;
-    return fixed && (c->by_count == 0 ||
-                     (c->by_count == 1 && sampling->public_strata && tmi_is_of_strata(&s->plan->design, c->by[0])));
+    return fixed &&
+           (c->by_count == 0 || (c->by_count == 1 && sampling->public_strata && tmi_is_of_strata(&s->plan->design, c->by[0])));
 }
 
 static bool agrees(const tmi_plan_control *c, const tmi_plan_design *d)
@@ -94,7 +94,8 @@ bool tmi_group_has_stratum(const tmi_schedule *s, size_t statistic, size_t group
         if (tmi_is_of_strata(d, c->column) && !tmi_condition_has(c, tmi_code_in_stratum(c->column, stratum))) return false;
     }
     for (size_t k = t->by_count; group != SIZE_MAX && k-- > 0; group /= t->by[k]->value_count)
-        if (tmi_is_of_strata(d, t->by[k]) && tmi_code_in_stratum(t->by[k], stratum) != group % t->by[k]->value_count) return false;
+        if (tmi_is_of_strata(d, t->by[k]) && tmi_code_in_stratum(t->by[k], stratum) != group % t->by[k]->value_count)
+            return false;
     return true;
 }
 

@@ -38,8 +38,8 @@ bool tmi_is_in_strata(const tmi_schedule *schedule, size_t statistic);
 /* Whether rows of a stratum may be in a group, or with SIZE_MAX in any of them. */
 bool tmi_group_has_stratum(const tmi_schedule *schedule, size_t statistic, size_t group, size_t stratum);
 
-/* The strata whose rows may be in a group; the groups that strata divide them into, as far as they are different; and whether each
- * of these lies in a single one. */
+/* The strata whose rows may be in a group; the groups that strata divide them into, as far as they are different; and whether
+ * each of these lies in a single one. */
 typedef struct tmi_strata_counts {
     size_t strata, groups;
     bool each_in_one;

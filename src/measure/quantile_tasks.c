@@ -118,8 +118,8 @@ done:
 
 /* ---- what is public ---- */
 
-/* Whether no record can leave its group for another: there is one group, or groups are of public strata. Of a unit with an id nobody
- * checks that all its rows have the same stratum, so the one that counts might change it. */
+/* Whether no record can leave its group for another: there is one group, or groups are of public strata. Of a unit with an id
+ * nobody checks that all its rows have the same stratum, so the one that counts might change it. */
 static bool stays_in_group(const tmi_schedule *s, const tmi_plan_statistic *t)
 {
     bool by_strata = true;
@@ -131,8 +131,10 @@ static bool stays_in_group(const tmi_schedule *s, const tmi_plan_statistic *t)
 static bool is_weighed(const tmi_schedule *s, const tmi_plan_statistic *t)
 {
     const tmi_sampling *p = &s->sampling;
-    const bool in_strata = p->weights == TMI_STRATA && tmi_count_strata(s, (size_t)(t - s->plan->statistics)).each_in_one;
-    return p->weights != TMI_ALIKE && !in_strata;
+    bool in_strata = false; /* each group in one of them */
+    for (size_t k = 0; k < t->by_count; k++)
+        in_strata = in_strata || (tmi_is_of_strata(p->design, t->by[k]) && t->by[k]->value_count == p->strata);
+    return p->weights != TMI_ALIKE && !(in_strata && p->weights == TMI_STRATA);
 }
 
 /* Why not all rows of a group have a value that counts as much as any other, with one row per unit; NULL: they have. */

@@ -36,7 +36,8 @@ bool tmi_is_separate(const tmi_workload *w, const tmi_plan_column *category)
     return w->separate_strata && tmi_is_of_strata(&w->plan->design, category);
 }
 
-static bool ask_indicator(const tmi_workload *w, const tmi_plan_column *indicator, bool of_where, bool whole, size_t i, tmi_ask *ask, void *context)
+static bool ask_indicator(const tmi_workload *w, const tmi_plan_column *indicator, bool of_where, bool whole, size_t i,
+                          tmi_ask *ask, void *context)
 {
     if (whole) {
         const tmi_question q = tmi_question_whole(indicator, of_where);

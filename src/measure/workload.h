@@ -120,7 +120,7 @@ static inline size_t tmi_control_levels(const tmi_workload *workload)
 /* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
 bool tmi_is_sum(const tmi_plan_statistic *statistic);
 
-/* Whether a category is about strata that have tables of their own: it says which of these tables count, and is no axis of them. */
+/* Whether a category is about strata that have tables of their own: it says which of these count, and is no axis of them. */
 bool tmi_is_separate(const tmi_workload *workload, const tmi_plan_column *category);
 
 /* The classes that answer a question; there are some. */

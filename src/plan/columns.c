@@ -60,14 +60,12 @@ static void read_values(tmi_reader *reader, const tmi_value *value, void *target
 }
 
 /* Of a recode of the strata: its values. Which strata have them is read when these are known (ranges.c). */
-static void read_recoded(tmi_reader *reader, const tmi_value *value, void *target)
+static void read_recoded(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
 {
-    tmi_plan_column *column = target;
     if (value->kind != TMI_VALUE_MAP || value->count == 0) {
         tmi_complain(reader, value, "expected a map from each value to its strata, e.g. {north: [N1, N2], south: [S1]}");
         return;
     }
-    if (column->values) return; /* `values` beside it: complained about in read_column */
     column->values = tmi_alloc(value->count, sizeof *column->values);
     for (const tmi_value *item = tmi_value_first(value); column->values && item; item = tmi_value_next(item)) {
         if (tmi_value_get(value, tmi_value_key(item)) != item) continue; /* a duplicate; complained about already */
@@ -182,7 +180,7 @@ static const tmi_plan_key keys[] = {
     {.name = "typical", .read = tmi_read_later}, {.name = "values", .read = read_values},
     {.name = "missing", .read = tmi_read_later}, {.name = "missing_codes", .read = tmi_read_later},
     {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
-    {.name = "strata", .read = read_recoded},
+    {.name = "strata", .read = tmi_read_later},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};
@@ -213,6 +211,7 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
         const tmi_value *other = tmi_value_get(value, read_keys[i]);
         if (other) tmi_complain_key(reader, other, "cannot stand beside `strata`: every unit has the value of its stratum");
     }
+    if (strata && !tmi_value_get(value, "values")) read_recoded(reader, strata, column);
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
     if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");
     const tmi_value *contribution = tmi_value_get(value, "contribution");

@@ -102,8 +102,9 @@ struct tmi_plan_column {
     char **missing_texts; /* codes that mean missing */
     size_t missing_text_count;
     tamis_number **shares; /* public guesses, one per value, NULL where not given; NULL: none is given */
-    const tmi_plan_column *recode_of; /* the column of the strata, of which it is a public recode; NULL: it is read from the file */
-    int32_t *recode;                  /* the code of each stratum */
+    const tmi_plan_column
+        *recode_of;  /* the column of the strata, of which it is a public recode; NULL: it is read from the file */
+    int32_t *recode; /* the code of each stratum */
 
     /* made from other columns; NULL in a column of the file */
     const tmi_plan_column *cut_of;  /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */

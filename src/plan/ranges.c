@@ -289,6 +289,7 @@ static void read_recode(tmi_reader *reader, const tmi_value *value, const tmi_pl
     for (size_t h = 0; h < design->stratum_count; h++) column->recode[h] = -1;
     for (size_t code = 0; code < column->value_count; code++) {
         const tmi_value *strata = tmi_value_get(value, column->values[code]);
+        if (!strata) continue; /* of `values` beside it: complained about already */
         if (strata->kind == TMI_VALUE_TEXT) set_code(reader, strata, design, column, (int32_t)code);
         else if (strata->kind != TMI_VALUE_LIST || strata->count == 0)
             tmi_complain(reader, strata, "expected a stratum or a list of strata, e.g. [%s]", design->by->values[0]);

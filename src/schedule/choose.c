@@ -1,7 +1,7 @@
 /* Which tables a plan measures, and with which parts of its budget.
  *
- * Strata with weights of their own, or that results are by, may be measured apart, the weight coming after the noise, or together,
- * weights in the table;
+ * Strata with weights of their own, or that results are by, may be measured apart, the weight coming after the noise, or
+ * together, weights in the table;
  * with epsilon and delta the noise may be Laplace's with all of epsilon, or Gaussian with the largest rho whose certified
  * conversion stays within both. Every combination is searched, and the one with the smallest expected errors is taken; the choice
  * looks at nothing but the plan. Parts are rounded to integers of 12 bits, so that they are short fractions; they add up to the

@@ -110,8 +110,8 @@ static double worth_of(const tmi_schedule *s, tmi_weighting weighting, bool spre
     return spread ? ratio * most : most;
 }
 
-/* Measured apart, a statistic is a sum over the strata of a group, each with its own weight and perhaps its own ranges; where there
- * are several such groups, an average one is looked at. */
+/* Measured apart, a statistic is a sum over the strata of a group, each with its own weight and perhaps its own ranges; where
+ * there are several such groups, an average one is looked at. */
 static tamis_status take_strata(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
                                 tamis_error *err)
 {
@@ -191,8 +191,8 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                                 .margin = margin};
 }
 
-/* The mean of an indicator that is 1 wherever it has a value is 1, whatever is measured. It keeps a small share, so that there is a
- * table from which it is read: with all of its own, that table would take budget from the others without end, since an error of 0
+/* The mean of an indicator that is 1 wherever it has a value is 1, whatever is measured. It keeps a small share, so that there is
+ * a table from which it is read: with all of its own, that table would take budget from the others without end, since an error of 0
  * has no logarithm. */
 #define OF_CONSTANTS 1e-3
 

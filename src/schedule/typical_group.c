@@ -39,7 +39,7 @@ typedef struct subject {
     double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
 } subject;
 
-/* Whether a group may have rows of a stratum, of all groups with SIZE_MAX; and the part of the population that its strata have. */
+/* Whether a group may have rows of a stratum, any group with SIZE_MAX; and the part of the population that its strata have. */
 static bool has_stratum(const subject *about, size_t group, size_t h)
 {
     return !about->in_strata || tmi_group_has_stratum(about->schedule, about->statistic, group, h);
@@ -148,9 +148,7 @@ static guess guess_of(const subject *about, size_t group, double part)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_sizes *z = &about->sizes;
-    guess g = {.units = z->units * part_of_strata(about, group),
-               .part = part * about->where,
-               .response = z->response};
+    guess g = {.units = z->units * part_of_strata(about, group), .part = part * about->where, .response = z->response};
     set_spread(&g, about, group, g.part * fmin(about->x.present, about->y.present),
                s->sampling.subtracts && (tmi_main_weighting(s) == TMI_UNWEIGHTED || about->each_in_one));
     if (tmi_is_calibrated(s, about->statistic)) g.between = 0; /* what is left are residuals, whose mean is 0 */

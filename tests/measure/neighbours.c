@@ -283,7 +283,8 @@ static void recodes_of_strata(void **state)
     (void)state;
     static const char recoded[] = X "\n  r: {strata: {north: [p], south: [q]}}\n  all: {strata: {all: [q, p]}}";
     static const char *const designs[] = {STRATIFIED("900", "6"), STRATIFIED("9", "7"), STRATIFIED("8", "8")};
-    static const char *const statistics[] = {"  - {total: x, by: r}\n  - {mean: y, by: [all, g]}\n", "  - {mean: x, where: {s: p}}\n",
+    static const char *const statistics[] = {"  - {total: x, by: r}\n  - {mean: y, by: [all, g]}\n",
+                                             "  - {mean: x, where: {s: p}}\n",
                                              "  - {total: y, where: {r: south}}\n  - {share: {g: a}, where: {r: north}}\n",
                                              "  - {mean: x, where: {s: p, h: [u, w]}}\n  - {table: [g], by: [s, r]}\n"};
     for (size_t i = 0; i < 3; i++)

@@ -25,11 +25,12 @@ static size_t foreseen(tmi_expected_group *groups, size_t room, const char *desi
     tmi_schedule s;
     tmi_expected_statistic *list = NULL;
     tamis_error err = {0};
-    snprintf(text, sizeof text,
-             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\n"
-             "columns:\n  s: {values: [n1, n2, s1, s2]}\n  region: %s\n  g: {values: [a, b]%s}\n  x: {from: 0, to: 100, step: 1%s}\n"
-             "statistics: [%s]\n",
-             design, column, missing, missing, statistics);
+    snprintf(
+        text, sizeof text,
+        "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\n"
+        "columns:\n  s: {values: [n1, n2, s1, s2]}\n  region: %s\n  g: {values: [a, b]%s}\n  x: {from: 0, to: 100, step: 1%s}\n"
+        "statistics: [%s]\n",
+        design, column, missing, missing, statistics);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
         tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
         fail_msg("%s\n%s", text, err.message);
@@ -82,7 +83,8 @@ static void what_follows_from_strata_costs_no_more_than_they_do(void **state)
         for (size_t r = 0; r < 2; r++) {
             const double sum = hypot(strata[2 * r].noise_sd, strata[2 * r + 1].noise_sd);
             const bool apart = i / 2 % 2 == 0; /* strata of different weights */
-            if (regions[r].noise_sd > 1.02 * sum || (apart && regions[r].noise_sd < 0.98 * sum) || regions[r].noise_sd > 1.001 * undeclared[0].noise_sd)
+            if (regions[r].noise_sd > 1.02 * sum || (apart && regions[r].noise_sd < 0.98 * sum) ||
+                regions[r].noise_sd > 1.001 * undeclared[0].noise_sd)
                 fail_msg("%s, %s: %.5g, strata %.5g, undeclared %.5g", design, of_region, regions[r].noise_sd, sum,
                          undeclared[0].noise_sd);
         }

@@ -141,7 +141,8 @@ done:
 bool tmi_change_completes(const tamis_plan *plan, const tmi_plan_column *c)
 {
     double shares = 0;
-    if (c->cut_of || c->conditions || tmi_is_of_strata(&plan->design, c) || c->missing != TMI_LEAVE_OUT || c->by_stratum || c->times)
+    if (c->cut_of || c->conditions || tmi_is_of_strata(&plan->design, c) || c->missing != TMI_LEAVE_OUT || c->by_stratum ||
+        c->times)
         return false;
     if (c->is_number) return !c->typical_share;
     size_t silent = c->shares ? 0 : 1;
