@@ -4,9 +4,13 @@ import json
 import math
 import pathlib
 import random
+import sys
 import tempfile
 
-from kit import INVALID, OK, case, main, with_memory as tamis
+from kit import INVALID, OK, TOP, case, main, with_memory as tamis
+
+sys.path.insert(0, str(TOP / "tests"))
+import verifier  # noqa: E402
 
 STRATA = {"n1": (4000, 40), "n2": (1000, 30), "s1": (800, 20), "s2": (300, 10)}
 PLAN = """tamis: 1
@@ -43,8 +47,8 @@ def rows(wrong=0):
             yield h, region, stream.choice("ab"), stream.randrange(*((10, 50) if h[0] == "n" else (50, 90)))
 
 
-def prepare(folder, region=DECLARED, epsilon=1, wrong=0, columns=("h", "region", "g", "x")):
-    strata = "{" + ", ".join(f"{h}: {{population: {N}, sample: {n}}}" for h, (N, n) in STRATA.items()) + "}"
+def prepare(folder, region=DECLARED, epsilon=1, wrong=0, columns=("h", "region", "g", "x"), alike=False):
+    strata = "{" + ", ".join(f"{h}: {{population: {20 * n if alike else N}, sample: {n}}}" for h, (N, n) in STRATA.items()) + "}"
     (folder / "plan.yaml").write_text(PLAN.format(strata=strata, region=region, epsilon=epsilon))
     there = [dict(zip(("h", "region", "g", "x"), row)) for row in rows(wrong)]
     (folder / "sample.csv").write_text("".join(",".join(str(row[c]) for c in columns) + "\n" for row in [dict(zip(columns, columns)), *there]))
@@ -71,7 +75,24 @@ def regions_are_sums_of_their_strata():
         for (kind, _, *group), r in told.items():
             if kind == "table" and (group[1][0] == "n") != (group[2] == "north"):
                 assert r["estimate"] == r["se"] == r["noise_sd"] == 0 and r["interval"]["upper"] == 0, r
-        assert tamis("verify", "out", "--quiet", cwd=folder).returncode == OK
+
+
+@case
+def both_verifiers_read_them():
+    apart = []
+    for alike in (False, True):
+        with tempfile.TemporaryDirectory() as place:
+            folder = pathlib.Path(place)
+            prepare(folder, alike=alike)
+            plan = (folder / "plan.yaml").read_text()
+            if alike:  # results by region alone: strata that are measured together
+                plan = plan.replace("  - {total: x, by: h}\n", "").replace("where: {h: s1}", "where: {region: south}").replace("by: [h, region]", "by: region")
+                (folder / "plan.yaml").write_text(plan)
+            results(tamis("release", "plan.yaml", "--json", "--quiet", "--out", "out", cwd=folder))
+            assert tamis("verify", "out", "--quiet", cwd=folder).returncode == OK
+            assert verifier.verify(folder / "out") == []
+            apart.append(json.loads((folder / "out" / "certificate.json").read_text())["sampling"]["apart"])
+    assert apart == [True, False]
 
 
 @case
