@@ -47,7 +47,7 @@ class Tables:
         """A column in a table is described as in the plan; those of an indicator or of cuts are."""
         for own in column["of"] if "of" in column else [column]:
             plan = self.c["plan"]["columns"].get(own["column"])
-            keys = {"from", "to", "step", "values", "missing", "missing_codes", "contribution"}
+            keys = {"from", "to", "step", "values", "strata", "missing", "missing_codes", "contribution"}
             right = plan is not None and {k: v for k, v in own.items() if k != "column"} == {k: v for k, v in plan.items() if k in keys}
             self.check(right, field, "is not what the plan says of the column")
 
@@ -56,7 +56,7 @@ class Tables:
         if "of" in column:
             return all(self.is_complete(c) for c in column["of"])
         by = self.c["plan"]["design"].get("stratified", {}).get("by")
-        if column["column"] == by and column.get("missing") != "none":
+        if self.is_of_strata(column["column"]) and column.get("missing") != "none":
             return self.c["sampling"]["rows_fixed"] and "id" not in self.c["plan"]["privacy"]
         return column.get("missing") == "none" or ("from" in column and "missing" in column and not isinstance(column["from"], dict))
 
@@ -458,14 +458,15 @@ class Tables:
 
     def is_known(self, t):
         """A count that the design fixes, or to which results are calibrated."""
-        by, strata = t.get("by", []), self.c["plan"]["design"].get("stratified", {}).get("by")
-        if "count" not in t or "where" in t:
+        by, where = t.get("by", []), t.get("where", {})
+        if "count" not in t:
             return False
-        if any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
+        if not where and any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
             return True
         sizes = all("population" in z for _, z in self.strata)
         declared = sizes and self.kind not in ("cluster", "two_stage") and not self.counts_rows()
-        return declared and (by == [] or (by == [strata] and not self.protected))
+        about = [*by, *where]
+        return declared and (not about or (all(map(self.is_of_strata, about)) and not self.protected))
 
     def counts_rows(self):
         return self.rows_per_unit() > 1 and self.kind != "srs_with_replacement"
@@ -514,12 +515,19 @@ class Tables:
         if not isinstance(by, str):
             return False
         column = {"column": by, **self.c["plan"]["columns"].get(by, {})}
-        apart = self.c["sampling"]["apart"] and by == self.c["plan"]["design"]["stratified"]["by"]
-        return apart or (len(column.get("values", [])) == 1 and self.is_complete(column))
+        apart = self.c["sampling"]["apart"] and self.is_of_strata(by)
+        return apart or (len(column.get("values", column.get("strata", []))) == 1 and self.is_complete(column))
+
+    def strata_of(self, name, values):
+        """The strata in which a column that follows from them has one of these values."""
+        return [n for (n, _), v in zip(self.strata, self.in_strata(name)) if v in values]
 
     def divides(self, c, by):
         """Whether classes tell the values of a `by` apart: of a category all, of a number its cuts."""
         name, cuts = (by, None) if isinstance(by, str) else next(iter(by.items()))
+        strata = self.c["plan"]["design"].get("stratified", {}).get("by")
+        if name != strata and self.is_of_strata(name) and c["column"].get("column") == strata:  # each class has one value of a recode
+            return all(sum(bool(set(k) & set(self.strata_of(name, [v]))) for v in self.listed(name)) == 1 for k in c["classes"])
         if c["column"].get("column") != name:
             return False
         if cuts is None:
@@ -532,6 +540,10 @@ class Tables:
         if "indicator" in c["column"]:
             return [False, True] if c["column"]["indicator"] == indicator else [None]
         wanted = indicator.get(c["column"]["column"]) if isinstance(indicator, dict) and len(indicator) == 1 else None
+        (name, values), *more = indicator.items() if isinstance(indicator, dict) else [(None, None)]
+        strata = self.c["plan"]["design"].get("stratified", {}).get("by")
+        if not more and name != strata and self.is_of_strata(name) and c["column"]["column"] == strata:
+            wanted = self.strata_of(name, values)
         if wanted is None:
             return [None]
         if "classes" in c:
@@ -551,12 +563,13 @@ class Tables:
         if not self.is_complete(column):
             return False
         if isinstance(wanted, list):
-            return set(wanted) >= set(column["values"])
+            return set(wanted) >= set(self.listed(name))
         return (self.points(column, [wanted["from"]], True)[0], self.points(column, [wanted["to"]], False)[0]) == self.ends(column)
 
     def selects(self, axes, where):
         """As a whole, or one condition after the other."""
-        return self.answers(axes, where, True) or all(self.answers(axes, {k: v}, True) for k, v in where.items())
+        apart = self.c["sampling"]["apart"]  # a condition on strata says which of their tables count
+        return self.answers(axes, where, True) or all((apart and self.is_of_strata(k)) or self.answers(axes, {k: v}, True) for k, v in where.items())
 
     def has(self, axes, x):
         if isinstance(x, dict):

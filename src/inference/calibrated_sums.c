@@ -75,8 +75,7 @@ static const double *moments_at(const crossed *x, size_t copy, size_t group, siz
 /* Whether a group has rows in a stratum that is measured apart. */
 static bool is_in_stratum(const crossed *x, size_t group, size_t copy)
 {
-    const size_t stratum = tmi_group_stratum(x->s, x->statistic, group);
-    return !x->s->workload.separate_strata || stratum == SIZE_MAX || stratum == copy;
+    return !x->s->workload.separate_strata || tmi_group_has_stratum(x->s, x->statistic, group, copy);
 }
 
 /* The stratum whose table a copy is; 0 where strata are measured together. */

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "inference/error_term.h"
 #include "measure/contributions.h"
+#include "measure/controls.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 
@@ -15,16 +16,14 @@ void tmi_errors_clear(tmi_errors *e)
     *e = (tmi_errors){0};
 }
 
-/* Degrees of freedom: of a statistic by the strata, those of one of them. */
+/* Degrees of freedom: of a statistic in strata, those of the strata that a group has on average. */
 static double degrees_of(const tmi_schedule *s, size_t i)
 {
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_plan_design *d = &s->plan->design;
     const size_t strata = s->places.layout.count;
     const double all = tmi_error_degrees(s);
-    bool by_strata = false;
-    for (size_t k = 0; k < t->by_count; k++) by_strata = by_strata || (d->by && t->by[k] == d->by);
-    return fmax(by_strata && strata > 1 ? all / (double)strata : all, 1);
+    const tmi_strata_counts n = tmi_count_strata(s, i);
+    if (strata <= 1 || !tmi_is_in_strata(s, i) || n.strata == 0) return fmax(all, 1);
+    return fmax(all * (double)n.strata / (double)n.groups / (double)s->sampling.strata, 1);
 }
 
 /* The sampled rows of a group, where its number is made of them; infinite elsewhere. */

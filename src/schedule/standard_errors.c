@@ -210,11 +210,8 @@ int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i)
         if (own == SIZE_MAX) continue; /* a stratum that is measured apart: a row is in one */
         for (size_t c = 0; c < s->workload.classes[own].count; c++) {
             int64_t in = 0;
-            for (size_t value = 0; value < t->by[k]->value_count; value++) {
-                size_t first, end;
-                tmi_classes_of_value(&first, &end, &s->workload.classes[own], t->by[k], value);
-                in += first <= c && c < end;
-            }
+            for (size_t value = 0; value < t->by[k]->value_count; value++)
+                in += tmi_class_has_value(&s->workload.classes[own], t->by[k], value, c);
             most = in > most ? in : most;
         }
         overlap *= most;
