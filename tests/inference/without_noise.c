@@ -181,7 +181,7 @@ static void measured_errors_of_quotients(void **state)
         survey_estimate(&truth, c.plan);
         for (size_t i = 0; i < (calibrated ? 3 : c.plan->asked_count); i++) { /* not of groups: their weights change too */
             const tmi_form_moments f = tmi_form_moments_of(&c.plan->statistics[i]);
-            const double own = sqrt(measured_variance(&c, i)), se = truth.list[scene_first(&c, i)].se;
+            const double own = sqrt(measured_error(&c, i, 0)), se = truth.list[scene_first(&c, i)].se;
             tmi_statistic_sums z;
             assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
             const double found = own * sqrt(SURVEY_ROWS / (SURVEY_ROWS - 1.0)) / z.groups[0].value[f.y];
