@@ -1,0 +1,11 @@
+#ifndef TAMIS_R_JSON_H
+#define TAMIS_R_JSON_H
+
+#define R_NO_REMAP
+#include <R.h>
+#include <Rinternals.h>
+
+/* One text of JSON as R's lists and vectors; an error if it is none. */
+SEXP r_json(SEXP text);
+
+#endif
