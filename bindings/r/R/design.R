@@ -14,7 +14,7 @@ map_design <- function(d, data, terms) {
     cannot_map(paste("replicate weights do not say how the sample was drawn: give the svydesign() that they were made from,",
                      "or weights and a public deff"))
   if (inherits(d, c("twophase", "twophase2"))) cannot_map("two-phase designs: no guarantee for the second phase is proved")
-  if (inherits(d, "DBIsvydesign") || inherits(d$variables, "tbl_lazy"))
+  if (inherits(d, "DBIsvydesign") || (inherits(d, "survey.design") && inherits(d$variables, "tbl_lazy")))
     cannot_map("the rows are in a database: write a plan with source: {postgres: ...}")
   if (!inherits(d, c("survey.design2", "pps")))
     fail("design: expected an object of survey's svydesign(), or a design as a plan writes it, and data =")
@@ -37,7 +37,7 @@ map_design <- function(d, data, terms) {
 # What is being mapped: the object, the caller's terms, the rows with the columns that are added to them.
 new_mapping <- function(d, terms) list(d = d, terms = terms, rows = as.data.frame(d$variables), stratum = first_stratum(d))
 
-first_stratum <- function(d) if (isTRUE(d$has.strata)) as_label(d$strata[[1]]) else rep("", nrow(d$variables))
+first_stratum <- function(d) if (isTRUE(d$has.strata)) as_label(d$strata[[1]]) else rep("all", nrow(d$variables))
 
 as_label <- function(x) if (is.numeric(x) && !is.object(x)) sprintf("%.15g", x) else as.character(x)
 
