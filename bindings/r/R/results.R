@@ -6,11 +6,11 @@ result_of <- function(made, class, ...) {
   structure(columns, class = c(class, "tamis_result", "data.frame"), row.names = .set_row_names(rows), made = made, ...)
 }
 
-release_of <- function(made, folder, ledger) {
+release_of <- function(made, folder, ledger, unit) {
   json <- call_tamis(r_text, made, "json")
   facts <- .Call(r_json, json)
   result_of(made, "tamis_release", json = json, survey = facts$survey, guarantee = bounds_of(facts$guarantee),
-            spent = bounds_of(facts$spent), left = bounds_of(facts$left), entry = facts$ledger$entry, ledger = ledger,
+            spent = bounds_of(facts$spent), left = bounds_of(facts$left), entry = facts$ledger$entry, ledger = ledger, unit = unit,
             repeated = .Call(r_repeated, made), warnings = facts$warnings, folder = folder)
 }
 
@@ -103,8 +103,9 @@ coins <- function(amounts, end) {
 summary_line <- function(x) {
   spent <- coins(attr(x, "guarantee")$sample, "upper")
   left <- coins(attr(x, "left"), "lower")
-  paste0("Protected: ", spent, " for a sampled unit; left of the budget: ", if (nzchar(left)) left else "nothing",
-         if (!is.null(attr(x, "entry"))) paste0(" (entry ", attr(x, "entry"), if (!is.null(attr(x, "ledger"))) paste0(" of ", basename(attr(x, "ledger"))), ")"),
+  ledger <- attr(x, "ledger")
+  paste0("Protected: ", spent, " for a sampled ", attr(x, "unit"), "; left of the budget: ", if (nzchar(left)) left else "nothing",
+         if (!is.null(attr(x, "entry"))) paste0(" (entry ", attr(x, "entry"), if (!is.null(ledger)) paste0(" of ", basename(ledger)), ")"),
          if (isTRUE(attr(x, "repeated"))) "; the numbers of an earlier release")
 }
 

@@ -131,7 +131,7 @@ tamis_release <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL,
                   memory = whole_number(memory, "memory"))
   rows <- rows_of(if (is.null(data)) plan$data else data, plan)
   made <- call_tamis(r_release, plan$name, plan$text, rows, options, watcher(progress))
-  release <- release_of(made, options$folder, options$ledger)
+  release <- release_of(made, options$folder, options$ledger, .Call(r_json, canonical(plan))$privacy$unit)
   about <- trimws(call_tamis(r_text, made, "notice"))
   remarks <- strsplit(call_tamis(r_text, made, "remarks"), "\n", fixed = TRUE)[[1]]
   repeated <- attr(release, "repeated")

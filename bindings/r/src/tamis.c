@@ -99,7 +99,8 @@ static void *object_of(SEXP pointer, kind what)
 {
     if (kind_of(pointer) != what) Rf_error("not a %s", kind_names[what]);
     void *object = R_ExternalPtrAddr(pointer);
-    if (!object) Rf_error("this %s was made by another session of R: make it again; the same release costs nothing", kind_names[what]);
+    if (!object)
+        Rf_error("this %s was made by another session of R: make it again; the same release costs nothing", kind_names[what]);
     return object;
 }
 
@@ -128,9 +129,10 @@ static SEXP failure(const tamis_error *err) { return failure_by(err, R_NilValue)
 static int is_fork(tamis_error *err)
 {
     if (getpid() == home) return 0;
-    *err = (tamis_error){.status = TAMIS_INVALID,
-                         .message = "this process is a fork of the one that loaded tamis (parallel::mclapply, mcparallel): ledgers "
-                                    "belong to one process. Use parallel::makePSOCKcluster(), or call tamis from the first process"};
+    *err = (tamis_error){
+        .status = TAMIS_INVALID,
+        .message = "this process is a fork of the one that loaded tamis (parallel::mclapply, mcparallel): ledgers "
+                   "belong to one process. Use parallel::makePSOCKcluster(), or call tamis from the first process"};
     return 1;
 }
 
@@ -424,7 +426,8 @@ static SEXP column_of(const struct ArrowArray *array, int is_text)
         else if (missing) SET_STRING_ELT(values, (R_xlen_t)i, NA_STRING);
         else
             SET_STRING_ELT(values, (R_xlen_t)i,
-                           Rf_mkCharLenCE((const char *)array->buffers[2] + starts[i], (int)(starts[i + 1] - starts[i]), CE_UTF8));
+                           Rf_mkCharLenCE((const char *)array->buffers[2] + starts[i], (int)(starts[i + 1] - starts[i]),
+                                          CE_UTF8));
     }
     UNPROTECT(1);
     return values;
@@ -464,7 +467,8 @@ static SEXP r_save(SEXP pointer, SEXP folder, SEXP sign)
 {
     tamis_error err = {0};
     if (is_fork(&err)) return failure(&err);
-    if (tamis_release_save(object_of(pointer, RELEASE), needed_text(folder), text_of(sign), &err) != TAMIS_OK) return failure(&err);
+    if (tamis_release_save(object_of(pointer, RELEASE), needed_text(folder), text_of(sign), &err) != TAMIS_OK)
+        return failure(&err);
     return R_NilValue;
 }
 
@@ -592,8 +596,9 @@ static SEXP r_ledger_verify(SEXP path, SEXP certificates)
     tamis_error err = {0};
     char *json = NULL;
     int ok = 0;
-    const tamis_status status =
-        is_fork(&err) ? err.status : tamis_ledger_verify_json(&ok, &json, needed_text(path), list, (size_t)count, &err);
+    const tamis_status status = is_fork(&err)
+                                    ? err.status
+                                    : tamis_ledger_verify_json(&ok, &json, needed_text(path), list, (size_t)count, &err);
     SEXP made = verified(kept, status, ok, json, &err);
     UNPROTECT(1);
     return made;
@@ -673,16 +678,17 @@ static SEXP r_init_columns(SEXP names, SEXP formats, SEXP caller)
 /* ---- the door ---- */
 
 #define ENTRY(function, arguments) \
-    { #function, (DL_FUNC)&function, arguments }
+    { \
+#function, (DL_FUNC)&function, arguments \
+    }
 
-static const R_CallMethodDef entries[] = {ENTRY(r_json, 1),        ENTRY(r_interrupt, 0),    ENTRY(r_plan_text, 3),
-                                          ENTRY(r_preview, 4),     ENTRY(r_release, 5),      ENTRY(r_estimate, 5),
-                                          ENTRY(r_text, 2),        ENTRY(r_columns, 1),      ENTRY(r_repeated, 1),
-                                          ENTRY(r_save, 3),        ENTRY(r_verify, 3),       ENTRY(r_verify_texts, 4),
-                                          ENTRY(r_ledger_text, 2), ENTRY(r_ledger_void, 3),  ENTRY(r_ledger_raise, 4),
-                                          ENTRY(r_ledger_verify, 2), ENTRY(r_compute, 1),    ENTRY(r_explain, 1),
-                                          ENTRY(r_parts, 0),       ENTRY(r_init_file, 2),    ENTRY(r_init_columns, 3),
-                                          {NULL, NULL, 0}};
+static const R_CallMethodDef entries[] = {
+    ENTRY(r_json, 1),         ENTRY(r_interrupt, 0),   ENTRY(r_plan_text, 3),    ENTRY(r_preview, 4),
+    ENTRY(r_release, 5),      ENTRY(r_estimate, 5),    ENTRY(r_text, 2),         ENTRY(r_columns, 1),
+    ENTRY(r_repeated, 1),     ENTRY(r_save, 3),        ENTRY(r_verify, 3),       ENTRY(r_verify_texts, 4),
+    ENTRY(r_ledger_text, 2),  ENTRY(r_ledger_void, 3), ENTRY(r_ledger_raise, 4), ENTRY(r_ledger_verify, 2),
+    ENTRY(r_compute, 1),      ENTRY(r_explain, 1),     ENTRY(r_parts, 0),        ENTRY(r_init_file, 2),
+    ENTRY(r_init_columns, 3), {NULL, NULL, 0}};
 
 void attribute_visible R_init_tamis(DllInfo *library)
 {
