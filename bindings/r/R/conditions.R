@@ -33,7 +33,7 @@ place_of <- function(e) {
 }
 
 signal_failure <- function(failure) {
-  facts <- .Call(r_json, failure[[2]])
+  facts <- from_json(failure[[2]])
   stopped_by <- failure[[3]]
   errors <- data.frame(key = vapply(facts$errors, function(e) as.character(or_na(e$key)), ""),
                        message = vapply(facts$errors, function(e) for_r(e$message), ""),

@@ -1,7 +1,7 @@
 # From the design objects of the package survey to the design of a plan. Only these parts of an object are read: class, variables,
-# groups, cluster, strata, has.strata, prob, fpc, pps, dcheck, variance, postStrata; never `call`, which other packages rewrite. Numbers that
-# shape the guarantee come from fpc, where they are public by design, or from the caller: the largest weight, or the smallest
-# cluster, of the rows is data.
+# groups, cluster, strata, has.strata, prob, fpc, pps, dcheck, variance, postStrata; never `call`, which other packages rewrite.
+# Numbers that shape the guarantee come from fpc, where they are public by design, or from the caller: the largest weight, or the
+# smallest cluster, of the rows is data.
 
 cannot_map <- function(message) fail(message, "tamis_refused", "refused")
 
@@ -20,13 +20,14 @@ map_design <- function(d, data, terms) {
     fail("design: expected an object of survey's svydesign(), or a design as a plan writes it, and data =")
   if (length(d$groups) > 0) cannot_map("a grouped survey: give by =")
   if (!is.data.frame(d$variables)) fail("design: it has no rows", code = "source")
-  if (ncol(d$strata) > ncol(d$cluster)) cannot_map("more columns of strata than of ids, of which survey uses the first alone: make one column with interaction()")
+  if (ncol(d$strata) > ncol(d$cluster))
+    cannot_map("more columns of strata than of ids, of which survey uses the first alone: make one column with interaction()")
   if (any(is.infinite(d$prob))) cannot_map(subset_help)
   if (has_second_strata(d)) cannot_map("strata within clusters are not supported")
   final <- !is.null(d$postStrata)
   if (final && !identical(terms$weights_are, "final"))
-    cannot_map(paste("its weights depend on everybody's answers. Give the design before that, and the public totals as calibrate =.",
-                     "Or weights_are = \"final\": they are then taken as public, and what they reveal is not covered"))
+    cannot_map(paste("its weights depend on everybody's answers. Give the design before that, and the public totals as",
+                     "calibrate =. Or weights_are = \"final\": they are then taken as public, and what they reveal is not covered"))
   if (is_subset(d)) cannot_map(subset_help)
   made <- new_mapping(d, terms)
   if (inherits(d, "pps") || isTRUE(d$pps)) map_pps(made)
@@ -82,7 +83,8 @@ size <- function(x, what) {
 needs <- function(terms, name, message) if (is.null(terms[[name]])) fail(message) else terms[[name]]
 
 needs_max_weight <- function(terms)
-  amount(needs(terms, "max_weight", "max_weight: give a public upper bound of the weights; the largest weight in these rows is data"), "max_weight")
+  amount(needs(terms, "max_weight",
+               "max_weight: give a public upper bound of the weights; the largest weight in these rows is data"), "max_weight")
 
 # The keys beside the design, and the end of every mapping.
 finished <- function(made, design, ...) {
@@ -129,7 +131,8 @@ map_sizes <- function(made) {
     list(by = step[[2]])
   }
   if (stages == 2) {
-    if (anyDuplicated(paste(made$stratum, as_label(d$cluster[[1]]), as_label(d$cluster[[2]]), sep = "\r")) && is.null(made$terms$id))
+    if (anyDuplicated(paste(made$stratum, as_label(d$cluster[[1]]), as_label(d$cluster[[2]]), sep = "\r")) &&
+        is.null(made$terms$id))
       cannot_map("the second stage draws clusters of rows: give id =, the column of the second stage, and rows_per_unit =")
     step <- with_column(made, size(d$fpc$popsize[, 2], "population size"), "ssu_population")
     second <- with_column(step[[1]], as.numeric(d$fpc$sampsize[, 2]), "ssu_sample")
@@ -146,14 +149,16 @@ map_sizes <- function(made) {
   if (!isTRUE(d$has.strata)) {
     if (length(unique(population)) != 1) fail("fpc: it differs between rows, and there are no strata")
     sizes <- sizes_at(1)
-    design <- if (single && population[1] == sample[1]) list(census = sizes["population"]) else stats::setNames(list(describe(sizes)), kind)
+    is_census <- single && population[1] == sample[1]
+    design <- if (is_census) list(census = sizes["population"]) else stats::setNames(list(describe(sizes)), kind)
   } else {
     column <- stratum_column(made)
     made <- column[[1]]
     first <- which(!duplicated(made$stratum))
     if (any(population != population[first][match(made$stratum, made$stratum[first])])) fail("fpc: it differs within a stratum")
     strata <- stats::setNames(lapply(first, sizes_at), enc2utf8(made$stratum[first]))
-    design <- list(stratified = list(by = column[[2]], within = if (single) "srs" else stats::setNames(list(describe(NULL)), kind),
+    design <- list(stratified = list(by = column[[2]],
+                                     within = if (single) "srs" else stats::setNames(list(describe(NULL)), kind),
                                      strata = strata))
   }
   if (!weights_follow(d)) {
@@ -179,7 +184,8 @@ map_pps <- function(made) {
   if (ncol(d$cluster) > 1) cannot_map("more than two stages: without fpc the first stage counts as drawn with replacement")
   if (!draws_rows(d)) cannot_map("clusters of unequal probabilities are not supported")
   variance <- pps_variance(d, terms)
-  method <- as.character(needs(terms, "method", "method: survey does not record how the sample was drawn; name it, such as \"sampford\""))
+  method <- as.character(needs(terms, "method",
+                               "method: survey does not record how the sample was drawn; name it, such as \"sampford\""))
   if (length(method) != 1) fail("method: expected one text")
   step <- with_column(made, unname(d$prob), "design_probability")
   made <- step[[1]]
@@ -195,7 +201,8 @@ map_pps <- function(made) {
     first <- which(!duplicated(made$stratum))
     sizes <- lapply(first, function(i) if (kind == "pps") list(sample = amount(d$fpc$sampsize[i, 1], "sample")) else
       structure(list(), names = character()))
-    list(stratified = list(by = column[[2]], within = stats::setNames(list(inner), kind), strata = stats::setNames(sizes, enc2utf8(made$stratum[first]))))
+    list(stratified = list(by = column[[2]], within = stats::setNames(list(inner), kind),
+                           strata = stats::setNames(sizes, enc2utf8(made$stratum[first]))))
   }
   finished(made, design, max_weight = most, variance = variance)
 }
@@ -208,7 +215,8 @@ pps_variance <- function(d, terms) {
   joint <- as_plain_matrix(d$dcheck[[1]]$dcheck)
   is_diagonal <- all(joint[row(joint) != col(joint)] == 0)
   if (is_diagonal) {
-    if (!identical(terms$method, "poisson")) fail("method: the units of this design are drawn independently: give method = \"poisson\"")
+    if (!identical(terms$method, "poisson"))
+      fail("method: the units of this design are drawn independently: give method = \"poisson\"")
     return(plan_value(terms$variance, "variance"))
   }
   variance <- needs(terms, "variance", "variance: give hartley_rao for HR(), or overton; the object does not name the one it has")

@@ -62,13 +62,18 @@ to_json <- function(x) {
   quoted(x)
 }
 
+from_json <- function(text, left_out = character()) .Call(r_json, text, left_out)
+
+# Words that mean something else in YAML.
+yaml_words <- c("yes", "no", "true", "false", "on", "off", "y", "n", "null")
+
 # Maps as blocks, all else as JSON, which is YAML.
 to_yaml <- function(x, depth = 0) {
   indent <- strrep("  ", depth)
   lines <- vapply(names(x), function(name) {
     value <- x[[name]]
-    key <- paste0(indent, if (grepl("^[A-Za-z_][A-Za-z0-9_]*$", name) && !tolower(name) %in% c("yes", "no", "true", "false", "on", "off", "y", "n", "null"))
-      name else quoted(name), ":")
+    plain <- grepl("^[A-Za-z_][A-Za-z0-9_]*$", name) && !tolower(name) %in% yaml_words
+    key <- paste0(indent, if (plain) name else quoted(name), ":")
     is_map <- function(v) is.list(v) && length(v) > 0 && !is.null(names(v))
     if (is_map(value)) paste0(key, "\n", to_yaml(value, depth + 1))
     else if (is.list(value) && length(value) > 0 && all(vapply(value, is_map, NA)))

@@ -8,12 +8,14 @@ ledger_path <- function(x) {
 
 tamis_ledger <- function(path) {
   path <- ledger_path(path)
-  facts <- .Call(r_json, call_tamis(r_ledger_text, path, "json"))
+  facts <- from_json(call_tamis(r_ledger_text, path, "json"))
   end <- function(amounts, coin, which) if (is.null(amounts[[coin]])) NA_real_ else bounds_of(amounts[[coin]])[[which]]
   accounts <- data.frame(survey = vapply(facts$accounts, function(a) a$survey, ""))
   for (what in c("budget", "spent", "left")) for (coin in c("epsilon", "delta", "rho"))
-    accounts[[paste0(what, "_", coin)]] <- vapply(facts$accounts, function(a) end(a[[what]], coin, if (what == "spent") "upper" else "lower"), 0)
-  rows <- unlist(lapply(facts$accounts, function(a) lapply(a$entries, function(e) c(list(survey = a$survey), e))), recursive = FALSE)
+    accounts[[paste0(what, "_", coin)]] <- vapply(facts$accounts,
+                                                  function(a) end(a[[what]], coin, if (what == "spent") "upper" else "lower"), 0)
+  rows <- unlist(lapply(facts$accounts, function(a) lapply(a$entries, function(e) c(list(survey = a$survey), e))),
+                 recursive = FALSE)
   text <- function(name) vapply(rows, function(e) as.character(or_na(e[[name]])), "")
   entries <- data.frame(survey = text("survey"), number = vapply(rows, function(e) as.numeric(e$number), 0), time = text("time"),
                         release = text("release"), wave = text("wave"), state = text("state"), reason = text("reason"))
@@ -31,9 +33,10 @@ tamis_left <- function(survey, ledger = survey) {
   name <- if (inherits(survey, "tamis_survey")) survey$name else one_text(survey, "survey")
   if (inherits(survey, "tamis_survey") && !file.exists(path))
     return(lapply(survey$plan$budget, function(b) c(lower = as.numeric(b), upper = as.numeric(b))))
-  facts <- .Call(r_json, call_tamis(r_ledger_text, path, "json"))
+  facts <- from_json(call_tamis(r_ledger_text, path, "json"))
   for (account in facts$accounts) if (account$survey == name) return(bounds_of(account$left))
-  if (inherits(survey, "tamis_survey")) return(lapply(survey$plan$budget, function(b) c(lower = as.numeric(b), upper = as.numeric(b))))
+  if (inherits(survey, "tamis_survey"))
+    return(lapply(survey$plan$budget, function(b) c(lower = as.numeric(b), upper = as.numeric(b))))
   fail(paste0("the ledger has no account of ", name), "tamis_refused", "refused")
 }
 

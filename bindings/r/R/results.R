@@ -8,15 +8,16 @@ result_of <- function(made, class, ...) {
 
 release_of <- function(made, folder, ledger, unit) {
   json <- call_tamis(r_text, made, "json")
-  facts <- .Call(r_json, json)
+  facts <- from_json(json, c("results", "measured_in"))
   result_of(made, "tamis_release", json = json, survey = facts$survey, guarantee = bounds_of(facts$guarantee),
-            spent = bounds_of(facts$spent), left = bounds_of(facts$left), entry = facts$ledger$entry, ledger = ledger, unit = unit,
-            repeated = .Call(r_repeated, made), warnings = facts$warnings, folder = folder)
+            spent = bounds_of(facts$spent), left = bounds_of(facts$left), entry = facts$ledger$entry, ledger = ledger,
+            unit = unit, repeated = .Call(r_repeated, made), warnings = facts$warnings, folder = folder)
 }
 
 estimate_of <- function(made) result_of(made, "tamis_estimate", json = call_tamis(r_text, made, "json"))
 
-needed_columns <- c("statistic", "column", "where", "at", "line", "estimate", "se", "noise_sd", "lower", "upper", "confidence", "df", "cv")
+needed_columns <- c("statistic", "column", "where", "at", "line", "estimate", "se", "noise_sd", "lower", "upper", "confidence",
+                    "df", "cv")
 
 # Rows keep what belongs to the release; without the columns of a result it is a plain data frame.
 `[.tamis_result` <- function(x, ...) {
@@ -43,7 +44,8 @@ group_columns <- function(x) {
 # "E:enroll"; with `full`, "total:E:enroll", which is different for each number of a release.
 labels_of <- function(x, full = TRUE) {
   parts <- c(if (full) list(x$statistic), lapply(group_columns(x), function(g) x[[g]]), list(x$column), list(x$where),
-             list(ifelse(is.na(x$at), NA, paste0("p", format_each(x$at)))), list(ifelse(is.na(x$line), NA, paste0("line ", format_each(x$line)))))
+             list(ifelse(is.na(x$at), NA, paste0("p", format_each(x$at)))),
+             list(ifelse(is.na(x$line), NA, paste0("line ", format_each(x$line)))))
   made <- vapply(seq_len(nrow(x)), function(i) {
     words <- vapply(parts, function(p) as.character(p[i]), "")
     paste(words[!is.na(words)], collapse = ":")
@@ -104,8 +106,10 @@ summary_line <- function(x) {
   spent <- coins(attr(x, "guarantee")$sample, "upper")
   left <- coins(attr(x, "left"), "lower")
   ledger <- attr(x, "ledger")
-  paste0("Protected: ", spent, " for a sampled ", attr(x, "unit"), "; left of the budget: ", if (nzchar(left)) left else "nothing",
-         if (!is.null(attr(x, "entry"))) paste0(" (entry ", attr(x, "entry"), if (!is.null(ledger)) paste0(" of ", basename(ledger)), ")"),
+  paste0("Protected: ", spent, " for a sampled ", attr(x, "unit"), "; left of the budget: ",
+         if (nzchar(left)) left else "nothing",
+         if (!is.null(attr(x, "entry")))
+           paste0(" (entry ", attr(x, "entry"), if (!is.null(ledger)) paste0(" of ", basename(ledger)), ")"),
          if (isTRUE(attr(x, "repeated"))) "; the numbers of an earlier release")
 }
 
@@ -124,7 +128,8 @@ plot.tamis_result <- function(x, statistic = NULL, xlab = "", ...) {
   names <- labels_of(chosen)
   old <- graphics::par(mar = c(4, 1 + min(20, 0.55 * max(nchar(names))), 1, 1))
   on.exit(graphics::par(old))
-  graphics::plot(chosen$estimate, at, xlim = range(chosen$estimate, chosen$lower, chosen$upper, na.rm = TRUE), ylim = c(0.5, length(at) + 0.5),
+  graphics::plot(chosen$estimate, at, xlim = range(chosen$estimate, chosen$lower, chosen$upper, na.rm = TRUE),
+                 ylim = c(0.5, length(at) + 0.5),
                  pch = 19, yaxt = "n", ylab = "", xlab = xlab, ...)
   graphics::segments(chosen$lower, at, chosen$upper, at)
   graphics::axis(2, at = at, labels = names, las = 1)
@@ -144,14 +149,15 @@ tamis_save <- function(release, folder, sign = NULL) {
 }
 
 preview_of <- function(made) {
-  facts <- .Call(r_json, call_tamis(r_text, made, "json"))
+  facts <- from_json(call_tamis(r_text, made, "json"))
   column <- function(name) vapply(facts$statistics, function(s) as.numeric(or_na(s[[name]])), 0)
   shown <- data.frame(statistic = vapply(facts$statistics, function(s) s$statistic, ""),
                       column = vapply(facts$statistics, function(s) as.character(or_na(s$column)), ""),
                       by = vapply(facts$statistics, function(s) paste(unlist(s$by), collapse = " x "), ""),
                       noise_sd = column("noise_sd"), sampling_se = column("sampling_se"), se = column("se"), cv = column("cv"))
   refused <- attr(made, "refused")
-  structure(class = "tamis_preview", list(statistics = shown, refused = if (!is.null(refused)) for_r(refused), would_spend = bounds_of(facts$would_spend),
+  structure(class = "tamis_preview",
+            list(statistics = shown, refused = if (!is.null(refused)) for_r(refused), would_spend = bounds_of(facts$would_spend),
                                           left = bounds_of(facts$left), guarantee = bounds_of(facts$guarantee),
                                           assumed = facts$assumed, warnings = facts$warnings), made = made)
 }

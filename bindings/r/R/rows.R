@@ -4,12 +4,12 @@
 rows_of <- function(data, plan) {
   if (is.null(data)) return(NULL)
   if (!is.data.frame(data)) fail("data: expected a data frame", code = "source")
-  uses <- .Call(r_json, call_tamis(r_plan_text, plan$name, plan$text, "columns"))
+  uses <- from_json(call_tamis(r_plan_text, plan$name, plan$text, "columns"))
   wanted <- unique(vapply(uses, function(use) use$name, ""))
   # A column that is not there is the library's to report.
   present <- wanted[wanted %in% enc2utf8(names(data))]
   at <- match(present, enc2utf8(names(data)))
-  declared <- .Call(r_json, call_tamis(r_plan_text, plan$name, plan$text, "json"))$columns
+  declared <- from_json(call_tamis(r_plan_text, plan$name, plan$text, "json"))$columns
   list(as.numeric(nrow(data)), lapply(seq_along(present), function(i)
     column_for(data[[at[i]]], present[i], unlist(declared[[present[i]]]$values), nrow(data))))
 }
@@ -17,13 +17,15 @@ rows_of <- function(data, plan) {
 cannot <- function(name, why) fail(paste0("column ", name, ": ", why), code = "source")
 
 # Classes whose vectors are what they seem to be.
-plain_classes <- c("AsIs", "noquote", "labelled", "ordered", "factor", "Date", "integer64", "haven_labelled", "haven_labelled_spss",
+plain_classes <- c("AsIs", "noquote", "labelled", "ordered", "factor", "Date", "integer64", "haven_labelled",
+                   "haven_labelled_spss",
                    "vctrs_vctr", "double", "integer", "character", "numeric", "logical", "IDate")
 
 column_for <- function(x, name, values, rows) {
   class <- if (is.object(x)) oldClass(x) else character()
   if (!is.null(dim(x))) cannot(name, "a matrix; expected a vector")
-  if (any(class %in% c("POSIXct", "POSIXlt"))) cannot(name, "times cannot be used; make a date (as.Date), a year or an age of them")
+  if (any(class %in% c("POSIXct", "POSIXlt")))
+    cannot(name, "times cannot be used; make a date (as.Date), a year or an age of them")
   if ("difftime" %in% class) cannot(name, "differences of times cannot be used; make a number of them (as.numeric, with units)")
   if (is.list(x)) cannot(name, "a list; expected a vector")
   unknown <- setdiff(class, plain_classes)

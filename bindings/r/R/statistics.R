@@ -1,10 +1,12 @@
 # What is released. Each function makes one or more items of `statistics` of a plan.
 
-condition_help <- "not a condition of a plan: expected column == value, column %in% values, column >= number, column <= number, joined by &"
+condition_help <- paste("not a condition of a plan: expected column == value, column %in% values, column >= number,",
+                        "column <= number, joined by &")
 
 # The right-hand side of ~x.
 right_side <- function(formula, what) {
-  if (!inherits(formula, "formula") || length(formula) != 2) fail(paste0(what, ": expected a formula with one side, such as ~income"))
+  if (!inherits(formula, "formula") || length(formula) != 2)
+    fail(paste0(what, ": expected a formula with one side, such as ~income"))
   formula[[2]]
 }
 

@@ -13,7 +13,8 @@ tamis_survey <- function(design, name, unit, columns, ledger, budget, max_weight
   plan <- given(tamis = 1, survey = name, title = plan_value(title, "title"), wave = plan_value(wave, "wave"),
                 source = list(caller = if (is.null(data_name)) name else one_text(data_name, "data_name")),
                 design = mapped$design,
-                privacy = given(unit = one_text(unit, "unit"), id = id, rows_per_unit = plan_value(rows_per_unit, "rows_per_unit"),
+                privacy = given(unit = one_text(unit, "unit"), id = id,
+                                rows_per_unit = plan_value(rows_per_unit, "rows_per_unit"),
                                 protect = plan_value(protect, "protect"), given = plan_value(given, "given"),
                                 secret_sample = if (!is.null(secret_sample)) one_flag(secret_sample, "secret_sample"),
                                 design_variables = plan_value(design_variables, "design_variables")),
@@ -30,7 +31,7 @@ absolute <- function(path) {
 }
 
 budget_of <- function(budget) {
-  if (is.null(names(budget))) list(epsilon = amount(budget, "budget")) else lapply(plan_value(as.list(budget), "budget"), identity)
+  if (is.null(names(budget))) list(epsilon = amount(budget, "budget")) else plan_value(as.list(budget), "budget")
 }
 
 calibrate_of <- function(x) {
@@ -107,7 +108,8 @@ all.equal.tamis_plan <- function(target, current, ...) {
 optional_path <- function(path, what) if (!is.null(path)) path.expand(one_text(path, what))
 
 whole_number <- function(x, what) {
-  if (!is.numeric(x) || length(x) != 1 || is.na(x) || x < 0 || x != round(x) || x > 2^53) fail(paste0(what, ": must be a whole number from 0 on"))
+  if (!is.numeric(x) || length(x) != 1 || is.na(x) || x < 0 || x != round(x) || x > 2^53)
+    fail(paste0(what, ": must be a whole number from 0 on"))
   as.numeric(x)
 }
 
@@ -124,14 +126,16 @@ tamis_release <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL,
                           threads = getOption("tamis.threads", 0L), memory = 0, progress = interactive()) {
   plan <- tamis_plan(survey, ..., epsilon = epsilon, delta = delta, rho = rho)
   check_progress(progress)
-  options <- list(folder = optional_path(folder, "folder"), ledger = ledger_of(plan, ledger), `repeat` = repeat_of(again, same_rows),
+  options <- list(folder = optional_path(folder, "folder"), ledger = ledger_of(plan, ledger),
+                  `repeat` = repeat_of(again, same_rows),
                   rows_version = if (!is.null(rows_version)) one_text(rows_version, "rows_version"),
-                  new_account = if (!is.null(new_account)) one_text(new_account, "new_account"), sign = optional_path(sign, "sign"),
+                  new_account = if (!is.null(new_account)) one_text(new_account, "new_account"),
+                  sign = optional_path(sign, "sign"),
                   engine = if (!is.null(engine)) one_text(engine, "engine"), threads = whole_number(threads, "threads"),
                   memory = whole_number(memory, "memory"))
   rows <- rows_of(if (is.null(data)) plan$data else data, plan)
   made <- call_tamis(r_release, plan$name, plan$text, rows, options, watcher(progress))
-  release <- release_of(made, options$folder, options$ledger, .Call(r_json, canonical(plan))$privacy$unit)
+  release <- release_of(made, options$folder, options$ledger, from_json(canonical(plan))$privacy$unit)
   about <- trimws(call_tamis(r_text, made, "notice"))
   remarks <- strsplit(call_tamis(r_text, made, "remarks"), "\n", fixed = TRUE)[[1]]
   repeated <- attr(release, "repeated")
@@ -156,7 +160,8 @@ tamis_check <- function(survey, ..., epsilon = NULL, delta = NULL, rho = NULL, l
                         advice = TRUE, progress = FALSE) {
   plan <- tamis_plan(survey, ..., epsilon = epsilon, delta = delta, rho = rho)
   check_progress(progress)
-  options <- list(ledger = ledger_of(plan, ledger), `repeat` = repeat_of(again, NA), no_advice = as.numeric(!one_flag(advice, "advice")),
+  options <- list(ledger = ledger_of(plan, ledger), `repeat` = repeat_of(again, NA),
+                  no_advice = as.numeric(!one_flag(advice, "advice")),
                   new_account = if (!is.null(new_account)) one_text(new_account, "new_account"))
   preview_of(call_tamis(r_preview, plan$name, plan$text, options, watcher(progress)))
 }

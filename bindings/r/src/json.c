@@ -1,9 +1,10 @@
 /* JSON that the library wrote, as R has such things: an object is a named list, a list of texts or of numbers a vector, other
  * lists are lists, null is NULL. */
+#define _GNU_SOURCE /* strtod_l */
 #include "json.h"
 
-#include <R_ext/Utils.h>
 #include <ctype.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 typedef struct reader {
     const char *at;
     int depth;
+    SEXP left_out; /* names of the outermost object whose values are not wanted */
 } reader;
 
 static SEXP read_value(reader *r);
@@ -137,6 +139,32 @@ static SEXP read_list(reader *r)
     return list;
 }
 
+static int is_left_out(const reader *r, SEXP name)
+{
+    for (R_xlen_t i = 0; r->depth == 1 && i < XLENGTH(r->left_out); i++)
+        if (strcmp(CHAR(STRING_ELT(r->left_out, i)), CHAR(name)) == 0) return 1;
+    return 0;
+}
+
+/* To the end of a value of which nothing is made. */
+static void skip_value(reader *r)
+{
+    int open = 0;
+    do {
+        skip_blanks(r);
+        if (!*r->at) Rf_error("not JSON: a value without an end");
+        if (*r->at == '"') {
+            for (r->at++; *r->at && *r->at != '"'; r->at++)
+                if (*r->at == '\\' && r->at[1]) r->at++;
+        } else {
+            open += strchr("[{", *r->at) != NULL;
+            open -= strchr("]}", *r->at) != NULL;
+        }
+        if (*r->at) r->at++;
+    } while (open > 0);
+    r->at += strcspn(r->at, ",]}"); /* the rest of a number or word */
+}
+
 static SEXP read_object(reader *r)
 {
     PROTECT_INDEX place, name_place;
@@ -152,9 +180,11 @@ static SEXP read_object(reader *r)
             SEXP name = PROTECT(read_text(r));
             if (count == XLENGTH(names)) REPROTECT(names = Rf_xlengthgets(names, 2 * count), name_place);
             SET_STRING_ELT(names, count, name);
-            UNPROTECT(1);
             need(r, ':');
-            list = append(list, count, read_value(r), place);
+            const int unwanted = is_left_out(r, name);
+            UNPROTECT(1);
+            if (unwanted) skip_value(r);
+            list = append(list, count, unwanted ? R_NilValue : read_value(r), place);
             count++;
         } while (take(r, ','));
         need(r, '}');
@@ -173,12 +203,23 @@ static int take_word(reader *r, const char *word)
     return 1;
 }
 
+/* The nearest double, whatever the locale says; R_strtod is neither exact nor quick in a long text. */
+static double read_number(reader *r)
+{
+    static locale_t c;
+    if (!c) c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    char *end = NULL;
+    const double number = c ? strtod_l(r->at, &end, c) : strtod(r->at, &end);
+    if (end == r->at) Rf_error("not JSON: expected a value");
+    r->at = end;
+    return number;
+}
+
 static SEXP read_value(reader *r)
 {
     if (++r->depth > DEPTH) Rf_error("not JSON: too deep");
     skip_blanks(r);
     SEXP value;
-    char *end = NULL;
     if (*r->at == '{') value = read_object(r);
     else if (*r->at == '[') value = read_list(r);
     else if (*r->at == '"') {
@@ -188,20 +229,15 @@ static SEXP read_value(reader *r)
     } else if (take_word(r, "true")) value = Rf_ScalarLogical(1);
     else if (take_word(r, "false")) value = Rf_ScalarLogical(0);
     else if (take_word(r, "null")) value = R_NilValue;
-    else {
-        const double number = R_strtod(r->at, &end);
-        if (end == r->at) Rf_error("not JSON: expected a value");
-        r->at = end;
-        value = Rf_ScalarReal(number);
-    }
+    else value = Rf_ScalarReal(read_number(r));
     r->depth--;
     return value;
 }
 
-SEXP r_json(SEXP text)
+SEXP r_json(SEXP text, SEXP left_out)
 {
-    if (TYPEOF(text) != STRSXP || XLENGTH(text) != 1) Rf_error("expected one text");
-    reader r = {CHAR(STRING_ELT(text, 0)), 0};
+    if (TYPEOF(text) != STRSXP || XLENGTH(text) != 1 || TYPEOF(left_out) != STRSXP) Rf_error("expected texts");
+    reader r = {CHAR(STRING_ELT(text, 0)), 0, left_out};
     SEXP value = PROTECT(read_value(&r));
     skip_blanks(&r);
     if (*r.at) Rf_error("not JSON: more than one value");

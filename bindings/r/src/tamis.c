@@ -683,7 +683,7 @@ static SEXP r_init_columns(SEXP names, SEXP formats, SEXP caller)
     }
 
 static const R_CallMethodDef entries[] = {
-    ENTRY(r_json, 1),         ENTRY(r_interrupt, 0),   ENTRY(r_plan_text, 3),    ENTRY(r_preview, 4),
+    ENTRY(r_json, 2),         ENTRY(r_interrupt, 0),   ENTRY(r_plan_text, 3),    ENTRY(r_preview, 4),
     ENTRY(r_release, 5),      ENTRY(r_estimate, 5),    ENTRY(r_text, 2),         ENTRY(r_columns, 1),
     ENTRY(r_repeated, 1),     ENTRY(r_save, 3),        ENTRY(r_verify, 3),       ENTRY(r_verify_texts, 4),
     ENTRY(r_ledger_text, 2),  ENTRY(r_ledger_void, 3), ENTRY(r_ledger_raise, 4), ENTRY(r_ledger_verify, 2),

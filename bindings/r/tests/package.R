@@ -40,14 +40,16 @@ test("a plan, its file and its text are the same", {
 test("formulas", {
   item <- function(s, i = 1) unclass(s)[[i]]
   expect(length(unclass(stat_total(~a + b))) == 2 && item(stat_total(~a + b), 2)$total == "b")
-  expect(identical(item(stat_share(~status == "employed" & age >= 16 & age <= 64))$share, list(status = "employed", age = list(from = "16", to = "64"))))
+  expect(identical(item(stat_share(~status == "employed" & age >= 16 & age <= 64))$share,
+                   list(status = "employed", age = list(from = "16", to = "64"))))
   kinds <- c("a", "b")
   expect(identical(item(stat_total(~x, where = ~k %in% kinds))$where, list(k = list("a", "b"))))
   expect(identical(item(stat_count(by = ~region + cut(age, c(16, 65))))$by, list("region", list(age = list("16", "65")))))
   expect(identical(item(stat_table(~a + b))$table, list("a", "b")))
   expect(identical(item(stat_quantile(~x, c(0.25, 0.5)))$at, list("0.25", "0.5")))
   expect(identical(item(stat_ratio(~a, ~b == 1))$ratio, list(of = "a", to = list(b = "1"))))
-  for (wrong in list(~a > 1, ~a != 1, ~log(a) == 1, ~a == 1 | b == 2, ~!a)) invalid(stat_total(~x, where = wrong), "not a condition of a plan")
+  for (wrong in list(~a > 1, ~a != 1, ~log(a) == 1, ~a == 1 | b == 2, ~!a))
+    invalid(stat_total(~x, where = wrong), "not a condition of a plan")
   invalid(stat_total(~x, where = ~a == 1 & a == 2), "two conditions on one column")
   invalid(stat_total(x ~ y), "expected a formula with one side")
   invalid(stat_total(~x, colour = 1), "unused arguments")
@@ -57,15 +59,17 @@ test("every key of the schema has an argument", {
   schema <- Sys.getenv("TAMIS_TEST_SCHEMA")
   if (nzchar(schema)) {
     text <- paste(readLines(schema, encoding = "UTF-8"), collapse = "\n")
-    schema <- .Call(tamis:::r_json, text)
+    schema <- tamis:::from_json(text)
     keys <- names(schema$definitions$statistic$properties)
     kinds <- sub("^stat_", "", grep("^stat_", getNamespaceExports("tamis"), value = TRUE))
     kinds[kinds == "var"] <- "variance"
-    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", tamis:::shared_keys)), setdiff(keys, kinds))
+    expect(setequal(keys, c(kinds, "by", "where", "budget_share", "confidence", "at", "line", tamis:::shared_keys)),
+           setdiff(keys, kinds))
     columns <- c("from", names(formals(tamis_number)), names(formals(tamis_values)), "values")
     expect(setequal(names(schema$definitions$column$properties), setdiff(columns, c("...", "file", "column"))))
     arguments <- names(formals(tamis_survey))
-    plan <- setdiff(c(names(schema$properties), names(schema$properties$privacy$properties)), c("tamis", "survey", "privacy", "source", "statistics", "epsilon", "delta", "rho"))
+    plan <- setdiff(c(names(schema$properties), names(schema$properties$privacy$properties)),
+                    c("tamis", "survey", "privacy", "source", "statistics", "epsilon", "delta", "rho"))
     expect(all(plan %in% arguments), setdiff(plan, arguments))
   }
 })
@@ -81,7 +85,9 @@ test("a factor's levels are never taken as declared values", {
 test("a release is a data frame with generics", {
   r <- quiet(tamis_release(survey_of(), block, epsilon = 1))
   expect(inherits(r, "tamis_release") && inherits(r, "data.frame") && nrow(r) == 3)
-  expect(identical(names(r), c("statistic", "column", "where", "region", "at", "line", "estimate", "se", "sampling_se", "noise_sd", "lower", "upper",
+  expect(identical(names(r),
+                   c("statistic", "column", "where", "region", "at", "line", "estimate", "se", "sampling_se", "noise_sd",
+                     "lower", "upper",
                                "confidence", "df", "cv", "quality", "notes")))
   expect(identical(names(coef(r)), c("total:north:income", "total:south:income", "count")))
   v <- vcov(r)
@@ -94,7 +100,8 @@ test("a release is a data frame with generics", {
   expect(identical(class(as.data.frame(r)), "data.frame") && identical(class(r[, c("estimate", "se")]), "data.frame"))
   expect(is.numeric(r[["estimate"]]) && attr(r, "left")$epsilon[["lower"]] == 3)
   shown <- capture.output(print(r))
-  expect(any(grepl("north:income", shown)) && any(grepl("Protected: epsilon 1 for a sampled person; left of the budget: epsilon 3", shown)))
+  expect(any(grepl("north:income", shown)) &&
+         any(grepl("Protected: epsilon 1 for a sampled person; left of the budget: epsilon 3", shown)))
   expect(any(grepl("What is guaranteed", capture.output(print(summary(r))))))
   grDevices::pdf(NULL)
   plot(r)
@@ -102,7 +109,8 @@ test("a release is a data frame with generics", {
   grDevices::dev.off()
   expect(grepl("\"protected\": true", attr(r, "json"), fixed = TRUE))
   if (requireNamespace("survey", quietly = TRUE)) {
-    expect(identical(unname(survey::SE(r)), r$se) && identical(unname(survey::cv(r)), r$cv) && identical(unname(survey::degf(r)), r$df))
+    expect(identical(unname(survey::SE(r)), r$se) && identical(unname(survey::cv(r)), r$cv) &&
+           identical(unname(survey::degf(r)), r$df))
   }
 })
 test("an estimate says that it is not protected", {
@@ -124,12 +132,14 @@ test("the same release again", {
   quiet(tamis_release(s, block, epsilon = 1, again = TRUE))
   expect(tamis_left(s)$epsilon[["lower"]] == 2)
   quiet(tamis_release(s, stat_total(~income), epsilon = "0.5", rows_version = "first"))
-  caught <- signals(tamis_release(s, stat_total(~income), epsilon = "0.5", rows_version = "corrected"), "tamis_repeated", "again = TRUE")
+  caught <- signals(tamis_release(s, stat_total(~income), epsilon = "0.5", rows_version = "corrected"), "tamis_repeated",
+                    "again = TRUE")
   expect(inherits(caught, "tamis_refused") && caught$code == "rows_version")
   quiet(tamis_release(s, stat_total(~income), epsilon = "0.5", rows_version = "corrected", same_rows = TRUE))
   invalid(tamis_release(s, block, epsilon = 1, again = TRUE, same_rows = TRUE), "expected one of them")
 })
-test("a new ledger is announced by a message", signals(tamis_release(survey_of(), stat_count(by = ~region), epsilon = 1), "tamis_notice", "New ledger"))
+test("a new ledger is announced by a message",
+     signals(tamis_release(survey_of(), stat_count(by = ~region), epsilon = 1), "tamis_notice", "New ledger"))
 test("folders, verification, saving", {
   s <- survey_of()
   r <- quiet(tamis_release(s, block, epsilon = 1, folder = "june"))
@@ -196,10 +206,16 @@ test("the calculator, the words, the parts", {
   expect(grepl("region", tamis_init("people.csv"), fixed = TRUE))
 })
 test("JSON", {
-  read <- function(text) .Call(tamis:::r_json, text)
+  read <- tamis:::from_json
   expect(identical(read('{"a": [1, 2.5e1, -3], "b": ["x", "\\u00e4\\ud83d\\ude00\\n\\""], "c": null, "d": [], "e": [true, 1], "f": {}}'),
-                   list(a = c(1, 25, -3), b = c("x", "\u00e4\U0001f600\n\""), c = NULL, d = list(), e = list(TRUE, 1), f = structure(list(), names = character()))))
-  for (wrong in c("", "{", "[1,", "nul", "\"a", "{\"a\" 1}", "1 2", strrep("[", 200), "\"\\u12\"")) expect(inherits(tryCatch(read(wrong), error = identity), "error"))
+                   list(a = c(1, 25, -3), b = c("x", "\u00e4\U0001f600\n\""), c = NULL, d = list(), e = list(TRUE, 1),
+                        f = structure(list(), names = character()))))
+  for (wrong in c("", "{", "[1,", "nul", "\"a", "{\"a\" 1}", "1 2", strrep("[", 200), "\"\\u12\""))
+    expect(inherits(tryCatch(read(wrong), error = identity), "error"))
+  expect(identical(read('{"results": [{"a": "]\\"}"}, [1]], "b": -1.5e-3, "c": "x", "d": {"b": 2}}', c("results", "b", "c")),
+                   list(results = NULL, b = NULL, c = NULL, d = list(b = 2))))
+  long <- paste0("[", paste(rep("0.1234567890123456", 2e5), collapse = ", "), "]")
+  expect(system.time(numbers <- read(long))[["user.self"]] < 5 && identical(numbers, rep(0.1234567890123456, 2e5)))
   told <- list(a = "b\"\\\n\u00e4", n = NULL)
   expect(identical(read(tamis:::to_json(told)), told))
 })
@@ -251,7 +267,8 @@ test("labelled columns of haven are codes or labels", {
   near(counted(labelled, c("employed", "unemployed")), c(20, 20))
   near(counted(labelled, c("employed", "2")), c(20, 20))
   near(counted(labelled, c(0, 10), kind = "number"), 60)
-  spss <- structure(half, labels = c(employed = 1), na_values = 2, class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
+  spss <- structure(half, labels = c(employed = 1), na_values = 2,
+                    class = c("haven_labelled_spss", "haven_labelled", "vctrs_vctr", "double"))
   near(counted(spss, c(0, 10), kind = "number"), 20)
   texts <- structure(c("a", "b")[half], labels = c(first = "a"), class = c("haven_labelled", "vctrs_vctr", "character"))
   near(counted(texts, c("first", "b")), c(20, 20))
@@ -262,7 +279,8 @@ test("labelled columns of haven are codes or labels", {
 canary <- "canary4711"
 no_canary <- function(code) {
   said <- character()
-  note <- function(c) said <<- c(said, conditionMessage(c), unlist(lapply(unclass(c), function(x) if (is.data.frame(x)) unlist(x) else as.character(x))))
+  note <- function(c) said <<- c(said, conditionMessage(c),
+                                 unlist(lapply(unclass(c), function(x) if (is.data.frame(x)) unlist(x) else as.character(x))))
   output <- capture.output(tryCatch(withCallingHandlers(code, warning = function(w) {
     note(w)
     invokeRestart("muffleWarning")
@@ -275,10 +293,19 @@ no_canary <- function(code) {
   said
 }
 test("rows that cannot be used: nothing is charged, and no cell is quoted", {
-  bad <- list(list = as.list(rep(canary, rows)), times = rep(as.POSIXct("4711-01-01", tz = "UTC"), rows), lt = as.POSIXlt(rep("4711-01-01", rows), tz = "UTC"),
-              spans = as.difftime(rep(4711, rows), units = "days"), complex = rep(complex(real = 4711), rows), raw = as.raw(rep(1, rows)), texts = rep(canary, rows),
-              factor = factor(rep(canary, rows)), date = rep(as.Date("4711-01-01"), rows), flags = rep(TRUE, rows), odd = structure(rep(4711, rows), class = "units"),
-              broken = structure(rep(4711L, rows), levels = canary, class = "factor"), nolevels = structure(rep(1, rows), class = "factor"))
+  bad <- list(list = as.list(rep(canary, rows)),
+              times = rep(as.POSIXct("4711-01-01", tz = "UTC"), rows),
+              lt = as.POSIXlt(rep("4711-01-01", rows), tz = "UTC"),
+              spans = as.difftime(rep(4711, rows), units = "days"),
+              complex = rep(complex(real = 4711), rows),
+              raw = as.raw(rep(1, rows)),
+              texts = rep(canary, rows),
+              factor = factor(rep(canary, rows)),
+              date = rep(as.Date("4711-01-01"), rows),
+              flags = rep(TRUE, rows),
+              odd = structure(rep(4711, rows), class = "units"),
+              broken = structure(rep(4711L, rows), levels = canary, class = "factor"),
+              nolevels = structure(rep(1, rows), class = "factor"))
   for (name in names(bad)) {
     data <- data.frame(region = rep(canary, rows))
     data$x <- bad[[name]]
@@ -337,7 +364,8 @@ test("wrong arguments", {
 # ---- interrupts, callbacks, forks
 
 many <- data.frame(x = rep(as.numeric(1:10), 4e5), g = rep(c("a", "b"), 2e6))
-large <- function() tamis_survey(list(srs = list(population = 1e8, sample = nrow(many))), "many", "person", list(x = c(0, 10), g = c("a", "b")),
+large <- function() tamis_survey(list(srs = list(population = 1e8, sample = nrow(many))), "many", "person",
+                                 list(x = c(0, 10), g = c("a", "b")),
                                  tempfile("m", getwd(), ".ledger"), 9, data = many)
 test("progress is told, and may stop the work with an error of its own", {
   told <- NULL
@@ -354,24 +382,28 @@ test("progress is told, and may stop the work with an error of its own", {
 })
 test("Ctrl-C after the charge: the condition says what was charged, and the same call takes it over", {
   s <- large()
-  caught <- signals(quiet(tamis_release(s, stat_total(~x, by = ~g), stat_quantile(~x, c("0.1", "0.5")), epsilon = 1, progress = function(share, rows) {
+  caught <- signals(quiet(tamis_release(s, stat_total(~x, by = ~g), stat_quantile(~x, c("0.1", "0.5")), epsilon = 1,
+                                        progress = function(share, rows) {
     if (rows > 0) tools::pskill(Sys.getpid(), tools::SIGINT)
   })), "tamis_interrupted", "entry")
   expect(inherits(caught, "error") && caught$code == "cancelled")
-  expect(identical(normalizePath(caught$charged$ledger), normalizePath(s$ledger)) && caught$charged$entry == 2 && caught$charged$amount == "epsilon 1")
+  expect(identical(normalizePath(caught$charged$ledger), normalizePath(s$ledger)) && caught$charged$entry == 2 &&
+         caught$charged$amount == "epsilon 1")
   r <- quiet(tamis_release(s, stat_total(~x, by = ~g), stat_quantile(~x, c("0.1", "0.5")), epsilon = 1))
   expect(nrow(r) == 4 && tamis_left(s)$epsilon[["lower"]] == 8)
 })
 test("Ctrl-C before the charge: nothing was charged", {
   s <- large()
-  caught <- signals(quiet(tamis_estimate(s, stat_total(~x, by = ~g), stat_median(~x), progress = function(share, rows) tools::pskill(Sys.getpid(), tools::SIGINT))),
+  caught <- signals(quiet(tamis_estimate(s, stat_total(~x, by = ~g), stat_median(~x),
+                                         progress = function(share, rows) tools::pskill(Sys.getpid(), tools::SIGINT))),
                     "tamis_interrupted", "")
   expect(is.null(caught$charged) && !file.exists(s$ledger))
 })
 test("a forked child is refused", {
   s <- survey_of()
   if (.Platform$OS.type == "unix") {
-    inside <- parallel::mcparallel(tryCatch(tamis_release(s, block, epsilon = 1), error = function(e) c(class(e)[1], conditionMessage(e))))
+    inside <- parallel::mcparallel(tryCatch(tamis_release(s, block, epsilon = 1),
+                                            error = function(e) c(class(e)[1], conditionMessage(e))))
     said <- parallel::mccollect(inside)[[1]]
     expect(said[1] == "tamis_invalid" && grepl("fork", said[2]) && !file.exists(s$ledger))
     inside <- parallel::mcparallel(tryCatch(tamis_ledger(s), error = function(e) conditionMessage(e)))
