@@ -26,9 +26,9 @@
 
 /* ---- slots ---- */
 
-/* PSUs share slots where more than `most` would be needed. Strata of one PSU are taken together, or with the stratum before
- * them; of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance, and it needs no slots. An empty layout:
- * nothing can be said, since there is only one PSU.
+/* PSUs share slots where more than `most` would be needed. Strata of one PSU are taken together; a single one
+ * joins the last of the others. Of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance, and it needs no
+ * slots. An empty layout: nothing can be said, since there is only one PSU.
  *
  * Errors   SYSTEM.                                                                                                    */
 tamis_status tmi_psu_places_make(tmi_psu_places *places, const tmi_sampling *sampling, int64_t most, tamis_error *err);
