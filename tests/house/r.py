@@ -82,7 +82,7 @@ def check():
     case("R CMD check: no error, warning or note", "\nStatus: OK\n" in checked.stdout, checked.stdout[-6000:] + checked.stderr[-2000:])
     if not vignettes:
         skip("the vignettes", "knitr, markdown or survey is not installed")
-    for name in ("designs", "package"):
+    for name in ("designs", "memory", "package"):
         files = sorted((PLACE / "tamis.Rcheck" / "tests").glob(f"{name}.Rout*"))
         cases_of(files[-1].read_text() if files else "", name)
 
@@ -104,7 +104,7 @@ def document():
 
 def with_sanitizers():
     """The tests that need no other package, with the library and the C code of the package under address and undefined behaviour
-    sanitizers. R itself gives back little at its end, so leaks are not looked for here: tests/package.R does."""
+    sanitizers. R itself gives back little at its end, so leaks are not looked for here: tests/memory.R does."""
     library = TOP / "build" / "test" / "libtamis.a"
     if not library.exists():
         skip("the tests run with sanitizers", "build/test has no libtamis.a: scripts/build test")
