@@ -27,7 +27,8 @@ map_design <- function(d, data, terms) {
   final <- !is.null(d$postStrata)
   if (final && !identical(terms$weights_are, "final"))
     cannot_map(paste("its weights depend on everybody's answers. Give the design before that, and the public totals as",
-                     "calibrate =. Or weights_are = \"final\": they are then taken as public, and what they reveal is not covered"))
+                     "calibrate =. Or weights_are = \"final\": they are then taken as public, and what they reveal is",
+                     "not covered"))
   if (is_subset(d)) cannot_map(subset_help)
   made <- new_mapping(d, terms)
   if (inherits(d, "pps") || isTRUE(d$pps)) map_pps(made)

@@ -5,8 +5,8 @@
 #include <R.h>
 #include <Rinternals.h>
 
-/* One text of JSON as R's lists and vectors; an error if it is none. What has one of the names `left_out` in the outermost object is
- * NULL. */
+/* One text of JSON as R's lists and vectors; an error if it is none. Values of the outermost object whose names are among `left_out`
+ * are NULL. */
 SEXP r_json(SEXP text, SEXP left_out);
 
 #endif
