@@ -5,8 +5,8 @@
 #include <R.h>
 #include <Rinternals.h>
 
-/* One text of JSON as R's lists and vectors; an error if it is none. Values of the outermost object whose names are among `left_out`
- * are NULL. */
+/* One text of JSON as R's lists and vectors; an error if it is none. Values of the outermost object are NULL where their names are
+ * among `left_out`. */
 SEXP r_json(SEXP text, SEXP left_out);
 
 #endif
