@@ -5,7 +5,7 @@
 #include <R.h>
 #include <Rinternals.h>
 
-/* One text of JSON as R's lists and vectors; an error if it is none. Values of the outermost object are NULL where their names are
+/* One text of JSON as R lists and vectors; an error if it is none. Values of the outermost object are NULL if their names are
  * among `left_out`. */
 SEXP r_json(SEXP text, SEXP left_out);
 

@@ -76,6 +76,10 @@ test("every key of the schema has an argument", {
 test("a factor's levels are never taken as declared values", {
   invalid(survey_of(columns = list(income = c(0, 10), region = factor(c("north", "south")))), "a factor")
   invalid(tamis_values(factor("a")), "a factor")
+  invalid(tamis_values(), "expected values, or file =, or strata =")
+  invalid(tamis_values("a", strata = list(b = "c")), "expected values, or file =, or strata =")
+  expect(tamis:::to_json(unclass(tamis_values(strata = list(low = "E", high = c("M", "H"))))) ==
+           '{"strata": {"low": ["E"], "high": ["M", "H"]}}')
   for (wrong in list(1:3, NULL, function() 1, NA_character_)) invalid(survey_of(columns = list(income = wrong)), "")
   invalid(survey_of(columns = c(0, 1)), "columns: expected a list with names")
 })
