@@ -185,6 +185,19 @@ static tamis_status make_strata(tmi_statistic_sums *z, size_t strata, tamis_erro
     return TAMIS_OK;
 }
 
+/* Of a group in tables of all strata together, which have equal weights: its rows are those of its strata. */
+static tmi_stratum_part part_of_group(const tmi_schedule *s, size_t i, size_t g)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const size_t h = tmi_group_stratum(s, i, g);
+    int64_t rows = 0;
+    if (h != SIZE_MAX || d->kind->rate || !tmi_is_in_strata(s, i)) return tmi_stratum_part_of(s, h);
+    for (size_t k = 0; k < d->stratum_count; k++)
+        if (tmi_group_has_stratum(s, i, g, k)) rows += d->strata[k].sample;
+    const double w = tmi_number_nearest(s->sampling.weight[0]), n = (double)rows;
+    return n > 1 ? (tmi_stratum_part){w * (w - 1) * n / (n - 1), n} : tmi_stratum_part_of(s, SIZE_MAX);
+}
+
 /* Weights after the noise: stratum by stratum. */
 static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
@@ -200,8 +213,7 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(tmi_reconstruct_moments(moments, &r->main, copy, i, separate_strata ? copy : 0, err));
         for (size_t g = 0; g < z->count; g++) {
-            const size_t stratum = tmi_group_stratum(s, i, g);
-            if (separate_strata && stratum != SIZE_MAX && stratum != copy) continue;
+            if (separate_strata && !tmi_group_has_stratum(s, i, g, copy)) continue;
             const double *m = moments + g * TMI_MOMENTS,
                          weight = tmi_number_nearest(s->sampling.weight[separate_strata ? copy : 0]);
             pattern *p;
@@ -209,7 +221,8 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
             for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += weight * m[k];
             if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
             if (own_squares)
-                tmi_sums_add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, separate_strata ? copy : stratum),
+                tmi_sums_add_stratum(&z->groups[g], &form,
+                                     separate_strata ? tmi_stratum_part_of(s, copy) : part_of_group(s, i, g),
                                      s->sampling.subtracts, m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
         }
     }

@@ -24,7 +24,7 @@ typedef struct tmi_group_sums {
     tmi_quadratic proxy;
     tmi_form_noise proxy_noise;
     /* of calibrated groups, by level of the axis of calibration: factors g, and g times what calibration explains of x and of y,
-     * of a statistic without groups; else NULL */
+     * where that is subtracted; else NULL */
     const double *control_factors, *explained_x, *explained_y;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */

@@ -110,8 +110,10 @@ static tamis_status restrict_group(const making *m, const tmi_plan_statistic *t,
         if (by[k] == SIZE_MAX) continue;
         tamis_status status = with_room(m, by[k], &factor, err);
         if (status != TAMIS_OK) return status;
-        tmi_classes_of_value(&first, &end, &m->w->classes[by[k]], t->by[k], tmi_group_code(t, group, k));
-        for (size_t c = first; c < end; c++) factor[c] = 1;
+        const tmi_classes *classes = &m->w->classes[by[k]];
+        const size_t value = tmi_group_code(t, group, k);
+        tmi_classes_of_value(&first, &end, classes, t->by[k], value);
+        for (size_t c = first; c < end; c++) factor[c] = tmi_class_has_value(classes, t->by[k], value, c);
         restrict_all(m, by[k], factor);
         tmi_free(factor);
     }
@@ -122,6 +124,7 @@ static tamis_status restrict_where(const making *m, tamis_error *err)
 {
     const tmi_plan_column *where = m->r->where;
     for (size_t k = 0; where && k < (m->r->whole ? 1 : where->condition_count); k++) {
+        if (!m->r->whole && tmi_is_separate(m->w, where->conditions[k].column)) continue;
         const tmi_question q = m->r->whole ? tmi_question_whole(where, true) : tmi_question_if(&where->conditions[k]);
         const size_t classes = tmi_workload_find(m->w, &q);
         double *factor;

@@ -133,6 +133,7 @@ static void put_errors(tmi_json_out *out, const tmi_schedule *s, const tmi_measu
     tmi_json_add_integer(out, "table_moves", m->moved);
     if (!tmi_method_of(m->marginal.weighting)->slots) tmi_json_add_integer(out, "moves_within", m->within);
     tmi_json_add_integer(out, "overlap", tmi_errors_overlap(s, m->marginal.statistic));
+    if (m->numbers > 1 && tmi_subtracts_explained(s, m->marginal.statistic)) tmi_json_add_boolean(out, "together", true);
     tmi_json_key(out, "mean_weight");
     put_step(out, tmi_mean_weight(s));
     tmi_json_key(out, "rows_of_psu");

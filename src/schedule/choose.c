@@ -1,6 +1,7 @@
 /* Which tables a plan measures, and with which parts of its budget.
  *
- * Strata with weights of their own may be measured apart, the weight coming after the noise, or together, weights in the table;
+ * Strata with weights of their own, or that results are by, may be measured apart, the weight coming after the noise, or
+ * together, weights in the table;
  * with epsilon and delta the noise may be Laplace's with all of epsilon, or Gaussian with the largest rho whose certified
  * conversion stays within both. Every combination is searched, and the one with the smallest expected errors is taken; the choice
  * looks at nothing but the plan. Parts are rounded to integers of 12 bits, so that they are short fractions; they add up to the
@@ -10,6 +11,7 @@
 
 #include "base/memory.h"
 #include "engine/core/engine.h"
+#include "measure/controls.h"
 #include "num/exact.h"
 #include "schedule/baseline.h"
 #include "schedule/standard_errors.h"
@@ -463,11 +465,20 @@ static bool must_be_separate(const tmi_schedule *s)
     return false;
 }
 
+/* No record leaves its stratum: a table of one stratum has less noise than one that could be left. */
+static bool has_groups_of_strata(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_is_in_strata(s, i)) return true;
+    return false;
+}
+
 tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error *err)
 {
     solution best = {.objective = INFINITY, .gap = NAN};
     const bool separate_strata = s->sampling.public_strata && must_be_separate(s);
-    const bool may = s->sampling.public_strata && s->sampling.weights == TMI_STRATA && !s->sampling.clustered;
+    const bool may = s->sampling.public_strata && !s->sampling.clustered &&
+                     (s->sampling.weights == TMI_STRATA || (s->sampling.weights == TMI_ALIKE && has_groups_of_strata(s)));
     tamis_status status;
     if (!separate_strata) TMI_TRY(try_strata(&best, s, false, known, err));
     if (separate_strata || may) TMI_TRY(try_strata(&best, s, true, known, err));

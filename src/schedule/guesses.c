@@ -157,8 +157,9 @@ static double part_present(const tmi_plan_column *column)
     return fmin(sum, 1);
 }
 
-/* The part of all units for which all conditions hold, as if they had nothing to do with each other. */
-static double indicator_share(const tmi_plan_column *indicator, bool *typical, double *present)
+/* The part of all units for which all conditions hold, as if they had nothing to do with each other. Those on strata are left out
+ * where a design is given. */
+static double indicator_share(const tmi_plan_column *indicator, const tmi_plan_design *left_out, bool *typical, double *present)
 {
     double share = 1;
     *typical = true;
@@ -166,6 +167,7 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical, d
     for (size_t i = 0; i < indicator->condition_count; i++) {
         const tmi_plan_condition *c = &indicator->conditions[i];
         double part = 0;
+        if (left_out && tmi_is_of_strata(left_out, c->column)) continue;
         if (c->column->is_number ? !has_law(c->column) : !tmi_has_shares(c->column)) {
             *typical = false;
             continue;
@@ -178,11 +180,19 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical, d
     return *typical ? fmin(share, 1) : share / 2;
 }
 
+double tmi_part_where(const tmi_plan_column *where, const tmi_plan_design *design)
+{
+    bool typical;
+    double present;
+    const double share = indicator_share(where, design, &typical, &present);
+    return fmin(share, present);
+}
+
 tmi_guessed_value tmi_value_of(const tmi_plan_column *column)
 {
     if (column->conditions) {
         tmi_guessed_value v = {.high = 1};
-        const double share = indicator_share(column, &v.typical, &v.present);
+        const double share = indicator_share(column, NULL, &v.typical, &v.present);
         v.mean = fmin(share / v.present, 1);
         v.sd = sqrt(v.mean * (1 - v.mean));
         return v;

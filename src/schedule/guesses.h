@@ -43,4 +43,7 @@ typedef struct tmi_guessed_value {
 /* What is guessed about the values of a number or an indicator. */
 tmi_guessed_value tmi_value_of(const tmi_plan_column *column);
 
+/* The part of all units that fulfil a condition, or of those of its strata if the design is given. */
+double tmi_part_where(const tmi_plan_column *where, const tmi_plan_design *design);
+
 #endif

@@ -75,6 +75,7 @@ typedef struct tmi_column_facts {
     bool used;       /* whether a statistic needs it; other columns are not read */
     int64_t missing; /* rows without a value; of a category also those whose value is not declared */
     int64_t outside_bounds;
+    int64_t contradicting; /* of a recode of the strata: not the value of the row's stratum */
 } tmi_column_facts;
 
 /* How rows and the public list of sampled clusters differ; inside the agency only. */

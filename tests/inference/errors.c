@@ -123,7 +123,7 @@ static void the_preview_expects_their_noise(void **state)
             assert_non_null(m);
             tmi_typical_group_make(&o, &c.s, i);
             assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
-            assert_int_equal(tmi_error_term_make(&term, &c.inference, m, &z.groups[0], 0, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_term_make(&term, &c.inference, m, &z.groups[0], 0, 0, NULL), TAMIS_OK);
             const double expected = tmi_expected_error_noise(&c.s, i, &o),
                          own = term.step * tmi_noise_sd(m->laws[0].scale, c.s.gaussian);
             /* what is expected of large weights and of the two slots of a record is a little more than what happens here */

@@ -28,6 +28,10 @@ double tmi_expected_group_noise(const tmi_expected_group *expected_group);
 double tmi_expected_group_sampling(const tmi_expected_group *expected_group);
 double tmi_expected_group_error(const tmi_expected_group *expected_group); /* both together */
 
+/* The geometric mean of one of these over the groups, which differ in size by factors. Those that cannot exist, and have no
+ * error, do not count. */
+double tmi_expected_middle(const tmi_expected_statistic *expected_statistic, double (*of)(const tmi_expected_group *));
+
 /* An estimate whose error is above a third of its size is not published by most agencies: in how many groups the noise alone is
  * that large. */
 size_t tmi_expected_drowned(const tmi_expected_statistic *expected_statistic);
