@@ -287,6 +287,8 @@ class Tables:
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         self.check(i >= len(statistics) or all(statistics[i].get(k) == v for k, v in m["of"].items()), field + ".of")
+        together = self.numbers_of(m) > 1 and self.is_calibrated() and self.fit_together(m)
+        self.check(("together" in m) == together or (together and i >= len(statistics)), field + ".together")
         self.check(m["overlap"] >= 1 and all(Fraction(m[k]) >= 0 for k in ("mean_weight", "rows_of_psu", "cv_of_psus")), field)
         self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
 
@@ -325,15 +327,28 @@ class Tables:
         return max([both] + [self.root_up(Fraction(f, 2 ** 24) * max(2, 2 - Fraction(8 * min(b), m) + Fraction(4 * q, m * m)))
                              for b, m, q, f in self.block_parts(1)])
 
-    def spare(self, m, numbers=None):
+    def spare(self, m, numbers=None, most=None):
         """Steps for rounding: a unit is in 2 K overlap numbers and slots, before and after; or all move. A variance is rounded once."""
+        moved = 2 * self.rows_per_unit() * ((numbers or self.numbers_of(m)) if "together" in m else m["overlap"])
         if m["weighed_by"] == "squares":
-            return (numbers or self.numbers_of(m)) if self.all_move() else 2 * self.rows_per_unit() * m["overlap"]
-        slots = sum(s for _, s, _ in self.layout())
+            return (numbers or self.numbers_of(m)) if self.all_move() else moved
+        slots = most or sum(s for _, s, _ in self.layout())
         rounding = ceil(sqrt(3 * BLOCKS * slots) / 2) + 1 + BLOCKS // 64
         if self.all_move():
             return (numbers or self.numbers_of(m)) * (3 + (3 + 2 * slots + 2 * rounding) // 8)
-        return 2 * self.rows_per_unit() * m["overlap"] * (3 + (3 + 2 * rounding) // 8)
+        return moved * (3 + (3 + 2 * rounding) // 8)
+
+    def fit_together(self, m):
+        """Whether rounding leaves half of the steps if a row moves all numbers of the statistic, with as many slots as there may be."""
+        drawn = sum(z.get("sample", 0) for _, z in self.strata)
+        return 2 * self.spare({**m, "together": True}, most=drawn if self.all_move() and 0 < drawn < 2 ** 16 else 2 ** 16) <= STEPS
+
+    def is_calibrated(self):
+        """To counts that the design does not fix anyway."""
+        s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
+        fixed = s["rows_fixed"] and s["weights"] is not None and not self.clustered() and all("population" in z for _, z in self.strata)
+        known = [[]] + ([[strata]] if strata and not self.protected else [])
+        return any(not fixed or c.get("by", []) not in known for c in self.controls())
 
     def all_move(self):
         """With protected design variables a record may move the weights of all others."""
@@ -388,7 +403,8 @@ class Tables:
 
     def squares_said(self, m, t, single, numbers, here):
         """A sum of squares is divided by 2^shift * divisor, the least that is enough; products of whole numbers of 14 bits, doubled."""
-        self.check(0 <= t["range"] <= 2 ** 29 + 2 ** 17 and t["blocks"] == 1 and t["shift"] >= 0, here)
+        most = self.numbers_of(m) if "together" in m else 1
+        self.check(0 <= t["range"] <= most * (2 ** 29 + 2 ** 17) + 2 ** 20 and t["blocks"] == 1 and t["shift"] >= 0, here)
         moves = m["moves_within" if single else "table_moves"] * max(t["range"], 1) * m["overlap"]
         shift = next(k for k in range(200) if moves >> k < 2 ** 60)
         right = t["shift"] == shift and t["divisor"] == ceil(Fraction(moves, 2 ** shift * (STEPS - self.spare(m, numbers))))

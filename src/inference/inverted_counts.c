@@ -68,7 +68,7 @@ static tamis_status exact_count(tmi_result *result, const tmi_inference *r, cons
     const size_t h = tmi_group_stratum(s, result->statistic, result->cell), own = h == SIZE_MAX ? 0 : h;
     const tmi_plan_stratum *stratum = &d->strata[own];
     const tmi_measurement *m = &s->measurements[part->measurement];
-    const tamis_number *scale = m->laws[m->law_count > 1 ? own : 0].scale;
+    const tamis_number *scale = tmi_law_in_stratum(m, own)->scale;
     tamis_number *square = NULL;
     tamis_status status = TAMIS_OK;
     int64_t lower, upper;

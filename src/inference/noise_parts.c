@@ -237,7 +237,7 @@ static tamis_status add_kinds(adding *a, const tmi_measurement *m, const kinds *
         return TAMIS_OK;
     }
     const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum);
-    tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
+    tmi_moment_part part = {.scale = tmi_number_nearest(tmi_law_in_stratum(m, a->stratum)->scale),
                             .count = count,
                             .measurement = (size_t)(m - a->s->measurements)};
     for (size_t i = 0; i < a->count; i++) part.factor[a->reads[i].moment] += unit * factor_at(a, i, m, levels, precision);
@@ -276,7 +276,7 @@ static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error 
                  precision = tmi_measurement_precision(a->s, m);
     tamis_status status = TAMIS_OK;
     for (size_t row = 0; row < m->levels; row++) {
-        tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
+        tmi_moment_part part = {.scale = tmi_number_nearest(tmi_law_in_stratum(m, a->stratum)->scale),
                                 .count = 1,
                                 .measurement = (size_t)(m - a->s->measurements)};
         double mean = 0, contrast[TMI_CONTRASTS] = {0};

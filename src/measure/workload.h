@@ -131,13 +131,6 @@ size_t tmi_workload_find(const tmi_workload *workload, const struct tmi_question
 bool tmi_class_has_value(const tmi_classes *classes, const tmi_plan_column *by, size_t value, size_t class);
 void tmi_classes_of_value(size_t *first, size_t *end, const tmi_classes *classes, const tmi_plan_column *by, size_t value);
 
-/* Multiplies a vector over the levels of an axis by one over the classes of a column on it. */
-void tmi_axis_restrict(double *vector, const tmi_workload *workload, size_t axis, size_t classes, const double *factor);
-
-/* The power 0, 1 or 2 of a variable as a vector over the levels of its axis, 0 where it is missing, multiplied into `vector`.
- * `stratum` chooses the range. */
-void tmi_variable_power(double *vector, const tmi_workload *workload, const tmi_variable *variable, int power, size_t stratum);
-
 /* The classes in which a condition on a column holds, as 0 and 1: `classes` are of that column. */
 void tmi_condition_vector(double *vector, const tmi_classes *classes, const tmi_plan_condition *condition);
 

@@ -67,7 +67,11 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t 
 
 tmi_marginal tmi_errors_marginal(const tmi_schedule *schedule, size_t statistic);
 
-/* In how many of the statistic's numbers a row is at most. */
+/* Whether what calibration explains is subtracted from the linearised variables of a calibrated statistic, whose numbers a row
+ * then moves together: from the plan alone. */
+bool tmi_subtracts_explained(const tmi_schedule *schedule, size_t statistic);
+
+/* In how many of the statistic's numbers a row is at most; 1 where numbers move together. */
 int64_t tmi_errors_overlap(const tmi_schedule *schedule, size_t statistic);
 
 /* What a record can do to a table of the second stage and the numbers that are made of it. */

@@ -128,8 +128,9 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
         const size_t numbers = numbers_of(m), records = distinct(adds[i], all_records, numbers);
         double *l1_of = calloc(numbers, sizeof *l1_of), *l2_of = calloc(numbers, sizeof *l2_of);
         for (size_t k = 0; k < numbers; k++) {
-            l1_of[k] = is_of_totals(m) ? (double)m->moved : (double)tmi_number_law(m, k)->l1;
-            l2_of[k] = is_of_totals(m) ? l1_of[k] * l1_of[k] / 2 : tmi_number_nearest(tmi_number_law(m, k)->l2_squared);
+            const tmi_noise_law *law = is_of_totals(m) ? NULL : &m->laws[k / (m->numbers / m->strata)];
+            l1_of[k] = law ? (double)law->l1 : (double)m->moved;
+            l2_of[k] = law ? tmi_number_nearest(law->l2_squared) : l1_of[k] * l1_of[k] / 2;
         }
         for (size_t p = 0; p < records; p++)
             for (size_t q = 0; q < p; q++) {
