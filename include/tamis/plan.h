@@ -23,6 +23,16 @@ TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tami
 TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
                                             tamis_error *err);
 
+/* How the text of a plan is read; all zero but the size is the usual way. */
+typedef struct tamis_plan_options {
+    size_t size;      /* sizeof(tamis_plan_options) */
+    const char *root; /* no file outside of this folder is opened, wherever links lead, and a plan that names one (source, frame,
+                         psus, ledger, calibrate.to, a list of values) is INVALID; NULL: anywhere */
+} tamis_plan_options;
+
+TAMIS_USE tamis_status tamis_plan_read_with(tamis_plan **plan, const char *name, const char *bytes, size_t length,
+                                            const tamis_plan_options *options, tamis_error *err);
+
 /* Puts another ledger in place of the one that the plan names, or that is beside it: `path` as it is, relative to the current
  * folder. `existing: yes` in the plan holds for it too. */
 TAMIS_USE tamis_status tamis_plan_set_ledger(tamis_plan *plan, const char *path, tamis_error *err);
@@ -43,6 +53,9 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
  * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
 TAMIS_USE tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
+/* The same plan as YAML, as a person would write it. */
+TAMIS_USE tamis_status tamis_plan_yaml(char **yaml, const tamis_plan *plan, tamis_error *err);
+
 /* The columns of the source that the plan reads, for a caller that selects them: [{"name", "as"}], `as` being number, category,
  * stratum, cluster, id, weight, probability or size. A column with several uses is there for each.
  *
@@ -62,6 +75,38 @@ TAMIS_USE tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling
 /* The folder that `tamis release` writes to by default: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */
 TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
+
+/* ---- for editors: texts that need not be plans yet ---- */
+
+/* Any text: what can be read of it, where each value is, and every error.
+ *
+ *     {"ok": false,
+ *      "tree": {"survey": "schools", "columns": {"enroll": {"from": "0", "to": ""}}, ...},
+ *      "places": [{"path": "/columns/enroll/to", "line": 7, "column": 9, "begin": 112, "end": 112, "quoted": false,
+ *                  "key": {"line": 7, "column": 5, "begin": 108, "end": 110}}, ...],
+ *      "errors": [{"message": "...", "key": "columns.enroll.to", "file": "plan.yaml", "line": 7, "column": 9}, ...]}
+ *
+ * The tree has texts as they are written, numbers too. A path is a JSON Pointer, as tamis_plan_set takes it. Lines and columns
+ * count from 1, columns in characters; begin and end are bytes, [begin, end), with quotes and brackets; a value that is not
+ * written has none of its own, and begins and ends where it could be written. `key` is null in lists. Of a text that is
+ * not YAML there is what was read before the error. `ok`: the text is a plan that tamis_plan_read_text reads.
+ *
+ * Needs    name and options as tamis_plan_read_with; at most 1 MB.
+ * Gives    a text that the caller frees with tamis_free; NULL on failure. A wrong plan is no failure.
+ * Errors   INVALID (NULL, options), SYSTEM (memory).                                                                  */
+TAMIS_USE tamis_status tamis_draft_json(char **json, const char *name, const char *bytes, size_t length,
+                                        const tamis_plan_options *options, tamis_error *err);
+
+/* Sets, inserts or removes one value of a plan's text. All other bytes stay as they are, comments too, except what is on the lines
+ * of a value that is removed.
+ *
+ * Needs    YAML; `path`: a JSON Pointer, "/columns/hours/to", with "-" or the next number for a new last item of a list; what is
+ *          missing on the way is inserted. `value`: JSON, or NULL to remove it. A number that has to be exact is a text: "1/3".
+ * Gives    the new text, which the caller frees with tamis_free; NULL on failure. It was read again, and differs from the old one
+ *          at the path alone. Whether it is a plan, tamis_draft_json says.
+ * Errors   INVALID (not YAML, not JSON, no such place, a place that cannot be changed by itself), SYSTEM (memory).     */
+TAMIS_USE tamis_status tamis_plan_set(char **text, const char *bytes, size_t length, const char *path, const char *value,
+                                      tamis_error *err);
 
 /* ---- what a plan says about its design, before there is anything to release ----
  *

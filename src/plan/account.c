@@ -73,11 +73,7 @@ void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
 static void read_ledger_file(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
-    char *file = NULL;
-    if (!tmi_read_text(reader, value, &file, "schools.ledger")) return;
-    plan->ledger = tmi_beside_plan(plan->name, file);
-    if (!plan->ledger) reader->no_memory = true;
-    tmi_free(file);
+    tmi_read_path(reader, value, plan->name, &plan->ledger, "schools.ledger");
 }
 
 static void read_existing(tmi_reader *reader, const tmi_value *value, void *target)

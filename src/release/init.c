@@ -2,7 +2,6 @@
  * budget, bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they
  * do. */
 #include <string.h>
-#include <strings.h>
 #include <tamis/init.h>
 
 #include "base/letters.h"
@@ -10,6 +9,7 @@
 #include "base/value/json.h"
 #include "engine/core/header.h"
 #include "plan/plan.h"
+#include "plan/yaml_write.h"
 
 /* ---- texts of a file in YAML ---- */
 
@@ -20,18 +20,6 @@ static bool is_readable(const char *text)
     if (length == 0 || tmi_unreadable(text) != 0) return false;
     for (size_t i = 0; i < length; i++)
         if (((unsigned char)text[i] & 0xc0) != 0x80 && tmi_code_point(text, length, i) == 0xFFFD) return false;
-    return true;
-}
-
-static bool is_plain(const char *text)
-{
-    static const char *const words[] = {"y", "n", "yes", "no", "true", "false", "on", "off", "null", TAMIS_FILL_IN};
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", inside[] = "0123456789.-/";
-    if (!strchr(letters, text[0])) return false;
-    for (const char *c = text; *c; c++)
-        if (!strchr(letters, *c) && !strchr(inside, *c)) return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasecmp(text, words[i]) == 0) return false;
     return true;
 }
 
@@ -52,25 +40,13 @@ static void put_shown(tmi_text *yaml, const char *text)
     tmi_text_clear(&clean);
 }
 
-/* Plain where nothing can be mistaken, else as JSON writes it, which YAML reads too. */
-static void put_text(tmi_text *yaml, const char *text)
-{
-    tmi_json_out out;
-    if (is_plain(text)) {
-        tmi_text_put(yaml, text);
-        return;
-    }
-    tmi_json_out_init(&out, yaml, false);
-    tmi_json_put_string(&out, text);
-}
-
 /* A label, if a plan may have it: else a comment says that there is one. */
 static void put_label(tmi_text *yaml, const char *before, const char *label)
 {
     if (!label || !*label) return;
     if (is_readable(label) && strlen(label) <= TMI_MAX_LABEL) {
         tmi_text_put(yaml, before);
-        put_text(yaml, label);
+        tmi_yaml_put_text(yaml, label);
         tmi_text_put(yaml, "\n");
     } else {
         tmi_text_format(yaml, "%*s# the file's label cannot be used in a plan: it is too long, or has invisible characters\n",
@@ -116,7 +92,7 @@ static void put_codes(tmi_text *yaml, const tmi_header_column *column, const tmi
             put_shown(&shown, set->codes[i].code);
             tmi_text_put(yaml, put++ ? ", " : "");
             if (shown.failed) yaml->failed = true;
-            else put_text(yaml, shown.bytes);
+            else tmi_yaml_put_text(yaml, shown.bytes);
             tmi_text_clear(&shown);
         }
         tmi_text_put(yaml, values > MOST_LABELS ? ", ...]\n" : "]\n");
@@ -141,7 +117,7 @@ static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_col
         return;
     }
     tmi_text_put(yaml, "  ");
-    put_text(yaml, column->name);
+    tmi_yaml_put_text(yaml, column->name);
     if (column->type == TMI_HEADER_UNKNOWN) {
         tmi_text_put(yaml, ": " TAMIS_FILL_IN "\n");
         return;
@@ -205,9 +181,9 @@ static void put_source(tmi_text *yaml, const tamis_init *init)
     tmi_text_put(yaml, init->connection ? "source:\n  postgres:\n    connection: " : "source:\n  file: ");
     const char *name = init->connection ? init->connection : init->source ? init->source : init->file;
     if (strcmp(name, TAMIS_FILL_IN) == 0) tmi_text_put(yaml, name);
-    else put_text(yaml, name);
+    else tmi_yaml_put_text(yaml, name);
     if (init->table) tmi_text_put(yaml, init->connection ? "\n    table: " : "\n  table: ");
-    if (init->table) put_text(yaml, init->table);
+    if (init->table) tmi_yaml_put_text(yaml, init->table);
     tmi_text_put(yaml, "\n");
 }
 
@@ -227,7 +203,7 @@ static tamis_status write_plan(char **text, const tmi_header *h, const tamis_ini
         put_source(&yaml, init);
     } else {
         tmi_text_put(&yaml, "source:\n  caller: ");
-        put_text(&yaml, caller);
+        tmi_yaml_put_text(&yaml, caller);
         tmi_text_put(&yaml, "    # names the rows that the program brings\n");
     }
     tmi_text_put(&yaml, design);
