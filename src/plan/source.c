@@ -62,6 +62,20 @@ bool tmi_is_within(const char *folder, const char *path)
     return strncmp(found, top, whole) == 0 && (found[whole] == '/' || found[whole] == '\0');
 }
 
+tamis_status tmi_plan_is_within(const tamis_plan *plan, const char *folder, const char *ledger, tamis_error *err)
+{
+    const char *const others[] = {plan->design.frame, plan->design.psus, ledger};
+    static const char *const names[] = {"design.frame", "design.psus", "ledger"};
+    const char *outside = NULL;
+    for (size_t i = 0; i < plan->source.file_count; i++)
+        if (!tmi_is_within(folder, plan->source.files[i])) outside = "source";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i] && !tmi_is_within(folder, others[i])) outside = names[i];
+    if (!outside) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "%s: this file is outside of the folder that the files of a plan may be in here",
+                    outside);
+}
+
 char *tmi_path_of(tmi_reader *reader, const tmi_value *value, const char *plan, const char *file)
 {
     char *path = tmi_beside_plan(plan, file);

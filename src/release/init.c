@@ -6,6 +6,7 @@
 
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/value/json.h"
 #include "engine/core/header.h"
 #include "plan/plan.h"
@@ -213,24 +214,90 @@ static tamis_status write_plan(char **text, const tmi_header *h, const tamis_ini
     return tmi_text_take(text, &yaml, err);
 }
 
-tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err)
+/* The options of a caller, and the header that they name. */
+static tamis_status read_header(tmi_header *h, tamis_init *how, const tamis_init *init, tamis_error *err)
 {
-    tmi_header h = {0};
-    tamis_status status;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
-    *text = NULL;
-    if (!init || (!init->file && !init->connection)) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
-    if (init->connection && (init->file || !init->table))
+    if (!init) return tmi_fail(err, TAMIS_INVALID, "init: NULL");
+    tamis_status status = tmi_options_take(how, sizeof *how, init, "init", err);
+    if (status != TAMIS_OK) return status;
+    if (!how->file && !how->connection) return tmi_fail(err, TAMIS_INVALID, "file: NULL");
+    if (how->connection && (how->file || !how->table))
         return tmi_fail(err, TAMIS_INVALID, "table: must be given with the connection, and no file");
-    if (init->connection && tmi_has_password(init->connection))
+    if (how->connection && tmi_has_password(how->connection))
         return tmi_fail(err, TAMIS_INVALID,
                         "connection: must be without a password, e.g. service=survey: a plan is public, and a password "
                         "belongs in libpq's service or password file");
-    TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
-                             : tmi_header_read(&h, init->file, init->table, err));
-    TMI_TRY(write_plan(text, &h, init, NULL, err));
+    return how->connection ? tmi_header_postgres(h, how->connection, how->table, err)
+                           : tmi_header_read(h, how->file, how->table, err);
+}
 
-done:
+tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err)
+{
+    tmi_header h = {0};
+    tamis_init how;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *text = NULL;
+    tamis_status status = read_header(&h, &how, init, err);
+    if (status == TAMIS_OK) status = write_plan(text, &h, &how, NULL, err);
+    tmi_header_clear(&h);
+    return status;
+}
+
+/* ---- the header by itself ---- */
+
+/* A text of the file: what is no UTF-8 becomes ?, what cannot be seen <U+202E>. */
+static void put_clean(tmi_json_out *out, const char *key, const char *text)
+{
+    tmi_text clean;
+    tmi_text_init(&clean);
+    if (text) put_shown(&clean, text);
+    tmi_json_add_taken(out, key, &clean);
+}
+
+static void put_header_column(tmi_json_out *out, const tmi_header *h, const tmi_header_column *column)
+{
+    static const char *const types[] = {[TMI_HEADER_UNKNOWN] = NULL,
+                                        [TMI_HEADER_NUMBER] = "number",
+                                        [TMI_HEADER_TEXT] = "text",
+                                        [TMI_HEADER_DATE] = "date",
+                                        [TMI_HEADER_OTHER] = "other"};
+    const tmi_header_set *set = tmi_header_set_of(h, column);
+    tmi_json_open(out, '{');
+    put_clean(out, "name", column->name);
+    tmi_json_add_string(out, "type", types[column->type]);
+    put_clean(out, "label", column->label);
+    tmi_json_add_open(out, "codes", '[');
+    for (size_t i = 0; set && i < set->count; i++) {
+        tmi_json_open(out, '{');
+        put_clean(out, "code", set->codes[i].code);
+        put_clean(out, "label", set->codes[i].label);
+        tmi_json_add_boolean(out, "missing", tmi_header_is_missing(column, &set->codes[i]));
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+tamis_status tamis_header_json(char **json, const tamis_init *init, tamis_error *err)
+{
+    tmi_header h = {0};
+    tamis_init how;
+    tmi_json_out out;
+    tmi_text text;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    tamis_status status = read_header(&h, &how, init, err);
+    if (status == TAMIS_OK) {
+        tmi_json_open(&out, '{');
+        put_clean(&out, "label", h.label);
+        tmi_json_add_open(&out, "columns", '[');
+        for (size_t i = 0; i < h.count; i++) put_header_column(&out, &h, &h.columns[i]);
+        tmi_json_close(&out, ']');
+        tmi_json_close(&out, '}');
+        status = tmi_text_take(json, &text, err);
+    }
     tmi_header_clear(&h);
     return status;
 }
