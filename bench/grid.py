@@ -47,7 +47,7 @@ def population(folder, rng):
             area, since, before = area + 1, 0, key[0]
         since += 1
         for row in homes[key]:
-            row["area"] = area
+            row["area"], row["home"] = area, f"{row['state']}{row['household']}"
             areas.setdefault(area, []).append(row)
     for row in rows:
         row["size"] = 20 + int(row["age"]) // 2 + (40 if row["activity"] == "1" else 0)
@@ -55,7 +55,7 @@ def population(folder, rng):
     for name in ("complete", "missing"):
         with open(folder / f"{name}.csv", "w", newline="") as file:
             out = csv.writer(file)
-            columns = ["state", "household", "area", "sex", "activity", "age", "wage", "size", "income"]
+            columns = ["state", "home", "area", "sex", "activity", "age", "wage", "size", "income"]
             out.writerow(columns)
             for row in rows:
                 works = row["activity"] in "12" or name == "complete"
@@ -64,7 +64,8 @@ def population(folder, rng):
 
 
 def designs(rows, areas, homes, sizes):
-    """Name -> (design of the plan, options of the study, the design that draws it if that is another)."""
+    """Name -> (design of the plan, options of the study, the design that draws it if that is another). Where the name begins with `households`,
+    these are the units, and are drawn with all their persons."""
     persons = {s: sum(r["state"] == s for r in rows) for s in STATES}
     strata = "\n".join(f"      {s}: {{population: {persons[s]}, sample: {max(60, persons[s] // 8)}}}" for s in STATES)
     drawn_areas = {s: max(3, sizes[s] * 2 // 5) for s in STATES}
@@ -74,7 +75,16 @@ def designs(rows, areas, homes, sizes):
     typical = f"  typical: {{cluster: {{mean: {len(rows) / len(areas):.0f}, sd: {len(rows) / len(areas) / 2:.0f}}}, icc: 0.05}}\n"
     stratified_cluster = (f"  stratified:\n    by: state\n    within: {{cluster: {{by: area, smallest: 1, largest: {largest}}}}}\n    strata:\n{area_strata}\n")
     total = len(rows)
+    home_strata = "\n".join(f"      {s}: {{population: {n}, sample: {max(30, n // 8)}}}" for s, n in
+                            ((s, sum(home[0] == s for home in homes)) for s in STATES))
+    homes_drawn = f"  stratified:\n    by: state\n    within: srs\n    strata:\n{home_strata}\n"
+    rows_typical = f"rows: {{mean: {total / len(homes):.1f}, sd: 1.2}}"
+    largest_homes = max(len({row["home"] for row in area}) for area in areas.values())
     return {
+        "households": (f"  srs: {{population: {len(homes)}, sample: 700}}\n  typical: {{{rows_typical}}}\n", [], None),
+        "households-two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 10}}}}\n"
+                                 f"  max_weight: {math.ceil(len(areas) / 70 * largest_homes / 10)}\n  typical: {{cluster: {{mean: 10, sd: 1}}, icc: 0.05, {rows_typical}}}\n", [], None),
+        "households-weights": (f"  weights: {{strata: state, population: {total}}}\n  weight: w\n  max_weight: 9\n  typical: {{sample: 700, {rows_typical}}}\n", [], homes_drawn),
         "srs": (f"  srs: {{population: {total}, sample: 1500}}\n", [], None),
         "strata": (f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n", [], None),
         "pps": (f"  pps: {{method: systematic_random, probability: inclusion_probability, sample: 1500, population: {total}}}\n  max_weight: 20\n", ["--size", "size"], None),
@@ -89,11 +99,12 @@ def designs(rows, areas, homes, sizes):
     }
 
 
-def plan(name, design, missing, statistics, epsilon):
+def plan(name, design, missing, statistics, epsilon, most):
+    unit = f"household, id: home, rows_per_unit: {most}" if name.startswith("households") else "person"
     column = dict(mean=14000, sd=11000, share=", share: 0.52", wage="", complete="") if missing else \
         dict(mean=8000, sd=11000, share="", wage=", missing: none", complete=", missing: none")
-    return (f"tamis: 1\nsurvey: {name}\nsource: {{file: sample.csv}}\ndesign:\n{design}privacy: {{unit: person, epsilon: {epsilon}}}\n"
-            + COLUMNS.format(**column) + "statistics:\n" + "".join(f"  - {s}\n" for s in statistics) + f"budget: {{epsilon: {2 * epsilon}}}\n")
+    return (f"tamis: 1\nsurvey: {name}\nsource: {{file: sample.csv}}\ndesign:\n{design}privacy: {{unit: {unit}, epsilon: {epsilon}}}\n"
+            + COLUMNS.format(**column) + "statistics:\n" + "".join(f"  - {s}\n" for s in statistics) + f"budget: {{epsilon: {epsilon}}}\n")
 
 
 def judge(results, runs):
@@ -125,6 +136,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         made = population(folder, random.Random(given.seed_population))
+        most = max(map(len, made[2].values()))
         for design, (text, options, drawn) in designs(*made).items():
             for kind in ("complete", "missing"):
                 for which in [*STATISTICS, "together"]:
@@ -133,13 +145,13 @@ def main():
                         continue
                     chosen = STATISTICS.values() if which == "together" else [STATISTICS[which]]
                     file, drawing = folder / "plan.yaml", folder / "drawn.yaml"
-                    file.write_text(plan(label.replace(" ", "-"), text, kind == "missing", chosen, given.epsilon))
+                    file.write_text(plan(label.replace(" ", "-"), text, kind == "missing", chosen, given.epsilon, most))
                     if given.show:
                         print(file.read_text())
                         continue
                     more = list(options)
                     if drawn:
-                        drawing.write_text(plan("drawn", drawn, kind == "missing", ["{mean: wage}"], given.epsilon))
+                        drawing.write_text(plan("households" if "home" in label else "drawn", drawn, kind == "missing", ["{mean: wage}"], given.epsilon, most))
                         more += ["--drawn-by", str(drawing)]
                     done = subprocess.run([TAMIS, "study", "coverage", file, "--population", folder / f"{kind}.csv", "--runs", str(given.runs), "--json",
                                            *more], capture_output=True, text=True)

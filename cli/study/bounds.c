@@ -46,7 +46,7 @@ const cli_command cli_command_study_bounds = {
         "not read, nothing is published and no ledger is charged. Bounds by stratum are left as they are.",
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan: ranges, statistics, design, epsilon"}},
     .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
-                 .help = "a .csv or .parquet file with one row per unit"},
+                 .help = "a .csv or .parquet file with one row per unit, or with rows of units as `rows_per_unit` allows"},
                 {"column", "NAME", .help = "study this number only"},
                 {"svg", "FILE", .help = "also write a picture of the errors against the width of the range; replaces FILE"}},
     .examples = {{"tamis study bounds study.yaml --population apisrs.csv", "are the ranges of this plan too wide?"}},

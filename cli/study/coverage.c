@@ -61,7 +61,7 @@ const cli_command cli_command_study_coverage = {
              "with `nonresponse: yes` needs --response. docs/coverage.md has results.",
     .operands = {{"PLAN.yaml", .files = CLI_PLANS, .needed = true, .help = "the plan to study: design, statistics, epsilon"}},
     .options = {{"population", "FILE", .files = CLI_ANY_FILES, .needed = true,
-                 .help = "a .csv or .parquet file with one row per unit"},
+                 .help = "a .csv or .parquet file with one row per unit, or with rows of units as `rows_per_unit` allows"},
                 {"size", "COLUMN", .help = "sizes that the probabilities of a pps design are proportional to"},
                 {"response", "COLUMN", .help = "probabilities that a sampled unit responds, for `nonresponse: yes`"},
                 {"drawn-by", "PLAN.yaml", .files = CLI_PLANS,

@@ -62,10 +62,11 @@ TAMIS_USE tamis_status tamis_study_max_sampling_variance(tamis_bound *value, con
 typedef struct tamis_coverage tamis_coverage;
 
 typedef struct tamis_coverage_options {
-    const char *population; /* a .csv or .parquet file with one row per unit, and the columns of the plan */
-    const char *size;       /* pps: the column of sizes that probabilities are proportional to; else NULL */
-    unsigned threads;       /* 0: as many as the machine has, 64 at most */
-    int64_t runs;           /* 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself */
+    const char
+        *population;  /* a .csv or .parquet file with one row per unit (or up to rows_per_unit), and the columns of the plan */
+    const char *size; /* pps: the column of sizes that probabilities are proportional to; else NULL */
+    unsigned threads; /* 0: as many as the machine has, 64 at most */
+    int64_t runs;     /* 0: 2000, and 10 000 if a coverage that low has a chance below 0.01 by itself */
     tamis_watch watch;
     const char *response;       /* nonresponse: the column of the probabilities that a sampled unit responds; else NULL */
     const tamis_plan *drawn_by; /* the plan whose design draws the samples; NULL: `plan`. A weight column of `plan` then holds
@@ -250,8 +251,9 @@ TAMIS_USE tamis_status tamis_study_table(tamis_study **study, const tamis_study_
 typedef struct tamis_bounds_study tamis_bounds_study;
 
 typedef struct tamis_bounds_options {
-    const char *population; /* a .csv or .parquet file with one row per unit, and the columns of the plan */
-    const char *column;     /* the number to study; NULL: all that statistics of the plan add up */
+    const char
+        *population;    /* a .csv or .parquet file with one row per unit (or up to rows_per_unit), and the columns of the plan */
+    const char *column; /* the number to study; NULL: all that statistics of the plan add up */
     tamis_watch watch;
 } tamis_bounds_options;
 

@@ -16,20 +16,20 @@ static void to_point(char *text)
     memmove(at + 1, at + strlen(mark), strlen(at + strlen(mark)) + 1);
 }
 
-static void shortest(char text[40], double x)
+void tmi_shortest_real(char digits[static TMI_REAL_TEXT], double x)
 {
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, 40, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) break;
+    for (int count = 15; count <= 17; count++) {
+        snprintf(digits, TMI_REAL_TEXT, "%.*g", count, x);
+        if (strtod(digits, NULL) == x) break;
     }
-    to_point(text);
+    to_point(digits);
 }
 
 void tmi_text_real(tmi_text *text, double x)
 {
-    char decimal[40];
-    shortest(decimal, x);
-    tmi_text_put(text, decimal);
+    char digits[TMI_REAL_TEXT];
+    tmi_shortest_real(digits, x);
+    tmi_text_put(text, digits);
 }
 
 int tmi_decimals_of(double error)
@@ -63,21 +63,4 @@ void tmi_text_rounded(tmi_text *text, double x, int decimals)
         tmi_text_add(text, d + i, 1);
     }
     tmi_text_put(text, d + whole);
-}
-
-void tmi_json_put_real(tmi_json_out *out, double x)
-{
-    char decimal[40];
-    if (!isfinite(x)) {
-        tmi_json_put_null(out);
-        return;
-    }
-    shortest(decimal, x);
-    tmi_json_put_number(out, decimal);
-}
-
-void tmi_json_add_real(tmi_json_out *out, const char *key, double x)
-{
-    tmi_json_key(out, key);
-    tmi_json_put_real(out, x);
 }

@@ -40,16 +40,6 @@ void tmi_lines_clear(tmi_lines *l)
     *l = (tmi_lines){0};
 }
 
-void tmi_lines_put(tmi_json_out *out, const char *key, tmi_lines *l)
-{
-    tmi_json_key(out, key);
-    tmi_json_open(out, '[');
-    for (size_t i = 0; i < l->count; i++) tmi_json_put_string(out, l->list[i]);
-    tmi_json_close(out, ']');
-    if (l->failed) out->text->failed = true;
-    tmi_lines_clear(l);
-}
-
 void tmi_lines_wrap(tmi_text *text, const char *first, const char *indent, tmi_lines *l)
 {
     for (size_t i = 0; i < l->count; i++) tmi_text_wrap(text, first, indent, l->list[i]);

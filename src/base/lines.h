@@ -4,7 +4,6 @@
 #define TMI_BASE_LINES_H
 
 #include "base/text.h"
-#include "base/value/json.h"
 
 typedef struct tmi_lines {
     char **list;
@@ -17,8 +16,7 @@ void tmi_lines_take(tmi_lines *lines, tmi_text *words);   /* moves it; the text 
 void tmi_lines_split(tmi_lines *lines, const char *text); /* adds every line of a text; NULL: none */
 void tmi_lines_clear(tmi_lines *lines);
 
-/* Writes "key": [...], or one paragraph per line, and clears the list. */
-void tmi_lines_put(tmi_json_out *out, const char *key, tmi_lines *lines);
+/* One paragraph per line; clears the list. tmi_json_add_lines writes it as JSON. */
 void tmi_lines_wrap(tmi_text *text, const char *first, const char *indent, tmi_lines *lines);
 
 #endif

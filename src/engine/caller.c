@@ -1,7 +1,6 @@
 /* An engine supplied by the caller: questions and answers are JSON, documented in docs/engines.md. */
 #include <string.h>
 
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/sha256.h"
 #include "base/value/json.h"

@@ -3,7 +3,7 @@
 #ifndef TMI_LEDGER_AGAINST_H
 #define TMI_LEDGER_AGAINST_H
 
-#include "ledger/store/store.h"
+#include "ledger/store.h"
 
 /* Differences are noted, each with the file's name and the field of the certificate. `book` is what the file holds; `given` a
  * certificate, or the folder that has it.

@@ -6,7 +6,7 @@
 
 #include "ledger/book.h"
 #include "ledger/owner.h"
-#include "ledger/store/store.h"
+#include "ledger/store.h"
 
 struct tamis_ledger {
     tmi_store *file;

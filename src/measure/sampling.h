@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "measure/frame/psu_file.h"
 #include "num/number.h"
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* Weights are integers of at most 30 bits on their grid: finer than any noise. */

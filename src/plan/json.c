@@ -6,7 +6,7 @@
 #include "base/sha256.h"
 #include "base/value/json.h"
 #include "num/number.h"
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 #include "plan/law.h"
 #include "plan/names.h"
 #include "plan/yaml_write.h"

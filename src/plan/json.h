@@ -5,7 +5,7 @@
 #define TMI_PLAN_JSON_H
 
 #include "base/value/json.h"
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* All of the plan but its ledger.

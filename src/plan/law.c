@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 #include "plan/json_fields.h"
 
 tamis_status tmi_plan_knows_law(const tamis_plan *plan, const tmi_frame_facts *frame, tamis_error *err)

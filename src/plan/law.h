@@ -6,7 +6,7 @@
 #define TMI_PLAN_LAW_H
 
 #include "base/value/json.h"
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* OK if the plan says the law.

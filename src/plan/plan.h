@@ -26,7 +26,7 @@
 #include <tamis/setting.h>
 
 #include "num/grid.h"
-#include "plan/design/kind.h"
+#include "plan/design_kind.h"
 
 /* Populations: 2^40 is a thousand billion. The engine's bound of int128 sums starts from the same number. */
 #define TMI_MAX_POPULATION (INT64_C(1) << 40)

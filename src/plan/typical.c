@@ -1,7 +1,7 @@
 /* typical: public guesses of sizes, means and shares. They serve previews and the split of the budget and nothing else, so that a
  * wrong one costs accuracy and never privacy. A guess of what the plan already says is refused: one of the two would be idle. */
 #include "base/memory.h"
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 /* ---- of the design ---- */
 

@@ -1,7 +1,7 @@
 /* What may stand beside a design: a column of weights and its bounds, nonresponse, the variance of estimates. */
 #include <math.h>
 
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 #include "plan/names.h"
 
 static void read_weight(tmi_reader *reader, const tmi_value *value, void *target)

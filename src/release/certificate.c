@@ -224,9 +224,9 @@ static void put_body(tmi_json_out *out, const tmi_certificate *c, const tmi_prom
     tmi_json_key(out, "amplification");
     put_amplification(out, p);
     tmi_list_declared(&lines, s, TMI_DECLARED_BY_NAME);
-    tmi_lines_put(out, "declared_public", &lines);
+    tmi_json_add_lines(out, "declared_public", &lines);
     tmi_list_not_covered(&lines, s);
-    tmi_lines_put(out, "not_covered", &lines);
+    tmi_json_add_lines(out, "not_covered", &lines);
     tmi_json_add_open(out, "files", '{');
     for (size_t i = 0; i < TMI_FILES; i++) tmi_json_add_string(out, tmi_files[i].name, c->files[i]);
     tmi_json_close(out, '}');

@@ -13,8 +13,10 @@
  * A release that was made before reads nothing and pays nothing: the kept integers take the place of inventory, noise and
  * aggregate.
  *
- * Between the answers of the engine and the noisy integers there is one addition, between points and chosen ones the mechanisms
- * of selection.h; everything after it sees only noisy integers, chosen points and the plan. */
+ * Between the answers of the engine and the noisy integers of the first stage there is one addition; between points and chosen
+ * ones the mechanisms of selection.h; between the tables of the second stage and its noisy integers exact integer arithmetic with
+ * coefficients that follow from the first (schedule/standard_errors.h), and one addition. Everything after that sees only noisy
+ * integers, chosen points and the plan. */
 #include <string.h>
 
 #include "base/memory.h"

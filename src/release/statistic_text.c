@@ -1,7 +1,6 @@
 /* What one statistic of one file says: the same facts as JSON and for people. */
 #include <math.h>
 
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/bound.h"

@@ -270,13 +270,13 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
     tmi_lines_split(&lines, preview->account.unpublished);
-    tmi_lines_put(&out, "unpublished", &lines);
+    tmi_json_add_lines(&out, "unpublished", &lines);
     tmi_list_warnings(&lines, s, &(tmi_account){0});
-    tmi_lines_put(&out, "warnings", &lines);
+    tmi_json_add_lines(&out, "warnings", &lines);
     tmi_list_declared(&lines, s, TMI_DECLARED_IN_ORDER);
-    tmi_lines_put(&out, "declared_public", &lines);
+    tmi_json_add_lines(&out, "declared_public", &lines);
     tmi_list_not_covered(&lines, s);
-    tmi_lines_put(&out, "not_covered", &lines);
+    tmi_json_add_lines(&out, "not_covered", &lines);
     tmi_json_close(&out, '}');
     tmi_text_put(&json, "\n");
     return tmi_text_take(text, &json, err);

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/article.h"
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "num/bound.h"

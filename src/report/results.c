@@ -182,9 +182,9 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_put_entry(out, r->account);
         tmi_lines lines = {0};
         tmi_list_warnings(&lines, r->schedule, r->account);
-        tmi_lines_put(out, "warnings", &lines);
+        tmi_json_add_lines(out, "warnings", &lines);
         tmi_list_not_covered(&lines, r->schedule);
-        tmi_lines_put(out, "not_covered", &lines);
+        tmi_json_add_lines(out, "not_covered", &lines);
         return;
     }
     for (size_t i = 0; i < 3; i++) tmi_json_add_null(out, keys[i]);

@@ -5,7 +5,7 @@
 #ifndef TMI_SCHEDULE_OUTSIDER_H
 #define TMI_SCHEDULE_OUTSIDER_H
 
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* The units of one stratum; those that are in every sample are a part of their own. */

@@ -15,30 +15,23 @@ typedef struct unit {
 
 static int by_id(const void *a, const void *b) { return strcmp(((const unit *)a)->id, ((const unit *)b)->id); }
 
-static char **ids_of(const tmi_population *p)
-{
-    for (size_t c = 0; c < p->column_count; c++)
-        if (p->plan->privacy.id && strcmp(p->columns[c].name, p->plan->privacy.id) == 0) return p->columns[c].texts;
-    return NULL;
-}
-
 /* The place in the frame of each row. Samples are drawn with the probabilities that the frame says. */
 static tamis_status find_units(size_t *places, const tmi_population *p, const tmi_frame_file *f, tamis_error *err)
 {
-    char **ids = ids_of(p);
+    char **ids = p->plan->privacy.id ? tmi_population_texts(p, p->plan->privacy.id) : NULL;
     unit *units = tmi_alloc(f->count, sizeof *units);
     tamis_status status = TAMIS_OK;
     if (!units) return tmi_fail_memory(err);
     for (size_t i = 0; i < f->count; i++) units[i] = (unit){f->ids[i], i};
     qsort(units, f->count, sizeof *units, by_id);
-    for (int64_t u = 0; u < p->rows; u++) {
-        const int64_t row = p->row_of[u];
-        const unit *found = ids && ids[row] ? bsearch(&(unit){ids[row], 0}, units, f->count, sizeof *units, by_id) : NULL;
+    for (int64_t u = 0; u < p->units; u++) {
+        const int64_t first = p->row_of[u];
+        const unit *found = ids && ids[first] ? bsearch(&(unit){ids[first], 0}, units, f->count, sizeof *units, by_id) : NULL;
         if (!found) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "design.frame: a unit of the population is not in the frame"));
         if (p->drawn_by == &p->plan->design && fabs(f->pi[found->place] - p->extras[TMI_INCLUSION].values[u]) > 1e-9)
             TMI_TRY(tmi_fail(err, TAMIS_INVALID,
                              "design.frame: its probabilities are not those with which samples are drawn from the population"));
-        places[row] = found->place;
+        for (int64_t row = first; row >= 0; row = tmi_population_next(p, row)) places[row] = found->place;
     }
 
 done:
@@ -77,10 +70,10 @@ static tamis_status bound_contributions(tmi_population *p, tmi_population_column
     const double most = tmi_number_nearest(k->declared->contribution);
     k->contributed = tmi_alloc((size_t)p->rows, sizeof *k->contributed);
     if (!k->contributed) return tmi_fail_memory(err);
-    for (int64_t u = 0; u < p->rows; u++) {
-        const int64_t row = p->row_of[u];
+    for (int64_t u = 0; u < p->units; u++) {
         const double end = most * p->extras[TMI_INCLUSION].values[u];
-        k->contributed[row] = isnan(k->numbers[row]) ? k->numbers[row] : fmin(fmax(k->numbers[row], -end), end);
+        for (int64_t row = p->row_of[u]; row >= 0; row = tmi_population_next(p, row))
+            k->contributed[row] = isnan(k->numbers[row]) ? k->numbers[row] : fmin(fmax(k->numbers[row], -end), end);
     }
     p->contributed = true;
     return TAMIS_OK;

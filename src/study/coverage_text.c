@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <tamis/plot.h>
 
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "base/value/json.h"

@@ -19,8 +19,6 @@ tamis_status tmi_drawing_check(const tmi_drawing *drawing, const tamis_plan *pla
         TMI_TRY(tmi_fail(
             err, TAMIS_REFUSED,
             "a weights-only design does not say how a sample is drawn: name a plan whose design does (--drawn-by PLAN)"));
-    if (plan->privacy.rows_per_unit > 1)
-        TMI_TRY(tmi_fail(err, TAMIS_REFUSED, "a study draws rows, not units with several rows: remove `rows_per_unit`"));
     if (plan->design.psus)
         TMI_TRY(
             tmi_fail(err, TAMIS_REFUSED,

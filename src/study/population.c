@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "study/population_parts.h"
@@ -26,11 +27,14 @@ void tmi_population_free(tmi_population *p)
     tamis_design_free(p->design);
     tmi_free(p->response);
     tmi_free(p->row_of);
+    tmi_free(p->next);
     for (size_t e = 0; e < TMI_EXTRAS; e++) tmi_free(p->extras[e].values);
     tmi_free(p);
 }
 
-int64_t tmi_population_size(const tmi_population *p) { return p->rows; }
+int64_t tmi_population_size(const tmi_population *p) { return p->units; }
+int64_t tmi_population_rows(const tmi_population *p) { return p->rows; }
+int64_t tmi_population_next(const tmi_population *p, int64_t row) { return p->next ? p->next[row] : -1; }
 
 const tamis_design *tmi_population_design(const tmi_population *p) { return p->design; }
 
@@ -154,14 +158,17 @@ done:
     return status;
 }
 
-/* Texts of a column by row; INVALID if there is none. */
-static tamis_status texts_of(char ***texts, const tmi_population *p, const char *name, const char *what, tamis_error *err)
+char **tmi_population_texts(const tmi_population *p, const char *name)
 {
     for (size_t c = 0; c < p->column_count; c++)
-        if (strcmp(p->columns[c].name, name) == 0 && p->columns[c].texts) {
-            *texts = p->columns[c].texts;
-            return TAMIS_OK;
-        }
+        if (strcmp(p->columns[c].name, name) == 0 && p->columns[c].texts) return p->columns[c].texts;
+    return NULL;
+}
+
+static tamis_status texts_of(char ***texts, const tmi_population *p, const char *name, const char *what, tamis_error *err)
+{
+    *texts = tmi_population_texts(p, name);
+    if (*texts) return TAMIS_OK;
     return tmi_fail(err, TAMIS_INVALID, "the population has no column %s for the %s", name, what);
 }
 
@@ -203,6 +210,70 @@ static tamis_status set_response(tmi_population *p, const char *name, tamis_erro
     }
 
 done:
+    return status;
+}
+
+/* ---- units of several rows ---- */
+
+typedef struct member {
+    const char *id;
+    int64_t row;
+} member;
+
+static int by_unit(const void *a, const void *b)
+{
+    const member *x = a, *y = b;
+    const int order = strcmp(x->id, y->id);
+    return order != 0 ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+static bool differ(char **texts, int64_t a, int64_t b)
+{
+    return texts && (texts[a] && texts[b] ? strcmp(texts[a], texts[b]) != 0 : texts[a] != texts[b]);
+}
+
+/* The rows of each unit, in the order of the file; `later` of a row that is not the first of its unit. */
+static tamis_status join_rows(tmi_population *p, bool *later, tamis_error *err)
+{
+    const tmi_plan_design *d = p->drawn_by;
+    const size_t n = (size_t)p->rows, most = (size_t)p->plan->privacy.rows_per_unit;
+    char **ids = NULL, **strata = d->by ? tmi_population_texts(p, d->by->name) : NULL,
+         **clusters = d->cluster ? tmi_population_texts(p, d->cluster) : NULL;
+    tamis_status status = TAMIS_OK;
+    member *members = NULL;
+    size_t length = 0;
+    p->units = p->rows;
+    if (most <= 1) return TAMIS_OK;
+    TMI_TRY(texts_of(&ids, p, p->plan->privacy.id, "ids of units", err));
+    members = tmi_alloc(n, sizeof *members);
+    p->next = tmi_alloc(n, sizeof *p->next);
+    if (!members || !p->next) TMI_TRY(tmi_fail_memory(err));
+    for (size_t i = 0; i < n; i++) {
+        if (!ids[i]) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a row of the population has no id"));
+        members[i] = (member){ids[i], (int64_t)i};
+    }
+    qsort(members, n, sizeof *members, by_unit);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t row = members[i].row;
+        p->next[row] = -1;
+        length = i > 0 && strcmp(members[i - 1].id, members[i].id) == 0 ? length + 1 : 1;
+        if (length > most)
+            TMI_TRY(
+                tmi_fail(err, TAMIS_INVALID,
+                         "a unit of the population has more than %zu rows: a release would leave some out, which a study does "
+                         "not do; raise `rows_per_unit`, or leave them out of the file",
+                         most));
+        if (length == 1) continue;
+        const int64_t before = members[i - 1].row;
+        if (differ(strata, before, row) || differ(clusters, before, row))
+            TMI_TRY(tmi_fail(err, TAMIS_INVALID, "a unit of the population has rows in two strata or clusters"));
+        p->next[before] = row;
+        later[row] = true;
+        p->units--;
+    }
+
+done:
+    tmi_free(members);
     return status;
 }
 
@@ -331,10 +402,12 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     char **names = NULL, **labels = NULL, **sizes = NULL;
     tamis_status status = TAMIS_OK;
     tamis_design **designs = tmi_alloc(strata, sizeof *designs);
+    bool *later = tmi_alloc(n, sizeof *later);
     int64_t next = 0;
     size_t made = 0;
     p->row_of = tmi_alloc(n, sizeof *p->row_of);
-    if (!designs || !p->row_of) TMI_TRY(tmi_fail_memory(err));
+    if (!designs || !later || !p->row_of) TMI_TRY(tmi_fail_memory(err));
+    TMI_TRY(join_rows(p, later, err));
     if (d->by) TMI_TRY(texts_of(&names, p, d->by->name, "strata", err));
     if (d->kind->clusters) TMI_TRY(texts_of(&labels, p, d->cluster, "clusters", err));
     if (d->kind->staged) {
@@ -348,12 +421,12 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
     for (size_t h = 0; h < strata; h++) {
         part s = {&d->strata[h], p->row_of + next, 0};
         for (int64_t i = 0; i < p->rows; i++)
-            if (!names || (names[i] && strcmp(names[i], d->by->values[h]) == 0)) s.rows[s.count++] = i;
+            if (!later[i] && (!names || (names[i] && strcmp(names[i], d->by->values[h]) == 0))) s.rows[s.count++] = i;
         next += s.count;
         TMI_TRY(make_part(&designs[h], p, &s, labels, sizes, err));
         made = h + 1;
     }
-    if (next != p->rows) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the population has units that are in no stratum of the plan"));
+    if (next != p->units) TMI_TRY(tmi_fail(err, TAMIS_INVALID, "the population has units that are in no stratum of the plan"));
     if (strata > 1) {
         TMI_TRY(tamis_design_take_strata(&p->design, designs, strata, err));
     } else {
@@ -364,13 +437,14 @@ static tamis_status make_design(tmi_population *p, const char *size, tamis_error
 done:
     for (size_t h = 0; designs && h < made; h++) tamis_design_free(designs[h]);
     tmi_free(designs);
+    tmi_free(later);
     return status;
 }
 
 /* What the file of a sample would say about each unit. */
 static tamis_status set_inclusion(tmi_population *p, tamis_error *err)
 {
-    const size_t n = (size_t)p->rows;
+    const size_t n = (size_t)p->units;
     tamis_bound *pi = tmi_alloc(n, sizeof *pi);
     int64_t *units = tmi_alloc(n, sizeof *units);
     tamis_status status = TAMIS_OK;

@@ -20,15 +20,18 @@ typedef struct tmi_drawing {
     const char *response; /* nonresponse: the column of the probabilities that a sampled unit responds */
 } tmi_drawing;
 
-/* Reads a .csv or .parquet file with one row per unit, and makes the design for it. A weight column that the plan names holds one
- * over the unit's inclusion probability.
+/* Reads a .csv or .parquet file and makes the design for it. A row is a unit; where the plan has `rows_per_unit`, all rows with
+ * the same id are one: they are drawn together, and the first of them says its stratum, cluster, size and probability to
+ * respond. A weight column that the plan names holds one over the unit's inclusion probability.
  *
- * Errors   INVALID (a column is missing, sizes contradict the plan), REFUSED (a design that cannot be drawn here), SYSTEM. */
+ * Errors   INVALID (a column is missing, sizes contradict the plan, a unit is in two strata or has too many rows), REFUSED (a
+ *          design that cannot be drawn here), SYSTEM. */
 tamis_status tmi_population_read(tmi_population **population, const tamis_plan *plan, const tmi_drawing *drawing,
                                  const char *path, tamis_error *err);
 void tmi_population_free(tmi_population *population);
 
-int64_t tmi_population_size(const tmi_population *population);
+int64_t tmi_population_size(const tmi_population *population); /* units */
+int64_t tmi_population_rows(const tmi_population *population);
 const tamis_design *tmi_population_design(const tmi_population *population);
 
 /* Numbers clamped and on the plan's grid; as they are in the file; or as totals count them, contributions clamped too. */

@@ -30,15 +30,22 @@ enum { TMI_INCLUSION, TMI_WEIGHT, TMI_SIZE, TMI_TAKE, TMI_EXTRAS };
 struct tmi_population {
     const tamis_plan *plan;
     const tmi_plan_design *drawn_by; /* the design that samples are drawn by */
-    int64_t rows;
+    int64_t rows, units;             /* as many, unless units have several rows */
     tmi_population_column *columns;
     size_t column_count;
     tamis_design *design;
     double *response; /* probability to respond, by row; NULL: all do */
     bool contributed; /* some column has such numbers */
-    int64_t *row_of;  /* by unit of the design: stratum by stratum, cluster by cluster */
+    int64_t *row_of;  /* the first row, by unit of the design: stratum by stratum, cluster by cluster */
+    int64_t *next;    /* the unit's next row, by row; -1: there is none. NULL: units have one row */
     tmi_population_extra extras[TMI_EXTRAS];
 };
+
+/* The texts of a column by row; NULL if there is none. */
+char **tmi_population_texts(const tmi_population *population, const char *name);
+
+/* The row of the same unit after this one; -1 if it is the last. */
+int64_t tmi_population_next(const tmi_population *population, int64_t row);
 
 /* The column of the plan with this name, if it is declared. */
 const tmi_plan_column *tmi_declared_column(const tamis_plan *plan, const char *name);

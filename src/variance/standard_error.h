@@ -78,7 +78,7 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 /* What the sum over blocks is multiplied by to estimate S, where sizes of PSUs have the coefficient of variation cv. */
 double tmi_block_factor(const tmi_psu_layout *layout, int64_t blocks, double cv);
 
-/* PSUs less strata. */
+/* Slots less strata: where each PSU has a slot, PSUs less strata. */
 double tmi_layout_degrees(const tmi_psu_layout *layout);
 
 #endif

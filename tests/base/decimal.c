@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/decimal.h"
+#include "base/value/json.h"
 
 static void assert_real(double x, const char *expected)
 {

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "ledger/ledger.h"
-#include "ledger/store/open.h"
+#include "ledger/open.h"
 #include "num/number.h"
 #include "tests/ledger/kit.h"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 
 #include "ledger/ledger.h"
-#include "ledger/store/open.h"
+#include "ledger/open.h"
 #include "num/number.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/ledger/kit.h"

@@ -31,28 +31,43 @@ static int remove_file(void **state)
     return unlink(file) || rmdir(folder);
 }
 
-static tamis_plan *plan_by(const char *design)
+static tamis_plan *plan_of(const char *design, const char *unit)
 {
     char text[1000];
     tamis_plan *plan;
     tamis_error err = {0};
     snprintf(text, sizeof text,
-             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {epsilon: 1000}\n"
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {%sepsilon: 1000}\n"
              "columns: {x: {from: 0, to: 20, step: 1}, g: {values: [a, b]}}\nstatistics: [{total: x}, {count: units}]\n",
-             design);
+             design, unit);
     if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK) fail_msg("%s", err.message);
     return plan;
 }
 
-static void refused(const char *design, const tamis_coverage_options *options, tamis_status expected, const char *message)
+static double number_after(const char *json, const char *key)
 {
-    tamis_plan *plan = plan_by(design);
+    const char *at = json ? strstr(json, key) : NULL;
+    if (!at) fail_msg("%s is not in %s", key, json ? json : "nothing");
+    return at ? strtod(at + strlen(key), NULL) : 0;
+}
+
+static tamis_plan *plan_by(const char *design) { return plan_of(design, ""); }
+
+static void refused_of(const char *design, const char *unit, const tamis_coverage_options *options, tamis_status expected,
+                       const char *message)
+{
+    tamis_plan *plan = plan_of(design, unit);
     tamis_coverage *study = (tamis_coverage *)folder;
     tamis_error err = {0};
     assert_int_equal(tamis_coverage_new(&study, plan, options, &err), expected);
     assert_null(study);
     if (!strstr(err.message, message)) fail_msg("%s", err.message);
     tamis_plan_free(plan);
+}
+
+static void refused(const char *design, const tamis_coverage_options *options, tamis_status expected, const char *message)
+{
+    refused_of(design, "", options, expected, message);
 }
 
 #define SRS "srs: {population: 30, sample: 10}"
@@ -130,6 +145,39 @@ static void a_population_that_contradicts_the_plan(void **state)
     assert_int_equal(tamis_coverage_new(&study, plan, &sized, NULL), TAMIS_OK);
     tamis_coverage_free(study);
     tamis_plan_free(plan);
+}
+
+/* Six units of five rows each: how many rows a sample of three units has is no accident, so that the unprotected count has no
+ * sampling error and is right each time. */
+static void units_of_several_rows_are_drawn_together(void **state)
+{
+    (void)state;
+    const tamis_coverage_options options = {.population = file, .runs = 50};
+    tamis_plan *plan = plan_of("srs: {population: 6, sample: 3}", "id: c, rows_per_unit: 5, ");
+    tamis_coverage *study;
+    tamis_error err = {0};
+    char *json;
+    if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tamis_coverage_json(&json, study, NULL), TAMIS_OK);
+    const char *total = strstr(json, "\"total\""), *count = strstr(json, "\"count\"");
+    assert_non_null(strstr(json, "\"population\": 6"));
+    if (!total || !count) fail_msg("%s", json);
+    assert_int_equal(number_after(total, "\"truth\": "), 390); /* 0 + 1 + ... + 19, and ten times 20 */
+    assert_int_equal(number_after(count, "\"truth\": "), 30);
+    assert_int_equal(number_after(strstr(count, "\"unprotected\""), "\"coverage\": "), 1);
+    assert_true(number_after(strstr(total, "\"unprotected\""), "\"se\": ") > 0);
+    tamis_free(json);
+    tamis_coverage_free(study);
+    tamis_plan_free(plan);
+
+    refused_of("srs: {population: 6, sample: 3}", "id: c, rows_per_unit: 4, ", &options, TAMIS_INVALID, "more than 4 rows");
+    refused_of("srs: {population: 30, sample: 3}", "id: c, rows_per_unit: 5, ", &options, TAMIS_INVALID, "6 units");
+    refused_of("stratified: {by: g, within: srs, strata: {a: {population: 4, sample: 2}, b: {population: 2, sample: 2}}}",
+               "id: c, rows_per_unit: 5, ", &options, TAMIS_INVALID, "rows in two strata or clusters");
+    refused_of("cluster: {by: s, population: 30, sample: 2, smallest: 1, largest: 5}", "id: c, rows_per_unit: 5, ", &options,
+               TAMIS_INVALID, "rows in two strata or clusters");
+    refused_of("srs: {population: 6, sample: 3}", "id: k, rows_per_unit: 5, ", &options, TAMIS_INVALID,
+               "no column k for the ids");
 }
 
 static int stop(void *context, double share, int64_t rows)
@@ -223,9 +271,13 @@ static void without_memory_it_fails_and_leaves_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_arguments_are_named), cmocka_unit_test(a_population_that_contradicts_the_plan),
-        cmocka_unit_test(a_study_can_be_stopped),  cmocka_unit_test(a_number_that_never_has_an_interval_is_named_with_the_reason),
-        cmocka_unit_test(threads_share_the_runs),  cmocka_unit_test(without_memory_it_fails_and_leaves_nothing),
+        cmocka_unit_test(bad_arguments_are_named),
+        cmocka_unit_test(a_population_that_contradicts_the_plan),
+        cmocka_unit_test(units_of_several_rows_are_drawn_together),
+        cmocka_unit_test(a_study_can_be_stopped),
+        cmocka_unit_test(a_number_that_never_has_an_interval_is_named_with_the_reason),
+        cmocka_unit_test(threads_share_the_runs),
+        cmocka_unit_test(without_memory_it_fails_and_leaves_nothing),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

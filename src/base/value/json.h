@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/lines.h"
 #include "base/text.h"
 #include "base/value/value.h"
 
@@ -48,6 +49,10 @@ void tmi_json_put_null(tmi_json_out *out);
 void tmi_json_put_number(tmi_json_out *out, const char *text);      /* a number already written, such as 1.5e-7 */
 void tmi_json_put_value(tmi_json_out *out, const tmi_value *value); /* canonical; in a tree a copy */
 
+/* NaN and infinities, which JSON does not know, become null. */
+void tmi_json_put_real(tmi_json_out *out, double x);
+void tmi_json_add_real(tmi_json_out *out, const char *key, double x);
+
 /* A key with its value, or with the opening bracket of its value. */
 void tmi_json_add_string(tmi_json_out *out, const char *key, const char *string);
 void tmi_json_add_taken(tmi_json_out *out, const char *key, tmi_text *string); /* clears the text; an empty one writes null */
@@ -55,6 +60,7 @@ void tmi_json_add_integer(tmi_json_out *out, const char *key, int64_t value);
 void tmi_json_add_boolean(tmi_json_out *out, const char *key, bool value);
 void tmi_json_add_null(tmi_json_out *out, const char *key);
 void tmi_json_add_integers(tmi_json_out *out, const char *key, const int64_t *list, size_t count); /* a list; NULL: empty */
+void tmi_json_add_lines(tmi_json_out *out, const char *key, tmi_lines *lines); /* a list of texts; clears the lines */
 void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket);
 
 /* A tree that is being made: what is written to `out` becomes a value, the one that reading the text would have given. */

@@ -1,6 +1,8 @@
 /* JSON as text, or as a tree of values. */
+#include <math.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/letters.h"
 #include "base/memory.h"
 #include "base/value/json.h"
@@ -270,6 +272,32 @@ void tmi_json_add_integers(tmi_json_out *out, const char *key, const int64_t *li
     tmi_json_add_open(out, key, '[');
     for (size_t i = 0; list && i < count; i++) tmi_json_put_integer(out, list[i]);
     tmi_json_close(out, ']');
+}
+
+void tmi_json_put_real(tmi_json_out *out, double x)
+{
+    char digits[TMI_REAL_TEXT];
+    if (!isfinite(x)) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_shortest_real(digits, x);
+    tmi_json_put_number(out, digits);
+}
+
+void tmi_json_add_real(tmi_json_out *out, const char *key, double x)
+{
+    tmi_json_key(out, key);
+    tmi_json_put_real(out, x);
+}
+
+void tmi_json_add_lines(tmi_json_out *out, const char *key, tmi_lines *lines)
+{
+    tmi_json_add_open(out, key, '[');
+    for (size_t i = 0; i < lines->count; i++) tmi_json_put_string(out, lines->list[i]);
+    tmi_json_close(out, ']');
+    if (lines->failed) out->text->failed = true;
+    tmi_lines_clear(lines);
 }
 
 void tmi_json_add_open(tmi_json_out *out, const char *key, char bracket)

@@ -178,9 +178,9 @@ tamis_status tmi_tally_put_json(tmi_text *text, const tmi_tally_results *r, tami
     put_guarantee(&out, r);
     tmi_lines lines = {0};
     tmi_tally_words(&lines, r);
-    tmi_lines_put(&out, "in_words", &lines);
+    tmi_json_add_lines(&out, "in_words", &lines);
     tmi_tally_warnings(&lines, r);
-    tmi_lines_put(&out, "warnings", &lines);
+    tmi_json_add_lines(&out, "warnings", &lines);
     tmi_json_close(&out, '}');
     tmi_text_put(text, "\n");
     return status;

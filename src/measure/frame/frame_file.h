@@ -3,7 +3,7 @@
 #ifndef TMI_MEASURE_FRAME_FRAME_FILE_H
 #define TMI_MEASURE_FRAME_FRAME_FILE_H
 
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 #include "plan/plan.h"
 
 /* Units at most: as many different values as an engine distinguishes. */

@@ -1,5 +1,5 @@
 /* Each unit is drawn by itself, all at one rate. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static const tmi_plan_key sizes[] = {{TMI_KEY_RATE}, {TMI_KEY_PUBLIC_POPULATION}, {0}};
 

@@ -1,5 +1,5 @@
 /* Everybody: nothing is drawn. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static const tmi_plan_key sizes[] = {{TMI_KEY_POPULATION}, {0}};
 

@@ -1,7 +1,7 @@
 /* A simple random sample of clusters, each taken whole.
  *
  * For an outsider's promise: all clusters as large as the largest, filled up with records that add nothing. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static void read_smallest(tmi_reader *reader, const tmi_value *value, void *target)
 {

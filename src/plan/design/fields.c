@@ -1,7 +1,7 @@
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 #include "base/memory.h"
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 
 /* ---- reading ---- */
 

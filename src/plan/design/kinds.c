@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "plan/design/kind.h"
+#include "plan/design_kind.h"
 
 const tmi_plan_kind *const tmi_plan_kinds[TMI_PLAN_KINDS] = {
     &tmi_plan_kind_srs,       &tmi_plan_kind_census,  &tmi_plan_kind_srs_with_replacement, &tmi_plan_kind_bernoulli,

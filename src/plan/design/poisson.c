@@ -2,7 +2,7 @@
  *
  * For an outsider's promise: the units that are drawn most likely, and those that always are, each of them alone. Nobody loses
  * more. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static const tmi_plan_key keys[] = {{TMI_KEY_PROBABILITY}, {TMI_KEY_FRAME}, {0}};
 static const tmi_plan_key sizes[] = {{TMI_KEY_PUBLIC_POPULATION}, {0}};

@@ -3,7 +3,7 @@
  * For an outsider's promise: as poisson. With a fixed sample size that is right because a record that is not there is one that
  * adds nothing, and where there is a coupling that exchanges one unit; methods without one are refused. */
 #include "base/memory.h"
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 #include "survey/design/method.h"
 
 static void read_method(tmi_reader *reader, const tmi_value *value, void *target)

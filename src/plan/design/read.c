@@ -4,7 +4,7 @@
 
 #include "base/letters.h"
 #include "base/memory.h"
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static size_t add_keys(tmi_plan_key *keys, size_t count, const tmi_plan_key *more, bool optional)
 {

@@ -1,5 +1,5 @@
 /* A simple random sample: n of N units, every subset as likely. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 const tmi_plan_kind tmi_plan_kind_srs = {
     .name = "srs",

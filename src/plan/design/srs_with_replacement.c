@@ -1,5 +1,5 @@
 /* n draws from N units, each draw from all of them. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 const tmi_plan_kind tmi_plan_kind_srs_with_replacement = {
     .name = "srs_with_replacement",

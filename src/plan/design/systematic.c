@@ -1,5 +1,5 @@
 /* Every k-th unit of the list, from a random start. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static void read_order(tmi_reader *reader, const tmi_value *value, void *target)
 {

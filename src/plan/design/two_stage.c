@@ -2,7 +2,7 @@
  *
  * For an outsider's promise: whole clusters of as many units as are drawn in one. A unit is drawn no more likely than its
  * cluster, and a cluster that takes the place of another exchanges no more records. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static void read_second_population(tmi_reader *reader, const tmi_value *value, void *target)
 {

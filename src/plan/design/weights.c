@@ -1,5 +1,5 @@
 /* A survey of which only the weights are known, perhaps with strata and clusters, or a design effect. */
-#include "plan/design/fields.h"
+#include "plan/design_fields.h"
 
 static void read_strata_label(tmi_reader *reader, const tmi_value *value, void *target)
 {

@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/watch.h"
 #include "num/number.h"
-#include "plan/design/kind.h"
+#include "plan/design_kind.h"
 #include "release/release.h"
 #include "schedule/expected/change.h"
 #include "schedule/guesses.h"
@@ -77,8 +77,8 @@ static tamis_plan census_of(const tamis_plan *plan, tmi_plan_stratum *everybody)
 /* Every number of the population as it is now. */
 static tamis_status evaluate(double **values, study *s, bool raw, tamis_error *err)
 {
-    const int64_t rows = tmi_population_size(s->population);
-    tmi_plan_stratum everybody = {.population = rows, .sample = rows};
+    const int64_t units = tmi_population_size(s->population);
+    tmi_plan_stratum everybody = {.population = units, .sample = units};
     const tamis_plan census = census_of(s->made->plan, &everybody);
     tamis_source *source = NULL;
     tamis_estimate *estimate = NULL;
@@ -104,7 +104,9 @@ static void release_numbers(const study *s)
     for (size_t i = 0; i < s->made->plan->declared_count; i++) {
         const tmi_plan_column *column = &s->made->plan->columns[i];
         double *numbers = tmi_population_numbers(s->population, column);
-        if (numbers) memcpy(numbers, tmi_population_raw(s->population, column), (size_t)s->made->population * sizeof *numbers);
+        if (numbers)
+            memcpy(numbers, tmi_population_raw(s->population, column),
+                   (size_t)tmi_population_rows(s->population) * sizeof *numbers);
     }
 }
 
@@ -112,7 +114,8 @@ static void clamp_numbers(const study *s, const tmi_plan_column *column, double 
 {
     const double *raw = tmi_population_raw(s->population, column);
     double *numbers = tmi_population_numbers(s->population, column);
-    for (int64_t i = 0; i < s->made->population; i++) numbers[i] = isnan(raw[i]) ? raw[i] : fmin(fmax(raw[i], from), to);
+    for (int64_t i = 0; i < tmi_population_rows(s->population); i++)
+        numbers[i] = isnan(raw[i]) ? raw[i] : fmin(fmax(raw[i], from), to);
 }
 
 typedef struct facts {
@@ -242,7 +245,7 @@ static tamis_status try_column(study *s, tmi_bounds_column *c, tamis_error *err)
     const tmi_grid *grid = &c->column->grid;
     const double width = grid->to - grid->from;
     tamis_status status;
-    const facts f = facts_of(tmi_population_raw(s->population, c->column), s->made->population, grid);
+    const facts f = facts_of(tmi_population_raw(s->population, c->column), tmi_population_rows(s->population), grid);
     c->beyond = f.beyond;
     TMI_TRY(try_range(s, c, &f, grid->low, grid->high, err));
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)

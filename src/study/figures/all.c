@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/table.h"
 #include "study/figures/figure.h"

@@ -1,4 +1,4 @@
-#include "plan/design/frame_facts.h"
+#include "plan/frame_facts.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "ledger/store/store.h"
+#include "ledger/store.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "ledger/store/open.h"
+#include "ledger/open.h"
 
 static const char *const texts[TMI_ORDERS] = {
     [TMI_ORDER_READ] = "BEGIN",

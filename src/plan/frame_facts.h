@@ -1,8 +1,8 @@
 /* What a frame file says about the units of each stratum: enough for a bound of the weights and for what sampling adds for an
  * outsider, who loses most where the probability is largest. The file is public, and a certificate has its hash
  * and these few numbers.                                                                                             */
-#ifndef TMI_PLAN_DESIGN_FRAME_FACTS_H
-#define TMI_PLAN_DESIGN_FRAME_FACTS_H
+#ifndef TMI_PLAN_FRAME_FACTS_H
+#define TMI_PLAN_FRAME_FACTS_H
 
 #include "base/sha256.h"
 #include "base/value/json.h"

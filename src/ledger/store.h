@@ -1,7 +1,7 @@
 /* The file of a ledger: a SQLite database with two tables, entries and measurements, to which rows are only added. SQLite is
  * seen in store*.c alone. */
-#ifndef TMI_LEDGER_STORE_STORE_H
-#define TMI_LEDGER_STORE_STORE_H
+#ifndef TMI_LEDGER_STORE_H
+#define TMI_LEDGER_STORE_H
 
 #include "ledger/book.h"
 

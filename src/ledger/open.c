@@ -3,7 +3,7 @@
  * On a disk of this computer commits go to a write-ahead log: one wait for the disk each. On any other file system, where
  * processes on two computers could meet, they go through a rollback journal, which needs nothing but the locks of the
  * file. Both are durable with synchronous = EXTRA, and a process that dies at any moment leaves what it had committed.  */
-#include "ledger/store/open.h"
+#include "ledger/open.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* Shared by the files that see SQLite. */
-#ifndef TMI_LEDGER_STORE_OPEN_H
-#define TMI_LEDGER_STORE_OPEN_H
+#ifndef TMI_LEDGER_OPEN_H
+#define TMI_LEDGER_OPEN_H
 
 #include <sqlite3.h>
 
-#include "ledger/store/store.h"
+#include "ledger/store.h"
 
 /* Questions and orders that are asked again and again; prepared when first needed. */
 typedef enum tmi_order {
