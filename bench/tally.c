@@ -2,7 +2,7 @@
  * look at it. One JSON object per line; n counts bytes. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 #include <unistd.h>
 
 #include "collect/packed.h"

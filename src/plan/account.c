@@ -1,6 +1,6 @@
 /* How much may be lost, by one release and by all of a sample: epsilon; epsilon and delta; or rho. And in which book that is
  * kept. One budget fixes one kind of loss for the account; other kinds are added where a theorem allows it.            */
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
 #include "num/number.h"

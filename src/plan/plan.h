@@ -22,8 +22,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <tamis/num.h>
+#include <tamis/experimental/outline.h>
 #include <tamis/plan.h>
-#include <tamis/setting.h>
+#include <tamis/experimental/setting.h>
 
 #include "num/grid.h"
 #include "plan/design_kind.h"

@@ -1,6 +1,6 @@
 /* The weighted distribution of a sampled variable, and the statistics that are read from it: quantiles, Gini, S80/S20, poverty.
  *
- * As in <tamis/estimator.h>, an estimate comes with linear values: to first order it varies as the weighted total of them, so
+ * As in <tamis/experimental/estimator.h>, an estimate comes with linear values: to first order it varies as the weighted total of them, so
  * that every variance of a total serves it (Deville 1999; Osier 2009). A quantile has none: its interval is found by inverting
  * that of a share (src/estimate/quantile.c).
  *

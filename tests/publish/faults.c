@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <tamis/key.h>
-#include <tamis/statistic.h>
+#include <tamis/experimental/statistic.h>
 #include <tamis/tally.h>
 #include <tamis/verify.h>
 

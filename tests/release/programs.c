@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <tamis/tamis.h>
 #include <time.h>
 #include <unistd.h>
 

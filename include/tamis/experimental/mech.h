@@ -2,9 +2,11 @@
  *
  * A mechanism is judged by pairs of laws: the law P of its answer if a person has one value, the law Q if the person
  * has another. It is (eps, delta)-private when P(S) - e^eps Q(S) <= delta for every set S and every such pair, in both
- * orders.                                                                                                           */
-#ifndef TAMIS_MECH_H
-#define TAMIS_MECH_H
+ * orders.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_MECH_H
+#define TAMIS_EXPERIMENTAL_MECH_H
 
 #include <tamis/num.h>
 

@@ -10,9 +10,11 @@
  * says nothing about the data.
  *
  * On failure every output is zero. These zeros are not noise: a program that goes on with them publishes the truth, so
- * look at the status.                                                                                                */
-#ifndef TAMIS_RNG_H
-#define TAMIS_RNG_H
+ * look at the status.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_RNG_H
+#define TAMIS_EXPERIMENTAL_RNG_H
 
 #include <tamis/num.h>
 

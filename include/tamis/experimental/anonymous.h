@@ -12,12 +12,14 @@
  *
  * All neighbours differ in the answer of one person; the others' answers are the worst case. Fewer reports hide a person less
  * well: delta at a fixed epsilon never falls when a report is missing, so a guarantee computed for n reports does not hold for
- * n - 1. Compute it again for the number of reports received.                                        */
-#ifndef TAMIS_ANONYMOUS_H
-#define TAMIS_ANONYMOUS_H
+ * n - 1. Compute it again for the number of reports received.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_ANONYMOUS_H
+#define TAMIS_EXPERIMENTAL_ANONYMOUS_H
 
+#include <tamis/experimental/survey.h>
 #include <tamis/num.h>
-#include <tamis/survey.h>
 
 TAMIS_BEGIN
 

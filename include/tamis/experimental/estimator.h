@@ -10,9 +10,11 @@
  *
  * All lists have one entry for each sampled unit. On failure an estimate is NaN and a variance infinite.
  *
- * Errors   INVALID (the message names the parameter), SYSTEM (memory), for every function.                            */
-#ifndef TAMIS_ESTIMATOR_H
-#define TAMIS_ESTIMATOR_H
+ * Errors   INVALID (the message names the parameter), SYSTEM (memory), for every function.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_ESTIMATOR_H
+#define TAMIS_EXPERIMENTAL_ESTIMATOR_H
 
 #include <tamis/base.h>
 

@@ -14,12 +14,14 @@
  * tamis_ht_range_step for the values of a public grid. For simple random samples of 0/1 values the step N/n puts the noise on
  * the sample count, as below.
  *
- * "exact" always means: an enclosure of the smallest number, of relative width TAMIS_WIDTH.                         */
-#ifndef TAMIS_HT_H
-#define TAMIS_HT_H
+ * "exact" always means: an enclosure of the smallest number, of relative width TAMIS_WIDTH.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_HT_H
+#define TAMIS_EXPERIMENTAL_HT_H
 
-#include <tamis/profile.h>
-#include <tamis/survey.h>
+#include <tamis/experimental/profile.h>
+#include <tamis/experimental/survey.h>
 
 TAMIS_BEGIN
 

@@ -13,9 +13,11 @@
  * What a person has who is known to be in the sample is a tamis_profile. What a person of the frame has, as long as
  * nobody outside knows who was sampled, is a tamis_outsider: another type. The releases of one sample are composed as
  * profiles and become an outsider once, at the end; outsiders of one sample cannot be composed, because amplifying
- * release by release claims too much privacy.                                                                       */
-#ifndef TAMIS_PROFILE_H
-#define TAMIS_PROFILE_H
+ * release by release claims too much privacy.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_PROFILE_H
+#define TAMIS_EXPERIMENTAL_PROFILE_H
 
 #include <tamis/num.h>
 

@@ -14,11 +14,13 @@
  * In a table the record may leave one cell and enter another: w1 M each. All of these are attained, so nothing smaller
  * is safe; tests look at every small dataset.
  *
- * Paper    settings, 4.3 to 4.5, for neighbours that differ in one record (docs/papers.md#settings-4-5-2).           */
-#ifndef TAMIS_SENSITIVITY_H
-#define TAMIS_SENSITIVITY_H
+ * Paper    settings, 4.3 to 4.5, for neighbours that differ in one record (docs/papers.md#settings-4-5-2).
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_SENSITIVITY_H
+#define TAMIS_EXPERIMENTAL_SENSITIVITY_H
 
-#include <tamis/setting.h>
+#include <tamis/experimental/setting.h>
 
 TAMIS_BEGIN
 

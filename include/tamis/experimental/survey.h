@@ -7,11 +7,13 @@
  * probability; and gives its exposure, which amplification turns into a guarantee. All parameters are exact, all results
  * are enclosures.
  *
- * A design is not changed by use: any number of threads may share it.                                                */
-#ifndef TAMIS_SURVEY_H
-#define TAMIS_SURVEY_H
+ * A design is not changed by use: any number of threads may share it.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_SURVEY_H
+#define TAMIS_EXPERIMENTAL_SURVEY_H
 
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 TAMIS_BEGIN
 

@@ -2,13 +2,15 @@
  *
  * A census adds Laplace noise of scale R/(eps N) to a mean of values in a range of length R. A simple random sample of
  * n of the N people may spend more, eps_n = log(1 + N/n (e^eps - 1)), but one person weighs more in it, R/n, and the
- * sample itself errs. These functions say exactly how the two compare.                                              */
-#ifndef TAMIS_STUDY_H
-#define TAMIS_STUDY_H
+ * sample itself errs. These functions say exactly how the two compare.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_STUDY_H
+#define TAMIS_EXPERIMENTAL_STUDY_H
 
+#include <tamis/experimental/quantile.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
-#include <tamis/quantile.h>
 
 TAMIS_BEGIN
 
@@ -180,7 +182,7 @@ typedef struct tamis_study_quantiles {
 
 /* Every method on the same files, all with epsilon together: how far their answers are from the file's quantiles. A method that
  * counts in rho gets epsilon^2 / 2, which is what epsilon counts in an account of rho. The answers are made by the code of
- * <tamis/quantile.h>, with repeatable noise.
+ * <tamis/experimental/quantile.h>, with repeatable noise.
  *
  * Needs    what.at of at most TAMIS_STUDY_QUANTILES; from 1 to 10^6 rows, no more than the population has. 200 runs unless the
  *          options say otherwise, 100000 at most. A law is drawn once, as a population of 100,001 people, unless

@@ -3,11 +3,13 @@
  * The frame is a CSV or Parquet file, one row per unit. The sample is a CSV file with the frame's columns as they are and
  * two more, inclusion_probability and weight, its inverse; its rows are in the order of the frame. With replacement the
  * sample has a row for each draw, so that a unit drawn twice appears twice; then inclusion_probability is that of being
- * drawn at all, and weight is one over the expected number of draws of the unit, the weight of Hansen and Hurwitz.   */
-#ifndef TAMIS_DRAW_H
-#define TAMIS_DRAW_H
+ * drawn at all, and weight is one over the expected number of draws of the unit, the weight of Hansen and Hurwitz.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_DRAW_H
+#define TAMIS_EXPERIMENTAL_DRAW_H
 
-#include <tamis/survey.h>
+#include <tamis/experimental/survey.h>
 
 TAMIS_BEGIN
 

@@ -5,11 +5,13 @@
  * with them. docs/collection.md has the guarantee in words, the packed form of reports, and repeated collections;
  * client/tamis_client.h is the same for programs that cannot link this library.
  *
- * Paper    krand; unequal lie probabilities are optimised unary encoding (Wang, Blocki, Li and Jha 2017).                */
-#ifndef TAMIS_RANDOMIZE_H
-#define TAMIS_RANDOMIZE_H
+ * Paper    krand; unequal lie probabilities are optimised unary encoding (Wang, Blocki, Li and Jha 2017).
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_RANDOMIZE_H
+#define TAMIS_EXPERIMENTAL_RANDOMIZE_H
 
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 TAMIS_BEGIN
 

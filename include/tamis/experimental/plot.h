@@ -8,9 +8,11 @@
  *     tamis_plot_curve curve = {.x = eps, .y = delta, .count = 3};
  *     tamis_plot plot = {.title = "How private is it?", .x = {.label = "epsilon"}, .y = {.label = "delta", .log = true},
  *                        .curves = &curve, .curve_count = 1};
- *     tamis_plot_svg(&svg, &plot, &err);                                                                            */
-#ifndef TAMIS_PLOT_H
-#define TAMIS_PLOT_H
+ *     tamis_plot_svg(&svg, &plot, &err);
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_PLOT_H
+#define TAMIS_EXPERIMENTAL_PLOT_H
 
 #include <stdbool.h>
 #include <tamis/base.h>

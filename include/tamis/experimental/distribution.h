@@ -17,12 +17,14 @@
  *     tamis_distribution_points     one pass over the records
  *     tamis_distribution_at, _quantile
  *
- * The noise is on integers, and its scale follows from exact integers. docs/quantiles.md has the argument. */
-#ifndef TAMIS_DISTRIBUTION_H
-#define TAMIS_DISTRIBUTION_H
+ * The noise is on integers, and its scale follows from exact integers. docs/quantiles.md has the argument.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_DISTRIBUTION_H
+#define TAMIS_EXPERIMENTAL_DISTRIBUTION_H
 
 #include <stdint.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 TAMIS_BEGIN
 

@@ -13,12 +13,14 @@
  * The probabilities are exactly the stated ones: weights are enclosed by certified arithmetic and refined until the random bits
  * decide. 128 bits are drawn for each choice, further ones with probability below 2^-64; methods for several quantiles also
  * draw two bytes for each record before they look at it. docs/quantiles.md has the theory and its
- * limits. */
-#ifndef TAMIS_QUANTILE_H
-#define TAMIS_QUANTILE_H
+ * limits.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_QUANTILE_H
+#define TAMIS_EXPERIMENTAL_QUANTILE_H
 
 #include <stdint.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 TAMIS_BEGIN
 
@@ -31,7 +33,7 @@ typedef enum tamis_quantile_method {
     TAMIS_QUANTILE_THRESHOLD, /* AboveThreshold on candidates that grow by a hundredth: tails, and unknown upper bounds */
     TAMIS_QUANTILE_SMOOTH,    /* each by itself: noise for the smooth sensitivity; replaced rows without weights */
     TAMIS_QUANTILE_HISTOGRAM, /* AboveThreshold with Laplace noise on equally spaced cuts */
-    TAMIS_QUANTILE_TREE,      /* read from a distribution function measured with epsilon (<tamis/distribution.h>) */
+    TAMIS_QUANTILE_TREE,      /* read from a distribution function measured with epsilon (<tamis/experimental/distribution.h>) */
     TAMIS_QUANTILE_PREFIX,    /* the same, measured with rho */
 } tamis_quantile_method;
 

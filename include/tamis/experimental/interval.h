@@ -4,9 +4,11 @@
  * in the population are plausible? Those that a test does not reject: K is in the interval if a number as small as the
  * released one, or smaller, has more than half of 1 - confidence as its probability under K, and the same for large ones.
  * The probabilities are those of the hypergeometric law plus the noise, without approximation: the interval covers the
- * truth with at least the stated probability, whatever K, n and the noise are.                                        */
-#ifndef TAMIS_INTERVAL_H
-#define TAMIS_INTERVAL_H
+ * truth with at least the stated probability, whatever K, n and the noise are.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_INTERVAL_H
+#define TAMIS_EXPERIMENTAL_INTERVAL_H
 
 #include <tamis/num.h>
 

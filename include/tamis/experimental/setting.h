@@ -7,9 +7,11 @@
  * A setting is a row of a table. Everything that depends on it, from the sensitivity of a total to the words of a report,
  * reads the row; there is no other list of settings anywhere.
  *
- * Paper    settings, Definitions 3.1 to 3.3, Tables 3.1, 4.1, 4.2 (docs/papers.md#settings-tables).                  */
-#ifndef TAMIS_SETTING_H
-#define TAMIS_SETTING_H
+ * Paper    settings, Definitions 3.1 to 3.3, Tables 3.1, 4.1, 4.2 (docs/papers.md#settings-tables).
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_SETTING_H
+#define TAMIS_EXPERIMENTAL_SETTING_H
 
 #include <tamis/num.h>
 

@@ -2,12 +2,14 @@
  *
  * The order is that of a release: what is asked is checked, the charge is written to FILE.ledger and durable, random bits are
  * drawn, and only then are the values read. The ledger is created by the first call; there is no way around it. The same call
- * again returns the numbers that were kept and spends nothing. */
-#ifndef TAMIS_STATISTIC_H
-#define TAMIS_STATISTIC_H
+ * again returns the numbers that were kept and spends nothing.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_STATISTIC_H
+#define TAMIS_EXPERIMENTAL_STATISTIC_H
 
 #include <tamis/engine.h>
-#include <tamis/quantile.h>
+#include <tamis/experimental/quantile.h>
 
 TAMIS_BEGIN
 

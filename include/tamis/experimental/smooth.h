@@ -11,9 +11,11 @@
  *
  *     S = max over i <= m <= j, i < j of (x_(j) - x_(i)) e^(-beta (j - i - 1)),   0 <= i, j <= n + 1.
  *
- * The rank m of the median is (n + 1) / 2 rounded down, that of a quantile q is q n rounded up.                       */
-#ifndef TAMIS_SMOOTH_H
-#define TAMIS_SMOOTH_H
+ * The rank m of the median is (n + 1) / 2 rounded down, that of a quantile q is q n rounded up.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_SMOOTH_H
+#define TAMIS_EXPERIMENTAL_SMOOTH_H
 
 #include <tamis/num.h>
 

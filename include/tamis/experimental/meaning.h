@@ -17,11 +17,13 @@
  * anything less because the sample was random. Only the outsider, who does not know who was sampled, meets the smaller loss
  * that sampling leaves, where a theorem gives one.
  *
- * Paper    settings, 5.1 (docs/papers.md#settings-5-1, #settings-5-1-3).                                             */
-#ifndef TAMIS_MEANING_H
-#define TAMIS_MEANING_H
+ * Paper    settings, 5.1 (docs/papers.md#settings-5-1, #settings-5-1-3).
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_MEANING_H
+#define TAMIS_EXPERIMENTAL_MEANING_H
 
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 TAMIS_BEGIN
 

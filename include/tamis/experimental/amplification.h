@@ -7,12 +7,14 @@
  * probabilities with a proved coupling, clusters and stages amplify; a cluster amplifies much less than its sampling
  * rate suggests, because the whole cluster comes and goes together. Where nothing is proved the answer is REFUSED.
  *
- * Several releases from one sample are composed first and amplified once, with the eps and delta of all together.    */
-#ifndef TAMIS_AMPLIFICATION_H
-#define TAMIS_AMPLIFICATION_H
+ * Several releases from one sample are composed first and amplified once, with the eps and delta of all together.
+ *
+ * Experimental: this header may change in any version, and programs that use it are compiled again with each. */
+#ifndef TAMIS_EXPERIMENTAL_AMPLIFICATION_H
+#define TAMIS_EXPERIMENTAL_AMPLIFICATION_H
 
-#include <tamis/profile.h>
-#include <tamis/survey.h>
+#include <tamis/experimental/profile.h>
+#include <tamis/experimental/survey.h>
 
 TAMIS_BEGIN
 
