@@ -25,18 +25,6 @@ typedef enum tamis_repeat {
     TAMIS_REPEAT_PAID             /* fresh noise, which is paid for */
 } tamis_repeat;
 
-/* What a release has done, in this order. */
-typedef enum tamis_release_phase {
-    TAMIS_PHASE_CHECKED, /* everything that can be checked before the charge; nothing was spent */
-    TAMIS_PHASE_CHARGED, /* the charge is durable: from here on a failure has cost something */
-    TAMIS_PHASE_READ,    /* the rows were read, and the noisy numbers are durable in the ledger */
-    TAMIS_PHASE_WRITTEN  /* the folder, if there is one, has its name */
-} tamis_release_phase;
-
-/* Called once after each phase, in the thread that makes the release. A release that was made before has neither CHARGED nor READ.
- * `entry`: the number of the charge in the ledger; 0: none. */
-typedef void tamis_phase(void *context, tamis_release_phase phase, int64_t entry);
-
 /* How a release is made; all zero but the size is the usual way. */
 typedef struct tamis_release_options {
     size_t size;              /* sizeof(tamis_release_options): later versions have more fields */

@@ -21,10 +21,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <tamis/num.h>
 #include <tamis/experimental/outline.h>
-#include <tamis/plan.h>
 #include <tamis/experimental/setting.h>
+#include <tamis/num.h>
+#include <tamis/plan.h>
 
 #include "num/grid.h"
 #include "plan/design_kind.h"

@@ -2,14 +2,14 @@
 
 #include <string.h>
 #include <strings.h>
-#include <tamis/init.h>
 
 #include "base/decimal.h"
 #include "base/value/json.h"
+#include "plan/schema.h"
 
 static bool is_plain(const char *text)
 {
-    static const char *const words[] = {"y", "n", "yes", "no", "true", "false", "on", "off", "null", TAMIS_FILL_IN};
+    static const char *const words[] = {"y", "n", "yes", "no", "true", "false", "on", "off", "null", TMI_FILL_IN};
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", inside[] = "0123456789.-/";
     if (!*text || !strchr(letters, text[0])) return false;
     for (const char *c = text; *c; c++)

@@ -24,7 +24,6 @@
 #define TMI_PUBLISH_PUBLISH_H
 
 #include <tamis/key.h>
-#include <tamis/release.h>
 
 #include "base/sign.h"
 #include "publish/account.h"
