@@ -109,8 +109,8 @@ typedef enum tamis_release_phase {
     TAMIS_PHASE_WRITTEN  /* the folder, if there is one, has its name */
 } tamis_release_phase;
 
-/* Called once after each phase, in the thread that makes the release. A release that was made before has neither CHARGED nor READ.
- * `entry`: the number of the charge in the ledger; 0: none. */
+/* Called once after each phase, in the thread that makes the release. A release that was made before has neither CHARGED nor
+ * READ. `entry`: the number of the charge in the ledger; 0: none. */
 typedef void tamis_phase(void *context, tamis_release_phase phase, int64_t entry);
 
 /* A file to be opened by its path or, if `stream` is given, an open stream whose name in messages is the path. */

@@ -1,6 +1,6 @@
-/* The experimental part of the library: calculators of guarantees, designs, samplers, mechanisms by themselves, studies. Its functions
- * are as carefully tested as the others, but may change in any version; in the shared library their symbols have a version of
- * their own, TAMIS_EXPERIMENTAL. */
+/* The experimental part of the library: calculators of guarantees, designs, samplers, mechanisms by themselves, studies. Its
+ * functions are as carefully tested as the others, but may change in any version; in the shared library their symbols have a
+ * version of their own, TAMIS_EXPERIMENTAL. */
 #ifndef TAMIS_EXPERIMENTAL_H
 #define TAMIS_EXPERIMENTAL_H
 

@@ -88,8 +88,8 @@ TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan
 TAMIS_USE tamis_status tamis_draft_json(char **json, const char *name, const char *bytes, size_t length,
                                         const tamis_plan_options *options, tamis_error *err);
 
-/* Sets, inserts or removes one value of a plan's text. All other bytes stay as they are, comments too, except what is on the lines
- * of a value that is removed.
+/* Sets, inserts or removes one value of a plan's text. All other bytes stay as they are, comments too, except what is on the
+ * lines of a value that is removed.
  *
  * Needs    YAML; `path`: a JSON Pointer, "/columns/hours/to", with "-" or the next number for a new last item of a list; what is
  *          missing on the way is inserted. `value`: JSON, or NULL to remove it. A number that has to be exact is a text: "1/3".

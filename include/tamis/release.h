@@ -69,9 +69,9 @@ TAMIS_USE tamis_status tamis_release_new(tamis_release **release, const tamis_pl
                                          const tamis_release_options *options, tamis_error *err);
 TAMIS_API void tamis_release_free(tamis_release *release);
 
-/* Whether a release could be made: everything that tamis_release_new checks before it charges is checked. Of the rows only what all
- * neighbours share is read: the header, types, and counts that the design fixes. Nothing is charged or written; the ledger may
- * refuse later, if others charge it meanwhile.
+/* Whether a release could be made: everything that tamis_release_new checks before it charges is checked. Of the rows only what
+ * all neighbours share is read: the header, types, and counts that the design fixes. Nothing is charged or written; the ledger
+ * may refuse later, if others charge it meanwhile.
  *
  * Needs    as tamis_release_new.
  * Gives    {"repeated": the same was released before, and would be returned for nothing, "would_spend", "left": of the account

@@ -88,7 +88,8 @@ TAMIS_USE tamis_status tamis_tally_shuffle(const tamis_tally *tally, const char 
 
 /* ---- estimates ---- */
 
-/* What to compute from a tally. All zero but the size, or no question at all (NULL): 95 % intervals for a large population, delta 10^-6, no categories. */
+/* What to compute from a tally. All zero but the size, or no question at all (NULL): 95 % intervals for a large population,
+ * delta 10^-6, no categories. */
 typedef struct tamis_tally_question {
     size_t size;                    /* sizeof(tamis_tally_question) */
     const tamis_number *confidence; /* NULL: 0.95; above 0, at most 1 - 10^-9 */

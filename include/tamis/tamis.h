@@ -1,5 +1,5 @@
-/* tamis: differential privacy for sample surveys. This header includes the stable ones: what a program does that was built with them
- * stays as it is until the first number of the version changes. <tamis/experimental.h> includes the others. */
+/* tamis: differential privacy for sample surveys. This header includes the stable ones: what a program does that was built with
+ * them stays as it is until the first number of the version changes. <tamis/experimental.h> includes the others. */
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H
 

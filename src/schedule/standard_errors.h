@@ -27,8 +27,8 @@
 /* ---- slots ---- */
 
 /* PSUs share slots where more than `most` would be needed. Strata of one PSU are taken together, or, if
- * there is one, with the last of the others; of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance, and it needs no slots. An empty layout:
- * nothing can be said, since there is only one PSU.
+ * there is one, with the last of the others; of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance,
+ * and it needs no slots. An empty layout: nothing can be said, since there is only one PSU.
  *
  * Errors   SYSTEM.                                                                                                    */
 tamis_status tmi_psu_places_make(tmi_psu_places *places, const tmi_sampling *sampling, int64_t most, tamis_error *err);

@@ -16,8 +16,8 @@
  *     CENTRED   |change of s| + |change of t(1-t)| + |change of rows|/2 <= 1,
  *
  * and so much is either from a record that adds nothing. For t + t(1-t) and t - t(1-t) both rise from 0 to 1, so that neither
- * changes by more than 1; and |s| + t(1-t) + 1/2 = 1 - (1/2 - |s|)^2. Both are convex in the weight, which may so be taken as 0 or
- * the largest. RAW serves totals, CENTRED means; where the number of rows is public they are the same.
+ * changes by more than 1; and |s| + t(1-t) + 1/2 = 1 - (1/2 - |s|)^2. Both are convex in the weight, which may so be taken as 0
+ * or the largest. RAW serves totals, CENTRED means; where the number of rows is public they are the same.
  *
  * Noise of the same variance on all numbers of a table makes everything diagonal in the effects of its axes: a constant, and
  * what remains (analysis of variance). The constant of an axis is in the sum over its levels, so that a table without the axis

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <tamis/key.h>
 #include <tamis/experimental/statistic.h>
+#include <tamis/key.h>
 #include <tamis/tally.h>
 #include <tamis/verify.h>
 

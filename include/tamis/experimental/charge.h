@@ -68,8 +68,8 @@ typedef struct tamis_charged {
  * is compared by the frozen field of that name.
  *
  * Needs    texts in UTF-8, names of 1 to TAMIS_LEDGER_NAME bytes, others of at most TAMIS_LEDGER_TEXT; epsilon and rho from
- *          0 to TAMIS_MAX_LOSS (of <tamis/experimental/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is not 0, and
- *          a delta below 1.
+ *          0 to TAMIS_MAX_LOSS (of <tamis/experimental/profile.h>), delta from 0 to 1; a budget has an epsilon or rho that is
+ *          not 0, and a delta below 1.
  * Gives    the entry, or the earlier one and its release. With `leftover` the ledger holds a lock on the charge until it is
  *          released or the ledger is freed, in a file beside it (FILE-charge-N; an open file for each). On failure all
  *          zero, but for the entry of a charge that is known to be on the disk. The caller clears it with
