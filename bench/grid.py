@@ -68,6 +68,7 @@ def designs(rows, areas, homes, sizes):
     these are the units, and are drawn with all their persons."""
     persons = {s: sum(r["state"] == s for r in rows) for s in STATES}
     strata = "\n".join(f"      {s}: {{population: {persons[s]}, sample: {max(60, persons[s] // 8)}}}" for s in STATES)
+    rates = "\n".join(f"      {s}: {{rate: 1/{4 + 2 * (k % 5)}}}" for k, s in enumerate(STATES))  # Poisson, alike within states
     drawn_areas = {s: max(3, sizes[s] * 2 // 5) for s in STATES}
     area_strata = "\n".join(f"      {s}: {{population: {sizes[s]}, sample: {drawn_areas[s]}}}" for s in STATES)
     largest = max(map(len, areas.values()))
@@ -88,6 +89,8 @@ def designs(rows, areas, homes, sizes):
         "srs": (f"  srs: {{population: {total}, sample: 1500}}\n", [], None),
         "strata": (f"  stratified:\n    by: state\n    within: srs\n    strata:\n{strata}\n", [], None),
         "pps": (f"  pps: {{method: systematic_random, probability: inclusion_probability, sample: 1500, population: {total}}}\n  max_weight: 20\n", ["--size", "size"], None),
+        "poisson": (f"  poisson: {{probability: inclusion_probability}}\n  max_weight: 12\n  typical: {{sample: 1500, population: {total}}}\n", [],
+                    f"  stratified:\n    by: state\n    within: bernoulli\n    strata:\n{rates}\n"),
         "cluster": (cluster + typical, [], None),
         "strata-cluster": (stratified_cluster + typical, [], None),
         "two-stage": (f"  two_stage: {{first: {{by: area, population: {len(areas)}, sample: 70}}, second: {{population: cluster_size, sample: 20}}}}\n"

@@ -278,6 +278,8 @@ ROWS = [
             False, "without ids", f"units release of rows, {source}", least_ratio=1 / 3, ratio_bar="at most 3 times"),
         Row("units", f"the same of {source}, peak memory", f"units release of ids, {source}", megabytes, "MB", None, False, "without ids",
             f"units release of rows, {source}"))),
+    Row("units", "release of 12 10^6 rows of Parquet, three for each id, peak memory", "units release of many ids, Parquet", megabytes, "MB",
+        1500, False, "the bar", None, 1500),
     Row("units", "tamis compute, a line of 16 MB, peak memory", "units compute line", megabytes, "MB", 250, False, "the bar", None, 250),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
 ]

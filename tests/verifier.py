@@ -77,6 +77,21 @@ class Verifier(Account, Choices, Contributions, Files, Reading, Tables):
 
     # ---- the design ----
 
+    def is_of_strata(self, name):
+        """Whether a column is that of the strata, or is declared to follow from it."""
+        by = self.c["plan"]["design"].get("stratified", {}).get("by")
+        return isinstance(name, str) and by is not None and (name == by or "strata" in self.c["plan"]["columns"].get(name, {}))
+
+    def in_strata(self, name):
+        """The values of such a column, stratum by stratum."""
+        recode = self.c["plan"]["columns"].get(name, {}).get("strata")
+        return [n if recode is None else next(v for v, strata in recode.items() if n in strata) for n, _ in self.strata]
+
+    def listed(self, name):
+        """The values of a category in the order of the plan."""
+        column = self.c["plan"]["columns"][name]
+        return list(column["strata"] if "strata" in column else column["values"])
+
     def design(self):
         """The kind of design, its own keys, and (name, sizes) of its strata in the order of the plan; one without a name."""
         design = self.c["plan"]["design"]

@@ -1,5 +1,6 @@
 """Quantiles that a mechanism chooses, and statistics that are read from distribution functions. A part of verifier.py;
 docs/certificate.md, point 7."""
+import itertools
 from fractions import Fraction
 from math import prod
 
@@ -71,13 +72,14 @@ class Choices:
         self.check({"prefix": self.rho, "tree": not self.rho}.get(found, True), field + ".method", "is not paid in this coin")
 
     def neighbours(self, c, by, field):
-        s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
-        stays = by == [] or (by == [strata] and not self.protected and "id" not in self.c["plan"]["privacy"])
+        s = self.c["sampling"]
+        stays = by == [] or (all(map(self.is_of_strata, by)) and not self.protected and "id" not in self.c["plan"]["privacy"])
         self.check(c["neighbours"] == ("replace" if stays else "add_remove"), field + ".neighbours")
         self.check(c["rows_per_unit"] == self.rows_per_unit(), field + ".rows_per_unit")
         own = s["weights"] is None
         differ = own or len({Fraction(w) for w in s["weights"]}) > 1
-        weighed = differ and (own or strata not in by)
+        one_each = any(self.is_of_strata(b) and len(self.listed(b)) == len(self.strata) for b in by)  # groups in one stratum each
+        weighed = differ and (own or not one_each)
         self.check(not (weighed and self.protected), field, "weights that a record may move are not covered")
         most = None if not weighed else s["largest_point"] if own else max(s["points"])
         self.check(c["max_weight"] == most, field + ".max_weight")
@@ -85,8 +87,10 @@ class Choices:
             public = s["rows_fixed"] and c["where"] is None and not weighed and self.kind not in ("cluster", "two_stage")
             public = public and self.rows_per_unit() == 1 and c["column"].get("missing") == "none"
             drawn = [z.get("sample", z.get("population", 0)) for _, z in self.strata]
-            if by:  # smooth sensitivity in public strata
+            if by:  # smooth sensitivity in public strata, or in what follows from them
                 public = public and c["method"] == "smooth" and stays and all(n > 0 for n in drawn)
+                keys = list(zip(*map(self.in_strata, by))) if public else []
+                drawn = [sum(n for n, own in zip(drawn, keys) if own == g) for g in itertools.product(*map(self.listed, by))] if public else drawn
             else:
                 drawn = sum(drawn)
             self.check(public and c["rows"] == drawn, field + ".rows", "are not public, or values may be missing")

@@ -79,8 +79,7 @@ class Reading:
     def size(self, by):
         if not isinstance(by, str):
             return len(next(iter(by.values()))) + 1
-        column = self.c["plan"]["columns"][by]
-        return len(column["values"]) + (column.get("missing") == "category")
+        return len(self.listed(by)) + (self.c["plan"]["columns"][by].get("missing") == "category")
 
     def solution(self, world):
         """The axes and, for each stratum that is measured apart, the cells; None: too many, or too different."""
@@ -150,18 +149,22 @@ class Reading:
         for j, a in enumerate(axes):
             c = a.told.get("crossed", [{}])[0]
             if not s["apart"] and not self.protected and c.get("column", {}).get("column") == self.c["plan"]["design"].get("stratified", {}).get("by", 0) \
-                    and len(c["classes"]) == len(self.strata):
-                facts += [([int(cell[j] == k) for cell in cells], each[k]) for k in range(len(self.strata))]
+                    and len(a.told["crossed"]) == 1:
+                of_class = [sum(n for n, (name, _) in zip(each, self.strata) if name in k) for k in c["classes"]]
+                facts += [([int(cell[j] == k) for cell in cells], n) for k, n in enumerate(of_class)]
         return facts
 
     def functional(self, solution, t, kind, groups, inside):
         """The estimate: the sum over the cells of a factor per axis; None: this axis is not one for it."""
         axes, cells, strata = solution
         factors = [[1.0] * a.levels for a in axes]
-        by_strata = None
+        added = set(range(len(strata)))  # the strata whose tables are added up
+        for name, wanted in t.get("where", {}).items():
+            if self.c["sampling"]["apart"] and self.is_of_strata(name):
+                added &= {h for h, v in enumerate(self.in_strata(name)) if v in wanted}
         for by, code in groups:
-            if self.c["sampling"]["apart"] and by == self.c["plan"]["design"]["stratified"]["by"]:
-                by_strata = code
+            if self.c["sampling"]["apart"] and self.is_of_strata(by):
+                added &= {h for h, v in enumerate(self.in_strata(by)) if v == self.listed(by)[code]}
                 continue
             inside_of = [(j, self.group(a.told["crossed"], by, code)) for j, a in enumerate(axes) if not a.number]
             inside_of = [(j, v) for j, v in inside_of if v]
@@ -170,6 +173,8 @@ class Reading:
             self.multiply(factors, *inside_of[0])
         if "where" in t and not inside:
             for name, wanted in t["where"].items():
+                if self.c["sampling"]["apart"] and self.is_of_strata(name):
+                    continue
                 found = [(j, self.holds(a, {name: wanted})) for j, a in enumerate(axes) if not a.number and len(a.told["crossed"]) == 1]
                 found = [(j, v) for j, v in found if v]
                 if len(found) != 1:
@@ -186,7 +191,7 @@ class Reading:
             self.multiply(factors, *found[0])
         total = 0.0
         for h, theta in enumerate(strata):
-            if by_strata is not None and h != by_strata:
+            if h not in added:
                 continue
             own = [list(f) for f in factors]
             if number is not None:
@@ -216,9 +221,9 @@ class Reading:
             if self.divides(c, by):
                 found = True
                 if cuts is None:
-                    column = self.c["plan"]["columns"][name]
-                    value = (list(column["values"]) + ["missing"])[code]
-                    vector = [float(value in k) for k in c["classes"]] + [0.0] * c["rest"]
+                    value = (self.listed(name) + ["missing"])[code]
+                    values = [value] if c["column"]["column"] == name else self.strata_of(name, [value])
+                    vector = [float(any(v in k for v in values)) for k in c["classes"]] + [0.0] * c["rest"]
                 else:
                     low, high = self.ends(c["column"])
                     points = [low] + self.points(c["column"], cuts, True) + [high + 1]

@@ -47,7 +47,7 @@ class Tables:
         """A column in a table is described as in the plan; those of an indicator or of cuts are."""
         for own in column["of"] if "of" in column else [column]:
             plan = self.c["plan"]["columns"].get(own["column"])
-            keys = {"from", "to", "step", "values", "missing", "missing_codes", "contribution"}
+            keys = {"from", "to", "step", "values", "strata", "missing", "missing_codes", "contribution"}
             right = plan is not None and {k: v for k, v in own.items() if k != "column"} == {k: v for k, v in plan.items() if k in keys}
             self.check(right, field, "is not what the plan says of the column")
 
@@ -56,7 +56,7 @@ class Tables:
         if "of" in column:
             return all(self.is_complete(c) for c in column["of"])
         by = self.c["plan"]["design"].get("stratified", {}).get("by")
-        if column["column"] == by and column.get("missing") != "none":
+        if self.is_of_strata(column["column"]) and column.get("missing") != "none":
             return self.c["sampling"]["rows_fixed"] and "id" not in self.c["plan"]["privacy"]
         return column.get("missing") == "none" or ("from" in column and "missing" in column and not isinstance(column["from"], dict))
 
@@ -287,6 +287,8 @@ class Tables:
         self.check(m["limit"] == 2 ** 62 - 2 ** 60, field + ".limit")
         statistics, i = self.c["plan"]["statistics"], m["table"]["statistic"]
         self.check(i >= len(statistics) or all(statistics[i].get(k) == v for k, v in m["of"].items()), field + ".of")
+        together = self.numbers_of(m) > 1 and self.is_calibrated() and self.fit_together(m)
+        self.check(("together" in m) == together or (together and i >= len(statistics)), field + ".together")
         self.check(m["overlap"] >= 1 and all(Fraction(m[k]) >= 0 for k in ("mean_weight", "rows_of_psu", "cv_of_psus")), field)
         self.check(2 * self.spare(m) <= STEPS, field + ".overlap", "leaves no room for rounding")
 
@@ -325,15 +327,28 @@ class Tables:
         return max([both] + [self.root_up(Fraction(f, 2 ** 24) * max(2, 2 - Fraction(8 * min(b), m) + Fraction(4 * q, m * m)))
                              for b, m, q, f in self.block_parts(1)])
 
-    def spare(self, m, numbers=None):
+    def spare(self, m, numbers=None, most=None):
         """Steps for rounding: a unit is in 2 K overlap numbers and slots, before and after; or all move. A variance is rounded once."""
+        moved = 2 * self.rows_per_unit() * ((numbers or self.numbers_of(m)) if "together" in m else m["overlap"])
         if m["weighed_by"] == "squares":
-            return (numbers or self.numbers_of(m)) if self.all_move() else 2 * self.rows_per_unit() * m["overlap"]
-        slots = sum(s for _, s, _ in self.layout())
+            return (numbers or self.numbers_of(m)) if self.all_move() else moved
+        slots = most or sum(s for _, s, _ in self.layout())
         rounding = ceil(sqrt(3 * BLOCKS * slots) / 2) + 1 + BLOCKS // 64
         if self.all_move():
             return (numbers or self.numbers_of(m)) * (3 + (3 + 2 * slots + 2 * rounding) // 8)
-        return 2 * self.rows_per_unit() * m["overlap"] * (3 + (3 + 2 * rounding) // 8)
+        return moved * (3 + (3 + 2 * rounding) // 8)
+
+    def fit_together(self, m):
+        """Whether rounding leaves half of the steps if a row moves all numbers of the statistic, with as many slots as there may be."""
+        drawn = sum(z.get("sample", 0) for _, z in self.strata)
+        return 2 * self.spare({**m, "together": True}, most=drawn if self.all_move() and 0 < drawn < 2 ** 16 else 2 ** 16) <= STEPS
+
+    def is_calibrated(self):
+        """To counts that the design does not fix anyway."""
+        s, strata = self.c["sampling"], self.c["plan"]["design"].get("stratified", {}).get("by")
+        fixed = s["rows_fixed"] and s["weights"] is not None and not self.clustered() and all("population" in z for _, z in self.strata)
+        known = [[]] + ([[strata]] if strata and not self.protected else [])
+        return any(not fixed or c.get("by", []) not in known for c in self.controls())
 
     def all_move(self):
         """With protected design variables a record may move the weights of all others."""
@@ -388,7 +403,8 @@ class Tables:
 
     def squares_said(self, m, t, single, numbers, here):
         """A sum of squares is divided by 2^shift * divisor, the least that is enough; products of whole numbers of 14 bits, doubled."""
-        self.check(0 <= t["range"] <= 2 ** 29 + 2 ** 17 and t["blocks"] == 1 and t["shift"] >= 0, here)
+        most = self.numbers_of(m) if "together" in m else 1
+        self.check(0 <= t["range"] <= most * (2 ** 29 + 2 ** 17) + 2 ** 20 and t["blocks"] == 1 and t["shift"] >= 0, here)
         moves = m["moves_within" if single else "table_moves"] * max(t["range"], 1) * m["overlap"]
         shift = next(k for k in range(200) if moves >> k < 2 ** 60)
         right = t["shift"] == shift and t["divisor"] == ceil(Fraction(moves, 2 ** shift * (STEPS - self.spare(m, numbers))))
@@ -458,14 +474,15 @@ class Tables:
 
     def is_known(self, t):
         """A count that the design fixes, or to which results are calibrated."""
-        by, strata = t.get("by", []), self.c["plan"]["design"].get("stratified", {}).get("by")
-        if "count" not in t or "where" in t:
+        by, where = t.get("by", []), t.get("where", {})
+        if "count" not in t:
             return False
-        if any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
+        if not where and any(sorted(map(str, c.get("by", []))) == sorted(map(str, by)) for c in self.controls()):
             return True
         sizes = all("population" in z for _, z in self.strata)
         declared = sizes and self.kind not in ("cluster", "two_stage") and not self.counts_rows()
-        return declared and (by == [] or (by == [strata] and not self.protected))
+        about = [*by, *where]
+        return declared and (not about or (all(map(self.is_of_strata, about)) and not self.protected))
 
     def counts_rows(self):
         return self.rows_per_unit() > 1 and self.kind != "srs_with_replacement"
@@ -514,12 +531,19 @@ class Tables:
         if not isinstance(by, str):
             return False
         column = {"column": by, **self.c["plan"]["columns"].get(by, {})}
-        apart = self.c["sampling"]["apart"] and by == self.c["plan"]["design"]["stratified"]["by"]
-        return apart or (len(column.get("values", [])) == 1 and self.is_complete(column))
+        apart = self.c["sampling"]["apart"] and self.is_of_strata(by)
+        return apart or (len(column.get("values", column.get("strata", []))) == 1 and self.is_complete(column))
+
+    def strata_of(self, name, values):
+        """The strata in which a column that follows from them has one of these values."""
+        return [n for (n, _), v in zip(self.strata, self.in_strata(name)) if v in values]
 
     def divides(self, c, by):
         """Whether classes tell the values of a `by` apart: of a category all, of a number its cuts."""
         name, cuts = (by, None) if isinstance(by, str) else next(iter(by.items()))
+        strata = self.c["plan"]["design"].get("stratified", {}).get("by")
+        if name != strata and self.is_of_strata(name) and c["column"].get("column") == strata:  # each class has one value of a recode
+            return all(sum(bool(set(k) & set(self.strata_of(name, [v]))) for v in self.listed(name)) == 1 for k in c["classes"])
         if c["column"].get("column") != name:
             return False
         if cuts is None:
@@ -532,6 +556,10 @@ class Tables:
         if "indicator" in c["column"]:
             return [False, True] if c["column"]["indicator"] == indicator else [None]
         wanted = indicator.get(c["column"]["column"]) if isinstance(indicator, dict) and len(indicator) == 1 else None
+        (name, values), *more = indicator.items() if isinstance(indicator, dict) else [(None, None)]
+        strata = self.c["plan"]["design"].get("stratified", {}).get("by")
+        if not more and name != strata and self.is_of_strata(name) and c["column"]["column"] == strata:
+            wanted = self.strata_of(name, values)
         if wanted is None:
             return [None]
         if "classes" in c:
@@ -551,12 +579,13 @@ class Tables:
         if not self.is_complete(column):
             return False
         if isinstance(wanted, list):
-            return set(wanted) >= set(column["values"])
+            return set(wanted) >= set(self.listed(name))
         return (self.points(column, [wanted["from"]], True)[0], self.points(column, [wanted["to"]], False)[0]) == self.ends(column)
 
     def selects(self, axes, where):
         """As a whole, or one condition after the other."""
-        return self.answers(axes, where, True) or all(self.answers(axes, {k: v}, True) for k, v in where.items())
+        apart = self.c["sampling"]["apart"]  # a condition on strata says which of their tables count
+        return self.answers(axes, where, True) or all((apart and self.is_of_strata(k)) or self.answers(axes, {k: v}, True) for k, v in where.items())
 
     def has(self, axes, x):
         if isinstance(x, dict):

@@ -122,6 +122,9 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
     } else if (column->cut_of) {
         const double *numbers = tmi_sample_numbers(s, column->cut_of);
         for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = bin_of(column, numbers[row]);
+    } else if (column->recode) {
+        const int32_t *strata = tmi_sample_codes(s, column->recode_of);
+        for (size_t row = 0; row < s->count; row++) ((int32_t *)list)[row] = strata[row] < 0 ? -1 : column->recode[strata[row]];
     } else if (column->is_category) { /* declared complete: any other text counts as the first value */
         memcpy(list, given_of(s, column), s->count * sizeof(int32_t));
         for (size_t row = 0; row < s->count; row++)
@@ -136,7 +139,7 @@ static tamis_status make_column(tmi_sample *s, const tmi_plan_column *column, ta
 
 static bool is_made(const tmi_plan_column *column)
 {
-    return column->conditions || column->cut_of || column->missing == TMI_NEVER ||
+    return column->conditions || column->cut_of || column->recode || column->missing == TMI_NEVER ||
            (column->is_number && column->missing == TMI_AS_VALUE);
 }
 
@@ -161,6 +164,37 @@ static void take_facts(tmi_column_facts *facts, const tmi_plan_column *column, c
         facts->missing += column->is_number ? isnan(numbers[row]) : codes[row] < 0;
         facts->outside_bounds += column->is_number && (numbers[row] < column->grid.from || numbers[row] > column->grid.to);
     }
+}
+
+/* A recode of the strata is not read, but where the source has a column of its name the two are compared. */
+static void count_contradicting(tmi_column_facts *facts, const tmi_sample *s, const tmi_plan_column *column)
+{
+    const int32_t *own = NULL, *codes = tmi_sample_codes(s, column);
+    for (size_t i = 0; i < s->columns.count && !own; i++)
+        if (s->columns.list[i].values == (const char *const *)column->values) own = list_of(s, &s->columns.list[i]);
+    facts->used = true;
+    for (size_t row = 0; own && row < s->count; row++) facts->contradicting += own[row] != codes[row];
+}
+
+/* Adds the columns of the source that have the names of recodes, as far as there are any. */
+static tamis_status add_recoded(tmi_sample *s, tmi_engine *engine, const reading *r, tamis_error *err)
+{
+    const size_t count = s->columns.count;
+    for (size_t i = 0; i < count; i++) {
+        const tmi_plan_column *column = s->columns.origin[i];
+        if (!column || !column->recode) continue;
+        const tmi_column own = {.name = column->name,
+                                .kind = TMI_CATEGORY,
+                                .values = (const char *const *)column->values,
+                                .value_count = column->value_count},
+                         *const list[] = {&own};
+        tmi_inventory inventory = {.columns = list, .column_count = 1};
+        tamis_error none;
+        const tamis_status status = engine->describe(engine, &inventory, r->watch, &none);
+        if (status == TAMIS_OK) tmi_columns_add(&s->columns, &own);
+        else if (status != TAMIS_INVALID) return tmi_fail(err, status, "%s", none.message);
+    }
+    return TAMIS_OK;
 }
 
 /* ---- what a row represents ---- */
@@ -308,7 +342,9 @@ static tamis_status make_columns(tmi_sample *s, tmi_column_facts *facts, tamis_e
     }
     for (size_t i = 0; i < s->columns.count; i++) {
         const tmi_plan_column *column = s->columns.origin[i];
-        if (column && !column->conditions && !column->cut_of)
+        if (!column || column->conditions || column->cut_of) continue;
+        if (column->recode) count_contradicting(&facts[column - plan->columns], s, column);
+        else
             take_facts(&facts[column - plan->columns], column,
                        column->missing == TMI_NEVER ? given_of(s, column) : values_of(s, column), s->count);
     }
@@ -342,6 +378,7 @@ tamis_status tmi_sample_read(tmi_sample *s, tmi_column_facts *facts, const tamis
                                                               .value_count = s->frame.count});
     }
     TMI_TRY(tmi_psus_add(&psus, &s->columns, plan, err));
+    TMI_TRY(add_recoded(s, engine, &r, err));
     s->lists = tmi_alloc(s->columns.file_count, sizeof *s->lists);
     s->made = tmi_alloc(plan->column_count, sizeof *s->made);
     if (!s->lists || !s->made) {

@@ -14,6 +14,7 @@
 #include "measure/controls.h"
 #include "num/law/noise.h"
 #include "num/number.h"
+#include "schedule/standard_errors.h"
 
 /* A count that calibration makes public has no sampling error; so much of what it could have may be left by rounding. */
 #define ROUNDING 1e-12
@@ -75,8 +76,7 @@ static const double *moments_at(const crossed *x, size_t copy, size_t group, siz
 /* Whether a group has rows in a stratum that is measured apart. */
 static bool is_in_stratum(const crossed *x, size_t group, size_t copy)
 {
-    const size_t stratum = tmi_group_stratum(x->s, x->statistic, group);
-    return !x->s->workload.separate_strata || stratum == SIZE_MAX || stratum == copy;
+    return !x->s->workload.separate_strata || tmi_group_has_stratum(x->s, x->statistic, group, copy);
 }
 
 /* The stratum whose table a copy is; 0 where strata are measured together. */
@@ -261,8 +261,8 @@ static double largest_square(const tmi_calibration *c)
 
 /* ---- standard errors ---- */
 
-/* What a linearised variable is made of (error_term.h). In a statistic by groups nothing is subtracted: a row would move the
- * numbers of all groups. */
+/* What a linearised variable is made of (error_term.h). In a statistic by so many groups that rounding would take too much,
+ * nothing is subtracted: a row would move the numbers of all groups. */
 static tamis_status set_controls(tmi_statistic_sums *z, const crossed *x, size_t group, tamis_error *err)
 {
     double *own;
@@ -276,7 +276,7 @@ static tamis_status set_controls(tmi_statistic_sums *z, const crossed *x, size_t
         own[2 * x->levels + l] = own[l] * gamma_of(x, x->f.y, cell);
     }
     z->groups[group].control_factors = own;
-    if (z->count > 1) return TAMIS_OK;
+    if (!tmi_subtracts_explained(x->s, x->statistic)) return TAMIS_OK;
     z->groups[group].explained_x = own + x->levels;
     z->groups[group].explained_y = own + 2 * x->levels;
     return TAMIS_OK;

@@ -26,19 +26,16 @@ static size_t cell_of_level(const tmi_schedule *s, size_t stratum, size_t level)
     for (size_t i = 0; i < s->control_count; i++) {
         const tmi_plan_column *column = s->controls[i];
         size_t value = 0, k = 0;
-        if (w->separate_strata && column == s->plan->design.by) {
-            cell = cell * column->value_count + stratum;
+        if (tmi_is_separate(w, column)) {
+            cell = cell * column->value_count + tmi_code_in_stratum(column, stratum);
             continue;
         }
         const tmi_question q = tmi_question_by(column);
         const size_t classes = tmi_workload_find(w, &q);
         while (k < o->classes_count && o->classes[k] != classes) k++;
         const size_t class = k < o->classes_count ? own[k] : 0; /* a column with a single class has no axis */
-        for (; value < column->value_count; value++) {
-            size_t first, end;
-            tmi_classes_of_value(&first, &end, &w->classes[classes], column, value);
-            if (class >= first && class < end) break;
-        }
+        const bool rest = class == w->classes[classes].count;
+        while (value < column->value_count && (rest || !tmi_class_has_value(&w->classes[classes], column, value, class))) value++;
         if (value == column->value_count) return SIZE_MAX;
         cell = cell * column->value_count + value;
     }

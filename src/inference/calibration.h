@@ -18,10 +18,10 @@
 #include "inference/estimates.h"
 #include "measure/factors.h"
 
-/* From the counts that were reconstructed. Empty if the schedule has no controls. Errors: SYSTEM. */
+/* Calibrates the counts that were reconstructed. Empty if the schedule has no controls. Errors: SYSTEM. */
 tamis_status tmi_calibration_make(tmi_calibration *calibration, const tmi_inference *inference, tamis_error *err);
 
-/* gamma, one per cell, of sums by cell; 0 if the totals are not met. May be in place. */
+/* Gives gamma, one per cell, from the sums of cells; 0 if the totals are not met. Both may be the same list. */
 void tmi_calibration_regress(double *gamma, const tmi_calibration *calibration, const double *sums);
 
 #endif

@@ -188,31 +188,85 @@ static void settle(tmi_error_term *t, const tmi_inference *r, const tmi_measurem
     }
 }
 
-tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z,
-                                 size_t group, tamis_error *err)
+/* Coefficients, and what they are relative to. */
+static tamis_status combine(double *largest, tmi_error_term *term, const tmi_schedule *s, const tmi_measurement *m,
+                            const tmi_group_sums *z, size_t group, int64_t together, tamis_error *err)
 {
-    const tmi_schedule *s = r->schedule;
     const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
-    const tmi_plan_statistic *t = &s->plan->statistics[m->marginal.statistic];
     const size_t count = m->cells * m->levels;
-    const double after = s->sampling.weights == TMI_ALIKE ? tmi_number_nearest(s->sampling.weight[0]) : 1;
     double of[TMI_ERROR_TERMS][TMI_MOMENTS] = {0}, *values = tmi_alloc(TMI_ERROR_TERMS * count, sizeof *values);
-    tmi_linearised e = {.cells = m->cells, .levels = m->levels, .last = last_levels(&s->workload, &m->marginal)};
+    tmi_linearised e = {.cells = m->cells,
+                        .levels = m->levels,
+                        .last = last_levels(&s->workload, &m->marginal),
+                        .together = together};
     tamis_status status = TAMIS_OK;
     *term = (tmi_error_term){.coefficients = tmi_alloc(count, sizeof *term->coefficients)};
     if (!values || !term->coefficients) TMI_TRY(tmi_fail_memory(err));
-    e.terms = linearise(of, t, z, method->linear);
+    e.terms = linearise(of, &s->plan->statistics[m->marginal.statistic], z, method->linear);
     for (size_t k = 0; k < e.terms; k++) {
         e.values[k] = values + k * count;
         TMI_TRY(evaluate(values + k * count, of[k], e.terms == 1, s, m, z, group, err));
     }
-    const double largest = method->combine(term->coefficients, &term->grid.range, &e);
-    term->squares = tmi_simple_variance(z, s, m->marginal.statistic, tmi_ratio_at(t, z));
-    settle(term, r, m, z,
-           tmi_measurement_unit(m, &s->workload, 0) * pow(after * (largest > 0 ? largest : 1), method->power) * method->unit);
+    *largest = method->combine(term->coefficients, &term->grid.range, &e);
 
 done:
     tmi_free(values);
     if (status != TAMIS_OK) tmi_error_term_clear(term);
     return status;
+}
+
+/* Adds |c|/max |c| of a number at each place, rounded up. */
+static void add_parts(int64_t *sums, const int32_t *coefficients, size_t count)
+{
+    int64_t most = 0;
+    for (size_t k = 0; k < count; k++) {
+        const int64_t size = coefficients[k] < 0 ? -(int64_t)coefficients[k] : coefficients[k];
+        most = size > most ? size : most;
+    }
+    for (size_t k = 0; k < count && most > 0; k++) {
+        const int64_t size = coefficients[k] < 0 ? -(int64_t)coefficients[k] : coefficients[k];
+        sums[k] += (size * (INT64_C(1) << TMI_TOGETHER_BITS) + most - 1) / most;
+    }
+}
+
+tamis_status tmi_error_terms_together(int64_t *together, const tmi_inference *r, const tmi_measurement *m,
+                                      const tmi_statistic_sums *z, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const size_t count = m->cells * m->levels;
+    tamis_status status = TAMIS_OK;
+    *together = 0;
+    if (z->count == 1 || !tmi_subtracts_explained(s, m->marginal.statistic)) return TAMIS_OK;
+    int64_t *sums = tmi_alloc(count, sizeof *sums);
+    if (!sums) TMI_TRY(tmi_fail_memory(err));
+    for (size_t g = 0; g < z->count; g++) {
+        tmi_error_term term;
+        double largest;
+        TMI_TRY(tmi_watch_beat(s->watch, err));
+        TMI_TRY(combine(&largest, &term, s, m, &z->groups[g], g, 0, err));
+        add_parts(sums, term.coefficients, count);
+        tmi_error_term_clear(&term);
+    }
+    *together = INT64_C(1) << TMI_TOGETHER_BITS;
+    for (size_t k = 0; k < count; k++) *together = sums[k] > *together ? sums[k] : *together;
+
+done:
+    tmi_free(sums);
+    return status;
+}
+
+tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *r, const tmi_measurement *m, const tmi_group_sums *z,
+                                 size_t group, int64_t together, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_error_method *method = tmi_method_of(m->marginal.weighting);
+    const double after = s->sampling.weights == TMI_ALIKE ? tmi_number_nearest(s->sampling.weight[0]) : 1;
+    double largest;
+    const tamis_status status = combine(&largest, term, s, m, z, group, together, err);
+    if (status != TAMIS_OK) return status;
+    term->squares = tmi_simple_variance(z, s, m->marginal.statistic,
+                                        tmi_ratio_at(&s->plan->statistics[m->marginal.statistic], z));
+    settle(term, r, m, z,
+           tmi_measurement_unit(m, &s->workload, 0) * pow(after * (largest > 0 ? largest : 1), method->power) * method->unit);
+    return TAMIS_OK;
 }

@@ -14,9 +14,14 @@ typedef struct tmi_error_term {
     double squares; /* V0: the variance in a simple random sample with the same mean weight */
 } tmi_error_term;
 
+/* What all numbers of the measurement's statistic move by together (variance/method.h); 0 where each has rows of its own. Errors:
+ * SYSTEM. */
+tamis_status tmi_error_terms_together(int64_t *together, const tmi_inference *inference, const tmi_measurement *m,
+                                      const tmi_statistic_sums *sums, tamis_error *err);
+
 /* Of one group of the measurement's statistic, whose sums are given. Errors: SYSTEM. */
 tamis_status tmi_error_term_make(tmi_error_term *term, const tmi_inference *inference, const tmi_measurement *m,
-                                 const tmi_group_sums *sums, size_t group, tamis_error *err);
+                                 const tmi_group_sums *sums, size_t group, int64_t together, tamis_error *err);
 void tmi_error_term_clear(tmi_error_term *term);
 
 /* V0 of a number at the value r of a ratio; not below half of what its noise may hide. 0: it does not vary, such as a count that

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "inference/error_term.h"
 #include "measure/contributions.h"
+#include "measure/controls.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 
@@ -15,16 +16,14 @@ void tmi_errors_clear(tmi_errors *e)
     *e = (tmi_errors){0};
 }
 
-/* Degrees of freedom: of a statistic by the strata, those of one of them. */
+/* Degrees of freedom: of a statistic in strata, those of the strata that a group has on average. */
 static double degrees_of(const tmi_schedule *s, size_t i)
 {
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const tmi_plan_design *d = &s->plan->design;
     const size_t strata = s->places.layout.count;
     const double all = tmi_error_degrees(s);
-    bool by_strata = false;
-    for (size_t k = 0; k < t->by_count; k++) by_strata = by_strata || (d->by && t->by[k] == d->by);
-    return fmax(by_strata && strata > 1 ? all / (double)strata : all, 1);
+    const tmi_strata_counts n = tmi_count_strata(s, i);
+    if (strata <= 1 || !tmi_is_in_strata(s, i) || n.strata == 0) return fmax(all, 1);
+    return fmax(all * (double)n.strata / (double)n.groups / (double)s->sampling.strata, 1);
 }
 
 /* The sampled rows of a group, where its number is made of them; infinite elsewhere. */
@@ -39,7 +38,7 @@ static double rows_of(const tmi_schedule *s, const tmi_plan_statistic *t, const 
 /* What was measured of a number, as one of the family that it belongs to; false: nothing. A number that does not vary needs
  * none. */
 static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_inference *r, size_t i, size_t group,
-                             const tmi_group_sums *z, tamis_error *err)
+                             const tmi_group_sums *z, int64_t together, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
@@ -48,7 +47,7 @@ static tamis_status measured(bool *found, tmi_measured_error *n, const tmi_infer
     *found = false;
     *n = (tmi_measured_error){0};
     if (!m || m->marginal.statistic != i) return TAMIS_OK;
-    const tamis_status status = tmi_error_term_make(&term, r, m, z, group, err);
+    const tamis_status status = tmi_error_term_make(&term, r, m, z, group, together, err);
     if (status != TAMIS_OK) return status;
     const tmi_form_moments f = tmi_form_moments_of(t);
     double factor[TMI_MOMENTS] = {0};
@@ -86,13 +85,16 @@ static tamis_status collect(collected *c, tmi_errors *e, const tmi_inference *r,
     tamis_status status = TAMIS_OK;
     for (size_t i = 0; i < s->plan->statistic_count; i++) {
         tmi_statistic_sums z;
-        if (!tmi_has_own_errors(s, i)) continue;
+        const tmi_measurement *m = tmi_errors_measured(s, i);
+        int64_t together;
+        if (!tmi_has_own_errors(s, i) || !m) continue;
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(tmi_statistic_sums_make(&z, r, i, err));
+        status = tmi_error_terms_together(&together, r, m, &z, err);
         for (size_t g = 0; g < z.count && status == TAMIS_OK; g++) {
             tmi_measured_error *n = &c->numbers[c->count];
             bool found;
-            status = measured(&found, n, r, i, g, &z.groups[g], err);
+            status = measured(&found, n, r, i, g, &z.groups[g], together, err);
             if (status == TAMIS_OK && !found && n->squares == 0 && n->scale > 0) e->list[e->first[i] + g].effect = 0;
             if (status != TAMIS_OK || !found) continue;
             e->list[e->first[i] + g].known = n->scale * (s->gaussian ? 1 : sqrt(2)) / fmax(n->measured, n->scale) / n->power;

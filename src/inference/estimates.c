@@ -270,14 +270,19 @@ done:
 
 /* ---- variances ---- */
 
-/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample, or of its stratum. Where
+/* n/(n-1), n the rows of the group, as svyvar has it: its noisy size times the rate of the sample, or of its strata. Where
  * there is no public rate, nothing is known, and the factor is 1. */
 static double one_more(const tmi_schedule *s, const tmi_result *result, double B)
 {
     const tmi_plan_design *d = &s->plan->design;
-    const size_t h = tmi_group_stratum(s, result->statistic, result->cell);
-    double N = (double)tmi_drawn_from(d, tmi_frame_of(s)), n = N > 0 ? (double)d->sample * B / N : 0;
-    if (h != SIZE_MAX && d->strata[h].population > 0) n = (double)d->strata[h].sample * B / (double)d->strata[h].population;
+    const double N = (double)tmi_drawn_from(d, tmi_frame_of(s));
+    double n = N > 0 ? (double)d->sample * B / N : 0, units = 0, drawn = 0;
+    for (size_t h = 0; tmi_is_in_strata(s, result->statistic) && h < d->stratum_count; h++) {
+        if (!tmi_group_has_stratum(s, result->statistic, result->cell, h)) continue;
+        units += (double)d->strata[h].population;
+        drawn += (double)d->strata[h].sample;
+    }
+    if (units > 0) n = drawn * B / units;
     if (d->kind->staged) n = 0; /* the plan has no rate of the second stage */
     if (d->kind->rate) n = B / tmi_number_nearest(s->sampling.weight[0]);
     return n > 1 ? n / (n - 1) : 1;

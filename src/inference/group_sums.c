@@ -185,6 +185,19 @@ static tamis_status make_strata(tmi_statistic_sums *z, size_t strata, tamis_erro
     return TAMIS_OK;
 }
 
+/* Of a group in tables of all strata together, which have equal weights: its rows are those of its strata. */
+static tmi_stratum_part part_of_group(const tmi_schedule *s, size_t i, size_t g)
+{
+    const tmi_plan_design *d = &s->plan->design;
+    const size_t h = tmi_group_stratum(s, i, g);
+    int64_t rows = 0;
+    if (h != SIZE_MAX || d->kind->rate || !tmi_is_in_strata(s, i)) return tmi_stratum_part_of(s, h);
+    for (size_t k = 0; k < d->stratum_count; k++)
+        if (tmi_group_has_stratum(s, i, g, k)) rows += d->strata[k].sample;
+    const double w = tmi_number_nearest(s->sampling.weight[0]), n = (double)rows;
+    return n > 1 ? (tmi_stratum_part){w * (w - 1) * n / (n - 1), n} : tmi_stratum_part_of(s, SIZE_MAX);
+}
+
 /* Weights after the noise: stratum by stratum. */
 static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
@@ -200,8 +213,7 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(tmi_reconstruct_moments(moments, &r->main, copy, i, separate_strata ? copy : 0, err));
         for (size_t g = 0; g < z->count; g++) {
-            const size_t stratum = tmi_group_stratum(s, i, g);
-            if (separate_strata && stratum != SIZE_MAX && stratum != copy) continue;
+            if (separate_strata && !tmi_group_has_stratum(s, i, g, copy)) continue;
             const double *m = moments + g * TMI_MOMENTS,
                          weight = tmi_number_nearest(s->sampling.weight[separate_strata ? copy : 0]);
             pattern *p;
@@ -209,7 +221,8 @@ static tamis_status read_strata(tmi_statistic_sums *z, const tmi_inference *r, s
             for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += weight * m[k];
             if (z->groups[g].by_stratum) z->groups[g].by_stratum[copy] = m[form.x];
             if (own_squares)
-                tmi_sums_add_stratum(&z->groups[g], &form, tmi_stratum_part_of(s, separate_strata ? copy : stratum),
+                tmi_sums_add_stratum(&z->groups[g], &form,
+                                     separate_strata ? tmi_stratum_part_of(s, copy) : part_of_group(s, i, g),
                                      s->sampling.subtracts, m, &p->strata[p->strata_count > 1 ? copy : 0], s->gaussian);
         }
     }
@@ -311,6 +324,39 @@ static void set_forms(tmi_statistic_sums *z, const tmi_schedule *s, size_t i)
     }
 }
 
+/* Totals that are read from contributions (measure/contributions.h). Weights are in them, so that a part is one stratum of rows
+ * that weigh the same; its sampling variance is that of its own squares. */
+static tamis_status read_contributed(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
+{
+    const tmi_schedule *s = r->schedule;
+    const tmi_form_moments form = tmi_form_moments_of(&s->plan->statistics[i]);
+    double *moments = tmi_alloc(z->count, TMI_MOMENTS * sizeof *moments);
+    tamis_status status = TAMIS_OK;
+    if (!moments) return tmi_fail_memory(err);
+    for (size_t part = 0; part < s->sampling.parts; part++) {
+        const double a = tmi_contribution_spread(&s->sampling, part);
+        const int64_t rows = tmi_contribution_rows(&s->sampling, part);
+        TMI_TRY(tmi_watch_beat(s->watch, err));
+        TMI_TRY(tmi_reconstruct_moments(moments, &r->contributed, part, i, part, err));
+        for (size_t g = 0; g < z->count; g++) {
+            const double *m = moments + g * TMI_MOMENTS;
+            const tmi_group_noise *noise;
+            tmi_moment_noise own;
+            for (size_t k = 0; k < TMI_MOMENTS; k++) z->groups[g].value[k] += m[k];
+            if (a == 0) continue;
+            TMI_TRY(tmi_group_noise_of(&noise, &z->noises, g, err));
+            for (size_t j = 0; j < TMI_MOMENTS; j++)
+                for (size_t k = 0; k < TMI_MOMENTS; k++) own.covariance[j][k] = noise->spread.covariance[j][k] / (a * a);
+            tmi_sums_add_stratum(&z->groups[g], &form, (tmi_stratum_part){a, (double)(rows > 0 ? rows : s->sampling.rows)},
+                                 rows > 0, m, &own, s->gaussian);
+        }
+    }
+
+done:
+    tmi_free(moments);
+    return status;
+}
+
 tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference *r, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = r->schedule;
@@ -322,7 +368,7 @@ tamis_status tmi_statistic_sums_make(tmi_statistic_sums *z, const tmi_inference 
     if (!z->groups) TMI_TRY(tmi_fail_memory(err));
     for (size_t g = 0; g < z->count; g++) z->groups[g].df = census ? -1 : s->sampling.df;
     if (tmi_is_calibrated(s, i)) TMI_TRY(tmi_calibrated_sums(z, r, i, err));
-    else if (s->workload.maps[i].contributed) TMI_TRY(tmi_contributed_sums(z, r, i, err));
+    else if (s->workload.maps[i].contributed) TMI_TRY(read_contributed(z, r, i, err));
     else TMI_TRY(tmi_main_weighting(s) == TMI_UNWEIGHTED ? read_strata(z, r, i, err) : read_weighed(z, r, i, err));
     for (size_t g = 0; g < z->count && !tmi_is_calibrated(s, i); g++) {
         pattern *p;

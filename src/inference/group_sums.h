@@ -24,7 +24,7 @@ typedef struct tmi_group_sums {
     tmi_quadratic proxy;
     tmi_form_noise proxy_noise;
     /* of calibrated groups, by level of the axis of calibration: factors g, and g times what calibration explains of x and of y,
-     * of a statistic without groups; else NULL */
+     * where that is subtracted; else NULL */
     const double *control_factors, *explained_x, *explained_y;
     double ones, all; /* of a share: sums of a over the ones and over all rows; all = 0: it is no share, or they are not known */
     double *by_stratum; /* of a count over strata that are measured apart: sampled ones in each; else NULL */
@@ -74,9 +74,6 @@ tmi_stratum_part tmi_stratum_part_of(const tmi_schedule *schedule, size_t stratu
 /* Adds a stratum: a times the squares, less what its mean explains; and how the noise of its moments enters. */
 void tmi_sums_add_stratum(tmi_group_sums *sums, const tmi_form_moments *form, tmi_stratum_part part, bool subtracts,
                           const double *moments, const tmi_moment_noise *noise, bool gaussian);
-
-/* Values and forms of a statistic that is read from contributions. */
-tamis_status tmi_contributed_sums(tmi_statistic_sums *sums, const tmi_inference *inference, size_t statistic, tamis_error *err);
 
 /* The bound's factor where weights are in the tables. Needs the values. */
 double tmi_weighed_spread(const tmi_group_sums *sums, const tmi_schedule *schedule, size_t statistic);

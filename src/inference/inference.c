@@ -80,8 +80,7 @@ static tamis_status add_units(double *units, const tmi_inference *r, size_t i, s
     for (size_t copy = 0; copy < rows->copies; copy++) {
         TMI_TRY(tmi_reconstruct_moments(moments, rows, copy, i, s->workload.separate_strata ? copy : 0, err));
         for (size_t g = 0; g < count; g++) {
-            const size_t stratum = tmi_group_stratum(s, i, g);
-            if (s->workload.separate_strata && stratum != SIZE_MAX && stratum != copy) continue;
+            if (s->workload.separate_strata && !tmi_group_has_stratum(s, i, g, copy)) continue;
             for (size_t c = 0; c < controls; c++) units[g] += moments[(g * controls + c) * TMI_MOMENTS + TMI_OF_ROWS];
         }
     }
@@ -92,7 +91,7 @@ done:
 }
 
 /* The noise in the number of rows of a group: that of its strata, or of all. */
-static tamis_status units_variance(double *variance, const tmi_schedule *s, size_t i, size_t g, size_t own, tamis_error *err)
+static tamis_status units_variance(double *variance, const tmi_schedule *s, size_t i, size_t g, tamis_error *err)
 {
     static const double rows[TMI_MOMENTS] = {[TMI_OF_ROWS] = 1};
     const size_t copies = s->workload.separate_strata ? s->sampling.strata : 1;
@@ -100,19 +99,18 @@ static tamis_status units_variance(double *variance, const tmi_schedule *s, size
     *variance = 0;
     for (size_t copy = 0; copy < copies && status == TAMIS_OK; copy++) {
         tmi_moment_noise noise;
-        if (s->workload.separate_strata && own != SIZE_MAX && own != copy) continue;
+        if (s->workload.separate_strata && !tmi_group_has_stratum(s, i, g, copy)) continue;
         status = tmi_moment_noise_make(&noise, s, TMI_UNWEIGHTED, i, g, s->workload.separate_strata ? copy : 0, err);
         if (status == TAMIS_OK) *variance += tmi_moment_noise_of(&noise, rows);
     }
     return status;
 }
 
-/* Groups of one pattern, in one stratum, have the same noise. */
+/* Groups of one pattern, which has their strata, have the same noise. */
 static tamis_status subtract_noise(double *units, const tmi_schedule *s, size_t i, size_t count, tamis_error *err)
 {
     struct known {
         const tmi_group_noise *pattern;
-        size_t stratum;
         double sd;
     } *list = NULL;
     size_t known = 0, room = 0;
@@ -121,15 +119,14 @@ static tamis_status subtract_noise(double *units, const tmi_schedule *s, size_t 
     TMI_TRY(tmi_group_noises_make(&noises, s, i, err));
     for (size_t g = 0; g < count; g++) {
         const tmi_group_noise *pattern;
-        const size_t own = tmi_group_stratum(s, i, g);
         size_t k = 0;
         TMI_TRY(tmi_group_noise_of(&pattern, &noises, g, err));
-        while (k < known && (list[k].pattern != pattern || list[k].stratum != own)) k++;
+        while (k < known && list[k].pattern != pattern) k++;
         if (k == known) {
             double variance;
             if (!tmi_grow(&list, &room, known, sizeof *list)) TMI_TRY(tmi_fail_memory(err));
-            TMI_TRY(units_variance(&variance, s, i, g, own, err));
-            list[known++] = (struct known){pattern, own, sqrt(fmax(variance, 0))};
+            TMI_TRY(units_variance(&variance, s, i, g, err));
+            list[known++] = (struct known){pattern, sqrt(fmax(variance, 0))};
         }
         units[g] -= TMI_UNITS_LIMIT * list[k].sd;
     }
@@ -150,7 +147,7 @@ tamis_status tmi_read_units(double *units, const tmi_inference *r, size_t i, tam
         const int64_t rows = tmi_public_rows(s, i, g);
         units[g] = rows > 0 ? (double)rows : of_all ? TMI_NULL : 0;
     }
-    if (of_all || tmi_public_rows(s, i, 0) > 0) return TAMIS_OK;
+    if (of_all || (s->sampling.rows_fixed && tmi_groups_are_declared(s, t))) return TAMIS_OK;
     const tamis_status status = add_units(units, r, i, count, err);
     return status == TAMIS_OK ? subtract_noise(units, s, i, count, err) : status;
 }

@@ -15,7 +15,9 @@ static bool counts_ones(const tmi_plan_statistic *t, const tmi_group_sums *z)
 {
     const bool ones = (t->kind == TMI_SHARE || t->kind == TMI_TOTAL) && t->column->conditions;
     const bool sum = tmi_is_sum(t) || z->noise->covariance[TMI_OF_ROWS][TMI_OF_ROWS] == 0; /* over a public number */
-    return (ones && sum) || (tmi_is_sum(t) && !t->column);
+    const size_t moment = moment_of(t);
+    return ((ones && sum) || (tmi_is_sum(t) && !t->column)) &&
+           z->noise->covariance[moment][moment] > 0; /* 0: it is in no stratum */
 }
 
 /* Strata by strata, or one stratum. */
@@ -66,7 +68,7 @@ static tamis_status exact_count(tmi_result *result, const tmi_inference *r, cons
     const size_t h = tmi_group_stratum(s, result->statistic, result->cell), own = h == SIZE_MAX ? 0 : h;
     const tmi_plan_stratum *stratum = &d->strata[own];
     const tmi_measurement *m = &s->measurements[part->measurement];
-    const tamis_number *scale = m->laws[m->law_count > 1 ? own : 0].scale;
+    const tamis_number *scale = tmi_law_in_stratum(m, own)->scale;
     tamis_number *square = NULL;
     tamis_status status = TAMIS_OK;
     int64_t lower, upper;
@@ -204,15 +206,16 @@ static tamis_status set_counts(tmi_stratum_count *list, size_t *count, const tmi
     const tmi_schedule *s = r->schedule;
     const size_t own = tmi_group_stratum(s, result->statistic, result->cell);
     const bool one = s->sampling.strata == 1 || own != SIZE_MAX;
-    *count = one ? 1 : s->sampling.strata;
-    for (size_t k = 0; k < *count; k++) {
-        const size_t h = one ? (own == SIZE_MAX ? 0 : own) : k;
+    const double noise = z->noise->covariance[moment][moment];
+    double all = 0; /* the squares of the weights of its strata */
+    for (size_t h = 0; h < s->sampling.strata; h++)
+        if (tmi_group_has_stratum(s, result->statistic, result->cell, h))
+            all += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
+    *count = 0;
+    for (size_t h = 0; h < s->sampling.strata; h++) {
+        if (!tmi_group_has_stratum(s, result->statistic, result->cell, h)) continue;
         const double weight = tmi_number_nearest(s->sampling.weight[h]);
-        const double noisy = one ? z->value[moment] / weight : z->by_stratum[k];
-        const double noise = z->noise->covariance[moment][moment];
-        double all = 0;
-        for (size_t i = 0; !one && i < s->sampling.strata; i++) all += pow(tmi_number_nearest(s->sampling.weight[i]), 2);
-        list[k] = stratum_count(s, h, noisy, one ? noise / (weight * weight) : noise / all);
+        list[(*count)++] = stratum_count(s, h, one ? z->value[moment] / weight : z->by_stratum[h], noise / all);
     }
     return TAMIS_OK;
 }

@@ -12,7 +12,7 @@ bool tmi_is_inverted(const tmi_result *result, const tmi_inference *inference, c
 /* Intervals at a grid of estimates, for a statistic with many groups: their ends grow with the estimate, so the interval of any
  * estimate is within that from the lower end at the grid point below it to the upper end at the one above it. The grid is so
  * fine that this is at most a hundredth longer. */
-#define TMI_MANY_COUNTS 4096 /* groups */
+#define TMI_MANY_COUNTS 4096 /* a statistic with this many groups uses a grid */
 typedef struct tmi_count_grid tmi_count_grid;
 tmi_count_grid *tmi_count_grid_new(void); /* NULL if memory runs out */
 void tmi_count_grid_free(tmi_count_grid *grid);
@@ -22,8 +22,7 @@ void tmi_count_grid_free(tmi_count_grid *grid);
 bool tmi_count_grid_interval(tmi_interval *interval, tamis_status *status, tmi_count_grid *grid, const tmi_stratum_count *stratum,
                              const tmi_count_estimate *estimate, double confidence, double weight, tamis_error *err);
 
-/* Its interval, divided by `over`. Needs a result that has its estimate, times `over` the count. Errors: as
- * tmi_interval_strata. */
+/* Sets the interval of a result, which is a count divided by `over` and has its estimate. Errors: as tmi_interval_strata. */
 tamis_status tmi_invert_count(tmi_result *result, const tmi_inference *inference, const tmi_group_sums *sums, double over,
                               tamis_error *err);
 

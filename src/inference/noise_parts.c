@@ -237,7 +237,7 @@ static tamis_status add_kinds(adding *a, const tmi_measurement *m, const kinds *
         return TAMIS_OK;
     }
     const double unit = a->weight * tmi_measurement_unit(m, &a->s->workload, a->stratum);
-    tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
+    tmi_moment_part part = {.scale = tmi_number_nearest(tmi_law_in_stratum(m, a->stratum)->scale),
                             .count = count,
                             .measurement = (size_t)(m - a->s->measurements)};
     for (size_t i = 0; i < a->count; i++) part.factor[a->reads[i].moment] += unit * factor_at(a, i, m, levels, precision);
@@ -276,7 +276,7 @@ static tamis_status add_single(adding *a, const tmi_measurement *m, tamis_error 
                  precision = tmi_measurement_precision(a->s, m);
     tamis_status status = TAMIS_OK;
     for (size_t row = 0; row < m->levels; row++) {
-        tmi_moment_part part = {.scale = tmi_number_nearest(m->laws[m->law_count > 1 ? a->stratum : 0].scale),
+        tmi_moment_part part = {.scale = tmi_number_nearest(tmi_law_in_stratum(m, a->stratum)->scale),
                                 .count = 1,
                                 .measurement = (size_t)(m - a->s->measurements)};
         double mean = 0, contrast[TMI_CONTRASTS] = {0};
@@ -366,9 +366,10 @@ done:
 }
 
 /* Strata without ranges of their own have the same parts but for their weights: those of the first one are copied. */
-static tamis_status copy_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t count, size_t stratum, tamis_error *err)
+static tamis_status copy_stratum(tmi_moment_parts *parts, const tmi_schedule *s, size_t count, size_t first, size_t stratum,
+                                 tamis_error *err)
 {
-    const double ratio = tmi_number_nearest(s->sampling.weight[stratum]) / tmi_number_nearest(s->sampling.weight[0]);
+    const double ratio = tmi_number_nearest(s->sampling.weight[stratum]) / tmi_number_nearest(s->sampling.weight[first]);
     for (size_t k = 0; k < count; k++) {
         if (!tmi_grow(&parts->list, &parts->room, parts->count, sizeof *parts->list)) return tmi_fail_memory(err);
         tmi_moment_part part = parts->list[k];
@@ -380,20 +381,24 @@ static tamis_status copy_stratum(tmi_moment_parts *parts, const tmi_schedule *s,
 
 tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const size_t own = s->workload.separate_strata ? tmi_group_stratum(s, i, group) : 0;
-    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_weighting(s) == TMI_UNWEIGHTED;
-    tamis_status status;
+    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), unweighed = tmi_main_weighting(s) == TMI_UNWEIGHTED,
+               separate = s->workload.separate_strata;
+    size_t first = SIZE_MAX, count = 0; /* the first stratum of the group, and its parts */
+    tamis_status status = TAMIS_OK;
     *parts = (tmi_moment_parts){.gaussian = s->gaussian};
     if (s->workload.maps[i].contributed) {
         for (size_t part = 0; part < s->sampling.parts; part++) TMI_TRY(add_stratum(parts, s, i, group, part, 1, err));
         return TAMIS_OK;
     }
-    const size_t first = own == SIZE_MAX ? 0 : own;
-    TMI_TRY(add_stratum(parts, s, i, group, first, unweighed ? tmi_number_nearest(s->sampling.weight[first]) : 1, err));
-    const size_t count = parts->count;
-    for (size_t h = 1; own == SIZE_MAX && h < s->sampling.strata; h++)
-        TMI_TRY(ranges ? add_stratum(parts, s, i, group, h, tmi_number_nearest(s->sampling.weight[h]), err)
-                       : copy_stratum(parts, s, count, h, err));
+    for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++) {
+        if (separate && !tmi_group_has_stratum(s, i, group, h)) continue;
+        TMI_TRY(first == SIZE_MAX || ranges
+                    ? add_stratum(parts, s, i, group, h, unweighed ? tmi_number_nearest(s->sampling.weight[h]) : 1, err)
+                    : copy_stratum(parts, s, count, first, h, err));
+        if (first != SIZE_MAX) continue;
+        first = h;
+        count = parts->count;
+    }
 
 done:
     if (status != TAMIS_OK) tmi_moment_parts_clear(parts);

@@ -8,10 +8,10 @@
 #include "schedule/schedule.h"
 
 typedef struct tmi_moment_part {
-    double factor[TMI_MOMENTS]; /* of one step of the noise in each moment */
+    double factor[TMI_MOMENTS]; /* what one step of the noise is in each moment */
     double scale;
-    double count;       /* so many integers have them */
-    size_t measurement; /* that they are of */
+    double count;       /* how many integers have these factors */
+    size_t measurement; /* the measurement that they belong to */
 } tmi_moment_part;
 
 typedef struct tmi_moment_parts {
@@ -32,7 +32,7 @@ tamis_status tmi_moment_parts_add(tmi_moment_parts *parts, const tmi_schedule *s
                                   size_t stratum, double weight, tamis_error *err);
 void tmi_moment_parts_clear(tmi_moment_parts *parts);
 
-/* Those of a group's moments of the population, as the schedule's main weighting measures them. Errors: SYSTEM. */
+/* Gives the noise of a group's estimated moments, as the schedule's main weighting measures them. Errors: SYSTEM. */
 tamis_status tmi_moment_parts_of_group(tmi_moment_parts *parts, const tmi_schedule *schedule, size_t statistic, size_t group,
                                        tamis_error *err);
 

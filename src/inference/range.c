@@ -35,15 +35,19 @@ static tmi_range contributed_range(const tmi_schedule *s, const tmi_result *resu
 
 tmi_range tmi_range_with_zero(tmi_range e) { return (tmi_range){fmin(e.low, 0), fmax(e.high, 0)}; }
 
-/* Units of a group at most: of the stratum, of the population; infinite where nobody knows. */
+/* Units of a group at most: of its strata, of the population; infinite where nobody knows. */
 double tmi_units_at_most(const tmi_schedule *s, const tmi_result *result)
 {
     const tmi_plan_design *d = &s->plan->design;
-    size_t h = tmi_group_stratum(s, result->statistic, result->cell);
-    int64_t N = h == SIZE_MAX ? d->population : d->strata[h].population;
-    if (d->kind->clusters) N *= d->largest; /* which two stages do not declare */
+    int64_t N = tmi_is_in_strata(s, result->statistic) ? 0 : d->population, units = d->kind->clusters ? d->largest : 1;
+    bool public = d->population > 0 && units > 0; /* two stages do not declare how large clusters are */
+    for (size_t h = 0; tmi_is_in_strata(s, result->statistic) && h < d->stratum_count; h++) {
+        if (!tmi_group_has_stratum(s, result->statistic, result->cell, h)) continue;
+        N += d->strata[h].population;
+        public = public && d->strata[h].population > 0;
+    }
     double rows = tmi_counts_rows(s->plan) ? (double)s->plan->privacy.rows_per_unit : 1;
-    return N > 0 ? rows * (double)N : INFINITY;
+    return public ? rows * (double)N * (double)units : INFINITY;
 }
 
 static tmi_range times(tmi_range e, double n) { return (tmi_range){e.low < 0 ? e.low * n : 0, e.high > 0 ? e.high * n : 0}; }

@@ -8,10 +8,10 @@ typedef struct tmi_range {
     double low, high;
 } tmi_range;
 
-/* Of the values of a column. */
+/* Where the values of a column lie. */
 tmi_range tmi_range_of(const tmi_plan_column *column);
 
-/* Of what a statistic adds up: the values of its column, or their contributions. */
+/* Where the terms of a statistic's sum lie: the values of its column, or their contributions. */
 tmi_range tmi_summed_range(const tmi_schedule *schedule, size_t statistic);
 
 /* Where A/B about the centre lies; infinite if a denominator may be 0. */
@@ -22,7 +22,7 @@ tmi_range tmi_result_range(const tmi_schedule *schedule, const tmi_result *resul
 
 tmi_range tmi_range_with_zero(tmi_range e);
 
-/* Units of a group at most; infinite where nobody knows. */
+/* How many units a group has at most; infinite where that is not known. */
 double tmi_units_at_most(const tmi_schedule *schedule, const tmi_result *result);
 
 #endif

@@ -205,15 +205,15 @@ static void solve_effect(const tmi_reconstruction *r, double *values, const tmi_
     }
 }
 
-/* The public number of rows of a copy, in one stratum or in all. */
-static double known_rows(const tmi_reconstruction *r, size_t copy, size_t stratum)
+/* The public number of rows of a copy: of all, or in one of these classes of strata. */
+static double known_rows(const tmi_reconstruction *r, size_t copy, const tmi_classes *classes, size_t class)
 {
     const tmi_schedule *s = r->schedule;
     const tmi_sampling *p = &s->sampling;
     double sum = 0;
     if (r->weighting == TMI_CONTRIBUTED) return (double)tmi_contribution_rows(p, copy);
     for (size_t h = 0; h < p->strata; h++) {
-        if ((s->workload.separate_strata && h != copy) || (stratum != SIZE_MAX && h != stratum)) continue;
+        if ((s->workload.separate_strata && h != copy) || (classes && (size_t)classes->class_of[h] != class)) continue;
         const double n = (double)s->plan->design.strata[h].sample;
         sum += r->weighting == TMI_UNWEIGHTED ? n
                : r->weighting == TMI_WEIGHTED ? n * (double)p->points[h] * tmi_number_nearest(p->step)
@@ -222,10 +222,17 @@ static double known_rows(const tmi_reconstruction *r, size_t copy, size_t stratu
     return sum;
 }
 
-/* A counted axis has one level per stratum. */
-static void set_known(const tmi_reconstruction *r, double *values, size_t copy, const tmi_axis *axis)
+/* The classes of strata that a counted axis has. */
+static const tmi_classes *strata_on(const tmi_reconstruction *r, size_t axis)
 {
-    for (size_t l = 0; l < axis->levels; l++) values[l] = known_rows(r, copy, l);
+    const tmi_workload *w = &r->schedule->workload;
+    return &w->classes[w->origins[axis].classes[0]];
+}
+
+static void set_known(const tmi_reconstruction *r, double *values, size_t copy, size_t number)
+{
+    const tmi_axis *axis = axis_of(r, number);
+    for (size_t l = 0; l < axis->levels; l++) values[l] = known_rows(r, copy, strata_on(r, number), l);
     centre_axis(values, axis->levels, axis->levels, 1);
 }
 
@@ -245,7 +252,7 @@ static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
     for (size_t i = 0; i < e->block_count && !arrowhead->known; i++)
         if (e->blocks[i].arrowhead == number)
             *centre -= dot(e->blocks[i].solved, r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS, e->blocks[i].contrasts);
-    *centre = arrowhead->known ? known_rows(r, copy, SIZE_MAX) : arrowhead->rest > 0 ? *centre / arrowhead->rest : 0;
+    *centre = arrowhead->known ? known_rows(r, copy, NULL, 0) : arrowhead->rest > 0 ? *centre / arrowhead->rest : 0;
     for (size_t i = 0; i < e->block_count; i++) {
         const tmi_arrowhead_block *block = &e->blocks[i];
         double *values = r->blocks + (copy * e->block_count + i) * TMI_CONTRASTS, right[TMI_CONTRASTS];
@@ -255,7 +262,8 @@ static void solve_star(const tmi_reconstruction *r, size_t copy, size_t number)
         for (size_t k = 0; block->known && k < block->contrasts; k++) {
             const tmi_axis *axis = axis_of(r, block->axis);
             values[k] = 0;
-            for (size_t l = 0; l < axis->levels; l++) values[k] += tmi_axis_contrast(axis, k, l) * known_rows(r, copy, l);
+            for (size_t l = 0; l < axis->levels; l++)
+                values[k] += tmi_axis_contrast(axis, k, l) * known_rows(r, copy, strata_on(r, block->axis), l);
         }
     }
 }
@@ -276,7 +284,7 @@ tamis_status tmi_reconstruct(tmi_reconstruction *r, const tmi_schedule *s, tmi_w
         for (size_t i = 0; i < e->count; i++) {
             double *values = r->effects + copy * r->numbers + r->first[i];
             if (!is_own(r, e->list[i].arrowhead)) continue;
-            if (e->list[i].known) set_known(r, values, copy, axis_of(r, e->list[i].on[0] / TMI_LEVELS));
+            if (e->list[i].known) set_known(r, values, copy, e->list[i].on[0] / TMI_LEVELS);
             else solve_effect(r, values, &e->list[i]);
         }
         for (size_t i = 0; i < e->arrowhead_count; i++)

@@ -159,10 +159,8 @@ static bool is_in_group(const layout *l, size_t statistic, size_t group, size_t 
         const size_t own = level % tmi_classes_levels(classes);
         level /= tmi_classes_levels(classes);
         for (size_t k = 0; k < t->by_count; k++) {
-            size_t first, end;
             if (w->maps[statistic].by[k] != o->classes[c]) continue;
-            tmi_classes_of_value(&first, &end, classes, t->by[k], tmi_group_code(t, group, k));
-            if (own < first || own >= end) return false;
+            if (own == classes->count || !tmi_class_has_value(classes, t->by[k], tmi_group_code(t, group, k), own)) return false;
         }
     }
     return true;
@@ -193,6 +191,7 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
     for (size_t k = 0; k < l->outer_count; k++) {
         const size_t axis = l->c->axes[l->outer[k]];
         size_t first = 0, end = w->axes[axis].levels;
+        bool all = w->origins[axis].classes_count == 1; /* of the levels between */
         for (size_t j = 0; w->origins[axis].classes_count == 1 && j < t->by_count; j++) {
             size_t own_first, own_end;
             if (w->maps[statistic].by[j] != w->origins[axis].classes[0]) continue;
@@ -200,6 +199,7 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
                                  tmi_group_code(t, group, j));
             first = own_first > first ? own_first : first;
             end = own_end < end ? own_end : end;
+            all = all && !t->by[j]->recode;
         }
         if (axis == w->control_axis) {
             first = control > first ? control : first;
@@ -207,8 +207,7 @@ static void set_levels(group_levels *g, const layout *l, size_t statistic, size_
         }
         g->count[k] = 0;
         for (size_t level = first; level < end; level++)
-            if (w->origins[axis].classes_count == 1 || is_in_group(l, statistic, group, l->outer[k], level))
-                g->list[k][g->count[k]++] = level;
+            if (all || is_in_group(l, statistic, group, l->outer[k], level)) g->list[k][g->count[k]++] = level;
     }
 }
 

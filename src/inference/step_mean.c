@@ -18,8 +18,8 @@ struct tmi_step_means {
     const tmi_statistic_map *share_map;
     const tmi_plan_curve *curve;
     size_t statistic;
-    size_t strata;  /* the place of the strata among the `by` of the share; none: by_count */
-    double *values; /* one per class of the column */
+    size_t own_group; /* by the columns of strata that a group is read by */
+    double *values;   /* one per class of the column */
     tmi_result *results;
 };
 
@@ -38,21 +38,22 @@ static void point_to_schedule(tmi_reconstruction *r, const tmi_schedule *s)
     if (r->schedule) r->schedule = s;
 }
 
-/* Of one group: strata stay groups, as they may have tables of their own; all other columns become a restriction. */
+/* Of one group: columns of strata stay, as strata may have tables of their own; all other columns become a restriction. */
 static void set_group(tmi_step_means *m, size_t group)
 {
     const tmi_plan_statistic *share = m->share;
     const tmi_statistic_map *map = m->share_map;
     tmi_plan_statistic *t = &m->statistics[m->statistic];
     tmi_statistic_map *r = &m->maps[m->statistic];
-    const bool by_strata = m->strata < share->by_count && group != SIZE_MAX;
     memcpy(m->only.by, map->by, sizeof m->only.by);
     m->only.group = group;
-    t->by_count = by_strata ? 1 : 0;
-    if (by_strata) {
-        t->by[0] = share->by[m->strata];
-        r->by[0] = map->by[m->strata];
-        m->only.by[m->strata] = SIZE_MAX;
+    m->own_group = t->by_count = 0;
+    for (size_t k = 0; group != SIZE_MAX && k < share->by_count; k++) {
+        if (!tmi_is_of_strata(&m->plan.design, share->by[k])) continue;
+        t->by[t->by_count] = share->by[k];
+        r->by[t->by_count++] = map->by[k];
+        m->own_group = m->own_group * share->by[k]->value_count + tmi_group_code(share, group, k);
+        m->only.by[k] = SIZE_MAX;
     }
     const bool restricted = group != SIZE_MAX && share->by_count > t->by_count;
     t->where = restricted && !share->where ? share->column : share->where; /* no size of such a group is public */
@@ -71,11 +72,13 @@ tamis_status tmi_step_means_make(tmi_step_means **means, const tmi_inference *in
     m->statistic = m->curve->first;
     const tmi_plan_statistic *share = &s->plan->statistics[m->statistic];
     const tmi_statistic_map *r = &s->workload.maps[m->statistic];
-    m->strata = tmi_find_strata(share->by, share->by_count, &s->plan->design);
+    size_t cells = 1;
+    for (size_t k = 0; k < share->by_count; k++)
+        if (tmi_is_of_strata(&s->plan->design, share->by[k])) cells *= share->by[k]->value_count;
     m->statistics = tmi_alloc(count, sizeof *m->statistics);
     m->maps = tmi_alloc(count, sizeof *m->maps);
     m->values = tmi_alloc(tmi_classes_levels(&s->workload.classes[r->x.classes]), sizeof *m->values);
-    m->results = tmi_alloc(m->strata < share->by_count ? share->by[m->strata]->value_count : 1, sizeof *m->results);
+    m->results = tmi_alloc(cells, sizeof *m->results);
     if (!m->statistics || !m->maps || !m->values || !m->results) TMI_TRY(tmi_fail_memory(err));
     memcpy(m->statistics, s->plan->statistics, count * sizeof *m->statistics);
     memcpy(m->maps, s->workload.maps, count * sizeof *m->maps);
@@ -119,13 +122,13 @@ tamis_status tmi_step_mean_read(tmi_result *result, tmi_step_means *m, const dou
     set_values(m, values);
     set_group(m, group);
     m->inference.group = group;
-    const size_t cells = own->by_count > 0 ? own->by[0]->value_count : 1;
+    const size_t cells = (size_t)tmi_statistic_cells(own);
     for (size_t i = 0; i < cells; i++) {
         m->results[i] = TMI_NO_RESULT;
         m->results[i].statistic = m->statistic;
         m->results[i].cell = i;
     }
     tamis_status status = tmi_read_statistic(m->results, &m->inference, m->statistic, err);
-    *result = m->results[own->by_count > 0 ? tmi_group_code(m->share, group, m->strata) : 0];
+    *result = m->results[m->own_group];
     return status;
 }

@@ -7,7 +7,7 @@
 #include "measure/schedule.h"
 #include "num/exact.h"
 
-/* delta used to convert rho to epsilon where the plan gives none. */
+/* The delta that rho is converted to epsilon with, where the plan gives none. */
 static const char usual_delta[] = "1e-9";
 
 /* ---- which noise ---- */
@@ -41,7 +41,7 @@ done:
     return status;
 }
 
-/* A rho of 20 bits, the largest but for rounding whose conversion meets (epsilon, delta). */
+/* The largest rho of 20 bits whose conversion meets (epsilon, delta). */
 tamis_status tmi_budget_rho(double *rho, const tmi_plan_loss *loss, tamis_error *err)
 {
     double high = tmi_number_nearest(loss->epsilon), low = 0; /* rho = epsilon never fits: its mean loss is epsilon */
@@ -91,8 +91,8 @@ done:
     return status;
 }
 
-/* Laplace: l1 / epsilon. Gaussian: the smallest multiple of a small power of two whose square is at least l2^2 / (2 rho);
- * a sensitivity of 0 gets no noise worth the name but some. */
+/* The scale of Laplace noise is l1 / epsilon; that of Gaussian noise is the smallest multiple of a small power of two whose
+ * square is at least l2^2 / (2 rho). Scales are above 0, so that a sensitivity of 0 gets noise that is next to never there. */
 static tamis_status set_scale(tmi_noise_law *law, const tmi_schedule *s, const tamis_number *part, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
@@ -130,7 +130,7 @@ done:
 static tamis_status set_scales(tmi_schedule *s, tmi_measurement *m, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
-    for (size_t h = 0; h < m->law_count; h++) {
+    for (size_t h = 0; h < m->strata; h++) {
         TMI_TRY(tmi_watch_beat(s->watch, err));
         TMI_TRY(set_scale(&m->laws[h], s, m->part, err));
         TMI_TRY(check_scale(s, m, m->laws[h].scale, err));
@@ -150,8 +150,8 @@ static tamis_status is_allowed(bool *allowed, const tmi_schedule *s, const tamis
     return TAMIS_OK;
 }
 
-/* Positive parts, one per measurement and quantile task, and their sum, which must be what the plan asks for; rhos must fit its
- * epsilon and delta. */
+/* Checks the parts of a certificate: they are positive, one per measurement and quantile task, their sum is what the plan asks
+ * for, and rhos fit its epsilon and delta. */
 static tamis_status add_parts(tmi_schedule *s, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);

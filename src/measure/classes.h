@@ -9,6 +9,7 @@
 typedef struct tmi_question {
     const tmi_plan_column *column;       /* a category or number of the file, or that indicator */
     const tmi_plan_column *bins;         /* cuts of it; NULL: none */
+    const tmi_plan_column *recode;       /* the values of this recode of it; NULL: none */
     const tmi_plan_curve *curve;         /* those of a distribution function; NULL: none */
     const tmi_plan_condition *condition; /* NULL: none */
     bool is_where;                       /* of an indicator: missing values are "no" */

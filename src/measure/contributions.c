@@ -210,7 +210,7 @@ tmi_weighting tmi_weighting_of(const tmi_schedule *s, size_t i)
 static bool lies_in_strata(const tmi_schedule *s, size_t i)
 {
     const bool public = tmi_variance_source_of(s) == TMI_MEASURED_ERRORS && s->sampling.weights == TMI_STRATA;
-    return public && !s->sampling.clustered && !tmi_is_calibrated(s, i) && tmi_group_stratum(s, i, 0) != SIZE_MAX;
+    return public && !s->sampling.clustered && !tmi_is_calibrated(s, i) && tmi_count_strata(s, i).each_in_one;
 }
 
 tmi_variance_source tmi_variance_source_for(const tmi_schedule *s, size_t i)

@@ -26,18 +26,19 @@ bool tmi_is_contributed(const tmi_plan_statistic *statistic);
 /* REFUSED where contributions are not proved or not needed, with the reason. */
 tamis_status tmi_refuse_contributions(const tmi_schedule *schedule, const tmi_plan_statistic *statistic, tamis_error *err);
 
-/* The grid of a contributed axis: those of the parts. Errors: INVALID (a bound below one step), SYSTEM. */
+/* Sets the grids of a contributed axis, one per part. Errors: INVALID (a bound below one step), SYSTEM. */
 tamis_status tmi_contribution_grids(tmi_origin *origin, const tmi_sampling *sampling, const tmi_plan_column *column,
                                     tamis_error *err);
 
-/* Parts that are measured apart: units that are drawn by chance, and certain ones; 1: all together. */
+/* How many parts are measured apart: 2 if units that are certain to be drawn are kept from the others, else 1. */
 size_t tmi_contribution_parts(const tamis_plan *plan, const tmi_sampling *sampling);
 
-/* The weighting that a statistic is read from, and where its sampling variance is. */
+/* The weighting of the tables that a statistic is read from, and where its sampling variance comes from. */
 tmi_weighting tmi_weighting_of(const tmi_schedule *schedule, size_t statistic);
 tmi_variance_source tmi_variance_source_for(const tmi_schedule *schedule, size_t statistic);
 
-/* Of a part: the factor a of squares, 0 of certain units; and its number of rows, 0: not public. */
+/* The factor of a part's squares in the sampling variance, which is 0 for certain units; and its number of rows, 0 if that is not
+ * public. */
 double tmi_contribution_spread(const tmi_sampling *sampling, size_t part);
 int64_t tmi_contribution_rows(const tmi_sampling *sampling, size_t part);
 

@@ -24,18 +24,21 @@ size_t tmi_cells_crossed(const tmi_plan_column *const *by, size_t count)
     return cells;
 }
 
-/* The design fixes what this entry says: the population, or the strata. */
+/* The design fixes what this entry says: the population, that of the strata, or of a recode of them. */
 static bool is_declared(const tmi_schedule *s, const tmi_plan_control *c)
 {
     const tmi_sampling *sampling = &s->sampling;
     bool fixed = sampling->rows_fixed && sampling->weights != TMI_ROWS && !sampling->clustered && s->plan->design.population > 0;
-    return fixed && (c->by_count == 0 || (c->by_count == 1 && sampling->public_strata && c->by[0] == s->plan->design.by));
+    return fixed &&
+           (c->by_count == 0 || (c->by_count == 1 && sampling->public_strata && tmi_is_of_strata(&s->plan->design, c->by[0])));
 }
 
 static bool agrees(const tmi_plan_control *c, const tmi_plan_design *d)
 {
     for (size_t i = 0; i < c->total_count; i++) {
-        int64_t declared = c->by_count == 0 ? d->population : d->strata[i].population, total;
+        int64_t declared = 0, total;
+        for (size_t h = 0; h < d->stratum_count; h++)
+            if (c->by_count == 0 || tmi_code_in_stratum(c->by[0], h) == i) declared += d->strata[h].population;
         if (!tmi_number_floor(&total, c->totals[i]) || total != declared || tmi_number_nearest(c->totals[i]) != (double)declared)
             return false;
     }
@@ -72,16 +75,61 @@ const tamis_number *tmi_public_count(const tamis_plan *plan, size_t statistic, s
     return NULL;
 }
 
+bool tmi_is_in_strata(const tmi_schedule *s, size_t statistic)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
+    bool in = tmi_find_strata(t->by, t->by_count, &s->plan->design) < t->by_count;
+    for (size_t k = 0; t->where && k < t->where->condition_count; k++)
+        in = in || tmi_is_of_strata(&s->plan->design, t->where->conditions[k].column);
+    return in && s->sampling.public_strata;
+}
+
+bool tmi_group_has_stratum(const tmi_schedule *s, size_t statistic, size_t group, size_t stratum)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
+    const tmi_plan_design *d = &s->plan->design;
+    if (!s->sampling.public_strata) return true;
+    for (size_t k = 0; t->where && k < t->where->condition_count; k++) {
+        const tmi_plan_condition *c = &t->where->conditions[k];
+        if (tmi_is_of_strata(d, c->column) && !tmi_condition_has(c, tmi_code_in_stratum(c->column, stratum))) return false;
+    }
+    for (size_t k = t->by_count; group != SIZE_MAX && k-- > 0; group /= t->by[k]->value_count)
+        if (tmi_is_of_strata(d, t->by[k]) && tmi_code_in_stratum(t->by[k], stratum) != group % t->by[k]->value_count)
+            return false;
+    return true;
+}
+
+tmi_strata_counts tmi_count_strata(const tmi_schedule *s, size_t statistic)
+{
+    const tmi_plan_statistic *t = &s->plan->statistics[statistic];
+    tmi_strata_counts n = {.groups = 1};
+    for (size_t h = 0; h < s->sampling.strata; h++) n.strata += tmi_group_has_stratum(s, statistic, SIZE_MAX, h);
+    for (size_t k = 0; s->sampling.public_strata && k < t->by_count; k++) {
+        if (!tmi_is_of_strata(&s->plan->design, t->by[k])) continue;
+        n.groups *= t->by[k]->value_count;
+        n.each_in_one = n.each_in_one || t->by[k]->value_count == s->sampling.strata;
+    }
+    if (n.groups > n.strata) n.groups = n.strata;
+    n.each_in_one = n.each_in_one || (n.strata <= 1 && tmi_is_in_strata(s, statistic));
+    return n;
+}
+
 size_t tmi_group_stratum(const tmi_schedule *s, size_t statistic, size_t group)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
-    if (!s->sampling.public_strata) return SIZE_MAX;
-    for (size_t i = 0; i < t->by_count; i++) {
-        if (t->by[i] != s->plan->design.by) continue;
-        for (size_t j = t->by_count; j-- > i + 1;) group /= t->by[j]->value_count;
-        return group % t->by[i]->value_count;
+    size_t found = SIZE_MAX;
+    if (!tmi_is_in_strata(s, statistic)) return SIZE_MAX;
+    for (size_t k = 0; k < t->by_count; k++) {
+        if (t->by[k] != s->plan->design.by) continue;
+        const size_t own = tmi_group_code(t, group, k);
+        return tmi_group_has_stratum(s, statistic, group, own) ? own : SIZE_MAX;
     }
-    return SIZE_MAX;
+    for (size_t h = 0; h < s->sampling.strata; h++) {
+        if (!tmi_group_has_stratum(s, statistic, group, h)) continue;
+        if (found != SIZE_MAX) return SIZE_MAX;
+        found = h;
+    }
+    return found;
 }
 
 /* Counts of 1 in every cell can be moved onto the public counts, unless those contradict each other. */

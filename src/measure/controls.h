@@ -32,7 +32,22 @@ tamis_status tmi_expected_factors(double **factors, const tmi_schedule *schedule
 tamis_status tmi_expected_controls(tmi_combination *controls, double **vector, const tmi_schedule *schedule, size_t statistic,
                                    tamis_error *err);
 
-/* The stratum of a group, if the statistic is by strata; else SIZE_MAX. */
+/* Whether a statistic is by public strata, or by what follows from them, or has a condition on them. */
+bool tmi_is_in_strata(const tmi_schedule *schedule, size_t statistic);
+
+/* Whether rows of a stratum may be in a group, or with SIZE_MAX in any of them. */
+bool tmi_group_has_stratum(const tmi_schedule *schedule, size_t statistic, size_t group, size_t stratum);
+
+/* The strata whose rows may be in a group; the groups that strata divide them into, as far as they are different; and whether
+ * each of these lies in a single one. */
+typedef struct tmi_strata_counts {
+    size_t strata, groups;
+    bool each_in_one;
+} tmi_strata_counts;
+
+tmi_strata_counts tmi_count_strata(const tmi_schedule *schedule, size_t statistic);
+
+/* The stratum of a group of a statistic in strata, if it lies in a single one; else SIZE_MAX. */
 size_t tmi_group_stratum(const tmi_schedule *schedule, size_t statistic, size_t group);
 
 #endif

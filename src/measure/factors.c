@@ -8,9 +8,9 @@
 #include "survey/normal.h"
 
 #define MAX_ROUNDS 100
-#define CLOSE 1e-12 /* of the largest total */
+#define CLOSE 1e-12 /* counts are met if they differ by less than this, relative to the largest total */
 
-/* Which cell is part of which public count, and these counts. */
+/* Fills in which cell is part of which public count, and these counts. */
 static void fill_variables(double *variables, double *totals, const tmi_schedule *s, size_t cells, size_t count)
 {
     size_t first = 0;
@@ -64,7 +64,7 @@ static tamis_status set_normal(tmi_calibration *c, const double *counts, tamis_e
     return tmi_normal_factor(c->normal, c->totals, c->watch, err);
 }
 
-/* What the calibrated counts lack; the largest part of it relative to the totals. */
+/* Gives what the calibrated counts lack, and returns the largest of it relative to the totals. */
 static double set_gap(double *gap, const tmi_calibration *c, const double *counts, const double *totals)
 {
     double worst = 0, size = 0;

@@ -8,13 +8,13 @@
 typedef struct tmi_calibration {
     size_t cells, totals; /* control cells; public counts */
     tmi_watch *watch;     /* of the schedule */
-    bool met;             /* else all factors are 1: a group has too few rows beside its noise */
-    size_t levels;        /* of the axis of calibration */
-    size_t *cell_of;      /* table by table, of each level: its control cell; SIZE_MAX: it has none */
-    double *factors;      /* g, one per cell */
-    double *variables;    /* `totals` numbers per cell: whether it is part of each */
-    double *normal;       /* of the regression on them: its factor (survey/normal.h) */
-    double *slopes;       /* room for its solution */
+    bool met;          /* the public counts are met; if not, all factors are 1, since a group has too few rows beside its noise */
+    size_t levels;     /* of the axis of calibration */
+    size_t *cell_of;   /* the control cell of each level, table by table; SIZE_MAX if it has none */
+    double *factors;   /* g, one per cell */
+    double *variables; /* `totals` numbers per cell: whether it is part of each */
+    double *normal;    /* the factor of the matrix of the regression on them (survey/normal.h) */
+    double *slopes;    /* room for its solution */
     bool raking;
 } tmi_calibration;
 
@@ -24,12 +24,12 @@ static inline size_t tmi_control_cell(const tmi_calibration *calibration, size_t
     return calibration->cell_of[stratum * calibration->levels + level];
 }
 
-/* Room for the factors of the schedule's controls, with the variables filled in; and the public counts, which the caller frees.
- * Clear it in any case. Errors: SYSTEM. */
+/* Makes room for the factors of the schedule's controls, fills in the variables, and gives the public counts, which the caller
+ * frees. Clear it in any case. Errors: SYSTEM. */
 tamis_status tmi_calibration_room(tmi_calibration *calibration, double **totals, const tmi_schedule *schedule, tamis_error *err);
 void tmi_calibration_clear(tmi_calibration *calibration);
 
-/* The factors for these counts; `met`: whether they meet the public ones. Errors: SYSTEM. */
+/* Finds the factors for these counts; `met` says whether the public ones are met. Errors: SYSTEM. */
 tamis_status tmi_calibration_solve(bool *met, tmi_calibration *calibration, const double *counts, const double *totals,
                                    tamis_error *err);
 

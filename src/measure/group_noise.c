@@ -88,21 +88,40 @@ void tmi_group_noises_clear(tmi_group_noises *g)
     *g = (tmi_group_noises){0};
 }
 
-/* Classes of each value, and the stratum where it is apart. Classes are exchangeable, but not those of an axis that counts as a
- * number, yes and no, of which one may be measured by itself. */
-static void set_pattern(size_t pattern[TMI_MAX_BY + 1], const tmi_schedule *s, size_t i, size_t group)
+/* Whether something else of a statistic is about these classes: another `by` column, a condition, what is added up. */
+static bool is_used_again(const tmi_workload *w, size_t i, size_t place)
+{
+    const tmi_statistic_map *map = &w->maps[i];
+    const size_t classes = map->by[place];
+    bool again = map->x.classes == classes || map->y.classes == classes;
+    for (size_t k = 0; k < w->plan->statistics[i].by_count; k++) again = again || (k != place && map->by[k] == classes);
+    for (size_t k = 0; map->where && !map->whole && k < map->where->condition_count; k++) {
+        const tmi_question q = tmi_question_if(&map->where->conditions[k]);
+        again = again || (!tmi_is_separate(w, map->where->conditions[k].column) && tmi_workload_find(w, &q) == classes);
+    }
+    return again;
+}
+
+/* Classes of each value, and the strata where they are apart. Classes are exchangeable, but not those that something else is
+ * about, nor those of an axis that counts as a number, yes and no, of which one may be measured by itself. */
+static void set_pattern(size_t pattern[TMI_MAX_BY], const tmi_schedule *s, size_t i, size_t group)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    memset(pattern, 0, (TMI_MAX_BY + 1) * sizeof *pattern);
-    if (s->workload.maps[i].known) return; /* it has no classes, and no noise */
-    pattern[TMI_MAX_BY] = s->workload.separate_strata ? tmi_group_stratum(s, i, group) : SIZE_MAX;
+    const tmi_workload *w = &s->workload;
+    memset(pattern, 0, TMI_MAX_BY * sizeof *pattern);
+    if (w->maps[i].known) return; /* it has no classes, and no noise */
     for (size_t k = 0; k < t->by_count; k++) {
-        size_t first, end, classes = s->workload.maps[i].by[k];
-        if (classes == SIZE_MAX) continue;
-        tmi_classes_of_value(&first, &end, &s->workload.classes[classes], t->by[k], tmi_group_code(t, group, k));
-        const size_t axis = s->workload.classes[classes].axis;
-        pattern[k] = end - first;
-        if (axis != SIZE_MAX && s->workload.axes[axis].degree > 0) pattern[k] += (first + 1) << 32;
+        const size_t value = tmi_group_code(t, group, k);
+        size_t first, end;
+        if (w->maps[i].by[k] == SIZE_MAX) { /* strata that are measured apart */
+            pattern[k] = value;
+            continue;
+        }
+        const tmi_classes *classes = &w->classes[w->maps[i].by[k]];
+        tmi_classes_of_value(&first, &end, classes, t->by[k], value);
+        for (size_t c = first; c < end; c++) pattern[k] += tmi_class_has_value(classes, t->by[k], value, c);
+        if (is_used_again(w, i, k) || (classes->axis != SIZE_MAX && w->axes[classes->axis].degree > 0))
+            pattern[k] += (value + 1) << 32;
     }
 }
 
@@ -115,18 +134,18 @@ static void add_scaled(tmi_moment_noise *sum, const tmi_moment_noise *n, double 
 /* Weights after the noise: those of each stratum. */
 static tamis_status add_strata(tmi_group_noise *g, const tmi_schedule *s, size_t i, size_t group, tamis_error *err)
 {
-    const size_t own = g->pattern[TMI_MAX_BY];
-    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]);
+    const bool ranges = tmi_has_ranges_by_stratum(&s->plan->statistics[i]), separate = s->workload.separate_strata;
+    bool made = false;
     tmi_moment_noise n;
     tamis_status status = TAMIS_OK;
-    for (size_t h = 0; h < (s->workload.separate_strata ? s->sampling.strata : 1); h++) {
-        const size_t stratum = own == SIZE_MAX ? h : own;
-        if (h == 0 || (ranges && own == SIZE_MAX)) TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHTED, i, group, stratum, err));
-        const double w = tmi_number_nearest(s->sampling.weight[stratum]),
-                     a = isnan(s->sampling.variance_factor[stratum]) ? 0 : s->sampling.variance_factor[stratum];
+    for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++) {
+        if (separate && !tmi_group_has_stratum(s, i, group, h)) continue;
+        if (!made || ranges) TMI_TRY(tmi_moment_noise_make(&n, s, TMI_UNWEIGHTED, i, group, h, err));
+        made = true;
+        const double w = tmi_number_nearest(s->sampling.weight[h]),
+                     a = isnan(s->sampling.variance_factor[h]) ? 0 : s->sampling.variance_factor[h];
         add_scaled(&g->estimate, &n, w * w);
         add_scaled(&g->spread, &n, a * a);
-        if (own != SIZE_MAX) break;
     }
 
 done:
@@ -172,7 +191,7 @@ done:
 tamis_status tmi_group_noise_of(const tmi_group_noise **noise, tmi_group_noises *g, size_t group, tamis_error *err)
 {
     tmi_group_noise *made = NULL;
-    size_t pattern[TMI_MAX_BY + 1];
+    size_t pattern[TMI_MAX_BY];
     tamis_status status = TAMIS_OK;
     set_pattern(pattern, g->schedule, g->statistic, group);
     for (size_t i = 0; i < g->count; i++) {

@@ -19,7 +19,7 @@ tamis_status tmi_moment_noise_make(tmi_moment_noise *noise, const tmi_schedule *
                                    size_t statistic, size_t group, size_t stratum, tamis_error *err);
 
 typedef struct tmi_group_noise {
-    size_t pattern[TMI_MAX_BY + 1];
+    size_t pattern[TMI_MAX_BY];
     tmi_moment_noise estimate; /* of the estimated moments of the population */
     tmi_moment_noise spread;   /* of those weighed for variances, or of one group of clusters */
 } tmi_group_noise;

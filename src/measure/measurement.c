@@ -18,16 +18,11 @@
 
 void tmi_measurement_clear(tmi_measurement *m)
 {
-    for (size_t i = 0; m->laws && i < m->law_count; i++)
+    for (size_t i = 0; m->laws && i < m->strata; i++)
         tmi_number_frees(&m->laws[i].most, &m->laws[i].l2_squared, &m->laws[i].scale, NULL);
     tmi_free(m->laws);
     tamis_number_free(m->part);
     *m = (tmi_measurement){0};
-}
-
-const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number)
-{
-    return &m->laws[m->law_count > 1 ? number / (m->numbers / m->strata) : 0];
 }
 
 tmi_grid tmi_axis_grid(const tmi_workload *w, size_t axis, size_t stratum)
@@ -37,7 +32,7 @@ tmi_grid tmi_axis_grid(const tmi_workload *w, size_t axis, size_t stratum)
     return o->number->by_stratum ? o->number->by_stratum[stratum].grid : o->number->grid;
 }
 
-/* Steps of a form in one level; of a table, one. */
+/* In how many steps a form has one level: a number by itself is released in halves, a table in whole levels. */
 static int steps_in(const tmi_measurement *m, const tmi_workload *w)
 {
     return m->marginal.form == TMI_FULL ? 1 : tmi_form_steps(m->marginal.form, &w->axes[m->marginal.axes[0]]);
@@ -90,11 +85,11 @@ static tmi_term weight_of(tmi_exact *e, const tmi_measurement *m, const tmi_samp
         return tmi_int(e, alike ? 1 : tmi_weighs_squares(m->marginal.weighting) ? s->variance_points[h] : s->points[h]);
     }
     if (!tmi_weighs_squares(m->marginal.weighting)) return tmi_int(e, most);
-    const int64_t less = tmi_weight_less(s); /* w (w - 1), at least 0 */
+    const int64_t less = tmi_weight_less(s); /* a is w (w - less) in steps, at least 0 */
     return tmi_mul(e, tmi_int(e, most), tmi_int(e, most > less ? most - less : 0));
 }
 
-/* The weight times the product of the m^d. */
+/* What a row adds, all levels together: its weight times the product of the m^d. */
 static tmi_term whole_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, size_t h)
 {
     tmi_term whole = weight_of(e, m, w->sampling, h);
@@ -115,12 +110,12 @@ static int shift_for(double largest, int bits)
     return shift;
 }
 
-/* Of the strata that a law is for: the largest. */
+/* Sets what a row adds at most, over all strata that the law is for. */
 static tamis_status set_most(tmi_noise_law *law, const tmi_measurement *m, const tmi_workload *w, size_t h, tamis_error *err)
 {
     tmi_exact e = TMI_EXACT(err);
     tmi_term most = whole_of(&e, m, w, h);
-    for (size_t k = 0; m->law_count == 1 && m->marginal.weighting != TMI_CONTRIBUTED && k < w->sampling->strata; k++) {
+    for (size_t k = 0; m->strata == 1 && m->marginal.weighting != TMI_CONTRIBUTED && k < w->sampling->strata; k++) {
         tmi_term other = whole_of(&e, m, w, k);
         most = most && other ? tmi_larger(most, other) : NULL;
     }
@@ -134,10 +129,9 @@ static tamis_status set_rows(tmi_measurement *m, const tmi_workload *w, tamis_er
     const int rows = ilogb((double)w->sampling->rows) + 1, bits = SUM_BITS - rows < ROW_BITS ? SUM_BITS - rows : ROW_BITS;
     double largest = 0;
     tamis_status status = TAMIS_OK;
-    m->law_count = m->strata;
-    m->laws = tmi_alloc(m->law_count, sizeof *m->laws);
+    m->laws = tmi_alloc(m->strata, sizeof *m->laws);
     if (!m->laws) return tmi_fail_memory(err);
-    for (size_t h = 0; h < m->law_count; h++) {
+    for (size_t h = 0; h < m->strata; h++) {
         TMI_TRY(set_most(&m->laws[h], m, w, h, err));
         largest = fmax(largest, tmi_number_up(m->laws[h].most));
     }
@@ -227,7 +221,7 @@ static int64_t rounding_of(const tmi_measurement *m, const tmi_workload *w)
     return sum;
 }
 
-/* Steps in which a row's `most` comes, at most: those of a form count double. */
+/* By how many steps a row moves its numbers at most: the numbers of a form are in halves, and count double. */
 static tmi_term steps_of(tmi_exact *e, const tmi_measurement *m, const tmi_workload *w, tmi_term most)
 {
     tmi_term scaled = tmi_mul(e, most, tmi_int(e, steps_in(m, w)));
@@ -269,7 +263,10 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
     tamis_number *l1 = NULL, *within = NULL;
     tmi_term moved;
     tamis_status status;
-    const int64_t roundings = m->marginal.form == TMI_FULL ? 1 : 2; /* of a form: of what was there, and of what comes */
+    const int64_t roundings =
+        m->marginal.form == TMI_FULL
+            ? 1
+            : 2; /* a number by itself changes in its place, where what was there and what comes are both rounded */
     tmi_term row = tmi_add(&e, steps_of(&e, m, w, law->most), tmi_int(&e, roundings * rounding_of(m, w)));
     tmi_term own = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), row);
     TMI_TRY(moved_by_others(&moved, &e, m, w, law, err));
@@ -278,7 +275,7 @@ static tamis_status set_sensitivity(tmi_noise_law *law, tmi_measurement *m, cons
     TMI_TRY(
         tmi_exact_copy(&law->l2_squared, &e,
                        has_places(m) ? tmi_add(&e, tmi_mul(&e, first, first), tmi_mul(&e, own, own)) : tmi_mul(&e, all, all)));
-    /* in its place: what was there and what comes are both rounded */
+    /* If a record stays in its place, what was there and what comes are both rounded. */
     tmi_term both = tmi_mul(&e, tmi_int(&e, rows_per_unit(w)), tmi_int(&e, rounding_of(m, w)));
     TMI_TRY(tmi_exact_copy(&within, &e, tmi_add(&e, first, both)));
     if (!tmi_number_ceil(&law->l1, l1) || !tmi_number_ceil(&m->within, within))
@@ -310,10 +307,9 @@ static tamis_status set_errors(tmi_measurement *m, const tmi_workload *w, tamis_
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *w, tamis_error *err)
 {
     tamis_status status;
-    if (m->slots == 0) m->slots = 1;
     TMI_TRY(set_sizes(m, w, err));
     TMI_TRY(set_rows(m, w, err));
-    for (size_t i = 0; i < m->law_count; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
+    for (size_t i = 0; i < m->strata; i++) TMI_TRY(set_sensitivity(&m->laws[i], m, w, err));
     const int64_t far = m->high * steps_in(m, w) + rounding_of(m, w);
     m->limit = TAMIS_NOISE_MAX - w->sampling->rows * (far > 0 ? far : 1);
     if (is_of_errors(m)) TMI_TRY(set_errors(m, w, err));

@@ -24,39 +24,37 @@
 /* The noise of one stratum's numbers, or of all. */
 typedef struct tmi_noise_law {
     tamis_number *most; /* what a row adds, all levels together, before the grid */
-    int64_t l1;         /* sensitivity */
+    int64_t l1;         /* the sensitivity of all numbers together; l2_squared is the square of that in the Euclidean norm */
     tamis_number *l2_squared;
-    tamis_number *scale; /* of the noise; NULL before the budget is split */
+    tamis_number *scale; /* the scale of the noise; NULL before the budget is split */
 } tmi_noise_law;
 
 typedef struct tmi_measurement {
-    tmi_marginal marginal; /* with how its rows are weighted */
-    size_t strata;         /* measured apart; 1: they are not */
-    size_t slots;          /* of PSUs (standard_errors.h); 1: none */
-    size_t cells;          /* of classes, in a slot of a stratum */
+    tmi_marginal marginal; /* its axes and form, and how rows are weighed */
+    size_t strata;         /* strata that are measured apart; 1 if none are */
+    size_t slots;          /* slots of PSUs (standard_errors.h); 1 if there are none */
+    size_t cells;          /* cells of classes, in a slot of a stratum */
     size_t levels;         /* numbers in a cell */
-    size_t
-        numbers; /* in all: stratum by stratum, cell by cell, level by level; of standard errors one per group of the statistic */
-    size_t added; /* levels that the engine adds up in a cell; those of a form are made from them */
+    size_t numbers;        /* all: by stratum, cell and level; of standard errors one per group of the statistic */
+    size_t added;          /* levels that the engine adds up in a cell; those of a form are made from them */
     int shift;
-    bool rounded;        /* whether anything is: else products are exact */
+    bool rounded;        /* whether products are rounded; if not, they are exact */
     int64_t high;        /* the clamp: no row adds more to a level */
-    tmi_noise_law *laws; /* one, or one per stratum */
-    size_t law_count;
-    int64_t moved;      /* of the second stage: the sensitivity of the table of secret totals; else 0 */
-    int64_t within;     /* the same if a record stays in its place */
-    int64_t limit;      /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
-    tamis_number *part; /* of the budget: epsilon or rho */
+    tmi_noise_law *laws; /* one per stratum that is measured apart */
+    int64_t moved;       /* in the second stage, the sensitivity of the table of secret totals; else 0 */
+    int64_t within;      /* the same if a record stays in its place */
+    int64_t limit;       /* noisy numbers are clamped to [-limit, limit]; tmi_add_noise says why */
+    tamis_number *part;  /* its part of the budget, an epsilon or rho */
 } tmi_measurement;
 
-/* How sampling variances are measured from tables of a weighting; NULL: they are not, it is a table of the first stage. */
+/* The method by which sampling variances are measured from tables of a weighting; NULL for tables of the first stage. */
 static inline const tmi_error_method *tmi_method_of(size_t weighting)
 {
     return weighting == TMI_STANDARD_ERRORS ? &tmi_psu_errors : weighting == TMI_UNIT_SQUARES ? &tmi_unit_squares : NULL;
 }
 
-/* Sizes, shift, clamp and sensitivities of a measurement whose marginal and slots are set; refused with the nearest setting that
- * works. The laws are freed by tmi_measurement_clear.
+/* Sets sizes, shift, clamp and sensitivities of a measurement whose marginal and slots are set. A refusal names the nearest
+ * setting that works. The laws are freed by tmi_measurement_clear.
  *
  * Errors   REFUSED, INVALID, SYSTEM.                                                                                 */
 tamis_status tmi_measurement_prepare(tmi_measurement *m, const tmi_workload *workload, tamis_error *err);
@@ -68,10 +66,14 @@ double tmi_measurement_unit(const tmi_measurement *m, const tmi_workload *worklo
 /* Whether rows count by the square of their weight, as sampling variances need it, instead of by the weight. */
 bool tmi_weighs_squares(size_t weighting);
 
-/* The law of a number. */
-const tmi_noise_law *tmi_number_law(const tmi_measurement *m, size_t number);
+/* The law of the numbers of a stratum. */
+static inline const tmi_noise_law *tmi_law_in_stratum(const tmi_measurement *m, size_t stratum)
+{
+    return &m->laws[m->strata > 1 ? stratum : 0];
+}
 
-/* The shares of protected weights: by how much all others together may move beside a record, in units of what that adds. */
+/* By how much the weights of all other records together may move with a replaced record, where weights are protected; in units of
+ * what a record adds. */
 double tmi_moved_by_weights(const tmi_workload *workload, tmi_weighting weighting);
 
 /* "rows, sums and squares of enroll by stype": names a measurement in the outputs, different for each. */

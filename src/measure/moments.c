@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "measure/classes.h"
+#include "measure/measurement.h"
 
 void tmi_moment_sum_clear(tmi_moment_sum *s)
 {
@@ -22,6 +23,51 @@ size_t tmi_group_code(const tmi_plan_statistic *t, size_t group, size_t k)
     for (size_t j = t->by_count; j-- > k + 1;) group /= t->by[j]->value_count;
     return group % t->by[k]->value_count;
 }
+
+/* ---- vectors over the levels of axes ---- */
+
+/* Multiplies a vector over the levels of an axis by one over the classes of a column on it. Levels run through the classes of all
+ * columns on the axis, the last column fastest. */
+static void restrict_axis(double *v, const tmi_workload *w, size_t axis, size_t classes, const double *factor)
+{
+    const tmi_origin *o = &w->origins[axis];
+    size_t after = 1, k = o->classes_count;
+    while (k > 0 && o->classes[k - 1] != classes) after *= tmi_classes_levels(&w->classes[o->classes[--k]]);
+    const size_t own = tmi_classes_levels(&w->classes[classes]);
+    for (size_t level = 0; level < w->axes[axis].levels; level++) v[level] *= factor[level / after % own];
+}
+
+/* What 1, t and t^2 are at a level: 0 where the number is missing. */
+static double level_of_power(const tmi_axis *axis, int power, size_t level)
+{
+    if (level > (size_t)axis->degree) return 0;
+    if (power == 0) return 1;
+    if (power == 1) return (double)level / axis->degree;
+    return level == (size_t)axis->degree ? 1 : 0;
+}
+
+/* Multiplies a vector by the power 0, 1 or 2 of a variable, over the levels of its axis: 0 where it is missing. `stratum` chooses
+ * the range. */
+static void multiply_by_power(double *v, const tmi_workload *w, const tmi_variable *x, int power, size_t stratum)
+{
+    if (!x->column || x->axis == SIZE_MAX) return; /* all rows are in one class */
+    if (x->classes != SIZE_MAX) {
+        restrict_axis(v, w, x->axis, x->classes, power == 0 ? x->present : x->one);
+        if (power == 2) restrict_axis(v, w, x->axis, x->classes, x->one);
+        return;
+    }
+    const tmi_axis *axis = &w->axes[x->axis];
+    const tmi_grid grid = tmi_axis_grid(w, x->axis, stratum);
+    const double low = grid.step * (double)grid.low, width = grid.step * (double)(grid.high - grid.low);
+    const double c[3][3] = {{1, 0, 0}, {low, width, 0}, {low * low, 2 * low * width, width * width}};
+    for (size_t level = 0; level < axis->levels; level++) {
+        double value = 0;
+        for (int p = 0; p <= power; p++) value += c[power][p] * level_of_power(axis, p, level);
+        v[level] *= value;
+    }
+}
+
+/* ---- sums of moments ---- */
 
 /* The vector of an axis in term number `term`, which begins as ones. */
 typedef struct making {
@@ -46,7 +92,7 @@ static void restrict_all(const making *m, size_t classes, const double *factor)
 {
     const size_t axis = m->w->classes[classes].axis;
     if (axis == SIZE_MAX) return;
-    for (size_t t = 0; t < m->terms; t++) tmi_axis_restrict(vector_of(m, axis, t), m->w, axis, classes, factor);
+    for (size_t t = 0; t < m->terms; t++) restrict_axis(vector_of(m, axis, t), m->w, axis, classes, factor);
 }
 
 /* Where classes are a few, a buffer on the stack would do; they may be thousands. */
@@ -64,8 +110,10 @@ static tamis_status restrict_group(const making *m, const tmi_plan_statistic *t,
         if (by[k] == SIZE_MAX) continue;
         tamis_status status = with_room(m, by[k], &factor, err);
         if (status != TAMIS_OK) return status;
-        tmi_classes_of_value(&first, &end, &m->w->classes[by[k]], t->by[k], tmi_group_code(t, group, k));
-        for (size_t c = first; c < end; c++) factor[c] = 1;
+        const tmi_classes *classes = &m->w->classes[by[k]];
+        const size_t value = tmi_group_code(t, group, k);
+        tmi_classes_of_value(&first, &end, classes, t->by[k], value);
+        for (size_t c = first; c < end; c++) factor[c] = tmi_class_has_value(classes, t->by[k], value, c);
         restrict_all(m, by[k], factor);
         tmi_free(factor);
     }
@@ -76,6 +124,7 @@ static tamis_status restrict_where(const making *m, tamis_error *err)
 {
     const tmi_plan_column *where = m->r->where;
     for (size_t k = 0; where && k < (m->r->whole ? 1 : where->condition_count); k++) {
+        if (!m->r->whole && tmi_is_separate(m->w, where->conditions[k].column)) continue;
         const tmi_question q = m->r->whole ? tmi_question_whole(where, true) : tmi_question_if(&where->conditions[k]);
         const size_t classes = tmi_workload_find(m->w, &q);
         double *factor;
@@ -98,7 +147,7 @@ static tamis_status set_polynomial(const making *m, double *vector, const tmi_va
     for (int p = 0; power && sum && p < 3; p++) {
         if (c[p] == 0) continue;
         for (size_t l = 0; l < levels; l++) power[l] = 1;
-        tmi_variable_power(power, m->w, x, p, stratum);
+        multiply_by_power(power, m->w, x, p, stratum);
         for (size_t l = 0; l < levels; l++) sum[l] += c[p] * power[l];
     }
     for (size_t l = 0; power && sum && l < levels; l++) vector[l] *= sum[l];
@@ -126,7 +175,7 @@ static tamis_status set_terms(const making *m, const double c[TMI_MOMENTS], size
             m->sum->combination.scale[k] = p[0] + (x->column ? p[1] + p[2] : 0);
         }
         if (y->column && y->column != x->column && y->axis != SIZE_MAX)
-            tmi_variable_power(vector_of(m, y->axis, k), m->w, y, (int)k, stratum);
+            multiply_by_power(vector_of(m, y->axis, k), m->w, y, (int)k, stratum);
     }
 
 done:

@@ -22,8 +22,9 @@ typedef enum tmi_weighting {
     TMI_WEIGHTINGS
 } tmi_weighting;
 
-/* The sum over the moments of coefficient times moment, in one group (SIZE_MAX: of all rows). Axes of calibration are left as
- * they are: `control`, one factor per level of theirs, or NULL for ones. `stratum` chooses the ranges of numbers. */
+/* A linear combination of the moments of one group, or of all rows if the group is SIZE_MAX, as a combination of the cells of a
+ * table. `control` has one factor per level of the axis of calibration; NULL if they are all 1. `stratum` chooses the ranges of
+ * numbers. */
 typedef struct tmi_moment_sum {
     tmi_combination combination;
     double *block;
@@ -37,7 +38,7 @@ void tmi_moment_sum_clear(tmi_moment_sum *sum);
 /* The value of cell number `cell` in the i-th of some columns, crossed; the last column runs fastest. */
 const char *tmi_cell_value(const tmi_plan_column *const *by, size_t by_count, size_t cell, size_t i);
 
-/* The code of a group in its k-th `by` column. */
+/* Which value of its k-th `by` column a group has. */
 size_t tmi_group_code(const tmi_plan_statistic *statistic, size_t group, size_t k);
 
 #endif

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "measure/moments.h"
+#include "measure/controls.h"
 #include "measure/schedule.h"
 #include "mech/quantile/expected/expected.h"
 
@@ -16,8 +16,7 @@ const tmi_quantile_task *tmi_quantile_task_of(const tmi_schedule *s, size_t stat
 double tmi_quantile_task_weight(const tmi_quantile_task *c, const tmi_schedule *s, size_t group, double units, bool expected)
 {
     const tmi_plan_design *d = &s->plan->design;
-    const tmi_plan_statistic *t = &s->plan->statistics[c->statistic];
-    const size_t by = tmi_find_strata(t->by, t->by_count, d), stratum = by < t->by_count ? tmi_group_code(t, group, by) : 0;
+    const size_t own = tmi_group_stratum(s, c->statistic, group), stratum = own == SIZE_MAX ? 0 : own;
     const tamis_number *unit = c->max_weight > 0 ? s->sampling.step : s->sampling.weight ? s->sampling.weight[stratum] : NULL;
     /* calibration has made up for those who did not respond; mechanisms know the weights of the design alone */
     const bool all = d->nonresponse && (expected || s->calibrated);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "measure/schedule.h"
+#include "measure/controls.h"
 #include "mech/quantile/distribution.h"
 #include "mech/quantile/quantile.h"
 #include "mech/quantile/records.h"
@@ -118,11 +118,12 @@ done:
 
 /* ---- what is public ---- */
 
-/* Whether no record can leave its group for another: there is one group, or groups are public strata. Of a unit with an id nobody
- * checks that all its rows have the same stratum, so the one that counts might change it. */
+/* Whether no record can leave its group for another: there is one group, or groups are of public strata. Of a unit with an id
+ * nobody checks that all its rows have the same stratum, so the one that counts might change it. */
 static bool stays_in_group(const tmi_schedule *s, const tmi_plan_statistic *t)
 {
-    const bool by_strata = t->by_count == 1 && t->by[0] == s->plan->design.by;
+    bool by_strata = true;
+    for (size_t k = 0; k < t->by_count; k++) by_strata = by_strata && tmi_is_of_strata(&s->plan->design, t->by[k]);
     return t->by_count == 0 || (by_strata && s->sampling.public_strata && !s->sampling.of_units);
 }
 
@@ -130,8 +131,10 @@ static bool stays_in_group(const tmi_schedule *s, const tmi_plan_statistic *t)
 static bool is_weighed(const tmi_schedule *s, const tmi_plan_statistic *t)
 {
     const tmi_sampling *p = &s->sampling;
-    const bool in_strata = p->weights == TMI_STRATA && tmi_find_strata(t->by, t->by_count, p->design) < t->by_count;
-    return p->weights != TMI_ALIKE && !in_strata;
+    bool in_strata = false; /* each group in one of them */
+    for (size_t k = 0; k < t->by_count; k++)
+        in_strata = in_strata || (tmi_is_of_strata(p->design, t->by[k]) && t->by[k]->value_count == p->strata);
+    return p->weights != TMI_ALIKE && !(in_strata && p->weights == TMI_STRATA);
 }
 
 /* Why not all rows of a group have a value that counts as much as any other, with one row per unit; NULL: they have. */

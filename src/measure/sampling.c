@@ -7,7 +7,7 @@
 #include "measure/regularised.h"
 #include "num/exact.h"
 
-/* Rows where nobody knows how many there are: a sum beyond 2^30 largest rows is clamped. */
+/* The number of rows that is assumed where nobody knows it: a sum beyond 2^30 largest rows is clamped. */
 #define ROWS_GUESSED (INT64_C(1) << 30)
 
 void tmi_sampling_clear(tmi_sampling *s)
@@ -76,7 +76,7 @@ static tamis_status set_grid(tamis_number **step, int64_t *points, tamis_number 
     for (size_t h = 0; h < count; h++) {
         tmi_term half = tmi_div(&e, tmi_int(&e, 1), tmi_int(&e, 2));
         tmi_term k = tmi_add(&e, tmi_div(&e, values[h], grid), half);
-        if (k) tmi_number_floor(&points[h], k); /* at most 2^30 */
+        if (k) tmi_number_floor(&points[h], k); /* k is at most 2^30 */
     }
     status = tmi_exact_copy(step, &e, grid);
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "measure/controls.h"
 #include "num/law/noise.h"
 #include "num/number.h"
 
@@ -12,9 +13,13 @@ const tmi_psu_facts *tmi_psus_of(const tmi_schedule *s) { return s->psus.facts.s
 bool tmi_groups_are_declared(const tmi_schedule *s, const tmi_plan_statistic *statistic)
 {
     const tmi_plan_design *d = &s->plan->design;
-    if (statistic->where || d->kind->clusters || d->population == 0 || tmi_counts_rows(s->plan)) return false;
-    if (statistic->by_count == 0) return true;
-    return statistic->by_count == 1 && d->by && statistic->by[0] == d->by && s->sampling.public_strata;
+    const tmi_plan_column *where = statistic->where;
+    if (d->kind->clusters || d->population == 0 || tmi_counts_rows(s->plan)) return false;
+    for (size_t k = 0; k < statistic->by_count; k++)
+        if (!tmi_is_of_strata(d, statistic->by[k])) return false;
+    for (size_t k = 0; where && k < where->condition_count; k++)
+        if (!tmi_is_of_strata(d, where->conditions[k].column)) return false;
+    return (statistic->by_count == 0 && !where) || s->sampling.public_strata;
 }
 
 int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
@@ -22,13 +27,16 @@ int64_t tmi_public_rows(const tmi_schedule *s, size_t statistic, size_t group)
     const tmi_plan_statistic *t = &s->plan->statistics[statistic];
     const tmi_plan_design *d = &s->plan->design;
     if (!s->sampling.rows_fixed || !tmi_groups_are_declared(s, t)) return 0;
-    return t->by_count > 0 ? d->strata[group].sample : d->sample;
+    int64_t rows = 0;
+    for (size_t h = 0; h < d->stratum_count; h++)
+        if (tmi_group_has_stratum(s, statistic, group, h)) rows += d->strata[h].sample;
+    return rows;
 }
 
 size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *d)
 {
     size_t i = 0;
-    while (i < count && by[i] != d->by) i++;
+    while (i < count && !tmi_is_of_strata(d, by[i])) i++;
     return i;
 }
 

@@ -90,7 +90,7 @@ static inline bool tmi_is_calibrated(const tmi_schedule *schedule, size_t statis
 /* The sampled rows of a group of the statistic, if the design fixes them and everybody knows; else 0. */
 int64_t tmi_public_rows(const tmi_schedule *schedule, size_t statistic, size_t group);
 
-/* The place of the column of the strata among `count` columns; `count` if it is none of them. */
+/* The place of the first column of strata, or that follows from them, among `count` columns; `count` if there is none. */
 size_t tmi_find_strata(const tmi_plan_column *const *by, size_t count, const tmi_plan_design *design);
 
 /* Whether the range of a statistic's column is another one in each stratum. */

@@ -31,12 +31,13 @@ void tmi_workload_clear(tmi_workload *w)
 /* Calls `ask` with every question about classes that a statistic has; `whole` are conditions taken together. */
 typedef bool tmi_ask(void *context, size_t statistic, const tmi_question *question, bool of_where);
 
-static bool is_separate(const tmi_workload *w, const tmi_plan_column *by)
+bool tmi_is_separate(const tmi_workload *w, const tmi_plan_column *category)
 {
-    return w->separate_strata && by == w->plan->design.by;
+    return w->separate_strata && tmi_is_of_strata(&w->plan->design, category);
 }
 
-static bool ask_indicator(const tmi_plan_column *indicator, bool of_where, bool whole, size_t i, tmi_ask *ask, void *context)
+static bool ask_indicator(const tmi_workload *w, const tmi_plan_column *indicator, bool of_where, bool whole, size_t i,
+                          tmi_ask *ask, void *context)
 {
     if (whole) {
         const tmi_question q = tmi_question_whole(indicator, of_where);
@@ -44,6 +45,7 @@ static bool ask_indicator(const tmi_plan_column *indicator, bool of_where, bool 
     }
     for (size_t k = 0; k < indicator->condition_count; k++) {
         const tmi_question q = tmi_question_if(&indicator->conditions[k]);
+        if (of_where && tmi_is_separate(w, indicator->conditions[k].column)) continue;
         if (!ask(context, i, &q, of_where)) return false;
     }
     return true;
@@ -70,15 +72,15 @@ static bool ask_all(const tmi_workload *w, size_t i, const tmi_plan_column *wher
     const tmi_plan_statistic *t = &w->plan->statistics[i];
     bool fine = true;
     for (size_t k = 0; fine && k < t->by_count; k++) {
-        if (is_separate(w, t->by[k])) continue;
+        if (tmi_is_separate(w, t->by[k])) continue;
         const tmi_question q = tmi_question_by(t->by[k]);
         fine = ask(context, i, &q, false);
     }
     const tmi_plan_column *const variables[] = {t->column, t->second};
     for (size_t k = 0; fine && k < 2; k++)
         if (variables[k] && variables[k]->conditions)
-            fine = ask_indicator(variables[k], false, variables[k]->condition_count > 1, i, ask, context);
-    if (fine && where) fine = ask_indicator(where, true, where_is_whole, i, ask, context);
+            fine = ask_indicator(w, variables[k], false, variables[k]->condition_count > 1, i, ask, context);
+    if (fine && where) fine = ask_indicator(w, where, true, where_is_whole, i, ask, context);
     return fine;
 }
 
@@ -95,21 +97,22 @@ static bool serves_others(const tmi_workload *w, const tmi_plan_column *where, c
     return o.any;
 }
 
-/* Conditions of a `where` are taken one by one if all of their columns serve something else, or if there is only one. */
-static bool is_whole(const tmi_workload *w, const tmi_plan_column *where)
-{
-    if (!where || where->condition_count == 1) return false;
-    for (size_t k = 0; k < where->condition_count; k++)
-        if (!serves_others(w, where, where->conditions[k].column)) return true;
-    return false;
-}
+/* How many conditions of a `where` are about columns of tables, not about strata that have tables of their own; and how many of
+ * these columns serve something else. */
+typedef struct condition_counts {
+    size_t all, serving;
+} condition_counts;
 
-/* A domain of its own: none of its columns serves others. */
-static bool is_world(const tmi_workload *w, const tmi_plan_column *where)
+static condition_counts count_conditions(const tmi_workload *w, const tmi_plan_column *where)
 {
-    for (size_t k = 0; where && k < where->condition_count; k++)
-        if (serves_others(w, where, where->conditions[k].column)) return false;
-    return where != NULL;
+    condition_counts n = {0};
+    for (size_t k = 0; where && k < where->condition_count; k++) {
+        const tmi_plan_condition *c = &where->conditions[k];
+        if (tmi_is_separate(w, c->column)) continue;
+        n.all++;
+        n.serving += serves_others(w, where, tmi_question_if(c).column);
+    }
+    return n;
 }
 
 /* ---- order ---- */
@@ -159,8 +162,12 @@ static tamis_status set_worlds(tmi_workload *w, tamis_error *err)
         const tmi_plan_column *where = w->plan->statistics[i].where;
         tmi_statistic_map *r = &w->maps[i];
         r->where = where;
-        r->whole = !r->known && is_whole(w, where);
-        if (r->known || !is_world(w, where)) continue;
+        if (r->known || !where) continue;
+        /* conditions are taken one by one if all of their columns serve something else, or if there is only one; if none of them
+         * does, there is a domain of its own */
+        const condition_counts n = count_conditions(w, where);
+        r->whole = n.all > 1 && n.serving < n.all;
+        if (n.all == 0 || n.serving > 0) continue;
         while (r->domain < w->domain_count && w->domains[r->domain] != where) r->domain++;
         r->where = NULL;
         if (r->domain < w->domain_count) continue;
@@ -230,7 +237,7 @@ static tamis_status set_classes(tmi_workload *w, tamis_error *err)
     while (d.size > 0) {
         d.next = 0;
         for (size_t i = 0; i < w->control_count; i++) {
-            if (is_separate(w, w->controls[i])) continue;
+            if (tmi_is_separate(w, w->controls[i])) continue;
             const tmi_question q = tmi_question_by(w->controls[i]);
             if (!divide(&d, 0, &q, false)) return tmi_fail_memory(err);
         }
@@ -270,8 +277,7 @@ static tamis_status add_axis(tmi_workload *w, tmi_axis axis, const tmi_origin *o
 
 static bool counts_are_public(const tmi_workload *w, const tmi_classes *c)
 {
-    return !w->separate_strata && w->sampling->public_strata && c->column == w->plan->design.by &&
-           c->count == c->column->value_count;
+    return !w->separate_strata && w->sampling->public_strata && c->column == w->plan->design.by;
 }
 
 /* Two classes are the levels of a number that is 0 or 1. */
@@ -297,7 +303,7 @@ static tamis_status add_controls(tmi_workload *w, tamis_error *err)
     size_t levels = 1;
     w->control_axis = SIZE_MAX;
     for (size_t i = 0; i < w->control_count; i++) {
-        if (is_separate(w, w->controls[i])) continue;
+        if (tmi_is_separate(w, w->controls[i])) continue;
         const tmi_question q = tmi_question_by(w->controls[i]);
         const size_t number = tmi_workload_find(w, &q);
         bool again = false;
@@ -406,7 +412,7 @@ static tamis_status set_reading(tmi_workload *w, size_t i, tamis_error *err)
     tamis_status status = TAMIS_OK;
     for (size_t k = 0; k < t->by_count; k++) {
         const tmi_question q = tmi_question_by(t->by[k]);
-        r->by[k] = is_separate(w, t->by[k]) ? SIZE_MAX : tmi_workload_find(w, &q);
+        r->by[k] = tmi_is_separate(w, t->by[k]) ? SIZE_MAX : tmi_workload_find(w, &q);
         if (r->by[k] != SIZE_MAX) TMI_TRY(take_axis(w, i, w->classes[r->by[k]].axis, err));
     }
     if (r->where && r->whole) {
@@ -415,6 +421,7 @@ static tamis_status set_reading(tmi_workload *w, size_t i, tamis_error *err)
     }
     for (size_t k = 0; r->where && !r->whole && k < r->where->condition_count; k++) {
         const tmi_question q = tmi_question_if(&r->where->conditions[k]);
+        if (tmi_is_separate(w, r->where->conditions[k].column)) continue;
         TMI_TRY(take_axis(w, i, w->classes[tmi_workload_find(w, &q)].axis, err));
     }
     if (w->control_count > 0) TMI_TRY(take_axis(w, i, w->control_axis, err));

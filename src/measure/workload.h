@@ -23,6 +23,7 @@
 typedef struct tmi_classes {
     const tmi_plan_column *column;
     int32_t *class_of; /* a category: the class of each code */
+    int32_t *code_of;  /* and the first code of each class */
     int64_t *cuts;     /* a number: the class of a point is how many of these are not above it */
     size_t count;      /* of classes, the rest not included */
     bool rest;         /* one more class, the last: rows without a value */
@@ -119,18 +120,16 @@ static inline size_t tmi_control_levels(const tmi_workload *workload)
 /* Whether a statistic is read as a sum: a count or total, or one that is divided by the public size of the population. */
 bool tmi_is_sum(const tmi_plan_statistic *statistic);
 
+/* Whether a category is about strata that have tables of their own: it says which of these count, and is no axis of them. */
+bool tmi_is_separate(const tmi_workload *workload, const tmi_plan_column *category);
+
 /* The classes that answer a question; there are some. */
 size_t tmi_workload_find(const tmi_workload *workload, const struct tmi_question *question);
 
-/* Which classes a value of a `by` column has: [first, end). */
+/* Whether a class is of a value of a `by` column; and where such classes are: none is outside [first, end), and all that are
+ * inside are, but for recodes. */
+bool tmi_class_has_value(const tmi_classes *classes, const tmi_plan_column *by, size_t value, size_t class);
 void tmi_classes_of_value(size_t *first, size_t *end, const tmi_classes *classes, const tmi_plan_column *by, size_t value);
-
-/* Multiplies a vector over the levels of an axis by one over the classes of a column on it. */
-void tmi_axis_restrict(double *vector, const tmi_workload *workload, size_t axis, size_t classes, const double *factor);
-
-/* The power 0, 1 or 2 of a variable as a vector over the levels of its axis, 0 where it is missing, multiplied into `vector`.
- * `stratum` chooses the range. */
-void tmi_variable_power(double *vector, const tmi_workload *workload, const tmi_variable *variable, int power, size_t stratum);
 
 /* The classes in which a condition on a column holds, as 0 and 1: `classes` are of that column. */
 void tmi_condition_vector(double *vector, const tmi_classes *classes, const tmi_plan_condition *condition);

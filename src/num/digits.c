@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "num/digits_arb.h"
+#include "num/ball_arb.h"
 #include "num/number_gmp.h"
 
 tamis_status tmi_digits_check(const uint64_t *words, uint64_t first, size_t word_count, tamis_error *err)
@@ -13,7 +13,8 @@ tamis_status tmi_digits_check(const uint64_t *words, uint64_t first, size_t word
     return TAMIS_OK;
 }
 
-bool tmi_digits_floor(fmpz_t floor, const arb_t p, uint64_t m)
+/* floor(2^m p) if every p in [0, 1] of the ball has the same one, with 2^m itself written as 2^m - 1. */
+static bool digits_floor(fmpz_t floor, const arb_t p, uint64_t m)
 {
     bool certain = false;
     arf_t lower, upper;
@@ -48,7 +49,8 @@ done:
     return certain;
 }
 
-void tmi_digits_words(uint64_t *words, const fmpz_t x, size_t word_count)
+/* The last 64 * word_count bits of x >= 0. */
+static void digits_words(uint64_t *words, const fmpz_t x, size_t word_count)
 {
     mpz_t bits;
     fmpz_t rest;
@@ -138,10 +140,10 @@ tamis_status tmi_digits(uint64_t *words, const tmi_digit_source *p, uint64_t fir
         arb_init(ball);
         slong bits = (slong)m + 64;
         source_ball(ball, p, bits);
-        while (!tmi_digits_floor(floor, ball, m)) source_ball(ball, p, bits += bits / 2);
+        while (!digits_floor(floor, ball, m)) source_ball(ball, p, bits += bits / 2);
         arb_clear(ball);
     }
-    tmi_digits_words(words, floor, word_count);
+    digits_words(words, floor, word_count);
     fmpz_clear(floor);
     return TAMIS_OK;
 }

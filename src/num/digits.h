@@ -38,6 +38,9 @@ typedef struct tmi_digit_source {
  *          words are all zero on failure.                                                                            */
 tamis_status tmi_digits(uint64_t *words, const tmi_digit_source *p, uint64_t first, size_t word_count, tamis_error *err);
 
+/* INVALID unless `words` is not NULL and the digits exist. */
+tamis_status tmi_digits_check(const uint64_t *words, uint64_t first, size_t word_count, tamis_error *err);
+
 /* ---- choice among many ---- */
 
 /* Sets `weight` to an enclosure of w_j >= 0 computed with about `bits` bits; it must narrow as bits grow. */
@@ -59,13 +62,6 @@ typedef struct tmi_weights {
 
 /* Weights that are summed one by one; a Gaussian needs about sqrt(2 variance bits) / 2^m of them. */
 #define TMI_MAX_WEIGHTS ((size_t)1 << 22)
-
-/* The digits of CDF(j) as tmi_digits gives them.
- *
- * Errors   INVALID, SYSTEM; UNABLE if there are too many weights, or if CDF(j) cannot be distinguished from a number with
- *          finitely many digits, as may happen with weights such as 1/3 and 1/3: tmi_weights_find has no such trouble. */
-tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first, size_t word_count,
-                                tamis_error *err);
 
 /* All of CDF(0), ..., CDF(count-1) at once: low[j] <= 2^64 CDF(j) < low[j] + 2, and low[j] <= low[j+1]. So for 64
  * random bits U: U < low[j] is certainly below CDF(j), U - low[j] >= 2 (and U > low[j]) certainly above; otherwise

@@ -59,11 +59,41 @@ static void read_values(tmi_reader *reader, const tmi_value *value, void *target
     if (column->value_count == value->count) complain_repeated(reader, value, column);
 }
 
+/* Of a recode of the strata: its values. Which strata have them is read when these are known (ranges.c). */
+static void read_recoded(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column)
+{
+    if (value->kind != TMI_VALUE_MAP || value->count == 0) {
+        tmi_complain(reader, value, "expected a map from each value to its strata, e.g. {north: [N1, N2], south: [S1]}");
+        return;
+    }
+    column->values = tmi_alloc(value->count, sizeof *column->values);
+    for (const tmi_value *item = tmi_value_first(value); column->values && item; item = tmi_value_next(item)) {
+        if (tmi_value_get(value, tmi_value_key(item)) != item) continue; /* a duplicate; complained about already */
+        if (tmi_value_key(item)[0] == '\0' || tmi_has_control(tmi_value_key(item)))
+            tmi_complain_key(reader, item, "expected a value, without control characters");
+        column->values[column->value_count] = tmi_copy_text(tmi_value_key(item), strlen(tmi_value_key(item)));
+        if (!column->values[column->value_count]) break;
+        column->value_count++;
+    }
+    if (!column->values || column->value_count == 0) reader->no_memory = true;
+}
+
 int32_t tmi_code_of(const tmi_plan_column *category, const char *text)
 {
     for (size_t i = 0; i < category->value_count; i++)
         if (strcmp(category->values[i], text) == 0) return (int32_t)i;
     return -1;
+}
+
+bool tmi_condition_has(const tmi_plan_condition *c, size_t code)
+{
+    size_t low = 0, high = c->code_count;
+    while (low < high) { /* codes ascend */
+        const size_t middle = (low + high) / 2;
+        if ((size_t)c->codes[middle] < code) low = middle + 1;
+        else high = middle;
+    }
+    return low < c->code_count && (size_t)c->codes[low] == code;
 }
 
 /* Values that a mistyped one is compared with: more take too long. */
@@ -150,6 +180,7 @@ static const tmi_plan_key keys[] = {
     {.name = "typical", .read = tmi_read_later}, {.name = "values", .read = read_values},
     {.name = "missing", .read = tmi_read_later}, {.name = "missing_codes", .read = tmi_read_later},
     {.name = "label", .read = read_label},       {.name = "unit_of_measure", .read = read_unit_of_measure},
+    {.name = "strata", .read = tmi_read_later},
 };
 
 static const char *const number_keys[] = {"from", "to", "step"};
@@ -161,7 +192,8 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, column);
     column->is_number = column->is_category = true; /* unclear: what is made of it is not complained about again */
     if (value->kind != TMI_VALUE_MAP) return;
-    bool category = tmi_value_get(value, "values") != NULL;
+    const tmi_value *strata = tmi_value_get(value, "strata");
+    bool category = strata || tmi_value_get(value, "values") != NULL;
     const tmi_value *number = NULL;
     for (size_t i = 0; i < sizeof number_keys / sizeof *number_keys && !number; i++) {
         number = tmi_value_get(value, number_keys[i]);
@@ -174,11 +206,17 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     } else if (reader->count == before) {
         tmi_complain(reader, value, "expected a number or a category, e.g. %s", example);
     }
+    static const char *const read_keys[] = {"values", "missing", "missing_codes", "typical"};
+    for (size_t i = 0; strata && i < sizeof read_keys / sizeof *read_keys; i++) {
+        const tmi_value *other = tmi_value_get(value, read_keys[i]);
+        if (other) tmi_complain_key(reader, other, "cannot stand beside `strata`: every unit has the value of its stratum");
+    }
+    if (strata && !tmi_value_get(value, "values")) read_recoded(reader, strata, column);
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");
     if (measured_in && category && !number) tmi_complain_key(reader, measured_in, "is for numbers; this column is a category");
     const tmi_value *contribution = tmi_value_get(value, "contribution");
     if (contribution && category && !number) tmi_complain_key(reader, contribution, "is for numbers; this column is a category");
-    if (column->is_number) return;
+    if (column->is_number || strata) return;
     const tmi_value *missing = tmi_value_get(value, "missing"), *codes = tmi_value_get(value, "missing_codes");
     if (missing) read_missing(reader, missing, column);
     if (codes) read_missing_texts(reader, codes, column);

@@ -28,9 +28,10 @@ static void add(uses *u, const char *name, const char *as)
 static void add_column(uses *u, const tmi_plan_column *column)
 {
     if (!column) return;
-    if (column->cut_of) add_column(u, column->cut_of);
+    if (column->cut_of || column->recode_of) add_column(u, column->cut_of ? column->cut_of : column->recode_of);
     for (size_t i = 0; i < column->condition_count; i++) add_column(u, column->conditions[i].column);
-    if (!column->cut_of && column->condition_count == 0) add(u, column->name, column->is_number ? "number" : "category");
+    if (!column->cut_of && !column->recode_of && column->condition_count == 0)
+        add(u, column->name, column->is_number ? "number" : "category");
 }
 
 static void add_design(uses *u, const tamis_plan *plan)

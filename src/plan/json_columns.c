@@ -71,6 +71,15 @@ static void put_declared(tmi_json_out *out, const tamis_plan *plan, const tmi_pl
         else put_bound(out, "to", column->to, plan, column);
         put_bound(out, "step", column->step, plan, column);
         tmi_put_exact_field(out, "contribution", column->contribution);
+    } else if (column->recode) {
+        tmi_json_add_open(out, "strata", '{');
+        for (size_t code = 0; code < column->value_count; code++) {
+            tmi_json_add_open(out, column->values[code], '[');
+            for (size_t h = 0; h < plan->design.stratum_count; h++)
+                if ((size_t)column->recode[h] == code) tmi_json_put_string(out, plan->design.by->values[h]);
+            tmi_json_close(out, ']');
+        }
+        tmi_json_close(out, '}');
     } else {
         tmi_json_add_open(out, "values", '[');
         for (size_t i = 0; i + (column->missing == TMI_AS_CATEGORY) < column->value_count; i++)

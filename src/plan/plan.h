@@ -103,6 +103,9 @@ struct tmi_plan_column {
     char **missing_texts; /* codes that mean missing */
     size_t missing_text_count;
     tamis_number **shares; /* public guesses, one per value, NULL where not given; NULL: none is given */
+    const tmi_plan_column
+        *recode_of;  /* the column of the strata, of which it is a public recode; NULL: it is read from the file */
+    int32_t *recode; /* the code of each stratum */
 
     /* made from other columns; NULL in a column of the file */
     const tmi_plan_column *cut_of;  /* a category: the bin of this number; values[] are "[0,16)", ..., "[65,120]" */
@@ -178,6 +181,21 @@ struct tmi_plan_design {
     tmi_variance_method variance; /* for estimate */
     tmi_plan_typical typical;
 };
+
+/* Whether a category is the column of the strata, or follows from it. */
+static inline bool tmi_is_of_strata(const tmi_plan_design *design, const tmi_plan_column *category)
+{
+    return design->by && (category == design->by || category->recode_of);
+}
+
+/* The code that such a category has in a stratum. */
+static inline size_t tmi_code_in_stratum(const tmi_plan_column *category, size_t stratum)
+{
+    return category->recode ? (size_t)category->recode[stratum] : stratum;
+}
+
+/* Whether a condition on a category holds for a code. */
+bool tmi_condition_has(const tmi_plan_condition *condition, size_t code);
 
 /* Whether the design leaves these to a guess. */
 bool tmi_guesses_population(const tmi_plan_design *design);

@@ -255,6 +255,53 @@ static void read_number(tmi_reader *reader, const tmi_value *value, const tmi_pl
     if (codes) read_missing_codes(reader, codes, column);
 }
 
+/* ---- recodes of the strata ---- */
+
+static void set_code(tmi_reader *reader, const tmi_value *name, const tmi_plan_design *design, tmi_plan_column *column,
+                     int32_t code)
+{
+    const int32_t h = tmi_read_code(reader, name, design->by);
+    if (h < 0) return;
+    if (column->recode[h] >= 0)
+        tmi_complain(reader, name, "expected each stratum once; this one has the value %s already",
+                     column->values[column->recode[h]]);
+    column->recode[h] = code;
+}
+
+/* The value of each stratum: {north: [N1, N2], south: [S1]}, every stratum once. */
+static void read_recode(tmi_reader *reader, const tmi_value *value, const tmi_plan_design *design, tmi_plan_column *column)
+{
+    if (design->stratum_count == 0 || value->kind != TMI_VALUE_MAP) return; /* complained about already */
+    if (!design->by) {
+        tmi_complain(reader, value, "expected a stratified design: the values of this column follow from the strata");
+        return;
+    }
+    if (column == design->by) {
+        tmi_complain_key(reader, value, "expected `values`: this is the column of the strata itself");
+        return;
+    }
+    column->recode = tmi_alloc(design->stratum_count, sizeof *column->recode);
+    if (!column->recode) {
+        reader->no_memory = true;
+        return;
+    }
+    const size_t before = reader->count;
+    for (size_t h = 0; h < design->stratum_count; h++) column->recode[h] = -1;
+    for (size_t code = 0; code < column->value_count; code++) {
+        const tmi_value *strata = tmi_value_get(value, column->values[code]);
+        if (!strata) continue; /* of `values` beside it: complained about already */
+        if (strata->kind == TMI_VALUE_TEXT) set_code(reader, strata, design, column, (int32_t)code);
+        else if (strata->kind != TMI_VALUE_LIST || strata->count == 0)
+            tmi_complain(reader, strata, "expected a stratum or a list of strata, e.g. [%s]", design->by->values[0]);
+        for (size_t i = 0; strata->kind == TMI_VALUE_LIST && i < strata->count; i++)
+            set_code(reader, tmi_value_at(strata, i), design, column, (int32_t)code);
+    }
+    for (size_t h = 0; h < design->stratum_count && reader->count == before; h++)
+        if (column->recode[h] < 0)
+            tmi_complain_key(reader, value, "expected each stratum once; there is no value for %s", design->by->values[h]);
+    column->recode_of = design->by;
+}
+
 void tmi_read_ranges(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
@@ -263,5 +310,7 @@ void tmi_read_ranges(tmi_reader *reader, const tmi_value *value, void *target)
         const tmi_value *own = value->kind == TMI_VALUE_MAP ? tmi_value_get(value, column->name) : NULL;
         if (own && own->kind == TMI_VALUE_MAP && column->is_number && !column->is_category)
             read_number(reader, own, &plan->design, column);
+        const tmi_value *strata = own && own->kind == TMI_VALUE_MAP ? tmi_value_get(own, "strata") : NULL;
+        if (strata && column->is_category && !column->is_number) read_recode(reader, strata, &plan->design, column);
     }
 }

@@ -25,9 +25,9 @@ static tamis_status draw_law(int64_t *noise, size_t count, const tmi_noise_law *
 /* The noise of a table, stratum by stratum: numbers of a law are together. */
 static tamis_status draw_table(int64_t *noise, const tmi_measurement *m, const tmi_schedule *s, tamis_rng *rng, tamis_error *err)
 {
-    const size_t each = m->numbers / m->law_count;
+    const size_t each = m->numbers / m->strata;
     tamis_status status = TAMIS_OK;
-    for (size_t h = 0; status == TAMIS_OK && h < m->law_count; h++)
+    for (size_t h = 0; status == TAMIS_OK && h < m->strata; h++)
         status = draw_law(noise + h * each, each, &m->laws[h], s, rng, err);
     return status;
 }

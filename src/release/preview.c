@@ -13,8 +13,6 @@ struct tamis_preview {
     tmi_watch watch; /* of its schedule, while it is made */
 };
 
-const tmi_preview *tmi_preview_made(const tamis_preview *preview) { return &preview->made; }
-
 void tamis_preview_free(tamis_preview *preview)
 {
     if (!preview) return;

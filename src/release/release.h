@@ -61,9 +61,6 @@ tamis_status tmi_release_certify(char **text, const char *measurements, const ta
 /* The length of the longest measurements.json that can come of the schedule. SYSTEM. */
 tamis_status tmi_measurements_longest(size_t *length, const tmi_schedule *schedule, tamis_error *err);
 
-/* What a preview says; it keeps it. */
-const tmi_preview *tmi_preview_made(const tamis_preview *preview);
-
 /* The numbers of an estimate, which keeps them. */
 const tmi_results *tmi_estimate_results(const tamis_estimate *estimate);
 

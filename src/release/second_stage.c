@@ -17,12 +17,14 @@ static tamis_status go_through(const tmi_inference *r, size_t i, visit *visit, v
 {
     const tmi_measurement *m = &r->schedule->measurements[i];
     tmi_statistic_sums z;
+    int64_t together;
     tamis_status status = tmi_statistic_sums_make(&z, r, m->marginal.statistic, err);
     if (status != TAMIS_OK) return status;
+    TMI_TRY(tmi_error_terms_together(&together, r, m, &z, err));
     for (size_t g = 0; g < m->numbers; g++) {
         tmi_error_term term;
         TMI_TRY(tmi_watch_beat(r->schedule->watch, err));
-        TMI_TRY(tmi_error_term_make(&term, r, m, &z.groups[g], g, err));
+        TMI_TRY(tmi_error_term_make(&term, r, m, &z.groups[g], g, together, err));
         visit(with, &term, g);
         tmi_error_term_clear(&term);
     }
@@ -134,7 +136,7 @@ static void put(void *with, const tmi_error_term *t, size_t number)
 void tmi_put_standard_errors(tmi_json_out *out, const tmi_schedule *s, tmi_int128 *const *noisy)
 {
     const tmi_error_term longest = {
-        .grid = {.range = INT64_C(1) << 30, .blocks = TMI_MOST_BLOCKS, .shift = -100, .divisor = INT64_C(1) << 60}};
+        .grid = {.range = INT64_C(1) << 50, .blocks = TMI_MOST_BLOCKS, .shift = -100, .divisor = INT64_C(1) << 60}};
     first_stage f = {0};
     bool any = false;
     for (size_t i = 0; i < s->measurement_count; i++) any = any || tmi_method_of(s->measurements[i].marginal.weighting);

@@ -31,6 +31,10 @@ static void write_facts(tmi_text *text, const tmi_results *results)
         else if (facts->missing > 0)
             write_fact(text, name, facts->missing, "value is missing or not in the list of the plan, and in no group",
                        "values are missing or not in the list of the plan, and in no group");
+        if (facts->contradicting > 0)
+            write_fact(text, name, facts->contradicting,
+                       "row has not the value that the plan declares for its stratum, and counts under that of its stratum",
+                       "rows have not the value that the plan declares for their stratum, and count under that of their stratum");
         if (facts->outside_bounds > 0)
             write_fact(text, name, facts->outside_bounds,
                        "record is outside the bounds of the plan; a release counts it as the nearest bound",

@@ -112,9 +112,8 @@ static void put_law(tmi_json_out *out, const tmi_schedule *s, const tmi_measurem
 {
     const tmi_noise_law *law = &m->laws[h];
     tmi_json_open(out, '{');
-    if (m->law_count > 1 && m->marginal.weighting == TMI_CONTRIBUTED)
-        tmi_json_add_string(out, "units", h == 1 ? "certain" : "open");
-    else if (m->law_count > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
+    if (m->strata > 1 && m->marginal.weighting == TMI_CONTRIBUTED) tmi_json_add_string(out, "units", h == 1 ? "certain" : "open");
+    else if (m->strata > 1) tmi_json_add_string(out, "stratum", s->plan->design.strata[h].name);
     tmi_add_exact(out, "row_adds_at_most", law->most);
     tmi_json_add_integer(out, "sensitivity", law->l1);
     tmi_add_exact(out, "sensitivity_l2_squared", law->l2_squared);
@@ -134,6 +133,7 @@ static void put_errors(tmi_json_out *out, const tmi_schedule *s, const tmi_measu
     tmi_json_add_integer(out, "table_moves", m->moved);
     if (!tmi_method_of(m->marginal.weighting)->slots) tmi_json_add_integer(out, "moves_within", m->within);
     tmi_json_add_integer(out, "overlap", tmi_errors_overlap(s, m->marginal.statistic));
+    if (m->numbers > 1 && tmi_subtracts_explained(s, m->marginal.statistic)) tmi_json_add_boolean(out, "together", true);
     tmi_json_key(out, "mean_weight");
     put_step(out, tmi_mean_weight(s));
     tmi_json_key(out, "rows_of_psu");
@@ -168,7 +168,7 @@ void tmi_put_measurement(tmi_json_out *out, const tmi_schedule *s, const tmi_mea
     tmi_json_add_boolean(out, "rounded", m->rounded);
     tmi_json_add_integer(out, "clamp", m->high);
     tmi_json_add_open(out, "noise", '[');
-    for (size_t h = 0; h < m->law_count; h++) put_law(out, s, m, h);
+    for (size_t h = 0; h < m->strata; h++) put_law(out, s, m, h);
     tmi_json_close(out, ']');
     tmi_measurement_inequality(&text, m, &s->workload);
     tmi_json_add_taken(out, "inequality", &text);

@@ -46,15 +46,6 @@ static double part_of_expected(const tmi_expected_group *p)
     return p->expected > 0 ? tmi_expected_group_noise(p) / p->expected : TMI_NULL;
 }
 
-/* The geometric mean over the groups: groups differ in size by factors. */
-static double middle(const tmi_expected_statistic *f, double (*of)(const tmi_expected_group *))
-{
-    double logs = 0;
-    if (f->count == 1) return of(f->groups);
-    for (size_t i = 0; i < f->count; i++) logs += log(of(&f->groups[i]));
-    return exp(logs / (double)f->count);
-}
-
 /* What the page of a program shows of an error: two digits of it, and three of a percentage, rounded up. NaN: null. */
 static void put_shown(tmi_json_out *out, const char *key, double x, bool percent)
 {
@@ -134,20 +125,20 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     for (size_t j = 0; j < s->by_count; j++) tmi_json_put_string(out, s->by[j]->name);
     tmi_json_close(out, ']');
     tmi_json_add_boolean(out, "known", tmi_is_known(&p->schedule, i));
-    tmi_json_add_real(out, "noise_sd", middle(f, tmi_expected_group_noise));
-    tmi_json_add_real(out, "share_of_range", middle(f, part_of_range));
-    tmi_json_add_real(out, "sampling_se", middle(f, tmi_expected_group_sampling));
-    tmi_json_add_real(out, "se", middle(f, tmi_expected_group_error));
-    tmi_json_add_real(out, "cv", middle(f, cv_of));
-    tmi_json_add_real(out, "share_of_expected", middle(f, part_of_expected));
+    tmi_json_add_real(out, "noise_sd", tmi_expected_middle(f, tmi_expected_group_noise));
+    tmi_json_add_real(out, "share_of_range", tmi_expected_middle(f, part_of_range));
+    tmi_json_add_real(out, "sampling_se", tmi_expected_middle(f, tmi_expected_group_sampling));
+    tmi_json_add_real(out, "se", tmi_expected_middle(f, tmi_expected_group_error));
+    tmi_json_add_real(out, "cv", tmi_expected_middle(f, cv_of));
+    tmi_json_add_real(out, "share_of_expected", tmi_expected_middle(f, part_of_expected));
     char worst = '\0';
     for (size_t k = 0; k < f->count && !tmi_is_known(&p->schedule, i); k++) {
         const char quality = quality_of(s, &f->groups[k]);
         if (quality > worst) worst = quality;
     }
     put_quality(out, worst);
-    put_all_shown(out, middle(f, tmi_expected_group_noise), middle(f, tmi_expected_group_sampling),
-                  middle(f, tmi_expected_group_error), middle(f, cv_of));
+    put_all_shown(out, tmi_expected_middle(f, tmi_expected_group_noise), tmi_expected_middle(f, tmi_expected_group_sampling),
+                  tmi_expected_middle(f, tmi_expected_group_error), tmi_expected_middle(f, cv_of));
     if (f->count > 1) put_groups(out, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;

@@ -393,8 +393,8 @@ static void add_measurement(tmi_text_table *table, const tmi_schedule *s, size_t
     for (size_t k = 0; k < 5; k++) tmi_text_init(&cells[k]);
     add_law(&z, s, m, h);
     if (h == 0) tmi_measurement_name(&cells[0], m, &s->workload);
-    if (m->law_count > 1) tmi_text_format(&cells[0], "%s%s", h == 0 ? ": " : "  ", s->plan->design.strata[h].name);
-    tmi_text_rounded(&cells[1], (double)(m->numbers / m->law_count), 0);
+    if (m->strata > 1) tmi_text_format(&cells[0], "%s%s", h == 0 ? ": " : "  ", s->plan->design.strata[h].name);
+    tmi_text_rounded(&cells[1], (double)(m->numbers / m->strata), 0);
     put_span(&cells[2], z.sensitivity, put_short);
     tmi_text_format(&cells[2], " %c", letter);
     put_span(&cells[3], z.part, put_short);
@@ -412,7 +412,7 @@ static void write_measurements(tmi_text *text, const tmi_schedule *s)
     tmi_table_row(&table, heading);
     for (size_t i = 0; i < s->measurement_count; i++) {
         const char letter = letter_of(&list, s, i);
-        for (size_t h = 0; h < s->measurements[i].law_count; h++) add_measurement(&table, s, i, h, letter);
+        for (size_t h = 0; h < s->measurements[i].strata; h++) add_measurement(&table, s, i, h, letter);
     }
     tmi_table_write(text, &table);
     if (table.failed) text->failed = true;

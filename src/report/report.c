@@ -136,7 +136,7 @@ static void put_measurements(tmi_text *html, const tmi_schedule *s)
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         double sensitivity = 0, scale = 0;
-        for (size_t h = 0; h < m->law_count; h++) {
+        for (size_t h = 0; h < m->strata; h++) {
             const tmi_noise_law *law = &m->laws[h];
             double unit = tmi_method_of(m->marginal.weighting) ? 1 : tmi_measurement_unit(m, &s->workload, h);
             sensitivity = fmax(sensitivity, unit * (s->gaussian ? sqrt(tmi_number_nearest(law->l2_squared)) : (double)law->l1));

@@ -203,6 +203,7 @@ static void put_promises(tmi_json_out *out, const tmi_results *r)
         tmi_json_add_open(out, column->name, '{');
         tmi_json_add_integer(out, column->is_number ? "missing" : "missing_or_not_listed", r->facts[i].missing);
         if (column->is_number) tmi_json_add_integer(out, "outside_bounds", r->facts[i].outside_bounds);
+        if (column->recode) tmi_json_add_integer(out, "contradicting", r->facts[i].contradicting);
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, '}');

@@ -31,7 +31,7 @@ static double below(const tamis_number *scale, bool gaussian, double steps)
 static bool warn(tmi_text *sentence, const tmi_schedule *s, const tmi_measurement *m, name_measurement *name)
 {
     double zero = 0, small = 0;
-    for (size_t h = 0; h < m->law_count; h++) {
+    for (size_t h = 0; h < m->strata; h++) {
         /* in steps; half of what they move by is one record's */
         const bool errors = tmi_method_of(m->marginal.weighting) != NULL;
         const double record = errors ? TMI_ERROR_STEPS / 2.0 : ldexp(tmi_number_nearest(m->laws[h].most), -m->shift);

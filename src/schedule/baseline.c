@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "num/number.h"
 
-#define FOR_SUMS (4.0 / 5)
-#define FOR_WEIGHTS 0.025 /* of the budget, for each of the two sums of squared weights that sampling variances are scaled by */
+#define FOR_SUMS (4.0 / 5) /* part of the budget for estimates, where sampling variances need squares beside them */
+#define FOR_WEIGHTS 0.025  /* part for each of the two sums of squared weights that sampling variances are scaled by */
 
 static tamis_status candidate_make(tmi_candidate *c, const tmi_problem *p, const tmi_targets *a, const tmi_marginal *marginal,
                                    tamis_error *err)
@@ -82,8 +82,8 @@ static tamis_status tables_make(tmi_baseline_tables *t, const tmi_targets *a, ta
     return TAMIS_OK;
 }
 
-/* Tables of no statistic: sums of squared weights get a small part each, since a rough factor is enough; counts beside the
- * statistics share what is kept. */
+/* Gives parts to the tables that no statistic is read from. Sums of squared weights get a small one each, since a rough factor is
+ * enough; counts beside the statistics share what is kept for them. */
 static void share_rest(tmi_baseline_tables *t)
 {
     double given = 0, others = 0, of_weights = 0;
@@ -105,7 +105,7 @@ tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, 
 {
     const size_t count = s->plan->statistic_count;
     double *shares = tmi_alloc(count, sizeof *shares), all = 0;
-    bool *placed = tmi_alloc(count, sizeof *placed); /* its part is in the tables */
+    bool *placed = tmi_alloc(count, sizeof *placed); /* whether the part of a statistic has been given to its table */
     const bool squares = !s->plan->design.kind->takes_all && !s->sampling.clustered;
     tmi_baseline_tables made = {0};
     tamis_status status = TAMIS_OK;
@@ -149,86 +149,29 @@ tmi_problem tmi_problem_of(tmi_targets *a, bool gaussian, double budget)
                          .weights = a->weights};
 }
 
-double tmi_objective_of(tmi_problem *p, const tmi_strategy *strategy, const double *shares)
+/* Adds up the information of the schedule's own tables. */
+static tamis_status inform(tmi_problem *p, const tmi_schedule *s, const tmi_targets *a, tamis_error *err)
 {
-    double sum = 0;
-    tmi_budget_inform(p, strategy);
-    for (size_t i = 0; i < p->target_count; i++) {
-        const double variance = tmi_strategy_target_variance(&p->targets[i]);
-        if (variance > 0) sum += shares[i] * log(variance);
-    }
-    return sum;
-}
-
-/* The information of tables, and the objective if there is room for it. */
-static tamis_status inform(double *objective, tmi_problem *p, const tmi_targets *a, const tmi_marginal *marginals,
-                           const double *parts, size_t count, tamis_error *err)
-{
-    tmi_candidate *list = tmi_alloc(count, sizeof *list);
-    const tmi_candidate **tables = tmi_alloc(count, sizeof *tables);
-    double *own = tmi_alloc(count, sizeof *own), *shares = tmi_alloc(a->count, sizeof *shares);
-    size_t made = 0;
+    tmi_candidate *list = tmi_alloc(s->measurement_count, sizeof *list);
+    const tmi_candidate **tables = tmi_alloc(s->measurement_count, sizeof *tables);
+    double *parts = tmi_alloc(s->measurement_count, sizeof *parts);
+    size_t count = 0;
     tamis_status status = TAMIS_OK;
-    if (!list || !tables || !own || !shares) TMI_TRY(tmi_fail_memory(err));
-    for (; made < count; made++) {
-        TMI_TRY(candidate_make(&list[made], p, a, &marginals[made], err));
-        tables[made] = &list[made];
-        own[made] = parts[made];
+    if (!list || !tables || !parts) TMI_TRY(tmi_fail_memory(err));
+    for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
+        const tmi_measurement *m = &s->measurements[k];
+        if (tmi_method_of(m->marginal.weighting)) continue;
+        TMI_TRY(candidate_make(&list[count], p, a, &m->marginal, err));
+        tables[count] = &list[count];
+        parts[count++] = tmi_number_nearest(m->part) / p->budget;
     }
-    for (size_t i = 0; i < a->count; i++) shares[i] = a->list[i].share;
-    const tmi_strategy strategy = {.tables = tables, .parts = own, .count = count};
-    if (objective) *objective = tmi_objective_of(p, &strategy, shares);
-    else tmi_budget_solve(p, &strategy);
+    tmi_budget_solve(p, &(tmi_strategy){.tables = tables, .parts = parts, .count = count});
 
 done:
-    for (size_t k = 0; k < made; k++) tmi_table_information_clear(&list[k].information);
+    for (size_t k = 0; k < count; k++) tmi_table_information_clear(&list[k].information);
     tmi_free(list);
     tmi_free(tables);
-    tmi_free(own);
-    tmi_free(shares);
-    return status;
-}
-
-/* The same of the schedule's own tables. */
-static tamis_status inform_of(double *objective, tmi_problem *p, const tmi_schedule *s, const tmi_targets *a, tamis_error *err)
-{
-    size_t count = 0;
-    tmi_marginal *marginals = tmi_alloc(s->measurement_count, sizeof *marginals);
-    double *parts = tmi_alloc(s->measurement_count, sizeof *parts);
-    tamis_status status = TAMIS_OK;
-    if (!marginals || !parts) TMI_TRY(tmi_fail_memory(err));
-    for (size_t k = 0; k < s->measurement_count; k++) { /* standard errors say nothing about estimates */
-        if (tmi_method_of(s->measurements[k].marginal.weighting)) continue;
-        marginals[count] = s->measurements[k].marginal;
-        parts[count++] = tmi_number_nearest(s->measurements[k].part) / p->budget;
-    }
-    TMI_TRY(inform(objective, p, a, marginals, parts, count, err));
-
-done:
-    tmi_free(marginals);
     tmi_free(parts);
-    return status;
-}
-
-tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_schedule *s, tamis_error *err)
-{
-    tmi_targets a = {0};
-    tmi_baseline_tables tables = {0};
-    double *noise = NULL;
-    tamis_status status;
-    *now = *alone = NAN;
-    TMI_TRY(tmi_targets_make(&a, s, err));
-    if (!(noise = tmi_alloc(a.count, sizeof *noise))) TMI_TRY(tmi_fail_memory(err));
-    tmi_problem p = tmi_problem_of(&a, s->gaussian, tmi_number_nearest(s->spent));
-    for (size_t k = 0; k < a.needed_count; k++) TMI_TRY(tmi_effects_take_marginal(&a.effects, &a.needed[k], err));
-    TMI_TRY(tmi_baseline_noise(noise, &tables, s, &p, &a, err));
-    TMI_TRY(inform(alone, &p, &a, tables.marginals, tables.parts, tables.count, err));
-    TMI_TRY(inform_of(now, &p, s, &a, err));
-
-done:
-    tmi_baseline_tables_clear(&tables);
-    tmi_free(noise);
-    tmi_targets_clear(&a);
     return status;
 }
 
@@ -242,21 +185,16 @@ tamis_status tmi_baseline_ratios(double *ratios, const tmi_schedule *s, tamis_er
     TMI_TRY(tmi_targets_make(&a, s, err));
     alone = tmi_alloc(a.count, sizeof *alone);
     if (!alone) TMI_TRY(tmi_fail_memory(err));
-    tmi_problem p = {.effects = &a.effects,
-                     .targets = a.list,
-                     .target_count = a.count,
-                     .gaussian = s->gaussian,
-                     .budget = tmi_number_nearest(s->spent),
-                     .weights = a.weights};
+    tmi_problem p = tmi_problem_of(&a, s->gaussian, tmi_number_nearest(s->spent));
     TMI_TRY(tmi_baseline_noise(alone, NULL, s, &p, &a, err));
-    TMI_TRY(inform_of(NULL, &p, s, &a, err));
+    TMI_TRY(inform(&p, s, &a, err));
     for (size_t k = 0; k < a.count; k++)
         if (a.statistics[k] != SIZE_MAX) ratios[a.statistics[k]] = sqrt(alone[k] / tmi_strategy_target_noise(&p, &a.list[k]));
     for (size_t i = 0; i < s->plan->asked_count; i++) {
         const tmi_plan_statistic *t = &s->plan->statistics[i];
         if (!tmi_is_of_distribution(t->kind)) continue;
         const tmi_plan_curve *curve = &s->plan->curves[t->curve];
-        ratios[i] = ratios[curve->first + curve->cut_count / 2]; /* those of its shares hardly differ */
+        ratios[i] = ratios[curve->first + curve->cut_count / 2]; /* the ratios of its shares hardly differ */
     }
 
 done:

@@ -9,24 +9,20 @@
  * best. */
 typedef struct tmi_baseline_tables {
     tmi_marginal *marginals;
-    double *parts; /* of the budget; they add up to 1 */
+    double *parts; /* parts of the budget, which add up to 1 */
     size_t count;
 } tmi_baseline_tables;
 
 void tmi_baseline_tables_clear(tmi_baseline_tables *tables);
 
-/* The variance of the noise of each target, NaN for those of no statistic. Each statistic has its `budget_share` of the
+/* Gives the variance of the noise of each target, NaN for targets of no statistic. Each statistic has its `budget_share` of the
  * budget, of which a fifth is kept for sampling variances where these need squares. `tables` may be NULL. Errors: SYSTEM;
  * there are no tables then. */
 tamis_status tmi_baseline_noise(double *variances, tmi_baseline_tables *tables, const tmi_schedule *schedule,
                                 tmi_problem *problem, const tmi_targets *targets, tamis_error *err);
 
-/* The search's problem of a schedule; and its measure of a strategy, the sum of share * log T over all targets. */
+/* The problem that the search solves for these targets. */
 tmi_problem tmi_problem_of(tmi_targets *targets, bool gaussian, double budget);
-double tmi_objective_of(tmi_problem *problem, const tmi_strategy *strategy, const double *shares);
-
-/* That measure of the schedule's tables and of those that give each statistic by itself. Errors: SYSTEM. */
-tamis_status tmi_baseline_objectives(double *now, double *alone, const tmi_schedule *schedule, tamis_error *err);
 
 /* For each statistic, the standard deviation of that noise over the one that the schedule's tables give; NaN where nothing is
  * measured for it. Errors: SYSTEM. */

@@ -1,6 +1,7 @@
 /* Which tables a plan measures, and with which parts of its budget.
  *
- * Strata with weights of their own may be measured apart, the weight coming after the noise, or together, weights in the table;
+ * Strata with weights of their own, or that results are by, may be measured apart, the weight coming after the noise, or
+ * together, weights in the table;
  * with epsilon and delta the noise may be Laplace's with all of epsilon, or Gaussian with the largest rho whose certified
  * conversion stays within both. Every combination is searched, and the one with the smallest expected errors is taken; the choice
  * looks at nothing but the plan. Parts are rounded to integers of 12 bits, so that they are short fractions; they add up to the
@@ -10,6 +11,7 @@
 
 #include "base/memory.h"
 #include "engine/core/engine.h"
+#include "measure/controls.h"
 #include "num/exact.h"
 #include "schedule/baseline.h"
 #include "schedule/standard_errors.h"
@@ -22,8 +24,8 @@ typedef struct solution {
     tmi_marginal *marginals;
     double *parts;
     size_t count;
-    double *noise, *sampling; /* expected variances of each statistic, with the first stage's part of the budget */
-    double budget;            /* of that stage */
+    double *noise, *sampling; /* expected variances of each statistic from the first stage */
+    double budget;            /* epsilon or rho of the first stage */
 } solution;
 
 static void solution_clear(solution *c)
@@ -65,11 +67,23 @@ static tamis_status keep(solution *best, const tmi_found_tables *found, const tm
     return TAMIS_OK;
 }
 
+/* The measure of a strategy that the search lowers: the sum over all targets of share * log(expected variance). */
+static double measure_of(tmi_problem *p, const tmi_strategy *strategy, const double *shares)
+{
+    double sum = 0;
+    tmi_budget_inform(p, strategy);
+    for (size_t i = 0; i < p->target_count; i++) {
+        const double variance = tmi_strategy_target_variance(&p->targets[i]);
+        if (variance > 0) sum += shares[i] * log(variance);
+    }
+    return sum;
+}
+
 /* ---- held to what each statistic would have by itself ---- */
 
 #define ROUNDS 12
-#define FIRM 1.5      /* power by which the share of a statistic that is worse off grows */
-#define TOLERATED 1.1 /* of the variance that a statistic would have by itself: 5 % of its error */
+#define FIRM 1.5      /* the share of a statistic grows by the ratio of its noise to that by itself, to this power */
+#define TOLERATED 1.1 /* a statistic may have this times the variance that it has by itself: 5 % more error */
 
 /* The expected variance of a target relative to what it would be by itself. */
 static double excess_of(const tmi_strategy_target *a, double alone)
@@ -78,7 +92,7 @@ static double excess_of(const tmi_strategy_target *a, double alone)
     return isfinite(whole) && whole > 0 ? (a->sampling + a->noise_variance) / whole : 0;
 }
 
-/* The largest over all statistics. */
+/* The largest such ratio over all statistics. */
 static double worst_excess(tmi_problem *p, const tmi_strategy *strategy, const double *alone)
 {
     double worst = 0;
@@ -87,7 +101,7 @@ static double worst_excess(tmi_problem *p, const tmi_strategy *strategy, const d
     return worst;
 }
 
-/* Raises the shares of statistics that are worse off than by themselves; whether there are any. */
+/* Raises the shares of statistics that are worse off than by themselves; returns whether there are any. */
 static bool raise_shares(tmi_problem *p, const tmi_strategy *strategy, const double *alone)
 {
     bool any = false;
@@ -139,8 +153,8 @@ static void limit_variances(tmi_strategy *s)
         s->parts[k] *= s->tables[k]->marginal.weighting >= TMI_SPREAD ? most / all : (1 - most) / (1 - all);
 }
 
-/* Each statistic by itself, if that is better by the measure of the search: it may have ended elsewhere, and what it found may
- * have become worse since, held to ceilings and limits. */
+/* Takes the tables that give each statistic by itself, if they are better by the measure of the search. The search may have ended
+ * at worse ones, and what it found may have become worse when parts were limited and shares raised. */
 static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const tmi_baseline_tables *alone, const double *shares,
                               tamis_error *err)
 {
@@ -155,7 +169,7 @@ static tamis_status fall_back(tmi_found_tables *found, tmi_search *search, const
     TMI_TRY(tmi_search_put(&put, found, search, alone->marginals, alone->parts, alone->count, 1, err));
     if (!put) goto done;
     limit_variances(&found->best);
-    const double objective = tmi_objective_of(&search->problem, &found->best, shares);
+    const double objective = measure_of(&search->problem, &found->best, shares);
     if (objective < found->objective) {
         found->objective = objective;
         goto done;
@@ -172,7 +186,8 @@ done:
 
 /* ---- standard errors ---- */
 
-/* The part of the budget for the second stage that the search for the first one counts with; then the best of some. */
+/* The search for the tables of the first stage assumes that the second one gets this part of the budget; afterwards the best of
+ * several parts is taken. */
 #define SECOND 0.2
 static const double seconds[] = {0.025, 0.05, 0.1, 0.2, 0.3, 0.4};
 
@@ -187,8 +202,9 @@ static bool has_second_stage(const tmi_schedule *s)
 /* A statistic whose standard errors are measured: what is expected of it, and how urgent they are. */
 typedef struct wanted {
     size_t statistic;
-    double share, variance, noise, moved; /* by a record */
-    double part;                          /* of the second stage's budget */
+    double share, variance, noise;
+    double moved; /* how far a record moves the standard error, at most */
+    double part;  /* part of the second stage's budget */
 } wanted;
 
 /* The standard deviation of the noise of a standard error, divided over blocks as far as that is allowed. */
@@ -215,7 +231,7 @@ static double objective_of(const wanted *list, size_t count, bool gaussian, doub
     return sum;
 }
 
-/* A statistic that is all noise anyway gets little. */
+/* How much a statistic counts: one whose estimate is mostly noise anyway counts for little. */
 static void divide(wanted *list, size_t count, bool gaussian, double budget)
 {
     const double loss = gaussian ? sqrt(2 * budget) : budget;
@@ -237,7 +253,7 @@ static tamis_status want(wanted *w, const tmi_schedule *s, const solution *c, si
                   .variance = c->sampling[i],
                   .noise = c->noise[i]};
     const tamis_status status = tmi_expected_move(&w->moved, s, i, &o, err);
-    /* what moves a variance moves the standard error by that over twice its size */
+    /* A variance that moves by d moves its root by d over twice the root. */
     if (tmi_method_of(tmi_errors_family(s))->power == 2) w->moved = w->variance > 0 ? w->moved / (2 * sqrt(w->variance)) : 0;
     return status;
 }
@@ -317,16 +333,10 @@ done:
 static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets *targets, bool gaussian, double budget,
                               tamis_error *err)
 {
-    static const bool forms[TMI_WEIGHTINGS] = {[TMI_UNWEIGHTED] = true,
-                                               [TMI_WEIGHTED] = true,
-                                               [TMI_CONTRIBUTED] = true,
-                                               [TMI_SPREAD] = true,
-                                               [TMI_CLAMPED] = true}; /* a group may be left */
     tmi_search search = {.problem = tmi_problem_of(targets, gaussian, budget),
                          .move_bounds = targets->move_bounds,
                          .copies = targets->copies,
                          .most_numbers = (double)TMI_MAX_CELLS,
-                         .forms = forms,
                          .watch = s->watch};
     double *ceilings = tmi_alloc(targets->count, sizeof *ceilings), *shares = tmi_alloc(targets->count, sizeof *shares);
     tmi_found_tables found = {0};
@@ -339,7 +349,7 @@ static tamis_status try_noise(solution *best, const tmi_schedule *s, tmi_targets
     TMI_TRY(tmi_baseline_noise(ceilings, &alone, s, &search.problem, targets, err));
     TMI_TRY(hold(&found, &search, targets, &alone, ceilings, err));
     limit_variances(&found.best);
-    found.objective = tmi_objective_of(&search.problem, &found.best, shares);
+    found.objective = measure_of(&search.problem, &found.best, shares);
     for (size_t i = 0; i < targets->count; i++) targets->list[i].share = shares[i];
     TMI_TRY(fall_back(&found, &search, &alone, shares, err));
     TMI_TRY(keep(&now, &found, s, &search.problem, targets, err));
@@ -368,7 +378,7 @@ static tamis_status make_workload(tmi_schedule *s, bool separate_strata, bool sh
 
 /* ---- all combinations ---- */
 
-/* Tables of strata that are measured apart, or of all together; classes that are joined, or not. */
+/* Searches with strata measured apart or together, and with classes of a column joined or not, as given. */
 static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_strata, bool shared_classes, const bool *known,
                                  tamis_error *err)
 {
@@ -384,7 +394,7 @@ static tamis_status try_workload(solution *best, tmi_schedule *s, bool separate_
     TMI_TRY(tmi_targets_make(&targets, s, err));
     if (loss->rho) {
         TMI_TRY(try_noise(best, s, &targets, true, rest * tmi_number_nearest(loss->rho), err));
-    } else { /* with a delta both, unless a quantile needs one of them */
+    } else { /* with a delta both laws of noise are tried, unless a quantile needs one of them */
         if (loss->delta && (prefix || !tmi_has_method(s->plan, TAMIS_QUANTILE_TREE))) TMI_TRY(tmi_budget_rho(&rho, loss, err));
         if (!prefix || !(rho > 0)) TMI_TRY(try_noise(best, s, &targets, false, rest * tmi_number_nearest(loss->epsilon), err));
         if (rho > 0) TMI_TRY(try_noise(best, s, &targets, true, rest * rho, err));
@@ -425,7 +435,9 @@ static tamis_status set_parts(tmi_schedule *s, const solution *c, tamis_error *e
     tamis_status status;
     TMI_TRY(whole_of(&whole, s, err));
     TMI_TRY(tmi_quantile_tasks_share(&quantiles, s->plan, err));
-    tmi_term rest = tmi_mul(&e, whole, tmi_sub(&e, tmi_int(&e, 1), quantiles)); /* what quantiles that are chosen leave */
+    tmi_term rest = tmi_mul(&e, whole,
+                            tmi_sub(&e, tmi_int(&e, 1),
+                                    quantiles)); /* what the quantiles that a mechanism chooses leave of the budget */
     for (size_t k = 0; k < c->count; k++) largest = fmax(largest, c->parts[k]);
     for (size_t k = 0; k < c->count; k++) {
         c->parts[k] = fmax(round(FINENESS * c->parts[k] / largest), 1);
@@ -445,7 +457,7 @@ done:
 
 /* ---- together ---- */
 
-/* Ranges by stratum are measured apart; equal weights need not be. */
+/* Strata with ranges of their own are measured apart; strata with equal weights need not be. */
 static bool must_be_separate(const tmi_schedule *s)
 {
     for (size_t i = 0; i < s->plan->statistic_count; i++)
@@ -453,11 +465,20 @@ static bool must_be_separate(const tmi_schedule *s)
     return false;
 }
 
+/* No record leaves its stratum: a table of one stratum has less noise than one that could be left. */
+static bool has_groups_of_strata(const tmi_schedule *s)
+{
+    for (size_t i = 0; i < s->plan->statistic_count; i++)
+        if (tmi_is_in_strata(s, i)) return true;
+    return false;
+}
+
 tamis_status tmi_schedule_choose(tmi_schedule *s, const bool *known, tamis_error *err)
 {
     solution best = {.objective = INFINITY, .gap = NAN};
     const bool separate_strata = s->sampling.public_strata && must_be_separate(s);
-    const bool may = s->sampling.public_strata && s->sampling.weights == TMI_STRATA && !s->sampling.clustered;
+    const bool may = s->sampling.public_strata && !s->sampling.clustered &&
+                     (s->sampling.weights == TMI_STRATA || (s->sampling.weights == TMI_ALIKE && has_groups_of_strata(s)));
     tamis_status status;
     if (!separate_strata) TMI_TRY(try_strata(&best, s, false, known, err));
     if (separate_strata || may) TMI_TRY(try_strata(&best, s, true, known, err));

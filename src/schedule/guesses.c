@@ -8,9 +8,9 @@ static double guessed(const tamis_number *guess, double otherwise) { return gues
 
 /* ---- sizes ---- */
 
-#define LARGEST_OVER_MEAN 3 /* of weights, where no sample size is declared */
+#define LARGEST_OVER_MEAN 3 /* the largest weight is taken as this times the mean, where no sample size is declared */
 
-/* Half the largest standard deviation that bounds and mean allow. */
+/* A standard deviation that is not guessed is taken as half the largest that bounds and mean allow. */
 static double half_spread(double mean, double low, double high)
 {
     return mean > low && mean < high ? sqrt((mean - low) * (high - mean)) / 2 : 0;
@@ -88,8 +88,8 @@ double tmi_stratum_share(const tmi_schedule *s, size_t stratum)
 
 /* ---- values ---- */
 
-/* Numbers with a guessed mean and standard deviation, as if they followed the beta law on [from, to] with both: the part below
- * x. */
+/* The part of values below x. Numbers with a guessed mean and standard deviation are taken to follow the beta law on [from, to]
+ * that has both. */
 static double beta_below(const tmi_plan_column *number, double x)
 {
     tmi_guessed_value v = tmi_value_of(number);
@@ -97,9 +97,9 @@ static double beta_below(const tmi_plan_column *number, double x)
     double scale = m * (1 - m) * width * width / (v.sd * v.sd) - 1, a = m * scale, b = (1 - m) * scale;
     if (u <= 0) return 0;
     if (u >= 1) return 1;
-    if (!(scale > 0)) return 1 - m; /* all at the two ends */
-    /* the integral of t^(a-1) (1-t)^(b-1), by the midpoint rule on each side of u: with t = r^(1/a) below, and t = 1 - r^(1/b)
-     * above, the ends are tame */
+    if (!(scale > 0)) return 1 - m; /* all values are at the two ends */
+    /* The integral of t^(a-1) (1-t)^(b-1) is computed by the midpoint rule on each side of u. With t = r^(1/a) below and
+     * t = 1 - r^(1/b) above, the integrand stays finite at the ends. */
     enum { PIECES = 200 };
     double below = 0, above = 0, end = pow(u, a), rest = pow(1 - u, b);
     for (int i = 0; i < PIECES; i++) {
@@ -142,11 +142,11 @@ double tmi_share_of(const tmi_plan_column *c, size_t code)
         if (c->shares[i]) rest -= tmi_number_nearest(c->shares[i]);
         else silent++;
     }
-    return fmax(rest, 1e-6) / (double)silent; /* what the others leave, in equal parts */
+    return fmax(rest, 1e-6) / (double)silent; /* values without a guess share what the others leave, in equal parts */
 }
 
-/* The part of all units that have a value. Of a category: where each value has a share, the rest is missing, unless it counts as
- * a value. */
+/* The part of all units that have a value. If every value of a category has a guessed share, what these leave is missing, unless
+ * missing counts as a value. */
 static double part_present(const tmi_plan_column *column)
 {
     const tmi_plan_column *of = column->cut_of ? column->cut_of : column;
@@ -157,8 +157,9 @@ static double part_present(const tmi_plan_column *column)
     return fmin(sum, 1);
 }
 
-/* The part of all units for which all conditions hold, as if they had nothing to do with each other. */
-static double indicator_share(const tmi_plan_column *indicator, bool *typical, double *present)
+/* The part of all units for which all conditions hold, as if they had nothing to do with each other. Those on strata are left out
+ * where a design is given. */
+static double indicator_share(const tmi_plan_column *indicator, const tmi_plan_design *left_out, bool *typical, double *present)
 {
     double share = 1;
     *typical = true;
@@ -166,6 +167,7 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical, d
     for (size_t i = 0; i < indicator->condition_count; i++) {
         const tmi_plan_condition *c = &indicator->conditions[i];
         double part = 0;
+        if (left_out && tmi_is_of_strata(left_out, c->column)) continue;
         if (c->column->is_number ? !has_law(c->column) : !tmi_has_shares(c->column)) {
             *typical = false;
             continue;
@@ -178,11 +180,19 @@ static double indicator_share(const tmi_plan_column *indicator, bool *typical, d
     return *typical ? fmin(share, 1) : share / 2;
 }
 
+double tmi_part_where(const tmi_plan_column *where, const tmi_plan_design *design)
+{
+    bool typical;
+    double present;
+    const double share = indicator_share(where, design, &typical, &present);
+    return fmin(share, present);
+}
+
 tmi_guessed_value tmi_value_of(const tmi_plan_column *column)
 {
     if (column->conditions) {
         tmi_guessed_value v = {.high = 1};
-        const double share = indicator_share(column, &v.typical, &v.present);
+        const double share = indicator_share(column, NULL, &v.typical, &v.present);
         v.mean = fmin(share / v.present, 1);
         v.sd = sqrt(v.mean * (1 - v.mean));
         return v;

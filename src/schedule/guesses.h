@@ -5,18 +5,18 @@
 
 #include "schedule/schedule.h"
 
-/* Where the plan gives no number. */
-#define TMI_UNITS_ASSUMED 1e6  /* in the population */
+/* What is assumed where the plan gives no number. */
+#define TMI_UNITS_ASSUMED 1e6  /* units in the population */
 #define TMI_CLUSTER_ASSUMED 10 /* units in a cluster whose bounds are not declared */
-#define TMI_TAKEN_ASSUMED 5    /* of them, drawn in a second stage */
+#define TMI_TAKEN_ASSUMED 5    /* units of a cluster that a second stage draws */
 #define TMI_ICC_ASSUMED 0.05
 
 typedef struct tmi_sizes {
-    double units;               /* that statistics count, in the population */
-    double sample;              /* of them, drawn; NaN: unknown */
-    double cluster, cluster_sd; /* drawn together: mean and standard deviation; 1 and 0 without clusters */
-    double rows, rows_sd;       /* of a unit, which are what is counted if it may have several; else 1 and 0 */
-    double taken;               /* of a cluster's units, in the sample */
+    double units;               /* what statistics count, in the population: units, or rows where a unit may have several */
+    double sample;              /* how many of them are in the sample; NaN if that is not known */
+    double cluster, cluster_sd; /* units of a cluster: mean and standard deviation; 1 and 0 without clusters */
+    double rows, rows_sd;       /* rows of a unit: mean and standard deviation; 1 and 0 if it has one */
+    double taken;               /* units of a cluster that are in the sample, on average */
     double icc;
     double response;
 } tmi_sizes;
@@ -35,12 +35,15 @@ bool tmi_has_shares(const tmi_plan_column *category);
 
 typedef struct tmi_guessed_value {
     double mean, sd; /* over the units that have a value */
-    double present;  /* their part of all units: what the guessed shares of the columns that an indicator asks for add up to */
+    double present;  /* the part of all units that have a value */
     double low, high;
     bool typical; /* the mean is the plan's guess */
 } tmi_guessed_value;
 
-/* Of a number or an indicator. */
+/* What is guessed about the values of a number or an indicator. */
 tmi_guessed_value tmi_value_of(const tmi_plan_column *column);
+
+/* The part of all units that fulfil a condition, or of those of its strata if the design is given. */
+double tmi_part_where(const tmi_plan_column *where, const tmi_plan_design *design);
 
 #endif

@@ -17,7 +17,7 @@ static void clear(tmi_outsider *o)
     *o = (tmi_outsider){.epsilon = {0, INFINITY}, .delta = {0, 1}};
 }
 
-/* Why nothing is claimed, whatever the numbers; false if something may be. */
+/* Gives the reason why nothing is claimed, whatever the losses are; returns false if something may be claimed. */
 static bool excluded(tmi_outsider *o, const tamis_plan *plan)
 {
     const tmi_plan_privacy *privacy = &plan->privacy;
@@ -115,7 +115,8 @@ done:
 tamis_status tmi_outsider_budget(tamis_bound *eps, tamis_bound *delta, const tamis_setting **setting, const tamis_plan *plan,
                                  const tmi_frame_facts *frame, tamis_error *err)
 {
-    static const size_t all = offsetof(tamis_plan, name); /* but the number of its holders, which others may change now */
+    static const size_t all = offsetof(
+        tamis_plan, name); /* all of a plan is copied but the number of its holders, which other threads may change meanwhile */
     const tmi_plan_privacy *privacy = &plan->privacy;
     tamis_plan secret = {.holders = 1};
     tmi_outsider o = {0};

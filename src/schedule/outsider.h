@@ -18,16 +18,16 @@ typedef struct tmi_outsider_part {
 typedef struct tmi_outsider {
     bool proved;
     tamis_bound epsilon, delta; /* {0, inf} and {0, 1} if not proved */
-    const char *theorem;        /* that proves it */
+    const char *theorem;        /* the theorem that proves it */
     tmi_outsider_part *parts;   /* one per stratum, if there are several */
     size_t part_count;
-    char reason[512]; /* why not; a clause, without a full stop */
+    char reason[512]; /* why nothing is proved: a clause, without a full stop */
 } tmi_outsider;
 
 /* The promise of a whole account: everything that was released from a sample, or would be with the release at hand. */
 typedef struct tmi_promised {
     tamis_number *epsilon, *delta; /* what a sampled unit has lost */
-    const char *apart;             /* why sampling is not counted across the waves of the account; NULL: it is. Static. */
+    const char *apart;             /* why sampling is not counted across the waves of the account, a static text; NULL if it is */
     tmi_outsider outsider;         /* what sampling makes of these */
 } tmi_promised;
 

@@ -7,7 +7,7 @@
 tamis_status tmi_results_make(tmi_results *r, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err)
 {
     *r = (tmi_results){.plan = plan, .schedule = schedule};
-    size_t count = 0; /* at most 2^20, by the plan */
+    size_t count = 0; /* a plan allows at most 2^20 cells */
     for (size_t i = 0; i < plan->statistic_count; i++) count += (size_t)tmi_statistic_cells(&plan->statistics[i]);
     r->list = tmi_alloc(count, sizeof *r->list);
     r->facts = tmi_alloc(plan->column_count, sizeof *r->facts);

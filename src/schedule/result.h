@@ -16,10 +16,10 @@
 
 /* What a group was before it was shrunk towards the mean of its groups. */
 typedef struct tmi_shrunk {
-    double direct, direct_se; /* NaN: there was none */
-    double weight;            /* of the direct estimate; NaN: the number was not shrunk */
-    double towards;           /* the mean */
-    double bias;              /* that shrinkage brings: a standard deviation over groups like these */
+    double direct, direct_se; /* the estimate of the group alone and its error; NaN if there was none */
+    double weight;            /* of the direct estimate; NaN if the number was not shrunk */
+    double towards;           /* the mean of the groups */
+    double bias;              /* a standard deviation over groups like these of the bias that shrinkage brings */
 } tmi_shrunk;
 
 #define TMI_NOT_SHRUNK ((tmi_shrunk){TMI_NULL, TMI_NULL, TMI_NULL, TMI_NULL, TMI_NULL})
@@ -28,21 +28,21 @@ typedef struct tmi_result {
     size_t statistic, cell;
     double estimate;
     double se, sampling_se, noise_sd;
-    /* variance of that part of the noise which calibration gives to all numbers: it adds up as the sample does */
+    /* The variance of the noise that calibration gives to all numbers alike: in a sum of groups it does not average out. */
     double shared_noise;
     double lower, upper; /* the interval */
     double least, most;  /* bounds that certainly contain the true value; NaN: none are known */
-    double bias;         /* that weights bring at most; NaN: they bring none */
+    double bias;         /* the largest bias that bounded or moved weights bring; NaN if they bring none */
     tmi_shrunk shrunk;
-    double clamped;               /* estimate only: what a release's bounds of contributions would change; NaN: there are none */
-    int64_t clamped_rows;         /* and of how many rows */
-    int64_t df;                   /* -1: null */
+    double clamped; /* in an estimate: by how much the bounds of contributions of a release would change it; NaN without bounds */
+    int64_t clamped_rows;         /* in how many rows they would */
+    int64_t df;                   /* degrees of freedom; -1 is written as null */
     const char *reason;           /* why the estimate or the interval is null; NULL if they are not */
-    const char *notes[TMI_NOTES]; /* what was done to it */
+    const char *notes[TMI_NOTES]; /* what was done to the number, in words */
     size_t note_count;
     bool exact;         /* the interval is that of a test of a count, inverted */
     bool limited;       /* the sampling variance is an upper limit of a noisy one */
-    bool known;         /* public; nothing was measured */
+    bool known;         /* the number is public, and nothing was measured for it */
     bool outside_range; /* no population could have this value */
 } tmi_result;
 
@@ -72,23 +72,24 @@ static inline bool tmi_is_whole_range(const tmi_result *x) { return x->lower <= 
 
 /* Rows in which a column is not what the plan says; reported inside the agency only. */
 typedef struct tmi_column_facts {
-    bool used;       /* by a statistic; the others are not read */
-    int64_t missing; /* of a category: or not among its values */
+    bool used;       /* whether a statistic needs it; other columns are not read */
+    int64_t missing; /* rows without a value; of a category also those whose value is not declared */
     int64_t outside_bounds;
+    int64_t contradicting; /* of a recode of the strata: not the value of the row's stratum */
 } tmi_column_facts;
 
 /* How rows and the public list of sampled clusters differ; inside the agency only. */
 typedef struct tmi_psu_misfits {
     bool listed;      /* the plan has such a list */
-    int64_t rows;     /* whose cluster is not in it */
-    int64_t clusters; /* of the list that have no rows */
+    int64_t rows;     /* rows whose cluster is not in the list */
+    int64_t clusters; /* clusters of the list that have no rows */
 } tmi_psu_misfits;
 
 typedef struct tmi_results {
     const tamis_plan *plan;
-    const tmi_schedule *schedule; /* NULL: not protected */
-    const tmi_account *account;   /* of a release */
-    const tmi_promised *promised; /* by all of that account */
+    const tmi_schedule *schedule; /* NULL if the numbers are not protected */
+    const tmi_account *account;   /* the account of a release */
+    const tmi_promised *promised; /* what is promised by all releases of that account */
     tmi_result *list;             /* statistic by statistic, cell by cell */
     size_t count, all; /* those that were asked for; and with the shares that distribution functions are made of, after them */
     tmi_column_facts *facts;            /* estimate only: one per column of the plan */
@@ -96,7 +97,7 @@ typedef struct tmi_results {
     tmi_psu_misfits psus;               /* estimate only */
 } tmi_results;
 
-/* Room for every cell of every statistic. */
+/* Makes room for every cell of every statistic. */
 tamis_status tmi_results_make(tmi_results *results, const tamis_plan *plan, const tmi_schedule *schedule, tamis_error *err);
 void tmi_results_clear(tmi_results *results);
 

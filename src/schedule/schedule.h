@@ -1,32 +1,32 @@
-/* Makes the schedule of a plan (schedule.h): reads the frame, chooses the tables or takes those of a certificate, and settles
- * sensitivities, scales and the loss. Nothing of the data is read. */
+/* Makes the schedule of a plan (measure/schedule.h): reads the frame, chooses the tables or takes those of a certificate, and
+ * settles sensitivities, scales and the loss. Nothing of the data is read. */
 #ifndef TMI_SCHEDULE_SCHEDULE_H
 #define TMI_SCHEDULE_SCHEDULE_H
 
 #include "measure/schedule.h"
 
-/* The tables that were chosen, and the facts of the frame, as a certificate says them. */
+/* The tables that were chosen, and the facts of the frame, as they are in a certificate. */
 typedef struct tmi_certified_tables {
     bool rho;             /* the parts are rhos; else epsilons */
     bool separate_strata; /* strata are measured apart */
-    bool shared_classes;  /* classes of a column are (workload.h) */
-    int64_t clamped;      /* points of weights in totals of PSUs, at most; 0: not said */
+    bool shared_classes;  /* statistics share the classes of a column (workload.h) */
+    int64_t clamped;      /* the bound of weights in totals of PSUs, in points of their grid; 0 if the certificate has none */
     tmi_marginal *marginals;
     tamis_number **parts; /* one per table */
     size_t count;
-    const tmi_frame_facts *frame; /* NULL: there is none */
-    const tmi_psu_facts *psus;    /* NULL: there is none */
+    const tmi_frame_facts *frame; /* NULL if the plan has no frame */
+    const tmi_psu_facts *psus;    /* NULL if it has no list of clusters */
 } tmi_certified_tables;
 
-/* `certified` NULL: the tables are chosen now, and the frame is read from its file; else the parts must add up to no more
- * than the plan allows, and the tables must determine all statistics.
+/* Makes a schedule. Without `certified` tables they are chosen now, and the frame is read from its file. Otherwise their parts
+ * must add up to no more than the plan allows, and they must determine all statistics.
  *
  * Errors   INVALID (a scale out of range: names statistic and reason), REFUSED (the setting), UNABLE, SYSTEM; the schedule
  *          is then empty. */
 tamis_status tmi_schedule_make(tmi_schedule *schedule, const tamis_plan *plan, const tmi_certified_tables *certified,
                                tamis_error *err);
 
-/* The same while somebody watches, who stays the schedule's watch. */
+/* The same with a watch, which the schedule keeps. */
 tamis_status tmi_schedule_make_watched(tmi_schedule *schedule, const tamis_plan *plan, const tmi_certified_tables *certified,
                                        tmi_watch *watch, tamis_error *err);
 void tmi_schedule_clear(tmi_schedule *schedule);

@@ -66,8 +66,9 @@ static void join_all(tmi_psu_places *p)
     p->layout.count = 1;
 }
 
-/* Where PSUs share slots anyway, this many show S to about 1 %, and more would only take time; or some for each stratum. */
-#define SHARED_SLOTS 4096
+/* Where PSUs share slots anyway, this many show S to about 2 %, and more would only take an engine's time; or some for each
+ * stratum. */
+#define SHARED_SLOTS 1024
 #define SHARED_PER_STRATUM 8
 
 static void set_slots(tmi_psu_layout *l, int64_t most)
@@ -199,7 +200,7 @@ static size_t measured_cut(const tamis_plan *plan, size_t i)
     return i;
 }
 
-int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i)
+static int64_t overlap_of(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     int64_t overlap = 1;
@@ -209,11 +210,8 @@ int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i)
         if (own == SIZE_MAX) continue; /* a stratum that is measured apart: a row is in one */
         for (size_t c = 0; c < s->workload.classes[own].count; c++) {
             int64_t in = 0;
-            for (size_t value = 0; value < t->by[k]->value_count; value++) {
-                size_t first, end;
-                tmi_classes_of_value(&first, &end, &s->workload.classes[own], t->by[k], value);
-                in += first <= c && c < end;
-            }
+            for (size_t value = 0; value < t->by[k]->value_count; value++)
+                in += tmi_class_has_value(&s->workload.classes[own], t->by[k], value, c);
             most = in > most ? in : most;
         }
         overlap *= most;
@@ -230,15 +228,34 @@ static int64_t rows_per_unit(const tmi_schedule *s)
 /* While design variables are protected a record may move the weights, and so the totals, of all others. */
 static bool all_move(const tmi_schedule *s) { return s->plan->privacy.design_protected && s->sampling.weights != TMI_ALIKE; }
 
-/* A unit is in 2 K overlap numbers and slots at most, before and after; or all numbers and slots move. */
-static tmi_error_moves moves_of(const tmi_schedule *s, size_t i)
+/* A unit is in 2 K overlap numbers and slots at most, before and after, or in 2 K of each number where they move together; or
+ * all numbers and slots move. */
+static tmi_error_moves moves_with(const tmi_schedule *s, size_t i, bool together)
 {
-    const int64_t numbers = tmi_statistic_cells(&s->plan->statistics[i]), overlap = tmi_errors_overlap(s, i);
+    const int64_t numbers = tmi_statistic_cells(&s->plan->statistics[i]), overlap = together ? 1 : overlap_of(s, i);
     return (tmi_error_moves){.overlap = overlap,
-                             .touched = all_move(s) ? numbers : 2 * rows_per_unit(s) * overlap,
+                             .touched = all_move(s) ? numbers : 2 * rows_per_unit(s) * (together ? numbers : overlap),
                              .single = numbers == 1 && !all_move(s),
                              .all = all_move(s)};
 }
+
+/* Whether rounding leaves at least half of the steps, with any slots that there may be. */
+static bool leaves_room(const tmi_schedule *s, const tmi_error_moves *moves)
+{
+    const int64_t drawn = s->plan->design.sample,
+                  slots = moves->all && drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
+    return tmi_method_of(tmi_errors_family(s))->spare(moves, slots) <= TMI_ERROR_STEPS / 2;
+}
+
+bool tmi_subtracts_explained(const tmi_schedule *s, size_t i)
+{
+    const tmi_error_moves moves = moves_with(s, i, true);
+    return tmi_is_calibrated(s, i) && leaves_room(s, &moves);
+}
+
+int64_t tmi_errors_overlap(const tmi_schedule *s, size_t i) { return tmi_subtracts_explained(s, i) ? 1 : overlap_of(s, i); }
+
+static tmi_error_moves moves_of(const tmi_schedule *s, size_t i) { return moves_with(s, i, tmi_subtracts_explained(s, i)); }
 
 tmi_error_moves tmi_errors_moves(const tmi_schedule *s, const tmi_measurement *m)
 {
@@ -288,9 +305,7 @@ bool tmi_has_own_errors(const tmi_schedule *s, size_t i)
     const tmi_error_method *method = tmi_method_of(tmi_errors_family(s));
     if (method->slots ? varying_psus(&s->sampling) < 2 : tmi_has_lonely_unit(&s->sampling)) return false;
     const tmi_error_moves moves = moves_of(s, i);
-    const int64_t drawn = s->plan->design.sample,
-                  slots = moves.all && drawn > 0 && drawn < TMI_MOST_SLOTS ? drawn : TMI_MOST_SLOTS;
-    return method->spare(&moves, slots) <= TMI_ERROR_STEPS / 2 && tmi_errors_from(s, i) == i;
+    return leaves_room(s, &moves) && tmi_errors_from(s, i) == i;
 }
 
 size_t tmi_errors_from(const tmi_schedule *s, size_t i)

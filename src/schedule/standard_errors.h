@@ -26,9 +26,9 @@
 
 /* ---- slots ---- */
 
-/* PSUs share slots where more than `most` would be needed. Strata of one PSU are taken together, or, if
- * there is one, with the last of the others; of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance,
- * and it needs no slots. An empty layout: nothing can be said, since there is only one PSU.
+/* PSUs share slots where more than `most` would be needed. Strata of one PSU are taken together; a single one
+ * joins the last of the others. Of a stratum whose PSUs were all drawn, in one stage, nothing is left to chance, and it needs no
+ * slots. An empty layout: nothing can be said, since there is only one PSU.
  *
  * Errors   SYSTEM.                                                                                                    */
 tamis_status tmi_psu_places_make(tmi_psu_places *places, const tmi_sampling *sampling, int64_t most, tamis_error *err);
@@ -67,7 +67,11 @@ const tmi_measurement *tmi_errors_measured(const tmi_schedule *schedule, size_t 
 
 tmi_marginal tmi_errors_marginal(const tmi_schedule *schedule, size_t statistic);
 
-/* In how many of the statistic's numbers a row is at most. */
+/* Whether what calibration explains is subtracted from the linearised variables of a calibrated statistic, whose numbers a row
+ * then moves together: from the plan alone. */
+bool tmi_subtracts_explained(const tmi_schedule *schedule, size_t statistic);
+
+/* In how many of the statistic's numbers a row is at most; 1 where numbers move together. */
 int64_t tmi_errors_overlap(const tmi_schedule *schedule, size_t statistic);
 
 /* What a record can do to a table of the second stage and the numbers that are made of it. */

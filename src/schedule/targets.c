@@ -110,29 +110,24 @@ static double worth_of(const tmi_schedule *s, tmi_weighting weighting, bool spre
     return spread ? ratio * most : most;
 }
 
-static bool is_by_strata(const tmi_schedule *s, size_t i)
-{
-    const tmi_plan_statistic *t = &s->plan->statistics[i];
-    return tmi_find_strata(t->by, t->by_count, &s->plan->design) < t->by_count;
-}
-
-/* Measured apart, a statistic is a sum over strata, each with its own weight and perhaps its own ranges; or it is for each of
- * them, and an average stratum is looked at. */
+/* Measured apart, a statistic is a sum over the strata of a group, each with its own weight and perhaps its own ranges; where
+ * there are several such groups, an average one is looked at. */
 static tamis_status take_strata(tmi_targets *a, const tmi_schedule *s, size_t i, const double c[TMI_MOMENTS], bool spread,
                                 tamis_error *err)
 {
     const size_t strata = s->sampling.strata;
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    const bool ranges = tmi_has_ranges_by_stratum(t), mean = is_by_strata(s, i);
+    const bool ranges = tmi_has_ranges_by_stratum(t);
+    const double groups = (double)tmi_count_strata(s, i).groups;
     const size_t stride = ranges ? (strata + MOST_RANGES - 1) / MOST_RANGES : strata;
     tamis_status status = TAMIS_OK;
     for (size_t first = 0; first < strata; first += stride) {
         double sum = 0;
         for (size_t h = first; h < first + stride && h < strata; h++) {
             const double worth = worth_of(s, TMI_UNWEIGHTED, spread, h);
-            sum += worth * worth;
+            if (tmi_group_has_stratum(s, i, SIZE_MAX, h)) sum += worth * worth;
         }
-        TMI_TRY(take_moments(a, s, TMI_UNWEIGHTED, i, first, c, sqrt(sum / (mean ? (double)strata : 1)), err));
+        TMI_TRY(take_moments(a, s, TMI_UNWEIGHTED, i, first, c, sqrt(sum / fmax(groups, 1)), err));
     }
 
 done:
@@ -163,12 +158,13 @@ static tamis_status take_all(tmi_targets *a, const tmi_schedule *s, size_t i, co
 /* A calibrated number has the rows of control cells in it, times what calibration explains of it there. */
 static tamis_status take_controls(tmi_targets *a, const tmi_schedule *s, size_t i, const tmi_typical_group *o, tamis_error *err)
 {
-    const size_t strata = s->workload.separate_strata && !is_by_strata(s, i) ? s->sampling.strata : 1;
+    const bool separate = s->workload.separate_strata;
     tmi_combination c;
     double *vector, worth = 0;
     tamis_status status = tmi_expected_controls(&c, &vector, s, i, err);
-    for (size_t h = 0; h < strata; h++) worth += pow(worth_of(s, tmi_main_weighting(s), false, h), 2);
-    c.scale[0] = o->explained * sqrt(worth);
+    for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++)
+        if (!separate || tmi_group_has_stratum(s, i, SIZE_MAX, h)) worth += pow(worth_of(s, tmi_main_weighting(s), false, h), 2);
+    c.scale[0] = o->explained * sqrt(worth / fmax(separate ? (double)tmi_count_strata(s, i).groups : 1, 1));
     if (status == TAMIS_OK && vector) status = take(a, s, &c, err);
     tmi_free(vector);
     return status;
@@ -195,6 +191,20 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
                                                 .margin = margin};
 }
 
+/* The mean of an indicator that is 1 wherever it has a value is 1, whatever is measured. It keeps a small share, so that there is
+ * a table from which it is read: with all of its own, that table would take budget from the others without end, since an error of 0
+ * has no logarithm. */
+#define OF_CONSTANTS 1e-3
+
+static bool is_always_one(const tmi_schedule *s, size_t i)
+{
+    const tmi_variable *x = &s->workload.maps[i].x;
+    if (tmi_is_sum(&s->plan->statistics[i]) || x->classes == SIZE_MAX || s->plan->statistics[i].second) return false;
+    bool same = true;
+    for (size_t k = 0; k < tmi_classes_levels(&s->workload.classes[x->classes]); k++) same = same && x->one[k] == x->present[k];
+    return same;
+}
+
 static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
 {
     const tmi_schedule *s = m->s;
@@ -210,7 +220,8 @@ static tamis_status add_statistic(making *m, size_t i, tamis_error *err)
     const size_t spread = a->part_count, needed_marginal = a->last_needed;
     if (tmi_variance_source_for(s, i) == TMI_OWN_SQUARES) TMI_TRY(take_all(a, s, i, o.spread, true, err));
     const double sampling = isnan(o.sampling_sd) ? 0 : o.sampling_sd * o.sampling_sd;
-    add_aim(m, i, tmi_number_nearest(t->share), sampling, tmi_variance_margin(CONFIDENCE), noise, spread);
+    const double share = tmi_number_nearest(t->share) * (is_always_one(s, i) ? OF_CONSTANTS : 1);
+    add_aim(m, i, share, sampling, tmi_variance_margin(CONFIDENCE), noise, spread);
     a->own_marginal[a->count - 1] = needed_marginal;
 
 done:

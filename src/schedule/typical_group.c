@@ -26,21 +26,52 @@ typedef struct guess {
     double response;
 } guess;
 
-/* Units drawn one by one: the sum of a over the rows, of a stratum or of all. */
-static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratum)
+/* What all groups of a statistic share: worked out once, as there may be a million groups. */
+typedef struct subject {
+    const tmi_schedule *schedule;
+    size_t statistic;
+    tmi_sizes sizes;
+    tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
+    bool each_in_one;       /* each group lies in one of the strata */
+    bool in_strata;         /* it is by public strata or what follows from them, or has a condition on them */
+    double where;           /* part of the units, or of those of its strata */
+    bool split;             /* for the split of the budget, which is to be good wherever group means are; else for a preview */
+    double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
+} subject;
+
+/* Whether a group may have rows of a stratum, any group with SIZE_MAX; and the part of the population that its strata have. */
+static bool has_stratum(const subject *about, size_t group, size_t h)
 {
+    return !about->in_strata || tmi_group_has_stratum(about->schedule, about->statistic, group, h);
+}
+
+static double part_of_strata(const subject *about, size_t group)
+{
+    double part = 0;
+    if (!about->in_strata) return 1;
+    for (size_t h = 0; h < about->schedule->sampling.strata; h++)
+        if (has_stratum(about, group, h)) part += tmi_stratum_share(about->schedule, h);
+    return part;
+}
+
+/* Units drawn one by one: the sum of a over the rows of the group's strata. */
+static double spread_of(const subject *about, size_t group)
+{
+    const tmi_schedule *s = about->schedule;
+    const tmi_sizes *z = &about->sizes;
     const tmi_plan_design *d = &s->plan->design;
     double sum = 0, w = z->units / z->sample;
     if (s->sampling.weights == TMI_ROWS) {
-        double part = stratum == SIZE_MAX ? 1
-                      : d->sample > 0     ? (double)d->strata[stratum].sample / (double)d->sample
-                                          : tmi_stratum_share(s, stratum);
-        if (stratum != SIZE_MAX) w *= tmi_stratum_share(s, stratum) / part;
+        const double units = part_of_strata(about, group);
+        double part = d->sample > 0 && about->in_strata ? 0 : units; /* of the sample */
+        for (size_t h = 0; d->sample > 0 && about->in_strata && h < s->sampling.strata; h++)
+            if (has_stratum(about, group, h)) part += (double)d->strata[h].sample / (double)d->sample;
+        if (part > 0) w *= units / part;
         const double less = tmi_weight_less(&s->sampling) > 0 && !d->deff ? 1 : 0;
         return part * z->sample * w * fmax(w - less, 0) * s->sampling.correction;
     }
     for (size_t h = 0; h < s->sampling.strata; h++) {
-        if (stratum != SIZE_MAX && stratum != h) continue;
+        if (!has_stratum(about, group, h)) continue;
         double drawn = d->strata[h].sample > 0 ? (double)d->strata[h].sample
                                                : tmi_number_nearest(d->strata[h].rate) * z->units * tmi_stratum_share(s, h);
         sum += s->sampling.variance_factor[h] * drawn;
@@ -49,15 +80,16 @@ static double spread_of(const tmi_schedule *s, const tmi_sizes *z, size_t stratu
 }
 
 /* Clusters, as a standard error is measured: of two stages as if drawn with replacement. */
-static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t stratum)
+static double clusters_spread(const subject *about, size_t group)
 {
+    const tmi_schedule *s = about->schedule;
+    const tmi_sizes *z = &about->sizes;
     const tmi_plan_design *d = &s->plan->design;
     double sum = 0, w = z->units / z->sample * z->taken / z->cluster, clusters = z->sample / z->taken;
-    if (s->sampling.weights == TMI_ROWS && !d->kind->staged)
-        return clusters * w * w * (stratum == SIZE_MAX ? 1 : tmi_stratum_share(s, stratum));
+    if (s->sampling.weights == TMI_ROWS && !d->kind->staged) return clusters * w * w * part_of_strata(about, group);
     for (size_t h = 0; h < d->stratum_count; h++) {
         const tmi_plan_stratum *own = &d->strata[h];
-        if ((stratum != SIZE_MAX && stratum != h) || own->sample == 0) continue;
+        if (!has_stratum(about, group, h) || own->sample == 0) continue;
         double m = (double)own->sample, weight = (double)own->population / m;
         sum += weight * weight * m * tmi_first_stage_correction(&s->sampling, h);
     }
@@ -65,32 +97,23 @@ static double clusters_spread(const tmi_schedule *s, const tmi_sizes *z, size_t 
 }
 
 /* `there`: the part of a cluster's rows that are in the group and have the values. */
-static void set_spread(guess *g, const tmi_schedule *s, const tmi_sizes *z, size_t stratum, double there, bool subtracts)
+static void set_spread(guess *g, const subject *about, size_t group, double there, bool subtracts)
 {
+    const tmi_schedule *s = about->schedule;
+    const tmi_sizes *z = &about->sizes;
     g->within = g->own = 1;
     g->between = subtracts ? 0 : 1;
     if (!s->sampling.clustered) {
-        g->spread = spread_of(s, z, stratum) / z->response;
+        g->spread = spread_of(about, group) / z->response;
         return;
     }
     double b = z->cluster, square = b * b + z->cluster_sd * z->cluster_sd;
-    g->spread = clusters_spread(s, z, stratum) / z->response;
+    g->spread = clusters_spread(about, group) / z->response;
     const double apart = b * b / z->taken; /* as if rows of a cluster had nothing in common */
     g->within = (1 - z->icc) * apart + z->icc * square;
     g->own = (1 - z->icc) * apart + z->icc * (there * square + (1 - there) * apart);
     g->between = s->sampling.scattered ? square : square - b * b;
 }
-
-/* What all groups of a statistic share: worked out once, as there may be a million groups. */
-typedef struct subject {
-    const tmi_schedule *schedule;
-    size_t statistic;
-    tmi_sizes sizes;
-    tmi_guessed_value x, y; /* of the column and of a ratio's second one; y is 1 without */
-    double where;           /* part of all units */
-    bool split;             /* for the split of the budget, which is to be good wherever group means are; else for a preview */
-    double controls;        /* variance of the noise of the rows of control cells; 0: nothing is calibrated */
-} subject;
 
 #define ALIKE 0.5 /* how much less contributions differ than values, relative to their mean: large units have small weights */
 
@@ -110,10 +133,9 @@ static subject subject_of(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     subject about = {.schedule = s, .statistic = i, .x = {.present = 1}, .y = {.mean = 1, .present = 1}, .where = 1};
-    if (t->where) {
-        const tmi_guessed_value where = tmi_value_of(t->where);
-        about.where = where.mean * where.present;
-    }
+    about.in_strata = tmi_is_in_strata(s, i);
+    about.each_in_one = tmi_count_strata(s, i).each_in_one;
+    if (t->where) about.where = tmi_part_where(t->where, about.in_strata ? &s->plan->design : NULL);
     tmi_sizes_make(&about.sizes, s);
     if (t->column) about.x = tmi_value_of(t->column);
     if (s->workload.maps[i].contributed) about.x = contribution_of(s, i, &about.x, &about.sizes);
@@ -121,18 +143,14 @@ static subject subject_of(const tmi_schedule *s, size_t i)
     return about;
 }
 
-static bool is_by_strata(const tmi_schedule *s, size_t i) { return s->plan->design.by && tmi_group_stratum(s, i, 0) != SIZE_MAX; }
-
-/* `part` is that of its stratum, or of all where `stratum` is SIZE_MAX. */
-static guess guess_of(const subject *about, size_t stratum, double part)
+/* `part` is that of its strata; of all groups with SIZE_MAX. */
+static guess guess_of(const subject *about, size_t group, double part)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_sizes *z = &about->sizes;
-    guess g = {.units = stratum == SIZE_MAX ? z->units : z->units * tmi_stratum_share(s, stratum),
-               .part = part * about->where,
-               .response = z->response};
-    set_spread(&g, s, z, stratum, g.part * fmin(about->x.present, about->y.present),
-               s->sampling.subtracts && (tmi_main_weighting(s) == TMI_UNWEIGHTED || is_by_strata(s, about->statistic)));
+    guess g = {.units = z->units * part_of_strata(about, group), .part = part * about->where, .response = z->response};
+    set_spread(&g, about, group, g.part * fmin(about->x.present, about->y.present),
+               s->sampling.subtracts && (tmi_main_weighting(s) == TMI_UNWEIGHTED || about->each_in_one));
     if (tmi_is_calibrated(s, about->statistic)) g.between = 0; /* what is left are residuals, whose mean is 0 */
     if (s->workload.maps[about->statistic].contributed) {
         g.units = z->sample;
@@ -322,12 +340,12 @@ static double margin_of(const tmi_typical_group *o, const subject *about, const 
     return tmi_variance_margin(tmi_number_nearest(t->confidence)) * sqrt(quadratic(o->spread, &noise->spread));
 }
 
-static tmi_expected_group prospect_of(const subject *about, size_t stratum, double part, const tmi_group_noise *noise)
+static tmi_expected_group prospect_of(const subject *about, size_t group, double part, const tmi_group_noise *noise)
 {
     const tmi_schedule *s = about->schedule;
     const tmi_plan_statistic *t = &s->plan->statistics[about->statistic];
     tmi_typical_group o;
-    guess g = guess_of(about, stratum, part);
+    guess g = guess_of(about, group, part);
     make(&o, about, &g);
     const double limit = t->kind == TMI_MEAN || t->kind == TMI_SHARE || t->kind == TMI_VARIANCE ? o.range : INFINITY;
     tmi_expected_group expected_group = {.expected = o.expected, .range = o.range, .limit = limit, .units = o.divisor};
@@ -359,20 +377,26 @@ static tamis_status set_controls(subject *about, tamis_error *err)
     if (status == TAMIS_OK && vector) about->controls = tmi_effects_variance(&s->effects, &parts);
     if (tmi_main_weighting(s) == TMI_UNWEIGHTED) {
         double squares = 0;
-        const size_t strata = s->workload.separate_strata && !is_by_strata(s, about->statistic) ? s->sampling.strata : 1;
-        for (size_t h = 0; h < strata; h++) squares += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
-        about->controls *= squares;
+        const bool separate = s->workload.separate_strata;
+        for (size_t h = 0; h < (separate ? s->sampling.strata : 1); h++)
+            if (!separate || has_stratum(about, SIZE_MAX, h)) squares += pow(tmi_number_nearest(s->sampling.weight[h]), 2);
+        about->controls *= squares / fmax(separate ? (double)tmi_count_strata(s, about->statistic).groups : 1, 1);
     }
     tmi_parts_of_effects_clear(&parts);
     tmi_free(vector);
     return status;
 }
 
+static bool is_of_public_strata(const tmi_schedule *s, const tmi_plan_column *by)
+{
+    return s->sampling.public_strata && tmi_is_of_strata(&s->plan->design, by);
+}
+
 static bool groups_differ(const tmi_schedule *s, size_t i)
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
-    bool differ = is_by_strata(s, i);
-    for (size_t k = 0; k < t->by_count; k++) differ = differ || tmi_has_shares(t->by[k]);
+    bool differ = false;
+    for (size_t k = 0; k < t->by_count; k++) differ = differ || is_of_public_strata(s, t->by[k]) || tmi_has_shares(t->by[k]);
     return differ && !s->workload.maps[i].known;
 }
 
@@ -386,7 +410,6 @@ static tamis_status lookup_make(lookup *l, const tmi_schedule *s, size_t i, tami
 {
     const tmi_plan_statistic *t = &s->plan->statistics[i];
     size_t values = 0;
-    const bool strata = is_by_strata(s, i);
     for (size_t k = 0; k < t->by_count; k++) {
         l->first[k] = values;
         values += t->by[k]->value_count;
@@ -395,7 +418,7 @@ static tamis_status lookup_make(lookup *l, const tmi_schedule *s, size_t i, tami
     if (!l->shares) return tmi_fail_memory(err);
     for (size_t k = 0; k < t->by_count; k++)
         for (size_t code = 0; code < t->by[k]->value_count; code++)
-            l->shares[l->first[k] + code] = t->by[k] == s->plan->design.by && strata ? 1 : tmi_share_of(t->by[k], code);
+            l->shares[l->first[k] + code] = is_of_public_strata(s, t->by[k]) ? 1 : tmi_share_of(t->by[k], code);
     return TAMIS_OK;
 }
 
@@ -414,12 +437,11 @@ tamis_status tmi_expected_groups_make(tmi_expected_group **list, size_t *count, 
     TMI_TRY(lookup_make(&l, s, i, err));
     for (size_t cell = 0; cell < *count; cell++) {
         double part = 1;
-        const size_t stratum = *count == 1 ? SIZE_MAX : tmi_group_stratum(s, i, cell);
         for (size_t k = 0; *count > 1 && k < t->by_count; k++) part *= l.shares[l.first[k] + tmi_group_code(t, cell, k)];
         if (*count == 1) part = 1 / (double)tmi_statistic_cells(t);
         const tmi_group_noise *noise;
         TMI_TRY(tmi_group_noise_of(&noise, &noises, cell, err));
-        (*list)[cell] = prospect_of(&about, stratum, part, noise);
+        (*list)[cell] = prospect_of(&about, *count == 1 ? SIZE_MAX : cell, part, noise);
     }
 
 done:

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-/* -1, 1; -1, 0, 1 and 1, -2, 1; and the missing level against all others. */
+/* Two levels have the contrast (-1, 1); three have (-1, 0, 1) and (1, -2, 1). The last contrast sets the missing level against
+ * all others. Each is divided by its length. */
 double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level)
 {
     const size_t present = (size_t)axis->degree + 1;
@@ -12,7 +13,8 @@ double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level)
     return (level == 0 ? -1 : level == present - 1 ? 1 : 0) * M_SQRT1_2;
 }
 
-/* In halves: rows of t, t(1-t) and of s, t(1-t), 1/2. Of degree 1, t itself. */
+/* RAW releases t and t(1-t), CENTRED releases s, t(1-t) and 1/2: here in halves, by levels. Of degree 1 there is no t(1-t), and
+ * RAW is t itself. */
 static const int raw[2][3] = {{0, 1, 2}, {0, 1, 0}}, centred[3][3] = {{-1, 0, 1}, {0, 1, 0}, {1, 1, 1}};
 static const int raw_line[1][2] = {{0, 1}}, centred_line[2][2] = {{-1, 1}, {1, 1}};
 

@@ -28,25 +28,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TMI_LEVELS 4                   /* of a number: three and missing */
-#define TMI_CONTRASTS (TMI_LEVELS - 1) /* dimensions beside the constant */
+#define TMI_LEVELS 4                   /* a number has at most these levels: three, and one for missing values */
+#define TMI_CONTRASTS (TMI_LEVELS - 1) /* dimensions of its levels beside the constant */
 
 typedef struct tmi_axis {
     size_t levels; /* at least 2 */
-    int degree;    /* of a number, 1 or 2; 0: categories */
+    int degree;    /* 1 or 2 for a number, 0 for categories */
     bool missing;  /* the last level is that of missing values */
     bool counted;  /* the number of rows in each level is public */
 } tmi_axis;
 
 static inline size_t tmi_axis_contrasts(const tmi_axis *axis) { return axis->levels - 1; }
 
-/* Contrast c of a number at a level; 0 <= c < levels - 1. */
+/* The value at a level of a number's contrast; contrasts are numbered from 0 to levels - 2. */
 double tmi_axis_contrast(const tmi_axis *axis, size_t contrast, size_t level);
 
-/* What is measured of a number by itself, in levels. */
+/* How a number is measured: in a table of all its levels, or by itself as above. */
 typedef enum tmi_table_form { TMI_FULL, TMI_RAW, TMI_CENTRED } tmi_table_form;
 
-/* Numbers that a form releases of one axis, and the coefficient of a level in number `row`. */
+/* How many numbers a form releases of one axis, and the coefficient of a level in the one with the number `row`. */
 size_t tmi_form_rows(tmi_table_form form, const tmi_axis *axis);
 double tmi_form_level(tmi_table_form form, const tmi_axis *axis, size_t row, size_t level);
 

@@ -30,7 +30,8 @@ double tmi_strategy_target_noise(const tmi_problem *p, const tmi_strategy_target
     return sum_of(p, a->noise, a->noise_count);
 }
 
-/* What an interval adds to a sampling variance, and its slope. */
+/* What an interval adds to a sampling variance because that is estimated with noise; and the derivative by the variance of that
+ * noise. */
 static double widening(const tmi_strategy_target *a, double spread) { return a->spread_count > 0 ? a->margin * sqrt(spread) : 0; }
 
 static double slope(const tmi_strategy_target *a, double spread) { return a->margin / (2 * sqrt(spread)); }
@@ -89,14 +90,15 @@ static void gradient(const tmi_problem *p, double *weights)
     }
 }
 
-/* -x dF/dx of a table. */
+/* What the objective F gains by the part x of a table: -x dF/dx. */
 static double gain_of(const tmi_problem *p, const tmi_candidate *c, double part)
 {
     const double precision = tmi_candidate_precision(c, p->gaussian, p->budget * part), power = p->gaussian ? 1 : 2;
     return power * precision * tmi_effects_gain(p->effects, &c->information);
 }
 
-/* Parts times (gain per part)^power, scaled. A table that gains nothing keeps a little, so that it may come back. */
+/* Multiplies each part by its gain per part, to a power, and scales them to the sum 1. A table that gains nothing keeps a
+ * little, so that it may come back. */
 static void step(double *parts, const double *from, const double *gains, size_t count, double power)
 {
     double sum = 0;
@@ -104,8 +106,8 @@ static void step(double *parts, const double *from, const double *gains, size_t 
     for (size_t k = 0; k < count; k++) parts[k] /= sum;
 }
 
-#define MOST_TABLES 4096 /* that a strategy has; their parts are on the stack for a moment */
-#define CLOSE 1e-7       /* of the sum of the shares: what a round must gain */
+#define MOST_TABLES 4096 /* a strategy has no more tables; their parts are on the stack for a moment */
+#define CLOSE 1e-7       /* rounds end when one gains less than this, relative to the sum of the shares */
 
 void tmi_budget_gains(tmi_problem *p, const tmi_strategy *s, double *gains)
 {

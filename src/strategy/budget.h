@@ -16,15 +16,15 @@
 
 typedef struct tmi_strategy_target {
     double share;
-    double sampling; /* expected variance */
-    /* combinations whose variances add up to that of the noise */
+    double sampling; /* the expected sampling variance */
+    /* The variances of these combinations add up to that of the noise. */
     const tmi_parts_of_effects *noise;
     size_t noise_count;
-    /* the same for the noise in the estimated sampling variance, of which margin standard deviations are added */
+    /* These give the noise of the estimated sampling variance, of which `margin` standard deviations are added. */
     const tmi_parts_of_effects *spread;
     size_t spread_count;
     double margin;
-    double noise_variance, spread_variance; /* as tmi_budget_inform leaves them: the variances of all combinations */
+    double noise_variance, spread_variance; /* sums over both kinds of combinations, set by tmi_budget_inform */
 } tmi_strategy_target;
 
 /* A table that may be measured. */
@@ -32,7 +32,7 @@ typedef struct tmi_candidate {
     tmi_marginal marginal;
     tmi_table_information information;
     double l1, l2_squared; /* sensitivity, in units of the largest weight of a record */
-    double numbers;        /* that it has */
+    double numbers;        /* how many numbers the table has */
 } tmi_candidate;
 
 typedef struct tmi_problem {
@@ -53,7 +53,7 @@ typedef struct tmi_strategy {
 
 /* How the tables of a weighting move when a record is replaced. */
 typedef struct tmi_move_bound {
-    double others; /* what protected weights of the others move, in units of the largest weight */
+    double others; /* how far the weights of all other records move with it, in units of the largest weight */
 } tmi_move_bound;
 
 /* Sensitivities of a candidate whose marginal is set: a record moves a table by its weight, and by twice that if it can be in two
@@ -62,14 +62,15 @@ void tmi_candidate_set_sensitivity(tmi_candidate *candidate, tmi_move_bound move
 
 double tmi_candidate_precision(const tmi_candidate *candidate, bool gaussian, double loss);
 
-/* The information of a strategy, solved; and the objective, infinite if some target is not determined. */
+/* Adds up and solves the information of a strategy, and sets the variances of all targets, from which tmi_budget_objective
+ * follows: it is infinite if some target is not determined. */
 void tmi_budget_inform(tmi_problem *problem, const tmi_strategy *strategy);
 double tmi_budget_objective(tmi_problem *problem, const tmi_strategy *strategy);
 
-/* The information of a strategy alone. */
+/* Adds up and solves the information of a strategy, and leaves the targets as they are. */
 void tmi_budget_solve(tmi_problem *problem, const tmi_strategy *strategy);
 
-/* The expected whole variance of a target after tmi_budget_inform; that of its noise, from the information. */
+/* The expected whole variance of a target, as tmi_budget_inform left it; and the variance of its noise, from the information. */
 double tmi_strategy_target_variance(const tmi_strategy_target *target);
 double tmi_strategy_target_noise(const tmi_problem *problem, const tmi_strategy_target *target);
 

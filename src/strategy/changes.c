@@ -8,13 +8,13 @@
 #include "base/memory.h"
 #include "strategy/local_search.h"
 
-#define FEW_ROUNDS 2        /* in which a change shows what it may be worth */
-#define MORE_ROUNDS 6       /* and what it is */
-#define WORTH 2e-4          /* of the sum of the shares: what a change must gain */
-#define HOPE 1e-3           /* of it: how far behind it may be after a few rounds */
-#define LARGEST_JOINED 4096 /* numbers of a table that is not a needed marginal */
+#define FEW_ROUNDS 2        /* rounds after which a change is given up if it is too far behind */
+#define MORE_ROUNDS 6       /* rounds that decide whether it is kept */
+#define WORTH 2e-4          /* what a change must gain, relative to the sum of the shares */
+#define HOPE 1e-3           /* how far behind it may be after a few rounds, relative to the same sum */
+#define LARGEST_JOINED 4096 /* a table that is not a needed marginal has at most so many numbers */
 
-/* Keeps the trial if it is worth it. */
+/* Keeps the trial if it gains enough; returns whether it was kept. */
 static bool take_if_better(tmi_local_search *w)
 {
     if (w->trial.count == 0) return false;
@@ -30,7 +30,8 @@ static bool take_if_better(tmi_local_search *w)
 
 static void start_over(tmi_local_search *w) { tmi_strategy_copy(&w->trial, &w->now); }
 
-/* Whether every needed marginal is in some table of the list, one of them perhaps replaced: else there is no need to look. */
+/* Whether every needed marginal is within some table of the list, of which one may be replaced. Otherwise some target is not
+ * determined, and the change need not be tried. */
 static bool covers(const tmi_local_search *w, size_t left_out, const tmi_marginal *instead)
 {
     const tmi_marginal *old = &w->now.tables[left_out]->marginal;
@@ -38,7 +39,7 @@ static bool covers(const tmi_local_search *w, size_t left_out, const tmi_margina
         const tmi_marginal *needed_marginal = &w->needed[i];
         if (!tmi_marginal_is_within(needed_marginal, old) || (instead && tmi_marginal_is_within(needed_marginal, instead)))
             continue;
-        /* forms, and what is public, may serve them */
+        /* Numbers by themselves and public counts may serve these. */
         bool found = needed_marginal->axis_count == 0 || tmi_local_search_is_single(w, needed_marginal);
         for (size_t k = 0; k < w->now.count && !found; k++)
             found = k != left_out && tmi_marginal_is_within(needed_marginal, &w->now.tables[k]->marginal);
@@ -100,7 +101,7 @@ static tamis_status try_supports(bool *changed, tmi_local_search *w, tamis_error
 typedef struct pair {
     const tmi_candidate *a, *b;
     double promise;
-    size_t place; /* decides between equals */
+    size_t place; /* of the pair in the list: it decides between equal promises */
 } pair;
 
 /* What joining two tables promises: their parts are added up, and the axes of the other one divide what a table says. To first
@@ -128,7 +129,7 @@ static size_t place_of(const tmi_strategy *s, const tmi_candidate *c)
     return k;
 }
 
-/* The best partner of every table. */
+/* Finds the most promising partner of every table. */
 static size_t find_pairs(pair *pairs, tmi_local_search *w)
 {
     size_t count = 0;

@@ -28,7 +28,7 @@ tamis_status tmi_effects_make(tmi_effects *e, const tmi_axis *axes, size_t weigh
     return TAMIS_OK;
 }
 
-/* Of a square beside the largest: squares are differences of sums, exact to a few units in the last place. */
+/* A square below this, relative to the largest, is 0: squares are differences of sums, exact to a few units in the last place. */
 #define SQUARE_DUST 1e-12
 
 /* ---- which effects there are ---- */
@@ -121,21 +121,21 @@ void tmi_parts_of_effects_clear(tmi_parts_of_effects *p)
     *p = (tmi_parts_of_effects){0};
 }
 
-/* The parts of one vector per term on an axis. */
+/* What the vectors of all terms are on one axis: a constant, and contrasts or what remains. */
 typedef struct split {
     double mean[TMI_MAX_TERMS];
-    double contrast[TMI_CONTRASTS][TMI_MAX_TERMS];  /* of a number */
-    double remainder[TMI_MAX_TERMS][TMI_MAX_TERMS]; /* of categories: products of what remains */
+    double contrast[TMI_CONTRASTS][TMI_MAX_TERMS];  /* for a number */
+    double remainder[TMI_MAX_TERMS][TMI_MAX_TERMS]; /* for categories: the products of what remains of two terms */
 } split;
 
 typedef struct taking {
     const tmi_effects *effects;
-    tmi_effects *added; /* where new effects go; NULL: there may be none */
+    tmi_effects *added; /* where new effects are added; NULL if all must be there already */
     const tmi_combination *c;
     tmi_parts_of_effects *parts;
     size_t room;
     split axes[TMI_MAX_AXES];
-    double largest; /* square so far: others are dust beside it */
+    double largest; /* the largest square so far, beside which small ones are dust */
 } taking;
 
 static double dot(const double *v, const double *w, size_t count)
@@ -173,7 +173,8 @@ static tamis_status take_effect(taking *t, const uint32_t *on, size_t count, dou
     return TAMIS_OK;
 }
 
-/* Axis by axis: off, or on in each of its ways. `products`: of the terms' parts so far. Single numbers are in the arrowhead. */
+/* Goes through the effects of a combination, axis by axis: each axis is off, or on in one of its ways. `products` are those of
+ * the terms' parts on the axes so far. Effects of single numbers belong to the arrowhead and are left out. */
 static tamis_status walk(taking *t, size_t axis, uint32_t *on, size_t count, double (*products)[TMI_MAX_TERMS], tamis_error *err)
 {
     const size_t terms = t->c->term_count;
@@ -190,7 +191,7 @@ static tamis_status walk(taking *t, size_t axis, uint32_t *on, size_t count, dou
     const tmi_axis *a = &t->effects->axes[t->c->axes[axis]];
     const size_t ways = a->degree > 0 ? tmi_axis_contrasts(a) : 1;
     double next[TMI_MAX_TERMS][TMI_MAX_TERMS];
-    for (size_t way = 0; way <= ways; way++) { /* the last one: off */
+    for (size_t way = 0; way <= ways; way++) { /* the last way is off */
         const double *v = way == ways ? s->mean : s->contrast[way];
         for (size_t i = 0; i < terms; i++)
             for (size_t j = 0; j < terms; j++)
@@ -316,7 +317,7 @@ static bool has_axis(const tmi_marginal *marginal, size_t axis)
     return false;
 }
 
-/* One over the product of the levels of all axes, and of those that are not on. */
+/* One over the product of the levels of the table's axes that are not on. */
 static double share_of(const tmi_effects *e, const tmi_marginal *marginal, const uint32_t *on, size_t count)
 {
     double product = 1;
@@ -383,7 +384,7 @@ static int by_effect(const void *left, const void *right)
     return (a->effect > b->effect) - (a->effect < b->effect);
 }
 
-/* In the order of the list, so that sums over them are always added up alike. */
+/* Puts them in the order of the list, so that sums over them are always added up alike. */
 static bool find_effects(finding *f)
 {
     const tmi_effects *e = f->effects;

@@ -22,9 +22,9 @@
 
 #include "strategy/axis.h"
 
-#define TMI_MAX_AXES 12 /* of a table: groupings, `where`, an indicator and two numbers */
+#define TMI_MAX_AXES 12 /* a table has no more axes: groupings, `where`, an indicator and two numbers */
 #define TMI_MAX_TERMS 3
-#define TMI_DUST 1e-9 /* of a number beside those that it was computed from: it is 0 but for rounding */
+#define TMI_DUST 1e-9 /* a number that is smaller than this, relative to what it was computed from, is 0 but for rounding */
 
 /* Which axes a table has, in ascending order. Another form than FULL has one axis, which is a number's. Without axes it is the
  * number of rows. */
@@ -33,7 +33,7 @@ typedef struct tmi_marginal {
     size_t axes[TMI_MAX_AXES];
     size_t axis_count;
     tmi_table_form form;
-    size_t statistic; /* STANDARD_ERRORS: whose; else 0 */
+    size_t statistic; /* whose standard errors a table of the second stage serves; else 0 */
 } tmi_marginal;
 
 /* A linear combination of the cells of a table with these axes: a sum of terms, each a number times a product of one vector per
@@ -46,10 +46,10 @@ typedef struct tmi_combination {
     const double *vectors[TMI_MAX_AXES][TMI_MAX_TERMS];
 } tmi_combination;
 
-/* Part of a combination or of a table in an effect. */
+/* The part of a combination, or of a table, in one effect. */
 typedef struct tmi_part_of_effect {
     size_t effect;
-    double square; /* of a combination: q^2; of a table: 1/prod L */
+    double square; /* q^2 for a combination, 1/prod L for a table */
 } tmi_part_of_effect;
 
 typedef struct tmi_part_of_block {
@@ -60,13 +60,13 @@ typedef struct tmi_part_of_block {
 typedef struct tmi_parts_of_effects {
     tmi_part_of_effect *effects;
     size_t effect_count;
-    size_t arrowhead; /* of its weighting and domain */
+    size_t arrowhead; /* the one of its weighting and domain */
     double centre;
     tmi_part_of_block *blocks;
     size_t block_count;
 } tmi_parts_of_effects;
 
-/* What a table says about the effects: of single numbers, information about the arrowhead as small matrices. */
+/* What a table says about the contrasts of one number: its information in the arrowhead, as a small matrix. */
 typedef struct tmi_block_information {
     size_t block;
     double centre, cross[TMI_CONTRASTS], own[TMI_CONTRASTS][TMI_CONTRASTS];
@@ -76,14 +76,14 @@ typedef struct tmi_table_information {
     tmi_part_of_effect *effects;
     size_t effect_count;
     size_t arrowhead;
-    double centre; /* all of it, that of single numbers included */
+    double centre; /* information about the constant, that of single numbers included */
     tmi_block_information *blocks;
     size_t block_count;
 } tmi_table_information;
 
 typedef struct tmi_effect {
     size_t arrowhead;
-    uint32_t on[TMI_MAX_AXES]; /* axis * TMI_LEVELS + contrast, ascending; contrast 0 of a category axis is all that remains */
+    uint32_t on[TMI_MAX_AXES]; /* axes that are on, as axis * TMI_LEVELS + contrast, ascending; categories have contrast 0 */
     size_t on_count;
     bool known;
     double information;
@@ -93,8 +93,8 @@ typedef struct tmi_arrowhead_block {
     size_t axis, arrowhead, contrasts;
     bool known;
     double own[TMI_CONTRASTS][TMI_CONTRASTS], cross[TMI_CONTRASTS];
-    bool whole;                                   /* there is an inverse */
-    double inverse[TMI_CONTRASTS][TMI_CONTRASTS]; /* generalised */
+    bool whole;                                   /* the matrix has an inverse */
+    double inverse[TMI_CONTRASTS][TMI_CONTRASTS]; /* the generalised inverse */
     double solved[TMI_CONTRASTS];                 /* inverse times cross */
     double gradient[TMI_CONTRASTS][TMI_CONTRASTS], cross_gradient[TMI_CONTRASTS];
 } tmi_arrowhead_block;
@@ -102,7 +102,7 @@ typedef struct tmi_arrowhead_block {
 typedef struct tmi_arrowhead {
     bool known; /* the number of rows is public */
     double centre;
-    double rest; /* of the centre, when the leaves are eliminated; 0: nothing is known */
+    double rest; /* the information about the centre that is left when the numbers are eliminated; 0 if nothing is known */
     double gradient;
 } tmi_arrowhead;
 
@@ -110,23 +110,24 @@ typedef struct tmi_effects {
     const tmi_axis *axes;
     size_t domains;
     tmi_effect *list;
-    double *variances; /* one over the information of each, when it is solved; 0: known */
-    double *gradients; /* of the objective at each variance */
+    double *variances; /* one over the information of each effect, once it is solved; 0 for what is public */
+    double *gradients; /* the derivative of the objective by each variance */
     size_t count, room, variance_room, gradient_room;
-    size_t *index; /* hash table of `slots` numbers, SIZE_MAX: free */
+    size_t *index; /* a hash table of `slots` numbers of effects; SIZE_MAX where it is free */
     size_t slots;
     tmi_arrowhead_block *blocks;
     size_t block_count, block_room;
-    tmi_arrowhead *arrowheads; /* weightings times domains */
+    tmi_arrowhead *arrowheads; /* one per weighting and domain */
     size_t arrowhead_count;
 } tmi_effects;
 
-/* `known`: for each weighting and domain whether its number of rows is public. The axes are not copied. Errors: SYSTEM. */
+/* Begins without effects. `known` says for each weighting and domain whether its number of rows is public. The axes are not
+ * copied. Errors: SYSTEM. */
 tamis_status tmi_effects_make(tmi_effects *effects, const tmi_axis *axes, size_t weightings, size_t domains, const bool *known,
                               tamis_error *err);
 void tmi_effects_clear(tmi_effects *effects);
 
-/* The parts of a combination; its effects are taken up. Errors: SYSTEM. */
+/* Gives the parts of a combination, and takes up the effects that it has a part in. Errors: SYSTEM. */
 tamis_status tmi_effects_take(tmi_parts_of_effects *parts, tmi_effects *effects, const tmi_combination *combination,
                               tamis_error *err);
 void tmi_parts_of_effects_clear(tmi_parts_of_effects *parts);
@@ -146,7 +147,7 @@ tamis_status tmi_table_information_make(tmi_table_information *information, cons
                                         const tmi_marginal *marginal, tamis_error *err);
 void tmi_table_information_clear(tmi_table_information *information);
 
-/* From no information: reset, add every table with one over the variance of its noise, solve. */
+/* Information is added up in three steps: reset, add every table with one over the variance of its noise, solve. */
 void tmi_effects_reset(tmi_effects *effects);
 void tmi_effects_add(tmi_effects *effects, const tmi_table_information *table, double precision);
 void tmi_effects_solve(tmi_effects *effects);

@@ -39,8 +39,8 @@ void tmi_effects_add(tmi_effects *e, const tmi_table_information *t, double prec
     }
 }
 
-/* The generalised inverse of a small symmetric matrix without negative eigenvalues, by Jacobi's rotations; whether it is
- * an inverse. */
+/* Gives the generalised inverse of a small symmetric matrix without negative eigenvalues, by Jacobi's rotations; returns
+ * whether it is an inverse. */
 static bool invert(double inverse[TMI_CONTRASTS][TMI_CONTRASTS], const double matrix[TMI_CONTRASTS][TMI_CONTRASTS], size_t n)
 {
     bool whole = true, turned = true;
@@ -101,7 +101,7 @@ void tmi_effects_solve(tmi_effects *e)
 
 /* ---- variances ---- */
 
-/* Whether the tables determine these contrasts: inverse and matrix give them back. */
+/* Whether the tables determine these contrasts: the matrix times its generalised inverse then leaves them as they are. */
 static bool is_determined(const tmi_arrowhead_block *block, const double *c)
 {
     double size = 0, off = 0;
@@ -115,8 +115,8 @@ static bool is_determined(const tmi_arrowhead_block *block, const double *c)
     return off <= 1e-6 * size;
 }
 
-/* What the combination asks of the centre when its leaves are eliminated, over the rest of the centre's information; NaN: nobody
- * knows. */
+/* What the combination asks of the centre when its leaves are eliminated, over the rest of the centre's information; NaN if the
+ * tables do not determine it. */
 static double centre_of(const tmi_effects *e, const tmi_parts_of_effects *p)
 {
     const tmi_arrowhead *arrowhead = &e->arrowheads[p->arrowhead];

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define PER_TARGET 2e5 /* parts of effects that are looked at: a few tenths of a millisecond for each target */
+#define PER_TARGET 2e5 /* work for each target, in parts of effects that are looked at: a few tenths of a millisecond */
 #define AT_LEAST 1e7
 
 /* ---- making ---- */
@@ -149,7 +149,8 @@ bool tmi_marginal_is_within(const tmi_marginal *inner, const tmi_marginal *outer
     return true;
 }
 
-#define MOST_JOINED 3 /* numbers with squares in one table: its levels are many already, and an engine's products have an end */
+#define MOST_JOINED \
+    3 /* a joined table has at most so many numbers with squares: it has many levels, and products of an engine a limit */
 
 bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *w, const tmi_marginal *a, const tmi_marginal *b)
 {
@@ -168,7 +169,7 @@ bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *w, cons
 
 bool tmi_local_search_is_single(const tmi_local_search *w, const tmi_marginal *marginal)
 {
-    return marginal->axis_count == 1 && axis_of(w, marginal, 0)->degree > 0 && w->search->forms[marginal->weighting];
+    return marginal->axis_count == 1 && axis_of(w, marginal, 0)->degree > 0;
 }
 
 /* ---- strategies ---- */

@@ -1,4 +1,4 @@
-/* Where a search is: the tables that it measures now, a trial, and how much work is done. */
+/* The state of a search: the tables that it would measure now, a trial, and how much work is done. */
 #ifndef TMI_STRATEGY_LOCAL_SEARCH_H
 #define TMI_STRATEGY_LOCAL_SEARCH_H
 
@@ -9,31 +9,31 @@ typedef struct tmi_local_search {
     tmi_found_tables *found;
     const tmi_marginal *needed;
     size_t needed_count;
-    bool *is_largest; /* of each needed marginal: it is within no other one; NULL: nobody asked yet */
+    bool *is_largest; /* for each needed marginal, whether it is within no other one; NULL before somebody asks */
     tmi_strategy now, trial;
     double *gains;
-    size_t room;     /* tables of a strategy */
-    double shares;   /* of all targets */
-    double per_look; /* parts of effects that one look at all targets has */
-    double most;     /* parts that are looked at, in all */
+    size_t room;     /* for this many tables of a strategy */
+    double shares;   /* the sum of the shares of all targets */
+    double per_look; /* work of one look at all targets: the parts of effects that they have */
+    double most;     /* work after which the search ends */
 } tmi_local_search;
 
-/* `found` is empty, or what was found before. Errors: SYSTEM; it must be cleared anyhow. */
+/* Begins from `found`, which is empty or what was found before. Errors: SYSTEM; the search must be cleared even then. */
 tamis_status tmi_local_search_make(tmi_local_search *local, tmi_found_tables *found, tmi_search *search,
                                    const tmi_marginal *needed, size_t needed_count, tamis_error *err);
 void tmi_local_search_clear(tmi_local_search *local);
 
 static inline bool tmi_local_search_goes_on(const tmi_local_search *w) { return w->found->work < w->most; }
 
-/* The candidate of a marginal; NULL without memory. */
+/* The candidate of a marginal, which is made if it is new; NULL if there is no memory. */
 const tmi_candidate *tmi_local_search_candidate(tmi_local_search *local, const tmi_marginal *marginal, tamis_error *err);
 
 bool tmi_marginal_is_within(const tmi_marginal *inner, const tmi_marginal *outer);
 
-/* All axes of both; false if there are too many. */
+/* Gives the marginal with the axes of both; false if there are too many. */
 bool tmi_local_search_join(tmi_marginal *joined, const tmi_local_search *local, const tmi_marginal *a, const tmi_marginal *b);
 
-/* Numbers of a table with this marginal, in all copies. */
+/* How many numbers a table with this marginal has, in all copies. */
 double tmi_local_search_numbers(const tmi_local_search *local, const tmi_marginal *marginal);
 
 /* Whether a table may be a number by itself. */
@@ -43,7 +43,7 @@ void tmi_strategy_copy(tmi_strategy *to, const tmi_strategy *from);
 bool tmi_strategy_has(const tmi_strategy *strategy, const tmi_candidate *candidate);
 void tmi_strategy_drop(tmi_strategy *strategy, size_t k);
 
-/* Parts add up to 1 again. */
+/* Scales the parts so that they add up to 1. */
 void tmi_strategy_scale(tmi_strategy *strategy);
 
 /* Adds a table to the trial, or more to the part that it has, unless there are too many numbers already. */

@@ -6,12 +6,12 @@
 #include "base/memory.h"
 #include "strategy/local_search.h"
 
-#define SOME_ROUNDS 12 /* of a start */
+#define SOME_ROUNDS 12 /* rounds in which the parts of a start are improved */
 #define MANY_ROUNDS 60
-#define FEW_NUMBERS 16    /* of joined tables: from these */
-#define MANY_NUMBERS 1024 /* to those */
-#define SMALL 1e-3        /* of the sum of the shares: a start or the loss of a table may be worse by this */
-#define NEGLIGIBLE 0.002  /* part of a table that may be left out */
+#define FEW_NUMBERS 16    /* starts with joined tables allow them this many numbers at first */
+#define MANY_NUMBERS 1024 /* and this many at last */
+#define SMALL 1e-3        /* a start, or a strategy without a table, may be worse by this, relative to the sum of the shares */
+#define NEGLIGIBLE 0.002  /* a table with a smaller part of the budget may be left out */
 
 void tmi_found_tables_clear(tmi_found_tables *f)
 {
@@ -35,7 +35,7 @@ static tmi_marginal single_of(const tmi_local_search *w, const tmi_marginal *mar
     return single;
 }
 
-/* A bit for each axis, or for each of those that share it: no table is within another one that lacks one of its bits. */
+/* A set of bits, one for each axis; axes far apart share a bit. A table is not within another one that lacks one of its bits. */
 static uint64_t bits_of(const tmi_marginal *marginal)
 {
     uint64_t bits = 0;
@@ -43,7 +43,7 @@ static uint64_t bits_of(const tmi_marginal *marginal)
     return bits;
 }
 
-/* Which needed marginals are within no other one: once for all starts. */
+/* Finds out, once for all starts, which needed marginals are within no other one. */
 static tamis_status find_largest(tmi_local_search *w, tamis_error *err)
 {
     uint64_t *bits = tmi_alloc(w->needed_count, sizeof *bits);
@@ -62,7 +62,7 @@ static tamis_status find_largest(tmi_local_search *w, tamis_error *err)
     return TAMIS_OK;
 }
 
-/* Every needed marginal (or the largest alone), numbers by themselves in this form. */
+/* Starts from every needed marginal, or from the largest alone; numbers by themselves are measured in this form. */
 static tamis_status start(tmi_local_search *w, bool largest, tmi_table_form form, tamis_error *err)
 {
     w->trial.count = 0;
@@ -76,7 +76,7 @@ static tamis_status start(tmi_local_search *w, bool largest, tmi_table_form form
     return TAMIS_OK;
 }
 
-/* Every needed marginal in every form: under Gaussian noise tables that are not needed lose their parts. */
+/* Starts from every needed marginal in every form: under Gaussian noise tables that are not needed lose their parts. */
 static tamis_status start_with_all(tmi_local_search *w, tamis_error *err)
 {
     tamis_status status = start(w, false, TMI_FULL, err);
@@ -92,7 +92,8 @@ static tamis_status start_with_all(tmi_local_search *w, tamis_error *err)
     return status;
 }
 
-/* The largest needed marginals joined one after the other, as long as a table has at most this many numbers per copy. */
+/* Starts from the largest needed marginals, joined one after the other as long as a table has at most this many numbers per
+ * copy. */
 static tamis_status start_joined(tmi_local_search *w, double most, tamis_error *err)
 {
     size_t tables = 0;
@@ -171,7 +172,7 @@ done:
 
 /* ---- the end ---- */
 
-/* Tables with hardly any budget: they go if nobody misses them. */
+/* Leaves out tables with hardly any budget, unless the objective would become worse. */
 static void prune(tmi_local_search *w)
 {
     for (size_t k = w->now.count; k-- > 0 && w->now.count > 1;) {

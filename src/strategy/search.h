@@ -16,24 +16,23 @@
 typedef struct tmi_search {
     tmi_problem problem;
     const tmi_move_bound *move_bounds; /* one per weighting */
-    const double *copies;              /* one per weighting: how often an engine has a table (strata) */
-    double most_numbers;               /* in all tables together */
-    const bool *forms;                 /* one per weighting: whether a number can be measured by itself */
+    const double *copies;              /* one per weighting: how often a table is measured, once per stratum that is apart */
+    double most_numbers;               /* that all tables together may have */
     tmi_watch *watch;                  /* may be NULL */
 } tmi_search;
 
 typedef struct tmi_found_tables {
     tmi_candidate **pool; /* all candidates that were looked at */
     size_t pool_count, pool_room;
-    size_t *index; /* hash table of `slots` places in the pool, SIZE_MAX: free */
+    size_t *index; /* a hash table of `slots` places in the pool; SIZE_MAX where it is free */
     size_t slots;
     tmi_strategy best;
     double objective;
     double work; /* parts of effects that were looked at */
-    double gap;  /* Gaussian noise: the objective is at most this above the least over all candidates; else NaN */
+    double gap;  /* under Gaussian noise the objective is at most this above the least over all candidates; else NaN */
 } tmi_found_tables;
 
-/* `needed`: the axes of all combinations that the targets ask for, each once.
+/* Finds tables and their parts of the budget. `needed` has the axes of all combinations that the targets ask for, each once.
  *
  * Errors   INVALID (the needed marginals have more numbers than allowed), SYSTEM; nothing is found then. */
 tamis_status tmi_search_run(tmi_found_tables *found, tmi_search *search, const tmi_marginal *needed, size_t needed_count,

@@ -4,10 +4,10 @@
 
 #include "base/memory.h"
 
-/* The grid of ln d, the centres and the widths about them, and the part of numbers that follow none. */
+/* Sizes of the grids: of ln d, of centres, of widths about a centre, and of the nodes of an integral. */
 enum { GRID = 64, CENTRES = 22, WIDTHS = 2, NODES = 5 };
 static const double widths[WIDTHS] = {0.8, 1.3}; /* about the centre of a statistic */
-#define APART 0.7                                /* of statistics of a family */
+#define APART 0.7                                /* the standard deviation of statistics' centres about that of their family */
 #define LEAST_EFFECT 0.08
 #define MOST_EFFECT 600
 #define LEAST_CENTRE 0.3
@@ -15,9 +15,9 @@ static const double widths[WIDTHS] = {0.8, 1.3}; /* about the centre of a statis
 #define CENTRE_SPREAD 1.2
 #define OUTLIERS 0.05
 #define LEAST_OUTLIER 0.3
-#define MOST_OUTLIER 10 /* times the rows that a cluster of equal rows counts for, as guessed */
+#define MOST_OUTLIER 10 /* times what clusters of equal rows can do: no outlier has a larger design effect */
 
-/* Gauss-Hermite: the mean over a standard normal number. */
+/* Nodes and weights of Gauss and Hermite, for the mean over a standard normal number. */
 static const double nodes[NODES] = {-2.8569700138728056, -1.3556261799742659, 0, 1.3556261799742659, 2.8569700138728056};
 static const double masses[NODES] = {0.011257411327720691, 0.22207592200561266, 0.53333333333333333, 0.22207592200561266,
                                      0.011257411327720691};
@@ -44,7 +44,7 @@ static double centre_at(size_t k, const tmi_cluster_guess *g)
 
 /* ---- likelihoods ---- */
 
-/* Relative to the largest over the grid, so that none of them vanishes. */
+/* The likelihood over the grid, relative to its largest value, so that some of it is always above 0. */
 static void set_likelihoods(double *likelihood, const tmi_measured_error *n, const tmi_cluster_guess *g)
 {
     double least = INFINITY, distances[GRID][NODES];
@@ -70,7 +70,7 @@ static void set_likelihoods(double *likelihood, const tmi_measured_error *n, con
 typedef struct priors {
     double numbers[CENTRES * WIDTHS][GRID];
     double statistics[CENTRES][CENTRES];
-    double family[CENTRES]; /* logarithms */
+    double family[CENTRES]; /* logarithms of the masses of a family's centres */
 } priors;
 
 static void set_priors(priors *p, tmi_effect_family which, const tmi_cluster_guess *g)
@@ -109,7 +109,7 @@ static double evidence(const double *prior, const double *likelihood)
     return sum;
 }
 
-/* A statistic's numbers for each of its centres and widths: how likely they are, relative to the largest. */
+/* How likely a statistic's numbers are for each of its centres and widths, relative to the largest. */
 static void set_evidence(double *all, const priors *p, const double *likelihoods, size_t count)
 {
     double most = -INFINITY;
@@ -121,7 +121,7 @@ static void set_evidence(double *all, const priors *p, const double *likelihoods
     for (size_t k = 0; k < CENTRES * WIDTHS; k++) all[k] = exp(all[k] - most);
 }
 
-/* The same, given the centre of the family. */
+/* How likely a statistic's numbers are for one centre of its family: the mean over the statistic's own centres and widths. */
 static double evidence_given(const double *all, const priors *p, size_t f)
 {
     double sum = 0;
@@ -137,7 +137,7 @@ static void normalise(double *x, size_t count)
     for (size_t i = 0; i < count; i++) x[i] /= sum;
 }
 
-/* Of a number, where the centres and widths of its statistic have these weights. */
+/* The posterior of a number's d, where the centres and widths of its statistic have these weights. */
 static void set_posterior(double *posterior, const priors *p, const double *weights, const double *likelihood)
 {
     for (size_t i = 0; i < GRID; i++) posterior[i] = 0;
@@ -185,7 +185,7 @@ static double student_factor(double z, double degrees)
 /* A standard error that is measured to within half of itself is not lowered because those of other numbers are smaller. */
 static bool is_known(const tmi_measured_error *n) { return n->scale * (n->gaussian ? 1 : sqrt(2)) <= n->power * n->measured / 2; }
 
-/* The half-width is between those of the least and of the largest variance. */
+/* Finds the half-width by bisection, between those of the least and of the largest variance. */
 static tmi_error_limit limit_of(const double *posterior, const tmi_measured_error *n, const tmi_cluster_guess *g)
 {
     const double z = normal_margin(n->confidence), wider = pow(student_factor(z, n->degrees), 2);
@@ -206,7 +206,7 @@ static tmi_error_limit limit_of(const double *posterior, const tmi_measured_erro
     return (tmi_error_limit){fmax(high * high / (z * z) - n->noise, own), effect};
 }
 
-/* A statistic's numbers are from `first` on. */
+/* The numbers of one statistic follow each other, from `first` on. */
 static size_t end_of(const tmi_measured_error *numbers, size_t count, size_t first)
 {
     size_t end = first;
@@ -214,7 +214,7 @@ static size_t end_of(const tmi_measured_error *numbers, size_t count, size_t fir
     return end;
 }
 
-/* The weights of a family's centres, from all of its statistics. */
+/* Sets the weights of a family's centres, from all of its statistics. */
 static void weigh_family(priors *p, tmi_effect_family which, const tmi_measured_error *numbers, const double *likelihoods,
                          size_t count)
 {

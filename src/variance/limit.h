@@ -28,7 +28,7 @@
 
 typedef enum tmi_effect_family { TMI_EFFECTS_OF_TOTALS, TMI_EFFECTS_OF_MEANS, TMI_EFFECT_FAMILIES } tmi_effect_family;
 
-/* One number. */
+/* A published number, and what was measured of its sampling error. */
 typedef struct tmi_measured_error {
     tmi_effect_family family;
     int power;        /* 1: its standard error was measured; 2: its variance */
@@ -36,9 +36,9 @@ typedef struct tmi_measured_error {
     double squares;   /* V0, above 0 */
     double noise;     /* variance of the noise of the estimate */
     double measured;  /* its noisy standard error, or variance */
-    double scale;     /* of that noise: exp(-|x|/scale), or exp(-x^2/(2 scale^2)) */
+    double scale;     /* the noise in it has the law exp(-|x|/scale), or exp(-x^2/(2 scale^2)) if it is Gaussian */
     bool gaussian;
-    double degrees;    /* of freedom that the design has, at least 1 */
+    double degrees;    /* the degrees of freedom that the design has, at least 1 */
     double rows;       /* of the sample that it is about: its variance is a sum over so many terms, and has no more degrees of
                           freedom; of clusters with the design effect d they count for rows/d terms; infinite: not known */
     double confidence; /* of the interval */
@@ -61,7 +61,7 @@ typedef struct tmi_error_limit {
 /* The design effect that a family is expected to have. */
 double tmi_expected_design_effect(tmi_effect_family family, const tmi_cluster_guess *guess);
 
-/* One limit for each number, from all of them. Errors: SYSTEM. */
+/* Gives one limit for each number, from what was measured of all of them. Errors: SYSTEM. */
 tamis_status tmi_error_limits(tmi_error_limit *limits, const tmi_measured_error *numbers, size_t count,
                               const tmi_cluster_guess *guess, tamis_error *err);
 

@@ -33,7 +33,14 @@ typedef struct tmi_linearised {
     size_t terms;
     size_t cells, levels; /* levels of all numbers together */
     size_t last;          /* levels of the second number; 1: there is none */
+    int64_t together;     /* what a row adds to all numbers of the statistic, each relative to its largest coefficient, is at most
+                             this in steps of 2^-TMI_TOGETHER_BITS; 0: it is in as many of them as `overlap` says */
 } tmi_linearised;
+
+/* Numbers whose linearised variables are 0 outside their own groups share no rows, but for `overlap`. Where something is
+ * subtracted from the rows of all groups, as what calibration explains, a row moves all numbers, by little. The largest sum over
+ * the numbers of |c|/max |c|, at any cell and level, is what they move by together. */
+#define TMI_TOGETHER_BITS 20
 
 /* What a record can do to the table and to the numbers that are made of it. */
 typedef struct tmi_error_moves {
@@ -59,8 +66,8 @@ typedef struct tmi_error_method {
     int power;   /* rows weigh w to this power, and what is released is the standard error to this power */
     bool linear; /* e linear in the numbers of a row: of other ones a bound of e^2, in several terms */
 
-    /* coefficients, and the range of what a row makes of them; all 0: nothing is known of the number. Gives the largest value
-     * of e, by which what comes out is to be multiplied, to the power. */
+    /* coefficients, and the range of what a row makes of them; all 0: nothing is known of the number. Gives the factor of what
+     * comes out, to the power: the largest value of e, or more where numbers move together. */
     double (*combine)(int32_t *coefficients, int64_t *range, const tmi_linearised *e);
     double unit; /* what 1 in the coefficients is worth, relative to the largest value of e to the power */
 

@@ -211,7 +211,8 @@ int64_t tmi_standard_error_rounding(const tmi_psu_layout *layout, int64_t blocks
 #define LARGEST (1 << 16) /* the largest coefficient */
 #define MOVES_BITS 24     /* a record moves totals by 2^23 to 2^24 steps: rounding them does little, and none gets too large */
 
-/* The range is from the smallest to the largest coefficient, 0 included. */
+/* The range is from the smallest to the largest coefficient, 0 included. Where numbers move together, coefficients are divided by
+ * what they move by and rounded towards 0, so that those of all numbers at one place add up to LARGEST at most. */
 static double combine(int32_t *coefficients, int64_t *range, const tmi_linearised *e)
 {
     const size_t count = e->cells * e->levels;
@@ -221,12 +222,14 @@ static double combine(int32_t *coefficients, int64_t *range, const tmi_linearise
     for (size_t k = 0; k < count; k++) largest = fmax(largest, fabs(c[k]));
     const bool usable = largest > 0 && isfinite(largest);
     for (size_t k = 0; k < count; k++) {
-        const int32_t own = usable && isfinite(c[k]) ? (int32_t)lrint(c[k] / largest * LARGEST) : 0;
+        int32_t own = usable && isfinite(c[k]) ? (int32_t)lrint(c[k] / largest * LARGEST) : 0;
+        if (e->together > 0) own = (int32_t)(own * (INT64_C(1) << TMI_TOGETHER_BITS) / e->together);
         coefficients[k] = own;
         low = own < low ? own : low;
         high = own > high ? own : high;
     }
     *range = high - low;
+    if (e->together > 0) largest *= ldexp((double)e->together, -TMI_TOGETHER_BITS);
     return usable ? largest : 0;
 }
 

@@ -9,7 +9,9 @@
  * Sensitivity. What a row adds to the combination is a times a square, or a sum of squares, that is largest at the ends of the
  * ranges, where it is known from the d alone: between 0 and a times the range. A record that is replaced leaves one number and
  * enters another, or changes within one. So all numbers of a statistic together move by (the weight that moves) times the range,
- * times the numbers that a row is in; tests/variance/unit_squares.c looks at all neighbours of small samples.
+ * times the numbers that a row is in; tests/variance/unit_squares.c looks at all neighbours of small samples. Where a row is in
+ * all numbers, ranges are raised so that its squares, each over the range of its number, add up to 1 at most at all ends, and
+ * between them too, since squares are convex.
  *
  * The relative noise of V falls with the number of rows, as that of S does not: squares of units are small beside their sum. */
 #include <math.h>
@@ -65,6 +67,10 @@ static double combine(int32_t *coefficients, int64_t *range, const tmi_linearise
         const bool end = level / e->last != 1 && level % e->last != 1; /* values elsewhere are between those of the ends */
         coefficients[k] = (int32_t)own;
         *range = end && own > *range ? own : *range;
+    }
+    if (e->together > 0) {
+        const tmi_int128 one = (tmi_int128)1 << TMI_TOGETHER_BITS;
+        *range = (int64_t)((*range * (tmi_int128)e->together + one - 1) / one);
     }
     return usable ? largest : 0;
 }

@@ -219,7 +219,8 @@ def the_tables_that_results_rest_on_follow():
 
 @case
 def everything_that_a_plan_can_ask_for_follows():
-    """Ratios, variances, histograms, conditions, calibration, consistency, withheld numbers: the whole folder follows."""
+    """Ratios, variances, histograms, conditions, calibration, consistency, withheld numbers: the whole folder follows; calibrated groups
+    of weighted and of clustered samples, whose numbers a record moves together, too."""
     more = """statistics:
   - total: x
   - {mean: x, by: g}
@@ -231,17 +232,20 @@ def everything_that_a_plan_can_ask_for_follows():
   - {share: {h: u}, by: g, confidence: 0.9}
   - {total: y, where: {h: [u, v]}}
 """
-    tails = ["", "postprocess: {nonnegative: yes, consistent: yes, suppress: {cv_above: 0.3, units_below: 10}}\n",
-             "calibrate: {to: [{count: units, by: g, totals: {a: 40, b: 60}}]}\n"]
+    calibrated = "calibrate: {to: [{count: units, by: g, totals: {a: 40, b: 60}}]}\n"
+    tails = ["", "postprocess: {nonnegative: yes, consistent: yes, suppress: {cv_above: 0.3, units_below: 10}}\n", calibrated, calibrated, calibrated]
+    srs = "{srs: {population: 100, sample: 24}}"
+    designs = {3: "{weights: {population: 100}, weight: w, max_weight: 9}", 4: "{cluster: {by: d, population: 25, sample: 6, smallest: 4, largest: 4}}"}
     with place() as folder:
-        (folder / "sample.csv").write_text("x,g,h,y\n" + "".join(f"{i % 7},{'ab'[i % 2]},{'uvw'[i % 3]},{i % 9}\n" for i in range(24)))
+        (folder / "sample.csv").write_text("x,g,h,y,w,d\n" + "".join(f"{i % 7},{'ab'[i % 2]},{'uvw'[i % 3]},{i % 9},{3 + i % 4},{i // 4}\n" for i in range(24)))
         head = PLAN.split("statistics:")[0].format(epsilon="8") + '  "h": {values: [w, u, v]}\n  "y": {from: 0, to: 8, step: 1/2}\n'
         for i, tail in enumerate(tails):
-            (folder / f"{i}.yaml").write_text(head + more + "budget: {epsilon: 8}\n" + tail + f"ledger: {i}.ledger\n")
+            (folder / f"{i}.yaml").write_text(head.replace(srs, designs.get(i, srs)) + more + "budget: {epsilon: 8}\n" + tail + f"ledger: {i}.ledger\n")
             done = tamis("release", f"{i}.yaml", "--quiet", "--out", f"out{i}", cwd=folder)
             assert done.returncode == OK, done.stderr
             assert problems(folder / f"out{i}") == [] == verifier.verify(folder / f"out{i}"), (tail, problems(folder / f"out{i}"),
                                                                                              verifier.verify(folder / f"out{i}"))
+            assert (i > 2) == any("together" in m for m in read(folder / f"out{i}")["measurements"])
 
 
 @case

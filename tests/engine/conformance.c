@@ -90,12 +90,13 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
 }
 
 /* Each session of DuckDB takes its time. No row and one row get two requests; of the requests for few rows every road takes each
- * with one number of threads, or two of three; and sums straight from doubles are not for databases. */
+ * with one number of threads, or two of three, but those whose answers may use what was counted before; and sums straight from doubles are not for databases. */
 static bool is_due(size_t n, size_t request, size_t road, unsigned threads)
 {
     const bool in_database = strncmp(roads[road].name, "duckdb", 6) == 0 || strncmp(roads[road].name, "postgres", 8) == 0;
     if (in_database && requests[request].request.tables == &moment_table) return false;
     if (n <= 1) return request % 5 == 0;
+    if (requests[request].request.tables == unit_tables) return true;
     return n > 300 || (request + road + threads) % (size_t)test_size(3, 2) == 0;
 }
 
@@ -111,12 +112,14 @@ static void all_roads(size_t n)
     for (size_t r = 0; r < COUNT(roads); r++)
         for (unsigned threads = 1; threads <= (n > 1 ? 2 : 1); threads++) {
             tmi_engine *engine = roads[r].open(list, n, threads);
+            const bool first = (r + threads) % 2 == 0; /* what it counts then, later requests may use */
+            if (first) expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
             for (size_t q = 0; q < COUNT(requests); q++) {
                 const bool refused = roads[r].is_parted && has_groups(&requests[q].request);
                 if (n <= requests[q].most_rows && !refused && is_due(n, q, r, threads))
                     expect(roads[r].name, engine, requests[q].name, &requests[q].request, &right[q]);
             }
-            if (n <= 1 || (r + threads) % 2 == 0) expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
+            if (n <= 1 && !first) expect_inventory(roads[r].name, engine, list, n, !roads[r].is_parted);
             engine->free(engine);
             shuffle(list, n);
         }
@@ -283,7 +286,7 @@ static tamis_status write_questions(const tmi_request *request)
     assert_true(layout.column_count <= COUNT(types));
     for (size_t c = 0; c < layout.column_count; c++)
         types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
-    TMI_TRY(tmi_sql_passes_init(&passes, &layout, NULL));
+    TMI_TRY(tmi_sql_passes_init(&passes, &layout, 0, NULL));
     for (size_t p = 0; p < passes.count; p++)
         TMI_TRY(
             tmi_sql_pass_write(&sql, &passes.list[p], &(tmi_sql_source){.table = "t", .layout = &layout, .types = types}, NULL));

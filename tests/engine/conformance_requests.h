@@ -72,6 +72,26 @@ static const tmi_column groups = {.name = "groups",
                                          .cluster_counts = cluster_counts,
                                          .value_count = 4};
 
+/* Of units: nearly all of them have a place, and few rows each. */
+#define EIGHT_CELLS 2, 0, 3, 1, 1, 0, 2, 3
+static const int32_t unit_cells[] = {EIGHT_CELLS, EIGHT_CELLS, 0,           EIGHT_CELLS, EIGHT_CELLS,
+                                     3,           EIGHT_CELLS, EIGHT_CELLS, EIGHT_CELLS};
+static const int32_t *const unit_cell_of[] = {unit_cells, unit_cells + 5};
+static const int64_t unit_counts[] = {45, 30}, all_unit_counts[] = {58};
+static const tmi_column unit_groups = {.name = "unit groups",
+                                       .kind = TMI_GROUPS,
+                                       .of = &unit,
+                                       .stratum = &s,
+                                       .cell_of = unit_cell_of,
+                                       .cluster_counts = unit_counts,
+                                       .value_count = 4},
+                        unit_groups_in_all = {.name = "all unit groups",
+                                              .kind = TMI_GROUPS,
+                                              .of = &unit,
+                                              .cell_of = unit_cell_of,
+                                              .cluster_counts = all_unit_counts,
+                                              .value_count = 4};
+
 static const unsigned char key[TMI_KEY_BYTES] = "a key of thirty-two bytes, no mo";
 static const tmi_column
     stratum_label = {.name = "s", .kind = TMI_LABEL},
@@ -144,7 +164,8 @@ static const tmi_column is_of_products = {.name = "of products",
 #define WIDE .low = -TMI_MAX_GRID, .high = TMI_MAX_GRID
 static const tmi_column *const by_g[] = {&g}, *const by_gh[] = {&g, &h}, *const by_h[] = {&h},
                                *const by_all[] = {&x_cut, &g_counted, &s}, *const by_groups[] = {&groups, &g},
-                               *const by_groups_in_all[] = {&groups_in_all}, *const by_scattered[] = {&g, &scattered},
+                               *const by_groups_in_all[] = {&groups_in_all}, *const by_unit_groups[] = {&unit_groups, &g},
+                               *const by_unit_groups_in_all[] = {&unit_groups_in_all}, *const by_scattered[] = {&g, &scattered},
                                *const by_scattered_in_all[] = {&scattered_in_all},
                                *const by_classes[] = {&g_class, &cut_class, &has_x}, *const by_again[] = {&class_again, &h_class},
                                *const by_none[] = {&has_no_number, &has_both}, *const by_group_class[] = {&group_class, &g_pair},
@@ -270,6 +291,7 @@ static const tmi_table moment_table = {NULL, 0, moments, COUNT(moments)},
                                         {by_gh, 2, many + 11, 9},
                                         {by_g, 1, plain, 6}},
                        group_tables[] = {{by_groups, 2, many, COUNT(many)}, {by_groups_in_all, 1, plain, 6}},
+                       unit_tables[] = {{by_unit_groups, 2, many, COUNT(many)}, {by_unit_groups_in_all, 1, plain, 6}},
                        scatter_tables[] = {{by_scattered, 2, many, COUNT(many)}, {by_scattered_in_all, 1, plain, 6}},
                        class_tables[] = {{by_classes, 3, of_classes, COUNT(of_classes)},
                                          {by_again, 2, of_classes, COUNT(of_classes)},
@@ -295,6 +317,9 @@ static const struct {
     {"units", {.tables = few_tables, .table_count = 4, .unit = &unit, .rows_per_unit = 3, .key = key}, 300},
     {"groups", {.tables = group_tables, .table_count = 2}, 300},
     {"groups and units", {.tables = group_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
+    {"groups of units", {.tables = unit_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
+    {"groups of units that fit", {.tables = unit_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 300, .key = key}, 300},
+    {"groups of units, all rows", {.tables = unit_tables, .table_count = 2}, 300},
     {"scattered", {.tables = scatter_tables, .table_count = 2}, 300},
     {"scattered units", {.tables = scatter_tables, .table_count = 2, .unit = &unit, .rows_per_unit = 2, .key = key}, 300},
     {"only rows of units",
@@ -311,7 +336,7 @@ static const struct {
 
 static inline bool has_groups(const tmi_request *request)
 {
-    return request->tables == group_tables || request->tables == group_class_tables;
+    return request->tables == group_tables || request->tables == group_class_tables || request->tables == unit_tables;
 }
 
 #endif

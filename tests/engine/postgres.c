@@ -452,7 +452,7 @@ static void write_bounded(tmi_text *sql, int64_t most, bool fit)
     for (size_t c = 0; c < layout.column_count; c++)
         types[c] = layout.columns[c]->kind == TMI_NUMBER ? TMI_SQL_DOUBLE : TMI_SQL_TEXT;
     const tmi_sql_source source = {.table = "bounded", .layout = &layout, .types = types, .units_fit = fit};
-    assert_int_equal(tmi_sql_passes_init(&passes, &layout, NULL), TAMIS_OK);
+    assert_int_equal(tmi_sql_passes_init(&passes, &layout, 0, NULL), TAMIS_OK);
     assert_int_equal(tmi_sql_pass_write(sql, &passes.list[0], &source, NULL), TAMIS_OK);
     tmi_sql_passes_clear(&passes);
     tmi_layout_clear(&layout);

@@ -511,6 +511,39 @@ static void one_file_twice(void **state)
     }
 }
 
+/* ---- sources that change ---- */
+
+/* Units are counted before the charge, with their rows. A row that comes later is an error, whether its unit is known or not, and
+ * so no unit has more rows than it may. */
+static void rows_that_come_later(void **state)
+{
+    (void)state;
+    static const tmi_column id = {.name = "id", .kind = TMI_LABEL};
+    static const unsigned char key[TMI_KEY_BYTES] = {5};
+    static const char *const more[] = {"", "p,9,x\n", "r,9,x\n"};
+    const tmi_request bounded = {.tables = tables, .table_count = 2, .unit = &id, .rows_per_unit = 2, .key = key};
+    for (size_t i = 0; i < 3; i++) {
+        const char *path = write_text("grows.csv", "id,a,b\np,1,x\nq,2,y\nq,3,y\n");
+        tmi_inventory inventory = {.columns = columns, .column_count = 2, .unit = &id};
+        answers got;
+        tmi_int128 *const places[] = {got.in_all, got.by_b};
+        tmi_engine *engine = open_engine(&path, 1, 1);
+        tamis_error err = {0};
+        assert_int_equal(engine->describe(engine, &inventory, NULL, &err), TAMIS_OK);
+        assert_true(inventory.rows == 3 && inventory.units == 2);
+        FILE *file = fopen(path, "ab");
+        assert_non_null(file);
+        fputs(more[i], file);
+        fclose(file);
+        for (int again = 0; again < 2; again++) {
+            assert_int_equal(engine->aggregate(engine, places, &bounded, NULL, &err), i == 0 ? TAMIS_OK : TAMIS_SYSTEM);
+            if (i > 0) assert_non_null(strstr(err.message, "changed"));
+            assert_true(got.in_all[0] == (i == 0 ? 3 : 0) && got.in_all[1] == (i == 0 ? 6 : 0));
+        }
+        engine->free(engine);
+    }
+}
+
 /* ---- progress ---- */
 
 typedef struct watch {
@@ -594,6 +627,7 @@ int main(void)
         cmocka_unit_test(many_files),
         cmocka_unit_test(one_file_twice),
         cmocka_unit_test(codes_in_floats),
+        cmocka_unit_test(rows_that_come_later),
         cmocka_unit_test(progress_and_cancel),
         cmocka_unit_test(looking_can_be_cancelled),
     };

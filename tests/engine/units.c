@@ -48,6 +48,7 @@ static void read_rows(const rows *r, see_row *see, void *context)
 }
 
 typedef struct taking {
+    tmi_labels *labels; /* NULL: rows are counted as they come, else by their labels */
     tmi_layout layout;
     tmi_units *units;
     tmi_units_room *room;
@@ -60,7 +61,9 @@ static void count(void *context, tmi_cell label, const int32_t *code, const int6
 {
     (void)code;
     (void)point;
-    tmi_units_count(((taking *)context)->units, &label, 1);
+    const taking *t = context;
+    if (t->labels) assert_int_equal(tmi_labels_add_all(t->labels, NULL, 1, &label, 1, NULL), TAMIS_OK);
+    else tmi_units_count(t->units, &label, 1);
 }
 
 static tamis_status add_at_once(void *context, const void *const *columns, size_t n, tamis_error *err)
@@ -96,14 +99,18 @@ static void end(taking *t)
     tmi_layout_clear(&t->layout);
 }
 
-/* How often each sex counts, and each with an age. Returns how often the rows were read after they were counted. */
-static size_t keep_within(tmi_int128 answers[4], size_t *at_once, const rows *r, const tmi_request *request, int64_t expected,
-                          uint64_t memory)
+/* How often each sex counts, and each with an age. Returns how often the rows were read after they were counted. `known`: by their
+ * labels. */
+static size_t keep_counted(tmi_int128 answers[4], size_t *at_once, const rows *r, const tmi_request *request, int64_t expected,
+                           uint64_t memory, bool known)
 {
     taking t;
     size_t rounds;
     begin(&t, request, expected, memory);
+    if (known) assert_non_null(t.labels = tmi_labels_new());
     read_rows(r, count, &t);
+    if (known) tmi_units_know(t.units, t.labels);
+    tmi_labels_free(t.labels);
     assert_int_equal(tmi_units_plan(&rounds, t.units, NULL), TAMIS_OK);
     for (size_t i = 0; i < rounds; i++) {
         read_rows(r, take, &t);
@@ -114,6 +121,12 @@ static size_t keep_within(tmi_int128 answers[4], size_t *at_once, const rows *r,
     *at_once = t.at_once;
     end(&t);
     return rounds;
+}
+
+static size_t keep_within(tmi_int128 answers[4], size_t *at_once, const rows *r, const tmi_request *request, int64_t expected,
+                          uint64_t memory)
+{
+    return keep_counted(answers, at_once, r, request, expected, memory, false);
 }
 
 static tmi_request bounded(int64_t most, const unsigned char *key)
@@ -197,7 +210,7 @@ static void nothing_is_kept_without_need(void **state)
     }
 }
 
-/* With little memory the source is read more often, and with very little a unit is seen in parts; a table that is too small does
+/* Whether rows are counted as they come or were counted by their labels. With little memory the source is read more often, and with very little a unit is seen in parts; a table that is too small does
  * not know all units. The rows that count are the same. */
 static void memory_changes_nothing(void **state)
 {
@@ -222,6 +235,10 @@ static void memory_changes_nothing(void **state)
                 const size_t rounds = keep_within(got, &at_once, &r, &request, tight[i].expected, tight[i].memory);
                 if (rounds < tight[i].least) fail_msg("units %d, most %d, case %zu: %zu rounds", units, (int)most, i, rounds);
                 assert_memory_equal(got, all, sizeof all);
+                size_t same;
+                assert_int_equal(keep_counted(got, &same, &r, &request, tight[i].expected, tight[i].memory, true), rounds);
+                assert_memory_equal(got, all, sizeof all);
+                assert_int_equal(same, at_once);
             }
         }
 }

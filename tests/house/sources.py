@@ -54,6 +54,17 @@ none("the static library exports only tamis_ and tmi_", (s for s in static if no
 declared = set(re.findall(r"\b(tamis_\w+)\s*\(", "\n".join((TOP / f).read_text() for f in tracked("include/tamis/*.h"))))
 none("every exported function is in a public header", (s for s in shared if s not in declared))
 
+
+def called(files):
+    """The private names that occur other than where a function is declared or defined, which begins a line."""
+    for name in files:
+        code = re.sub(r"/\*.*?\*/|//[^\n]*", "", (TOP / name).read_text(), flags=re.S)
+        yield from re.findall(r"\btmi_\w+", re.sub(r"^\w[\w *]*?\btmi_\w+\(", "(", code, flags=re.M))
+
+
+needed = set(called(tracked("src/*.c", "src/*.h")))
+none("no function of the library is called by tests alone", (s for s in static if s.startswith("tmi_") and s not in needed))
+
 # What the library may not do: print, end the process, draw numbers by another door, start programs.
 forbidden = {"printf", "__printf_chk", "vprintf", "__vprintf_chk", "puts", "putchar", "perror", "stdout", "stderr", "stdin",
              "exit", "_exit", "_Exit", "quick_exit", "abort", "__assert_fail", "raise", "rand", "srand", "random", "srandom",

@@ -69,7 +69,7 @@ static void noise_is_what_the_integers_do(const char *design, const char *statis
         for (size_t k = 0; k < m->numbers; k++) {
             const tmi_int128 there = c.noisy[i][k];
             const double step = fmax(1, round(1e-3 / tmi_measurement_unit(m, &c.s.workload, 0))), /* of a row, or a row */
-                sd = tmi_noise_sd(tmi_number_law(m, k)->scale, c.s.gaussian);
+                sd = tmi_noise_sd(m->laws[k / (m->numbers / m->strata)].scale, c.s.gaussian);
             c.noisy[i][k] = there + (tmi_int128)step;
             read_results(&c);
             for (size_t r = 0; r < count; r++) up[r] = c.results.list[r].estimate;

@@ -6,6 +6,8 @@
 
 #include "tests/test.h"
 
+#include "inference/error_term.h"
+#include "schedule/typical_group.h"
 #include "tests/inference/survey_file.h"
 
 static const char *const designs[] = {
@@ -78,12 +80,68 @@ static void what_cannot_vary_has_no_error(void **state)
     scene_end(&c);
 }
 
+/* A number whose sampling error is not measured has none, with the reason: also the last one of a plan. */
+static void what_is_not_measured_has_no_error(void **state)
+{
+    (void)state;
+    scene c;
+    scene_begin(&c, survey_plan("stratified: {by: s, within: {cluster: {by: c, smallest: 6, largest: 6}}, "
+                                "strata: {p: {population: 40, sample: 8}, q: {population: 30, sample: 12}}}",
+                                "epsilon: 10", "{from: {p: 10, q: 5}, to: {p: 30, q: 42}, step: 0.5}",
+                                "  - {count: units, by: h}\n  - {total: x}\n"));
+    survey_count(&c);
+    scene_read(&c);
+    assert_null(scene_result(&c, 0, 0)->reason);
+    assert_non_null(scene_result(&c, 1, 0)->reason);
+    assert_true(isnan(scene_result(&c, 1, 0)->lower));
+    scene_end(&c);
+}
+
+/* The noise of a measured standard error is the one that the preview expects: of totals, whose linearised variable is known. */
+static void the_preview_expects_their_noise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design, *privacy;
+    } plans[] = {
+        {"weights: {}, weight: w, max_weight: 9", "epsilon: 1"},
+        {"weights: {population: 600}, weight: w, max_weight: 9", "rho: 1"},
+        {"poisson: {probability: p}, max_weight: 9", "epsilon: 1"},
+        {"cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}", "epsilon: 1"},
+        {"cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}", "epsilon: 1, id: u, rows_per_unit: 3"},
+    };
+    for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
+        scene c;
+        scene_begin(&c, survey_plan(plans[p].design, plans[p].privacy, SURVEY_X, "  - {total: x}\n  - {total: x, by: h}\n"));
+        survey_count(&c);
+        scene_read(&c);
+        for (size_t i = 0; i < 2; i++) {
+            const tmi_measurement *m = tmi_errors_measured(&c.s, i);
+            tmi_typical_group o;
+            tmi_statistic_sums z;
+            tmi_error_term term;
+            assert_non_null(m);
+            tmi_typical_group_make(&o, &c.s, i);
+            assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_term_make(&term, &c.inference, m, &z.groups[0], 0, 0, NULL), TAMIS_OK);
+            const double expected = tmi_expected_error_noise(&c.s, i, &o),
+                         own = term.step * tmi_noise_sd(m->laws[0].scale, c.s.gaussian);
+            /* what is expected of large weights and of the two slots of a record is a little more than what happens here */
+            if (!(expected >= 0.999 * own && expected <= 1.13 * own))
+                fail_msg("%s, %s, statistic %zu: %.6g, not %.6g", plans[p].design, plans[p].privacy, i, expected, own);
+            tmi_error_term_clear(&term);
+            tmi_statistic_sums_clear(&z);
+        }
+        scene_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_have_errors_whatever_the_noise),
-        cmocka_unit_test(no_effect_without_weights),
-        cmocka_unit_test(what_cannot_vary_has_no_error),
+        cmocka_unit_test(sums_have_errors_whatever_the_noise), cmocka_unit_test(no_effect_without_weights),
+        cmocka_unit_test(what_cannot_vary_has_no_error),       cmocka_unit_test(what_is_not_measured_has_no_error),
+        cmocka_unit_test(the_preview_expects_their_noise),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

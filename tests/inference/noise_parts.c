@@ -173,7 +173,7 @@ static void counts_are_inverted_in_their_stratum(void **state)
         const tmi_measurement *m = &c.s.measurements[0];
         int64_t lower, upper;
         assert_int_equal(tamis_interval_count(&lower, &upper, populations[h], samples[h], llround(r->estimate / weight),
-                                              m->laws[m->law_count > 1 ? h : 0].scale, c.plan->statistics[0].confidence, NULL),
+                                              tmi_law_in_stratum(m, h)->scale, c.plan->statistics[0].confidence, NULL),
                          TAMIS_OK);
         if (!r->exact || r->lower != (double)lower || r->upper != (double)upper)
             fail_msg("stratum %zu, %d: %g to %g, expected %lld to %lld", h, (int)r->exact, r->lower, r->upper, (long long)lower,

@@ -102,16 +102,18 @@ static void weights_and_clusters(void **state)
     }
 }
 
-/* What the second stage says of the first number of a statistic: the variance of x - r y, not yet divided by y. */
-static double measured_variance(const scene *c, size_t statistic)
+/* What the second stage says of a number of a statistic: the standard error of x - r y, or its square, not yet divided by y. */
+static double measured_error(const scene *c, size_t statistic, size_t group)
 {
     const tmi_measurement *m = tmi_errors_measured(&c->s, statistic);
     tmi_statistic_sums z;
     tmi_error_term term;
+    int64_t together;
     assert_non_null(m);
     assert_int_equal(tmi_statistic_sums_make(&z, &c->inference, statistic, NULL), TAMIS_OK);
-    assert_int_equal(tmi_error_term_make(&term, &c->inference, m, &z.groups[0], 0, NULL), TAMIS_OK);
-    const double found = term.step * (double)c->noisy[m - c->s.measurements][0];
+    assert_int_equal(tmi_error_terms_together(&together, &c->inference, m, &z, NULL), TAMIS_OK);
+    assert_int_equal(tmi_error_term_make(&term, &c->inference, m, &z.groups[group], group, together, NULL), TAMIS_OK);
+    const double found = term.step * (double)c->noisy[m - c->s.measurements][group];
     tmi_error_term_clear(&term);
     tmi_statistic_sums_clear(&z);
     return found;
@@ -145,12 +147,48 @@ static void plain_weighted_squares(void **state)
         }
         const double variances[] = {total, of_a, residuals, rows};
         for (size_t t = 0; t < 4; t++) {
-            const double own = measured_variance(&c, t), limit = scene_result(&c, t, 0)->sampling_se, se = sqrt(variances[t]);
+            const double own = measured_error(&c, t, 0), limit = scene_result(&c, t, 0)->sampling_se, se = sqrt(variances[t]);
             if (!(fabs(sqrt(own) - (t == 2 ? sum * se : se)) <= 2e-3 * sqrt(own)))
                 fail_msg("%s, %zu: %.9g, not %.9g", designs[i], t, sqrt(own), se);
             /* on a grid, and of a group of few rows wider: its variance is known so well as they allow */
             if (!(limit >= (1 - 2e-3) * se && limit <= 1.5 * se)) fail_msg("%s, %zu: %.9g, not %.9g", designs[i], t, limit, se);
         }
+        scene_end(&c);
+    }
+}
+
+#define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
+#define TWO "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, 370]}]}\n"
+#define RAKED \
+    "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
+    "370]}]}\n"
+
+/* The second stage measures the unprotected standard errors of quotients, whose residuals add up to 0: a share, whose residuals are
+ * below 1, and numbers that a calibration explains in part. */
+static void measured_errors_of_quotients(void **state)
+{
+    (void)state;
+    static const char statistics[] = "  - {share: {g: a}}\n  - {share: {x: {from: 20}}, by: h}\n  - {mean: z}\n"
+                                     "  - {ratio: {of: z, to: y}, by: g}\n  - {mean: x, by: g}\n";
+    for (int calibrated = 0; calibrated < 2; calibrated++) {
+        char text[500];
+        scene c;
+        tmi_results truth;
+        snprintf(text, sizeof text, "%s%s", statistics, calibrated ? ONE : "");
+        scene_begin(&c, survey_plan("weights: {}, weight: w, max_weight: 9", MUCH, SURVEY_X, text));
+        survey_count(&c);
+        scene_read(&c);
+        survey_estimate(&truth, c.plan);
+        for (size_t i = 0; i < (calibrated ? 3 : c.plan->asked_count); i++) { /* not of groups: their weights change too */
+            const tmi_form_moments f = tmi_form_moments_of(&c.plan->statistics[i]);
+            const double own = sqrt(measured_error(&c, i, 0)), se = truth.list[scene_first(&c, i)].se;
+            tmi_statistic_sums z;
+            assert_int_equal(tmi_statistic_sums_make(&z, &c.inference, i, NULL), TAMIS_OK);
+            const double found = own * sqrt(SURVEY_ROWS / (SURVEY_ROWS - 1.0)) / z.groups[0].value[f.y];
+            if (!(fabs(found - se) <= 2e-3 * se)) fail_msg("%zu, calibrated %d: %.9g, not %.9g", i, calibrated, found, se);
+            tmi_statistic_sums_clear(&z);
+        }
+        tmi_results_clear(&truth);
         scene_end(&c);
     }
 }
@@ -172,12 +210,6 @@ static void public_design_effects(void **state)
     }
 }
 
-#define ONE "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}]}\n"
-#define TWO "calibrate: {to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, 370]}]}\n"
-#define RAKED \
-    "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
-    "370]}]}\n"
-
 static void calibrated(void **state)
 {
     (void)state;
@@ -189,12 +221,42 @@ static void calibrated(void **state)
             NOT_THE_SAME);
 }
 
+/* What calibration explains is subtracted in every group, as `tamis estimate` does. */
+static void calibrated_groups(void **state)
+{
+    (void)state;
+    static const char *const designs[] = {"weights: {population: 600}, weight: w, max_weight: 9, typical: {sample: 120}",
+                                          "cluster: {by: c, population: 100, sample: 20, smallest: 6, largest: 6}"};
+    static const char *const controls[] = {ONE, TWO};
+    for (size_t k = 0; k < 4; k++) {
+        char statistics[600];
+        scene c;
+        tmi_results truth;
+        snprintf(statistics, sizeof statistics, "  - {count: units, by: g}\n  - {total: z, by: g}\n  - {table: [g, s]}\n%s",
+                 controls[k % 2]);
+        scene_begin(&c, survey_plan(designs[k / 2], MUCH, SURVEY_X, statistics));
+        survey_count(&c);
+        scene_read(&c);
+        survey_estimate(&truth, c.plan);
+        for (size_t i = 0; i < truth.count; i++) {
+            const tmi_result *t = &truth.list[i];
+            const double own = measured_error(&c, t->statistic, t->cell), se = k < 2 ? sqrt(fmax(own, 0)) : own;
+            if (!(fabs(se - t->se) <= 5e-3 * t->se + 1e-6)) /* n/(n-1) is not in it */
+                fail_msg("%s, %zu, statistic %zu, cell %zu: standard error %.9g, not %.9g", designs[k / 2], k % 2, t->statistic,
+                         t->cell, se, t->se);
+        }
+        tmi_results_clear(&truth);
+        scene_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(simple_random_samples), cmocka_unit_test(strata),
-        cmocka_unit_test(weights_and_clusters),  cmocka_unit_test(plain_weighted_squares),
-        cmocka_unit_test(public_design_effects), cmocka_unit_test(calibrated),
+        cmocka_unit_test(simple_random_samples),        cmocka_unit_test(strata),
+        cmocka_unit_test(weights_and_clusters),         cmocka_unit_test(plain_weighted_squares),
+        cmocka_unit_test(public_design_effects),        cmocka_unit_test(calibrated),
+        cmocka_unit_test(measured_errors_of_quotients), cmocka_unit_test(calibrated_groups),
     };
     return cmocka_run_group_tests(tests, survey_begin, survey_end);
 }

@@ -108,8 +108,9 @@ static size_t check_pairs(survey *s, const array_row *list, size_t records, bool
                 double sum = 0, squares = 0;
                 for (size_t k = 0; k < m->numbers; k++) {
                     const double change = adds[p * m->numbers + k] - adds[q * m->numbers + k];
-                    sum += fabs(change) / (double)tmi_number_law(m, k)->l1;
-                    squares += change * change / tmi_number_nearest(tmi_number_law(m, k)->l2_squared);
+                    const tmi_noise_law *law = &m->laws[k / (m->numbers / m->strata)];
+                    sum += fabs(change) / (double)law->l1;
+                    squares += change * change / tmi_number_nearest(law->l2_squared);
                 }
                 l1 = fmax(l1, sum);
                 l2 = fmax(l2, squares);
@@ -205,6 +206,24 @@ static void a_row_adds_its_contribution(void **state)
         survey_clear(&s);
     }
     assert_int_equal(l1[0], l1[1]);
+}
+
+/* Values below 0 contribute as far below 0 as others do above it. */
+static void contributions_below_0(void **state)
+{
+    (void)state;
+    survey s;
+    size_t found = 0;
+    survey_make(&s, NULL, "weights: {population: 100}, weight: w, max_weight: 50", "epsilon: 1",
+                "{from: -20, to: 30, step: 0.5, contribution: 77.7}", TOTALS);
+    for (size_t i = 0; i < s.schedule.workload.axis_count; i++) {
+        const tmi_origin *o = &s.schedule.workload.origins[i];
+        if (!o->contributed) continue;
+        assert_true(o->grids[0].high > 0 && o->grids[0].low == -o->grids[0].high && o->grids[0].from == -o->grids[0].to);
+        found++;
+    }
+    assert_true(found > 0);
+    survey_clear(&s);
 }
 
 /* ---- bounds by size ---- */
@@ -336,6 +355,39 @@ static void the_largest_total_is_that_of_all_parts(void **state)
 }
 
 /* Weights from a frame are one over the probability of the row's unit, to half a step, and 0 without a unit. */
+/* For sampling variances the weight of each unit of a frame counts up to a bound. */
+static void weights_of_a_frame_are_bounded(void **state)
+{
+    (void)state;
+    static const char uneven[] = "u,w\nA,0.9\nB,0.9\nC,0.9\nD,0.03\nE,0.03\nF,0.03\nG,0.03\nH,0.03\nI,0.03\nJ,0.03\nK,0.03\n"
+                                 "L,0.03\nM,0.03\n";
+    survey s;
+    int64_t bounded = 0;
+    survey_make(&s, uneven, PPS, "epsilon: 1, id: u, given: frame", "{from: 0, to: 9, step: 1}", "  - {mean: x, by: g}\n");
+    const tmi_sampling *p = &s.schedule.sampling;
+    assert_true(p->most_clamped < p->most && s.query.clamped != s.query.weight && s.schedule.frame.count == 13);
+    for (size_t i = 0; i < s.schedule.frame.count; i++) {
+        const int64_t own = s.query.frame_points[i];
+        assert_true(own > 0 && s.query.frame_clamped[i] == (own < p->most_clamped ? own : p->most_clamped));
+        bounded += own > p->most_clamped;
+    }
+    assert_int_equal(bounded, 10);
+    survey_clear(&s);
+}
+
+/* Where one unit is left to chance no mean can be taken off: its sampling variance is that of its square. */
+static void one_unit_left_to_chance(void **state)
+{
+    (void)state;
+    static const char two_certain[] = "u,w,size\nA,1,40\nB,1,20\nC,0.25,2\nD,0.25,1\nE,0.25,1\nF,0.25,1\n";
+    survey s;
+    survey_make(&s, two_certain, PPS, "epsilon: 1, id: u, given: frame", BY_SIZE, "  - total: x\n");
+    assert_int_equal(s.schedule.sampling.parts, 2);
+    assert_int_equal(tmi_contribution_rows(&s.schedule.sampling, 0), 1);
+    assert_true(close_to(tmi_contribution_spread(&s.schedule.sampling, 0), 0.75));
+    survey_clear(&s);
+}
+
 static void weights_of_a_frame_are_its_probabilities(void **state)
 {
     (void)state;
@@ -576,12 +628,15 @@ int main(void)
     const struct CMUnitTest group[] = {
         cmocka_unit_test(contributions_of_weights),
         cmocka_unit_test(a_row_adds_its_contribution),
+        cmocka_unit_test(contributions_below_0),
         cmocka_unit_test(bounds_by_size),
         cmocka_unit_test(bounds_are_the_largest_contributions),
         cmocka_unit_test(equal_probabilities_are_a_simple_random_sample),
         cmocka_unit_test(the_largest_total_is_that_of_all_parts),
         cmocka_unit_test(the_spread_of_a_regularised_frame),
         cmocka_unit_test(weights_of_a_frame_are_its_probabilities),
+        cmocka_unit_test(weights_of_a_frame_are_bounded),
+        cmocka_unit_test(one_unit_left_to_chance),
         cmocka_unit_test(nearly_certain_units_are_not_certain),
         cmocka_unit_test(values_stay_within_the_size_of_their_unit),
         cmocka_unit_test(engines_agree),

@@ -128,8 +128,9 @@ static void compare(worst *worst, double *const *adds, size_t all_records, const
         const size_t numbers = numbers_of(m), records = distinct(adds[i], all_records, numbers);
         double *l1_of = calloc(numbers, sizeof *l1_of), *l2_of = calloc(numbers, sizeof *l2_of);
         for (size_t k = 0; k < numbers; k++) {
-            l1_of[k] = is_of_totals(m) ? (double)m->moved : (double)tmi_number_law(m, k)->l1;
-            l2_of[k] = is_of_totals(m) ? l1_of[k] * l1_of[k] / 2 : tmi_number_nearest(tmi_number_law(m, k)->l2_squared);
+            const tmi_noise_law *law = is_of_totals(m) ? NULL : &m->laws[k / (m->numbers / m->strata)];
+            l1_of[k] = law ? (double)law->l1 : (double)m->moved;
+            l2_of[k] = law ? tmi_number_nearest(law->l2_squared) : l1_of[k] * l1_of[k] / 2;
         }
         for (size_t p = 0; p < records; p++)
             for (size_t q = 0; q < p; q++) {
@@ -274,6 +275,25 @@ static void strata(void **state)
     check(near, "epsilon: 1", X, ALL, four, 4, ones, 1);
     check(near, "epsilon: 1", X, "  - {total: x, by: s}\n  - {count: units, by: [s, g]}\n", four, 4, ones, 1);
     check(near, "epsilon: 1", ranges, "  - {total: x}\n  - {mean: x, by: g}\n", four, 4, ones, 1);
+}
+
+/* Results by a recode of the strata, and conditions on strata, are read from tables of strata, apart or together; the file's own
+ * column of the recode's name is not looked at. */
+static void recodes_of_strata(void **state)
+{
+    (void)state;
+    static const char recoded[] = X "\n  r: {strata: {north: [p], south: [q]}}\n  all: {strata: {all: [q, p]}}";
+    static const char *const designs[] = {STRATIFIED("900", "6"), STRATIFIED("9", "7"), STRATIFIED("8", "8")};
+    static const char *const statistics[] = {"  - {total: x, by: r}\n  - {mean: y, by: [all, g]}\n",
+                                             "  - {mean: x, where: {s: p}}\n",
+                                             "  - {total: y, where: {r: south}}\n  - {share: {g: a}, where: {r: north}}\n",
+                                             "  - {mean: x, where: {s: p, h: [u, w]}}\n  - {table: [g], by: [s, r]}\n"};
+    for (size_t i = 0; i < 3; i++)
+        for (size_t k = 0; k < 4; k++) {
+            check(designs[i], "epsilon: 1", recoded, statistics[k], four, 4, ones, 1);
+            check(designs[i], "epsilon: 1, protect: respondents", recoded, statistics[k], four, 4, ones, 1);
+        }
+    check(STRATIFIED("9", "7") ", nonresponse: yes", "epsilon: 1", recoded, "  - {mean: x, by: r}\n", four, 4, ones, 1);
 }
 
 static void weights_of_rows(void **state)
@@ -822,6 +842,7 @@ int main(void)
         cmocka_unit_test(simple_random_samples),
         cmocka_unit_test(respondents),
         cmocka_unit_test(strata),
+        cmocka_unit_test(recodes_of_strata),
         cmocka_unit_test(weights_of_rows),
         cmocka_unit_test(clusters),
         cmocka_unit_test(clusters_that_nobody_counted),

@@ -66,7 +66,7 @@ static int compare(const char *design, const char *privacy, const char *statisti
     for (size_t i = 0; i < s.measurement_count; i++) {
         const tmi_measurement *m = &s.measurements[i];
         if (!m->rounded || m->marginal.form != TMI_FULL || tmi_method_of(m->marginal.weighting)) continue;
-        for (size_t h = 0; h < m->law_count; h++) {
+        for (size_t h = 0; h < m->strata; h++) {
             const double most = ldexp(tmi_number_nearest(m->laws[h].most), -m->shift), rounding = rounding_of(m, &s.workload);
             const double own = rows * (most + rounding), others = others_of(&s, m, most, rounding, rows);
             const double l1 = 2 * own + others, squares = (own + others) * (own + others) + own * own;
@@ -126,6 +126,33 @@ static void weights_are_on_a_grid(void **state)
     }
 }
 
+/* The factors of squares in a sampling variance: w (w - 1) n/(n - 1) in a stratum, also in one of two units; n/(n - 1) beside the
+ * weights of a fixed sample, and nothing where its size is random. */
+static void squares_are_raised_by_one_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *design;
+        double correction;
+    } cases[] = {{"pps: {method: sampford, probability: w, sample: 20, population: 400}, max_weight: 50", 20.0 / 19},
+                 {"poisson: {probability: w, population: 400}, max_weight: 50", 1}};
+    tamis_plan *plan;
+    tmi_schedule s;
+    schedule_of(&plan, &s,
+                "stratified: {by: s, within: srs, strata: {p: {population: 40, sample: 2}, q: {population: 700, sample: 100}}}",
+                "", "{total: x, by: g}");
+    assert_true(close_to(s.sampling.variance_factor[0], 20.0 * 19 * 2));
+    assert_true(close_to(s.sampling.variance_factor[1], 7.0 * 6 * 100 / 99));
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        schedule_of(&plan, &s, cases[i].design, "", "{total: x, by: g}");
+        assert_true(close_to(s.sampling.correction, cases[i].correction));
+        tmi_schedule_clear(&s);
+        tamis_plan_free(plan);
+    }
+}
+
 /* Of a form, which has no places that a record can leave and enter, each number contains levels as often as its integers say,
  * before and after. */
 static void forms_are_rounded_twice(void **state)
@@ -151,6 +178,6 @@ int main(void)
 {
     const struct CMUnitTest group[] = {cmocka_unit_test(forms_are_rounded_twice),
                                        cmocka_unit_test(rounding_is_counted_level_by_level),
-                                       cmocka_unit_test(weights_are_on_a_grid)};
+                                       cmocka_unit_test(weights_are_on_a_grid), cmocka_unit_test(squares_are_raised_by_one_unit)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -39,10 +39,9 @@ for x, i, first in [("1", 0, 0), ("1/10", 3, 0), ("1e-6", 0, 64), ("1e-6", 20, 0
     y = real(x) * mpf(2) ** i
     print(f'    {{TMI_DIGITS_LOGISTIC, "{x}", {i}, {first}, {row(words(1 / (1 + exp(y)) if y < 4000 else mpf(0), first, 3))}}},')
 print("};")
-print("static const struct { const char *variance; unsigned m; bool half; size_t j; uint64_t first, words[3]; } share_vectors[] = {")
-for variance, m, half, js in [("1", 0, True, [0, 1, 7, 12]), ("1", 0, False, [0]), ("1/1000", 0, True, [0, 1]), ("100", 0, True, [0, 9, 100, 150]),
+print("static const struct { const char *variance; unsigned m; bool half; size_t j; uint64_t words[5]; } share_vectors[] = {")
+for variance, m, half, js in [("1", 0, True, [0, 1, 7, 12]), ("1", 0, False, [0]), ("1/1000", 0, True, [0]), ("100", 0, True, [0, 9, 100, 150]),
                               ("1000000", 5, False, [0, 31, 200]), ("2.5e11", 14, False, [1, 40])]:
     for j in js:
-        first = 128 if j in (12, 150, 40) else 0
-        print(f'    {{"{variance}", {m}, {str(half).lower()}, {j}, {first}, {row(words(share(variance, m, half, j), first, 3))}}},')
+        print(f'    {{"{variance}", {m}, {str(half).lower()}, {j}, {row(words(share(variance, m, half, j), 0, 5))}}},')
 print("};")

@@ -5,6 +5,7 @@
 #include "num/law/law.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/num/enclosure.h"
+#include "tests/num/tails.h"
 #include "tests/num/trials.h"
 
 #define BITS 256
@@ -72,18 +73,18 @@ static void check_against(const tmi_law *law, const reference *r, double outside
     assert_false(tmi_ball_is_less(&law->above, &x) || tmi_ball_is_less(&x, &law->above));
     assert_true(tmi_ball_bound(&law->above).upper <= outside);
     for (int64_t k = law->first - 2; k < end + 2; k += stride) {
-        tmi_law_at_least(&x, law, k, BITS);
+        law_at_least(&x, law, k, BITS);
         part_of(&y, r, TMI_AT_LEAST, k);
         assert_false(tmi_ball_is_less(&x, &y) || tmi_ball_is_less(&y, &x));
         tamis_bound b = tmi_ball_bound(&x);
         assert_true(b.upper - b.lower <= 1e-15 * b.upper + 2 * outside);
-        tmi_law_at_most(&x, law, k, BITS);
+        law_at_most(&x, law, k, BITS);
         part_of(&y, r, TMI_AT_MOST, k);
         assert_false(tmi_ball_is_less(&x, &y) || tmi_ball_is_less(&y, &x));
         b = tmi_ball_bound(&x);
         assert_true(b.upper - b.lower <= 1e-15 * b.upper + 2 * outside);
     }
-    tmi_law_at_most(&sum, law, end - 1, BITS);
+    law_at_most(&sum, law, end - 1, BITS);
     tmi_ball_add(&sum, &sum, &law->above, BITS);
     tmi_ball_add_int(&sum, &sum, -1, BITS);
     tamis_bound b = tmi_ball_bound(&sum);
@@ -218,11 +219,11 @@ static void cut_laws_still_enclose(void **state)
         tmi_law_mass(&part, &cut, k, BITS);
         tmi_law_mass(&truth, &whole, k, BITS);
         assert_false(tmi_ball_is_less(&part, &truth) || tmi_ball_is_less(&truth, &part));
-        tmi_law_at_least(&part, &cut, k, BITS);
-        tmi_law_at_least(&truth, &whole, k, BITS);
+        law_at_least(&part, &cut, k, BITS);
+        law_at_least(&truth, &whole, k, BITS);
         assert_false(tmi_ball_is_less(&part, &truth) || tmi_ball_is_less(&truth, &part));
-        tmi_law_at_most(&part, &cut, k, BITS);
-        tmi_law_at_most(&truth, &whole, k, BITS);
+        law_at_most(&part, &cut, k, BITS);
+        law_at_most(&truth, &whole, k, BITS);
         assert_false(tmi_ball_is_less(&part, &truth) || tmi_ball_is_less(&truth, &part));
     }
     tmi_ball_clear(&part);
@@ -264,10 +265,10 @@ static void shifts(void **state)
         tmi_law_mass(&x, &copy, k, 128);
         tmi_law_mass(&y, &law, k - 7, 128);
         assert_same(&x, &y, 1e10);
-        tmi_law_at_least(&x, &copy, k, 128);
-        tmi_law_at_least(&y, &law, k - 7, 128);
+        law_at_least(&x, &copy, k, 128);
+        law_at_least(&y, &law, k - 7, 128);
         assert_same(&x, &y, 1e10);
-        tmi_law_at_least(&y, &copy, k + 1, 128);
+        law_at_least(&y, &copy, k + 1, 128);
         assert_false(tmi_ball_is_less(&x, &y)); /* tails fall */
     }
     assert_int_equal(tmi_law_shift(&law, 7, NULL), TAMIS_OK);

@@ -71,6 +71,9 @@ static const char *const plans[] = {
     "design: {stratified: {by: size, within: srs, strata: {small: {population: 7, sample: 2}, large: {population: 9, sample: "
     "4}}}}\n"
     "columns: {x: {from: 0, to: {large: 1e10, small: 2e6}, step: {small: 1, large: 100}}}\nstatistics: [{total: x, by: size}]\n",
+    HEAD "  region: {strata: {north: [n1, n2], south: s1}, label: part of the country}\n"
+         "design: {stratified: {by: r, within: srs, strata: {n1: {population: 8, sample: 2}, s1: {population: 9, sample: 3}, n2: "
+         "{population: 7, sample: 2}}}}\nstatistics: [{total: pay, by: region}, {mean: pay, where: {region: north}}]\n",
 };
 #define PLANS (sizeof plans / sizeof *plans)
 

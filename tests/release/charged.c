@@ -280,6 +280,26 @@ static void what_was_kept_can_be_had_again(void **state)
     tamis_plan_free(plan);
 }
 
+/* Quantiles that a mechanism chose are kept too: the same release again has the same ones. */
+static void kept_quantiles_are_the_same(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of(SRS, "2", "  - {median: x, method: inverse}\n");
+    array_engine engine = array_engine_of(rows, 8);
+    tamis_release *release;
+    double first = 0;
+    for (int again = 0; again < 2; again++) {
+        const tmi_run run = {.ledger = path};
+        assert_int_equal(tmi_release_with(&release, plan, &engine.engine, &run, NULL), TAMIS_OK);
+        const double found = release->results.list[0].estimate;
+        assert_true(found >= 10 && found <= 30 && (again == 0 || found == first));
+        first = found;
+        tamis_release_free(release);
+        assert_int_equal(charges(), 1);
+    }
+    tamis_plan_free(plan);
+}
+
 static int die(void *context, double share, int64_t rows_read)
 {
     if (lose_patience(context, share, rows_read)) raise(SIGKILL);
@@ -362,6 +382,7 @@ int main(void)
         IN_A_PLACE(a_refusal_reads_nothing_and_spends_nothing),
         IN_A_PLACE(stopped_at_any_moment_nothing_is_published),
         IN_A_PLACE(what_was_kept_can_be_had_again),
+        IN_A_PLACE(kept_quantiles_are_the_same),
         IN_A_PLACE(killed_at_any_moment_it_is_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void put_laws(tmi_text *text, const tmi_schedule *s)
     for (size_t i = 0; i < s->measurement_count; i++) {
         const tmi_measurement *m = &s->measurements[i];
         tmi_text_format(text, "%zu numbers within %lld:", m->numbers, (long long)m->limit);
-        for (size_t h = 0; h < m->law_count; h++) {
+        for (size_t h = 0; h < m->strata; h++) {
             tmi_text_put(text, s->gaussian ? " gaussian " : " laplace ");
             tmi_text_number(text, m->laws[h].scale);
         }

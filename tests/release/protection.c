@@ -55,7 +55,7 @@ static void check_budget(const char *design, const char *loss, const char *delta
     for (size_t i = 0; i < s.measurement_count; i++) {
         const tmi_measurement *m = &s.measurements[i];
         sum = tmi_add(&e, sum, m->part);
-        for (size_t h = 0; h < m->law_count; h++) check_scale(&s, m, &m->laws[h]);
+        for (size_t h = 0; h < m->strata; h++) check_scale(&s, m, &m->laws[h]);
     }
     assert_int_equal(tmi_number_compare(sum, s.spent), 0);
     if (!s.gaussian) {

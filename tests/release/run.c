@@ -37,7 +37,7 @@ static int64_t *noise_again(const tmi_schedule *s, size_t measurement)
         free(noise);
         noise = calloc(s->measurements[i].numbers, sizeof *noise);
         assert_non_null(noise);
-        assert_int_equal(s->measurements[i].law_count, 1);
+        assert_int_equal(s->measurements[i].strata, 1);
         assert_int_equal(tamis_noise_laplace_new(&law, s->measurements[i].laws[0].scale, NULL), TAMIS_OK);
         assert_int_equal(tamis_noise_draw(noise, s->measurements[i].numbers, law, rng, NULL), TAMIS_OK);
         tamis_noise_free(law);

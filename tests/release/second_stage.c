@@ -259,7 +259,7 @@ static void they_are_the_textbooks(void **state)
             slot += count;
         }
         tmi_error_term term;
-        assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[0], 0, NULL), TAMIS_OK);
+        assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[0], 0, 0, NULL), TAMIS_OK);
         assert_int_equal(term.grid.blocks, 1);
         const double ratio = term.step * (double)c.noisy[i][0] / sqrt(squares);
         if (!(ratio > 0.9995 && ratio < 1.0005)) fail_msg("%.6g of the standard error", ratio);
@@ -289,7 +289,7 @@ static void residuals_add_up_to_nothing(void **state)
         for (size_t g = 0; g < m->numbers; g++) {
             tmi_error_term term;
             double sum = 0, all = 0;
-            assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[g], g, NULL), TAMIS_OK);
+            assert_int_equal(tmi_error_term_make(&term, &inference, m, &z.groups[g], g, 0, NULL), TAMIS_OK);
             for (size_t slot = 0; slot < m->slots; slot++)
                 for (size_t k = 0; k < m->cells * m->levels; k++) {
                     const double each = term.coefficients[k] *
@@ -408,6 +408,54 @@ static void a_record_moves_squares_by_no_more_than_the_steps(void **state)
     if (worst > 1 || worst < 0.9) fail_msg("%.6g of the sensitivity", worst);
 }
 
+/* ---- calibrated groups ---- */
+
+/* What calibration explains is subtracted in all groups, so that a record moves all of them: together by no more than the steps,
+ * whatever the tables are, of clusters and of units. */
+static void a_record_moves_calibrated_groups_by_no_more_than_the_steps(void **state)
+{
+    (void)state;
+    static const char more[] = "  - {total: x, by: h}\n  - {table: [g, h]}\n"
+                               "calibrate: {to: [{count: units, by: g, totals: [7000, 5000]}]}\n";
+    static const struct {
+        int64_t times;
+        uint64_t noise;
+    } tables[] = {{1, 0}, {1, UINT64_C(1) << 30}, {100, 0}, {0, UINT64_C(1) << 45}};
+    static const char *const hs[] = {"u", "v", "w", "i", "j", "k"};
+    double worst[2] = {0, 0};
+    for (size_t t = 0; t < 8; t++) {
+        scene c;
+        if (t % 2) scene_make_of(&c, of_units, "epsilon: 4", more, t + 1);
+        else scene_make_with(&c, "epsilon: 400", more, t + 1);
+        for (size_t k = 0; k < c.count; k++) {
+            c.rows[k].h = k < c.count / 4 && k % 2 ? "u" : hs[next(&c) % 6];
+            if (!c.rows[k].g) c.rows[k].g = "b";
+            if (k >= c.count / 4) continue; /* in two clusters: each group is nearly all in one of them */
+            c.rows[k].s = k % 2 ? "p" : "q";
+            c.rows[k].c = c.labels[k % 2 ? 5 : 200];
+            c.rows[k].w = 50;
+        }
+        set_tables(&c, tables[t / 2].times, tables[t / 2].noise);
+        set_errors(&c);
+        tmi_int128 **kept = keep(&c);
+        for (int trial = 0; trial < 60; trial++) {
+            const size_t row = trial % 2 ? 0 : next(&c) % c.count;
+            const array_row before = c.rows[row];
+            c.rows[row] = any_row(&c);
+            c.rows[row].h = hs[next(&c) % 6];
+            c.rows[row].w = trial % 5 == 0 ? 0 : trial % 3 == 0 ? c.rows[row].w : 1e6;
+            if (trial % 4 < 2) c.rows[row].s = "p", c.rows[row].c = c.labels[5];
+            set_errors(&c);
+            worst[t % 2] = fmax(worst[t % 2], distance(&c, kept));
+            c.rows[row] = before;
+        }
+        drop(&c, kept);
+        scene_clear(&c);
+    }
+    for (size_t k = 0; k < 2; k++)
+        if (worst[k] > 1 || worst[k] < 0.5) fail_msg("%.6g of the sensitivity, %s", worst[k], k ? "of units" : "of clusters");
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(a_record_moves_them_by_no_more_than_the_steps),
@@ -415,6 +463,7 @@ int main(void)
                                        cmocka_unit_test(residuals_add_up_to_nothing),
                                        cmocka_unit_test(a_step_is_some_totals),
                                        cmocka_unit_test(totals_are_on_a_grid),
-                                       cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps)};
+                                       cmocka_unit_test(a_record_moves_squares_by_no_more_than_the_steps),
+                                       cmocka_unit_test(a_record_moves_calibrated_groups_by_no_more_than_the_steps)};
     return cmocka_run_group_tests(cases, write_list, remove_list);
 }

@@ -114,7 +114,7 @@ static void learn_noise(const tmi_schedule *s)
     tamis_rng *rng;
     tamis_noise *law;
     int64_t *drawn = tmi_secret_alloc(s->measurements[0].cells, sizeof *drawn);
-    assert_true(drawn && s->measurements[0].cells >= 2 && s->measurements[0].law_count == 1);
+    assert_true(drawn && s->measurements[0].cells >= 2 && s->measurements[0].strata == 1);
     bits_from_seed(SEED);
     assert_int_equal(tamis_rng_new(&rng, NULL), TAMIS_OK);
     assert_int_equal(tamis_noise_laplace_new(&law, s->measurements[0].laws[0].scale, NULL), TAMIS_OK);

@@ -106,6 +106,16 @@ static void each_question_has_its_own_records(void **state)
     assert_int_equal(k, 10);
     tamis_release_free(r);
     tamis_plan_free(plan);
+    static const char text[] = "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {" SRS
+                               "}\nprivacy: {unit: person, epsilon: 3000}\n"
+                               "columns:\n  x: {from: 10, to: 30, step: 1}\n  y: {from: 0, to: 9, step: 1}\n"
+                               "statistics:\n  - {quantile: x, at: [0.3], method: inverse}\n"
+                               "  - {quantile: y, at: [0.3], method: inverse}\nbudget: {epsilon: 3000}\n";
+    assert_int_equal(tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), NULL), TAMIS_OK);
+    assert_int_equal(tmi_release_with(&r, plan, &engine.engine, &(tmi_run){0}, NULL), TAMIS_OK);
+    assert_true(r->answers[0][0] == 12 && r->answers[1][0] == 3);
+    tamis_release_free(r);
+    tamis_plan_free(plan);
 }
 
 /* Words of random bits that mechanisms kept. */

@@ -105,17 +105,17 @@ static void slots_fill_the_room(void **state)
     close_plan();
 }
 
-/* Beyond 2^16 PSUs slots are shared, and then a few thousand of them are enough. */
+/* Beyond 2^16 PSUs slots are shared, and then a thousand of them are enough. */
 static void slots_that_are_shared_are_few(void **state)
 {
     static const struct {
         const char *design;
         int64_t slots[3];
     } cases[] = {{"srs: {population: 900000, sample: 65536}", {65536}},
-                 {"srs: {population: 900000, sample: 65537}", {4096}},
+                 {"srs: {population: 900000, sample: 65537}", {1024}},
                  {"stratified: {by: s, within: srs, strata: {p: " STRATUM(400000, 100000) ", q: " STRATUM(20, 5) ", r: " STRATUM(
                       9000, 3000) "}}",
-                  {2045, 5, 2045}}};
+                  {509, 5, 509}}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         open_private_plan(cases[i].design, ", id: i, rows_per_unit: 3", "  - {mean: x}\n");

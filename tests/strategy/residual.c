@@ -150,7 +150,6 @@ static double found_sum(margins *m, double rho, double *gap)
 {
     static const tmi_move_bound move_bound[1] = {{0}};
     static const double once[1] = {1};
-    static const bool forms[1] = {true};
     tmi_search search = {.problem = {.effects = &m->effects,
                                      .targets = m->targets,
                                      .target_count = m->count,
@@ -159,8 +158,7 @@ static double found_sum(margins *m, double rho, double *gap)
                                      .weights = m->weights},
                          .move_bounds = move_bound,
                          .copies = once,
-                         .most_numbers = 1e7,
-                         .forms = forms};
+                         .most_numbers = 1e7};
     double sum = 0;
     for (size_t i = 0; i < m->count; i++) m->targets[i].share = m->cells[i];
     for (int round = 0; round < 20; round++) {

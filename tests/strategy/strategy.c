@@ -233,7 +233,6 @@ static void clear_case(case_of *c)
 
 static const tmi_move_bound none[1] = {{0}};
 static const double once[1] = {1};
-static const bool forms[1] = {true};
 
 static tmi_search search_of(case_of *c, bool gaussian)
 {
@@ -245,8 +244,7 @@ static tmi_search search_of(case_of *c, bool gaussian)
                                     .weights = c->weights},
                         .move_bounds = none,
                         .copies = once,
-                        .most_numbers = 1e6,
-                        .forms = forms};
+                        .most_numbers = 1e6};
 }
 
 /* No part can be moved from one table to another with a gain, and no other division is better. */

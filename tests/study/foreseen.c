@@ -104,18 +104,20 @@ static bool is_near(double foreseen, double seen) { return foreseen <= FACTOR * 
 
 static void compare(const char *name, const tamis_plan *plan, const tamis_plan *drawn_by, bool pps, int *wrong)
 {
-    tamis_preview *preview;
+    tmi_schedule schedule;
+    tmi_expected_statistic *foreseen;
     tamis_coverage *study;
     tamis_error err = {0};
     bits_from(next_bits, &stream);
     const tamis_coverage_options options = {
         .population = population, .runs = test_size(RUNS, 60), .threads = 1, .size = pps ? "size" : NULL, .drawn_by = drawn_by};
-    if (tamis_preview_new(&preview, plan, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    if (tmi_schedule_make(&schedule, plan, NULL, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
+    assert_int_equal(tmi_expected_statistics_make(&foreseen, &schedule, NULL), TAMIS_OK);
     if (tamis_coverage_new(&study, plan, &options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     for (size_t i = 0; i < study->places.count; i++) {
         const tmi_coverage_cell *c = &study->cells[i];
         const size_t statistic = study->places.list[i].statistic, cell = study->places.list[i].cell;
-        const tmi_expected_statistic *f = &tmi_preview_made(preview)->expected_statistics[statistic];
+        const tmi_expected_statistic *f = &foreseen[statistic];
         const tmi_expected_group *p = &f->groups[f->count > 1 ? cell : 0];
         const double noise = tmi_middle_of(&c->noise), error = tmi_middle_of(&c->error);
         if (c->known) continue;
@@ -131,7 +133,8 @@ static void compare(const char *name, const tamis_plan *plan, const tamis_plan *
         *wrong += !right;
     }
     tamis_coverage_free(study);
-    tamis_preview_free(preview);
+    tmi_expected_statistics_free(foreseen, plan->statistic_count);
+    tmi_schedule_clear(&schedule);
 }
 
 /* Plans of one design: together, one by one, and what is read from a distribution function. Of complete columns, rows are not

@@ -36,12 +36,23 @@ static tamis_plan *plan_at(const char *path)
     return plan;
 }
 
-static tamis_preview *preview_of(const tamis_plan *plan)
+/* A schedule with what is expected of its statistics, as `tamis check` has them. */
+typedef struct foreseen {
+    tmi_schedule schedule;
+    tmi_expected_statistic *statistics;
+} foreseen;
+
+static void foresee(foreseen *f, const tamis_plan *plan)
 {
-    tamis_preview *preview;
     tamis_error err = {0};
-    if (tamis_preview_new(&preview, plan, &err) != TAMIS_OK) fail_msg("%s", err.message);
-    return preview;
+    if (tmi_schedule_make(&f->schedule, plan, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
+    assert_int_equal(tmi_expected_statistics_make(&f->statistics, &f->schedule, NULL), TAMIS_OK);
+}
+
+static void foreseen_clear(foreseen *f)
+{
+    tmi_expected_statistics_free(f->statistics, f->schedule.plan->statistic_count);
+    tmi_schedule_clear(&f->schedule);
 }
 
 /* What was released of one number. */
@@ -55,12 +66,12 @@ typedef struct comparison {
     size_t numbers;
 } comparison;
 
-static void compare(const char *name, const tmi_preview *preview, const seen *list, size_t count)
+static void compare(const char *name, const foreseen *expected, const seen *list, size_t count)
 {
-    const tamis_plan *plan = preview->schedule.plan;
+    const tamis_plan *plan = expected->schedule.plan;
     size_t compared = 0;
     for (size_t i = 0; i < plan->asked_count; i++) {
-        const tmi_expected_statistic *f = &preview->expected_statistics[i];
+        const tmi_expected_statistic *f = &expected->statistics[i];
         comparison c = {0};
         for (size_t k = 0; k < count; k++) {
             if (list[k].statistic != i || !(list[k].noise > 0) || !(list[k].error > 0)) continue;
@@ -69,7 +80,7 @@ static void compare(const char *name, const tmi_preview *preview, const seen *li
             c.error += log(tmi_expected_group_error(p) / list[k].error);
             c.numbers++;
         }
-        if (preview->schedule.workload.maps[i].known && !tmi_is_of_distribution(plan->statistics[i].kind)) continue;
+        if (expected->schedule.workload.maps[i].known && !tmi_is_of_distribution(plan->statistics[i].kind)) continue;
         if (c.numbers == 0) fail_msg("%s: statistic %zu was never released", name, i + 1);
         const double noise = exp(c.noise / (double)c.numbers), error = exp(c.error / (double)c.numbers);
         /* what a distribution is like where it is read is one guess more */
@@ -88,10 +99,11 @@ static void compare(const char *name, const tmi_preview *preview, const seen *li
 static void compare_with_data(const char *name, const char *path, int runs)
 {
     tamis_plan *plan = plan_at(path);
-    tamis_preview *preview = preview_of(plan);
+    foreseen expected;
     tmi_results places;
     tamis_error err = {0};
     assert_int_equal(tmi_results_make(&places, plan, NULL, NULL), TAMIS_OK);
+    foresee(&expected, plan);
     begin_stream();
     seen *list = calloc(places.count, sizeof *list);
     for (int run = 0; run < runs; run++) {
@@ -112,10 +124,10 @@ static void compare_with_data(const char *name, const char *path, int runs)
     }
     for (size_t i = 0; i < places.count; i++)
         list[i] = (seen){places.list[i].statistic, places.list[i].cell, exp(list[i].noise / runs), exp(list[i].error / runs)};
-    compare(name, tmi_preview_made(preview), list, places.count);
+    compare(name, &expected, list, places.count);
     free(list);
     tmi_results_clear(&places);
-    tamis_preview_free(preview);
+    foreseen_clear(&expected);
     tamis_plan_free(plan);
 }
 
@@ -236,9 +248,10 @@ static void of_values_that_are_missing(void **state)
 
 static void compare_with_study(const char *name, const tamis_plan *plan, const tamis_coverage_options *options)
 {
-    tamis_preview *preview = preview_of(plan);
+    foreseen expected;
     tamis_coverage *study;
     tamis_error err = {0};
+    foresee(&expected, plan);
     begin_stream(); /* whatever the order of the files is */
     if (tamis_coverage_new(&study, plan, options, &err) != TAMIS_OK) fail_msg("%s: %s", name, err.message);
     seen *list = calloc(study->places.count, sizeof *list);
@@ -247,10 +260,10 @@ static void compare_with_study(const char *name, const tamis_plan *plan, const t
         list[i] = (seen){study->places.list[i].statistic, study->places.list[i].cell, tmi_middle_of(&c->noise),
                          tmi_middle_of(&c->error)};
     }
-    compare(name, tmi_preview_made(preview), list, study->places.count);
+    compare(name, &expected, list, study->places.count);
     free(list);
     tamis_coverage_free(study);
-    tamis_preview_free(preview);
+    foreseen_clear(&expected);
 }
 
 static void of_every_plan_of_the_coverage_study(void **state)

@@ -29,6 +29,12 @@ static void they_are_those_of_another_program(void **state)
 {
     const tmi_measured_error gaussian[] = {{MEANS, 1, 1, 1, 0.2, 1.4, 0.3, true, 60, INFINITY, 0.95},
                                            {MEANS, 1, 1, 2, 0.2, 1.1, 0.8, true, 60, INFINITY, 0.95}};
+    const tmi_measured_error squares[] = {{TOTALS, 2, 1, 100, 30, 90, 40, false, 500, 40, 0.95},
+                                          {TOTALS, 2, 1, 9, 1, -4, 9, false, 500, 7, 0.95},
+                                          {TOTALS, 2, 2, 50, 5, 12, 1, false, 500, INFINITY, 0.95},
+                                          {MEANS, 2, 3, 4, 1, 5, 2, false, 500, INFINITY, 0.9}};
+    const tmi_measured_error gaussian_squares[] = {{MEANS, 2, 1, 1, 0.2, 1.4, 0.3, true, 60, INFINITY, 0.95},
+                                                   {MEANS, 2, 1, 2, 0.2, 1.1, 0.8, true, 60, 20, 0.95}};
     (void)state;
     check(several, 1, (tmi_cluster_guess){20, 0.5, 0, 1, 1}, (const double[][2]){{606.392793732, 4.832278493}});
     check(several, 5, (tmi_cluster_guess){20, 0.5, 0, 1, 1},
@@ -39,6 +45,11 @@ static void they_are_those_of_another_program(void **state)
                               {5.178095534, 1.334143830}});
     check(gaussian, 2, (tmi_cluster_guess){8, 1, 0.4, 1.7, 1},
           (const double[][2]){{1.933151640, 1.792741077}, {2.306297853, 1.068638739}});
+    check(squares, 4, (tmi_cluster_guess){1, 0, 0, 1, 8},
+          (const double[][2]){
+              {90.437298056, 0.648774569}, {4.724371723, 0.480874867}, {12.072079460, 0.239571948}, {5.018579482, 1.037749007}});
+    check(gaussian_squares, 2, (tmi_cluster_guess){1, 0, 0, 1, 8},
+          (const double[][2]){{1.458196280, 1.319246221}, {1.361666036, 0.606718507}});
 }
 
 static double limit_of(tmi_measured_error n, double drawn)

@@ -21,24 +21,27 @@ def root(f, low, high):
     return (low + high) / 2
 
 
-def limits(numbers, rows, cv, drawn, within):
+def limits(numbers, rows, cv, drawn, within, smaller=1):
+    """`smaller`: of rows that are drawn one by one, design effects that are looked at are smaller by this factor, but for what clusters of
+    one row have at most."""
     size = rows * (1 + cv ** 2)
     result = [None] * len(numbers)
-    flat = [float(log(0.3) <= x <= log(10 * size)) for x in LN_D]
+    grid, centres = [x - log(smaller) for x in LN_D], [x - log(smaller) for x in CENTRES]
+    flat = [float(log(0.3 / smaller) - 1e-9 <= x <= log(10 * size)) for x in grid]
     models = []  # of a statistic: its centre, and prior masses of its numbers
-    for centre in CENTRES:
+    for centre in centres:
         for width in (0.8, 1.3):
-            p = [density(x, centre, width) for x in LN_D]
+            p = [density(x, centre, width) for x in grid]
             models.append((centre, [0.95 * a / sum(p) + 0.05 * b / sum(flat) for a, b in zip(p, flat)]))
     likelihoods = []
     for n in numbers:
         likelihoods.append([])
-        for x in LN_D:
+        for x in grid:
             total = 0
             for node, mass in zip(ROOTS, MASSES):
-                degrees = max(1, min(n["degrees"], n["rows"] / exp(x)))
+                degrees = max(1, min(n["degrees"], n["rows"] / (exp(x) if n["power"] == 1 else 1)))
                 s = sqrt(n["squares"] * exp(x)) * max(1 + node / sqrt(2 * degrees), 0)
-                u = abs(n["measured"] - s) / n["scale"]
+                u = abs(n["measured"] - s ** n["power"]) / n["scale"]
                 total += mass * exp(-u * u / 2 if n["gaussian"] else -u)
             likelihoods[-1].append(total)
     evidences = [[sum(a * b for a, b in zip(prior, lik)) for _, prior in models] for lik in likelihoods]
@@ -50,8 +53,8 @@ def limits(numbers, rows, cv, drawn, within):
         expected = log(1.3 * (1 + (size - 1) * alike))
         # weights of every centre of the family, jointly with those of one statistic
         families = []
-        for top in CENTRES:
-            apart = [density(c, top, 0.7) for c in CENTRES]
+        for top in centres:
+            apart = [density(c, top, 0.7) for c in centres]
             weight = density(top, expected, 1.2)
             own = {}
             for name, members in statistics.items():
@@ -80,16 +83,16 @@ def limits(numbers, rows, cv, drawn, within):
 
                 def variance(d):
                     return student ** 2 * n["squares"] * ((1 - drawn) * d + drawn * min(d, within))
-                whole = [variance(exp(x)) + n["noise"] for x in LN_D]
+                whole = [variance(exp(x)) + n["noise"] for x in grid]
                 h = root(lambda u: sum(p * erf(u / sqrt(2 * w)) for p, w in zip(posterior, whole)) - n["confidence"], 0, 1e5)
                 sd = n["scale"] * (1 if n["gaussian"] else sqrt(2))
-                own = variance(n["measured"] ** 2 / n["squares"]) if sd <= n["measured"] / 2 else 0
-                result[i] = (max((h / z) ** 2 - n["noise"], own), sum(p * exp(x) for p, x in zip(posterior, LN_D)))
+                own = variance(n["measured"] ** (2 / n["power"]) / n["squares"]) if sd <= n["power"] * n["measured"] / 2 else 0
+                result[i] = (max((h / z) ** 2 - n["noise"], own), sum(p * exp(x) for p, x in zip(posterior, grid)))
     return result
 
 
-def number(family, statistic, squares, noise, measured, scale, gaussian, degrees, confidence=0.95, rows=inf):
-    return dict(family=family, statistic=statistic, squares=squares, noise=noise, measured=measured, scale=scale, gaussian=gaussian, degrees=degrees,
+def number(family, statistic, squares, noise, measured, scale, gaussian, degrees, confidence=0.95, rows=inf, power=1):
+    return dict(power=power, family=family, statistic=statistic, squares=squares, noise=noise, measured=measured, scale=scale, gaussian=gaussian, degrees=degrees,
                 confidence=confidence, rows=rows)
 
 
@@ -98,6 +101,10 @@ CASES = [
     ([number("totals", 1, 100, 30, 22, 4, False, 15), number("totals", 1, 9, 1, 4, 9, False, 15), number("totals", 2, 50, 5, 40, 2, False, 15, rows=60),
       number("means", 3, 4, 1, 2.5, 0.5, False, 15), number("means", 4, 4, 1, -3, 2, False, 15, 0.9)], 20, 0.5, 0, 1),
     ([number("means", 1, 1, 0.2, 1.4, 0.3, True, 60), number("means", 1, 2, 0.2, 1.1, 0.8, True, 60)], 8, 1, 0.4, 1.7),
+    # variances of rows that were drawn one by one
+    ([number("totals", 1, 100, 30, 90, 40, False, 500, rows=40, power=2), number("totals", 1, 9, 1, -4, 9, False, 500, rows=7, power=2),
+      number("totals", 2, 50, 5, 12, 1, False, 500, power=2), number("means", 3, 4, 1, 5, 2, False, 500, 0.9, power=2)], 1, 0, 0, 1, 8),
+    ([number("means", 1, 1, 0.2, 1.4, 0.3, True, 60, power=2), number("means", 1, 2, 0.2, 1.1, 0.8, True, 60, rows=20, power=2)], 1, 0, 0, 1, 8),
 ]
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 /* The standard error in integers: against the textbook's formula, and its sensitivities against all neighbours. */
-#include "variance/standard_error.h"
+#include "variance/method.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -266,6 +266,27 @@ static void blocks_estimate_the_same(void **state)
     assert_true(tmi_block_factor(&l, 1, 1) == 1);
 }
 
+/* Coefficients are multiples of the largest; their range contains 0, which a row in another group has. Nothing is added up where
+ * nothing is known. */
+static void coefficients_are_relative_to_the_largest(void **state)
+{
+    static const struct {
+        double values[3], largest, wanted[3], range;
+    } cases[] = {
+        {{2, -1, 0.5}, 2, {1, -0.5, 0.25}, 1.5}, {{2, NAN, -1}, 2, {1, 0, -0.5}, 1.5}, {{-1, -4, -2}, 4, {-0.25, -1, -0.5}, 1},
+        {{1, 3, INFINITY}, 0, {0, 0, 0}, 0},     {{0, 0, 0}, 0, {0, 0, 0}, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const tmi_linearised e = {.values = {cases[i].values}, .terms = 1, .cells = 3, .levels = 1, .last = 1};
+        int32_t c[3];
+        int64_t range;
+        assert_true(tmi_psu_errors.combine(c, &range, &e) == cases[i].largest);
+        for (size_t k = 0; k < 3; k++) assert_true(c[k] * tmi_psu_errors.unit == cases[i].wanted[k]);
+        assert_true((double)range * tmi_psu_errors.unit == cases[i].range);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest all[] = {
@@ -281,6 +302,7 @@ int main(void)
         cmocka_unit_test(the_largest_designs_have_factors),
         cmocka_unit_test(large_totals_are_clamped),
         cmocka_unit_test(blocks_estimate_the_same),
+        cmocka_unit_test(coefficients_are_relative_to_the_largest),
     };
     return cmocka_run_group_tests(all, NULL, NULL);
 }

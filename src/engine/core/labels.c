@@ -7,6 +7,7 @@
 
 typedef struct label {
     size_t start, length; /* in the texts */
+    int64_t rows;
     int32_t stratum;
     uint32_t hash;
 } label;
@@ -52,6 +53,8 @@ tmi_cell tmi_labels_text(const tmi_labels *labels, int64_t number)
     const label *l = &labels->list[number];
     return (tmi_cell){labels->texts + l->start, l->length};
 }
+
+int64_t tmi_labels_rows(const tmi_labels *labels, int64_t number) { return labels->list[number].rows; }
 
 void tmi_labels_count_in(int64_t *counts, size_t count, const tmi_labels *labels)
 {
@@ -162,7 +165,7 @@ static tamis_status add_row(int64_t *number, tmi_labels *labels, const row *r, t
     *number = find(labels, r->stratum, r->text, r->hash);
     if (*number != TMI_NO_LABEL) return TAMIS_OK;
     if (!make_room(labels, r->text.length)) return tmi_fail_memory(err);
-    labels->list[labels->count] = (label){labels->text_length, r->text.length, r->stratum, r->hash};
+    labels->list[labels->count] = (label){labels->text_length, r->text.length, 0, r->stratum, r->hash};
     memcpy(labels->texts + labels->text_length, r->text.bytes, r->text.length);
     labels->text_length += r->text.length;
     *number = (int64_t)labels->count;
@@ -184,11 +187,12 @@ tamis_status tmi_labels_add_all(tmi_labels *labels, const int32_t *strata, size_
     row rows[ROWS_AT_ONCE];
     tamis_status status = TAMIS_OK;
     for (size_t start = 0, some; start < n; start += some) {
+        int64_t number = TMI_NO_LABEL;
         some = look_at(rows, labels, strata ? strata + start : NULL, texts + start, n - start);
         for (size_t i = 0; i < some; i++) {
-            int64_t number;
-            if (rows[i].again || rows[i].text.length == 0 || rows[i].stratum < 0 || (size_t)rows[i].stratum >= count) continue;
-            TMI_TRY(add_row(&number, labels, &rows[i], err));
+            if (rows[i].text.length == 0 || rows[i].stratum < 0 || (size_t)rows[i].stratum >= count) continue;
+            if (!rows[i].again) TMI_TRY(add_row(&number, labels, &rows[i], err));
+            labels->list[number].rows++;
         }
     }
 done:
@@ -199,7 +203,8 @@ done:
 
 struct tmi_clusters {
     const tmi_column *column;
-    tmi_labels *labels;
+    const tmi_labels *labels; /* its own, or those that were known */
+    tmi_labels *own;
     int32_t *codes; /* one per label */
 };
 
@@ -208,16 +213,18 @@ tmi_clusters *tmi_clusters_new(const tmi_column *column)
     tmi_clusters *clusters = tmi_alloc(1, sizeof *clusters);
     if (!clusters) return NULL;
     clusters->column = column;
-    clusters->labels = tmi_labels_new();
+    clusters->labels = clusters->own = tmi_labels_new();
     if (clusters->labels) return clusters;
     tmi_free(clusters);
     return NULL;
 }
 
+void tmi_clusters_know(tmi_clusters *clusters, const tmi_labels *labels) { clusters->labels = labels; }
+
 void tmi_clusters_free(tmi_clusters *clusters)
 {
     if (!clusters) return;
-    tmi_labels_free(clusters->labels);
+    tmi_labels_free(clusters->own);
     tmi_free(clusters->codes);
     tmi_free(clusters);
 }
@@ -229,19 +236,30 @@ static size_t strata_of(const tmi_clusters *clusters)
 
 tamis_status tmi_clusters_see(tmi_clusters *clusters, const int32_t *strata, const tmi_cell *labels, size_t n, tamis_error *err)
 {
-    return tmi_labels_add_all(clusters->labels, strata, strata_of(clusters), labels, n, err);
+    return tmi_labels_add_all(clusters->own, strata, strata_of(clusters), labels, n, err);
 }
 
+/* Texts are mostly told apart by their first bytes, as a number with the first one above: those of a shorter text are followed
+ * by 0. */
 typedef struct ranked {
+    uint64_t first;
     const char *text;
     size_t length, number;
     int32_t stratum;
 } ranked;
 
+static uint64_t first_bytes(const char *text, size_t length)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < sizeof first; i++) first = first << 8 | (i < length ? (unsigned char)text[i] : 0);
+    return first;
+}
+
 static int compare(const void *a, const void *b)
 {
     const ranked *x = a, *y = b;
     if (x->stratum != y->stratum) return x->stratum < y->stratum ? -1 : 1;
+    if (x->first != y->first) return x->first < y->first ? -1 : 1;
     const int order = memcmp(x->text, y->text, x->length < y->length ? x->length : y->length);
     if (order != 0) return order;
     return x->length < y->length ? -1 : x->length > y->length;
@@ -258,7 +276,7 @@ tamis_status tmi_clusters_close(tmi_clusters *clusters, tamis_error *err)
     }
     for (size_t i = 0; i < labels->count; i++) {
         const label *l = &labels->list[i];
-        list[i] = (ranked){labels->texts + l->start, l->length, i, l->stratum};
+        list[i] = (ranked){first_bytes(labels->texts + l->start, l->length), labels->texts + l->start, l->length, i, l->stratum};
     }
     qsort(list, labels->count, sizeof *list, compare);
     int64_t rank = 0;

@@ -31,8 +31,16 @@ static inline uint64_t tmi_hash_text(const char *bytes, size_t length)
         hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 32;
     }
-    uint64_t word = 0;
-    if (length > 0) memcpy(&word, bytes, length);
+    uint64_t word = 0; /* the last bytes, in a few loads: a copy of so many bytes would be read before it is written */
+    if (length >= 4) {
+        uint32_t low, high;
+        memcpy(&low, bytes, 4);
+        memcpy(&high, bytes + length - 4, 4);
+        word = (uint64_t)high << 32 | low;
+    } else if (length > 0) {
+        word = (uint64_t)(unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[length / 2] << 8 |
+               (uint64_t)(unsigned char)bytes[length - 1] << 16;
+    }
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
 }

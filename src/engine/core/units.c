@@ -212,36 +212,61 @@ static _Atomic uint64_t *find_word(const tmi_units *units, uint64_t hash, uint64
 }
 
 /* Words are never freed, so a unit that did not fit once never does. */
-static void count_row(tmi_units *units, uint64_t hash)
+static void count_rows(tmi_units *units, uint64_t hash, uint64_t rows)
 {
     uint64_t word, more;
     _Atomic uint64_t *place;
     do {
         place = find_word(units, hash, &word);
         if (!place) {
-            atomic_fetch_add_explicit(&units->overflow[bucket_of(hash)], 1, memory_order_relaxed);
+            atomic_fetch_add_explicit(&units->overflow[bucket_of(hash)], (int64_t)rows, memory_order_relaxed);
             return;
         }
-        if ((word & MOST_COUNT) == MOST_COUNT) return;
-        more = word == 0 ? (hash & ~MOST_COUNT) | 1 : word + 1;
+        const uint64_t before = word & MOST_COUNT, after = rows < MOST_COUNT - before ? before + rows : MOST_COUNT;
+        more = (hash & ~MOST_COUNT) | after;
     } while (!atomic_compare_exchange_weak_explicit(place, &word, more, memory_order_relaxed, memory_order_relaxed));
+}
+
+#define LABELS_AT_ONCE 256
+
+static void see_length(tmi_units *units, size_t longest)
+{
+    for (size_t seen = units->longest; longest > seen && !atomic_compare_exchange_weak(&units->longest, &seen, longest);)
+        continue;
 }
 
 void tmi_units_count(tmi_units *units, const tmi_cell *labels, size_t n)
 {
-    uint64_t hashes[256];
+    uint64_t hashes[LABELS_AT_ONCE];
     size_t longest = 0;
-    for (size_t start = 0; start < n; start += sizeof hashes / sizeof *hashes) {
-        const size_t count = n - start < sizeof hashes / sizeof *hashes ? n - start : sizeof hashes / sizeof *hashes;
+    for (size_t start = 0; start < n; start += LABELS_AT_ONCE) {
+        const size_t count = n - start < LABELS_AT_ONCE ? n - start : LABELS_AT_ONCE;
         hash_labels(hashes, units, labels + start, count);
         for (size_t i = 0; i < count; i++) {
-            if (hashes[i]) count_row(units, hashes[i]);
+            if (hashes[i]) count_rows(units, hashes[i], 1);
             if (labels[start + i].length > longest) longest = labels[start + i].length;
         }
     }
     atomic_fetch_add_explicit(&units->counted, (int64_t)n, memory_order_relaxed);
-    for (size_t seen = units->longest; longest > seen && !atomic_compare_exchange_weak(&units->longest, &seen, longest);)
-        continue;
+    see_length(units, longest);
+}
+
+void tmi_units_know(tmi_units *units, const tmi_labels *labels)
+{
+    const int64_t all = tmi_labels_count(labels);
+    uint64_t hashes[LABELS_AT_ONCE];
+    tmi_cell texts[LABELS_AT_ONCE];
+    for (int64_t start = 0; start < all; start += LABELS_AT_ONCE) {
+        const size_t count = all - start < LABELS_AT_ONCE ? (size_t)(all - start) : LABELS_AT_ONCE;
+        for (size_t i = 0; i < count; i++) texts[i] = tmi_labels_text(labels, start + (int64_t)i);
+        hash_labels(hashes, units, texts, count);
+        for (size_t i = 0; i < count; i++) {
+            const int64_t rows = tmi_labels_rows(labels, start + (int64_t)i);
+            count_rows(units, hashes[i], (uint64_t)rows);
+            units->counted += rows;
+            see_length(units, texts[i].length);
+        }
+    }
 }
 
 static bool has_too_many(const tmi_units *units, uint64_t word)

@@ -16,6 +16,7 @@
 #define TMI_ENGINE_CORE_UNITS_H
 
 #include "engine/core/cells.h"
+#include "engine/core/labels.h"
 
 #define TMI_UNITS_ROWS 2048 /* of one call, at most */
 
@@ -38,6 +39,9 @@ tamis_status tmi_units_try(const tmi_layout *layout, int64_t expected, int64_t r
 
 /* First reading. Any number of threads may call this at once. */
 void tmi_units_count(tmi_units *units, const tmi_cell *labels, size_t n);
+
+/* Instead of it: the labels of the source, with the rows of each, are known. */
+void tmi_units_know(tmi_units *units, const tmi_labels *labels);
 
 /* After it: how often the source must be read now. At least 1. */
 tamis_status tmi_units_plan(size_t *rounds, tmi_units *units, tamis_error *err);

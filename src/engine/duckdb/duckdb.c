@@ -1,5 +1,6 @@
-/* The engine inside this process. Each call opens DuckDB, asks, and closes it: only integers outlive a call, or the rows that
- * `rows` was asked for. */
+/* The engine inside this process. Each call opens DuckDB, asks, and closes it. Integers outlive a call, the rows that `rows` was
+ * asked for, and the labels of units: they are collected before the charge, to count them, together with the rows of each, so that
+ * the answer needs no reading of its own to count them. Before the charge nothing but their number leaves the engine. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -15,7 +16,17 @@ typedef struct engine_state {
     tmi_duckdb_source source;
     unsigned threads;
     int64_t rows, units; /* as they were counted before the charge; 0: they were not */
+    tmi_labels *labels;  /* of the units, with the rows of each; NULL: they are not known */
+    char *unit;          /* the name of their column */
 } engine_state;
+
+static void forget_labels(engine_state *state)
+{
+    tmi_labels_free(state->labels);
+    tmi_free(state->unit);
+    state->labels = NULL;
+    state->unit = NULL;
+}
 
 /* What choosing the rows of units takes is not DuckDB's. */
 static tamis_status open_source(tmi_duckdb_session *session, engine_state *state, const tmi_layout *layout, tamis_error *err)
@@ -44,11 +55,16 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     tmi_text_clear(&sql);
     if (status != TAMIS_OK) goto done;
     TMI_TRY(tmi_duckdb_count_rows(&inventory->rows, &state->source, &session, watch, err));
-    TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->source, &functions, &session, watch, err));
+    if (inventory->unit) {
+        forget_labels(state);
+        if (!(state->unit = tmi_copy_text(inventory->unit->name, strlen(inventory->unit->name)))) TMI_TRY(tmi_fail_memory(err));
+    }
+    TMI_TRY(tmi_duckdb_take_inventory(inventory, &state->labels, &state->source, &functions, &session, watch, err));
     state->rows = inventory->rows;
     if (inventory->unit) state->units = inventory->units;
 done:
     if (status != TAMIS_OK) tmi_inventory_clear(inventory);
+    if (status != TAMIS_OK) forget_labels(state);
     tmi_duckdb_close(&session);
     tmi_duckdb_functions_clear(&functions);
     return status;
@@ -172,14 +188,23 @@ static size_t files_from(const reading *r, size_t first)
     return left < TMI_DUCKDB_FILES ? left : TMI_DUCKDB_FILES;
 }
 
-/* The query that sees the labels of units and clusters before the rows. */
-static void write_labels_query(tmi_text *sql, const tmi_layout *layout, const tmi_text *source)
+/* The labels of this column, if they were collected before the charge. */
+static const tmi_labels *known_labels(const reading *r, const tmi_column *label)
 {
+    const engine_state *state = r->state;
+    return !r->made_up && label && state->labels && strcmp(label->name, state->unit) == 0 ? state->labels : NULL;
+}
+
+/* The query that sees the labels of units and clusters before the rows, where they are not known. */
+static void write_labels_query(tmi_text *sql, const reading *r, const tmi_text *source)
+{
+    const tmi_layout *layout = &r->functions->layout;
+    const tmi_column *unit = layout->request->unit;
     tmi_text_put(sql, "SELECT 1");
-    if (layout->request->unit) tmi_text_format(sql, ", tamis_units(c%zu)", tmi_layout_index(layout, layout->request->unit));
+    if (unit && !known_labels(r, unit)) tmi_text_format(sql, ", tamis_units(c%zu)", tmi_layout_index(layout, unit));
     for (size_t c = 0; c < layout->column_count; c++) {
         const tmi_column *column = layout->columns[c];
-        if (column->kind != TMI_GROUPS) continue;
+        if (column->kind != TMI_GROUPS || r->functions->columns[c].known) continue;
         tmi_text_format(sql, ", tamis_labels_%zu(c%zu", c, tmi_layout_index(layout, column->of));
         tmi_text_put(sql, column->stratum ? ", " : "");
         if (column->stratum) tmi_duckdb_write_call(sql, layout, tmi_layout_index(layout, column->stratum));
@@ -200,7 +225,7 @@ static tamis_status read_files(const taking *to, const reading *r, const files_w
     tmi_text_init(&sql);
     TMI_TRY(write_rows(&source, r, watch->before, watch->now, err));
     if (to) write_query(&sql, r->functions, &source);
-    else write_labels_query(&sql, &r->functions->layout, &source);
+    else write_labels_query(&sql, r, &source);
     TMI_TRY(tmi_duckdb_run(&result, r->session, &sql, &(tamis_watch){tell, (void *)(uintptr_t)watch}, err));
     if (to) TMI_TRY(take_result(to, r->functions, &result, r->session->api, err));
 done:
@@ -216,10 +241,19 @@ static tamis_status see_labels(size_t *rounds, const reading *r, tamis_error *er
 {
     const tamis_watch inner = {tmi_duckdb_go_on, &(tmi_duckdb_watch){r->watch, 0}};
     const tmi_duckdb_functions *functions = r->functions;
+    const tmi_labels *units = known_labels(r, functions->layout.request->unit);
     tamis_status status = TAMIS_OK;
-    bool some = functions->units;
+    bool some = functions->units && !units;
     *rounds = 1;
-    for (size_t c = 0; c < functions->layout.column_count; c++) some = some || functions->columns[c].clusters;
+    for (size_t c = 0; c < functions->layout.column_count; c++) {
+        tmi_duckdb_column *column = &functions->columns[c];
+        if (!column->clusters) continue;
+        const tmi_labels *labels = column->column->stratum ? NULL : known_labels(r, column->column->of);
+        column->known = labels;
+        if (labels) tmi_clusters_know(column->clusters, labels);
+        else some = true;
+    }
+    if (functions->units && units) tmi_units_know(functions->units, units);
     for (size_t f = 0; some && f < files_of(r); f += TMI_DUCKDB_FILES)
         TMI_TRY(read_files(NULL, r, &(files_watch){&inner, f, files_from(r, f), files_of(r)}, err));
     for (size_t c = 0; c < functions->layout.column_count; c++)
@@ -420,6 +454,7 @@ static void free_engine(tmi_engine *engine)
     if (!engine) return;
     engine_state *state = engine->state;
     tmi_duckdb_source_clear(&state->source);
+    forget_labels(state);
     tmi_free(state);
 }
 

@@ -46,6 +46,7 @@ typedef struct tmi_duckdb_column {
     tmi_codes *codes;                              /* of a category */
     tmi_duckdb_lookup lookups[TMI_DUCKDB_LOOKUPS]; /* of a category */
     tmi_clusters *clusters;                        /* of TMI_GROUPS */
+    bool known;                                    /* the clusters know their labels before a row is read */
     mtx_t *lock;                                   /* of the clusters: that of the functions */
 } tmi_duckdb_column;
 

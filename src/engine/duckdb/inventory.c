@@ -53,9 +53,9 @@ static size_t parts_of(int64_t rows, const tmi_duckdb_session *session)
     return 1 + (size_t)((uint64_t)rows / (session->memory / 2 / BYTES_OF_LABEL + 1));
 }
 
-/* Adds to counts[s] the distinct labels in stratum s, if they are in this part. */
-static tamis_status count_part(int64_t *counts, tmi_duckdb_functions *functions, const tmi_text *sql, tmi_duckdb_session *session,
-                               const tamis_watch *watch, tamis_error *err)
+/* Adds to counts[s] the distinct labels in stratum s, if they are in this part. *kept, unless `kept` is NULL: the labels. */
+static tamis_status count_part(int64_t *counts, tmi_labels **kept, tmi_duckdb_functions *functions, const tmi_text *sql,
+                               tmi_duckdb_session *session, const tamis_watch *watch, tamis_error *err)
 {
     tmi_duckdb_distinct *distinct = &functions->distinct;
     duckdb_result result = {0};
@@ -66,6 +66,10 @@ static tamis_status count_part(int64_t *counts, tmi_duckdb_functions *functions,
     TMI_TRY(tmi_duckdb_run(&result, session, sql, watch, err));
     tmi_labels_count_in(found, distinct->strata, distinct->labels);
     for (size_t s = 0; s < distinct->strata; s++) counts[s] += found[s];
+    if (kept) {
+        *kept = distinct->labels;
+        distinct->labels = NULL;
+    }
 done:
     session->api->destroy_result(&result);
     tmi_labels_free(distinct->labels);
@@ -74,10 +78,10 @@ done:
     return status;
 }
 
-/* counts[s]: the distinct labels in stratum s. */
-static tamis_status count_labels(int64_t *counts, size_t count, tmi_duckdb_functions *functions, size_t stratum, size_t label,
-                                 const tmi_text *source, int64_t rows, tmi_duckdb_session *session, const tamis_watch *watch,
-                                 tamis_error *err)
+/* counts[s]: the distinct labels in stratum s. *kept, unless `kept` is NULL: the labels, if they are one part. */
+static tamis_status count_labels(int64_t *counts, size_t count, tmi_labels **kept, tmi_duckdb_functions *functions,
+                                 size_t stratum, size_t label, const tmi_text *source, int64_t rows, tmi_duckdb_session *session,
+                                 const tamis_watch *watch, tamis_error *err)
 {
     tmi_duckdb_distinct *distinct = &functions->distinct;
     tamis_status status = TAMIS_OK;
@@ -90,14 +94,16 @@ static tamis_status count_labels(int64_t *counts, size_t count, tmi_duckdb_funct
     tmi_text_put(&sql, source->bytes);
     tmi_text_put(&sql, ")");
     *distinct = (tmi_duckdb_distinct){.strata = count, .parts = parts_of(rows, session)};
-    for (; distinct->part < distinct->parts; distinct->part++) TMI_TRY(count_part(counts, functions, &sql, session, watch, err));
+    for (; distinct->part < distinct->parts; distinct->part++)
+        TMI_TRY(count_part(counts, distinct->parts == 1 ? kept : NULL, functions, &sql, session, watch, err));
 done:
     tmi_text_clear(&sql);
     return status;
 }
 
-tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckdb_source *source, tmi_duckdb_functions *functions,
-                                       tmi_duckdb_session *session, const tamis_watch *watch, tamis_error *err)
+tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, tmi_labels **units, const tmi_duckdb_source *source,
+                                       tmi_duckdb_functions *functions, tmi_duckdb_session *session, const tamis_watch *watch,
+                                       tamis_error *err)
 {
     const tmi_layout *layout = &functions->layout;
     const tmi_column *const asked[] = {inventory->stratum, inventory->unit, inventory->cluster};
@@ -111,13 +117,14 @@ tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, const tmi_duckd
     TMI_TRY(tmi_duckdb_write_source(&sql, source, 0, SIZE_MAX, session, functions, err));
     const int64_t rows = inventory->rows;
     if (inventory->unit)
-        TMI_TRY(count_labels(&inventory->units, 1, functions, NO_COLUMN, place[1], &sql, rows, session, &inner, err));
+        TMI_TRY(count_labels(&inventory->units, 1, units, functions, NO_COLUMN, place[1], &sql, rows, session, &inner, err));
     if (inventory->rows_in) TMI_TRY(count_rows(inventory->rows_in, strata, layout, place[0], &sql, session, &inner, err));
     if (inventory->units_in && inventory->unit && !inventory->stratum) inventory->units_in[0] = inventory->units;
     else if (inventory->units_in && inventory->unit)
-        TMI_TRY(count_labels(inventory->units_in, strata, functions, place[0], place[1], &sql, rows, session, &inner, err));
+        TMI_TRY(count_labels(inventory->units_in, strata, NULL, functions, place[0], place[1], &sql, rows, session, &inner, err));
     if (inventory->clusters_in && inventory->cluster)
-        TMI_TRY(count_labels(inventory->clusters_in, strata, functions, place[0], place[2], &sql, rows, session, &inner, err));
+        TMI_TRY(
+            count_labels(inventory->clusters_in, strata, NULL, functions, place[0], place[2], &sql, rows, session, &inner, err));
 done:
     tmi_text_clear(&sql);
     return status;

@@ -1,5 +1,7 @@
 #include "engine/postgres/parts.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 void tmi_postgres_free_queries(char **queries, size_t count)
@@ -48,7 +50,7 @@ tamis_status tmi_postgres_parts_make(tmi_postgres_parts *made, tmi_postgres *ses
         if (one != TAMIS_OK) status = one;
         if (one == TAMIS_SYSTEM) goto done;
         if (one == TAMIS_OK && !join_forms(seen, types, p, layout, err)) status = TAMIS_INVALID;
-        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types, false};
+        made->sources[p] = (tmi_sql_source){session->parts[p].table, layout, types, false, session->rows};
     }
 done:
     tmi_free(seen);
@@ -67,38 +69,63 @@ tamis_status tmi_postgres_parts_narrow(tmi_postgres_parts *made, const tmi_postg
         tmi_sql_type *types = made->types + p * layout->column_count;
         for (size_t c = 0; c < layout->column_count; c++)
             types[c] = all->sources[p].types[tmi_layout_index(whole, layout->columns[c])];
-        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types, all->sources[p].units_fit};
+        made->sources[p] = (tmi_sql_source){all->sources[p].table, layout, types, all->sources[p].units_fit,
+                                            all->sources[p].rows};
     }
     return TAMIS_OK;
 }
 
-static tamis_status take_large(void *some, size_t p, PGresult *result, int row, tamis_error *err)
+static tamis_status take_units(void *context, size_t p, PGresult *result, int row, tamis_error *err)
 {
-    tmi_int128 count;
+    tmi_unit_counts *counts = context;
+    tmi_int128 found[3] = {0};
     (void)p;
-    if (!tmi_int128_read(&count, tmi_pq()->getvalue(result, row, 1)))
-        return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL returned an answer that cannot be right");
-    *(bool *)some = *(bool *)some || count != 0;
+    for (int i = 0; i < 3; i++)
+        if ((!tmi_pq()->getisnull(result, row, i) && !tmi_int128_read(&found[i], tmi_pq()->getvalue(result, row, i))) ||
+            found[i] < 0)
+            return tmi_fail(err, TAMIS_SYSTEM, "PostgreSQL returned an answer that cannot be right");
+    if (found[0] > TMI_MAX_ROWS - counts->rows) return tmi_fail(err, TAMIS_INVALID, "the source has more than 2^40 rows");
+    counts->rows += (int64_t)found[0];
+    counts->units += (int64_t)found[1];
+    counts->largest = found[2] > counts->largest ? (int64_t)found[2] : counts->largest;
     return TAMIS_OK;
+}
+
+tamis_status tmi_postgres_count_units(tmi_unit_counts *counts, const tmi_postgres_parts *parts, const tmi_column *unit,
+                                      tmi_postgres *session, const tamis_watch *watch, tamis_error *err)
+{
+    tamis_status status = TAMIS_OK;
+    char **queries = tmi_alloc(parts->count, sizeof *queries);
+    *counts = (tmi_unit_counts){0};
+    if (!queries) return tmi_fail_memory(err);
+    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
+        tmi_text sql;
+        tmi_text_init(&sql);
+        tmi_sql_units(&sql, &parts->sources[p], unit);
+        status = tmi_postgres_take_query(&queries[p], &sql, status, err);
+    }
+    if (status == TAMIS_OK) status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_units, counts, watch, err);
+    if (status == TAMIS_OK) {
+        tmi_free(session->unit);
+        session->unit = tmi_copy_text(unit->name, strlen(unit->name));
+        session->largest = counts->largest;
+        if (!session->unit) status = tmi_fail_memory(err);
+    }
+    tmi_postgres_free_queries(queries, parts->count);
+    return status;
 }
 
 tamis_status tmi_postgres_see_units(tmi_postgres_parts *parts, tmi_postgres *session, const tmi_layout *layout,
                                     const tamis_watch *watch, tamis_error *err)
 {
-    bool some = false;
+    const tmi_column *unit = layout->request->unit;
+    tmi_unit_counts counts;
     tamis_status status = TAMIS_OK;
-    if (!layout->request->unit) return TAMIS_OK;
-    char **queries = tmi_alloc(parts->count, sizeof *queries);
-    if (!queries) return tmi_fail_memory(err);
-    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++) {
-        tmi_text sql;
-        tmi_text_init(&sql);
-        tmi_sql_large_units(&sql, &parts->sources[p]);
-        status = tmi_postgres_take_query(&queries[p], &sql, status, err);
-    }
-    if (status == TAMIS_OK) status = tmi_postgres_ask(session, 0, parts->count, queries, false, take_large, &some, watch, err);
-    for (size_t p = 0; p < parts->count; p++) parts->sources[p].units_fit = !some;
-    tmi_postgres_free_queries(queries, parts->count);
+    if (!unit) return TAMIS_OK;
+    if (!session->unit || strcmp(session->unit, unit->name) != 0)
+        status = tmi_postgres_count_units(&counts, parts, unit, session, watch, err);
+    for (size_t p = 0; p < parts->count && status == TAMIS_OK; p++)
+        parts->sources[p].units_fit = session->largest <= layout->request->rows_per_unit;
     return status;
 }
 

@@ -21,7 +21,17 @@ void tmi_postgres_parts_clear(tmi_postgres_parts *made);
 tamis_status tmi_postgres_parts_narrow(tmi_postgres_parts *made, const tmi_postgres_parts *all, const tmi_layout *whole,
                                        const tmi_layout *layout, tamis_error *err);
 
-/* Finds out whether a unit of the layout's request has more than rows_per_unit rows, and lets the queries of all parts know. */
+/* Rows and units of all parts, of which each unit is in one. The session remembers the rows of the largest unit. SYSTEM; INVALID:
+ * too many rows. */
+typedef struct tmi_unit_counts {
+    int64_t rows, units, largest;
+} tmi_unit_counts;
+
+tamis_status tmi_postgres_count_units(tmi_unit_counts *counts, const tmi_postgres_parts *parts, const tmi_column *unit,
+                                      tmi_postgres *session, const tamis_watch *watch, tamis_error *err);
+
+/* Lets the queries of all parts know whether a unit of the layout's request has more than rows_per_unit rows, which is counted if
+ * the session does not know it yet. */
 tamis_status tmi_postgres_see_units(tmi_postgres_parts *parts, tmi_postgres *session, const tmi_layout *layout,
                                     const tamis_watch *watch, tamis_error *err);
 

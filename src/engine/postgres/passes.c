@@ -54,7 +54,7 @@ static tamis_status add_sum(size_t *place, tmi_sql_pass *pass, const tmi_measure
     tmi_text sql;
     char *text;
     tmi_text_init(&sql);
-    tmi_sql_sum(&sql, pass->layout, pass->trees, measure);
+    tmi_sql_sum(&sql, pass->layout, pass->trees, measure, pass->rows);
     tamis_status status = tmi_text_take(&text, &sql, err);
     if (status != TAMIS_OK) return status;
     for (*place = 0; *place < pass->sum_count; ++*place)
@@ -93,7 +93,7 @@ done:
     return status;
 }
 
-tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err)
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, int64_t rows, tamis_error *err)
 {
     const tmi_request *request = layout->request;
     tamis_status status = TAMIS_OK;
@@ -108,7 +108,8 @@ tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layou
         while (p < passes->count && (groups_with(&passes->list[p], table) > MANY_GROUPS ||
                                      passes->list[p].sum_count + table->measure_count > MANY_SUMS))
             p++;
-        if (p == passes->count) passes->list[passes->count++] = (tmi_sql_pass){.layout = layout, .trees = &passes->trees};
+        if (p == passes->count)
+            passes->list[passes->count++] = (tmi_sql_pass){.layout = layout, .rows = rows, .trees = &passes->trees};
         TMI_TRY(add_table(&passes->list[p], t, err));
     }
 done:

@@ -13,7 +13,6 @@ typedef struct engine_state {
     tmi_engine engine;
     tmi_postgres session;
     bool sharded_by_unit;
-    int64_t rows; /* as they were counted before the charge; 0: they were not */
 } engine_state;
 
 /* The integer in a field; 0 if it is NULL. False if it is not an integer. */
@@ -130,9 +129,15 @@ static tamis_status describe(tmi_engine *engine, tmi_inventory *inventory, const
     TMI_TRY(refuse_parts(state, unit, cluster, err));
     TMI_TRY(tmi_postgres_parts_make(&parts, session, &layout, watch, err));
     TMI_TRY(check_codes(&parts, err));
-    TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, watch, err));
-    state->rows = inventory->rows;
-    if (unit) TMI_TRY(count_by(&inventory->units, 1, NULL, unit, session, &parts, watch, err));
+    if (unit) {
+        tmi_unit_counts counts;
+        TMI_TRY(tmi_postgres_count_units(&counts, &parts, unit, session, watch, err));
+        inventory->rows = counts.rows;
+        inventory->units = counts.units;
+    } else {
+        TMI_TRY(count_by(&inventory->rows, 1, NULL, NULL, session, &parts, watch, err));
+    }
+    session->rows = inventory->rows;
     if (inventory->rows_in) TMI_TRY(count_by(inventory->rows_in, strata, stratum, NULL, session, &parts, watch, err));
     if (unit && inventory->units_in && !stratum) inventory->units_in[0] = inventory->units;
     else if (unit && inventory->units_in)
@@ -230,7 +235,7 @@ static tamis_status ask_part(tmi_int128 *const *answers, const tmi_request_part 
     tmi_postgres_parts narrow = {0};
     tmi_int128 **own = NULL;
     tamis_status status;
-    TMI_TRY(tmi_sql_passes_init(&passes, &part->layout, err));
+    TMI_TRY(tmi_sql_passes_init(&passes, &part->layout, session->rows, err));
     TMI_TRY(tmi_postgres_parts_narrow(&narrow, all, whole, &part->layout, err));
     if (answers && !(own = make_answers(&part->request))) TMI_TRY(tmi_fail_memory(err));
     for (size_t t = 0; own && t < part->request.table_count; t++)
@@ -247,7 +252,7 @@ done:
 /* Room that the server may need at worst on its disk to order the rows of units: all of them. Servers limit it. */
 static tamis_status check_disk(const engine_state *state, const tmi_layout *layout, tamis_error *err)
 {
-    const tmi_int128 bytes = (tmi_int128)state->rows * (int64_t)(128 + 16 * layout->column_count);
+    const tmi_int128 bytes = (tmi_int128)state->session.rows * (int64_t)(128 + 16 * layout->column_count);
     for (size_t p = 0; p < state->session.count; p++) {
         tmi_int128 kilobytes = -1;
         PGresult *result = tmi_postgres_query(

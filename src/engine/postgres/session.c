@@ -29,6 +29,9 @@ void tmi_postgres_close(tmi_postgres *session)
         session->parts[p].connection = NULL;
         session->parts[p].table = NULL;
     }
+    tmi_free(session->unit);
+    session->unit = NULL;
+    session->rows = session->largest = 0;
     session->is_open = false;
 }
 
@@ -150,7 +153,7 @@ tamis_status tmi_postgres_run(const tmi_postgres *session, size_t p, const char 
 /* How the server reads and writes texts, and that it may only read. Memory for each sort and table of labels, without which it
  * writes them to its disk, unless it has more. */
 static const char settings[] =
-    "SELECT set_config('work_mem', '64MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 67108864; "
+    "SELECT set_config('work_mem', '128MB', false) WHERE pg_size_bytes(current_setting('work_mem')) < 134217728; "
     "SET default_transaction_read_only = on; SET standard_conforming_strings = on; SET datestyle = 'ISO'; "
     "SET intervalstyle = 'postgres'; SET timezone = 'UTC'; SET extra_float_digits = 1; SET statement_timeout = 0; "
     "SET idle_in_transaction_session_timeout = 0";

@@ -178,13 +178,62 @@ done:
 
 /* ---- groups, units, made columns ---- */
 
+/* One list may have a number for each unit, so its digits are not written by printf. */
+static void put_digits(tmi_text *sql, int64_t value)
+{
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+    *--at = '\0';
+    do *--at = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    if (value < 0) *--at = '-';
+    tmi_text_put(sql, at);
+}
+
 static void put_list(tmi_text *sql, const void *list, size_t count, bool is_long)
 {
     tmi_text_put(sql, "('{");
-    for (size_t i = 0; i < count; i++)
-        tmi_text_format(sql, i > 0 ? ",%lld" : "%lld",
-                        is_long ? (long long)((const int64_t *)list)[i] : (long long)((const int32_t *)list)[i]);
+    for (size_t i = 0; i < count; i++) {
+        tmi_text_put(sql, i > 0 ? "," : "");
+        put_digits(sql, is_long ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i]);
+    }
     tmi_text_put(sql, is_long ? "}'::bigint[])" : "}'::int[])");
+}
+
+/* Whether the ranks of a column's labels come from ordering all rows rather than their distinct labels, which are then joined to
+ * the rows. That is faster where few rows share a label; and possible for the labels of units, since a row without one does not
+ * count. */
+#define FEW_ROWS 8
+
+static bool has_ordered_rows(const tmi_sql_source *source, size_t c)
+{
+    const tmi_column *column = source->layout->columns[c];
+    int64_t labels = 0;
+    if (column->kind != TMI_GROUPS || column->of != source->layout->request->unit || source->rows == 0) return false;
+    for (size_t s = 0; s < (column->stratum ? column->stratum->value_count : 1); s++) labels += column->cluster_counts[s];
+    return labels > source->rows / FEW_ROWS;
+}
+
+/* The rows of a step with the ranks r of their labels. */
+static void put_ordered_rows(tmi_text *sql, const tmi_sql_source *source, size_t step)
+{
+    const tmi_layout *layout = source->layout;
+    bool some = false;
+    for (size_t c = 0; c < layout->column_count; c++) some = some || has_ordered_rows(source, c);
+    if (!some) {
+        tmi_text_format(sql, " FROM s%zu", step);
+        return;
+    }
+    const size_t unit = tmi_layout_index(layout, layout->request->unit);
+    tmi_text_format(sql, " FROM (SELECT s%zu.*", step);
+    for (size_t c = 0; c < layout->column_count; c++) {
+        if (!has_ordered_rows(source, c)) continue;
+        tmi_text_put(sql, ", dense_rank() OVER (");
+        if (layout->columns[c]->stratum)
+            tmi_text_format(sql, "PARTITION BY v%zu ", tmi_layout_index(layout, layout->columns[c]->stratum));
+        tmi_text_format(sql, "ORDER BY t%zu) AS r%zu", unit, c);
+    }
+    tmi_text_format(sql, " FROM s%zu WHERE t%zu <> '') ordered", step, unit);
 }
 
 /* The ranks r of the distinct labels of the strata, for a join: only these are ordered, not the rows. */
@@ -302,26 +351,21 @@ static void put_made(tmi_text *sql, const tmi_layout *layout, size_t c)
     tmi_text_format(sql, " AS v%zu", c);
 }
 
-/* Groups the rows by the labels of their units, or by a hash of those; only groups with more rows than may count are left. */
-static void put_large_units(tmi_text *sql, const tmi_sql_source *source, bool hashed)
+/* Groups the rows by the labels of their units; a row without one is in a group of its own. */
+static void put_units(tmi_text *sql, const tmi_sql_source *source, const tmi_column *unit, const char *what)
 {
-    const tmi_layout *layout = source->layout;
-    const size_t unit = tmi_layout_index(layout, layout->request->unit);
-    tmi_text_format(sql, hashed ? "SELECT 1 FROM (SELECT " : "SELECT t%zu FROM (SELECT ", unit);
-    put_cell(sql, layout->columns[unit], source->types[unit], unit);
-    tmi_text_format(sql, "1 AS one FROM %s) ids WHERE t%zu <> '' GROUP BY ", source->table, unit);
-    tmi_text_format(sql, hashed ? "hashtextextended(t%zu, '0'::bigint)" : "t%zu", unit);
-    tmi_text_put(sql, " HAVING count(*) > ");
-    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    const size_t c = tmi_layout_index(source->layout, unit);
+    tmi_text_format(sql, "SELECT t%zu%s FROM (SELECT ", c, what);
+    put_cell(sql, unit, source->types[c], c);
+    tmi_text_format(sql, "1 AS one FROM %s) ids GROUP BY t%zu", source->table, c);
 }
 
-/* A hash is faster than its text. Two units that share one may count as too large together, which costs time: their rows are then
- * counted by labels. */
-void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source)
+void tmi_sql_units(tmi_text *sql, const tmi_sql_source *source, const tmi_column *unit)
 {
-    tmi_text_put(sql, "SELECT 0, count(*) FROM (");
-    put_large_units(sql, source, true);
-    tmi_text_put(sql, ") large");
+    const size_t c = tmi_layout_index(source->layout, unit);
+    tmi_text_format(sql, "SELECT sum(n), count(*) FILTER (WHERE t%zu <> ''), max(n) FILTER (WHERE t%zu <> '') FROM (", c, c);
+    put_units(sql, source, unit, ", count(*) AS n");
+    tmi_text_put(sql, ") units");
 }
 
 /* The rows of units that count; see tmi_request. Only the rows of units with more than may count are ordered. The values are
@@ -339,8 +383,10 @@ static void put_unit(chain *k)
         return;
     }
     tmi_text_put(sql, ", large AS MATERIALIZED (");
-    put_large_units(sql, k->source, false);
-    tmi_text_put(sql, ")");
+    put_units(sql, k->source, layout->request->unit, "");
+    tmi_text_put(sql, " HAVING count(*) > ");
+    tmi_sql_integer(sql, layout->request->rows_per_unit);
+    tmi_text_format(sql, " AND t%zu <> '')", unit);
     begin_step(k, NULL, 0);
     tmi_text_format(sql, ", row_number() OVER (PARTITION BY t%zu", unit);
     for (size_t c = 0; c < layout->column_count; c++)
@@ -419,9 +465,9 @@ tamis_status tmi_sql_values(size_t *step, tmi_text *sql, const tmi_sql_source *s
         begin_step(&k, is_groups, 'v');
         for (size_t c = 0; c < layout->column_count; c++)
             if (is_groups(&k, c)) put_groups(sql, layout, c);
-        tmi_text_format(sql, " FROM s%zu", before);
+        put_ordered_rows(sql, source, before);
         for (size_t c = 0; c < layout->column_count; c++)
-            if (is_groups(&k, c)) put_ranks(sql, layout, c, before);
+            if (is_groups(&k, c) && !has_ordered_rows(source, c)) put_ranks(sql, layout, c, before);
         tmi_text_put(sql, " OFFSET '0'::bigint)");
     }
     if (layout->request->unit) put_unit(&k);

@@ -45,10 +45,11 @@ typedef struct tmi_sql_source {
     const tmi_layout *layout;
     const tmi_sql_type *types; /* of the columns of the layout that are read */
     bool units_fit;            /* no unit has more than rows_per_unit rows: then all rows with a unit count */
+    int64_t rows;              /* at most; 0: unknown */
 } tmi_sql_source;
 
-/* How many hashes of units more than rows_per_unit rows have, in the second column, after a 0. None: all units fit. */
-void tmi_sql_large_units(tmi_text *sql, const tmi_sql_source *source);
+/* Counts the rows, the units by this label, and the rows of the largest unit: the three columns of one row, NULL for 0. */
+void tmi_sql_units(tmi_text *sql, const tmi_sql_source *source, const tmi_column *unit);
 
 /* The steps up to the canonical texts (t of labels), codes (v of categories) and numbers (f) of the columns that are read.
  * *step: the last one. */
@@ -80,8 +81,10 @@ tamis_status tmi_sql_share(tmi_factor_trees *trees, const tmi_layout *layout, ta
 /* The definition of p or d with this number from the values v of a step, with a comma before it. */
 void tmi_sql_shared(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, char letter, size_t i);
 
-/* The sum of a measure, or the number of its rows (of which each is worth what it adds), over the values of a step. */
-void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure);
+/* The sum of a measure, or the number of its rows (of which each is worth what it adds), over the values of a step with at most
+ * this many rows; 0: unknown. */
+void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure,
+                 int64_t rows);
 
 /* The point of product c from the values v of its factors. */
 void tmi_sql_product(tmi_text *sql, const tmi_layout *layout, size_t c);
@@ -95,6 +98,7 @@ void tmi_sql_integer(tmi_text *sql, int64_t value);
  * not distinguish are added up here. */
 typedef struct tmi_sql_pass {
     const tmi_layout *layout;
+    int64_t rows; /* of the source, at most; 0: unknown */
     const tmi_factor_trees *trees;
     size_t *keys; /* columns of the layout */
     size_t key_count;
@@ -111,7 +115,7 @@ typedef struct tmi_sql_passes {
     tmi_factor_trees trees; /* of all passes, which point to it */
 } tmi_sql_passes;
 
-tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, tamis_error *err);
+tamis_status tmi_sql_passes_init(tmi_sql_passes *passes, const tmi_layout *layout, int64_t rows, tamis_error *err);
 void tmi_sql_passes_clear(tmi_sql_passes *passes);
 
 /* The query of a pass. Its rows: the key, the number of rows, the sums. */

@@ -47,6 +47,7 @@ static void put_factor(tmi_text *sql, const tmi_layout *layout, const tmi_factor
  * doubles. The latter never leave the range of doubles: see TMI_ENGINE_MAX_SHIFT. */
 typedef struct term {
     bool is_integer, is_clamped;
+    double largest; /* in size, at most */
 } term;
 
 static term term_of(const tmi_measure *measure)
@@ -62,8 +63,10 @@ static term term_of(const tmi_measure *measure)
         most = fmax(fmax(ends[0], ends[1]), fmax(ends[2], ends[3]));
     }
     const bool is_integer = bound <= (double)TMI_MAX_GRID && measure->shift <= 52;
-    return (term){is_integer, !is_integer || floor(ldexp(most, -measure->shift) + 0.5) > (double)measure->high ||
-                                  floor(ldexp(least, -measure->shift) + 0.5) < (double)measure->low};
+    const double high = floor(ldexp(most, -measure->shift) + 0.5), low = floor(ldexp(least, -measure->shift) + 0.5);
+    const bool is_clamped = !is_integer || high > (double)measure->high || low < (double)measure->low;
+    return (term){is_integer, is_clamped,
+                  is_clamped ? fmax(fabs((double)measure->low), fabs((double)measure->high)) : fmax(fabs(low), fabs(high))};
 }
 
 /* The product of doubles from the last shared node on. */
@@ -124,17 +127,26 @@ void tmi_sql_product(tmi_text *sql, const tmi_layout *layout, size_t c)
     tmi_text_put(sql, " END");
 }
 
-void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure)
+/* A sum of ints is a bigint, which a server keeps in its table of groups and adds up without a look at the overflow; one of bigints
+ * is kept elsewhere, which takes longer where there are many groups. */
+static bool fits_int(term how, int64_t rows)
+{
+    return rows > 0 && how.largest <= INT32_MAX && how.largest * (double)rows <= 0x1p62;
+}
+
+void tmi_sql_sum(tmi_text *sql, const tmi_layout *layout, const tmi_factor_trees *trees, const tmi_measure *measure, int64_t rows)
 {
     if (measure->factor_count > 0) {
         /* A product with NULL is NULL; only a clamp would turn it into a number. */
         const term how = term_of(measure);
-        const bool tested = how.is_clamped || has_conditions(measure);
-        tmi_text_put(sql, tested ? "sum(CASE WHEN " : "sum(");
+        const bool tested = how.is_clamped || has_conditions(measure), is_int = fits_int(how, rows);
+        tmi_text_put(sql, is_int ? "sum((" : "sum(");
+        tmi_text_put(sql, tested ? "CASE WHEN " : "");
         if (tested) put_present(sql, layout, measure);
         if (tested) tmi_text_put(sql, " THEN ");
         put_term(sql, layout, trees, measure, how);
-        tmi_text_put(sql, tested ? " END)" : ")");
+        tmi_text_put(sql, tested ? " END" : "");
+        tmi_text_put(sql, is_int ? ")::int)" : ")");
     } else if (has_conditions(measure)) {
         tmi_text_put(sql, "count(*) FILTER (WHERE ");
         put_present(sql, layout, measure);

@@ -106,8 +106,9 @@ double tmi_student_factor(const tmi_spectrum *v, double s)
 static double discrete_gaussian(double variance, double t)
 {
     double r = remainder(t, 2 * M_PI), top = 0, bottom = 0;
-    if (variance >= 4 && variance * 2 * M_PI * (M_PI - fabs(r)) > 40) return exp(-variance * r * r / 2); /* no image is near */
-    int images = variance >= 4 ? 1 : 8; /* exp(-4 (3 pi)^2 / 2) is nothing */
+    if (variance >= 4 && variance * 2 * M_PI * (M_PI - fabs(r)) > 40)
+        return exp(-variance * r * r / 2); /* the other terms of the theta series are far below the first */
+    int images = variance >= 4 ? 1 : 8;    /* terms farther out are below exp(-4 (3 pi)^2 / 2) */
     for (int m = -images; m <= images; m++) {
         double far = 2 * M_PI * m;
         if (variance >= 0.5) {

@@ -13,11 +13,12 @@
 #include "num/law/law.h"
 
 #define LAW_BITS_LAST 16384
-#define CLOSE 1e-9 /* what a double does not decide; its own error is some 1e-13 */
+#define CLOSE 1e-9 /* a double decides unless the probability is this close; its own error is some 1e-13 */
 
 /* ---- certainty ---- */
 
-/* One K at this precision: 1 if the probability is certainly above alpha/2, -1 if below, 0 if unknown. */
+/* Looks at one K with this precision: 1 if the probability is certainly above alpha/2, -1 if it is below, 0 if that is not
+ * known. */
 static tamis_status decide_with(int *order, const tmi_count_test *test, int64_t ones, long bits, tamis_error *err)
 {
     tmi_ball p, half;

@@ -16,7 +16,7 @@ typedef enum tmi_count_law {
 
 typedef struct tmi_count_case {
     tmi_count_law law;
-    int64_t population, sample; /* sample: not with TMI_COUNT_RATE */
+    int64_t population, sample; /* TMI_COUNT_RATE needs no sample */
     const tamis_number *rate;   /* only with TMI_COUNT_RATE; in (0, 1] */
     const tamis_number *scale;  /* of discrete Laplace noise, or */
     /* of discrete Gaussian noise, P(k) proportional to exp(-k^2 / (2 variance)); the other is NULL */

@@ -8,10 +8,10 @@
 
 /* ---- preparation ---- */
 
-#define SMALL_GAUSSIAN 10.0 /* below this scale its tails are listed, above an expansion serves */
-#define TAILS 420           /* scale 10: exp(-420^2 / 200) is nothing */
+#define SMALL_GAUSSIAN 10.0 /* below this scale the tails of Gaussian noise are listed; above it an expansion serves */
+#define TAILS 420           /* the length of that list: at scale 10 what follows is below exp(-420^2 / 200) */
 
-/* Powers of exp(-1/scale), by which a probability is not an exponential for each of its terms. */
+/* Fills in powers of exp(-1/scale), so that no term of a probability needs an exponential of its own. */
 static void laplace_powers(tmi_count_test *test, double scale)
 {
     double p = exp(-1 / scale), far = pow(p, TMI_COUNT_POWERS);
@@ -67,7 +67,7 @@ static double noise_beyond(const tmi_count_test *test, int64_t k)
     return at_least(test, test->upwards ? distance : -distance);
 }
 
-/* p(k+1) / p(k) */
+/* The ratio p(k+1) / p(k) of two masses of the sample's count. */
 static double ratio(const tmi_count_test *test, double K, double k)
 {
     double N = (double)test->c->population, n = (double)test->c->sample;
@@ -79,7 +79,7 @@ static double ratio(const tmi_count_test *test, double K, double k)
     return (K - k) / (k + 1) * (test->rate / (1 - test->rate));
 }
 
-/* The law that sits on one point, if it does. */
+/* Whether the sample's count has only one possible value, and which. */
 static bool is_point(int64_t *point, const tmi_count_test *test, int64_t ones)
 {
     const tmi_count_case *c = test->c;
@@ -102,7 +102,7 @@ static double range(int64_t *low, const tmi_count_test *test, int64_t ones)
     return (double)(ones < c->sample ? ones : c->sample);
 }
 
-/* Masses outwards from near the mode, in units of the mass there, until nothing is added. */
+/* Adds up masses from near the mode outwards, in units of the mass there, until they add nothing. */
 double tmi_count_probability_double(const tmi_count_test *test, int64_t ones)
 {
     int64_t point, low;

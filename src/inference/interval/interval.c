@@ -23,7 +23,7 @@ static double lattice_reach(tmi_noise_part part, double alpha)
     while (2 * tmi_noise_at_least(part, high + 1) > alpha) low = high, high *= 2;
     while (high - low > 1) {
         double middle = floor(low + (high - low) / 2);
-        if (middle <= low || middle >= high) break; /* beyond 2^53 */
+        if (middle <= low || middle >= high) break; /* beyond 2^53 no double is between them */
         if (2 * tmi_noise_at_least(part, middle + 1) > alpha) low = middle;
         else high = middle;
     }
@@ -64,7 +64,7 @@ tamis_status tmi_error_beyond(double *probability, const tmi_error_law *law, dou
     return TAMIS_OK;
 }
 
-/* The logarithm of P(E > x) / tail */
+/* The logarithm of P(E > x) / tail. */
 static double excess(const tmi_spectrum *v, double x, double tail) { return log(fmax(tmi_spectrum_beyond(v, x), 1e-300) / tail); }
 
 /* The x between low and high, where the tail falls from above to below, by false position on its logarithm, each end that
@@ -86,7 +86,7 @@ static double solve(const tmi_spectrum *v, double tail, double low, double high,
 static double tail_is(const tmi_spectrum *v, double tail)
 {
     double low = v->third != 0 ? -v->unit : 0, high = v->unit, at_low = log(0.5 / tail), at_high = excess(v, high, tail);
-    bool known = v->third == 0; /* what the tail at `low` is */
+    bool known = v->third == 0; /* whether the tail at `low` is known: it is 1/2 for a symmetric law */
     for (; at_high > 0; at_high = excess(v, high, tail)) {
         low = high, at_low = at_high, known = true;
         high *= 2;
@@ -110,7 +110,7 @@ tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail
         *x = 0;
     } else if (tail < 0.5 || v.third != 0) {
         *x = tail_is(&v, tail);
-    } else if (tail > 0.5) { /* symmetric */
+    } else if (tail > 0.5) { /* a symmetric law has the same tail on the other side */
         *x = -tail_is(&v, 1 - tail);
     } else {
         *x = 0;

@@ -20,7 +20,7 @@
 
 /* ---- the whole error ---- */
 
-#define TMI_NORMAL INT64_C(0) /* as df: T is normal */
+#define TMI_NORMAL INT64_C(0) /* in the place of degrees of freedom: T is normal */
 
 typedef struct tmi_error_law {
     double se;    /* >= 0 */
@@ -54,7 +54,7 @@ tamis_status tmi_error_quantile(double *x, const tmi_error_law *law, double tail
 
 typedef struct tmi_interval {
     double lower, upper;
-    bool clipped; /* an end was moved to the end of the possible range: beyond it there was nothing, or no end at all */
+    bool clipped; /* an end was moved to the end of the possible range, because it was beyond it or infinite */
 } tmi_interval;
 
 /* estimate -+ reach, cut to [least, most]: for totals and means with a known denominator. Infinite ends of the range are fine.

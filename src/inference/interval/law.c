@@ -21,12 +21,12 @@
 #define MOST_TERMS ((size_t)1 << 18)
 #define SMALL 1e-11
 #define LARGEST_SCALE 1e100 /* its square is still a double */
-#define FAR 30.0            /* standard deviations beyond which Student's tail is that of the sum */
+#define FAR 30.0            /* beyond this many standard deviations the tail of the sum is Student's */
 #define HEAVY 20            /* with this many degrees of freedom or more nothing is left at 19 standard deviations */
-#define VISIBLE 1e-3        /* the first harmonic of a lattice is damped below this: the law is as good as smooth */
-#define TINY 1e-4           /* of the fourth cumulant: noises that have no more of it together count as one normal error */
-#define MANY 32             /* noises of which the small ones are added up */
-#define WIDE 300.0          /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
+#define VISIBLE 1e-3        /* where the first harmonic of a lattice is damped below this, the law counts as smooth */
+#define TINY 1e-4  /* noises that together have no more than this part of the fourth cumulant count as one normal error */
+#define MANY 32    /* small noises are added up where there are more than this many */
+#define WIDE 300.0 /* a noise of this scale or more counts as continuous: that is 1 / (24 * 300^2) of its width */
 
 /* ---- preparation ---- */
 
@@ -51,7 +51,7 @@ tamis_status tmi_error_law_check(const tmi_error_law *law, tamis_error *err)
 
 /* A noise of the law: its place there, and its variances, in the unit of the law. */
 typedef struct candidate {
-    double raw, one, all; /* of X, of f X, of all `count` of them */
+    double raw, one, all; /* variances of X, of f X, and of all `count` of them */
     size_t place;
 } candidate;
 
@@ -84,9 +84,9 @@ static double fourth_cumulant(const candidate *c, const tmi_noise_part *part)
     return 3 * c->all * c->one + c->all * part->factor * part->factor;
 }
 
-/* Many small noises are a normal error, to a part of TINY/8 of any probability: they become one. Their number; they are moved to
- * the beginning of the list. It is divided at one of its noises again and again, as a search for the median does: sorting all
- * would take longer than what follows. */
+/* Many small noises together are a normal error, to a part of TINY/8 of any probability, and become one. Returns how many there
+ * are; they are moved to the beginning of the list. It is divided at one of its noises again and again, as a search for the
+ * median does: sorting all would take longer than what follows. */
 static size_t find_small(candidate *list, const tmi_error_law *law, double total)
 {
     size_t low = 0, high = law->count; /* those before `low` are among them, those from `high` on are not */

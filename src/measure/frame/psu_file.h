@@ -8,22 +8,22 @@
 #include "base/value/json.h"
 #include "plan/plan.h"
 
-/* Pairs of a stratum and a label at most, all that could be there: as many as an engine distinguishes. */
+/* The largest product of strata and labels: an engine distinguishes no more. */
 #define TMI_MAX_PSUS (INT64_C(1) << 16)
 
 /* What sensitivities and intervals follow from: a certificate has it. */
 typedef struct tmi_psu_facts {
-    char hash[TMI_SHA256_TEXT]; /* of the file */
-    int64_t *clusters;          /* in each stratum */
-    size_t strata;              /* 0: there is no list */
+    char hash[TMI_SHA256_TEXT]; /* the hash of the file */
+    int64_t *clusters;          /* how many clusters each stratum has */
+    size_t strata;              /* 0 if there is no list */
 } tmi_psu_facts;
 
 typedef struct tmi_psu_file {
     tmi_psu_facts facts;
-    char **strata; /* their labels, in the order of `facts`; NULL: the design has no strata */
-    char **labels; /* of clusters, each once */
+    char **strata; /* labels of the strata, in the order of `facts`; NULL if the design has none */
+    char **labels; /* labels of clusters, each once */
     size_t label_count;
-    int32_t *label_of; /* of the clusters, stratum by stratum: the number of its label */
+    int32_t *label_of; /* the number of each cluster's label, stratum by stratum */
 } tmi_psu_file;
 
 /* Errors   INVALID names the column and row; SYSTEM; empty then.                                                      */

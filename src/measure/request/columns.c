@@ -132,6 +132,14 @@ const tmi_column *tmi_columns_take(tmi_columns *c, const tmi_plan_column *column
     }
     if (column->conditions) return take_indicator(c, column);
     if (column->is_number) return take_number(c, column);
+    if (column->recode_of) {
+        const tmi_column made = {.name = column->name,
+                                 .kind = TMI_CLASSES,
+                                 .of = tmi_columns_take(c, column->recode_of),
+                                 .classes = column->recode,
+                                 .value_count = column->value_count};
+        return put(c, &made, column);
+    }
     if (!column->cut_of) return take_category(c, column);
     const tmi_column *of = tmi_columns_take(c, column->cut_of);
     return put(

@@ -17,39 +17,39 @@ typedef struct tmi_slot {
 /* The engine's columns of an axis or of classes; NULL where there is none. */
 typedef struct tmi_axis_columns {
     const tmi_column *from_below, *from_above; /* a number: its points less the lowest, less the highest of its grid */
-    int64_t low, high;                         /* what is still to be taken off these */
-    const tmi_column *missing, *width;         /* 1 where it is missing, else 0; and m, if that is a stratum's */
+    int64_t low, high;                         /* what is still to be subtracted from these */
+    const tmi_column *missing, *width;         /* 1 where it is missing, else 0; and m, if each stratum has its own */
     int64_t numbers[2];                        /* 0 and 1, or m */
 } tmi_axis_columns;
 
 /* Clusters of a list (psu_file.h): how the engine finds the slot of a row's cluster. */
 typedef struct tmi_cluster_list {
-    const tmi_psu_file *psus; /* NULL: there is no list */
+    const tmi_psu_file *psus; /* NULL if there is no list */
     bool crossed;             /* labels begin again in each stratum: a place is stratum times labels plus label */
-    int64_t *numbers, *cuts;  /* places of strata, then of labels, and where each begins; NULL: not crossed */
-    int32_t *codes;           /* of each place: its slot, -1: no cluster of the list */
+    int64_t *numbers, *cuts;  /* places of strata, then of labels, and where each begins; NULL if they are not crossed */
+    int32_t *codes;           /* the slot of each place; -1 for no cluster of the list */
 } tmi_cluster_list;
 
-#define TMI_CLUSTER_COLUMNS 8 /* that slots of clusters need, at most */
+#define TMI_CLUSTER_COLUMNS 8 /* slots of clusters need no more columns */
 
 typedef struct tmi_query {
     tmi_columns columns;
     tmi_psu_slots psus;
-    const tmi_column *stratum, *cluster, *unit; /* NULL: the design has none */
+    const tmi_column *stratum, *cluster, *unit; /* NULL where the design has none */
     const tmi_column *units;                    /* the dimension of slots */
-    const tmi_column *weight;                   /* of a row; NULL: they weigh the same */
+    const tmi_column *weight;                   /* the weight of a row; NULL if all weigh the same */
     tmi_axis_columns *axes;                     /* one per axis */
     const tmi_column **classes;                 /* one per list of classes */
-    int32_t *class_numbers;                     /* of all of them */
-    int64_t *ends;                              /* of numbers with ranges by stratum: lowest, highest, m of each stratum */
-    const tmi_column *spread;                   /* a of a stratum */
+    int32_t *class_numbers;                     /* the classes of all lists */
+    int64_t *ends;                              /* lowest, highest and m in each stratum, of numbers with ranges by stratum */
+    const tmi_column *spread;                   /* the factor a of a stratum's squares */
     const tmi_column *clamped;                  /* the weight, bounded for sampling variances */
     tmi_cluster_list listed;
-    int64_t *frame_points, *frame_rest; /* of the units of a frame: weights, and weights times 1 - probability */
-    int64_t *frame_clamped;             /* and bounded weights */
-    const tmi_column *rest;             /* column of w (1 - pi) for the row's unit; NULL: w - 1 is used */
-    const tmi_column *frame_unit;       /* the row's unit in the frame; NULL: there is none */
-    const tmi_column *part;             /* of contributions: whether that unit is certain; NULL: all are one part */
+    int64_t *frame_points, *frame_rest; /* for each unit of a frame its weight, and its weight times 1 - probability */
+    int64_t *frame_clamped;             /* for each unit of a frame its bounded weight */
+    const tmi_column *rest;             /* w (1 - pi) of the row's unit; NULL where w - 1 is used */
+    const tmi_column *frame_unit;       /* the row's unit in the frame; NULL without a frame */
+    const tmi_column *part; /* for contributions, whether that unit is certain to be drawn; NULL if all are one part */
     tmi_asked_contributions contributions;
     tmi_table *tables;
     size_t table_count;
@@ -57,8 +57,8 @@ typedef struct tmi_query {
     const tmi_column **by;            /* of all tables */
     tmi_slot *slots;                  /* one per measurement */
     tmi_points_request *lists;        /* one per quantile task */
-    const tmi_column **lists_by;      /* of all of them */
-    unsigned char key[TMI_KEY_BYTES]; /* which rows of a unit count */
+    const tmi_column **lists_by;      /* of all lists */
+    unsigned char key[TMI_KEY_BYTES]; /* the key that decides which rows of a unit count */
     tmi_request request;
     tmi_int128 *truth;    /* all answers, in secret memory; NULL before tmi_query_make_room */
     tmi_int128 **answers; /* those of each table */
@@ -67,26 +67,24 @@ typedef struct tmi_query {
 /* Errors   INVALID (more integers than an engine counts in one pass, TMI_MAX_CELLS), SYSTEM.                           */
 tamis_status tmi_query_make(tmi_query *query, const tmi_schedule *schedule, tamis_error *err);
 
-/* The column of bounded weights. */
+/* Adds the column of bounded weights. */
 void tmi_query_add_bounded_weight(tmi_query *query, const tmi_schedule *schedule);
 
-/* Clusters (cluster_columns.c): room for a list; the columns of slots; the slots that were drawn, for a list. */
+/* Clusters (cluster_columns.c): make room for a list, add the columns of slots, and put the slots that were drawn into the
+ * list. */
 tamis_status tmi_query_make_clusters(tmi_query *query, const tmi_schedule *schedule, tamis_error *err);
 void tmi_query_add_clusters(tmi_query *query, const tmi_schedule *schedule);
 void tmi_query_place_clusters(tmi_query *query);
 
-/* The lists of points of all quantile tasks (lists.c); their columns are taken up. */
-void tmi_query_add_lists(tmi_query *query, const tmi_schedule *schedule);
-
-/* What is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
+/* Draws what is left to chance before a row is read: which clusters are added up together, and which rows of a unit count. */
 tamis_status tmi_query_draw(tmi_query *query, tamis_rng *rng, tamis_error *err);
 
-/* Room for the answers. */
+/* Makes room for the answers. */
 tamis_status tmi_query_make_room(tmi_query *query, tamis_error *err);
 /* Wipes answers and keys and frees. */
 void tmi_query_clear(tmi_query *query);
 
-/* What the engine added up for the second stage, in a slot of PSUs, of a level of a cell. Secret. */
+/* What the engine added up for the second stage, for one level of a cell in a slot of PSUs. It is secret. */
 tmi_int128 tmi_query_total(const tmi_query *query, const tmi_schedule *schedule, size_t measurement, size_t slot, size_t cell,
                            size_t level);
 

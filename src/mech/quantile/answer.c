@@ -43,19 +43,6 @@ static tamis_status make_blocks(tmi_score_blocks *blocks, const tamis_quantile *
     return status;
 }
 
-tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *q, size_t number, const tmi_records *records,
-                              tamis_error *err)
-{
-    const tmi_base_measure measure = {q->log_unit, q->grid.low};
-    tmi_score_blocks blocks = {0};
-    tamis_status status;
-    TMI_TRY(make_blocks(&blocks, q, &q->targets[number].rank, records, true, err));
-    TMI_TRY(tmi_score_blocks_law(law, &blocks, &measure, q->targets[number].rate, err));
-done:
-    tmi_score_blocks_clear(&blocks);
-    return status;
-}
-
 static tamis_status find(int64_t *point, tamis_quantile *q, size_t number, const tmi_records *records, tamis_rng *rng,
                          tamis_error *err)
 {

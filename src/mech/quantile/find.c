@@ -131,29 +131,3 @@ done:
     if (status != TAMIS_OK) *point = blocks->list[0].first;
     return status;
 }
-
-tamis_status tmi_score_blocks_law(tamis_bound *law, const tmi_score_blocks *blocks, const tmi_base_measure *measure,
-                                  const tamis_number *rate, tamis_error *err)
-{
-    tmi_decays *powers = tmi_decays_new(rate, BITS_FIRST);
-    tmi_ball sum, weight;
-    size_t k = 0;
-    if (!powers) return tmi_fail_memory(err);
-    tmi_ball_inits(&sum, &weight, NULL);
-    for (size_t j = 0; j < blocks->count; j++) {
-        weigh(&weight, &blocks->list[j], measure, powers, BITS_FIRST);
-        tmi_ball_add(&sum, &sum, &weight, BITS_FIRST);
-    }
-    for (size_t j = 0; j < blocks->count; j++)
-        for (int64_t i = 0; i < blocks->list[j].count; i++) {
-            tmi_score_block one = blocks->list[j];
-            one.first += i;
-            one.count = 1;
-            weigh(&weight, &one, measure, powers, BITS_FIRST);
-            tmi_ball_div(&weight, &weight, &sum, BITS_FIRST);
-            law[k++] = tmi_ball_bound(&weight);
-        }
-    tmi_ball_clears(&sum, &weight, NULL);
-    tmi_decays_free(powers);
-    return TAMIS_OK;
-}

@@ -60,10 +60,6 @@ tamis_status tmi_score_blocks_find(int64_t *point, bool *beyond, const tmi_score
 bool tmi_point_at(int64_t *point, const tmi_score_block *block, const tmi_ball *rest, const tmi_ball *weight,
                   const tmi_base_measure *measure, long bits);
 
-/* The probability of each grid point of blocks that are all inside; `law` has room for all points. Errors: SYSTEM. */
-tamis_status tmi_score_blocks_law(tamis_bound *law, const tmi_score_blocks *blocks, const tmi_base_measure *measure,
-                                  const tamis_number *rate, tamis_error *err);
-
 /* ---- weights exp(-rate loss) ---- */
 
 /* Powers of exp(-rate), made when they are first asked for. */

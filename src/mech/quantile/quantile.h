@@ -60,11 +60,6 @@ int64_t tmi_quantile_concentration(tamis_quantile_method method, size_t count);
 /* p/d in lowest terms. Needs 0 < at < 1. INVALID names `at`, SYSTEM. */
 tamis_status tmi_quantile_fraction(int64_t *p, int64_t *d, const tamis_number *at, tamis_error *err);
 
-/* The law of an answer that is found by itself: one probability per grid point, from low to high. For tests and audits. Errors:
- * SYSTEM, INVALID. */
-tamis_status tmi_quantile_law(tamis_bound *law, const tamis_quantile *quantile, size_t number, const tmi_records *records,
-                              tamis_error *err);
-
 /* Records of which equal ones are one entry. */
 typedef struct tmi_counted_records {
     const int64_t *points, *weights; /* weights: NULL without */

@@ -93,43 +93,6 @@ void tmi_law_mass(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
     else tmi_ball_set(z, &law->mass[k - law->first]);
 }
 
-/* The small masses far out are added first. */
-void tmi_law_at_least(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
-{
-    tmi_ball sum;
-    tmi_ball_init(&sum);
-    tmi_ball_set(&sum, &law->above);
-    if (k > law_end(law)) from_zero_to(&sum, &law->above, bits);
-    for (size_t i = law->count; i-- > 0 && law->first + (int64_t)i >= k;) tmi_ball_add(&sum, &sum, &law->mass[i], bits);
-    if (k < law->first) { /* the points from k to first - 1 */
-        tmi_ball part;
-        tmi_ball_init(&part);
-        from_zero_to(&part, &law->below, bits);
-        tmi_ball_add(&sum, &sum, &part, bits);
-        tmi_ball_clear(&part);
-    }
-    tmi_ball_set(z, &sum);
-    tmi_ball_clear(&sum);
-}
-
-void tmi_law_at_most(tmi_ball *z, const tmi_law *law, int64_t k, long bits)
-{
-    tmi_ball sum;
-    tmi_ball_init(&sum);
-    tmi_ball_set(&sum, &law->below);
-    if (k < law->first - 1) from_zero_to(&sum, &law->below, bits);
-    for (size_t i = 0; i < law->count && law->first + (int64_t)i <= k; i++) tmi_ball_add(&sum, &sum, &law->mass[i], bits);
-    if (k >= law_end(law)) {
-        tmi_ball part;
-        tmi_ball_init(&part);
-        from_zero_to(&part, &law->above, bits);
-        tmi_ball_add(&sum, &sum, &part, bits);
-        tmi_ball_clear(&part);
-    }
-    tmi_ball_set(z, &sum);
-    tmi_ball_clear(&sum);
-}
-
 /* ---- convolution ---- */
 
 /* P(X + Y = k) is the convolution of what is stored, plus at most the probability that X or Y lies outside; and X + Y

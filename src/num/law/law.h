@@ -61,7 +61,5 @@ bool tmi_law_is_sound(const tmi_law *law);
 /* ---- asking: k may be any integer ---- */
 
 void tmi_law_mass(tmi_ball *z, const tmi_law *law, int64_t k, long bits);
-void tmi_law_at_least(tmi_ball *z, const tmi_law *law, int64_t k, long bits); /* O(count) */
-void tmi_law_at_most(tmi_ball *z, const tmi_law *law, int64_t k, long bits);
 
 #endif

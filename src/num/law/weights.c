@@ -1,4 +1,4 @@
-/* Cumulative shares of weights, as balls and then as digits.
+/* Cumulative shares of weights, as balls and then as the integers that random digits are compared with.
  *
  * The weights are added from w_0 on, so that prefix[j] encloses w_0 + ... + w_j. A Gaussian has infinitely many:
  * with q = exp(-4^m / (2 variance)), w_{k+1} = w_k q^{2k+1}, two multiplications a weight. The ratios q^{2k+1} fall, so
@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "num/digits_arb.h"
+#include "num/ball_arb.h"
+#include "num/digits.h"
 
 typedef struct sums {
     tmi_ball *prefix;
@@ -131,40 +132,6 @@ static bool more_bits(long *bits, uint64_t m)
 static tamis_status undecided(tamis_error *err)
 {
     return tmi_fail(err, TAMIS_UNABLE, "the weights are not known precisely enough to distinguish their shares");
-}
-
-tamis_status tmi_weights_digits(uint64_t *words, const tmi_weights *weights, size_t j, uint64_t first, size_t word_count,
-                                tamis_error *err)
-{
-    tamis_status status = tmi_digits_check(words, first, word_count, err);
-    if (status != TAMIS_OK) return status;
-    memset(words, 0, word_count * sizeof *words);
-    status = check_weights(weights, j, err);
-    if (status != TAMIS_OK) return status;
-
-    uint64_t m = first + 64 * word_count;
-    long bits = first_bits(m);
-    sums s = {0};
-    tmi_ball share;
-    fmpz_t floor;
-    tmi_ball_init(&share);
-    fmpz_init(floor);
-    do {
-        sums_clear(&s);
-        TMI_TRY(add_weights(&s, weights, j + 1, bits, err));
-        tmi_ball_div(&share, &s.prefix[j], &s.total, bits);
-        if (weights->weight && j == weights->count - 1) tmi_ball_set_int(&share, 1);
-        if (tmi_digits_floor(floor, tmi_arb(&share), m)) {
-            tmi_digits_words(words, floor, word_count);
-            goto done;
-        }
-    } while (more_bits(&bits, m));
-    status = undecided(err);
-done:
-    sums_clear(&s);
-    tmi_ball_clear(&share);
-    fmpz_clear(floor);
-    return status;
 }
 
 /* low as tmi_weights_table promises; false if the ball is too wide. */

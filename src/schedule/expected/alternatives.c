@@ -13,14 +13,6 @@
 
 /* ---- outcomes ---- */
 
-static double middle(const tmi_expected_statistic *f, double (*of)(const tmi_expected_group *))
-{
-    double logs = 0;
-    if (f->count == 1) return of(f->groups);
-    for (size_t i = 0; i < f->count; i++) logs += log(of(&f->groups[i]));
-    return exp(logs / (double)f->count);
-}
-
 /* The noise alone where the sampling error cannot be foreseen. */
 static double error_of(const tmi_expected_group *p)
 {
@@ -30,7 +22,7 @@ static double error_of(const tmi_expected_group *p)
 
 static tmi_expected_outcome outcome_of(const tmi_expected_statistic *f)
 {
-    return (tmi_expected_outcome){middle(f, tmi_expected_group_noise), middle(f, error_of)};
+    return (tmi_expected_outcome){tmi_expected_middle(f, tmi_expected_group_noise), tmi_expected_middle(f, error_of)};
 }
 
 tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t count)
@@ -43,7 +35,7 @@ tmi_expected_outcome *tmi_outcomes_now(const tmi_expected_statistic *now, size_t
 /* The same sampling error beside another noise. */
 static tmi_expected_outcome with_noise(const tmi_expected_statistic *now, double noise)
 {
-    const double sampling = middle(now, tmi_expected_group_sampling);
+    const double sampling = tmi_expected_middle(now, tmi_expected_group_sampling);
     return (tmi_expected_outcome){noise, isnan(sampling) ? noise : tmi_hypotenuse(noise, sampling)};
 }
 

@@ -139,7 +139,8 @@ static bool needs(const tmi_schedule *s, size_t i, kind k, const tmi_plan_column
     case SHARES:
         for (size_t j = 0; j < t->by_count; j++) {
             const tmi_plan_column *by = t->by[j];
-            const bool strata = by == s->plan->design.by && s->sampling.public_strata; /* their sizes are declared */
+            const bool strata = tmi_is_of_strata(&s->plan->design, by) &&
+                                s->sampling.public_strata; /* their sizes are declared */
             if ((by == c || by->cut_of == c) && !strata && by->value_count > 1 && !has_all_shares(by)) return true;
         }
         return false;

@@ -7,7 +7,7 @@
 typedef struct tmi_assumption {
     const char *assumed;        /* "a population of 1,000,000 units" */
     const char *declare;        /* what to write instead: "design: {typical: {population: 50000}}" */
-    const char *const *columns; /* about which it is; none: about the design */
+    const char *const *columns; /* the columns that it is about; none if it is about the design */
     size_t column_count;
 } tmi_assumption;
 

@@ -101,7 +101,7 @@ done:
 
 bool tmi_change_joins(const tamis_plan *plan, const tmi_plan_column *by)
 {
-    bool joins = by->value_count >= MANY_VALUES && by != plan->design.by;
+    bool joins = by->value_count >= MANY_VALUES && !tmi_is_of_strata(&plan->design, by);
     for (size_t i = 0; i < plan->column_count; i++)
         for (size_t k = 0; k < plan->columns[i].condition_count; k++)
             joins = joins && plan->columns[i].conditions[k].column != by;
@@ -141,7 +141,8 @@ done:
 bool tmi_change_completes(const tamis_plan *plan, const tmi_plan_column *c)
 {
     double shares = 0;
-    if (c->cut_of || c->conditions || c == plan->design.by || c->missing != TMI_LEAVE_OUT || c->by_stratum || c->times)
+    if (c->cut_of || c->conditions || tmi_is_of_strata(&plan->design, c) || c->missing != TMI_LEAVE_OUT || c->by_stratum ||
+        c->times)
         return false;
     if (c->is_number) return !c->typical_share;
     size_t silent = c->shares ? 0 : 1;
@@ -279,6 +280,7 @@ static tamis_status move_all(changed *c, tamis_error *err)
     for (size_t i = 0; i < from->column_count; i++) {
         tmi_plan_column *own = &c->columns[i];
         own->cut_of = other(c, own->cut_of);
+        own->recode_of = other(c, own->recode_of);
         if (!own->conditions) continue;
         tmi_plan_condition *conditions = tmi_alloc(own->condition_count, sizeof *conditions);
         if (!conditions) return tmi_fail_memory(err);

@@ -1,18 +1,18 @@
-/* What would be expected if a plan said something else: more budget, another sample, other ranges, fewer groups, or more of what
- * is public. The other plan is made, scheduled and thrown away; like every forecast it is made from public numbers alone. A plan
- * of many statistics keeps its tables and their shares of the budget: to search again for each of dozens of changes would take
- * seconds. What a search would find differs by a few per cent at the median. */
+/* What would be expected if a plan said something else: more budget, another sample, other ranges, fewer groups, or more of
+ * what is public. The other plan is made, scheduled and thrown away; like everything expected it is made from public numbers
+ * alone. A plan of many statistics keeps its tables and their shares of the budget: to search again for each of dozens of
+ * changes would take seconds. What a search would find differs by a few per cent at the median. */
 #ifndef TMI_SCHEDULE_EXPECTED_CHANGE_H
 #define TMI_SCHEDULE_EXPECTED_CHANGE_H
 
 #include "schedule/expected/expected.h"
 
-#define TMI_FEW_STATISTICS 20 /* more are many */
+#define TMI_FEW_STATISTICS 20 /* a plan with more statistics keeps its tables */
 
 typedef struct tmi_change {
-    tmi_plan_loss loss;           /* in the place of the plan's; all NULL: the same */
-    const tamis_setting *setting; /* NULL: the same */
-    double sample;                /* of all strata in proportion, never more in all; 0: the same */
+    tmi_plan_loss loss;           /* in the place of the plan's budget; all NULL: as in the plan */
+    const tamis_setting *setting; /* NULL: as in the plan */
+    double sample;    /* the size of the sample, in proportion over the strata and never more in all; 0: as in the plan */
     bool half_ranges; /* each number's range is cut to half its width, at the end that is farther from its guessed mean */
     const tmi_plan_column *column; /* a number that has other ends, as points of its grid, and a known mean and standard
                                       deviation; NULL: none */
@@ -27,14 +27,15 @@ typedef struct tmi_change {
     const tmi_psu_facts *psus;          /* the list of the sampled clusters */
     double sample_guess, cluster_guess; /* of the sample's size, and of the mean size of a cluster */
 
-    bool same_tables; /* with the plan's own tables and their shares of the budget, however few statistics there are */
+    bool same_tables; /* keep the plan's own tables and their shares of the budget, however few statistics there are */
 } tmi_change;
 
-/* *list is NULL, without an error, if such a plan could not be released. Errors: SYSTEM. */
+/* Gives what would be expected of each statistic. *list is NULL, without an error, if such a plan could not be released. Errors:
+ * SYSTEM. */
 tamis_status tmi_change_expected(tmi_expected_statistic **list, const tmi_schedule *schedule, const tmi_change *change,
                                  tamis_error *err);
 
-/* Whether the range of a column would be cut; and its new end, which is `from` if *is_low. */
+/* Whether the range of a column would be cut, and where: *end takes the place of `from` if *is_low, else that of `to`. */
 bool tmi_change_cuts(double *end, bool *is_low, const tmi_plan_column *column);
 
 /* Whether a declared column may be declared complete: its missing values are left out, and no guess says that there are any. */

@@ -21,15 +21,15 @@ typedef enum tmi_declaration_kind {
 
 typedef struct tmi_declaration {
     tmi_declaration_kind kind;
-    double gain;     /* by which part the errors of the statistics that it concerns would be lower: the geometric mean */
-    size_t concerns; /* so many statistics: those whose error changes by more than one per cent */
+    double gain;     /* by which part the errors of the statistics that it concerns would be lower, as a geometric mean */
+    size_t concerns; /* how many statistics it concerns: their error changes by more than one per cent */
     double value;    /* the design effect that was tried, or the size that is assumed now; else 0 */
 } tmi_declaration;
 
-/* Those that gain at least five per cent, the best first. The list has room for TMI_DECLARATIONS. Needs the forecasts of the
- * schedule.
+/* Finds the declarations that gain at least five per cent, the best first. The list has room for TMI_DECLARATIONS. Needs what is
+ * expected of the schedule's statistics.
  *
- * Errors   SYSTEM; there are none then.                                                                               */
+ * Errors   SYSTEM; none are found then.                                                                               */
 tamis_status tmi_declarations_find(tmi_declaration *list, size_t *count, const tmi_schedule *schedule,
                                    const tmi_expected_statistic *now, tamis_error *err);
 

@@ -10,8 +10,8 @@
 /* Which measure a statistic is: iqr, poverty, gini, s80s20. */
 tmi_measure_kind tmi_measure_of(tmi_statistic_kind kind);
 
-/* Fills the forecast of statistic i from those of its shares: one for each of its cells, or, where groups are alike, one for each
- * of its levels `at`. Errors: SYSTEM. */
+/* Sets what is expected of statistic i, from what is expected of its shares: one entry for each of its cells, or, where groups
+ * are alike, one for each of its levels `at`. Errors: SYSTEM. */
 tamis_status tmi_expected_distribution(tmi_expected_statistic *list, const tmi_schedule *schedule, size_t statistic,
                                        tamis_error *err);
 

@@ -153,6 +153,19 @@ static double noise_share(const tmi_expected_group *p)
 
 static bool is_drowned(const tmi_expected_group *p) { return p->noise_sd > 0 && noise_share(p) > DROWNED; }
 
+double tmi_expected_middle(const tmi_expected_statistic *f, double (*of)(const tmi_expected_group *))
+{
+    double logs = 0;
+    size_t count = 0;
+    if (f->count == 1) return of(f->groups);
+    for (size_t i = 0; i < f->count; i++) {
+        const double own = of(&f->groups[i]);
+        if (own != 0) logs += log(own);
+        count += own != 0;
+    }
+    return count > 0 ? exp(logs / (double)count) : 0;
+}
+
 size_t tmi_expected_drowned(const tmi_expected_statistic *f)
 {
     size_t count = 0;
