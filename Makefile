@@ -4,7 +4,7 @@ PYTHON ?= /usr/bin/python3
 SECONDS ?= 600
 export DUCKDB_DIR
 
-.PHONY: all demo check test test-long mutants mutants-auto bench fuzz format tidy install uninstall setup clean help
+.PHONY: all demo check test test-long mutants mutants-auto bench fuzz format tidy install uninstall dist deb setup clean help
 
 all:
 	@scripts/setup demo
@@ -56,6 +56,13 @@ install:
 uninstall:
 	@PREFIX=$(abspath $(PREFIX)) scripts/uninstall
 
+# From what git has of HEAD.
+dist:
+	@scripts/dist
+
+deb:
+	@scripts/deb
+
 setup:
 	@scripts/setup again
 
@@ -77,6 +84,8 @@ help:
 	@echo 'make tidy               look for likely mistakes with clang-tidy 14 (.clang-tidy)'
 	@echo 'make install PREFIX=    install (default: $(PREFIX)); DESTDIR is respected'
 	@echo 'make uninstall PREFIX=  remove what was installed there'
+	@echo 'make dist               write the archive of the sources (build/dist)'
+	@echo 'make deb                build Debian packages (build/deb)'
 	@echo 'make setup              fetch what is missing: Debian packages, DuckDB'
 	@echo 'make clean              remove what was built, keep what was fetched'
 	@echo

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

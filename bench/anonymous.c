@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

@@ -1,7 +1,7 @@
 /* How long the statistics of a release take: one JSON object per line. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "inference/interval/count.h"
 #include "inference/interval/ratio.h"

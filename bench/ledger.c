@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

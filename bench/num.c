@@ -1,6 +1,6 @@
 /* How long certified tails take: one JSON object per line. */
 #include <stdio.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

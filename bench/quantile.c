@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/quantile.h>
+#include <tamis/experimental/quantile.h>
 
 #include "timing.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/quantile.h>
+#include <tamis/experimental/quantile.h>
 
 #include "timing.h"
 

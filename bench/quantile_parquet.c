@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <tamis/quantile.h>
+#include <tamis/experimental/quantile.h>
 #include <unistd.h>
 
 #include "engine/core/points.h"

@@ -1,7 +1,7 @@
 /* How fast bits are randomized on one core: one JSON object per line; n counts bits. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

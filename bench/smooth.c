@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "timing.h"
 

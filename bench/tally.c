@@ -2,7 +2,7 @@
  * look at it. One JSON object per line; n counts bytes. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 #include <unistd.h>
 
 #include "collect/packed.h"
@@ -42,7 +42,8 @@ static int make_file(const char *path, size_t bits, tamis_error *err)
 static int count_file(const char *path, tamis_error *err)
 {
     tamis_tally *tally = NULL;
-    int failed = tamis_tally_new(&tally, &(tamis_tally_terms){0}, err) || tamis_tally_add(tally, path, NULL, err);
+    int failed = tamis_tally_new(&tally, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, err) ||
+                 tamis_tally_add(tally, path, NULL, err);
     tamis_tally_free(tally);
     return failed;
 }

@@ -15,7 +15,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #define CLI_USAGE 2
 #define CLI_WIDTH 80   /* of the help; every line of it, examples included, fits */

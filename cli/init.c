@@ -90,7 +90,8 @@ static int run(const cli_call *call)
         out = usual;
     }
     if (code == 0 && !printed) code = cli_check_new(call, out, "plan", "file");
-    const tamis_init init = {.file = connection ? NULL : input.path,
+    const tamis_init init = {.size = sizeof(tamis_init),
+                             .file = connection ? NULL : input.path,
                              .connection = connection ? data : NULL,
                              .table = table,
                              .source = connection ? NULL

@@ -55,7 +55,8 @@ static tamis_status add_source(tamis_tally *tally, const cli_call *call, const c
 {
     const tamis_engine engine = cli_engine(call);
     const bool server = engine == TAMIS_ENGINE_POSTGRES;
-    const tamis_tally_source source = {.engine = engine,
+    const tamis_tally_source source = {.size = sizeof(tamis_tally_source),
+                                       .engine = engine,
                                        .files = server ? NULL : files,
                                        .file_count = count,
                                        .connection = server ? call->more[0] : NULL,
@@ -149,14 +150,15 @@ static tamis_tally_repeat repeat_of(const char *word)
 static int run(const cli_call *call)
 {
     numbers n = {0};
-    tamis_tally_question question = {.categories = cli_value(call, "categories")};
+    tamis_tally_question question = {.size = sizeof(tamis_tally_question), .categories = cli_value(call, "categories")};
     int code = read_numbers(&n, call);
     if (code == 0) code = read_whole(&question.population, call, "population");
     if (code == 0) code = read_whole(&question.promised, call, "promised");
     const char *duplicates = cli_value(call, "duplicates");
     if (code == 0 && duplicates && !cli_value(call, "id"))
         code = cli_wrong_usage(call->command, "--duplicates needs --id, the column of client ids");
-    const tamis_tally_terms terms = {.lie = n.lie,
+    const tamis_tally_terms terms = {.size = sizeof(tamis_tally_terms),
+                                     .lie = n.lie,
                                      .lie_zero = n.lie_zero,
                                      .id = cli_value(call, "id"),
                                      .once = duplicates && strcmp(duplicates, "once") == 0,
@@ -165,7 +167,8 @@ static int run(const cli_call *call)
                                      .table = cli_value(call, "table") != NULL};
     question.confidence = n.confidence;
     question.delta = n.delta;
-    const tamis_tally_publication publication = {.form = call->json               ? TAMIS_TALLY_JSON
+    const tamis_tally_publication publication = {.size = sizeof(tamis_tally_publication),
+                                                 .form = call->json               ? TAMIS_TALLY_JSON
                                                          : cli_value(call, "csv") ? TAMIS_TALLY_CSV
                                                                                   : TAMIS_TALLY_TEXT,
                                                  .save = cli_value(call, "save"),

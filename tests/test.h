@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 /* How many cases, draws or seconds a sampled test takes: `make test` runs `thin` of them, `make test-long` all. */
 static inline int test_size(int thin, int all) { return getenv("TAMIS_TEST_LONG") ? all : thin; }

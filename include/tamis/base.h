@@ -101,6 +101,18 @@ typedef struct tamis_watch {
     void *context;
 } tamis_watch;
 
+/* What a release has done, in this order. */
+typedef enum tamis_release_phase {
+    TAMIS_PHASE_CHECKED, /* everything that can be checked before the charge; nothing was spent */
+    TAMIS_PHASE_CHARGED, /* the charge is durable: from here on a failure has cost something */
+    TAMIS_PHASE_READ,    /* the rows were read, and the noisy numbers are durable in the ledger */
+    TAMIS_PHASE_WRITTEN  /* the folder, if there is one, has its name */
+} tamis_release_phase;
+
+/* Called once after each phase, in the thread that makes the release. A release that was made before has neither CHARGED nor
+ * READ. `entry`: the number of the charge in the ledger; 0: none. */
+typedef void tamis_phase(void *context, tamis_release_phase phase, int64_t entry);
+
 /* A file to be opened by its path or, if `stream` is given, an open stream whose name in messages is the path. */
 typedef struct tamis_stream {
     const char *path;

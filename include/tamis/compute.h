@@ -17,8 +17,7 @@
 #ifndef TAMIS_COMPUTE_H
 #define TAMIS_COMPUTE_H
 
-#include <tamis/profile.h>
-#include <tamis/survey.h>
+#include <tamis/base.h>
 
 TAMIS_BEGIN
 
@@ -35,16 +34,6 @@ TAMIS_BEGIN
  *          answer's "error" says (INVALID also for the code unknown); err then holds the same message.
  * Errors   INVALID, REFUSED, UNABLE, SYSTEM.                                                                         */
 TAMIS_USE tamis_status tamis_compute_line(char **answer, const char *line, size_t length, tamis_error *err);
-
-/* Releases as they are written in a request, composed: [{"law": "laplace", "scale": "10", "count": 5}, ...].
- *
- * Gives    the profile of all together, which the caller frees with tamis_profile_free, and how many releases that are,
- *          each counted as often as its "count" says; NULL and 0 on failure.
- * Errors   INVALID (also for an empty list), SYSTEM (memory).                                                        */
-TAMIS_USE tamis_status tamis_releases_read(tamis_profile **all, int64_t *count, const char *json, tamis_error *err);
-
-/* The same from a file, YAML or JSON, whose numbers are taken exactly as they are written. */
-TAMIS_USE tamis_status tamis_releases_read_file(tamis_profile **all, int64_t *count, const char *path, tamis_error *err);
 
 TAMIS_END
 

@@ -31,8 +31,8 @@ TAMIS_API const char *tamis_engine_name(tamis_engine engine);
 /* The engine of a name. TAMIS_ENGINE_FITTING on failure. Errors: INVALID. */
 TAMIS_USE tamis_status tamis_engine_of_name(tamis_engine *engine, const char *name, tamis_error *err);
 
-/* Names the file of a library that is loaded when it is first used: "duckdb" or "pq" (libpq). Without it the usual folders of the
- * system are searched. Python's package of DuckDB, for one, has all its functions.
+/* Names the file of a library that is loaded when it is first used: "duckdb", "pq" (libpq) or "readstat". Without it the usual
+ * folders of the system are searched. Python's package of DuckDB, for one, has all its functions.
  *
  * Needs    to be called before the library's first use.
  * Errors   INVALID (no such library or file, or one is loaded already).                                              */

@@ -1,8 +1,8 @@
 /* The statistics of a plan without protection, for use inside the agency only.
  *
  * The ordinary design-based estimates: values as they are, no clamping, no grid, no noise; standard errors by linearisation,
- * intervals by Student's t, as R's package survey computes them. <tamis/estimator.h> has the estimators for lists of one's
- * own. */
+ * intervals by Student's t, as R's package survey computes them. <tamis/experimental/estimator.h> has the estimators for lists
+ * of one's own. */
 #ifndef TAMIS_ESTIMATE_H
 #define TAMIS_ESTIMATE_H
 

@@ -1,11 +1,10 @@
 /* The settings and the designs in plain words: what each promises, assumes and allows. One screen per topic. What it says about
- * settings comes from the table of <tamis/setting.h>, what sampling adds is computed by <tamis/amplification.h> as it is
- * printed, so that the words cannot promise more than the library does.                                              */
+ * settings comes from the table of <tamis/experimental/setting.h>, what sampling adds is computed by
+ * <tamis/experimental/amplification.h> as it is printed, so that the words cannot promise more than the library does. */
 #ifndef TAMIS_EXPLAIN_H
 #define TAMIS_EXPLAIN_H
 
-#include <tamis/amplification.h>
-#include <tamis/setting.h>
+#include <tamis/base.h>
 
 TAMIS_BEGIN
 

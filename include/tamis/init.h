@@ -11,6 +11,7 @@ TAMIS_BEGIN
 #define TAMIS_FILL_IN "FILL_IN"
 
 typedef struct tamis_init {
+    size_t size;            /* sizeof(tamis_init) */
     const char *file;       /* .csv .parquet .sav .zsav .dta .sas7bdat .xpt .duckdb .db; NULL: PostgreSQL */
     const char *connection; /* to PostgreSQL, as libpq takes it, without a password; NULL: a file */
     const char *table;      /* in PostgreSQL; of a DuckDB file, NULL: the only one */
@@ -26,7 +27,17 @@ typedef struct tamis_init {
  * Errors   INVALID (no such file, no header, a kind of file that is not read), SYSTEM (memory, no DuckDB, no server). */
 TAMIS_USE tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err);
 
-/* The same for rows of the caller, from the names and types of an Arrow schema; the plan's source is {caller: NAME}.
+/* The header by itself, for programs: {"label": of the file or null, "columns": [{"name", "type": "number", "text", "date",
+ * "other" or null if only the cells would show it, "label": or null, "codes": [{"code", "label", "missing"}] as far as they
+ * have labels, at most 100}]}. No row is read. Labels may have been made from the data: they are for the people who write a plan.
+ *
+ * Needs    as tamis_init_yaml; `source` and `schema` are not looked at.
+ * Gives    a text that the caller frees with tamis_free; NULL on failure.
+ * Errors   as tamis_init_yaml.                                                                                       */
+TAMIS_USE tamis_status tamis_header_json(char **json, const tamis_init *init, tamis_error *err);
+
+/* The same as tamis_init_yaml for rows of the caller, from the names and types of an Arrow schema; the plan's source is
+ * {caller: NAME}.
  *
  * Needs    the schema of a record batch, which is read and not released; caller: the name of the rows, or NULL: to be filled in.
  * Errors   INVALID, SYSTEM (memory).                                                                                 */

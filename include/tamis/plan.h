@@ -5,7 +5,7 @@
 #ifndef TAMIS_PLAN_H
 #define TAMIS_PLAN_H
 
-#include <tamis/amplification.h>
+#include <tamis/num.h>
 
 TAMIS_BEGIN
 
@@ -22,6 +22,16 @@ TAMIS_USE tamis_status tamis_plan_read(tamis_plan **plan, const char *path, tami
  * to; at most 1 MB. */
 TAMIS_USE tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length,
                                             tamis_error *err);
+
+/* How the text of a plan is read; all zero but the size is the usual way. */
+typedef struct tamis_plan_options {
+    size_t size;      /* sizeof(tamis_plan_options) */
+    const char *root; /* no file outside of this folder is opened, wherever links lead, and a plan that names one (source, frame,
+                         psus, ledger, calibrate.to, a list of values) is INVALID; NULL: anywhere */
+} tamis_plan_options;
+
+TAMIS_USE tamis_status tamis_plan_read_with(tamis_plan **plan, const char *name, const char *bytes, size_t length,
+                                            const tamis_plan_options *options, tamis_error *err);
 
 /* Puts another ledger in place of the one that the plan names, or that is beside it: `path` as it is, relative to the current
  * folder. `existing: yes` in the plan holds for it too. */
@@ -43,6 +53,9 @@ TAMIS_API const char *tamis_plan_stratum(const tamis_plan *plan, size_t stratum)
  * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
 TAMIS_USE tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tamis_error *err);
 
+/* The same plan as YAML, as a person would write it. */
+TAMIS_USE tamis_status tamis_plan_yaml(char **yaml, const tamis_plan *plan, tamis_error *err);
+
 /* The columns of the source that the plan reads, for a caller that selects them: [{"name", "as"}], `as` being number, category,
  * stratum, cluster, id, weight, probability or size. A column with several uses is there for each.
  *
@@ -50,49 +63,41 @@ TAMIS_USE tamis_status tamis_plan_json(char **json, const tamis_plan *plan, tami
  * Errors   INVALID (NULL), SYSTEM (memory).                                                                          */
 TAMIS_USE tamis_status tamis_plan_columns_json(char **json, const tamis_plan *plan, tamis_error *err);
 
-/* What the plan says about its sample: the design, whether the sample is secret, and the epsilon and delta that it spends
- * (which live as long as the plan; NULL where it has none: delta is then 0, and without an epsilon the plan counts rho).
- *
- * Gives    a design that the caller frees with tamis_design_free; NULL on failure.
- * Errors   REFUSED (final weights; a design whose law the plan does not give: probabilities or sizes of units that were not
- *          drawn, weights only), INVALID, SYSTEM (memory).                                                            */
-TAMIS_USE tamis_status tamis_plan_sampling(tamis_design **design, tamis_sampling_facts *facts, const tamis_number **eps,
-                                           const tamis_number **delta, const tamis_plan *plan, tamis_error *err);
-
 /* The folder that `tamis release` writes to by default: the plan's file name without .yaml or .yml, and
  * "-release", in the current folder. The caller frees the text with tamis_free. */
 TAMIS_USE tamis_status tamis_plan_release_folder(char **folder, const tamis_plan *plan, tamis_error *err);
 
-/* ---- what a plan says about its design, before there is anything to release ----
+/* ---- for editors: texts that need not be plans yet ---- */
+
+/* Any text: what can be read of it, where each value is, and every error.
  *
- * A design can be judged that no release is made by yet. An outline looks at `design` and at the bounds under `columns`
- * alone; the file may also hold nothing but a design. Columns of a frame are not read: where a design needs numbers for
- * every unit, the file has them as lists, as docs/compute.md describes.                                         */
-typedef struct tamis_outline tamis_outline;
-
-/* Gives    an outline that the caller frees with tamis_outline_free; NULL on failure.
- * Errors   INVALID (no YAML or JSON, no design, a column where a list is needed), SYSTEM (the file cannot be read,
- *          memory).                                                                                                  */
-TAMIS_USE tamis_status tamis_outline_read(tamis_outline **outline, const char *path, tamis_error *err);
-TAMIS_API void tamis_outline_free(tamis_outline *outline);
-
-/* The design, new, as tamis_design_read would read it; the caller frees it with tamis_design_free.
+ *     {"ok": false,
+ *      "tree": {"survey": "schools", "columns": {"enroll": {"from": "0", "to": ""}}, ...},
+ *      "places": [{"path": "/columns/enroll/to", "line": 7, "column": 9, "begin": 112, "end": 112, "quoted": false,
+ *                  "key": {"line": 7, "column": 5, "begin": 108, "end": 110}}, ...],
+ *      "errors": [{"message": "...", "key": "columns.enroll.to", "file": "plan.yaml", "line": 7, "column": 9}, ...]}
  *
- * Errors   INVALID, REFUSED (balanced sampling), SYSTEM (memory). *design is NULL then. */
-TAMIS_USE tamis_status tamis_outline_sampling(tamis_design **design, const tamis_outline *outline, tamis_error *err);
-
-/* The same as text, as tamis_design_read takes it; NULL for NULL. */
-TAMIS_API const char *tamis_outline_design(const tamis_outline *outline);
-
-/* The name of the stratum with this number, from 0; NULL if it has none. */
-TAMIS_API const char *tamis_outline_stratum(const tamis_outline *outline, size_t stratum);
-
-/* The values of a column: from, to and step of a number; 0, 1 and 1 of a category, which is counted.
+ * The tree has texts as they are written, numbers too. A path is a JSON Pointer, as tamis_plan_set takes it. Lines and columns
+ * count from 1, columns in characters; begin and end are bytes, [begin, end), with quotes and brackets; a value that is not
+ * written has none of its own, and begins and ends where it could be written. `key` is null in lists. Of a text that is
+ * not YAML there is what was read before the error. `ok`: the text is a plan that tamis_plan_read_text reads.
  *
- * Gives    new numbers that the caller frees; NULL on failure, and *step is NULL if the column has none.
- * Errors   INVALID (no such column, no bounds, one for each stratum), SYSTEM (memory).                               */
-TAMIS_USE tamis_status tamis_outline_range(tamis_number **from, tamis_number **to, tamis_number **step,
-                                           const tamis_outline *outline, const char *column, tamis_error *err);
+ * Needs    name and options as tamis_plan_read_with; at most 1 MB.
+ * Gives    a text that the caller frees with tamis_free; NULL on failure. A wrong plan is no failure.
+ * Errors   INVALID (NULL, options), SYSTEM (memory).                                                                  */
+TAMIS_USE tamis_status tamis_draft_json(char **json, const char *name, const char *bytes, size_t length,
+                                        const tamis_plan_options *options, tamis_error *err);
+
+/* Sets, inserts or removes one value of a plan's text. All other bytes stay as they are, comments too, except what is on the
+ * lines of a value that is removed.
+ *
+ * Needs    YAML; `path`: a JSON Pointer, "/columns/hours/to", with "-" or the next number for a new last item of a list; what is
+ *          missing on the way is inserted. `value`: JSON, or NULL to remove it. A number that has to be exact is a text: "1/3".
+ * Gives    the new text, which the caller frees with tamis_free; NULL on failure. It was read again, and differs from the old one
+ *          at the path alone. Whether it is a plan, tamis_draft_json says.
+ * Errors   INVALID (not YAML, not JSON, no such place, a place that cannot be changed by itself), SYSTEM (memory).     */
+TAMIS_USE tamis_status tamis_plan_set(char **text, const char *bytes, size_t length, const char *path, const char *value,
+                                      tamis_error *err);
 
 TAMIS_END
 

@@ -18,6 +18,8 @@ typedef struct tamis_preview_options {
     const char *new_account; /* as in tamis_release_options */
     int no_advice;           /* what would lower the errors is not looked for, which takes most of the time */
     tamis_watch watch;
+    const char *root; /* no file outside of this folder is opened; NULL: anywhere. tamis_plan_read_with has the same for what
+                         reading a plan opens */
 } tamis_preview_options;
 
 /* Needs    a plan; no file of its source is opened. options may be NULL.
@@ -41,7 +43,8 @@ typedef enum tamis_detail {
     TAMIS_DETAIL_ALL    /* one line per cell */
 } tamis_detail;
 
-/* Texts for programs and for people; the caller frees each with tamis_free. NULL on failure. */
+/* Texts for programs and for people; the caller frees each with tamis_free. NULL on failure. If the ledger refuses the release,
+ * the JSON has `refusal`, with the reason and the message. `shown` has the numbers beside it as they are said, rounded up. */
 TAMIS_USE tamis_status tamis_preview_json(char **json, const tamis_preview *preview, tamis_error *err);
 TAMIS_USE tamis_status tamis_preview_text(char **text, const tamis_preview *preview, tamis_detail detail, tamis_error *err);
 

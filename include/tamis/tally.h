@@ -17,8 +17,9 @@ TAMIS_BEGIN
 #define TAMIS_TALLY_REPORTS INT64_C(1000000000) /* sums of squared weights, at most 2^88 each, stay below 2^127 */
 #define TAMIS_TALLY_TABLE_BITS 10               /* a table of whole reports has 2^bits cells, its covariance the square of it */
 
-/* How reports are read; unused fields are NULL or 0. */
+/* How reports are read; unused fields but the size are NULL or 0. */
 typedef struct tamis_tally_terms {
+    size_t size;                  /* sizeof(tamis_tally_terms) */
     const tamis_number *lie;      /* a one is reported as zero with this probability; NULL: as in the packed files */
     const tamis_number *lie_zero; /* a zero is reported as one with this probability; NULL: as lie */
     const char *id;               /* the column of client ids; NULL: none */
@@ -46,6 +47,7 @@ TAMIS_USE tamis_status tamis_tally_add(tamis_tally *tally, const char *path, con
 
 /* Reports that an engine counts: only sums leave it. */
 typedef struct tamis_tally_source {
+    size_t size;              /* sizeof(tamis_tally_source) */
     tamis_engine engine;      /* TAMIS_ENGINE_FITTING: the one that fits */
     const char *const *files; /* that together form one table */
     size_t file_count;
@@ -86,8 +88,10 @@ TAMIS_USE tamis_status tamis_tally_shuffle(const tamis_tally *tally, const char 
 
 /* ---- estimates ---- */
 
-/* What to compute from a tally. All zero: 95 % intervals for a large population, delta 10^-6, no categories. */
+/* What to compute from a tally. All zero but the size, or no question at all (NULL): 95 % intervals for a large population,
+ * delta 10^-6, no categories. */
 typedef struct tamis_tally_question {
+    size_t size;                    /* sizeof(tamis_tally_question) */
     const tamis_number *confidence; /* NULL: 0.95; above 0, at most 1 - 10^-9 */
     int64_t population;             /* the reporters are a simple random sample of this many people; 0: a large population */
     const char *categories;         /* "region,job": the bits region=... are the one-hot code of one answer, and so on; also with
@@ -177,6 +181,7 @@ typedef enum tamis_tally_form { TAMIS_TALLY_TEXT, TAMIS_TALLY_JSON, TAMIS_TALLY_
 
 /* Where a tally is published; unused fields are NULL. */
 typedef struct tamis_tally_publication {
+    size_t size; /* sizeof(tamis_tally_publication) */
     tamis_tally_form form;
     const char *folder;  /* must not exist yet: release.json, release.csv, report.html, certificate.json */
     const char *sign;    /* the file of a secret key (<tamis/key.h>): also writes certificate.sig */

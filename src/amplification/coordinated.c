@@ -1,10 +1,10 @@
-/* Samples that exclude or follow each other: the bound of <tamis/amplification.h>. A pattern belongs to the best set B exactly
- * when its odds are above the value, so only the sets with the largest odds need to be tried. */
+/* Samples that exclude or follow each other: the bound of <tamis/experimental/amplification.h>. A pattern belongs to the best
+ * set B exactly when its odds are above the value, so only the sets with the largest odds need to be tried. */
 #include "amplification/coordinated.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "base/memory.h"
 #include "composition/profile.h"

@@ -2,7 +2,7 @@
 #ifndef TMI_AMPLIFICATION_EXPOSED_H
 #define TMI_AMPLIFICATION_EXPOSED_H
 
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "num/ball.h"
 

@@ -1,5 +1,5 @@
 /* Four claims of too much amplification, and one formula used in the wrong place: each is refused with its reason. */
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "base/error.h"
 #include "base/memory.h"

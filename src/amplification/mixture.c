@@ -1,7 +1,7 @@
 #include "amplification/mixture.h"
 
 #include <math.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "num/number.h"
 

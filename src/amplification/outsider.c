@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "num/bound.h"
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "amplification/curves.h"
 

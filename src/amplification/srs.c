@@ -4,7 +4,7 @@
 #include "amplification/srs.h"
 
 #include <math.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "amplification/mixture.h"
 #include "num/bound.h"

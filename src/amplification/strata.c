@@ -1,6 +1,6 @@
 /* Strata that one record may change. */
 #include <math.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "amplification/exposed.h"
 #include "amplification/mixture.h"

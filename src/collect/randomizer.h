@@ -2,7 +2,7 @@
 #ifndef TMI_COLLECT_RANDOMIZER_H
 #define TMI_COLLECT_RANDOMIZER_H
 
-#include <tamis/randomize.h>
+#include <tamis/experimental/randomize.h>
 
 #include "rng/flips.h"
 

@@ -6,7 +6,7 @@
 #define TMI_COMPOSITION_LOSS_H
 
 #include <stdatomic.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "num/ball.h"
 #include "num/number.h"

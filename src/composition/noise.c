@@ -5,7 +5,7 @@
  * scale of the discrete Gaussian may have a larger delta.                                                            */
 #include <math.h>
 
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/error.h"
 #include "composition/profile.h"

@@ -1,6 +1,6 @@
 /* Area above_threshold: the first query above a noisy threshold. */
 #include <math.h>
-#include <tamis/mech.h>
+#include <tamis/experimental/mech.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

@@ -1,5 +1,5 @@
 /* Area accuracy_gain: is it worth sampling, and at which rate? */
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 #include "compute/compute.h"
 

@@ -1,6 +1,6 @@
 /* Area amplification: what sampling adds to a guarantee. */
 #include <string.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

@@ -1,7 +1,7 @@
 /* Area composition: several releases together. */
 #include <math.h>
-#include <tamis/amplification.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/amplification.h>
+#include <tamis/experimental/profile.h>
 
 #include "amplification/coordinated.h"
 #include "compute/compute.h"

@@ -4,8 +4,8 @@
 #ifndef TMI_COMPUTE_COMPUTE_H
 #define TMI_COMPUTE_COMPUTE_H
 
-#include <tamis/profile.h>
-#include <tamis/survey.h>
+#include <tamis/experimental/profile.h>
+#include <tamis/experimental/survey.h>
 
 #include "base/value/json.h"
 #include "num/bound.h"

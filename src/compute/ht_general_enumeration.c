@@ -2,7 +2,7 @@
  * sample by sample; all pairs over a list of values; all pairs in a range, without listing samples.                 */
 #include <math.h>
 #include <string.h>
-#include <tamis/ht.h>
+#include <tamis/experimental/ht.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

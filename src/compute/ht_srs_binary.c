@@ -1,5 +1,5 @@
 /* Area ht_srs_binary: the Horvitz-Thompson total of a 0/1 variable under simple random sampling. */
-#include <tamis/ht.h>
+#include <tamis/experimental/ht.h>
 
 #include "compute/compute.h"
 

@@ -1,6 +1,6 @@
 /* Area inclusion: the probability of a unit, of two or three units together, of each sample, and what follows from these
  * alone.                                                                                                             */
-#include <tamis/ht.h>
+#include <tamis/experimental/ht.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

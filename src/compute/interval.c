@@ -1,5 +1,5 @@
 /* Area interval: what a noisy number of a sample says about the population. */
-#include <tamis/interval.h>
+#include <tamis/experimental/interval.h>
 
 #include "compute/compute.h"
 

@@ -1,5 +1,5 @@
 /* Area inverse_sensitivity: a quantile chosen by how many records it is away. */
-#include <tamis/mech.h>
+#include <tamis/experimental/mech.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

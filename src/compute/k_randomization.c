@@ -1,6 +1,6 @@
 /* Area k_randomization: anonymised randomized-response reports. */
 #include <string.h>
-#include <tamis/anonymous.h>
+#include <tamis/experimental/anonymous.h>
 
 #include "base/error.h"
 #include "collect/anonymous/reports.h"

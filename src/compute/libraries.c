@@ -15,6 +15,7 @@ static void collect(tmi_library_list *list)
     tmi_plan_libraries(list);
     tmi_engine_libraries(list);
     tmi_postgres_libraries(list);
+    tmi_readstat_libraries(list);
     tmi_ledger_libraries(list);
 }
 

@@ -1,6 +1,6 @@
 /* A list of releases: [{"law": "laplace", "scale": "10", "sensitivity": 1, "count": 5}, ...], composed. */
 #include <string.h>
-#include <tamis/compute.h>
+#include <tamis/experimental/releases.h>
 
 #include "base/memory.h"
 #include "compute/compute.h"

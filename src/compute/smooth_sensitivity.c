@@ -1,7 +1,7 @@
 /* Area smooth_sensitivity: noise whose scale follows the data, smoothly. */
 #include <string.h>
-#include <tamis/mech.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/mech.h>
+#include <tamis/experimental/smooth.h>
 
 #include "compute/compute.h"
 

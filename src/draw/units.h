@@ -2,8 +2,8 @@
 #ifndef TMI_DRAW_UNITS_H
 #define TMI_DRAW_UNITS_H
 
-#include <tamis/draw.h>
-#include <tamis/survey.h>
+#include <tamis/experimental/draw.h>
+#include <tamis/experimental/survey.h>
 
 #include "base/watch.h"
 #include "draw/groups.h"

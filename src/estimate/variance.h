@@ -10,7 +10,7 @@
 #ifndef TMI_ESTIMATE_VARIANCE_H
 #define TMI_ESTIMATE_VARIANCE_H
 
-#include <tamis/estimator.h>
+#include <tamis/experimental/estimator.h>
 
 #include "estimate/sample.h"
 

@@ -2,7 +2,7 @@
 #ifndef TMI_HT_PAIR_H
 #define TMI_HT_PAIR_H
 
-#include <tamis/ht.h>
+#include <tamis/experimental/ht.h>
 
 #include "num/ball.h"
 #include "num/number.h"

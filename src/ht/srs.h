@@ -13,7 +13,7 @@
 #ifndef TMI_HT_SRS_H
 #define TMI_HT_SRS_H
 
-#include <tamis/ht.h>
+#include <tamis/experimental/ht.h>
 
 #include "num/ball.h"
 #include "num/law/law.h"

@@ -2,6 +2,7 @@
 #ifndef TMI_LEDGER_ACCOUNT_H
 #define TMI_LEDGER_ACCOUNT_H
 
+#include <tamis/experimental/charge.h>
 #include <tamis/ledger.h>
 
 #include "ledger/waves.h"

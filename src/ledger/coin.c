@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "num/bound.h"
 #include "num/number.h"

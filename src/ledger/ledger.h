@@ -3,6 +3,7 @@
 #define TMI_LEDGER_LEDGER_H
 
 #include <sys/types.h>
+#include <tamis/experimental/charge.h>
 
 #include "ledger/book.h"
 #include "ledger/owner.h"

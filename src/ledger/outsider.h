@@ -3,7 +3,7 @@
 #define TMI_LEDGER_OUTSIDER_H
 
 #include <stdbool.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 #include <tamis/ledger.h>
 
 typedef struct tmi_ledger_outsider {

@@ -2,6 +2,8 @@
 #ifndef TMI_LEDGER_REQUEST_H
 #define TMI_LEDGER_REQUEST_H
 
+#include <tamis/experimental/charge.h>
+
 #include "ledger/ledger.h"
 
 /* A charge as it is compared and written. */

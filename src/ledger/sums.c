@@ -11,7 +11,7 @@
  * the delta at E. Together D, whatever the course is. A delta after the first rho has no such argument: how much of it
  * is spent could follow the loss that the rhos have had. So it is refused.                                            */
 #include <math.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/error.h"
 #include "ledger/coin.h"

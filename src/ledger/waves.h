@@ -2,6 +2,8 @@
 #ifndef TMI_LEDGER_WAVES_H
 #define TMI_LEDGER_WAVES_H
 
+#include <tamis/experimental/charge.h>
+
 #include "ledger/losses.h"
 
 /* {"name": "2026-Q3", "groups": ["A", "B"], "same_sample": true}; all empty: releases of a plan that names no wave. */

@@ -1,7 +1,7 @@
 /* What a plan's budget means for its tables: the scales of their noise, and what a sampled unit loses in all. */
 #include <math.h>
-#include <tamis/profile.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/profile.h>
+#include <tamis/experimental/rng.h>
 
 #include "base/memory.h"
 #include "measure/schedule.h"

@@ -1,7 +1,7 @@
 #include "measure/controls.h"
 
 #include <string.h>
-#include <tamis/estimator.h>
+#include <tamis/experimental/estimator.h>
 
 #include "base/memory.h"
 #include "measure/factors.h"

@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 #include "base/memory.h"
 #include "num/exact.h"

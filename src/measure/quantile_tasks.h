@@ -52,7 +52,7 @@
 #ifndef TMI_MEASURE_QUANTILE_TASKS_H
 #define TMI_MEASURE_QUANTILE_TASKS_H
 
-#include <tamis/quantile.h>
+#include <tamis/experimental/quantile.h>
 
 #include "base/text.h"
 #include "plan/plan.h"

@@ -16,7 +16,8 @@
  * and the division of eps. */
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/mech.h>
+#include <tamis/experimental/mech.h>
+#include <tamis/experimental/probability.h>
 
 #include "base/memory.h"
 #include "num/ball.h"

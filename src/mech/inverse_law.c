@@ -5,7 +5,7 @@
  * and one on each side for each j.                                                                                   */
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/mech.h>
+#include <tamis/experimental/mech.h>
 
 #include "base/memory.h"
 #include "num/ball.h"

@@ -1,6 +1,6 @@
 /* The accuracy theorem of the inverse sensitivity mechanism as a calculator: its bound, and the n or eps that it needs. */
 #include <math.h>
-#include <tamis/mech.h>
+#include <tamis/experimental/mech.h>
 
 #include "num/ball.h"
 #include "num/exact.h"

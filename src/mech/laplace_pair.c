@@ -24,8 +24,8 @@
  * is transcendental: they are never 0, and enough bits tell their signs. As long as the bits do not, the answer is a
  * ball that holds both cases.                                                                                       */
 #include <math.h>
-#include <tamis/mech.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/mech.h>
+#include <tamis/experimental/smooth.h>
 
 #include "num/ball.h"
 #include "num/number.h"

@@ -6,7 +6,7 @@
  * most (hi - lo) 2^-(bits-31), which is added to its upper end.                                                          */
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "num/ball.h"

@@ -15,7 +15,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "mech/smooth_order.h"

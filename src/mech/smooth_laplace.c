@@ -16,8 +16,8 @@
  * are halved until all these bounds are below the value for l = beta. For any useful choice one interval suffices, with
  * bound 0. */
 #include <math.h>
-#include <tamis/mech.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/mech.h>
+#include <tamis/experimental/smooth.h>
 
 #include "num/ball.h"
 #include "num/exact.h"

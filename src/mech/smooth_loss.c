@@ -12,7 +12,7 @@
  * PolyPlace, shape p: phi' = (p-1)/(1-z) up to 1/p, (p+1)/(1+z) beyond. Both pieces are quotients of linear functions,
  * monotone: the sup is the largest of a (p-1) + g at 0, a p at 1/p and g p at infinity. */
 #include <math.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "num/ball.h"
 #include "num/bound.h"

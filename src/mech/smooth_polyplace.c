@@ -5,7 +5,7 @@
  *
  * The noise is (S/beta) Z: in units of S everything is scaled by 1/beta.                                              */
 #include <math.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "mech/smooth_polyplace.h"
 #include "num/exact.h"

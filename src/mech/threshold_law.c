@@ -15,7 +15,7 @@
  * about 2k digits: tmi_certify_list then asks for more bits.                                                          */
 #include <math.h>
 #include <stdlib.h>
-#include <tamis/mech.h>
+#include <tamis/experimental/mech.h>
 
 #include "base/memory.h"
 #include "num/ball.h"

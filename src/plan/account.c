@@ -1,6 +1,6 @@
 /* How much may be lost, by one release and by all of a sample: epsilon; epsilon and delta; or rho. And in which book that is
  * kept. One budget fixes one kind of loss for the account; other kinds are added where a theorem allows it.            */
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
 #include "num/number.h"
@@ -73,11 +73,7 @@ void tmi_read_budget(tmi_reader *reader, const tmi_value *value, void *target)
 static void read_ledger_file(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tamis_plan *plan = target;
-    char *file = NULL;
-    if (!tmi_read_text(reader, value, &file, "schools.ledger")) return;
-    plan->ledger = tmi_beside_plan(plan->name, file);
-    if (!plan->ledger) reader->no_memory = true;
-    tmi_free(file);
+    tmi_read_path(reader, value, plan->name, &plan->ledger, "schools.ledger");
 }
 
 static void read_existing(tmi_reader *reader, const tmi_value *value, void *target)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tamis/survey.h>
+#include <tamis/experimental/survey.h>
 
 #include "base/value/json.h"
 #include "survey/design/form.h"

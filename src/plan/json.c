@@ -9,6 +9,7 @@
 #include "plan/design_fields.h"
 #include "plan/law.h"
 #include "plan/names.h"
+#include "plan/yaml_write.h"
 
 static void put_loss(tmi_json_out *out, const tmi_plan_loss *loss)
 {
@@ -328,4 +329,19 @@ tamis_status tmi_plan_frozen_json(tmi_value **json, const tamis_plan *plan, cons
     put_outsider(out, plan, frame);
     tmi_json_close(out, '}');
     return tmi_json_tree_end(json, &tree, err);
+}
+
+tamis_status tamis_plan_yaml(char **yaml, const tamis_plan *plan, tamis_error *err)
+{
+    tmi_value *tree = NULL;
+    tmi_text text;
+    if (!yaml) return tmi_fail(err, TAMIS_INVALID, "yaml: NULL");
+    *yaml = NULL;
+    if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
+    tamis_status status = tmi_plan_json(&tree, plan, err);
+    tmi_text_init(&text);
+    if (status == TAMIS_OK) tmi_yaml_put_block(&text, tree, TMI_YAML_NUMBERS);
+    if (status == TAMIS_OK) status = tmi_text_take(yaml, &text, err);
+    tmi_value_free(tree);
+    return status;
 }

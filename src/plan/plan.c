@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/text.h"
 #include "num/number.h"
 #include "plan/sections.h"
@@ -50,16 +51,10 @@ static void read_totals_file(tmi_reader *reader, const tmi_value *calibrate, con
                              char **path)
 {
     const tmi_value *to = calibrate && calibrate->kind == TMI_VALUE_MAP ? tmi_value_get(calibrate, "to") : NULL;
-    char *name = NULL, *bytes = NULL;
+    char *bytes = NULL;
     size_t length;
     tamis_error why = {0};
-    if (!to || to->kind != TMI_VALUE_TEXT || !tmi_read_text(reader, to, &name, "totals.yaml")) return;
-    *path = tmi_beside_plan(plan->name, name);
-    tmi_free(name);
-    if (!*path) {
-        reader->no_memory = true;
-        return;
-    }
+    if (!to || to->kind != TMI_VALUE_TEXT || !tmi_read_path(reader, to, plan->name, path, "totals.yaml")) return;
     if (tmi_plan_bytes(&bytes, &length, *path, &why) != TAMIS_OK)
         tmi_complain(reader, to, "expected a list of totals, or a file with one that can be read, e.g. totals.yaml");
     else if (tmi_yaml_read(totals, *path, bytes, length, &why) != TAMIS_OK) tmi_complain(reader, to, "%s", why.message);
@@ -131,7 +126,31 @@ bool tmi_plan_is_sound(const tamis_plan *plan)
     return plan->statistic_count > 0;
 }
 
-tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
+tamis_status tmi_plan_of(tamis_plan **plan, tmi_reader *reader, const tmi_value *root, tamis_error *err)
+{
+    tamis_plan *p = tmi_alloc(1, sizeof *p);
+    *plan = p;
+    if (!p) return tmi_fail_memory(err);
+    p->holders = 1;
+    p->design.kind = &tmi_plan_kind_srs; /* what the sections are checked with if the plan says no design that can be read */
+    p->name = tmi_copy_text(reader->name, strlen(reader->name));
+    if (p->name) read_root(reader, root, p);
+    else reader->no_memory = true;
+    return reader->no_memory ? tmi_fail_memory(err) : TAMIS_OK;
+}
+
+tamis_status tmi_plan_root(const tamis_plan_options *options, const char *name, const char **root, tamis_error *err)
+{
+    tamis_plan_options how;
+    tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err);
+    *root = how.root;
+    if (status == TAMIS_OK && how.root && !tmi_is_within(how.root, name))
+        status = tmi_fail(err, TAMIS_INVALID, "name: the plan is outside of the folder that its files may be in here");
+    return status;
+}
+
+tamis_status tamis_plan_read_with(tamis_plan **plan, const char *name, const char *bytes, size_t length,
+                                  const tamis_plan_options *options, tamis_error *err)
 {
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     *plan = NULL;
@@ -140,23 +159,26 @@ tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const cha
 
     tmi_reader reader = {.name = name};
     tmi_value *root = NULL;
-    tamis_plan *p = tmi_alloc(1, sizeof *p);
-    if (!p) return tmi_fail_memory(err);
-    p->holders = 1;
-    p->design.kind = &tmi_plan_kind_srs; /* what the sections are checked with if the plan says no design that can be read */
-    tamis_status status = tmi_yaml_read(&root, name, bytes, length, err);
-    if (status != TAMIS_OK) goto done;
-    p->name = tmi_copy_text(name, strlen(name));
-    if (p->name) read_root(&reader, root, p);
-    else reader.no_memory = true;
-    status = tmi_reader_end(&reader, err);
-    TMI_CHECK(status != TAMIS_OK || tmi_plan_is_sound(p));
+    tamis_plan *p = NULL;
+    tamis_status status;
+    TMI_TRY(tmi_plan_root(options, name, &reader.root, err));
+    TMI_TRY(tmi_yaml_read(&root, name, bytes, length, err));
+    TMI_TRY(tmi_plan_of(&p, &reader, root, err));
+    TMI_TRY(tmi_reader_end(&reader, err));
+    TMI_CHECK(tmi_plan_is_sound(p));
+    *plan = p;
+    p = NULL;
 
 done:
+    tmi_reader_clear(&reader);
     tmi_value_free(root);
-    if (status == TAMIS_OK) *plan = p;
-    else tamis_plan_free(p);
+    tamis_plan_free(p);
     return status;
+}
+
+tamis_status tamis_plan_read_text(tamis_plan **plan, const char *name, const char *bytes, size_t length, tamis_error *err)
+{
+    return tamis_plan_read_with(plan, name, bytes, length, NULL, err);
 }
 
 tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err)

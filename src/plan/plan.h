@@ -21,9 +21,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <tamis/experimental/outline.h>
+#include <tamis/experimental/setting.h>
 #include <tamis/num.h>
 #include <tamis/plan.h>
-#include <tamis/setting.h>
 
 #include "num/grid.h"
 #include "plan/design_kind.h"
@@ -403,5 +404,8 @@ bool tmi_has_password(const char *connection);
 
 /* The file of a plan, at most one byte more than a plan may have; the caller frees it with tmi_free. */
 tamis_status tmi_plan_bytes(char **bytes, size_t *length, const char *path, tamis_error *err);
+
+/* INVALID if a file that the plan names, or the ledger, is outside of the folder, wherever links lead; nothing is opened. */
+tamis_status tmi_plan_is_within(const tamis_plan *plan, const char *folder, const char *ledger, tamis_error *err);
 
 #endif

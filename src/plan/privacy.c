@@ -1,6 +1,6 @@
 /* privacy: about whom the promise is, what is taken as public, and how much may be lost.
  *
- * The ten settings are the rows of <tamis/setting.h>: the pairs in which `given` comes before `protect` in nothing,
+ * The ten settings are the rows of <tamis/experimental/setting.h>: the pairs in which `given` comes before `protect` in nothing,
  * population, frame, sample, respondents. What a setting forbids is reported by the release (exit 4), not here.            */
 #include <string.h>
 

@@ -102,13 +102,29 @@ static int by_place(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
+void tmi_reader_sort(tmi_reader *reader)
+{
+    if (reader->count > 0) qsort(reader->complaints, reader->count, sizeof *reader->complaints, by_place);
+}
+
+void tmi_reader_clear(tmi_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        tmi_free(reader->complaints[i].name);
+        tmi_free(reader->complaints[i].text);
+    }
+    tmi_free(reader->complaints);
+    reader->complaints = NULL;
+    reader->count = reader->room = 0;
+}
+
 tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
 {
     tamis_status status = TAMIS_OK;
     if (reader->no_memory) {
         status = tmi_fail_memory(err);
     } else if (reader->count > 0) {
-        qsort(reader->complaints, reader->count, sizeof *reader->complaints, by_place);
+        tmi_reader_sort(reader);
         tmi_error_reset(err);
         for (size_t i = 0; i < reader->count; i++) {
             const tmi_complaint *c = &reader->complaints[i];
@@ -118,13 +134,7 @@ tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err)
         }
         tmi_because(err, "plan", status);
     }
-    for (size_t i = 0; i < reader->count; i++) {
-        tmi_free(reader->complaints[i].name);
-        tmi_free(reader->complaints[i].text);
-    }
-    tmi_free(reader->complaints);
-    reader->complaints = NULL;
-    reader->count = reader->room = 0;
+    tmi_reader_clear(reader);
     return status;
 }
 

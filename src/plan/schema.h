@@ -26,6 +26,7 @@ typedef struct tmi_complaint {
 
 typedef struct tmi_reader {
     const char *name; /* of the file, as the user wrote it */
+    const char *root; /* files that the plan names must be below this folder; NULL: anywhere */
     int file;         /* 0: the plan; files that it names come after it */
     tmi_complaint *complaints;
     size_t count, room;
@@ -41,6 +42,10 @@ typedef struct tmi_reader {
 /* Adds a complaint about a value, or about its key. */
 void tmi_complain(tmi_reader *reader, const tmi_value *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
 void tmi_complain_key(tmi_reader *reader, const tmi_value *value, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* In the order of the file. */
+void tmi_reader_sort(tmi_reader *reader);
+void tmi_reader_clear(tmi_reader *reader);
 
 /* OK if there were none; otherwise all of them, in the order of the file. Frees them. */
 tamis_status tmi_reader_end(tmi_reader *reader, tamis_error *err);

@@ -83,6 +83,14 @@ void tmi_read_typical_shares(tmi_reader *reader, const tmi_value *value, tmi_pla
 /* Guesses of what the plan already says, or that contradict it. `design` may be NULL. */
 void tmi_check_typical(tmi_reader *reader, const tmi_value *design, const tamis_plan *plan);
 
+/* ---- the whole ---- */
+
+/* The plan of a tree, which the caller frees also after a failure; whether it is one the complaints say. SYSTEM (memory). */
+tamis_status tmi_plan_of(tamis_plan **plan, tmi_reader *reader, const tmi_value *root, tamis_error *err);
+
+/* The folder that the files of a plan must be in, NULL: anywhere. INVALID if the plan itself is not. */
+tamis_status tmi_plan_root(const tamis_plan_options *options, const char *name, const char **root, tamis_error *err);
+
 /* ---- pieces ---- */
 
 /* epsilon; epsilon and delta; or rho. */
@@ -91,6 +99,14 @@ void tmi_check_loss(tmi_reader *reader, const tmi_value *map);
 
 /* folder of the plan + file, unless the file is named from the root; freed with tmi_free, NULL without memory */
 char *tmi_beside_plan(const char *plan, const char *file);
+
+/* The path of a file that a plan names, as above. NULL, with a complaint, if it is outside of the folder that the reader's files
+ * must be in; NULL without memory. The second reads the name too. */
+char *tmi_path_of(tmi_reader *reader, const tmi_value *value, const char *plan, const char *file);
+bool tmi_read_path(tmi_reader *reader, const tmi_value *value, const char *plan, char **path, const char *example);
+
+/* Whether a path, which need not exist, is below a folder, wherever links lead. */
+bool tmi_is_within(const char *folder, const char *path);
 
 /* The values of a category that a public file lists; duplicates are left to the caller (values_file.c). */
 void tmi_read_values_file(tmi_reader *reader, const tmi_value *value, tmi_plan_column *column);

@@ -1,6 +1,10 @@
 /* source: where the rows are. Files are named relative to the plan, so that a folder can be moved as a whole. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -38,6 +42,59 @@ char *tmi_beside_plan(const char *plan, const char *file)
     return tmi_text_take(&whole, &path, NULL) == TAMIS_OK ? whole : NULL;
 }
 
+bool tmi_is_within(const char *folder, const char *path)
+{
+    char top[PATH_MAX], found[PATH_MAX], part[PATH_MAX];
+    struct stat there;
+    size_t length = strlen(path);
+    if (!realpath(folder, top) || length >= sizeof part) return false;
+    memcpy(part, path, length + 1);
+    while (!realpath(*part ? part : ".", found)) { /* the nearest folder that exists; what is missing has no links and no .. */
+        if ((errno != ENOENT && errno != ENOTDIR) || !*part || lstat(part, &there) == 0) return false;
+        while (length > 1 && part[length - 1] == '/') part[--length] = '\0';
+        size_t parent = length;
+        while (parent > 0 && part[parent - 1] != '/') parent--;
+        if (strcmp(part + parent, "..") == 0) return false;
+        while (parent > 1 && part[parent - 1] == '/') parent--;
+        part[length = parent] = '\0';
+    }
+    const size_t whole = strcmp(top, "/") == 0 ? 0 : strlen(top);
+    return strncmp(found, top, whole) == 0 && (found[whole] == '/' || found[whole] == '\0');
+}
+
+tamis_status tmi_plan_is_within(const tamis_plan *plan, const char *folder, const char *ledger, tamis_error *err)
+{
+    const char *const others[] = {plan->design.frame, plan->design.psus, ledger};
+    static const char *const names[] = {"design.frame", "design.psus", "ledger"};
+    const char *outside = NULL;
+    for (size_t i = 0; i < plan->source.file_count; i++)
+        if (!tmi_is_within(folder, plan->source.files[i])) outside = "source";
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others[i] && !tmi_is_within(folder, others[i])) outside = names[i];
+    if (!outside) return TAMIS_OK;
+    return tmi_fail(err, TAMIS_INVALID, "%s: this file is outside of the folder that the files of a plan may be in here",
+                    outside);
+}
+
+char *tmi_path_of(tmi_reader *reader, const tmi_value *value, const char *plan, const char *file)
+{
+    char *path = tmi_beside_plan(plan, file);
+    if (!path) reader->no_memory = true;
+    if (!path || !reader->root || tmi_is_within(reader->root, path)) return path;
+    tmi_complain(reader, value, "this file is outside of the folder that the files of a plan may be in here");
+    tmi_free(path);
+    return NULL;
+}
+
+bool tmi_read_path(tmi_reader *reader, const tmi_value *value, const char *plan, char **path, const char *example)
+{
+    char *file = NULL;
+    if (!tmi_read_text(reader, value, &file, example)) return false;
+    *path = tmi_path_of(reader, value, plan, file);
+    tmi_free(file);
+    return *path != NULL;
+}
+
 static void read_file(tmi_reader *reader, const tmi_value *value, tamis_plan *plan)
 {
     char *file = NULL;
@@ -47,9 +104,13 @@ static void read_file(tmi_reader *reader, const tmi_value *value, tamis_plan *pl
         tmi_free(file);
         return;
     }
+    char *path = tmi_path_of(reader, value, plan->name, file);
+    if (!path) {
+        tmi_free(file);
+        return;
+    }
     source->names[source->file_count] = file;
-    source->files[source->file_count] = tmi_beside_plan(plan->name, file);
-    if (!source->files[source->file_count++]) reader->no_memory = true;
+    source->files[source->file_count++] = path;
 }
 
 static void read_files(tmi_reader *reader, const tmi_value *value, void *target)

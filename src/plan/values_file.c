@@ -111,17 +111,15 @@ void tmi_read_values_file(tmi_reader *reader, const tmi_value *value, tmi_plan_c
     static const char example[] = "{file: codes.csv, column: code}";
     static const tmi_plan_key keys[] = {{.name = "file", .read = tmi_read_later}, {.name = "column", .read = tmi_read_later}};
     const tmi_value *file = tmi_value_get(value, "file"), *of = tmi_value_get(value, "column");
-    char *name = NULL, *wanted = NULL, *path = NULL, *bytes = NULL;
+    char *wanted = NULL, *path = NULL, *bytes = NULL;
     size_t length = 0;
     tamis_error why = {0};
     tmi_read_map(reader, value, keys, sizeof keys / sizeof *keys, example, NULL);
     if (!file) tmi_complain(reader, value, "expected the key file, e.g. %s", example);
-    if (!file || !tmi_read_text(reader, file, &name, "codes.csv") || (of && !tmi_read_text(reader, of, &wanted, "code")))
+    if (!file || !tmi_read_path(reader, file, reader->name, &path, "codes.csv") ||
+        (of && !tmi_read_text(reader, of, &wanted, "code")))
         goto done;
-    path = tmi_beside_plan(reader->name, name);
-    if (!path) {
-        reader->no_memory = true;
-    } else if (tmi_plan_bytes(&bytes, &length, path, &why) != TAMIS_OK) {
+    if (tmi_plan_bytes(&bytes, &length, path, &why) != TAMIS_OK) {
         if (why.status == TAMIS_SYSTEM && !bytes && strcmp(why.message, "out of memory") == 0) reader->no_memory = true;
         else tmi_complain(reader, file, "expected a CSV file that can be read, e.g. codes.csv");
     } else if (length > TMI_YAML_BYTES) {
@@ -134,7 +132,6 @@ void tmi_read_values_file(tmi_reader *reader, const tmi_value *value, tmi_plan_c
     }
 
 done:
-    tmi_free(name);
     tmi_free(wanted);
     tmi_free(path);
     tmi_free(bytes);

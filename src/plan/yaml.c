@@ -10,10 +10,12 @@
 #include "base/memory.h"
 
 typedef struct tree {
-    const char *name;
-    tmi_value *root, *open; /* open: the list or map whose values are being read; NULL at the top */
-    char *key;              /* read, its value comes next */
+    const char *name, *bytes; /* bytes: the whole text */
+    size_t skipped;           /* of its mark of the order of bytes, which libfyaml does not see */
+    tmi_value *root, *open;   /* open: the list or map whose values are being read; NULL at the top */
+    char *key;                /* read, its value comes next */
     int key_line, key_column;
+    uint32_t key_begin, key_end;
     size_t depth, nodes;
     int documents;
     tamis_error *err;
@@ -91,6 +93,31 @@ static void place(const tree *t, struct fy_token *token, int *line, int *column)
     }
 }
 
+/* The bytes of an event. The marks of a quoted text are inside its quotes, those of a block text (| or >) behind its first line.
+ * A list or map ends with its last value, unless its own bracket ends it (close_value). */
+static void extent(const tree *t, struct fy_token *token, uint32_t *begin, uint32_t *end)
+{
+    const struct fy_mark *first = is_empty(token) ? NULL : fy_token_start_mark(token);
+    const struct fy_mark *last = first ? fy_token_end_mark(token) : NULL;
+    if (!last) { /* behind the colon of its key */
+        *begin = t->key ? t->key_end : 0;
+        while (t->key && t->bytes[*begin] != ':' && t->bytes[*begin] != '\n' && t->bytes[*begin] != '\0') (*begin)++;
+        *begin += t->key && t->bytes[*begin] == ':';
+        *end = *begin;
+        return;
+    }
+    const enum fy_scalar_style style = fy_token_get_type(token) == FYTT_SCALAR ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    *begin = (uint32_t)(first->input_pos + t->skipped);
+    *end = (uint32_t)(last->input_pos + t->skipped);
+    if (style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) {
+        --*begin;
+        ++*end;
+    } else if (style == FYSS_LITERAL || style == FYSS_FOLDED) {
+        while (*begin > 0 && t->bytes[*begin] != '|' && t->bytes[*begin] != '>') --*begin;
+        while (*end > *begin && strchr("\r\n", t->bytes[*end - 1])) --*end;
+    }
+}
+
 static tamis_status refuse(const tree *t, struct fy_token *token, const char *what)
 {
     int line, column;
@@ -138,6 +165,7 @@ static tamis_status take_key(tree *t, struct fy_event *event)
     char *key = t->key;
     t->key = NULL; /* the place of a key without text is that of its map */
     place(t, event->scalar.value, &t->key_line, &t->key_column);
+    extent(t, event->scalar.value, &t->key_begin, &t->key_end);
     t->key = key;
     return TAMIS_OK;
 }
@@ -158,16 +186,37 @@ static tamis_status take_value(tree *t, struct fy_event *event)
     place(t, token, &at.line, &at.column);
     at.key_line = t->key ? t->key_line : at.line;
     at.key_column = t->key ? t->key_column : at.column;
+    extent(t, token, &at.begin, &at.end);
+    at.key_begin = t->key ? t->key_begin : at.begin;
+    at.key_end = t->key ? t->key_end : at.begin;
     tmi_value_set_place(node, at);
     tmi_free(t->key);
     t->key = NULL;
     if (node->kind == TMI_VALUE_TEXT) {
         node->quoted = token && fy_token_scalar_style(token) != FYSS_PLAIN;
-        return copy_scalar(&node->text, t, token);
+        tamis_status status = copy_scalar(&node->text, t, token);
+        if (status == TAMIS_INVALID && !tmi_value_set_text(node, "", 0)) status = tmi_fail_memory(t->err); /* of a part */
+        return status;
     }
     if (++t->depth > TMI_YAML_DEPTH) return refuse(t, token, "nested more deeply than the limit (16 levels)");
     node->places = true;
     t->open = node;
+    return TAMIS_OK;
+}
+
+/* The list or map that is open has all its values. `bracket`: the end of it, where it is written. */
+static tamis_status close_value(tree *t, struct fy_token *bracket)
+{
+    tmi_value *const value = t->open;
+    tmi_place at = tmi_value_place(value);
+    const tmi_value *last = NULL;
+    for (const tmi_value *item = tmi_value_first(value); item; item = tmi_value_next(item)) last = item;
+    if (strchr("{[", t->bytes[at.begin])) extent(t, bracket, &(uint32_t){0}, &at.end);
+    else if (last) at.end = tmi_value_place(last).end;
+    tmi_value_set_place(value, at);
+    if (!tmi_value_close(value)) return tmi_fail_memory(t->err);
+    t->open = (tmi_value *)(uintptr_t)tmi_value_parent(value);
+    t->depth--;
     return TAMIS_OK;
 }
 
@@ -179,12 +228,8 @@ static tamis_status take_event(tree *t, struct fy_event *event)
     case FYET_SCALAR:
     case FYET_MAPPING_START:
     case FYET_SEQUENCE_START: return wants_key(t) ? take_key(t, event) : take_value(t, event);
-    case FYET_MAPPING_END:
-    case FYET_SEQUENCE_END:
-        if (!tmi_value_close(t->open)) return tmi_fail_memory(t->err);
-        t->open = (tmi_value *)(uintptr_t)tmi_value_parent(t->open);
-        t->depth--;
-        return TAMIS_OK;
+    case FYET_MAPPING_END: return close_value(t, event->mapping_end.mapping_end);
+    case FYET_SEQUENCE_END: return close_value(t, event->sequence_end.sequence_end);
     case FYET_ALIAS: return refuse(t, token_of(event), "aliases (*name) are not used in plans: write the value out");
     case FYET_DOCUMENT_START:
         if (++t->documents > 1) return refuse(t, token_of(event), "a plan is one YAML document; a second one begins here");
@@ -223,14 +268,17 @@ static tamis_status syntax_error(const tree *t, const complaints *c)
                     what);
 }
 
-tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err)
+tamis_status tmi_yaml_read_partly(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err)
 {
     *root = NULL;
     tamis_status status = check_bytes(name, bytes, length, err);
     if (status != TAMIS_OK) return status;
-    if (length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0) bytes += 3, length -= 3;
 
     tree t = {.name = name, .err = err};
+    char *copy = tmi_copy_text(bytes, length); /* ends with a zero byte */
+    if (!copy) return tmi_fail_memory(err);
+    t.bytes = copy;
+    t.skipped = length >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     struct fy_parser *parser = NULL;
     struct fy_diag_cfg quiet;
     complaints collected = {0};
@@ -244,7 +292,7 @@ tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes
         struct fy_parse_cfg config = {.flags = FYPCF_JSON_NONE, .diag = diag};
         parser = fy_parser_create(&config);
     }
-    if (!parser || fy_parser_set_string(parser, bytes, length) != 0) {
+    if (!parser || fy_parser_set_string(parser, bytes + t.skipped, length - t.skipped) != 0) {
         status = tmi_fail_memory(err);
         goto done;
     }
@@ -258,14 +306,26 @@ tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes
     if (status == TAMIS_OK && !t.root) {
         t.root = tmi_value_new(NULL, NULL, TMI_VALUE_TEXT);
         if (!t.root || !tmi_value_set_text(t.root, "", 0)) status = tmi_fail_memory(err);
-        else tmi_value_set_place(t.root, (tmi_place){1, 1, 1, 1});
+        else tmi_value_set_place(t.root, (tmi_place){.line = 1, .column = 1, .key_line = 1, .key_column = 1});
     }
 
 done:
     if (parser) fy_parser_destroy(parser);
     if (diag) fy_diag_unref(diag);
     tmi_free(t.key);
-    if (status == TAMIS_OK) *root = t.root;
-    else tmi_value_free(t.root);
+    for (; t.open; t.open = (tmi_value *)(uintptr_t)tmi_value_parent(t.open))
+        if (!tmi_value_close(t.open)) status = tmi_fail_memory(err);
+    if (status == TAMIS_SYSTEM) tmi_value_free(t.root);
+    else *root = t.root;
+    tmi_free(copy);
+    return status;
+}
+
+tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err)
+{
+    tamis_status status = tmi_yaml_read_partly(root, name, bytes, length, err);
+    if (status == TAMIS_OK) return status;
+    tmi_value_free(*root);
+    *root = NULL;
     return status;
 }

@@ -20,6 +20,10 @@
  * Errors   INVALID (no YAML, beyond a limit, alias, anchor, tag), SYSTEM (memory).                                   */
 tamis_status tmi_yaml_read(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err);
 
+/* The same of a text that may be wrong: after a failure the root is what was read before the place of the error; NULL if that is
+ * nothing, or without memory. */
+tamis_status tmi_yaml_read_partly(tmi_value **root, const char *name, const char *bytes, size_t length, tamis_error *err);
+
 /* The same from a file; a key that appears twice in a map is INVALID. */
 tamis_status tmi_yaml_read_file(tmi_value **root, const char *path, tamis_error *err);
 

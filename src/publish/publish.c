@@ -22,6 +22,11 @@ static void clear(state *s)
     tmi_free(s->certificate);
 }
 
+static void tell(const tmi_publication *p, tamis_release_phase phase)
+{
+    if (p->phase) p->phase(p->phase_context, phase, p->account->charged.entry);
+}
+
 /* ---- before the charge ---- */
 
 /* A key that cannot sign, and a folder that cannot be made, cost nothing. */
@@ -60,6 +65,7 @@ static tamis_status check_feasibility(state *s, const tmi_publication *p, tamis_
 {
     tamis_status status = p->steps->check ? p->steps->check(s->repeated, p->job, err) : TAMIS_OK;
     tmi_account_clear(p->account); /* the ledger is free for others, until the charge */
+    if (status == TAMIS_OK) tell(p, TAMIS_PHASE_CHECKED);
     return status;
 }
 
@@ -76,6 +82,7 @@ static tamis_status charge(state *s, const tmi_publication *p, tamis_error *err)
         s->paid = charged->entry > 0 && (!charged->measurements || charged->unfinished);
     }
     if (status == TAMIS_OK && (status = check_repeat(s, p, err)) != TAMIS_OK) s->paid = false;
+    if (status == TAMIS_OK && p->ledger && !s->repeated) tell(p, TAMIS_PHASE_CHARGED);
     if (status == TAMIS_OK && p->steps->charged) status = p->steps->charged(p->job, err);
     return status;
 }
@@ -98,6 +105,7 @@ static tamis_status keep(state *s, const tmi_publication *p, tamis_error *err)
     s->kept = true;
 
 done:
+    if (status == TAMIS_OK && !s->repeated) tell(p, TAMIS_PHASE_READ);
     return status;
 }
 
@@ -128,6 +136,7 @@ static tamis_status release(state *s, const tmi_publication *p, tamis_error *err
 {
     tamis_status status = p->folder ? tmi_folder_end(&s->folder, err) : TAMIS_OK;
     if (status == TAMIS_OK && p->ledger) tmi_ledger_published(p->account->ledger, p->account->charged.entry);
+    if (status == TAMIS_OK) tell(p, TAMIS_PHASE_WRITTEN);
     return status;
 }
 
@@ -184,6 +193,7 @@ tamis_status tmi_publish(const tmi_publication *p, tamis_error *err)
     TMI_TRY(begin(&s, p, err));
     TMI_TRY(look(&s, p, err));
     TMI_TRY(check_feasibility(&s, p, err));
+    if (p->rehearsed) goto done;
     TMI_TRY(charge(&s, p, err));
     TMI_TRY(make(&s, p, err));
     TMI_TRY(keep(&s, p, err));

@@ -63,6 +63,9 @@ typedef struct tmi_publication {
     char *signed_by;          /* where the key's fingerprint goes, TAMIS_KEY_FINGERPRINT bytes, from the first step on */
     const char *rows_version; /* kept with the numbers; NULL: none */
     tmi_account *account;     /* of the job, which clears it: after the charge, the ledger and the charge */
+    tamis_phase *phase;       /* called after each phase; NULL: nobody is told */
+    void *phase_context;
+    bool rehearsed; /* it ends before the charge: nothing is spent or published */
 } tmi_publication;
 
 /* Errors   those of the steps; after the charge SYSTEM. Then nothing was published. */

@@ -2,14 +2,15 @@
  * budget, bounds, lists of values) is for people to say, so that it is a place to fill in and the plan is refused until they
  * do. */
 #include <string.h>
-#include <strings.h>
 #include <tamis/init.h>
 
 #include "base/letters.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/value/json.h"
 #include "engine/core/header.h"
 #include "plan/plan.h"
+#include "plan/yaml_write.h"
 
 /* ---- texts of a file in YAML ---- */
 
@@ -20,18 +21,6 @@ static bool is_readable(const char *text)
     if (length == 0 || tmi_unreadable(text) != 0) return false;
     for (size_t i = 0; i < length; i++)
         if (((unsigned char)text[i] & 0xc0) != 0x80 && tmi_code_point(text, length, i) == 0xFFFD) return false;
-    return true;
-}
-
-static bool is_plain(const char *text)
-{
-    static const char *const words[] = {"y", "n", "yes", "no", "true", "false", "on", "off", "null", TAMIS_FILL_IN};
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_", inside[] = "0123456789.-/";
-    if (!strchr(letters, text[0])) return false;
-    for (const char *c = text; *c; c++)
-        if (!strchr(letters, *c) && !strchr(inside, *c)) return false;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasecmp(text, words[i]) == 0) return false;
     return true;
 }
 
@@ -52,25 +41,13 @@ static void put_shown(tmi_text *yaml, const char *text)
     tmi_text_clear(&clean);
 }
 
-/* Plain where nothing can be mistaken, else as JSON writes it, which YAML reads too. */
-static void put_text(tmi_text *yaml, const char *text)
-{
-    tmi_json_out out;
-    if (is_plain(text)) {
-        tmi_text_put(yaml, text);
-        return;
-    }
-    tmi_json_out_init(&out, yaml, false);
-    tmi_json_put_string(&out, text);
-}
-
 /* A label, if a plan may have it: else a comment says that there is one. */
 static void put_label(tmi_text *yaml, const char *before, const char *label)
 {
     if (!label || !*label) return;
     if (is_readable(label) && strlen(label) <= TMI_MAX_LABEL) {
         tmi_text_put(yaml, before);
-        put_text(yaml, label);
+        tmi_yaml_put_text(yaml, label);
         tmi_text_put(yaml, "\n");
     } else {
         tmi_text_format(yaml, "%*s# the file's label cannot be used in a plan: it is too long, or has invisible characters\n",
@@ -116,7 +93,7 @@ static void put_codes(tmi_text *yaml, const tmi_header_column *column, const tmi
             put_shown(&shown, set->codes[i].code);
             tmi_text_put(yaml, put++ ? ", " : "");
             if (shown.failed) yaml->failed = true;
-            else put_text(yaml, shown.bytes);
+            else tmi_yaml_put_text(yaml, shown.bytes);
             tmi_text_clear(&shown);
         }
         tmi_text_put(yaml, values > MOST_LABELS ? ", ...]\n" : "]\n");
@@ -141,7 +118,7 @@ static void put_column(tmi_text *yaml, const tmi_header *h, const tmi_header_col
         return;
     }
     tmi_text_put(yaml, "  ");
-    put_text(yaml, column->name);
+    tmi_yaml_put_text(yaml, column->name);
     if (column->type == TMI_HEADER_UNKNOWN) {
         tmi_text_put(yaml, ": " TAMIS_FILL_IN "\n");
         return;
@@ -205,9 +182,9 @@ static void put_source(tmi_text *yaml, const tamis_init *init)
     tmi_text_put(yaml, init->connection ? "source:\n  postgres:\n    connection: " : "source:\n  file: ");
     const char *name = init->connection ? init->connection : init->source ? init->source : init->file;
     if (strcmp(name, TAMIS_FILL_IN) == 0) tmi_text_put(yaml, name);
-    else put_text(yaml, name);
+    else tmi_yaml_put_text(yaml, name);
     if (init->table) tmi_text_put(yaml, init->connection ? "\n    table: " : "\n  table: ");
-    if (init->table) put_text(yaml, init->table);
+    if (init->table) tmi_yaml_put_text(yaml, init->table);
     tmi_text_put(yaml, "\n");
 }
 
@@ -227,7 +204,7 @@ static tamis_status write_plan(char **text, const tmi_header *h, const tamis_ini
         put_source(&yaml, init);
     } else {
         tmi_text_put(&yaml, "source:\n  caller: ");
-        put_text(&yaml, caller);
+        tmi_yaml_put_text(&yaml, caller);
         tmi_text_put(&yaml, "    # names the rows that the program brings\n");
     }
     tmi_text_put(&yaml, design);
@@ -237,24 +214,90 @@ static tamis_status write_plan(char **text, const tmi_header *h, const tamis_ini
     return tmi_text_take(text, &yaml, err);
 }
 
-tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err)
+/* The options of a caller, and the header that they name. */
+static tamis_status read_header(tmi_header *h, tamis_init *how, const tamis_init *init, tamis_error *err)
 {
-    tmi_header h = {0};
-    tamis_status status;
-    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
-    *text = NULL;
-    if (!init || (!init->file && !init->connection)) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", init ? "file" : "init");
-    if (init->connection && (init->file || !init->table))
+    if (!init) return tmi_fail(err, TAMIS_INVALID, "init: NULL");
+    tamis_status status = tmi_options_take(how, sizeof *how, init, "init", err);
+    if (status != TAMIS_OK) return status;
+    if (!how->file && !how->connection) return tmi_fail(err, TAMIS_INVALID, "file: NULL");
+    if (how->connection && (how->file || !how->table))
         return tmi_fail(err, TAMIS_INVALID, "table: must be given with the connection, and no file");
-    if (init->connection && tmi_has_password(init->connection))
+    if (how->connection && tmi_has_password(how->connection))
         return tmi_fail(err, TAMIS_INVALID,
                         "connection: must be without a password, e.g. service=survey: a plan is public, and a password "
                         "belongs in libpq's service or password file");
-    TMI_TRY(init->connection ? tmi_header_postgres(&h, init->connection, init->table, err)
-                             : tmi_header_read(&h, init->file, init->table, err));
-    TMI_TRY(write_plan(text, &h, init, NULL, err));
+    return how->connection ? tmi_header_postgres(h, how->connection, how->table, err)
+                           : tmi_header_read(h, how->file, how->table, err);
+}
 
-done:
+tamis_status tamis_init_yaml(char **text, const tamis_init *init, tamis_error *err)
+{
+    tmi_header h = {0};
+    tamis_init how;
+    if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
+    *text = NULL;
+    tamis_status status = read_header(&h, &how, init, err);
+    if (status == TAMIS_OK) status = write_plan(text, &h, &how, NULL, err);
+    tmi_header_clear(&h);
+    return status;
+}
+
+/* ---- the header by itself ---- */
+
+/* A text of the file: what is no UTF-8 becomes ?, what cannot be seen <U+202E>. */
+static void put_clean(tmi_json_out *out, const char *key, const char *text)
+{
+    tmi_text clean;
+    tmi_text_init(&clean);
+    if (text) put_shown(&clean, text);
+    tmi_json_add_taken(out, key, &clean);
+}
+
+static void put_header_column(tmi_json_out *out, const tmi_header *h, const tmi_header_column *column)
+{
+    static const char *const types[] = {[TMI_HEADER_UNKNOWN] = NULL,
+                                        [TMI_HEADER_NUMBER] = "number",
+                                        [TMI_HEADER_TEXT] = "text",
+                                        [TMI_HEADER_DATE] = "date",
+                                        [TMI_HEADER_OTHER] = "other"};
+    const tmi_header_set *set = tmi_header_set_of(h, column);
+    tmi_json_open(out, '{');
+    put_clean(out, "name", column->name);
+    tmi_json_add_string(out, "type", types[column->type]);
+    put_clean(out, "label", column->label);
+    tmi_json_add_open(out, "codes", '[');
+    for (size_t i = 0; set && i < set->count; i++) {
+        tmi_json_open(out, '{');
+        put_clean(out, "code", set->codes[i].code);
+        put_clean(out, "label", set->codes[i].label);
+        tmi_json_add_boolean(out, "missing", tmi_header_is_missing(column, &set->codes[i]));
+        tmi_json_close(out, '}');
+    }
+    tmi_json_close(out, ']');
+    tmi_json_close(out, '}');
+}
+
+tamis_status tamis_header_json(char **json, const tamis_init *init, tamis_error *err)
+{
+    tmi_header h = {0};
+    tamis_init how;
+    tmi_json_out out;
+    tmi_text text;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    tmi_text_init(&text);
+    tmi_json_out_init(&out, &text, false);
+    tamis_status status = read_header(&h, &how, init, err);
+    if (status == TAMIS_OK) {
+        tmi_json_open(&out, '{');
+        put_clean(&out, "label", h.label);
+        tmi_json_add_open(&out, "columns", '[');
+        for (size_t i = 0; i < h.count; i++) put_header_column(&out, &h, &h.columns[i]);
+        tmi_json_close(&out, ']');
+        tmi_json_close(&out, '}');
+        status = tmi_text_take(json, &text, err);
+    }
     tmi_header_clear(&h);
     return status;
 }

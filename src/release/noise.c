@@ -1,6 +1,6 @@
 #include "release/noise.h"
 
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 #include "base/memory.h"
 #include "base/secret.h"

@@ -19,6 +19,7 @@ void tamis_preview_free(tamis_preview *preview)
     for (size_t i = 0; i < TMI_REMEDIES; i++) tmi_alternative_clear(&preview->made.remedies[i]);
     if (preview->made.expected_statistics)
         tmi_expected_statistics_free(preview->made.expected_statistics, preview->made.schedule.plan->statistic_count);
+    tmi_free(preview->made.refusal);
     tmi_account_clear(&preview->made.account);
     tmi_promised_clear(&preview->made.promised);
     tmi_schedule_clear(&preview->made.schedule);
@@ -26,11 +27,12 @@ void tamis_preview_free(tamis_preview *preview)
 }
 
 /* A release that the ledger refuses has no numbers of the whole account, but everything else can be said. */
-static tamis_status refuse(tmi_preview *p, tamis_error *err)
+static tamis_status refuse(tmi_preview *p, const tamis_error *refusal, tamis_error *err)
 {
     tamis_status status = tmi_promise_alone(&p->promised, &p->schedule, err);
     if (p->promised.outsider.proved) tmi_outsider_drop(&p->promised.outsider, "the ledger refuses this release");
-    p->refused = true;
+    if (!(p->refusal = tmi_alloc(1, sizeof *p->refusal))) return tmi_fail_memory(err);
+    *p->refusal = *refusal;
     return status;
 }
 
@@ -42,12 +44,13 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tamis_preview_options how;
     tamis_status status = tmi_options_take(&how, sizeof how, options, "options", err), looked = TAMIS_OK;
+    const char *ledger = how.ledger ? how.ledger : plan->ledger;
+    if (status == TAMIS_OK && how.root) status = tmi_plan_is_within(plan, how.root, ledger, err);
     if (status != TAMIS_OK) return status;
     tamis_preview *made = tmi_alloc(1, sizeof *made);
     if (!made) return tmi_fail_memory(err);
     tmi_paced_watch paced = {.of = how.watch};
     const tamis_watch watch = tmi_watch_paced(&paced);
-    const char *ledger = how.ledger ? how.ledger : plan->ledger;
     made->watch = (tmi_watch){.progress = watch.progress, .context = watch.context, .from = -1, .to = -1};
     tmi_preview *p = &made->made;
     tmi_query query = {0}; /* that these can be made is the answer */
@@ -63,7 +66,7 @@ tamis_status tamis_preview_make(tamis_preview **preview, const tamis_plan *plan,
         looked = tmi_account_look(&p->account, &bill.bill, &refusal);
     }
     if (looked != TAMIS_OK && looked != TAMIS_REFUSED) TMI_TRY(tmi_fail_as(err, &refusal));
-    if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, err));
+    if (looked == TAMIS_REFUSED) TMI_TRY(refuse(p, &refusal, err));
     else TMI_TRY(tmi_account_foresee(&p->account, &p->promised, &p->schedule, err));
     TMI_TRY(tmi_check_feasible(&certificate, &p->promised, &query, &p->account.standing, err));
     TMI_TRY(tmi_expected_statistics_make(&p->expected_statistics, &p->schedule, err));

@@ -38,6 +38,9 @@ typedef struct tmi_run {
     const char *rows_version;      /* the caller's name for their state; NULL: none */
     bool same_rows;                /* give back what was released, of whatever version */
     tamis_watch watch;
+    tamis_phase *phase; /* NULL: nobody is told */
+    void *phase_context;
+    char **ready; /* ends before the charge, and gives the answer of tamis_release_ready; NULL: a release is made */
 } tmi_run;
 
 tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, tmi_engine *engine, const tmi_run *run,

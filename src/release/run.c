@@ -66,6 +66,7 @@ typedef struct job {
     tmi_plan_bill bill;
     int64_t **noise;    /* from drawing to adding */
     char *measurements; /* measurements.json, for the ledger and for the folder */
+    tmi_text ready;     /* what a release that is only checked would cost */
 } job;
 
 static void job_clear(job *j)
@@ -75,6 +76,7 @@ static void job_clear(job *j)
     tmi_query_clear(&j->query);
     tmi_plan_bill_clear(&j->bill);
     tmi_free(j->measurements);
+    tmi_text_clear(&j->ready);
 }
 
 /* Between two steps: long ones ask for themselves, engines by the run's watch, all others by the schedule's watch. Its share
@@ -160,15 +162,37 @@ done:
     return tmi_of_source(status, err);
 }
 
+/* The answer of tamis_release_ready, with the account as it is before the charge. */
+static void write_ready(job *j, bool repeated)
+{
+    const tmi_account *a = &j->r->account;
+    const tmi_account then = {.has_spending = a->has_then};
+    tmi_json_out out;
+    tmi_json_out_init(&out, &j->ready, false);
+    tmi_json_open(&out, '{');
+    tmi_json_add_boolean(&out, "repeated", repeated);
+    tmi_json_key(&out, "would_spend");
+    if (repeated) tmi_json_put_null(&out);
+    else tmi_put_spent(&out, &j->r->schedule);
+    tmi_json_key(&out, "left");
+    tmi_put_spending(&out, a, &a->left);
+    tmi_json_key(&out, "would_leave");
+    if (repeated) tmi_put_spending(&out, a, &a->left);
+    else tmi_put_spending(&out, &then, &a->then_left);
+    tmi_json_close(&out, '}');
+}
+
 /* What the account would come to, and that everything can be asked, written and kept. */
 static tamis_status check_feasibility(bool repeated, void *job_, tamis_error *err)
 {
     job *j = job_;
     tamis_release *r = j->r;
     tamis_status status = TAMIS_OK;
+    if (j->run->ready && repeated) write_ready(j, true);
     if (!repeated) {
         TMI_TRY(tmi_account_foresee(&r->account, &r->promised, &r->schedule, err));
         TMI_TRY(tmi_check_feasible(r->certificate, &r->promised, &j->query, &r->account.standing, err));
+        if (j->run->ready) write_ready(j, false);
         tmi_account_clear(&r->account); /* the ledger is free for others while the source is looked at */
         TMI_TRY(check_inventory(j, err));
     }
@@ -381,22 +405,26 @@ tamis_status tmi_release_with(tamis_release **release, const tamis_plan *plan, t
                                          .sign = run->sign,
                                          .signed_by = j.r->certificate->signed_by,
                                          .rows_version = run->rows_version,
-                                         .account = &j.r->account};
+                                         .account = &j.r->account,
+                                         .phase = run->phase,
+                                         .phase_context = run->phase_context,
+                                         .rehearsed = run->ready != NULL};
     TMI_TRY(tmi_publish(&publication, err));
+    if (run->ready) TMI_TRY(tmi_text_take(run->ready, &j.ready, err));
+    if (run->ready) goto done;
     j.r->watch = (tmi_watch){0}; /* nobody watches any more */
     *release = j.r;
 
 done:
     job_clear(&j);
-    if (status != TAMIS_OK) tamis_release_free(j.r);
+    if (!*release) tamis_release_free(j.r);
     return status;
 }
 
-tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
-                               const tamis_release_options *options, tamis_error *err)
+/* A release, or with `ready` what it would cost. */
+static tamis_status release_or_check(tamis_release **release, char **ready, const tamis_plan *plan, const char *folder,
+                                     const tamis_release_options *options, tamis_error *err)
 {
-    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: NULL");
-    *release = NULL;
     if (!plan) return tmi_fail(err, TAMIS_INVALID, "plan: NULL");
     tmi_engine *engine;
     tamis_release_options how;
@@ -415,8 +443,28 @@ tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, 
                          .source = how.rows ? NULL : &plan->source,
                          .in_memory = how.rows != NULL,
                          .rows_version = how.rows_version,
-                         .watch = tmi_watch_paced(&paced)};
+                         .watch = tmi_watch_paced(&paced),
+                         .phase = how.phase,
+                         .phase_context = how.phase_context,
+                         .ready = ready};
     status = tmi_release_with(release, plan, engine, &run, err);
     engine->free(engine);
     return status;
+}
+
+tamis_status tamis_release_new(tamis_release **release, const tamis_plan *plan, const char *folder,
+                               const tamis_release_options *options, tamis_error *err)
+{
+    if (!release) return tmi_fail(err, TAMIS_INVALID, "release: NULL");
+    *release = NULL;
+    return release_or_check(release, NULL, plan, folder, options, err);
+}
+
+tamis_status tamis_release_ready(char **json, const tamis_plan *plan, const char *folder, const tamis_release_options *options,
+                                 tamis_error *err)
+{
+    tamis_release *none = NULL;
+    if (!json) return tmi_fail(err, TAMIS_INVALID, "json: NULL");
+    *json = NULL;
+    return release_or_check(&none, json, plan, folder, options, err);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
 #include "base/text.h"

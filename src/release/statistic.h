@@ -2,7 +2,7 @@
 #ifndef TMI_RELEASE_STATISTIC_H
 #define TMI_RELEASE_STATISTIC_H
 
-#include <tamis/statistic.h>
+#include <tamis/experimental/statistic.h>
 
 #include "ledger/account.h"
 #include "mech/quantile/quantile.h"

@@ -1,5 +1,5 @@
 /* The account of a sample, for people and programs. */
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/table.h"
 #include "ledger/book.h"

@@ -2,6 +2,8 @@
 #ifndef TMI_REPORT_EXPLAIN_H
 #define TMI_REPORT_EXPLAIN_H
 
+#include <tamis/experimental/amplification.h>
+#include <tamis/experimental/setting.h>
 #include <tamis/explain.h>
 
 #include "base/text.h"

@@ -11,7 +11,7 @@ typedef struct tmi_preview {
     tmi_schedule schedule;
     tmi_account account;
     tmi_promised promised;                       /* by the account with this release in it */
-    bool refused;                                /* by the ledger */
+    tamis_error *refusal;                        /* by the ledger; NULL: it does not refuse */
     tmi_expected_statistic *expected_statistics; /* one per statistic */
     tmi_alternative remedies[TMI_REMEDIES];
     tmi_declaration declarations[TMI_DECLARATIONS]; /* what to declare, the best first */

@@ -3,9 +3,11 @@
 
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "num/bound.h"
 #include "num/number.h"
 #include "report/preview.h"
 #include "report/promise.h"
+#include "report/report_words.h"
 #include "report/results.h"
 #include "schedule/expected/assumptions.h"
 
@@ -44,6 +46,44 @@ static double part_of_expected(const tmi_expected_group *p)
     return p->expected > 0 ? tmi_expected_group_noise(p) / p->expected : TMI_NULL;
 }
 
+/* What the page of a program shows of an error: two digits of it, and three of a percentage, rounded up. NaN: null. */
+static void put_shown(tmi_json_out *out, const char *key, double x, bool percent)
+{
+    tmi_text text;
+    tmi_text_init(&text);
+    if (isfinite(x)) {
+        const double value = percent ? 100 * x : x;
+        const int decimals = tmi_decimals_of(value) + percent;
+        const double unit = pow(10, -decimals);
+        /* an error is known to far fewer than nine digits: 0.3 is not shown as 0.31 because of its last bit */
+        tmi_text_rounded(&text, value > 0 ? ceil(value / unit * (1 - 1e-9)) * unit : 0, decimals);
+        if (percent) tmi_text_put(&text, " %");
+    }
+    tmi_json_add_taken(out, key, &text);
+}
+
+static void put_all_shown(tmi_json_out *out, double noise, double sampling, double se, double cv)
+{
+    tmi_json_add_open(out, "shown", '{');
+    put_shown(out, "noise_sd", noise, false);
+    put_shown(out, "sampling_se", sampling, false);
+    put_shown(out, "se", se, false);
+    put_shown(out, "cv", cv, true);
+    tmi_json_close(out, '}');
+}
+
+/* 'F' before 'E' before nothing. */
+static char quality_of(const tmi_plan_statistic *s, const tmi_expected_group *p)
+{
+    const double error = tmi_expected_group_error(p);
+    return p->expected > 0 && !isnan(error) ? tmi_quality_of(s, p->expected, error) : '\0';
+}
+
+static void put_quality(tmi_json_out *out, char quality)
+{
+    tmi_json_add_string(out, "quality", quality ? (char[]){quality, '\0'} : NULL);
+}
+
 static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi_expected_statistic *f)
 {
     const size_t levels = s->at_count > 0 ? s->at_count : 1;
@@ -60,6 +100,8 @@ static void put_groups(tmi_json_out *out, const tmi_plan_statistic *s, const tmi
         tmi_json_add_real(out, "se", tmi_expected_group_error(p));
         tmi_json_add_real(out, "expected", p->expected);
         tmi_json_add_real(out, "cv", cv_of(p));
+        put_quality(out, quality_of(s, p));
+        put_all_shown(out, tmi_expected_group_noise(p), tmi_expected_group_sampling(p), tmi_expected_group_error(p), cv_of(p));
         tmi_json_close(out, '}');
     }
     tmi_json_close(out, ']');
@@ -70,6 +112,11 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     const tmi_plan_statistic *s = &p->schedule.plan->statistics[i];
     const tmi_expected_statistic *f = &p->expected_statistics[i];
     tmi_json_open(out, '{');
+    tmi_json_add_integer(out, "number", (int64_t)i);
+    tmi_text words;
+    tmi_text_init(&words);
+    tmi_statistic_title(&words, p->schedule.plan, i);
+    tmi_json_add_taken(out, "words", &words);
     tmi_json_add_string(out, "statistic", tmi_statistic_name(s));
     tmi_json_add_string(out, "column", s->column ? s->column->name : NULL);
     if (s->at_count == 1) tmi_json_add_real(out, "at", tmi_number_nearest(s->at[0]));
@@ -84,6 +131,14 @@ static void put_statistic(tmi_json_out *out, const tmi_preview *p, size_t i)
     tmi_json_add_real(out, "se", tmi_expected_middle(f, tmi_expected_group_error));
     tmi_json_add_real(out, "cv", tmi_expected_middle(f, cv_of));
     tmi_json_add_real(out, "share_of_expected", tmi_expected_middle(f, part_of_expected));
+    char worst = '\0';
+    for (size_t k = 0; k < f->count && !tmi_is_known(&p->schedule, i); k++) {
+        const char quality = quality_of(s, &f->groups[k]);
+        if (quality > worst) worst = quality;
+    }
+    put_quality(out, worst);
+    put_all_shown(out, tmi_expected_middle(f, tmi_expected_group_noise), tmi_expected_middle(f, tmi_expected_group_sampling),
+                  tmi_expected_middle(f, tmi_expected_group_error), tmi_expected_middle(f, cv_of));
     if (f->count > 1) put_groups(out, s, f);
     tmi_json_key(out, "warning");
     tmi_text advice;
@@ -122,6 +177,39 @@ static void put_own_groups(tmi_json_out *out, const tmi_preview *p)
     tmi_put_spending(out, &known, &p->account.own_left);
     tmi_json_key(out, "would_leave");
     tmi_put_spending(out, &known, &p->account.own_then_left);
+    tmi_json_close(out, '}');
+}
+
+/* Why the ledger refuses the release; null if it does not. */
+static void put_refusal(tmi_json_out *out, const tamis_error *refusal)
+{
+    tmi_json_key(out, "refusal");
+    if (!refusal) {
+        tmi_json_put_null(out);
+        return;
+    }
+    tmi_json_open(out, '{');
+    tmi_json_add_string(out, "code", "refused");
+    tmi_json_add_string(out, "reason", *refusal->reason ? refusal->reason : NULL);
+    tmi_json_add_string(out, "message", refusal->message);
+    tmi_json_close(out, '}');
+}
+
+/* The amounts of the account as they are said: what is spent is rounded up, what is left down. */
+static void put_shown_amounts(tmi_json_out *out, const tmi_preview *p)
+{
+    const tmi_account *a = &p->account;
+    const tmi_schedule *s = &p->schedule;
+    char amount[TAMIS_DECIMAL];
+    tmi_text spends;
+    tmi_text_init(&spends);
+    tamis_decimal_up(amount, tmi_number_bound(s->spent).upper, 6);
+    tmi_text_format(&spends, "%s %s", s->gaussian ? "rho" : "epsilon", amount);
+    tmi_json_add_open(out, "shown", '{');
+    tmi_json_add_taken(out, "would_spend", &spends);
+    tmi_json_add_string(out, "spent", a->has_spending ? a->spent.words : NULL);
+    tmi_json_add_string(out, "left", a->has_spending ? a->left.words : NULL);
+    tmi_json_add_string(out, "would_leave", a->has_then ? a->then_left.words : NULL);
     tmi_json_close(out, '}');
 }
 
@@ -168,6 +256,8 @@ tamis_status tmi_preview_json(char **text, const tmi_preview *preview, tamis_err
     tmi_json_key(&out, "would_leave");
     tmi_put_spending(&out, &(tmi_account){.has_spending = preview->account.has_then}, &preview->account.then_left);
     put_own_groups(&out, preview);
+    put_shown_amounts(&out, preview);
+    put_refusal(&out, preview->refusal);
     tmi_json_key(&out, "ledger");
     tmi_put_entry(&out, &preview->account);
     tmi_lines_split(&lines, preview->account.unpublished);

@@ -460,18 +460,18 @@ static void write_cost(tmi_text *text, const tmi_preview *p)
         tmi_text_format(&line, "; nothing spent yet; leaves %s.", a->then_left.words);
     else {
         tmi_text_put(&line, ".");
-        if (!p->refused || a->has_spending) tmi_account_words(&line, &p->schedule, a);
+        if (!p->refusal || a->has_spending) tmi_account_words(&line, &p->schedule, a);
     }
-    if (p->refused) tmi_text_put(&line, " The ledger refuses this release.");
+    if (p->refusal) tmi_text_put(&line, " The ledger refuses this release.");
     tmi_text_wrap_taken(text, "", "  ", &line);
 }
 
 static void write_account(tmi_text *text, const tmi_preview *p)
 {
     tmi_lines lines = {0};
-    if (p->refused && !p->account.has_spending) tmi_text_put(text, "\nThe account\n");
+    if (p->refusal && !p->account.has_spending) tmi_text_put(text, "\nThe account\n");
     else tmi_write_account(text, &p->schedule, &p->account);
-    if (p->refused) tmi_text_put(text, "  The ledger refuses this release.\n");
+    if (p->refusal) tmi_text_put(text, "  The ledger refuses this release.\n");
     tmi_lines_split(&lines, p->account.unpublished);
     tmi_lines_wrap(text, "  ", "  ", &lines);
 }

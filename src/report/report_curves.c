@@ -1,7 +1,7 @@
 /* The distribution functions of report.html: the estimated share of the units below each value, with its intervals as a band.
  * They are pictures of numbers that were released to read quantiles and inequality measures from. */
 #include <math.h>
-#include <tamis/plot.h>
+#include <tamis/experimental/plot.h>
 
 #include "base/memory.h"
 #include "report/report.h"

@@ -2,7 +2,7 @@
  * for three readers. */
 #include <math.h>
 #include <stdio.h>
-#include <tamis/meaning.h>
+#include <tamis/experimental/meaning.h>
 
 #include "base/article.h"
 #include "num/number.h"

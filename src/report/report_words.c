@@ -204,16 +204,21 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *m, const tmi_w
 #define WIDE 0.30
 #define RELATIVE 1.3
 
+char tmi_quality_of(const tmi_plan_statistic *s, double estimate, double se)
+{
+    const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
+                       s->kind == TMI_POVERTY;
+    if (!share) {
+        const double size = fabs(estimate);
+        return se > UNRELIABLE * size ? 'F' : se > CAUTION * size ? 'E' : '\0';
+    }
+    const double width = 3.92 * se, limit = fmin(WIDE, RELATIVE * estimate);
+    return width <= NARROW ? '\0' : width >= limit ? 'F' : width >= limit / 2 ? 'E' : '\0';
+}
+
 char tmi_quality(const tmi_plan_statistic *s, const tmi_result *x)
 {
     if (x->known || isnan(x->estimate) || isnan(x->se)) return '\0';
     if (x->outside_range || tmi_is_outside_interval(x) || tmi_is_whole_range(x)) return 'F';
-    const bool share = ((s->kind == TMI_SHARE || s->kind == TMI_MEAN) && s->column->conditions) || s->kind == TMI_SHARE_BELOW ||
-                       s->kind == TMI_POVERTY;
-    if (!share) {
-        const double size = fabs(x->estimate);
-        return x->se > UNRELIABLE * size ? 'F' : x->se > CAUTION * size ? 'E' : '\0';
-    }
-    const double width = 3.92 * x->se, limit = fmin(WIDE, RELATIVE * x->estimate);
-    return width <= NARROW ? '\0' : width >= limit ? 'F' : width >= limit / 2 ? 'E' : '\0';
+    return tmi_quality_of(s, x->estimate, x->se);
 }

@@ -32,4 +32,7 @@ void tmi_measurement_words(tmi_text *text, const tmi_measurement *measurement, c
  * has no standard error, has no flag. */
 char tmi_quality(const tmi_plan_statistic *statistic, const tmi_result *result);
 
+/* The same of an estimate and its standard error alone: of expected ones, before there is a result. */
+char tmi_quality_of(const tmi_plan_statistic *statistic, double estimate, double se);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 #include "base/error.h"
 

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "base/check.h"
 #include "base/memory.h"

@@ -3,7 +3,7 @@
  * For d, d' of one universe D both get the scale s(D) >= |q(d) - q(d')|_1 / (epsilon_D dist(d, d')), so their densities
  * differ by a factor of at most exp(|q(d) - q(d')|_1 / s) <= exp(epsilon_D dist(d, d')) at every point. Since universes are
  * disjoint, no dataset is asked for two scales.                                                                      */
-#include <tamis/sensitivity.h>
+#include <tamis/experimental/sensitivity.h>
 
 #include "base/memory.h"
 #include "num/exact.h"

@@ -1,4 +1,4 @@
-/* The numbers of <tamis/meaning.h>, in balls. */
+/* The numbers of <tamis/experimental/meaning.h>, in balls. */
 #include "setting/meaning.h"
 
 #include <math.h>

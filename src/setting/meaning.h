@@ -2,7 +2,7 @@
 #ifndef TMI_SETTING_MEANING_H
 #define TMI_SETTING_MEANING_H
 
-#include <tamis/meaning.h>
+#include <tamis/experimental/meaning.h>
 
 #include "base/value/json.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <tamis/plot.h>
+#include <tamis/experimental/plot.h>
 
 #include "base/table.h"
 #include "num/bound.h"

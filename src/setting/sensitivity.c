@@ -1,11 +1,11 @@
-/* The formulas of <tamis/sensitivity.h>.
+/* The formulas of <tamis/experimental/sensitivity.h>.
  *
  * One unit has 1 to K rows, each adding w x. Let c range over what a unit can add to one cell: from `low` to `high`, with 0
  * among the values if it may be absent. Its largest size is m = K w1 M. Two neighbours differ by c -> c' in one cell, or
  * by c in one cell and c' in another; if weights may move, every other unit adds up to K (w1 - w0) M to the same side of
  * one of these cells. The L1, L2 and largest distances are convex in c, c' and in where the others stand, so their
  * largest values are at the ends, which are listed below and attained.                                               */
-#include <tamis/sensitivity.h>
+#include <tamis/experimental/sensitivity.h>
 
 #include "num/exact.h"
 

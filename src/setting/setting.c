@@ -1,6 +1,6 @@
 /* The table of the ten settings. */
 #include <ctype.h>
-#include <tamis/setting.h>
+#include <tamis/experimental/setting.h>
 
 #include "base/error.h"
 

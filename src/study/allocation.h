@@ -2,7 +2,7 @@
 #ifndef TMI_STUDY_ALLOCATION_H
 #define TMI_STUDY_ALLOCATION_H
 
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 typedef struct tmi_allocation_stratum {
     char *name;

@@ -1,7 +1,7 @@
 /* Which mechanism, which setting, which rate? */
 #include <math.h>
 #include <stdio.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/decimal.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 #include <threads.h>
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 #ifndef TMI_STUDY_COVERAGE_H
 #define TMI_STUDY_COVERAGE_H
 
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 #include "report/results.h"
 

@@ -4,7 +4,7 @@
  * one of the two holds the truth. A number is too low if both say so.                                                 */
 #include <math.h>
 #include <stdio.h>
-#include <tamis/plot.h>
+#include <tamis/experimental/plot.h>
 
 #include "base/memory.h"
 #include "base/table.h"

@@ -1,8 +1,8 @@
 #include "study/errors.h"
 
 #include <math.h>
-#include <tamis/profile.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/profile.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "num/number.h"

@@ -1,5 +1,5 @@
 #include <math.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "num/number.h"

@@ -6,7 +6,7 @@
  * 1 - g is near eps (1-f)/(2f) for small eps, a true difference of two near numbers: tmi_certify raises the precision
  * until it is known to the last digit. In doubles it drowns, which is how a curve "r = 1" once got into print.        */
 #include <math.h>
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 #include "amplification/srs.h"
 #include "num/ball.h"

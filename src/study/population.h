@@ -6,8 +6,8 @@
 #define TMI_STUDY_POPULATION_H
 
 #include <tamis/engine.h>
-#include <tamis/rng.h>
-#include <tamis/survey.h>
+#include <tamis/experimental/rng.h>
+#include <tamis/experimental/survey.h>
 
 #include "plan/plan.h"
 

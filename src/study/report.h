@@ -6,8 +6,8 @@
 #define TMI_STUDY_REPORT_H
 
 #include <stdbool.h>
-#include <tamis/plot.h>
-#include <tamis/study.h>
+#include <tamis/experimental/plot.h>
+#include <tamis/experimental/study.h>
 
 #include "base/text.h"
 #include "base/value/json.h"

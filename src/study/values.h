@@ -3,7 +3,7 @@
 #define TMI_STUDY_VALUES_H
 
 #include <stdint.h>
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 #include "base/error.h"
 

@@ -1,8 +1,8 @@
 /* The weighted distribution of a sampled variable, and the statistics that are read from it: quantiles, Gini, S80/S20, poverty.
  *
- * As in <tamis/estimator.h>, an estimate comes with linear values: to first order it varies as the weighted total of them, so
- * that every variance of a total serves it (Deville 1999; Osier 2009). A quantile has none: its interval is found by inverting
- * that of a share (src/estimate/quantile.c).
+ * As in <tamis/experimental/estimator.h>, an estimate comes with linear values: to first order it varies as the weighted total
+ * of them, so that every variance of a total serves it (Deville 1999; Osier 2009). A quantile has none: its interval is found
+ * by inverting that of a share (src/estimate/quantile.c).
  *
  * Doubles throughout: nothing here is protected.                                                                     */
 #ifndef TMI_SURVEY_DISTRIBUTION_H

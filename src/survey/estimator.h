@@ -3,7 +3,7 @@
 #define TMI_SURVEY_ESTIMATOR_H
 
 #include <stdbool.h>
-#include <tamis/estimator.h>
+#include <tamis/experimental/estimator.h>
 
 #include "base/error.h"
 #include "num/sum.h"

@@ -3,7 +3,7 @@
 #define TESTS_AMPLIFICATION_CLAIMS_H
 
 #include <math.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "tests/survey/frames.h"
 

@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include <string.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "survey/design/sample_law.h"
 #include "tests/ht/brute_noise.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 enum { MOST_STATES = 12, MOST_PAIRS = 400 };
 

@@ -1,7 +1,7 @@
 /* Noise whose law is known, and weights: against every pair of small populations. */
 #include "tests/test.h"
 
-#include <tamis/ht.h>
+#include <tamis/experimental/ht.h>
 
 #include "tests/amplification/claims.h"
 #include "tests/base/memory_that_fails.h"

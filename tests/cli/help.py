@@ -102,7 +102,7 @@ def version_tells_the_parts():
     lines = tamis("--version").stdout.splitlines()
     assert re.fullmatch(r"tamis \d+\.\d+\.\d+", lines[0])
     parts = {line.split()[0] for line in lines}
-    assert {"GMP", "MPFR", "FLINT", "OpenSSL", "libfyaml", "DuckDB", "libpq", "SQLite"} <= parts, parts
+    assert {"GMP", "MPFR", "FLINT", "OpenSSL", "libfyaml", "DuckDB", "libpq", "ReadStat", "SQLite"} <= parts, parts
     told = json.loads(tamis("--version", "--json").stdout)
     assert set(told) == parts and told["tamis"] == lines[0].split()[1]
     assert tamis("--json", "--version").stdout == tamis("--version", "--json").stdout

@@ -20,7 +20,9 @@ static char *counts_of(const tamis_tally_source *source)
     tamis_tally *tally = NULL;
     tamis_error err = {0};
     char *text = NULL;
-    assert_int_equal(tamis_tally_new(&tally, &(tamis_tally_terms){.lie = lie, .table = 1}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&tally, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .table = 1},
+                                     NULL),
+                     TAMIS_OK);
     if (tamis_tally_add_source(tally, source, NULL, &err) != TAMIS_OK) fail_msg("%s", err.message);
     assert_int_equal(tamis_tally_write(&text, tally, NULL), TAMIS_OK);
     tamis_tally_free(tally);
@@ -45,9 +47,17 @@ static void databases_count_as_memory_does(void **state)
     assert_int_equal(tamis_source_integers(rows, "c d", c, NULL), TAMIS_OK);
     const char *const files[] = {path};
     const tamis_tally_source sources[] = {
-        {.rows = rows, .columns = "a,b,c d"},
-        {.engine = TAMIS_ENGINE_POSTGRES, .connection = server_text(), .table = "tamis_tally.reports", .columns = "a,b,c d"},
-        {.engine = TAMIS_ENGINE_DUCKDB, .files = files, .file_count = 1, .columns = "a,b,c d"},
+        {.size = sizeof(tamis_tally_source), .rows = rows, .columns = "a,b,c d"},
+        {.size = sizeof(tamis_tally_source),
+         .engine = TAMIS_ENGINE_POSTGRES,
+         .connection = server_text(),
+         .table = "tamis_tally.reports",
+         .columns = "a,b,c d"},
+        {.size = sizeof(tamis_tally_source),
+         .engine = TAMIS_ENGINE_DUCKDB,
+         .files = files,
+         .file_count = 1,
+         .columns = "a,b,c d"},
     };
     char *expected = counts_of(&sources[0]);
     for (size_t i = 1; i < sizeof sources / sizeof *sources; i++) {
@@ -68,11 +78,13 @@ static void other_values_are_refused(void **state)
     server_run(table);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         tamis_tally *tally;
-        const tamis_tally_source source = {.engine = TAMIS_ENGINE_POSTGRES,
+        const tamis_tally_source source = {.size = sizeof(tamis_tally_source),
+                                           .engine = TAMIS_ENGINE_POSTGRES,
                                            .connection = server_text(),
                                            .table = "tamis_tally.reports",
                                            .columns = columns[i]};
-        assert_int_equal(tamis_tally_new(&tally, &(tamis_tally_terms){.lie = lie}, NULL), TAMIS_OK);
+        assert_int_equal(tamis_tally_new(&tally, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, NULL),
+                         TAMIS_OK);
         assert_int_equal(tamis_tally_add_source(tally, &source, NULL, NULL), TAMIS_INVALID);
         tamis_tally_free(tally);
     }

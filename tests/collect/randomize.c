@@ -1,5 +1,5 @@
 /* The client as a whole: the local guarantee, permanent lies, files. */
-#include <tamis/randomize.h>
+#include <tamis/experimental/randomize.h>
 
 #include <string.h>
 #include <sys/stat.h>

@@ -192,7 +192,7 @@ static void shares_of(tamis_tally_share *share, int64_t n, int64_t ones, int64_t
     char *names[] = {(char[]){"a"}};
     const struct tamis_tally t = {
         .lie = number(pair->one), .lie_zero = number(pair->zero), .bits = 1, .names = names, .reports = n, .ones = counts};
-    const tamis_tally_question question = {.population = N};
+    const tamis_tally_question question = {.size = sizeof(tamis_tally_question), .population = N};
     assert_int_equal(tamis_tally_shares(share, &t, &question, NULL), TAMIS_OK);
     tamis_number_free(t.lie);
     tamis_number_free(t.lie_zero);

@@ -63,7 +63,8 @@ static void counts(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie}, "a,b=x\n0,1\n1,1\n\"0\", 1 \n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie},
+                              "a,b=x\n0,1\n1,1\n\"0\", 1 \n");
     assert_int_equal(tamis_tally_reports(t), 3);
     assert_int_equal(tamis_tally_positions(t), 2);
     assert_int_equal(tamis_tally_ones(t, 0), 1);
@@ -94,17 +95,25 @@ static void bad_files(void **state)
     };
     tamis_number *lie = number("1/4");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *message = refused(&(tamis_tally_terms){.lie = lie}, cases[i].text);
+        const char *message = refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, cases[i].text);
         const char *after = strstr(message, "bad.csv"); /* its folder's name is random and may hold a 7 */
         if (!strstr(message, cases[i].message) || !after) fail_msg("%s", message);
         assert_true(!strstr(after, "7") && !strstr(after, "yes"));
     }
-    assert_non_null(strstr(refused(&(tamis_tally_terms){0}, "a\n1\n"), "--lie"));
-    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .id = "who"}, "a\n1\n"), "client ids is missing"));
-    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a\n1\n"), "weights is missing"));
-    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,0\n"), "line 2: the weight"));
-    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,1\n1,1e9\n"), "line 3: the weight"));
-    assert_non_null(strstr(refused(&(tamis_tally_terms){.lie = lie, .table = 1}, "a,b,c,d,e,f,g,h,i,j,k\n"), "10 bits"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, "a\n1\n"), "--lie"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .id = "who"}, "a\n1\n"),
+                           "client ids is missing"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .weight = "w"}, "a\n1\n"),
+                           "weights is missing"));
+    assert_non_null(
+        strstr(refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .weight = "w"}, "a,w\n1,0\n"),
+               "line 2: the weight"));
+    assert_non_null(
+        strstr(refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .weight = "w"}, "a,w\n1,1\n1,1e9\n"),
+               "line 3: the weight"));
+    assert_non_null(strstr(refused(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .table = 1},
+                                   "a,b,c,d,e,f,g,h,i,j,k\n"),
+                           "10 bits"));
     tamis_number_free(lie);
 }
 
@@ -116,7 +125,10 @@ static void lies(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tamis_number *one = number(wrong[i][0]), *zero = wrong[i][1] ? number(wrong[i][1]) : NULL;
         tamis_tally *tally;
-        assert_int_equal(tamis_tally_new(&tally, &(tamis_tally_terms){.lie = one, .lie_zero = zero}, NULL), TAMIS_INVALID);
+        assert_int_equal(tamis_tally_new(&tally,
+                                         &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = one, .lie_zero = zero},
+                                         NULL),
+                         TAMIS_INVALID);
         assert_null(tally);
         tamis_number_free(one);
         tamis_number_free(zero);
@@ -127,7 +139,7 @@ static void clients(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4");
-    tamis_tally_terms terms = {.lie = lie, .id = "who"};
+    tamis_tally_terms terms = {.size = sizeof(tamis_tally_terms), .lie = lie, .id = "who"};
     static const char text[] = "a,who,b\n1,anna,0\n0,bert,1\n0,anna,1\n";
     assert_non_null(strstr(refused(&terms, text), "line 4: this client has already reported"));
     assert_non_null(strstr(refused(&terms, "a,who\n1,\n"), "line 2: the client id is missing"));
@@ -155,13 +167,16 @@ static void weights(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,2\n0,1\n1,1.0\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .weight = "w"},
+                              "a,w\n1,2\n0,1\n1,1.0\n");
     tamis_tally_share share;
     assert_int_equal(tamis_tally_shares(&share, t, NULL, NULL), TAMIS_OK);
     assert_true(close_to(share.estimate, (3.0 / 4 - 0.25) / 0.5) && close_to(share.noise_sd, sqrt(0.1875 / 0.25 * 6) / 4));
     const double variance = (4 * 0.0625 + 0.5625 + 0.0625) / 0.25 / 16 * 1.5;
     assert_true(close_to(share.se, sqrt(fmax(variance, 0.1875 / 0.25 * 6 / 16))) && isnan(share.reporters_lower));
-    assert_int_equal(tamis_tally_shares(&share, t, &(tamis_tally_question){.population = 8}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_shares(&share, t, &(tamis_tally_question){.size = sizeof(tamis_tally_question), .population = 8},
+                                        NULL),
+                     TAMIS_OK);
     assert_true(close_to(share.estimate, 0.5));
     tamis_tally_free(t);
     tamis_number_free(lie);
@@ -172,12 +187,12 @@ static void saved(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4");
-    const tamis_tally_terms terms = {.lie = lie, .table = 1, .weight = "w"};
+    const tamis_tally_terms terms = {.size = sizeof(tamis_tally_terms), .lie = lie, .table = 1, .weight = "w"};
     tamis_tally *t = tally_of(&terms, "a,b,w\n1,0,1.5\n1,1,2\n"), *sum;
     char *text, *again;
     tamis_error err;
     assert_int_equal(tamis_tally_write(&text, t, NULL), TAMIS_OK);
-    assert_int_equal(tamis_tally_new(&sum, &(tamis_tally_terms){0}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&sum, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, NULL), TAMIS_OK);
     assert_int_equal(tamis_tally_add(sum, file_of("a.tally", text), NULL, NULL), TAMIS_OK);
     assert_int_equal(tamis_tally_write(&again, sum, NULL), TAMIS_OK);
     assert_string_equal(again, text);
@@ -197,7 +212,7 @@ static void saved(void **state)
         const char old = text[i];
         text[i] = old == '1' ? '2' : '1';
         tamis_tally *bad;
-        assert_int_equal(tamis_tally_new(&bad, &(tamis_tally_terms){0}, NULL), TAMIS_OK);
+        assert_int_equal(tamis_tally_new(&bad, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, NULL), TAMIS_OK);
         if (i > 0) assert_int_equal(tamis_tally_add(bad, file_of("c.tally", text), NULL, NULL), TAMIS_INVALID);
         tamis_tally_free(bad);
         text[i] = old;
@@ -206,7 +221,7 @@ static void saved(void **state)
         char *cut = strdup(text);
         tamis_tally *bad;
         cut[length] = 0;
-        assert_int_equal(tamis_tally_new(&bad, &(tamis_tally_terms){0}, NULL), TAMIS_OK);
+        assert_int_equal(tamis_tally_new(&bad, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, NULL), TAMIS_OK);
         assert_int_equal(tamis_tally_add(bad, file_of("c.tally", cut), NULL, NULL), TAMIS_INVALID);
         tamis_tally_free(bad);
         free(cut);
@@ -221,8 +236,8 @@ static void mixed(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4"), *other = number("1/8");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie}, "a,b\n0,1\n"),
-                *u = tally_of(&(tamis_tally_terms){.lie = other}, "a,b\n0,1\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, "a,b\n0,1\n"),
+                *u = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = other}, "a,b\n0,1\n");
     char *text;
     assert_int_equal(tamis_tally_write(&text, u, NULL), TAMIS_OK);
     const char *files[] = {"a\n0\n", "b,a\n0,1\n", "a,b,c\n0,1,1\n", text};
@@ -241,8 +256,9 @@ static void shuffles(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .id = "who", .once = 1, .keep = 1},
-                              "who,a,b\nx,0,1\ny,1,0\nx,1,1\nz,0,0\n");
+    tamis_tally *t = tally_of(
+        &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .id = "who", .once = 1, .keep = 1},
+        "who,a,b\nx,0,1\ny,1,0\nx,1,1\nz,0,0\n");
     char path[96], text[64];
     unsigned seen = 0;
     for (int round = 0; round < 400; round++) { /* each of six orders is missed with probability (5/6)^400 < 2e-32 */
@@ -262,7 +278,8 @@ static void shuffles(void **state)
     assert_int_equal(tamis_tally_shuffle(t, path, NULL), TAMIS_OK);
     assert_int_equal(tamis_tally_shuffle(t, path, NULL), TAMIS_INVALID); /* it exists */
     tamis_tally *packed;
-    assert_int_equal(tamis_tally_new(&packed, &(tamis_tally_terms){.table = 1}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&packed, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .table = 1}, NULL),
+                     TAMIS_OK);
     assert_int_equal(tamis_tally_add(packed, path, NULL, NULL), TAMIS_OK);
     assert_int_equal(tamis_tally_reports(packed), 3);
     assert_int_equal(tamis_tally_ones(packed, 1), 1);
@@ -277,7 +294,9 @@ static void sources(void **state)
     (void)state;
     static const int64_t a[] = {1, 0, 1, 1, 0}, b[] = {0, 0, 1, 1, 1}, bad[] = {0, 1, 2, 0, 0};
     tamis_number *lie = number("1/4");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .table = 1}, "a,b\n1,0\n0,0\n1,1\n1,1\n0,1\n"), *u;
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .table = 1},
+                              "a,b\n1,0\n0,0\n1,1\n1,1\n0,1\n"),
+                *u;
     tamis_source *rows;
     tamis_error err;
     char *text, *other;
@@ -285,8 +304,12 @@ static void sources(void **state)
     assert_int_equal(tamis_source_integers(rows, "a", a, NULL), TAMIS_OK);
     assert_int_equal(tamis_source_integers(rows, "b", b, NULL), TAMIS_OK);
     assert_int_equal(tamis_source_integers(rows, "bad", bad, NULL), TAMIS_OK);
-    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.lie = lie, .table = 1}, NULL), TAMIS_OK);
-    assert_int_equal(tamis_tally_add_source(u, &(tamis_tally_source){.rows = rows, .columns = "a,b"}, NULL, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .table = 1}, NULL),
+                     TAMIS_OK);
+    assert_int_equal(
+        tamis_tally_add_source(u, &(tamis_tally_source){.size = sizeof(tamis_tally_source), .rows = rows, .columns = "a,b"}, NULL,
+                               NULL),
+        TAMIS_OK);
     assert_int_equal(tamis_tally_write(&text, t, NULL), TAMIS_OK);
     assert_int_equal(tamis_tally_write(&other, u, NULL), TAMIS_OK);
     assert_string_equal(text, other);
@@ -295,16 +318,23 @@ static void sources(void **state)
     tamis_tally_free(u);
     static const char *const wrong[] = {"bad", "c", "a,", "a,a", NULL};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.lie = lie}, NULL), TAMIS_OK);
-        const tamis_tally_source source = {.rows = rows, .columns = wrong[i]};
+        assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, NULL),
+                         TAMIS_OK);
+        const tamis_tally_source source = {.size = sizeof(tamis_tally_source), .rows = rows, .columns = wrong[i]};
         assert_int_equal(tamis_tally_add_source(u, &source, NULL, &err), TAMIS_INVALID);
         tamis_tally_free(u);
     }
-    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.lie = lie, .id = "who"}, NULL), TAMIS_OK);
-    assert_int_equal(tamis_tally_add_source(u, &(tamis_tally_source){.rows = rows, .columns = "a"}, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .id = "who"}, NULL),
+                     TAMIS_OK);
+    assert_int_equal(tamis_tally_add_source(
+                         u, &(tamis_tally_source){.size = sizeof(tamis_tally_source), .rows = rows, .columns = "a"}, NULL, &err),
+                     TAMIS_INVALID);
     tamis_tally_free(u);
-    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){0}, NULL), TAMIS_OK); /* an engine does not know the lies */
-    assert_int_equal(tamis_tally_add_source(u, &(tamis_tally_source){.rows = rows, .columns = "a"}, NULL, &err), TAMIS_INVALID);
+    assert_int_equal(tamis_tally_new(&u, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, NULL),
+                     TAMIS_OK); /* an engine does not know the lies */
+    assert_int_equal(tamis_tally_add_source(
+                         u, &(tamis_tally_source){.size = sizeof(tamis_tally_source), .rows = rows, .columns = "a"}, NULL, &err),
+                     TAMIS_INVALID);
     tamis_tally_free(u);
     tamis_source_free(rows);
     tamis_tally_free(t);
@@ -316,19 +346,26 @@ static void guarantees(void **state)
 {
     (void)state;
     tamis_number *one = number("1/4"), *zero = number("1/8");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = one, .lie_zero = zero}, "c=x,c=y,a\n1,0,1\n0,1,0\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = one, .lie_zero = zero},
+                              "c=x,c=y,a\n1,0,1\n0,1,0\n");
     tamis_tally_guarantee g;
     const double A = log(0.75 / 0.125), B = log(0.875 / 0.25);
     assert_int_equal(tamis_tally_promise(&g, t, NULL, NULL), TAMIS_OK);
     assert_true(g.positions == 3 && g.local.lower <= 3 * fmax(A, B) * (1 + 1e-15) && close_to(g.local.upper, 3 * fmax(A, B)));
     assert_true(0 <= g.anonymous.lower && g.anonymous.lower <= g.anonymous.upper && g.anonymous.upper <= g.local.upper);
-    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.categories = "c"}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.size = sizeof(tamis_tally_question), .categories = "c"},
+                                         NULL),
+                     TAMIS_OK);
     assert_true(g.positions == 3 && close_to(g.local.upper, A + B + fmax(A, B)));
     tamis_tally_free(t);
-    t = tally_of(&(tamis_tally_terms){.lie = one}, "a\n1\n0\n1\n0\n1\n0\n1\n0\n1\n0\n");
-    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 1000}, NULL), TAMIS_OK);
+    t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = one}, "a\n1\n0\n1\n0\n1\n0\n1\n0\n1\n0\n");
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.size = sizeof(tamis_tally_question), .promised = 1000},
+                                         NULL),
+                     TAMIS_OK);
     assert_true(close_to(g.local.upper, log(3)) && g.promised.upper < g.anonymous.upper);
-    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 5}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.size = sizeof(tamis_tally_question), .promised = 5},
+                                         NULL),
+                     TAMIS_OK);
     assert_true(g.promised.upper == g.anonymous.upper);
     tamis_tally_free(t);
     tamis_number_free(one);
@@ -420,9 +457,12 @@ static void no_answer_loses_more_than_is_promised(void **state)
         int length = snprintf(text, sizeof text, "%s\n", shapes[i].header);
         for (size_t k = 0; k < reports * bits; k++)
             length += snprintf(text + length, sizeof text - (size_t)length, "0%c", (k + 1) % bits ? ',' : '\n');
-        tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .lie_zero = zero}, text);
+        tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .lie_zero = zero}, text);
         tamis_tally_guarantee g;
-        const tamis_tally_question question = {.categories = shapes[i].categories, .delta = delta, .promised = (int64_t)promised};
+        const tamis_tally_question question = {.size = sizeof(tamis_tally_question),
+                                               .categories = shapes[i].categories,
+                                               .delta = delta,
+                                               .promised = (int64_t)promised};
         assert_int_equal(tamis_tally_promise(&g, t, &question, NULL), TAMIS_OK);
         /* the upper ends are upper bounds: at them nobody loses more than delta, and locally nothing at all */
         if (largest_delta(g.anonymous.upper, group, bits, reports, l, z) > d * (1 + 1e-9) ||
@@ -456,9 +496,13 @@ static void lower_ends_assume_the_fewest_answers(void **state)
                  {"b,c=x,a,c=y\n0,1,0,0\n0,0,0,1\n", NULL, 3 * A + B, 4 * A},
                  {"c=x,a\n1,0\n1,0\n", NULL, A, 2 * A}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = one, .lie_zero = zero}, cases[i].header);
+        tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = one, .lie_zero = zero},
+                                  cases[i].header);
         tamis_tally_guarantee g;
-        assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.delta = delta, .categories = cases[i].categories},
+        assert_int_equal(tamis_tally_promise(&g, t,
+                                             &(tamis_tally_question){.size = sizeof(tamis_tally_question),
+                                                                     .delta = delta,
+                                                                     .categories = cases[i].categories},
                                              NULL),
                          TAMIS_OK);
         assert_true(close_to(g.local.lower, cases[i].least) && close_to(g.local.upper, cases[i].most));
@@ -478,9 +522,13 @@ static void mixed_whole_reports(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/10"), *delta = number("3/10");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .table = 1}, "c=w,c=x,c=y,c=z,a\n1,0,0,0,0\n1,0,0,0,0\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .table = 1},
+                              "c=w,c=x,c=y,c=z,a\n1,0,0,0,0\n1,0,0,0,0\n");
     tamis_tally_guarantee g;
-    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.categories = "c", .delta = delta}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_promise(
+                         &g, t, &(tamis_tally_question){.size = sizeof(tamis_tally_question), .categories = "c", .delta = delta},
+                         NULL),
+                     TAMIS_OK);
     assert_true(g.anonymous.lower <= 5.812805396 && 5.812805396 <= g.anonymous.upper && g.anonymous.upper <= g.local.upper);
     assert_true(close_to(g.local.upper, 3 * log(9)));
     tamis_tally_free(t);
@@ -493,9 +541,12 @@ static void weights_hide_nobody(void **state)
 {
     (void)state;
     tamis_number *lie = number("1/4");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie, .weight = "w"}, "a,w\n1,1\n0,2\n1,4\n0,8\n1,16\n0,32\n1,64\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .weight = "w"},
+                              "a,w\n1,1\n0,2\n1,4\n0,8\n1,16\n0,32\n1,64\n");
     tamis_tally_guarantee g;
-    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.promised = 1000}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_promise(&g, t, &(tamis_tally_question){.size = sizeof(tamis_tally_question), .promised = 1000},
+                                         NULL),
+                     TAMIS_OK);
     assert_true(close_to(g.local.upper, log(3)) && g.anonymous.upper == g.local.upper && g.promised.upper == g.local.upper);
     tamis_tally_free(t);
     tamis_number_free(lie);
@@ -509,7 +560,7 @@ static tamis_status whole_way(const tamis_tally_terms *terms, const char *path, 
 {
     tamis_tally *t = NULL;
     char *json = NULL, *csv = NULL, *file = NULL;
-    const tamis_tally_question question = {.population = 10, .categories = "c"};
+    const tamis_tally_question question = {.size = sizeof(tamis_tally_question), .population = 10, .categories = "c"};
     tamis_status status = tamis_tally_new(&t, terms, err);
     if (status == TAMIS_OK) status = tamis_tally_add(t, path, NULL, err);
     if (status == TAMIS_OK && saved_path) status = tamis_tally_add(t, saved_path, NULL, err);
@@ -529,13 +580,17 @@ static void allocations(void **state)
     tamis_number *lie = number("1/4");
     tamis_error err;
     const char *path = file_of("whole.csv", "c=x,who,c=y\n1,anna,0\n0,bert,1\n");
-    ALLOCATIONS_FAIL(next_of(k_), whole_way(&(tamis_tally_terms){.lie = lie, .id = "who", .keep = 1}, path, NULL, &err), {});
+    ALLOCATIONS_FAIL(next_of(k_),
+                     whole_way(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie, .id = "who", .keep = 1}, path,
+                               NULL, &err),
+                     {});
     path = file_of("plain.csv", "c=x,c=y\n1,0\n0,1\n");
-    tamis_tally *t = tally_of(&(tamis_tally_terms){.lie = lie}, "c=x,c=y\n1,0\n0,0\n");
+    tamis_tally *t = tally_of(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, "c=x,c=y\n1,0\n0,0\n");
     char *text;
     assert_int_equal(tamis_tally_write(&text, t, NULL), TAMIS_OK);
     const char *saved_path = file_of("d.tally", text);
-    ALLOCATIONS_FAIL(next_of(k_), whole_way(&(tamis_tally_terms){.lie = lie}, path, saved_path, &err), {});
+    ALLOCATIONS_FAIL(next_of(k_),
+                     whole_way(&(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, path, saved_path, &err), {});
     tamis_free(text);
     tamis_tally_free(t);
     tamis_number_free(lie);

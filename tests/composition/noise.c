@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <math.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "num/number.h"
 #include "tests/base/memory_that_fails.h"

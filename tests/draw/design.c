@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <string.h>
-#include <tamis/draw.h>
+#include <tamis/experimental/draw.h>
 
 static void parts_fit_or_are_named(void **state)
 {

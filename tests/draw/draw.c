@@ -1,7 +1,7 @@
 /* Drawing from Parquet and CSV, with memory that runs out. What is drawn is tested by tests/cli/draw.py. */
 #include "tests/test.h"
 
-#include <tamis/draw.h>
+#include <tamis/experimental/draw.h>
 
 #include "tests/base/memory_that_fails.h"
 #include "tests/engine/duckdb_sql.h"

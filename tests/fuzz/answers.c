@@ -1,5 +1,5 @@
 /* Any bytes as a CSV file of answers: as yes or no, with categories, ids and missing answers, in both forms of reports. */
-#include <tamis/randomize.h>
+#include <tamis/experimental/randomize.h>
 
 #include "tests/fuzz/file.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

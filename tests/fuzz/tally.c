@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     tamis_tally *tally = NULL;
     char *again = NULL;
-    if (tamis_tally_new(&tally, &(tamis_tally_terms){0}, NULL) != TAMIS_OK) abort();
+    if (tamis_tally_new(&tally, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms)}, NULL) != TAMIS_OK) abort();
     if (tmi_tally_add_saved(tally, "fuzz.tally", (const char *)bytes, size, NULL) == TAMIS_OK) {
         if (tamis_tally_write(&again, tally, NULL) != TAMIS_OK) abort();
         if (strlen(again) != size || memcmp(again, bytes, size) != 0) abort();

@@ -1,6 +1,6 @@
 /* Any bytes as the public file of a category's values: `values: {file: codes.csv}`, from its first column and from a named one.
  * Reading ends with a plan or with messages. */
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "tests/fuzz/file.h"
 

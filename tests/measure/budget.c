@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "num/number.h"
 #include "schedule/outsider.h"

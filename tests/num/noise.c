@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <math.h>
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 #include "num/law/noise.h"
 #include "num/number.h"

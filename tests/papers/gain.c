@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <tamis/mech.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/mech.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "study/errors_parts.h"

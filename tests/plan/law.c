@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "base/memory.h"
 #include "base/value/json.h"

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <tamis/experimental/statistic.h>
 #include <tamis/key.h>
-#include <tamis/statistic.h>
 #include <tamis/tally.h>
 #include <tamis/verify.h>
 
@@ -118,12 +118,17 @@ static tamis_status publish_tally(tamis_error *err)
     tamis_number *lie = number("1/4"), *budget = number("5");
     tamis_tally *tally = NULL;
     char *text = NULL;
-    tamis_status status = tamis_tally_new(&tally, &(tamis_tally_terms){.lie = lie}, err);
+    tamis_status status = tamis_tally_new(&tally, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, err);
     if (status == TAMIS_OK) status = tamis_tally_add(tally, reports, NULL, err);
     if (status == TAMIS_OK)
-        status = tamis_tally_publish(
-            &text, tally, NULL,
-            &(tamis_tally_publication){.folder = out, .sign = key, .ledger = path, .survey = "questions", .budget = budget}, err);
+        status = tamis_tally_publish(&text, tally, NULL,
+                                     &(tamis_tally_publication){.size = sizeof(tamis_tally_publication),
+                                                                .folder = out,
+                                                                .sign = key,
+                                                                .ledger = path,
+                                                                .survey = "questions",
+                                                                .budget = budget},
+                                     err);
     assert_int_equal(status == TAMIS_OK, text != NULL);
     tamis_free(text);
     tamis_tally_free(tally);
@@ -382,9 +387,15 @@ static void every_allocation_of_a_tally_may_fail(void **state)
     tamis_number *lie = number("1/4"), *budget = number("5");
     tamis_tally *counted = NULL;
     char *text = NULL;
-    assert_int_equal(tamis_tally_new(&counted, &(tamis_tally_terms){.lie = lie}, NULL), TAMIS_OK);
+    assert_int_equal(tamis_tally_new(&counted, &(tamis_tally_terms){.size = sizeof(tamis_tally_terms), .lie = lie}, NULL),
+                     TAMIS_OK);
     assert_int_equal(tamis_tally_add(counted, reports, NULL, NULL), TAMIS_OK);
-    const tamis_tally_publication how = {.folder = out, .sign = key, .ledger = path, .survey = "questions", .budget = budget};
+    const tamis_tally_publication how = {.size = sizeof(tamis_tally_publication),
+                                         .folder = out,
+                                         .sign = key,
+                                         .ledger = path,
+                                         .survey = "questions",
+                                         .budget = budget};
     ALLOCATIONS_FAIL(k_ + test_size(7, 1), (empty_the_place(), tamis_tally_publish(&text, counted, NULL, &how, &err)), {
         assert_null(text);
         assert_false(is_there("out"));

@@ -15,7 +15,7 @@
 
 static char *init_of(const char *path)
 {
-    const tamis_init init = {.file = path, .source = "data file.sav"};
+    const tamis_init init = {.size = sizeof(tamis_init), .file = path, .source = "data file.sav"};
     tamis_error err = {0};
     char *text = NULL;
     if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
@@ -270,24 +270,51 @@ static void what_is_wrong_is_said(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        const tamis_init init = {.file = write_text(list[i].name, list[i].text), .table = list[i].table};
+        const tamis_init init = {.size = sizeof(tamis_init),
+                                 .file = write_text(list[i].name, list[i].text),
+                                 .table = list[i].table};
         tamis_error err = {0};
         char *text = (char *)"";
         assert_int_equal(tamis_init_yaml(&text, &init, &err), TAMIS_INVALID);
         assert_null(text);
         has(err.message, list[i].message);
     }
-    const tamis_init gone = {.file = in_folder("nobody.sav")}, none = {0};
+    const tamis_init gone = {.size = sizeof(tamis_init), .file = in_folder("nobody.sav")}, none = {.size = sizeof(tamis_init)},
+                     old = {.file = in_folder("labelled.sav")};
     char *text;
     assert_int_equal(tamis_init_yaml(&text, &gone, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_init_yaml(&text, &none, NULL), TAMIS_INVALID);
+    tamis_error err = {0};
+    assert_int_equal(tamis_init_yaml(&text, &old, &err), TAMIS_INVALID); /* a struct without its size */
+    has(err.message, "size");
     assert_int_equal(tamis_init_yaml(&text, NULL, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_init_yaml(NULL, &gone, NULL), TAMIS_INVALID);
 }
 
+static void the_header_by_itself(void **state)
+{
+    const tamis_init init = {.size = sizeof(tamis_init), .file = write_labelled("labelled.sav")};
+    char *json = NULL;
+    (void)state;
+    EVERY_ALLOCATION_FAILS(tamis_header_json(&json, &init, NULL), assert_null(json));
+    has(json, "{\"label\": \"Pay: a survey\", \"columns\": [{\"name\": \"pay\", \"type\": \"number\", \"label\": "
+              "\"Gross \\\"pay\\\": per month\", \"codes\": []}, {\"name\": \"sex\", \"type\": \"number\", \"label\": \"Sex\", "
+              "\"codes\": [{\"code\": \"1\", \"label\": \"woman\", \"missing\": false}, {\"code\": \"2\"");
+    has(json, "{\"name\": \"no\", \"type\": \"text\", \"label\": \"to<U+202E>wn\", \"codes\": []}");
+    has(json, "\"name\": \"day\", \"type\": \"date\"");
+    has_not(json, SECRET_TEXT);
+    tamis_free(json);
+    const tamis_init csv = {.size = sizeof(tamis_init), .file = write_text("a.csv", "a,b\n1,2\n")};
+    assert_int_equal(tamis_header_json(&json, &csv, NULL), TAMIS_OK);
+    assert_string_equal(json,
+                        "{\"label\": null, \"columns\": [{\"name\": \"a\", \"type\": null, \"label\": null, \"codes\": []}, "
+                        "{\"name\": \"b\", \"type\": null, \"label\": null, \"codes\": []}]}");
+    tamis_free(json);
+}
+
 static void memory_may_run_out(void **state)
 {
-    const tamis_init init = {.file = write_labelled("labelled.sav")};
+    const tamis_init init = {.size = sizeof(tamis_init), .file = write_labelled("labelled.sav")};
     char *text = NULL;
     (void)state;
     EVERY_ALLOCATION_FAILS(tamis_init_yaml(&text, &init, NULL), assert_null(text));
@@ -303,6 +330,7 @@ int main(void)
         cmocka_unit_test(of_a_csv_file_the_first_line_is_read),
         cmocka_unit_test(what_is_no_utf8_is_shown_so),
         cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(the_header_by_itself),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(all, make_folder, remove_folder);

@@ -18,7 +18,7 @@ static const char expected[] =
 
 static void expect_plan(const char *path, const char *table, const char *source)
 {
-    const tamis_init init = {.file = path, .table = table, .source = "data.file"};
+    const tamis_init init = {.size = sizeof(tamis_init), .file = path, .table = table, .source = "data.file"};
     tamis_error err = {0};
     char *text = NULL;
     if (tamis_init_yaml(&text, &init, &err) != TAMIS_OK) fail_msg("%s: %s", path, err.message);
@@ -52,7 +52,8 @@ static void a_table(void **state)
     snprintf(sql, sizeof sql, "attach '%s' as d; create table d.people as %s; create table d.others (a int)", path, columns);
     run_sql(sql);
     expect_plan(path, "people", "file: data.file\n  table: people\n\n");
-    const tamis_init none = {.file = path, .table = "nobody"}, unclear = {.file = path};
+    const tamis_init none = {.size = sizeof(tamis_init), .file = path, .table = "nobody"},
+                     unclear = {.size = sizeof(tamis_init), .file = path};
     char *text;
     assert_int_equal(tamis_init_yaml(&text, &none, NULL), TAMIS_INVALID);
     assert_int_equal(tamis_init_yaml(&text, &unclear, NULL), TAMIS_INVALID);

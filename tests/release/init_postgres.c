@@ -21,7 +21,7 @@ static const char expected[] =
 
 static void names_types_and_comments(void **state)
 {
-    const tamis_init init = {.connection = server_text(), .table = "tamis_init.the people"};
+    const tamis_init init = {.size = sizeof(tamis_init), .connection = server_text(), .table = "tamis_init.the people"};
     tamis_error err = {0};
     char *text = NULL;
     (void)state;
@@ -36,11 +36,11 @@ static void names_types_and_comments(void **state)
 
 static void what_is_wrong_is_said(void **state)
 {
-    const tamis_init list[] = {{.connection = server_text(), .table = "tamis_nobody"},
-                               {.connection = server_text()},
-                               {.connection = "service=s password=p", .table = "t"},
-                               {.connection = "postgresql://me:secret@host/db", .table = "t"},
-                               {.connection = "x=y", .file = "a.csv", .table = "t"}};
+    const tamis_init list[] = {{.size = sizeof(tamis_init), .connection = server_text(), .table = "tamis_nobody"},
+                               {.size = sizeof(tamis_init), .connection = server_text()},
+                               {.size = sizeof(tamis_init), .connection = "service=s password=p", .table = "t"},
+                               {.size = sizeof(tamis_init), .connection = "postgresql://me:secret@host/db", .table = "t"},
+                               {.size = sizeof(tamis_init), .connection = "x=y", .file = "a.csv", .table = "t"}};
     (void)state;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         char *text = (char *)"";

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <tamis/tamis.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -287,7 +286,109 @@ static void previews_with_options(void **state)
     assert_int_equal(tamis_preview_make(&preview, plan, &options, &err), TAMIS_REFUSED);
     assert_non_null(preview);
     assert_string_equal(err.reason, "budget");
+    EVERY_ALLOCATION_FAILS(tamis_preview_json(&json, preview, NULL), assert_null(json)); /* the preview and why it is refused */
+    assert_non_null(strstr(json, "\"refusal\": {\n    \"code\": \"refused\",\n    \"reason\": \"budget\",\n"));
+    assert_non_null(strstr(json, "\"words\": \"total of income by region\""));
+    assert_non_null(strstr(json, "\"number\": 2"));
+    assert_non_null(strstr(json, "\"quality\": "));
+    assert_non_null(strstr(json, " %\""));
+    assert_non_null(strstr(json, "\"would_spend\": \"epsilon 0.5\""));
+    tamis_free(json);
     tamis_preview_free(preview);
+    options.root = folder;
+    assert_int_equal(tamis_preview_make(&preview, plan, &options, &err), TAMIS_REFUSED);
+    tamis_preview_free(preview);
+    options.ledger = "/etc/tamis.ledger";
+    assert_int_equal(tamis_preview_make(&preview, plan, &options, &err), TAMIS_INVALID);
+    assert_null(preview);
+    assert_non_null(strstr(err.message, "ledger: this file is outside"));
+    tamis_source_free(source);
+    tamis_plan_free(plan);
+}
+
+/* ---- phases, and whether a release could be made ---- */
+
+typedef struct phases {
+    tamis_release_phase list[8];
+    int64_t entries[8];
+    size_t count;
+} phases;
+
+static void take_phase(void *context, tamis_release_phase phase, int64_t entry)
+{
+    phases *p = context;
+    if (p->count < 8) p->list[p->count] = phase, p->entries[p->count] = entry;
+    p->count++;
+}
+
+static void phases_of_a_release(void **state)
+{
+    (void)state;
+    tamis_plan *plan = plan_of("phases", "phased rows", "1");
+    tamis_source *source = rows_of_caller();
+    tamis_release *release;
+    tamis_error err = {0};
+    phases seen = {0};
+    tamis_release_options options = {.size = sizeof options,
+                                     .rows = source,
+                                     .ledger = in_folder("phases.ledger"),
+                                     .phase = take_phase,
+                                     .phase_context = &seen};
+    char *json;
+    assert_int_equal(tamis_release_ready(&json, plan, in_folder("phased"), &options, &err), TAMIS_OK);
+    assert_string_equal(json, "{\"repeated\": false, \"would_spend\": {\"epsilon\": {\"lower\": 1, \"upper\": 1}, \"delta\": "
+                              "{\"lower\": 0, \"upper\": 0}}, \"left\": null, \"would_leave\": {\"epsilon\": {\"lower\": 1, "
+                              "\"upper\": 1}, \"delta\": {\"lower\": 0, \"upper\": 0}}}");
+    tamis_free(json);
+    assert_int_equal(seen.count, 1); /* nothing but the checks */
+    assert_int_equal(seen.list[0], TAMIS_PHASE_CHECKED);
+    assert_int_equal(seen.entries[0], 0);
+    assert_int_equal(access(in_folder("phases.ledger"), F_OK), -1);
+    assert_int_equal(access(in_folder("phased"), F_OK), -1);
+
+    seen = (phases){0};
+    assert_int_equal(tamis_release_new(&release, plan, in_folder("phased"), &options, &err), TAMIS_OK);
+    tamis_release_free(release);
+    assert_int_equal(seen.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(seen.list[i], (tamis_release_phase)i);
+        assert_int_equal(seen.entries[i] > 0, i > 0);
+    }
+    assert_int_equal(tamis_release_ready(&json, plan, in_folder("phased"), &options, &err), TAMIS_INVALID); /* it exists now */
+    assert_null(json);
+    assert_non_null(strstr(err.message, "already exists"));
+
+    seen = (phases){0}; /* the same again: nothing is charged or read */
+    assert_int_equal(tamis_release_ready(&json, plan, NULL, &options, &err), TAMIS_OK);
+    assert_non_null(strstr(json, "{\"repeated\": true, \"would_spend\": null, \"left\": {\"epsilon\": {\"lower\": 1, "));
+    tamis_free(json);
+    seen = (phases){0};
+    assert_int_equal(tamis_release_new(&release, plan, NULL, &options, &err), TAMIS_OK);
+    tamis_release_free(release);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(seen.list[1], TAMIS_PHASE_WRITTEN);
+
+    options.rows_version = "other";
+    assert_int_equal(tamis_release_ready(&json, plan, NULL, &options, &err), TAMIS_REFUSED);
+    assert_string_equal(err.reason, "rows_version");
+    options.rows_version = NULL;
+    tamis_plan_free(plan);
+    plan = plan_of("phases", "phased rows", "1.5");
+    assert_int_equal(tamis_release_ready(&json, plan, NULL, &options, &err), TAMIS_REFUSED);
+    assert_string_equal(err.reason, "budget");
+    tamis_source *few;
+    assert_int_equal(tamis_source_new(&few, 0, NULL), TAMIS_OK);
+    options.rows = few; /* no columns: seen before the charge */
+    tamis_plan_free(plan);
+    plan = plan_of("phases", "phased rows", "0.5");
+    seen = (phases){0};
+    assert_int_equal(tamis_release_ready(&json, plan, NULL, &options, &err), TAMIS_INVALID);
+    assert_string_equal(err.reason, "source");
+    assert_int_equal(seen.count, 0);
+    tamis_source_free(few);
+    options.rows = source;
+    ALLOCATIONS_FAIL(k_ + 7, tamis_release_ready(&json, plan, NULL, &options, NULL), assert_null(json));
+    tamis_free(json);
     tamis_source_free(source);
     tamis_plan_free(plan);
 }
@@ -520,6 +621,24 @@ static void versions_and_libraries(void **state)
     assert_int_equal(tamis_library_use("duckdb", "/nowhere/libduckdb.so", &err), TAMIS_INVALID);
     assert_int_equal(tamis_library_use("another", "/", &err), TAMIS_INVALID);
     assert_int_equal(tamis_library_use(NULL, "/", &err), TAMIS_INVALID);
+    char *parts;
+    assert_int_equal(tamis_parts_json(&parts, &err), TAMIS_OK);
+    assert_non_null(strstr(parts, "\"ReadStat\": \"1.")); /* found, not loaded */
+    tamis_free(parts);
+
+    /* a library that the caller names, and which is none: the engine says so, and it cannot be changed any more */
+    const char *broken = in_folder("libreadstat.so.1"), *data = in_folder("data.sav");
+    FILE *file = fopen(broken, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_non_null(file = fopen(data, "w"));
+    fclose(file);
+    assert_int_equal(tamis_library_use("readstat", broken, &err), TAMIS_OK);
+    char *json;
+    assert_int_equal(tamis_header_json(&json, &(tamis_init){.size = sizeof(tamis_init), .file = data}, &err), TAMIS_SYSTEM);
+    assert_non_null(strstr(err.message, "libreadstat1"));
+    assert_int_equal(tamis_library_use("readstat", data, &err), TAMIS_INVALID);
+    assert_non_null(strstr(err.message, "loaded already"));
 }
 
 static int make_folder(void **state)
@@ -545,6 +664,7 @@ int main(void)
         cmocka_unit_test(results_as_arrow),
         cmocka_unit_test(saved_later),
         cmocka_unit_test(previews_with_options),
+        cmocka_unit_test(phases_of_a_release),
         cmocka_unit_test(cancelled_after_the_charge),
         cmocka_unit_test(watch_is_paced),
         cmocka_unit_test(plan_from_a_schema),

@@ -3,7 +3,7 @@
  * that probabilities of a frame bound the weights.                                                                           */
 #include "tests/test.h"
 
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "engine/files/source.h"
 #include "measure/request/request.h"

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <math.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 
 #include "base/value/json.h"
 #include "tests/base/memory_that_fails.h"

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include <stdio.h>
-#include <tamis/tamis.h>
+#include <tamis/experimental.h>
 #include <unistd.h>
 
 #include "tests/base/memory_that_fails.h"

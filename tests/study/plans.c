@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 #include "study/expected.h"
 #include "tests/base/memory_that_fails.h"

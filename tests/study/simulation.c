@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "study/crowd.h"

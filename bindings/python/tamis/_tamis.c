@@ -781,7 +781,7 @@ static PyObject *parts(PyObject *module, PyObject *args)
 
 static PyObject *init_file(PyObject *module, PyObject *args)
 {
-    tamis_init init = {0};
+    tamis_init init = {.size = sizeof(tamis_init)};
     tamis_error err = {0};
     char *yaml = NULL;
     tamis_status status;

@@ -3,7 +3,7 @@
 #ifndef TMI_BASE_PLOT_PLOT_H
 #define TMI_BASE_PLOT_PLOT_H
 
-#include <tamis/plot.h>
+#include <tamis/experimental/plot.h>
 
 #include "base/text.h"
 

@@ -25,7 +25,7 @@ tamis_status tmi_json_canonical_text(char **json, const tmi_value *value, tamis_
 
 /* ---- writing: a text, or a tree of values, by the same calls ---- */
 
-#define TMI_JSON_DEPTH 16
+#define TMI_JSON_DEPTH 20 /* a YAML tree, which has 16 levels at most, inside an object */
 
 typedef struct tmi_json_out {
     tmi_text *text; /* of a tree only its flags are used: something failed, it was stopped */

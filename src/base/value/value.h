@@ -39,9 +39,11 @@ struct tmi_value {
     };
 };
 
-/* Where a person wrote a value and its key, from 1; without a key, the value twice. */
+/* Where a person wrote a value and its key: lines and columns from 1, without a key the value twice; and the bytes [begin, end)
+ * of both, quotes and brackets included. An empty value has no bytes: begin and end are where it could be written. */
 typedef struct tmi_place {
     int line, column, key_line, key_column;
+    uint32_t begin, end, key_begin, key_end;
 } tmi_place;
 
 /* ---- making; every function returns NULL or false without memory ---- */

@@ -9,7 +9,7 @@
 #include "collect/anonymous/clones.h"
 
 #include <math.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/reports.h"

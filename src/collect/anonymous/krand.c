@@ -1,7 +1,7 @@
 /* The laws of the paper's section 3.1, one bit and one lie probability. The number of ones reported is a sum of two
  * binomials, whose masses and tails num/ encloses for any number of people. */
 #include <math.h>
-#include <tamis/anonymous.h>
+#include <tamis/experimental/anonymous.h>
 
 #include "num/ball.h"
 #include "num/exact.h"

@@ -12,7 +12,7 @@
 #ifndef TMI_COLLECT_ANONYMOUS_ONE_BIT_H
 #define TMI_COLLECT_ANONYMOUS_ONE_BIT_H
 
-#include <tamis/anonymous.h>
+#include <tamis/experimental/anonymous.h>
 
 #include "collect/anonymous/shift.h"
 

@@ -7,7 +7,7 @@
  * which is convex in E. A polyline through points of H lies above it, the last point being continued by a level line; and d
  * releases with this profile are composed (composition/lattice.h): an upper bound for all answers of the others. */
 #include <math.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/reports.h"

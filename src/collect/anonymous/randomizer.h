@@ -3,7 +3,7 @@
 #ifndef TMI_COLLECT_ANONYMOUS_RANDOMIZER_H
 #define TMI_COLLECT_ANONYMOUS_RANDOMIZER_H
 
-#include <tamis/anonymous.h>
+#include <tamis/experimental/anonymous.h>
 
 #include "collect/anonymous/shift.h"
 

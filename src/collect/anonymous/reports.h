@@ -2,7 +2,7 @@
 #ifndef TMI_COLLECT_ANONYMOUS_REPORTS_H
 #define TMI_COLLECT_ANONYMOUS_REPORTS_H
 
-#include <tamis/anonymous.h>
+#include <tamis/experimental/anonymous.h>
 
 #include "collect/anonymous/one_bit.h"
 

@@ -6,7 +6,7 @@
  * Sizes from m1 to m2 have at most the rate m2/N and at least m1 reports, and both bounds are on the safe side; the sizes
  * outside have together at most a fifth of delta, which is counted as lost. */
 #include <math.h>
-#include <tamis/amplification.h>
+#include <tamis/experimental/amplification.h>
 
 #include "collect/anonymous/reports.h"
 #include "composition/profile.h"

@@ -15,6 +15,8 @@
 #ifndef TMI_COLLECT_ANONYMOUS_SHIFT_H
 #define TMI_COLLECT_ANONYMOUS_SHIFT_H
 
+#include <tamis/experimental/probability.h>
+
 #include "num/ball.h"
 #include "num/law/laws.h"
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "collect/tally/shares.h"
 #include "num/number.h"
 
@@ -41,9 +42,11 @@ static tamis_status number_or(tamis_number **z, const tamis_number *x, int64_t p
 
 tamis_status tmi_asked_make(tmi_asked *asked, const tamis_tally *t, const tamis_tally_question *question, tamis_error *err)
 {
-    static const tamis_tally_question nothing;
-    const tamis_tally_question *q = question ? question : &nothing;
-    tamis_status status;
+    tamis_tally_question how;
+    const tamis_tally_question *q = &how;
+    *asked = (tmi_asked){0};
+    tamis_status status = tmi_options_take(&how, sizeof how, question, "question", err);
+    if (status != TAMIS_OK) return status;
     *asked = (tmi_asked){.population = q->population, .promised = q->promised, .categories = q->categories};
     if (!t || t->reports < 1) return tmi_fail(err, TAMIS_INVALID, "there are no reports");
     if (q->population != 0 && (q->population < t->reports || q->population > TAMIS_MAX_UNITS))

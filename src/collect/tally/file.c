@@ -217,7 +217,8 @@ static tamis_status read_shape(tamis_tally **tally, const char *path, const tmi_
     }
     if (tmi_packed_form_check(&(tmi_packed_form){lie, lie_zero, bits, names, NULL}, &reason) != TAMIS_OK)
         TMI_TRY(tmi_fail_as_file(err, &reason, path));
-    const tamis_tally_terms terms = {.lie = lie,
+    const tamis_tally_terms terms = {.size = sizeof(tamis_tally_terms),
+                                     .lie = lie,
                                      .lie_zero = lie_zero,
                                      .weight = column ? tmi_value_string(column) : NULL,
                                      .table = tmi_value_get(file, "cells") != NULL};

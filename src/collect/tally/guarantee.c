@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/anonymous.h>
+#include <tamis/experimental/anonymous.h>
 
 #include "base/memory.h"
 #include "collect/anonymous/reports.h"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "collect/tally/certificate.h"
 #include "num/number.h"
 #include "publish/publish.h"
@@ -104,9 +105,11 @@ static const tmi_publishing steps = {.again = "Publish the same tally again",
                                      .write = write_files,
                                      .undo = undo};
 
-static tamis_status check(const tamis_tally_publication *how, tamis_error *err)
+static tamis_status check(tamis_tally_publication *how, const tamis_tally_publication *given, tamis_error *err)
 {
-    if (!how) return tmi_fail(err, TAMIS_INVALID, "publication: NULL");
+    if (!given) return tmi_fail(err, TAMIS_INVALID, "publication: NULL");
+    const tamis_status status = tmi_options_take(how, sizeof *how, given, "publication", err);
+    if (status != TAMIS_OK) return status;
     if (how->sign && !how->folder) return tmi_fail(err, TAMIS_INVALID, "sign: needs a folder, in which the signature is written");
     if (how->form < TAMIS_TALLY_TEXT || how->form > TAMIS_TALLY_CSV)
         return tmi_fail(err, TAMIS_INVALID, "form: there is no such form");
@@ -119,22 +122,23 @@ tamis_status tamis_tally_publish(char **text, const tamis_tally *tally, const ta
                                  const tamis_tally_publication *publication, tamis_error *err)
 {
     static tmi_tally_form *const forms[] = {tmi_tally_put_text, tmi_tally_put_json, tmi_tally_put_csv};
-    job j = {.tally = tally, .how = publication};
+    tamis_tally_publication how;
+    job j = {.tally = tally, .how = &how};
     tmi_text made;
     if (!text) return tmi_fail(err, TAMIS_INVALID, "text: NULL");
     *text = NULL;
-    tamis_status status = check(publication, err);
+    tamis_status status = check(&how, publication, err);
     if (status != TAMIS_OK) return status;
     tmi_text_init(&made);
     TMI_TRY(tmi_tally_results_make(&j.results, tally, question, err));
-    TMI_TRY(forms[publication->form](&made, &j.results, err));
+    TMI_TRY(forms[how.form](&made, &j.results, err));
     TMI_TRY(tmi_text_take(&j.text, &made, err));
     TMI_TRY(tamis_tally_write(&j.saved, tally, err));
     TMI_TRY(tmi_publish(&(tmi_publication){.steps = &steps,
                                            .job = &j,
-                                           .ledger = publication->ledger,
-                                           .folder = publication->folder,
-                                           .sign = publication->sign,
+                                           .ledger = how.ledger,
+                                           .folder = how.folder,
+                                           .sign = how.sign,
                                            .signed_by = j.signs.signed_by,
                                            .account = &j.account},
                         err));

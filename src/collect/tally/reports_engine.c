@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "collect/packed.h"
 #include "collect/tally/tally.h"
 #include "engine/core/engine.h"
@@ -77,7 +78,7 @@ static tamis_status take(tamis_tally *t, const asking *a, tamis_error *err)
 static tamis_status check(const tamis_tally *t, const tamis_tally_source *s, tamis_error *err)
 {
     if (!t) return tmi_fail(err, TAMIS_INVALID, "tally: NULL");
-    if (!s || !s->columns) return tmi_fail(err, TAMIS_INVALID, "columns: name the columns with the bits");
+    if (!s->columns) return tmi_fail(err, TAMIS_INVALID, "columns: name the columns with the bits");
     if (!t->lie) return tmi_fail(err, TAMIS_INVALID, "lie: needed with an engine");
     if (t->id || t->weight || t->keep)
         return tmi_fail(err, TAMIS_INVALID,
@@ -85,11 +86,14 @@ static tamis_status check(const tamis_tally *t, const tamis_tally_source *s, tam
     return TAMIS_OK;
 }
 
-tamis_status tamis_tally_add_source(tamis_tally *tally, const tamis_tally_source *source, const tamis_watch *watch,
+tamis_status tamis_tally_add_source(tamis_tally *tally, const tamis_tally_source *given, const tamis_watch *watch,
                                     tamis_error *err)
 {
     asking a = {0};
-    tamis_status status = check(tally, source, err);
+    tamis_tally_source how;
+    const tamis_tally_source *source = &how;
+    tamis_status status = tmi_options_take(&how, sizeof how, given, "source", err);
+    if (status == TAMIS_OK) status = check(tally, source, err);
     if (status != TAMIS_OK) return status;
     const tmi_source place = {.files = source->files,
                               .file_count = source->connection ? 0 : source->file_count,

@@ -1,7 +1,7 @@
 /* The anonymiser: writes the reports in a uniformly drawn order, without anything else. */
 #include <string.h>
 
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 #include "base/memory.h"
 #include "base/output.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/options.h"
 #include "collect/packed.h"
 #include "num/number.h"
 
@@ -18,13 +19,16 @@ static tamis_status copy_text(char **copy, const char *text, tamis_error *err)
     return *copy ? TAMIS_OK : tmi_fail_memory(err);
 }
 
-tamis_status tamis_tally_new(tamis_tally **tally, const tamis_tally_terms *terms, tamis_error *err)
+tamis_status tamis_tally_new(tamis_tally **tally, const tamis_tally_terms *given, tamis_error *err)
 {
     tamis_tally *t = NULL;
-    tamis_status status;
+    tamis_tally_terms how;
+    const tamis_tally_terms *terms = &how;
     if (!tally) return tmi_fail(err, TAMIS_INVALID, "tally: NULL");
     *tally = NULL;
-    if (!terms) return tmi_fail(err, TAMIS_INVALID, "terms: NULL");
+    if (!given) return tmi_fail(err, TAMIS_INVALID, "terms: NULL");
+    tamis_status status = tmi_options_take(&how, sizeof how, given, "terms", err);
+    if (status != TAMIS_OK) return status;
     if (terms->lie_zero && !terms->lie) return tmi_fail(err, TAMIS_INVALID, "lie: missing, although lie_zero is given");
     if (terms->once && !terms->id)
         return tmi_fail(err, TAMIS_INVALID, "id: missing, although reports are counted once per client");

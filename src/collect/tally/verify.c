@@ -91,7 +91,8 @@ static tamis_status derive(checked *c, tamis_error *err)
     TMI_TRY(tmi_tally_from_json(&c->tally, TMI_CERTIFICATE, tmi_value_get(c->document, "tally"), err));
     TMI_TRY(tamis_number_read(&c->confidence, tmi_value_field_text(question, "confidence"), err));
     TMI_TRY(tamis_number_read(&c->delta, tmi_value_field_text(question, "delta"), err));
-    const tamis_tally_question asked = {.confidence = c->confidence,
+    const tamis_tally_question asked = {.size = sizeof(tamis_tally_question),
+                                        .confidence = c->confidence,
                                         .delta = c->delta,
                                         .population = whole_in(question, "population"),
                                         .promised = whole_in(question, "promised"),

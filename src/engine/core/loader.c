@@ -47,7 +47,7 @@ static struct {
     const char *name;
     char path[PATH_MAX];
     atomic_bool loaded;
-} given[] = {{.name = "duckdb"}, {.name = "pq"}};
+} given[] = {{.name = "duckdb"}, {.name = "pq"}, {.name = "readstat"}};
 static atomic_flag changing = ATOMIC_FLAG_INIT;
 #define GIVEN (sizeof given / sizeof *given)
 
@@ -62,7 +62,7 @@ tamis_status tamis_library_use(const char *name, const char *path, tamis_error *
 {
     if (!name || !path) return tmi_fail(err, TAMIS_INVALID, "%s: NULL", name ? "path" : "name");
     const size_t i = place_of(name);
-    if (i == GIVEN) return tmi_fail(err, TAMIS_INVALID, "name: expected duckdb or pq");
+    if (i == GIVEN) return tmi_fail(err, TAMIS_INVALID, "name: expected duckdb, pq or readstat");
     if (strlen(path) >= sizeof given[i].path) return tmi_fail(err, TAMIS_INVALID, "path: too long");
     if (access(path, R_OK) != 0) return tmi_fail_file(err, TAMIS_INVALID, path, 0, "no such file, or it cannot be read");
     if (atomic_flag_test_and_set(&changing)) return tmi_fail(err, TAMIS_INVALID, "another thread is just naming a library");

@@ -14,7 +14,8 @@ typedef struct tmi_library_path {
  * is in none of them. */
 bool tmi_library_find(tmi_library_path *path, const char *library);
 
-/* A path that the caller has given for a library, by its short name ("duckdb", "pq"), in the place of a search; NULL: none. */
+/* A path that the caller has given for a library, by its short name ("duckdb", "pq", "readstat"), in the place of a search;
+ * NULL: none. */
 const char *tmi_library_given(const char *name);
 
 /* Loads a library and looks up its functions by name: functions[i], a pointer to a function, is names[i]. The library is never

@@ -15,16 +15,24 @@
 
 typedef readstat_error_t parse_file(readstat_parser_t *parser, const char *path, void *context);
 
+#define PARSE(kind) \
+    static readstat_error_t parse_##kind(readstat_parser_t *parser, const char *path, void *context) \
+    { \
+        return tmi_readstat()->parse_##kind(parser, path, context); \
+    }
+PARSE(sav)
+PARSE(dta)
+PARSE(sas7bdat)
+PARSE(xport)
+
 static const struct {
     const char *ending, *name;
     parse_file *parse;
     tmi_format_of formats;
 } kinds[] = {
-    {".sav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},
-    {".zsav", "SPSS", readstat_parse_sav, TMI_SPSS_FORMAT},
-    {".dta", "Stata", readstat_parse_dta, TMI_STATA_FORMAT},
-    {".sas7bdat", "SAS", readstat_parse_sas7bdat, TMI_SAS_FORMAT},
-    {".xpt", "SAS transport", readstat_parse_xport, TMI_SAS_FORMAT},
+    {".sav", "SPSS", parse_sav, TMI_SPSS_FORMAT},           {".zsav", "SPSS", parse_sav, TMI_SPSS_FORMAT},
+    {".dta", "Stata", parse_dta, TMI_STATA_FORMAT},         {".sas7bdat", "SAS", parse_sas7bdat, TMI_SAS_FORMAT},
+    {".xpt", "SAS transport", parse_xport, TMI_SAS_FORMAT},
 };
 
 #define KINDS (sizeof kinds / sizeof *kinds)
@@ -72,16 +80,18 @@ typedef enum what { VARIABLES, LABELS, ROWS } what;
 static tamis_status parse(tmi_readstat_reading *r, const char *path, what what, tamis_error *err)
 {
     const size_t kind = kind_of(path);
-    readstat_parser_t *parser = readstat_parser_init();
+    const tamis_status loaded = tmi_readstat_load(err);
+    if (loaded != TAMIS_OK) return loaded;
+    readstat_parser_t *parser = tmi_readstat()->parser_init();
     if (!parser) return tmi_fail_memory(err);
     r->formats = kinds[kind].formats;
-    readstat_set_metadata_handler(parser, tmi_readstat_metadata_handler);
-    readstat_set_variable_handler(parser, tmi_readstat_variable_handler);
-    readstat_set_error_handler(parser, ignore_error);
-    if (what == ROWS) readstat_set_value_handler(parser, tmi_readstat_value_handler);
-    if (what == LABELS) readstat_set_value_label_handler(parser, tmi_readstat_label_handler);
+    tmi_readstat()->set_metadata_handler(parser, tmi_readstat_metadata_handler);
+    tmi_readstat()->set_variable_handler(parser, tmi_readstat_variable_handler);
+    tmi_readstat()->set_error_handler(parser, ignore_error);
+    if (what == ROWS) tmi_readstat()->set_value_handler(parser, tmi_readstat_value_handler);
+    if (what == LABELS) tmi_readstat()->set_value_label_handler(parser, tmi_readstat_label_handler);
     tamis_status status = tell_trouble(r, kinds[kind].parse(parser, path, r), kinds[kind].name, err);
-    readstat_parser_free(parser);
+    tmi_readstat()->parser_free(parser);
     return status;
 }
 

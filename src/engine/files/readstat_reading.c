@@ -9,7 +9,7 @@
 
 static double number_of(readstat_value_t value)
 {
-    switch (readstat_value_type(value)) {
+    switch (tmi_readstat()->value_type(value)) {
     case READSTAT_TYPE_INT8: return value.v.i8_value;
     case READSTAT_TYPE_INT16: return value.v.i16_value;
     case READSTAT_TYPE_INT32: return value.v.i32_value;
@@ -19,7 +19,7 @@ static double number_of(readstat_value_t value)
     }
 }
 
-static bool is_string(readstat_type_t type) { return readstat_type_class(type) == READSTAT_TYPE_CLASS_STRING; }
+static bool is_string(readstat_type_t type) { return tmi_readstat()->type_class(type) == READSTAT_TYPE_CLASS_STRING; }
 
 static tmi_form form_of(readstat_type_t type)
 {
@@ -81,15 +81,15 @@ static int out_of_memory(tmi_readstat_reading *r)
 int tmi_readstat_label_handler(const char *set, readstat_value_t value, const char *text, void *context)
 {
     tmi_readstat_reading *r = context;
-    const bool is_text = is_string(readstat_value_type(value));
-    if (!set || !text || readstat_value_is_system_missing(value) || readstat_value_is_tagged_missing(value))
+    const bool is_text = is_string(tmi_readstat()->value_type(value));
+    if (!set || !text || tmi_readstat()->value_is_system_missing(value) || tmi_readstat()->value_is_tagged_missing(value))
         return READSTAT_HANDLER_OK;
     if ((r->label_count & (r->label_count - 1)) == 0) { /* room doubles at powers of two */
         tmi_readstat_label *labels = tmi_realloc(r->labels, r->label_count > 0 ? 2 * r->label_count : 1, sizeof *labels);
         if (!labels) return out_of_memory(r);
         r->labels = labels;
     }
-    const char *code = is_text && readstat_string_value(value) ? readstat_string_value(value) : "";
+    const char *code = is_text && tmi_readstat()->string_value(value) ? tmi_readstat()->string_value(value) : "";
     tmi_readstat_label *l = &r->labels[r->label_count++];
     *l = (tmi_readstat_label){.is_string = is_text, .number = is_text ? 0 : number_of(value)};
     l->set = tmi_copy_text(set, strlen(set));
@@ -123,7 +123,7 @@ tamis_status tmi_readstat_choose_labels(tmi_readstat_reading *r, tamis_error *er
 int tmi_readstat_metadata_handler(readstat_metadata_t *metadata, void *context)
 {
     tmi_readstat_reading *r = context;
-    r->row_count = readstat_get_row_count(metadata);
+    r->row_count = tmi_readstat()->get_row_count(metadata);
     return READSTAT_HANDLER_OK;
 }
 
@@ -147,7 +147,7 @@ int tmi_readstat_variable_handler(int index, readstat_variable_t *variable, cons
 {
     tmi_readstat_reading *r = context;
     const size_t i = (size_t)index;
-    const char *name = readstat_variable_get_name(variable); /* NULL if it is empty */
+    const char *name = tmi_readstat()->variable_get_name(variable); /* NULL if it is empty */
     if (i >= r->variable_count && !make_variables(r, i + 1)) return out_of_memory(r);
     if (name && !r->names[i] && !(r->names[i] = tmi_copy_text(name, strlen(name)))) return out_of_memory(r);
     r->first[i] = -1;
@@ -157,8 +157,8 @@ int tmi_readstat_variable_handler(int index, readstat_variable_t *variable, cons
         w->next = r->first[i];
         r->first[i] = (int)c;
         w->found = true;
-        w->form = form_of(readstat_variable_get_type(variable));
-        w->is_date = w->form != TMI_FORM_TEXT && tmi_is_date_format(r->formats, readstat_variable_get_format(variable));
+        w->form = form_of(tmi_readstat()->variable_get_type(variable));
+        w->is_date = w->form != TMI_FORM_TEXT && tmi_is_date_format(r->formats, tmi_readstat()->variable_get_format(variable));
         if (!set || w->set) continue;
         w->set = tmi_copy_text(set, strlen(set));
         if (!w->set) return out_of_memory(r);
@@ -282,13 +282,13 @@ static int take_string(tmi_readstat_reading *r, tmi_readstat_column *w, const ch
 int tmi_readstat_value_handler(int row, readstat_variable_t *variable, readstat_value_t value, void *context)
 {
     tmi_readstat_reading *r = context;
-    const size_t v = (size_t)readstat_variable_get_index(variable);
+    const size_t v = (size_t)tmi_readstat()->variable_get_index(variable);
     if ((int64_t)row >= r->base + (int64_t)r->rows && begin_row(r) != READSTAT_HANDLER_OK) return READSTAT_HANDLER_ABORT;
-    if (v >= r->variable_count || readstat_value_is_missing(value, variable)) return READSTAT_HANDLER_OK;
+    if (v >= r->variable_count || tmi_readstat()->value_is_missing(value, variable)) return READSTAT_HANDLER_OK;
     for (int c = r->first[v]; c >= 0; c = r->list[c].next) {
         tmi_readstat_column *w = &r->list[c];
         const bool is_text = w->form == TMI_FORM_TEXT;
-        const char *text = is_text ? readstat_string_value(value) : NULL;
+        const char *text = is_text ? tmi_readstat()->string_value(value) : NULL;
         if (is_text && !text) continue;
         const int answer = is_text ? take_string(r, w, text) : take_number(r, w, number_of(value));
         if (answer != READSTAT_HANDLER_OK) return answer;

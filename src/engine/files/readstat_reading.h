@@ -3,8 +3,7 @@
 #ifndef TMI_ENGINE_FILES_READSTAT_READING_H
 #define TMI_ENGINE_FILES_READSTAT_READING_H
 
-#include <readstat.h>
-
+#include "engine/files/readstat_api.h"
 #include "engine/files/readstat_class.h"
 #include "engine/files/scan.h"
 

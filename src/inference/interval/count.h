@@ -3,7 +3,7 @@
 #ifndef TMI_INFERENCE_INTERVAL_COUNT_H
 #define TMI_INFERENCE_INTERVAL_COUNT_H
 
-#include <tamis/interval.h>
+#include <tamis/experimental/interval.h>
 
 #include "inference/interval/interval.h"
 

@@ -2,7 +2,7 @@
 #ifndef TMI_MEASURE_REQUEST_PSU_SLOTS_H
 #define TMI_MEASURE_REQUEST_PSU_SLOTS_H
 
-#include <tamis/rng.h>
+#include <tamis/experimental/rng.h>
 
 #include "engine/core/engine.h"
 #include "measure/schedule.h"

@@ -27,10 +27,10 @@
  *
  * The noise of each quantile is its own, threshold included.
  *
- * HistogramMethod. The paper's method, as repaired in <tamis/mech.h>, is the same with equally spaced cuts and two-sided noise:
- * discrete Laplace, P(k) proportional to exp(-|k| / scale), which also loses at most exp(-S / scale) when it is shifted by S,
- * so both conditions are sufficient as they are. It counts x < c, as the paper does, so that a pile at a cut counts at the next
- * one. There is no shift of the threshold, and every quantile has its part of epsilon. */
+ * HistogramMethod. The paper's method, as repaired in <tamis/experimental/mech.h>, is the same with equally spaced cuts and
+ * two-sided noise: discrete Laplace, P(k) proportional to exp(-|k| / scale), which also loses at most exp(-S / scale) when it
+ * is shifted by S, so both conditions are sufficient as they are. It counts x < c, as the paper does, so that a pile at a cut
+ * counts at the next one. There is no shift of the threshold, and every quantile has its part of epsilon. */
 #ifndef TMI_MECH_QUANTILE_ABOVE_H
 #define TMI_MECH_QUANTILE_ABOVE_H
 

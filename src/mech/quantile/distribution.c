@@ -11,7 +11,8 @@
 #define MOST_WEIGHT (INT64_C(1) << TMI_BINS_WEIGHT_BITS)
 #define MOST_LOSS 1000 /* rho, or epsilon */
 
-/* The sum of a count and its noise stays within this, so that noise which was cut reveals nothing (<tamis/rng.h>). */
+/* The sum of a count and its noise stays within this, so that noise which was cut reveals nothing (<tamis/experimental/rng.h>).
+ * */
 #define LIMIT (TAMIS_NOISE_MAX - (INT64_C(1) << 61))
 
 void tamis_distribution_free(tamis_distribution *d)

@@ -4,7 +4,7 @@
 #define TMI_MECH_QUANTILE_DISTRIBUTION_H
 
 #include <stdbool.h>
-#include <tamis/distribution.h>
+#include <tamis/experimental/distribution.h>
 
 #include "mech/quantile/records.h"
 

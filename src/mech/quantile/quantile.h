@@ -2,8 +2,8 @@
 #ifndef TMI_MECH_QUANTILE_QUANTILE_H
 #define TMI_MECH_QUANTILE_QUANTILE_H
 
-#include <tamis/distribution.h>
-#include <tamis/quantile.h>
+#include <tamis/experimental/distribution.h>
+#include <tamis/experimental/quantile.h>
 
 #include "mech/quantile/inverse.h"
 

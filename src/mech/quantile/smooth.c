@@ -1,7 +1,7 @@
 #include "mech/quantile/smooth.h"
 
 #include <math.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "base/memory.h"
 #include "mech/smooth_polyplace.h"

@@ -6,8 +6,8 @@
  *     N = (S / beta) Z,    Z PolyPlace of p = epsilon / beta: epsilon-private;
  *     N = (S / alpha) L,   L standard Laplace: (epsilon, delta)-private, delta computed for this alpha and beta,
  *
- * S the smooth sensitivity of <tamis/smooth.h>, which has both arguments. Without a delta the law is the first. With one it is
- * that with the smaller mean size on a model of the data (below), and where that is the first no delta is spent.
+ * S the smooth sensitivity of <tamis/experimental/smooth.h>, which has both arguments. Without a delta the law is the first.
+ * With one it is that with the smaller mean size on a model of the data (below), and where that is the first no delta is spent.
  * What is rounded is the ideal answer of real numbers:
  * S, and the noise as a function of a uniform number u, are enclosed by balls, and bits are added until one grid point is
  * certain. Rounding and moving do not look at the data. So the law of the answer is that of the theorem, although S itself is

@@ -4,6 +4,8 @@
 #ifndef TMI_NUM_LAW_LAWS_H
 #define TMI_NUM_LAW_LAWS_H
 
+#include <tamis/experimental/probability.h>
+
 #include "num/ball.h"
 #include "num/number.h"
 

@@ -32,25 +32,16 @@ void tmi_read_design_probability(tmi_reader *reader, const tmi_value *value, voi
     tmi_read_text(reader, value, &((tmi_drawn *)target)->design->probability, "inclusion_probability");
 }
 
-static void read_file(tmi_reader *reader, const tmi_value *value, const tmi_drawn *d, char **to, const char *example)
-{
-    char *file = NULL;
-    if (!tmi_read_text(reader, value, &file, example)) return;
-    *to = tmi_beside_plan(d->plan, file);
-    if (!*to) reader->no_memory = true;
-    tmi_free(file);
-}
-
 void tmi_read_design_frame(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_drawn *d = target;
-    read_file(reader, value, d, &d->design->frame, "frame.csv");
+    tmi_read_path(reader, value, d->plan, &d->design->frame, "frame.csv");
 }
 
 void tmi_read_design_psus(tmi_reader *reader, const tmi_value *value, void *target)
 {
     tmi_drawn *d = target;
-    read_file(reader, value, d, &d->design->psus, "psus.csv");
+    tmi_read_path(reader, value, d->plan, &d->design->psus, "psus.csv");
 }
 
 void tmi_read_design_cluster(tmi_reader *reader, const tmi_value *value, void *target)

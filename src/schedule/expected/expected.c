@@ -2,7 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <tamis/profile.h>
+#include <tamis/experimental/profile.h>
 
 #include "base/memory.h"
 #include "num/number.h"

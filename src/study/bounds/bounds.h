@@ -2,7 +2,7 @@
 #ifndef TMI_STUDY_BOUNDS_BOUNDS_H
 #define TMI_STUDY_BOUNDS_BOUNDS_H
 
-#include <tamis/study.h>
+#include <tamis/experimental/study.h>
 
 #include "plan/plan.h"
 

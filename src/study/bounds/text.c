@@ -1,7 +1,7 @@
 /* Advice on ranges as a table, a sentence per column, JSON, and a picture. */
 #include <math.h>
 #include <stdio.h>
-#include <tamis/plot.h>
+#include <tamis/experimental/plot.h>
 
 #include "base/decimal.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* Figures 1 to 5 and 9: populations, noisy means and medians, amplification, and the rounding behind Figure 5. */
 #include <math.h>
 #include <stdio.h>
-#include <tamis/smooth.h>
+#include <tamis/experimental/smooth.h>
 
 #include "num/number.h"
 #include "study/errors_parts.h"

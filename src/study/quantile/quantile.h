@@ -6,7 +6,7 @@
 #ifndef TMI_STUDY_QUANTILE_QUANTILE_H
 #define TMI_STUDY_QUANTILE_QUANTILE_H
 
-#include <tamis/quantile.h>
+#include <tamis/experimental/quantile.h>
 
 #include "base/text.h"
 #include "mech/quantile/quantile.h"

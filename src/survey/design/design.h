@@ -4,7 +4,7 @@
 #ifndef TMI_SURVEY_DESIGN_DESIGN_H
 #define TMI_SURVEY_DESIGN_DESIGN_H
 
-#include <tamis/survey.h>
+#include <tamis/experimental/survey.h>
 
 #include "base/error.h"
 #include "base/memory.h"

@@ -3,7 +3,7 @@
 #ifndef TMI_SURVEY_DESIGN_SAMPLE_LAW_H
 #define TMI_SURVEY_DESIGN_SAMPLE_LAW_H
 
-#include <tamis/survey.h>
+#include <tamis/experimental/survey.h>
 
 #include "num/ball.h"
 #include "num/number.h"
