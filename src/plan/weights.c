@@ -125,5 +125,5 @@ void tmi_check_weights(tmi_reader *reader, const tmi_value *value, tamis_plan *p
                                              : "that the sizes of clusters imply, e.g. max_weight: 5000");
     if (reader->count > before || !design->max_weight) return;
     if (!step && usual_step(&design->weight_step, design->max_weight) != TAMIS_OK) reader->no_memory = true;
-    else if (step) check_grid(reader, step, design);
+    else if (step && !reader->no_memory) check_grid(reader, step, design);
 }

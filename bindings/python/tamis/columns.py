@@ -37,16 +37,20 @@ def number(from_: Amount | Mapping[str, Amount], to: Amount | Mapping[str, Any],
                         unit_of_measure=unit_of_measure))
 
 
-def category(values: Sequence[str | int | bool] | Mapping[str, str], *, typical: Mapping[str, Amount] | None = None,
+def category(values: Sequence[str | int | bool] | Mapping[str, str] | None = None, *,
+             strata: Mapping[str, str | Sequence[str]] | None = None, typical: Mapping[str, Amount] | None = None,
              missing: str | None = None, missing_codes: Sequence[str | int] | None = None, label: str | None = None) -> Column:
-    """A category with public values, or `{"file": "codes.csv"}`.
+    """A category with public values, or `{"file": "codes.csv"}`; or one that follows from the strata: each value with its strata.
 
     >>> category(["No", "Yes"]).to_dict()
     {'values': ['No', 'Yes']}
+    >>> category(strata={"north": ["N1", "N2"], "south": "S1"}).to_dict()
+    {'strata': {'north': ['N1', 'N2'], 'south': 'S1'}}
     """
-    listed: Any = dict(values) if isinstance(values, Mapping) else [
+    listed: Any = dict(values) if isinstance(values, Mapping) else None if values is None else [
         str(v).lower() if isinstance(v, bool) else str(v) for v in values]
-    return Column(given(values=listed, typical=None if typical is None else dict(typical), missing=missing,
+    whose = None if strata is None else {str(v): s if isinstance(s, str) else [str(h) for h in s] for v, s in strata.items()}
+    return Column(given(values=listed, strata=whose, typical=None if typical is None else dict(typical), missing=missing,
                         missing_codes=None if missing_codes is None else [str(c) for c in missing_codes], label=label))
 
 

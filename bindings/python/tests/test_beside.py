@@ -30,6 +30,10 @@ def options_of(text, name):
     return set(re.findall(r'\{"([a-z-]+)"', listed)).union(*(keys for m, keys in macros.items() if m in listed))
 
 
+def setUpModule():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may have been started without it
+
+
 class Command(unittest.TestCase):
     """Whatever the command offers, the package offers: a later option or study cannot be forgotten."""
 

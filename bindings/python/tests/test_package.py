@@ -42,6 +42,10 @@ def needs(*names):
     return unittest.skipIf(missing, f"not installed: {', '.join(missing)}")
 
 
+def setUpModule():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may have been started without it
+
+
 class InFolder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -93,7 +97,7 @@ class Builders(unittest.TestCase):
         arguments = set(inspect.signature(tamis.Plan).parameters)
         privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
-        category = tamis.category(["a", True], typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
+        category = tamis.category(["a", True], strata={"a": "1"}, typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
         designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}
         within = {name for name in designs if name not in ("stratified", "weights")}
         keys = {
