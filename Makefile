@@ -40,7 +40,7 @@ fuzz:
 # The version matters: others break lines at other places.
 format:
 	@scripts/setup test
-	@find src cli include tests bench -name '*.[ch]' -exec clang-format-14 -i {} +
+	@find src cli include tests bench bindings -name '*.[ch]' -exec clang-format-14 -i {} +
 
 tidy: all
 	@scripts/setup test

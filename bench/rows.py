@@ -282,4 +282,14 @@ ROWS = [
         1500, False, "the bar", None, 1500),
     Row("units", "tamis compute, a line of 16 MB, peak memory", "units compute line", megabytes, "MB", 250, False, "the bar", None, 250),
     Row("startup", "peak memory of the demo", "memory demo", megabytes, "MB", 100, False, "the bar", None, 100),
+    Row("python", "Python: import tamis", "python: import tamis", milliseconds, "ms", 50, False, "import opendp", "python: import opendp", least_ratio=40),
+    Row("python", "Python: what it adds to a release of the demo", "python: added to a release of the demo", milliseconds, "ms", 10, False,
+        "the library's part", "python: the library's part of it"),
+    *(row for name in ("pyarrow", "Polars", "pandas") for row in (
+        Row("python", f"release of 10^7 rows, 20 totals, {name}, processor", f"python: 10^7 rows, {name}", seconds, "s", None, False,
+            "arrays, as from C", "python: 10^7 rows, arrays", least_ratio=1 / 1.1, ratio_bar="at most 1.1 times"),
+        Row("python", f"the same of {name}, memory above the data, in parts of them", f"python: 10^7 rows, {name}", lambda row: row["copied"], "", 0.1,
+            False, "the bar", None, 0.1))),
+    *(Row("python", f"release of 10^5 cells into {name}", f"python: 10^5 cells into {name}", seconds, "s", 0.5, False, "the bar", None, 0.5)
+      for name in ("polars", "pandas")),
 ]

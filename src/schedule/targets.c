@@ -192,8 +192,8 @@ static void add_aim(making *m, size_t statistic, double share, double sampling, 
 }
 
 /* The mean of an indicator that is 1 wherever it has a value is 1, whatever is measured. It keeps a small share, so that there is
- * a table from which it is read: with all of its own, that table would take budget from the others without end, since an error of 0
- * has no logarithm. */
+ * a table from which it is read; with all of its own that table would take budget from the others without end, since an error of
+ * 0 has no logarithm. */
 #define OF_CONSTANTS 1e-3
 
 static bool is_always_one(const tmi_schedule *s, size_t i)

@@ -89,8 +89,9 @@ static void expect_inventory(const char *road, tmi_engine *engine, const row *li
     assert_int_equal(clusters_in[0], clusters ? count_labels(list, n, C, -1) : 0);
 }
 
-/* Each session of DuckDB takes its time. No row and one row get two requests; of the requests for few rows every road takes each
- * with one number of threads, or two of three, but those whose answers may use what was counted before; and sums straight from doubles are not for databases. */
+/* Each session of DuckDB takes its time. No row and one row get two requests; of the requests for few rows every road
+ * takes each with one number of threads, or two of three, but those whose answers may use what was counted before; and
+ * sums straight from doubles are not for databases. */
 static bool is_due(size_t n, size_t request, size_t road, unsigned threads)
 {
     const bool in_database = strncmp(roads[road].name, "duckdb", 6) == 0 || strncmp(roads[road].name, "postgres", 8) == 0;

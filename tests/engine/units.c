@@ -99,8 +99,8 @@ static void end(taking *t)
     tmi_layout_clear(&t->layout);
 }
 
-/* How often each sex counts, and each with an age. Returns how often the rows were read after they were counted. `known`: by their
- * labels. */
+/* How often each sex counts, and each with an age. Returns how often the rows were read after they were counted.
+ * `known`: by their labels. */
 static size_t keep_counted(tmi_int128 answers[4], size_t *at_once, const rows *r, const tmi_request *request, int64_t expected,
                            uint64_t memory, bool known)
 {
@@ -210,8 +210,9 @@ static void nothing_is_kept_without_need(void **state)
     }
 }
 
-/* Whether rows are counted as they come or were counted by their labels. With little memory the source is read more often, and with very little a unit is seen in parts; a table that is too small does
- * not know all units. The rows that count are the same. */
+/* Whether rows are counted as they come or were counted by their labels. With little memory the source is read more
+ * often, and with very little a unit is seen in parts; a table that is too small does not know all units. The rows that
+ * count are the same. */
 static void memory_changes_nothing(void **state)
 {
     (void)state;

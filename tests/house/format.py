@@ -26,7 +26,7 @@ name = "the sources are formatted"
 if program is None:
     skip(name, "clang-format 14 is not installed (scripts/setup test installs it on Debian 12)")
 else:
-    files = sorted(str(p.relative_to(TOP)) for folder in ("src", "cli", "client", "include", "tests", "bench") for p in (TOP / folder).rglob("*.[ch]"))
+    files = sorted(str(p.relative_to(TOP)) for folder in ("src", "cli", "client", "include", "tests", "bench", "bindings") for p in (TOP / folder).rglob("*.[ch]"))
     ran = subprocess.run([program, "--dry-run", *files], cwd=TOP, capture_output=True, text=True)
     wrong = sorted(set(re.findall(r"^(\S+?):\d+:\d+: warning", ran.stderr, re.M)))
     said = ran.stderr[-500:] if ran.returncode else ""

@@ -163,8 +163,8 @@ static void plain_weighted_squares(void **state)
     "calibrate: {method: raking, to: [{count: units, by: h, totals: [190, 210, 200]}, {count: units, by: s, totals: [230, " \
     "370]}]}\n"
 
-/* The second stage measures the unprotected standard errors of quotients, whose residuals add up to 0: a share, whose residuals are
- * below 1, and numbers that a calibration explains in part. */
+/* The second stage measures the unprotected standard errors of quotients, whose residuals add up to 0: a share, whose residuals
+ * are below 1, and numbers that a calibration explains in part. */
 static void measured_errors_of_quotients(void **state)
 {
     (void)state;

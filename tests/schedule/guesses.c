@@ -140,11 +140,43 @@ static void small_changes_of_a_guess_change_little(void **state)
         }
 }
 
+/* The expected noise of the first statistic. */
+static double noise_of_first(const char *statistics)
+{
+    char text[1000];
+    tamis_plan *plan;
+    tmi_schedule s;
+    tmi_expected_statistic *list = NULL;
+    tamis_error err = {0};
+    snprintf(text, sizeof text,
+             "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 9000, sample: 900}}\n"
+             "privacy: {unit: person, epsilon: 4}\n"
+             "columns: {g: {values: [a, b], typical: {a: 0.3, b: 0.65}}, h: {values: [k, l, m, n, o, p]}}\nstatistics: [%s]\n",
+             statistics);
+    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
+        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
+        fail_msg("%s\n%s", text, err.message);
+    const double noise = list[0].groups[0].noise_sd;
+    tmi_expected_statistics_free(list, plan->statistic_count);
+    tmi_schedule_clear(&s);
+    tamis_plan_free(plan);
+    return noise;
+}
+
+/* A share of all values of a column is 1, whatever is measured: it costs the others nothing. */
+static void a_share_that_is_one_takes_no_budget(void **state)
+{
+    (void)state;
+    const double alone = noise_of_first("{table: [g, h]}"), beside = noise_of_first("{table: [g, h]}, {share: {g: [a, b]}}");
+    if (beside > 1.02 * alone) fail_msg("%.4g, not %.4g", beside, alone);
+}
+
 int main(void)
 {
     const struct CMUnitTest group[] = {cmocka_unit_test(the_largest_weight_bounds_the_sample),
                                        cmocka_unit_test(a_list_of_clusters_says_how_large_they_are),
                                        cmocka_unit_test(a_question_that_is_not_asked_of_everybody),
-                                       cmocka_unit_test(small_changes_of_a_guess_change_little)};
+                                       cmocka_unit_test(small_changes_of_a_guess_change_little),
+                                       cmocka_unit_test(a_share_that_is_one_takes_no_budget)};
     return cmocka_run_group_tests(group, NULL, NULL);
 }

@@ -5,12 +5,10 @@
  *
  * The lock of the interpreter is given up during every call that can take more than a moment. The watch is called in the same
  * thread, and takes it back. */
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
-#include <stdbool.h>
+#include "_tamis.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <tamis/tamis.h>
 
 typedef struct module_state {
     PyObject *failure;
@@ -20,7 +18,7 @@ static module_state *state_of(PyObject *module) { return PyModule_GetState(modul
 
 /* ---- failures ---- */
 
-static PyObject *fail(PyObject *module, const tamis_error *err, PyObject *exception)
+PyObject *py_fail(PyObject *module, const tamis_error *err, PyObject *exception)
 {
     char *json = NULL;
     PyObject *arguments = NULL;
@@ -33,10 +31,9 @@ static PyObject *fail(PyObject *module, const tamis_error *err, PyObject *except
     return NULL;
 }
 
-/* A text that the library gave. */
-static PyObject *take_text(PyObject *module, tamis_status status, char *text, const tamis_error *err)
+PyObject *py_take_text(PyObject *module, tamis_status status, char *text, const tamis_error *err)
 {
-    if (status != TAMIS_OK || !text) return fail(module, err, NULL);
+    if (status != TAMIS_OK || !text) return py_fail(module, err, NULL);
     PyObject *made = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
     tamis_free(text);
     return made;
@@ -44,14 +41,9 @@ static PyObject *take_text(PyObject *module, tamis_status status, char *text, co
 
 /* ---- watching ---- */
 
-typedef struct watching {
-    PyObject *function;  /* called with the share done, or None, and the rows; NULL: nobody */
-    PyObject *exception; /* what a signal handler or the function raised */
-} watching;
-
 static int watch(void *context, double share, int64_t rows)
 {
-    watching *w = context;
+    py_watching *w = context;
     if (w->exception) return 1;
     const PyGILState_STATE lock = PyGILState_Ensure();
     PyObject *answer = NULL;
@@ -79,18 +71,20 @@ static int watch(void *context, double share, int64_t rows)
     return w->exception != NULL;
 }
 
-static tamis_watch watch_of(watching *w, PyObject *function)
+tamis_watch py_watch_of(py_watching *w, PyObject *function)
 {
-    *w = (watching){.function = function == Py_None ? NULL : function};
+    *w = (py_watching){.function = function == Py_None ? NULL : function};
     return (tamis_watch){watch, w};
 }
 
-static PyObject *fail_watched(PyObject *module, const tamis_error *err, watching *w)
+PyObject *py_fail_watched(PyObject *module, const tamis_error *err, py_watching *w)
 {
-    fail(module, err, w->exception);
+    py_fail(module, err, w->exception);
     Py_XDECREF(w->exception);
     return NULL;
 }
+
+void py_watched(py_watching *w) { Py_CLEAR(w->exception); }
 
 /* ---- capsules ---- */
 
@@ -107,11 +101,13 @@ DESTRUCTOR(preview, PREVIEW)
 DESTRUCTOR(release, RELEASE)
 DESTRUCTOR(estimate, ESTIMATE)
 
+const tamis_plan *py_plan(PyObject *capsule) { return PyCapsule_GetPointer(capsule, PLAN); }
+
 /* ---- plans ---- */
 
 static PyObject *plan_capsule(PyObject *module, tamis_status status, tamis_plan *plan, const tamis_error *err)
 {
-    return status == TAMIS_OK ? PyCapsule_New(plan, PLAN, free_plan) : fail(module, err, NULL);
+    return status == TAMIS_OK ? PyCapsule_New(plan, PLAN, free_plan) : py_fail(module, err, NULL);
 }
 
 static PyObject *plan_read(PyObject *module, PyObject *args)
@@ -148,11 +144,11 @@ static PyObject *plan_text(PyObject *module, PyObject *args)
     tamis_error err = {0};
     char *text = NULL;
     if (!PyArg_ParseTuple(args, "Os", &capsule, &what)) return NULL;
-    const tamis_plan *plan = PyCapsule_GetPointer(capsule, PLAN);
+    const tamis_plan *plan = py_plan(capsule);
     if (!plan) return NULL;
     const tamis_status status = strcmp(what, "columns") == 0 ? tamis_plan_columns_json(&text, plan, &err)
                                                              : tamis_plan_json(&text, plan, &err);
-    return take_text(module, status, text, &err);
+    return py_take_text(module, status, text, &err);
 }
 
 /* ---- rows ---- */
@@ -191,7 +187,7 @@ static void free_source(PyObject *capsule) { free_rows(PyCapsule_GetPointer(caps
 
 static PyObject *source_capsule(PyObject *module, tamis_status status, rows *r, const tamis_error *err)
 {
-    PyObject *capsule = status == TAMIS_OK ? PyCapsule_New(r, SOURCE, free_source) : fail(module, err, NULL);
+    PyObject *capsule = status == TAMIS_OK ? PyCapsule_New(r, SOURCE, free_source) : py_fail(module, err, NULL);
     if (!capsule) free_rows(r);
     return capsule;
 }
@@ -295,8 +291,7 @@ static PyObject *source_columns(PyObject *module, PyObject *args)
     return source_capsule(module, tamis_source_arrow(&r->source, &schema, batches, 1, &err), r, &err);
 }
 
-/* NULL without an exception: None. */
-static const tamis_source *source_of(PyObject *capsule)
+const tamis_source *py_source(PyObject *capsule)
 {
     if (capsule == Py_None) return NULL;
     const rows *r = PyCapsule_GetPointer(capsule, SOURCE);
@@ -313,20 +308,21 @@ static PyObject *preview(PyObject *module, PyObject *args)
     tamis_error err = {0};
     tamis_preview *preview = NULL;
     tamis_status status;
-    watching w;
+    py_watching w;
     if (!PyArg_ParseTuple(args, "OzpzpO", &capsule, &ledger, &paid, &new_account, &no_advice, &function)) return NULL;
-    const tamis_plan *plan = PyCapsule_GetPointer(capsule, PLAN);
+    const tamis_plan *plan = py_plan(capsule);
     if (!plan) return NULL;
     const tamis_preview_options options = {.size = sizeof options,
                                            .ledger = ledger,
                                            .repeat = paid ? TAMIS_REPEAT_PAID : TAMIS_REPEAT_IF_SAME_VERSION,
                                            .new_account = new_account,
                                            .no_advice = no_advice,
-                                           .watch = watch_of(&w, function)};
+                                           .watch = py_watch_of(&w, function)};
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_preview_make(&preview, plan, &options, &err);
     Py_END_ALLOW_THREADS;
-    if (!preview) return fail_watched(module, &err, &w);
+    if (!preview) return py_fail_watched(module, &err, &w);
+    py_watched(&w);
     PyObject *kept = PyCapsule_New(preview, PREVIEW, free_preview);
     if (!kept) return NULL;
     made = Py_BuildValue("(Nz)", kept, status == TAMIS_OK ? NULL : err.message);
@@ -346,7 +342,7 @@ static PyObject *preview_text(PyObject *module, PyObject *args)
                                 : strcmp(what, "compare") == 0 ? tamis_preview_compare_json(&text, p, &err)
                                 : strcmp(what, "all") == 0     ? tamis_preview_text(&text, p, TAMIS_DETAIL_ALL, &err)
                                                                : tamis_preview_text(&text, p, TAMIS_DETAIL_SHORT, &err);
-    return take_text(module, status, text, &err);
+    return py_take_text(module, status, text, &err);
 }
 
 /* ---- releases and estimates ---- */
@@ -357,7 +353,7 @@ static int engine_of(PyObject *module, tamis_engine *engine, const char *name)
     tamis_error err = {0};
     *engine = TAMIS_ENGINE_FITTING;
     if (!name || tamis_engine_of_name(engine, name, &err) == TAMIS_OK) return 0;
-    fail(module, &err, NULL);
+    py_fail(module, &err, NULL);
     return -1;
 }
 
@@ -371,13 +367,13 @@ static PyObject *release(PyObject *module, PyObject *args)
     tamis_error err = {0};
     tamis_release *made = NULL;
     tamis_status status;
-    watching w;
+    py_watching w;
     tamis_release_options options = {.size = sizeof options};
     if (!PyArg_ParseTuple(args, "OOzzizzzzIKO", &capsule, &source, &folder, &ledger, &repeat, &version, &new_account, &sign,
                           &engine, &threads, &memory, &function))
         return NULL;
-    const tamis_plan *plan = PyCapsule_GetPointer(capsule, PLAN);
-    options.rows = plan ? source_of(source) : NULL;
+    const tamis_plan *plan = py_plan(capsule);
+    options.rows = plan ? py_source(source) : NULL;
     if (PyErr_Occurred() || engine_of(module, &options.engine, engine) != 0) return NULL;
     options.ledger = ledger;
     options.repeat = (tamis_repeat)repeat;
@@ -386,12 +382,12 @@ static PyObject *release(PyObject *module, PyObject *args)
     options.sign = sign;
     options.threads = threads;
     options.memory = memory;
-    options.watch = watch_of(&w, function);
+    options.watch = py_watch_of(&w, function);
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_release_new(&made, plan, folder, &options, &err);
     Py_END_ALLOW_THREADS;
-    if (status != TAMIS_OK) return fail_watched(module, &err, &w);
-    Py_XDECREF(w.exception); /* raised after the last question: the release is there */
+    if (status != TAMIS_OK) return py_fail_watched(module, &err, &w);
+    py_watched(&w);
     return PyCapsule_New(made, RELEASE, free_release);
 }
 
@@ -418,7 +414,7 @@ static PyObject *release_text(PyObject *module, PyObject *args)
     for (size_t i = 0; r && i < sizeof texts / sizeof *texts; i++)
         if (strcmp(texts[i].name, what) == 0) {
             const tamis_status status = texts[i].write(&text, r, &err);
-            return take_text(module, status, text, &err);
+            return py_take_text(module, status, text, &err);
         }
     if (r) PyErr_SetString(PyExc_ValueError, "no such text");
     return NULL;
@@ -439,7 +435,7 @@ static PyObject *release_save(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "Osz", &capsule, &folder, &sign)) return NULL;
     const tamis_release *r = PyCapsule_GetPointer(capsule, RELEASE);
     if (!r) return NULL;
-    if (tamis_release_save(r, folder, sign, &err) != TAMIS_OK) return fail(module, &err, NULL);
+    if (tamis_release_save(r, folder, sign, &err) != TAMIS_OK) return py_fail(module, &err, NULL);
     Py_RETURN_NONE;
 }
 
@@ -452,20 +448,20 @@ static PyObject *estimate(PyObject *module, PyObject *args)
     tamis_error err = {0};
     tamis_estimate *made = NULL;
     tamis_status status;
-    watching w;
+    py_watching w;
     tamis_estimate_options options = {.size = sizeof options};
     if (!PyArg_ParseTuple(args, "OOzIKO", &capsule, &source, &engine, &threads, &memory, &function)) return NULL;
-    const tamis_plan *plan = PyCapsule_GetPointer(capsule, PLAN);
-    options.rows = plan ? source_of(source) : NULL;
+    const tamis_plan *plan = py_plan(capsule);
+    options.rows = plan ? py_source(source) : NULL;
     if (PyErr_Occurred() || engine_of(module, &options.engine, engine) != 0) return NULL;
     options.threads = threads;
     options.memory = memory;
-    options.watch = watch_of(&w, function);
+    options.watch = py_watch_of(&w, function);
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_estimate_new(&made, plan, &options, &err);
     Py_END_ALLOW_THREADS;
-    if (status != TAMIS_OK) return fail_watched(module, &err, &w);
-    Py_XDECREF(w.exception);
+    if (status != TAMIS_OK) return py_fail_watched(module, &err, &w);
+    py_watched(&w);
     return PyCapsule_New(made, ESTIMATE, free_estimate);
 }
 
@@ -481,7 +477,7 @@ static PyObject *estimate_text(PyObject *module, PyObject *args)
     const tamis_status status = strcmp(what, "json") == 0  ? tamis_estimate_json(&text, e, &err)
                                 : strcmp(what, "csv") == 0 ? tamis_estimate_csv(&text, e, &err)
                                                            : tamis_estimate_text(&text, e, &err);
-    return take_text(module, status, text, &err);
+    return py_take_text(module, status, text, &err);
 }
 
 /* ---- results as a stream of one batch ---- */
@@ -544,7 +540,7 @@ static PyObject *arrow(PyObject *module, PyObject *capsule)
         status = tamis_estimate_arrow(&b->schema, &b->array, PyCapsule_GetPointer(capsule, ESTIMATE), &err);
     else PyErr_SetString(PyExc_TypeError, "not a release or an estimate");
     if (status != TAMIS_OK) {
-        if (!PyErr_Occurred()) fail(module, &err, NULL);
+        if (!PyErr_Occurred()) py_fail(module, &err, NULL);
         free(b);
         free(stream);
         return NULL;
@@ -602,7 +598,7 @@ static PyObject *columns_of(PyObject *module, PyObject *capsule)
 
 static PyObject *verified(PyObject *module, tamis_status status, int ok, char *json, const tamis_error *err)
 {
-    PyObject *text = take_text(module, status, json, err);
+    PyObject *text = py_take_text(module, status, json, err);
     return text ? Py_BuildValue("(NN)", PyBool_FromLong(ok), text) : NULL;
 }
 
@@ -616,7 +612,8 @@ static PyObject *verify(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "szz", &path, &key, &frame)) return NULL;
     const tamis_verify_options options = {.size = sizeof options, .key = key, .frame = frame};
     Py_BEGIN_ALLOW_THREADS;
-    status = tamis_verify_json(&ok, &json, path, &options, &err);
+    status = tamis_tally_is_certificate(path) ? tamis_tally_verify_json(&ok, &json, path, key, &err)
+                                              : tamis_verify_json(&ok, &json, path, &options, &err);
     Py_END_ALLOW_THREADS;
     return verified(module, status, ok, json, &err);
 }
@@ -668,7 +665,7 @@ static PyObject *ledger_text(PyObject *module, PyObject *args)
                                               : tamis_ledger_json(&text, ledger, NULL, &err);
     tamis_ledger_free(ledger);
     Py_END_ALLOW_THREADS;
-    return take_text(module, status, text, &err);
+    return py_take_text(module, status, text, &err);
 }
 
 static PyObject *ledger_void(PyObject *module, PyObject *args)
@@ -688,7 +685,7 @@ static PyObject *ledger_void(PyObject *module, PyObject *args)
         tamis_ledger_free(ledger);
     }
     Py_END_ALLOW_THREADS;
-    if (status != TAMIS_OK) return fail(module, &err, NULL);
+    if (status != TAMIS_OK) return py_fail(module, &err, NULL);
     Py_RETURN_NONE;
 }
 
@@ -712,7 +709,7 @@ static PyObject *ledger_raise(PyObject *module, PyObject *args)
     tamis_ledger_free(ledger);
     for (size_t i = 0; i < 3; i++) tamis_number_free(numbers[i]);
     Py_END_ALLOW_THREADS;
-    if (status != TAMIS_OK) return fail(module, &err, NULL);
+    if (status != TAMIS_OK) return py_fail(module, &err, NULL);
     Py_RETURN_NONE;
 }
 
@@ -757,7 +754,7 @@ static PyObject *compute(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_compute_line(&answer, line, (size_t)length, &err);
     Py_END_ALLOW_THREADS;
-    return answer ? take_text(module, TAMIS_OK, answer, &err) : take_text(module, status, NULL, &err);
+    return answer ? py_take_text(module, TAMIS_OK, answer, &err) : py_take_text(module, status, NULL, &err);
 }
 
 static PyObject *explain(PyObject *module, PyObject *args)
@@ -770,7 +767,7 @@ static PyObject *explain(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_explain_text(&text, topic, &err);
     Py_END_ALLOW_THREADS;
-    return take_text(module, status, text, &err);
+    return py_take_text(module, status, text, &err);
 }
 
 static PyObject *parts(PyObject *module, PyObject *args)
@@ -779,7 +776,7 @@ static PyObject *parts(PyObject *module, PyObject *args)
     char *json = NULL;
     (void)args;
     const tamis_status status = tamis_parts_json(&json, &err);
-    return take_text(module, status, json, &err);
+    return py_take_text(module, status, json, &err);
 }
 
 static PyObject *init_file(PyObject *module, PyObject *args)
@@ -792,7 +789,7 @@ static PyObject *init_file(PyObject *module, PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     status = tamis_init_yaml(&yaml, &init, &err);
     Py_END_ALLOW_THREADS;
-    return take_text(module, status, yaml, &err);
+    return py_take_text(module, status, yaml, &err);
 }
 
 static PyObject *init_schema(PyObject *module, PyObject *args)
@@ -811,12 +808,12 @@ static PyObject *init_schema(PyObject *module, PyObject *args)
         }
         const tamis_status status = tamis_init_columns_yaml(&yaml, &schema, caller, &err);
         if (schema.release) schema.release(&schema);
-        return take_text(module, status, yaml, &err);
+        return py_take_text(module, status, yaml, &err);
     }
     const struct ArrowSchema *schema = PyCapsule_GetPointer(capsule, "arrow_schema");
     if (!schema) return NULL;
     const tamis_status status = tamis_init_columns_yaml(&yaml, schema, caller, &err);
-    return take_text(module, status, yaml, &err);
+    return py_take_text(module, status, yaml, &err);
 }
 
 static PyObject *library_use(PyObject *module, PyObject *args)
@@ -824,7 +821,7 @@ static PyObject *library_use(PyObject *module, PyObject *args)
     const char *name, *path;
     tamis_error err = {0};
     if (!PyArg_ParseTuple(args, "ss", &name, &path)) return NULL;
-    if (tamis_library_use(name, path, &err) != TAMIS_OK) return fail(module, &err, NULL);
+    if (tamis_library_use(name, path, &err) != TAMIS_OK) return py_fail(module, &err, NULL);
     Py_RETURN_NONE;
 }
 
@@ -870,6 +867,7 @@ static int fill_module(PyObject *module)
         Py_DECREF(state->failure);
         return -1;
     }
+    if (PyModule_AddFunctions(module, py_beside) != 0) return -1;
     return PyModule_AddStringConstant(module, "version", tamis_version());
 }
 

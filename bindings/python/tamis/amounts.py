@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -46,6 +47,15 @@ def value_of(value: Any) -> Any:
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     return text_of(value)
+
+
+def plain(value: Any) -> Any:
+    """Maps and sequences of any kind as dicts and lists, at any depth."""
+    if isinstance(value, Mapping):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
+        return [plain(v) for v in value]
+    return value
 
 
 def given(**keys: Any) -> Json:

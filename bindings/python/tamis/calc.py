@@ -1,7 +1,6 @@
 """The calculator, verification, and small things."""
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -9,9 +8,10 @@ from typing import Any
 
 from . import _tamis
 from .amounts import Json, Path, value_of
-from .errors import ErrorItem, InvalidDataError, InvalidError, RefusedError, TamisError, UnableError, call
+from .errors import ErrorItem, InvalidError, RefusedError, TamisError, UnableError, call
+from .libraries import files_are_read
 from .results import Release, Verification, bounds_of, verification_of
-from .rows import Rows, is_path
+from .rows import Rows, is_path, schema_of
 
 
 def compute(area: str, kind: str, **inputs: Any) -> Json:
@@ -61,19 +61,9 @@ def verify(release: Path | Release | Mapping[str, str | bytes], *, key: Path | N
 def init(data: Rows | Path, *, name: str | None = None, table: str | None = None) -> str:
     """A plan to fill in, from names and types alone: of a file, or of rows in memory, whose name is `name`."""
     if is_path(data):
+        files_are_read()
         return call(_tamis.init_file, os.fspath(data), table)
-    rows: Any = data
-    try:
-        if hasattr(rows, "__arrow_c_schema__"):
-            schema = rows.__arrow_c_schema__()
-        elif hasattr(rows, "__arrow_c_stream__"):
-            schema = rows.__arrow_c_stream__()
-        else:
-            schema = rows.__arrow_c_array__()[0]
-    except Exception:
-        raise InvalidDataError("data: its names and types cannot be read; give a data frame, an Arrow table or a path",
-                               code="source") from None
-    return call(_tamis.init_schema, schema, name)
+    return call(_tamis.init_schema, schema_of(data), name)
 
 
 def explain(topic: str | None = None) -> str:
@@ -85,16 +75,3 @@ def parts() -> dict[str, str | None]:
     """The versions of tamis and of the libraries that it uses."""
     made: dict[str, str | None] = json.loads(call(_tamis.parts))
     return made
-
-
-def use_duckdb() -> bool:
-    """Reads files with the DuckDB of PyPI's package, where it is installed; nothing is imported. False if it is not, or if another
-    one was loaded already."""
-    found = importlib.util.find_spec("_duckdb")
-    if found is None or found.origin is None:
-        return False
-    try:
-        call(_tamis.library_use, "duckdb", found.origin)
-    except InvalidError:
-        return False
-    return True

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .amounts import Amount, Json, given
+from .amounts import Amount, Json, given, plain
 from .errors import InvalidPlanError
 
 
@@ -16,6 +16,7 @@ class Column:
     parts: Json = field(default_factory=dict)
 
     def to_dict(self) -> Json:
+        """The keys of the column in a plan."""
         return dict(self.parts)
 
 
@@ -31,8 +32,6 @@ def number(from_: Amount | Mapping[str, Amount], to: Amount | Mapping[str, Any],
     >>> number(0, 4000).to_dict()
     {'from': '0', 'to': '4000', 'step': '1'}
     """
-    def plain(x: Any) -> Any:
-        return dict(x) if isinstance(x, Mapping) else x
     return Column(given(from_=plain(from_), to=plain(to), step=plain(step), typical=plain(typical), missing=missing,
                         missing_codes=None if missing_codes is None else list(missing_codes), contribution=contribution, label=label,
                         unit_of_measure=unit_of_measure))

@@ -15,6 +15,7 @@ class Design:
     parts: Json = field(default_factory=dict)
 
     def to_dict(self) -> Json:
+        """The keys of the design in a plan."""
         return dict(self.parts)
 
     def with_(self, *, weight: str | None = None, max_weight: Amount | None = None, weight_step: Amount | None = None,

@@ -121,7 +121,11 @@ def _class_of(status: int, reason: str | None) -> type[TamisError]:
 
 def _for_python(message: str) -> str:
     """The library names its own options; here they have other names."""
-    return message.replace("repeat = TAMIS_REPEAT_PAID", "again=True").replace("repeat = TAMIS_REPEAT_KEPT", "same_rows=True")
+    for there, here in (("repeat = TAMIS_REPEAT_PAID", "again=True"), ("repeat = TAMIS_REPEAT_KEPT", "same_rows=True"),
+                        ("fetch it with `make setup`, or build with DUCKDB_DIR=FOLDER to use one that is already installed",
+                         "pip install duckdb, or read the file yourself and give the rows: polars.scan_parquet(...)")):
+        message = message.replace(there, here)
+    return message
 
 
 def _raise(failure: _tamis.Failure) -> NoReturn:

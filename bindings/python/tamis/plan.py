@@ -3,22 +3,21 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from . import _tamis
 from .amounts import Amount, Json, Path, given, value_of
 from .columns import ColumnLike, column_of
 from .designs import Design
 from .errors import InvalidError, InvalidPlanError, NewLedgerWarning, RepeatedReleaseWarning, TamisWarning, call, warn
+from .libraries import files_are_read
+from .progress import Progress, watching
 from .results import Estimate, Preview, Release
 from .rows import Rows, is_path, source_of
 from . import statistics as _statistics
 from .statistics import By, Statistic
 
-Progress: TypeAlias = bool | Callable[[float | None, int], object]
 _KEPT_IF_SAME, _KEPT, _PAID = 0, 1, 2  # tamis_repeat
 
 
@@ -29,25 +28,6 @@ def _path(path: Path | None) -> str | None:
 def _check_resources(threads: int, memory: int) -> None:
     if threads < 0 or memory < 0:
         raise InvalidError("threads, memory: must be at least 0")
-
-
-def _watch(progress: Progress) -> Callable[[float | None, int], object] | None:
-    if progress is True:
-        return _Line()
-    return progress if callable(progress) else None
-
-
-class _Line:
-    """One line on stderr every second."""
-
-    def __init__(self) -> None:
-        self.told = time.monotonic()
-
-    def __call__(self, share: float | None, rows: int) -> None:
-        if time.monotonic() - self.told < 1:
-            return
-        self.told = time.monotonic()
-        print(f"tamis: {'' if share is None else f'{share:.0%}, '}{rows} rows", file=sys.stderr, flush=True)
 
 
 class Plan:
@@ -163,7 +143,8 @@ class Plan:
     def check(self, *, ledger: Path | None = None, again: bool = False, new_account: str | None = None, advice: bool = True,
               progress: Progress = False) -> Preview:
         """What the plan would release, guarantee and cost. No data are read. If the ledger refuses, `.refused` says why."""
-        return Preview(*call(_tamis.preview, self._capsule, _path(ledger), again, new_account, not advice, _watch(progress)))
+        with watching(progress) as watch:
+            return Preview(*call(_tamis.preview, self._capsule, _path(ledger), again, new_account, not advice, watch))
 
     def release(self, data: Rows | None = None, folder: Path | None = None, *, ledger: Path | None = None, again: bool = False,
                 same_rows: bool | None = None, rows_version: str | None = None, new_account: str | None = None,
@@ -174,10 +155,11 @@ class Plan:
         _check_resources(threads, memory)
         if again and same_rows:
             raise InvalidPlanError("again, same_rows: expected one of them", code="plan")
-        source = source_of(data, self.columns_read) if data is not None else None
-        made = call(_tamis.release, self._capsule, source, _path(folder), _path(ledger),
-                    _PAID if again else _KEPT if same_rows else _KEPT_IF_SAME, rows_version, new_account, _path(sign), engine,
-                    threads, memory, _watch(progress))
+        source = self._source(data)
+        with watching(progress) as watch:
+            made = call(_tamis.release, self._capsule, source, _path(folder), _path(ledger),
+                        _PAID if again else _KEPT if same_rows else _KEPT_IF_SAME, rows_version, new_account, _path(sign), engine,
+                        threads, memory, watch)
         release = Release(made, _path(folder))
         notice = call(_tamis.release_text, made, "notice").strip()
         remarks = [r for r in call(_tamis.release_text, made, "remarks").splitlines() if r]
@@ -187,12 +169,18 @@ class Plan:
             warn(remark, RepeatedReleaseWarning if release.repeated else TamisWarning)
         return release
 
+    def _source(self, data: Rows | None) -> object | None:
+        if data is None:
+            files_are_read()
+        return source_of(data, self.columns_read) if data is not None else None
+
     def estimate(self, data: Rows | None = None, *, engine: str | None = None, threads: int = 0, memory: int = 0,
                  progress: Progress = False) -> Estimate:
         """The same statistics without protection, for use inside only."""
         _check_resources(threads, memory)
-        source = source_of(data, self.columns_read) if data is not None else None
-        return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, _watch(progress)))
+        source = self._source(data)
+        with watching(progress) as watch:
+            return Estimate(call(_tamis.estimate, self._capsule, source, engine, threads, memory, watch))
 
 
 _PRIVACY = ("epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables")

@@ -1,11 +1,13 @@
 """Results: tables with a repr for people, an HTML table for notebooks, and the way to data frames."""
 from __future__ import annotations
 
+import functools
 import html
 import importlib
+import importlib.util
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,20 +102,37 @@ class Table:
     def _summary(self) -> str:
         return ""
 
+    def _shown_columns(self) -> list[tuple[str, list[Any]]]:
+        return [(name, values[:60]) for name, values in self._columns if any(v is not None for v in values)]
+
+    def __repr__(self) -> str:
+        columns = [[name, *(_text(v) for v in values)] for name, values in self._shown_columns()]
+        wide = [max(map(len, c)) for c in columns]
+        lines = ["  ".join(text.rjust(w) for text, w in zip(row, wide)) for row in zip(*columns)]
+        return "\n".join(lines + ([f"and {len(self) - 60} more rows"] if len(self) > 60 else []))
+
+    def _html_columns(self) -> list[tuple[str, list[Any]]]:
+        return self._shown_columns()
+
+    def _html_notes(self) -> str:
+        return ""
+
     def _repr_html_(self) -> str:
         """A table of at most 60 rows, without scripts and colours of its own."""
-        shown = [(name, values) for name, values in self._columns if any(v is not None for v in values)]
+        shown = self._html_columns()
         head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in shown)
-        body = "".join("<tr>" + "".join(f"<td>{_cell(values[i])}</td>" for _, values in shown) + "</tr>"
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(_text(values[i]))}</td>" for _, values in shown) + "</tr>"
                        for i in range(min(len(self), 60)))
         more = f"<p>and {len(self) - 60} more rows</p>" if len(self) > 60 else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{self._summary()}"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}{self._html_notes()}{self._summary()}"
 
 
-def _cell(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return ""
-    return f"{value:.6g}" if isinstance(value, float) else html.escape(str(value))
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.6g}"
 
 
 class Results(Table):
@@ -121,7 +140,10 @@ class Results(Table):
 
     def __init__(self, made: object) -> None:
         self._made = made
-        super().__init__(call(_tamis.columns, made))
+
+    @functools.cached_property
+    def _columns(self) -> list[tuple[str, list[Any]]]:  # type: ignore[override]
+        return call(_tamis.columns, self._made)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return call(_tamis.arrow, self._made)
@@ -130,12 +152,34 @@ class Results(Table):
         """A pyarrow.Table."""
         return _module("pyarrow").table(self)
 
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame."""
+        return self.to_arrow().to_pandas() if importlib.util.find_spec("pyarrow") else super().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars.DataFrame."""
+        return _module("polars").DataFrame(self)
+
     def __iter__(self) -> Iterator[Result]:
         return (self._result(row) for row in self.to_dicts())
 
     def __getitem__(self, i: int) -> Result:
         rows = self.to_dicts()
         return self._result(rows[i])
+
+    def _html_columns(self) -> list[tuple[str, list[Any]]]:
+        """Estimate ± se, and the interval in one column; notes are below the table."""
+        some = self._shown_columns()
+        left_out = ("estimate", "se", "sampling_se", "noise_sd", "lower", "upper", "confidence", "df", "cv", "quality", "notes")
+        rows = [self._result({name: values[i] for name, values in self._columns}) for i in range(min(len(self), 60))]
+        made = [(name, values) for name, values in some if name not in left_out]
+        made += [("estimate", [r.estimate for r in rows]), ("± se", [r.se for r in rows]),
+                 ("interval", [None if r.lower is None else f"{_text(r.lower)} to {_text(r.upper)}" for r in rows])]
+        return made + [(name, values) for name, values in some if name == "quality"]
+
+    def _html_notes(self) -> str:
+        notes = dict.fromkeys(n for row in self._shown_columns() if row[0] == "notes" for cell in row[1] if cell for n in cell.split("; "))
+        return f"<ul>{''.join(f'<li>{html.escape(n)}</li>' for n in notes)}</ul>" if notes else ""
 
     def _result(self, row: Json) -> Result:
         notes = row["notes"]
@@ -145,17 +189,33 @@ class Results(Table):
                       notes=() if notes is None else tuple(notes.split("; ")))
 
     def plot(self, statistic: str | None = None, *, column: str | None = None, ax: Any | None = None) -> Any:
-        """Estimates with their intervals, by matplotlib; returns the Axes."""
-        axes = _module("matplotlib.pyplot").gca() if ax is None else ax
+        """Estimates with their intervals, by matplotlib: one panel for each statistic of each column, as a list of Axes; all in
+        `ax`, if it is given, which is returned."""
         chosen = [r for r in self if r.estimate is not None and statistic in (None, r.statistic) and column in (None, r.column)]
-        names = [", ".join([f"{r.statistic} of {r.column or 'units'}", *r.group.values()]) for r in chosen]
-        for place, r in enumerate(chosen):
-            if r.lower is not None and r.upper is not None:
-                axes.plot([r.lower, r.upper], [place, place], color="gray")
-            axes.plot([r.estimate], [place], "o", color="black")
-        axes.set_yticks(range(len(chosen)), names)
-        axes.invert_yaxis()
-        return axes
+        panels: dict[str, list[Result]] = {}
+        for r in chosen:
+            panels.setdefault(f"{r.statistic} of {r.column or 'units'}" if ax is None else "", []).append(r)
+        if not panels:
+            raise ValueError("plot: there is no estimate to show")
+        if ax is not None:
+            _panel(ax, panels[""], lambda r: [f"{r.statistic} of {r.column or 'units'}"])
+            return ax
+        figure = _module("matplotlib.pyplot").figure(figsize=(6, 0.6 * len(panels) + 0.32 * len(chosen) + 0.4), layout="constrained")
+        axes = figure.subplots(len(panels), squeeze=False, height_ratios=[len(p) + 1 for p in panels.values()])[:, 0]
+        for one, (title, results) in zip(axes, panels.items()):
+            _panel(one, results, lambda r: [])
+            one.set_title(title, loc="left", fontsize="medium")
+        return list(axes)
+
+
+def _panel(axes: Any, results: list[Result], first: Callable[[Result], list[str]]) -> None:
+    for place, r in enumerate(results):
+        if r.lower is not None and r.upper is not None:
+            axes.plot([r.lower, r.upper], [place, place], color="gray")
+        axes.plot([r.estimate], [place], "o", color="black")
+    names = [", ".join([*first(r), *r.group.values(), *([] if r.at is None else [f"at {r.at:g}"])]) for r in results]
+    axes.set_yticks(range(len(results)), names)
+    axes.set_ylim(len(results) - 0.4, -0.6)
 
 
 class Release(Results):
@@ -163,15 +223,50 @@ class Release(Results):
 
     def __init__(self, made: object, folder: str | None) -> None:
         super().__init__(made)
-        facts: Json = json.loads(self.to_json())
-        self.survey: str = facts["survey"]
-        self.guarantee: Json = bounds_of(facts["guarantee"])
-        self.spent: Json = bounds_of(facts["spent"])
-        self.left: Json = bounds_of(facts["left"])
-        self.entry: int = (facts["ledger"] or {}).get("entry", 0)
-        self.warnings: list[str] = facts["warnings"]
         self.repeated: bool = call(_tamis.release_repeated, made)
         self.folder = folder
+
+    @functools.cached_property
+    def facts(self) -> Json:
+        """release.json, with Bounds."""
+        found: Json = bounds_of(json.loads(self.to_json()))
+        return found
+
+    @property
+    def survey(self) -> str:
+        """The survey, which has one account."""
+        name: str = self.facts["survey"]
+        return name
+
+    @property
+    def guarantee(self) -> Json:
+        """What is promised to whom: docs/settings.md."""
+        found: Json = self.facts["guarantee"]
+        return found
+
+    @property
+    def spent(self) -> Json:
+        """What the account has spent in all, as Bounds; `upper` holds."""
+        found: Json = self.facts["spent"]
+        return found
+
+    @property
+    def left(self) -> Json:
+        """What it may still spend, as Bounds; `lower` holds."""
+        found: Json = self.facts["left"]
+        return found
+
+    @property
+    def entry(self) -> int:
+        """The number of the charge in the ledger."""
+        number: int = (self.facts["ledger"] or {}).get("entry", 0)
+        return number
+
+    @property
+    def warnings(self) -> list[str]:
+        """What readers of the release must know."""
+        found: list[str] = self.facts["warnings"]
+        return found
 
     def to_json(self) -> str:
         """release.json."""
@@ -220,9 +315,11 @@ class Estimate(Results):
     """The same statistics without protection: for use inside only."""
 
     def to_json(self) -> str:
+        """Everything, as `tamis estimate --json` prints it."""
         return call(_tamis.estimate_text, self._made, "json")
 
     def to_csv(self) -> str:
+        """The estimates as CSV."""
         return call(_tamis.estimate_text, self._made, "csv")
 
     def __repr__(self) -> str:
@@ -262,6 +359,35 @@ class Preview(Table):
 
     def _summary(self) -> str:
         return f"<p><b>Refused: {html.escape(self.refused)}</b></p>" if self.refused else ""
+
+
+def _flat(row: Json, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """The numbers and texts of a result; those of an interval have its names, of other parts the part's name before them."""
+    for name, value in row.items():
+        if isinstance(value, Bound):
+            yield from ((f"{prefix}{name}_lower", value.lower), (f"{prefix}{name}_upper", value.upper))
+        elif isinstance(value, dict):
+            yield from _flat(value, prefix if name == "interval" else f"{prefix}{name}_")
+        elif not isinstance(value, list):
+            yield prefix + name, value
+
+
+class Answer(Table):
+    """An answer of a call beside releases: `facts` is all of it, the rows of the table are its results."""
+
+    def __init__(self, json_text: str, shown: str | None = None) -> None:
+        self._json, self._shown = json_text, shown
+        self.facts: Json = bounds_of(json.loads(json_text))
+        found = self.facts.get("results")
+        rows = [dict(_flat(r)) for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+        super().__init__([(name, [r.get(name) for r in rows]) for name in dict.fromkeys(n for r in rows for n in r)])
+
+    def to_json(self) -> str:
+        """Everything, as the command's --json prints it."""
+        return self._json
+
+    def __repr__(self) -> str:
+        return self._shown if self._shown is not None else super().__repr__()
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,16 @@ import datetime
 import importlib.util
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from . import _tamis
 from .errors import InvalidDataError, InvalidError, call
 
 Rows: TypeAlias = Any
 _Column: TypeAlias = tuple[str, str, object, object, object]
+_T = TypeVar("_T")
 _DAY = datetime.date(1970, 1, 1)
+_UNEXPORTED = "rows: they cannot be exported"
 
 
 def is_path(data: object) -> bool:
@@ -57,24 +59,38 @@ def _export(data: Any) -> object:
     return _source(_tamis.source_array, *data.__arrow_c_array__())
 
 
-def _guarded(function: Callable[[], object], data: object, columns: list[str]) -> object:
-    """What a data library raises may quote a cell: it is replaced."""
+def _quiet(function: Callable[[], _T], message: str) -> _T:
+    """What a data library raises may quote a cell: its exception is dropped, and is not even the context of the one that is raised."""
+    failed = False
     try:
         return function()
-    except (InvalidDataError, KeyboardInterrupt):
+    except (InvalidDataError, KeyboardInterrupt, SystemExit, MemoryError):
         raise
-    except MemoryError:
-        raise
-    except Exception as problem:
-        if type(problem).__module__.startswith("tamis"):
-            raise
+    except BaseException:  # a panic of Polars is no Exception
+        failed = True
+    assert failed
+    raise InvalidDataError(message, code="source")
+
+
+def _exported(data: Any, columns: list[str]) -> object:
     library = kind_of(data).split(".")[0]
-    for name in columns:
-        try:
-            _export(_select(data, [name]))
-        except Exception:
-            raise InvalidDataError(f"column {name}: {library} cannot export it", code="source") from None
-    raise InvalidDataError(f"rows: {library} cannot export them", code="source") from None
+    try:
+        return _quiet(lambda: _export(_select(data, columns)), _UNEXPORTED)
+    except InvalidDataError as problem:
+        if problem.message != _UNEXPORTED:
+            raise
+    for name in columns:  # which one is it?
+        _quiet(lambda: _export(_select(data, [name])), f"column {name}: {library} cannot export it")
+    raise InvalidDataError(f"rows: {library} cannot export them", code="source")
+
+
+def schema_of(data: Rows) -> object:
+    """A capsule with names and types: a schema, or a stream, of which no row is read."""
+    def schema() -> object:
+        if hasattr(data, "__arrow_c_schema__"):
+            return data.__arrow_c_schema__()
+        return data.__arrow_c_stream__() if hasattr(data, "__arrow_c_stream__") else data.__arrow_c_array__()[0]
+    return _quiet(schema, "data: its names and types cannot be read; give a data frame, an Arrow table or a path")
 
 
 def source_of(data: Rows | None, columns: list[str]) -> object | None:
@@ -86,9 +102,9 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
     if isinstance(data, Mapping):
         return _of_mapping(data, columns)
     if kind_of(data) == "polars.LazyFrame":
-        names: list[str] | None = list(data.collect_schema().names())
+        names: list[str] | None = _quiet(lambda: list(data.collect_schema().names()), "data: the names of its columns cannot be read")
     else:
-        names = _names(data)
+        names = _quiet(lambda: _names(data), "data: the names of its columns cannot be read")
     if names is not None:
         there = [c for c in columns if c in names]
         if not there and columns:
@@ -96,11 +112,38 @@ def source_of(data: Rows | None, columns: list[str]) -> object | None:
     else:
         there = columns
     if kind_of(data).startswith("pandas.") and not _has_pyarrow():
-        return _of_mapping({c: data[c].to_numpy() for c in there}, there)
+        return _of_mapping(_quiet(lambda: {c: data[c].to_numpy() for c in there}, "rows: pandas cannot export them"), there)
+    if kind_of(data) == "pandas.DataFrame" and _is_numeric(data, there):
+        return _of_mapping(_quiet(lambda: {c: data[c].to_numpy(copy=False) for c in there}, "rows: pandas cannot export them"), there)
     if not (hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__") or kind_of(data) == "polars.LazyFrame"):
         raise InvalidDataError(f"data: a {type(data).__name__} is no rows: give a data frame, an Arrow table, or a dict of columns",
                                code="source")
-    return _guarded(lambda: _export(_select(data, there)), data, there)
+    return _exported(data, there)
+
+
+def lists_of(data: Rows, columns: list[str]) -> tuple[int, dict[str, list[Any]]]:
+    """How many rows there are, and these columns as lists."""
+    def frame_and_length() -> tuple[Any, int]:
+        frame = (data.select(columns) if columns else data).collect() if kind_of(data) == "polars.LazyFrame" else data
+        return frame, len(next(iter(frame.values()))) if isinstance(frame, Mapping) else len(frame)
+
+    def column(values: Any) -> list[Any]:
+        made: list[Any] = values.to_pylist() if hasattr(values, "to_pylist") else values.tolist() if hasattr(values, "tolist") else list(values)
+        return made
+    frame, length = _quiet(frame_and_length, "frame: expected a data frame, an Arrow table or a dict of columns")
+    lists = {name: _quiet(lambda: column(frame[name]), f"there is no column {name}, or it cannot be read") for name in columns}
+    for name, values in lists.items():
+        if len(values) != length:
+            raise InvalidDataError(f"column {name}: it has another length than the others", code="source")
+    return length, lists
+
+
+def _is_numeric(data: Any, columns: list[str]) -> bool:
+    """Whether all columns are arrays of numbers, which need no export: pyarrow would look for NaN in each of them first."""
+    def numeric(name: str) -> bool:
+        kind = getattr(data[name], "dtype", None)  # of two columns of one name there is none
+        return type(kind).__module__.startswith("numpy") and kind is not None and kind.kind in "iuf"
+    return _quiet(lambda: all(numeric(c) for c in columns), "rows: pandas cannot export them")
 
 
 def _has_pyarrow() -> bool:
@@ -117,20 +160,12 @@ def _of_mapping(data: Mapping[str, Any], columns: list[str]) -> object:
         if name not in data:
             continue  # the library says that it is missing
         values = data[name]
-        try:
-            here = len(values)
-        except TypeError:
-            raise InvalidDataError(f"column {name}: expected an array or a list", code="source") from None
+        here = _quiet(lambda: len(values), f"column {name}: expected an array or a list")
         if length is not None and here != length:
             raise InvalidDataError(f"column {name}: it has another length than the columns before it", code="source")
         length = here
-        try:
-            column = _of_numpy(name, values) if kind_of(values).startswith("numpy.") else _of_list(name, list(values))
-        except InvalidDataError:
-            raise
-        except Exception:
-            raise InvalidDataError(f"column {name}: its values cannot be used", code="source") from None
-        made.append(column)
+        made.append(_quiet(lambda: _of_numpy(name, values) if kind_of(values).startswith("numpy.") else _of_list(name, list(values)),
+                           f"column {name}: its values cannot be used"))
     if not made:
         raise InvalidDataError(f"there is no column {columns[0]}" if columns else "data: no columns", code="source")
     return _source(_tamis.source_columns, length or 0, made)
@@ -144,7 +179,15 @@ def _bits(flags: Sequence[bool]) -> bytearray:
     return packed
 
 
+def _plain(value: Any) -> Any:
+    """Scalars of numpy as Python's own, and what pandas calls missing as None."""
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    return value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value
+
+
 def _of_list(name: str, values: list[Any]) -> _Column:
+    values = [_plain(v) for v in values]
     there = [v is not None for v in values]
     valid = None if all(there) else _bits(there)
     kinds = {type(v) for v in values if v is not None}

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from .amounts import Amount, Json, given
+from .amounts import Amount, Json, given, plain
 
 By: TypeAlias = str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]]
 Condition: TypeAlias = Mapping[str, Any]
@@ -19,25 +19,18 @@ class Statistic:
     parts: Json = field(default_factory=dict)
 
     def to_dict(self) -> Json:
+        """The keys of the statistic in a plan."""
         return dict(self.parts)
-
-
-def _plain(x: Any) -> Any:
-    if isinstance(x, Mapping):
-        return {k: _plain(v) for k, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [_plain(v) for v in x]
-    return x
 
 
 def _statistic(kind: str, of: Any, *, by: By | None = None, where: Condition | None = None, budget_share: Amount | None = None,
                confidence: Amount | None = None, deff: Amount | None = None, label: str | None = None, shrink: str | None = None,
                method: str | None = None, interval: str | None = None, line: Amount | None = None,
                at: Sequence[Amount] | None = None, cuts: Sequence[Amount] | None = None) -> Statistic:
-    return Statistic({kind: given(of=_plain(of))["of"],
-                      **given(by=_plain(by), where=_plain(where), budget_share=budget_share, confidence=confidence, deff=deff,
-                              label=label, shrink=shrink, method=method, interval=interval, line=line, at=_plain(at),
-                              cuts=_plain(cuts))})
+    return Statistic({kind: given(of=plain(of))["of"],
+                      **given(by=plain(by), where=plain(where), budget_share=budget_share, confidence=confidence, deff=deff,
+                              label=label, shrink=shrink, method=method, interval=interval, line=line, at=plain(at),
+                              cuts=plain(cuts))})
 
 
 def count(**more: Any) -> Statistic:

@@ -7,15 +7,19 @@ import datetime
 import doctest
 import gc
 import importlib.util
+import inspect
+import io
 import json
 import os
 import pathlib
 import pickle
+import pkgutil
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 from decimal import Decimal
@@ -30,7 +34,7 @@ ROWS = 40
 DATA = {"income": [float(i % 10) for i in range(ROWS)], "region": ["north" if i % 2 else "south" for i in range(ROWS)]}
 TERMS = {"design": tamis.srs(400, ROWS), "unit": "person", "columns": {"income": (0, 10), "region": ["north", "south"]}}
 BLOCK = [tamis.total("income", by="region"), tamis.count()]
-PEERS = {name: importlib.util.find_spec(name) is not None for name in ("numpy", "pandas", "polars", "pyarrow", "mypy", "duckdb")}
+PEERS = {name: importlib.util.find_spec(name) is not None for name in ("numpy", "pandas", "polars", "pyarrow", "mypy", "duckdb", "matplotlib")}
 
 
 def needs(*names):
@@ -53,50 +57,101 @@ class InFolder(unittest.TestCase):
         return tamis.Survey(name, data, ledger="a.ledger", budget=4, **{**TERMS, **more})
 
 
+def objects_of(schema, path=""):
+    """Every object of the schema that lists its keys, by its path; references lead to definitions, which have paths of their own."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict):
+            yield path, set(schema["properties"])
+        for key, value in schema.items():
+            here = path if key in ("properties", "definitions", "anyOf", "allOf", "oneOf", "items") else f"{path}.{key}".strip(".")
+            yield from objects_of(value, here)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from objects_of(value, path)
+
+
 class Builders(unittest.TestCase):
-    """Every key of the schema has an argument: a later statistic or design cannot be forgotten."""
+    """Every part of a plan that the schema knows, and every key of it, has a builder: a later statistic, design or key cannot be
+    forgotten, since its object or its key would be missing here."""
 
-    def setUp(self):
-        self.schema = json.loads((TOP / "share" / "plan.schema.json").read_text())
+    DESIGNS = {"srs": tamis.srs(9, 1), "census": tamis.census(9), "srs_with_replacement": tamis.srs_with_replacement(9, 1),
+               "bernoulli": tamis.bernoulli("0.1", population=9), "poisson": tamis.poisson("p", frame="f.csv", population=9),
+               "pps": tamis.pps("sampford", "p", 3, frame="f.csv", population=9),
+               "systematic": tamis.systematic(9, 3, order="random"), "cluster": tamis.cluster("c", 9, 3, smallest=1, largest=2),
+               "two_stage": tamis.two_stage("c", 9, 3, second_population="m", second_sample=2),
+               "weights": tamis.weights("w", 9, strata="s", cluster="c", psus="p.csv", deff=2, population=9),
+               "stratified": tamis.stratified("s", {"a": (9, 1)})}
+    STATISTICS = [tamis.count(), tamis.total("x"), tamis.mean("x"), tamis.share({"a": "b"}), tamis.ratio("x", "y"), tamis.table(["a"]),
+                  tamis.histogram("x", [0, 1]), tamis.quantile("x", [0.5]), tamis.median("x"), tamis.share_below("x", 3),
+                  tamis.poverty("x"), tamis.gini("x"), tamis.iqr("x"), tamis.s80s20("x"), tamis.variance("x"),
+                  tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
+                              method="tree", interval="i", line=1)]
 
-    def test_designs(self):
-        design = self.schema["properties"]["design"]["properties"]
-        made = {"srs": tamis.srs(9, 1), "census": tamis.census(9), "srs_with_replacement": tamis.srs_with_replacement(9, 1),
-                "bernoulli": tamis.bernoulli("0.1", population=9), "poisson": tamis.poisson("p", frame="f.csv", population=9),
-                "pps": tamis.pps("sampford", "p", 3, frame="f.csv", population=9),
-                "systematic": tamis.systematic(9, 3, order="random"), "cluster": tamis.cluster("c", 9, 3, smallest=1, largest=2),
-                "two_stage": tamis.two_stage("c", 9, 3, second_population="m", second_sample=2),
-                "weights": tamis.weights("w", 9, strata="s", cluster="c", psus="p.csv", deff=2, population=9),
-                "stratified": tamis.stratified("s", {"a": (9, 1)})}
-        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, weight_step=1, weights_are="final", nonresponse=True, variance="hajek",
-                                       regularise="0.1", typical={"icc": "0.1"}).to_dict()
-        self.assertEqual(set(design), set(made) | (set(beside) - {"srs"}))
-        for name, built in made.items():
-            keys = design[name].get("properties")
-            if keys is None:
-                keys = self.schema["definitions"][name]
-                keys = keys.get("properties") or [a for a in keys.get("anyOf", keys.get("oneOf", [])) if "properties" in a][-1]["properties"]
-            self.assertEqual(set(built.to_dict()[name]), set(keys), name)
-
-    def test_statistics(self):
-        keys = set(self.schema["definitions"]["statistic"]["properties"])
-        made = [tamis.count(), tamis.total("x"), tamis.mean("x"), tamis.share({"a": "b"}), tamis.ratio("x", "y"), tamis.table(["a"]),
-                tamis.histogram("x", [0, 1]), tamis.quantile("x", [0.5]), tamis.median("x"), tamis.share_below("x", 3),
-                tamis.poverty("x"), tamis.gini("x"), tamis.iqr("x"), tamis.s80s20("x"), tamis.variance("x")]
-        every = tamis.total("x", by="a", where={"a": "b"}, budget_share=2, deff=1, confidence="0.9", label="l", shrink="yes",
-                            method="tree", interval="i", line=1).to_dict()
-        self.assertEqual(keys, set().union(every, *(m.to_dict() for m in made)))
-
-    def test_columns_and_plan(self):
-        keys = set(self.schema["definitions"]["column"]["properties"])
+    def built(self):
+        beside = tamis.srs(9, 1).with_(weight="w", max_weight=9, weight_step=1, weights_are="final", nonresponse=True,
+                                       variance="hajek", regularise="0.1", typical=tamis.typical(icc="0.1"))
+        arguments = set(inspect.signature(tamis.Plan).parameters)
+        privacy = {"epsilon", "delta", "rho", "unit", "id", "rows_per_unit", "protect", "given", "secret_sample", "design_variables"}
         number = tamis.number(0, 9, 1, typical=3, missing="none", missing_codes=[99], contribution=3, label="l", unit_of_measure="kg")
         category = tamis.category(["a", True], typical={"a": 1}, missing="category", missing_codes=["z"], label="l")
-        self.assertEqual(keys, set(number.to_dict()) | set(category.to_dict()))
-        plan = set(self.schema["properties"]) - {"tamis", "survey", "privacy", "source"}
-        privacy = set(self.schema["properties"]["privacy"]["properties"])
-        import inspect
-        arguments = set(inspect.signature(tamis.Plan).parameters)
-        self.assertEqual(arguments, plan | privacy | {"survey", "data", "source"})
+        designs = {name: set(d.to_dict()[name]) for name, d in self.DESIGNS.items()}
+        within = {name for name in designs if name not in ("stratified", "weights")}
+        keys = {
+            "": (arguments - privacy - {"data"}) | {"tamis", "privacy"},
+            "privacy": arguments & privacy,
+            "wave": tamis.wave("w", groups=["a"], same_sample=True),
+            "source": tamis.source("f.csv", files=["g.csv"], table="t", postgres={"table": "t"}, caller="c", sharded_by="id"),
+            "source.postgres": tamis.postgres("t", connection="c", connections=["c"]),
+            "design": set(self.DESIGNS) | set(beside.to_dict()),
+            "design.stratified": designs.pop("stratified"),
+            "design.stratified.within": within,
+            "design.typical": tamis.typical(population=1, sample=1, cluster=1, taken=1, rows=1, response=1, icc=1),
+            "ledger": tamis.ledger_file("l", existing=True),
+            "calibrate": tamis.calibrate("f.csv", "linear"),
+            "postprocess": tamis.postprocess(nonnegative=True, consistent=True, suppress={}),
+            "postprocess.suppress": tamis.suppress(cv_above=1, units_below=2),
+            "loss": tamis.budget(1, 2, 3),
+            "two_stage.first": self.DESIGNS["two_stage"].to_dict()["two_stage"]["first"],
+            "two_stage.second": self.DESIGNS["two_stage"].to_dict()["two_stage"]["second"],
+            "weights.deff": tamis.deff(totals=1, shares=1, means=1),
+            "guess": set(tamis.guess(1, 2)), "value_guess": tamis.guess(1, 2, 1),
+            "sizes": tamis.sizes(1, 1, 1),
+            "column": set(number.to_dict()) | set(category.to_dict()),
+            "column.to": tamis.of_size(2, "s"), "column.values": tamis.values_file("f.csv", "c"),
+            "condition": tamis.between(1, 2),
+            "control": set(tamis.control("units", totals=1)) | set(tamis.control("x", by="a", totals=1)),
+            "statistic": set().union(*(s.to_dict() for s in self.STATISTICS)),
+            "statistic.ratio": tamis.ratio("x", "y").to_dict()["ratio"],
+        }
+        return {path: set(k) for path, k in {**keys, **designs}.items()}
+
+    def test_every_key_has_a_builder(self):
+        schema = json.loads((TOP / "share" / "plan.schema.json").read_text())
+        wanted = {}
+        for path, keys in objects_of(schema):
+            wanted.setdefault(path, set()).update(keys)
+        built = self.built()
+        self.assertEqual(set(built), set(wanted))
+        for path, keys in wanted.items():
+            self.assertEqual(built[path], keys, path)
+
+    def test_the_schema_is_in_the_package(self):
+        inside = pathlib.Path(tamis.__file__).parent / "plan.schema.json"
+        self.assertEqual(inside.read_bytes(), (TOP / "share" / "plan.schema.json").read_bytes())
+
+    def test_a_plan_of_every_builder(self):
+        """The library takes what they write."""
+        def plan(statistics, **more):
+            return tamis.Plan("p", design=tamis.srs(400, 40), unit="person", epsilon=1, budget=tamis.budget(4), ledger="l",
+                              columns={"x": tamis.number(0, 9, typical=tamis.guess(4, 2, "0.9")), "y": (0, 9), "a": ["b", "c"]},
+                              statistics=statistics, **more)
+        for statistic in self.STATISTICS[:-1]:
+            with self.subTest(statistic):
+                plan([statistic])
+        plan([tamis.total("x", by="a", where={"x": tamis.between(1, 5)}, budget_share=2, confidence="0.9", label="l")],
+             calibrate=tamis.calibrate([tamis.control("units", by="a", totals={"b": 300, "c": 100})], "raking"),
+             postprocess=tamis.postprocess(nonnegative=True, suppress=tamis.suppress(cv_above="0.5", units_below=3)),
+             wave=tamis.wave("2026-Q1"), title="T")
 
     def test_amounts(self):
         from tamis.amounts import text_of
@@ -233,7 +288,7 @@ class BadInput(InFolder):
         seen, problem = [], caught.exception
         while problem is not None:
             seen.append(str(problem) + repr(problem.args) + "".join(getattr(problem, "__notes__", [])))
-            problem = problem.__cause__ or (None if problem.__suppress_context__ else problem.__context__)
+            problem = problem.__cause__ or problem.__context__  # also one that is not shown
         self.assertNotIn(CANARY, "".join(seen))
         self.assertFalse(os.path.exists("a.ledger"))
 
@@ -270,6 +325,119 @@ class BadInput(InFolder):
         masked = pyarrow.StructArray.from_arrays([pyarrow.array(DATA["income"]), pyarrow.array(DATA["region"])], ["income", "region"],
                                                  mask=pyarrow.array([True] + [False] * (ROWS - 1)))
         self.expect(masked)
+
+    @needs("numpy", "pandas", "polars", "pyarrow")
+    def test_hostile_frames(self):
+        """A canary in every cell, in indices and in what streams raise."""
+        import numpy
+        import pandas
+        import polars
+        import pyarrow
+        cells = [CANARY] * ROWS
+        frame = pandas.DataFrame({"income": cells, "region": cells}, index=cells)
+        twice = pandas.DataFrame(numpy.full((ROWS, 3), CANARY), columns=["income", "income", "region"])
+
+        def batches():
+            yield pyarrow.record_batch(DATA)
+            raise ValueError(CANARY)
+        schema = pyarrow.record_batch(DATA).schema
+
+        class Answers:
+            def __init__(self, answer):
+                self.answer = answer
+
+            def __arrow_c_stream__(self, requested_schema=None):
+                return self.answer
+
+        class Panics:
+            columns = ["income", "region"]
+
+            def __arrow_c_stream__(self, requested_schema=None):
+                raise BaseException(CANARY)
+
+        class Names:
+            @property
+            def columns(self):
+                raise ValueError(CANARY)
+
+            __arrow_c_stream__ = None
+        used = pyarrow.table(DATA).__arrow_c_stream__()
+        pyarrow.RecordBatchReader._import_from_c_capsule(used)
+        for data in (frame, twice, frame.astype("category"), frame.astype("string"), frame.iloc[:0], frame.iloc[:1], polars.DataFrame({"income": cells, "region": cells}),
+                     polars.LazyFrame({"income": cells, "region": cells}).with_columns(polars.col("income").cast(polars.Int64)),
+                     polars.LazyFrame({"income": cells}).select(polars.col("region")), pyarrow.table({"income": cells, "region": cells}),
+                     pyarrow.RecordBatchReader.from_batches(schema, batches()), Answers(None), Answers(cells), Answers(used), Panics(), Names(),
+                     {"income": numpy.array(cells), "region": numpy.array(cells)}, {"income": ["\ud800" + CANARY] * ROWS, "region": cells},
+                     {"income": numpy.zeros((ROWS, 2)), "region": cells}, {"income": numpy.zeros(ROWS, complex), "region": cells},
+                     {"income": numpy.array([CANARY, 1, None] + cells[3:], dtype=object), "region": cells},
+                     pandas.DataFrame({"income": [[CANARY]] * ROWS, "region": cells}), pandas.Series(cells), numpy.array(cells)):
+            with self.subTest(type(data)):
+                self.expect(data, tamis.InvalidError)
+
+    @needs("numpy", "pandas", "polars")
+    def test_missing_in_frames(self):
+        import numpy
+        import pandas
+        import polars
+        income = [1.0, None, 3.0, None] * (ROWS // 4)
+        frames = [{"income": income, "region": DATA["region"]}, pandas.DataFrame({"income": pandas.array(income, dtype="Float64"), "region": DATA["region"]}),
+                  pandas.DataFrame({"income": income, "region": DATA["region"]}), polars.DataFrame({"income": income, "region": DATA["region"]}),
+                  {"income": numpy.array(income, dtype=float), "region": DATA["region"]}, {"income": numpy.ma.masked_invalid(numpy.array(income, dtype=float)), "region": DATA["region"]},
+                  {"income": [pandas.NA if x is None else numpy.float32(x) for x in income], "region": [numpy.str_(r) for r in DATA["region"]]},
+                  {"income": [numpy.inf if x is None else x for x in income], "region": DATA["region"]}]
+        made = [self.survey(f).estimate(tamis.total("income", by="region")).to_csv() for f in frames]
+        self.assertEqual(set(made[:-1]), {made[0]})
+        self.assertEqual(made[-1], made[0])  # infinity counts as missing
+
+    def test_one_row(self):
+        s = self.survey({"income": [3.0], "region": ["north"]}, design=tamis.srs(400, 1))
+        self.assertEqual(s.estimate(tamis.total("income"))[0].estimate, 1200)
+        self.assertEqual(len(s.release(tamis.total("income"), epsilon=1)), 1)
+
+    @needs("numpy")
+    def test_rows_that_change(self):
+        import numpy
+        income, stop = numpy.array(DATA["income"] * 500), threading.Event()
+        region = numpy.array(DATA["region"] * 500, dtype=object)
+
+        def change():
+            while not stop.is_set():
+                income[:] = numpy.random.default_rng().choice([0.0, numpy.nan, 1e308, -numpy.inf], len(income))
+                region[::7] = CANARY
+        other = threading.Thread(target=change)
+        other.start()
+        try:
+            s = self.survey({"income": income, "region": region}, design=tamis.srs(200000, len(income)))
+            for i in range(10):
+                self.assertNotIn(CANARY, repr(s.estimate(*BLOCK)))
+            self.assertEqual(len(s.release(*BLOCK, epsilon=1)), 3)
+            with self.assertRaises(ValueError):  # numpy's own: the buffer is in use
+                source = __import__("tamis.rows", fromlist=["source_of"]).source_of({"income": income}, ["income"])
+                income.resize(10)
+            del source
+        finally:
+            stop.set()
+            other.join()
+
+    def test_twenty_threads_one_survey(self):
+        """All of them get the same numbers, for one charge."""
+        s, made, problems = self.survey(), [], []
+
+        def work():
+            try:
+                made.append(s.release(*BLOCK, epsilon=1).to_csv())
+            except tamis.TamisError as problem:
+                problems.append(problem)
+        threads = [threading.Thread(target=work) for _ in range(20)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertTrue(made)
+        for problem in problems:  # another thread's charge is not published yet
+            self.assertIn(problem.code, ("busy", "refused", "system"), problem)
+        self.assertEqual(len(set(made)), 1)
+        self.assertEqual(s.left["epsilon"].lower, 3)
 
     def test_wrong_arguments(self):
         for arguments in ({"threads": -1}, {"threads": "2"}, {"engine": "sqlite"}, {"sign": "nowhere.key", "folder": "x"},
@@ -341,25 +509,50 @@ class Interrupts(InFolder):
         self.assertIsNone(caught.exception.charged)
         self.assertNotIsInstance(caught.exception, Exception)
 
-    @needs("pyarrow")
-    def test_control_c_after_the_charge(self):
-        """The watch is asked at most 20 times a second, so the rows are many enough that it is asked after the charge."""
-        import pyarrow
-        n = 3_000_000
-        data = pyarrow.table({"income": [1.0] * n, "region": pyarrow.array(["north"] * n).dictionary_encode()})
-        s = self.survey(data, design=tamis.census(n))
+    def stop_at(self, turn, stop):
+        """A release whose watch calls `stop` when it is asked for the turn-th time. It is asked at most 20 times a second; one that
+        takes longer than that is asked whenever there is a chance, so that every phase has its turn."""
+        asked = []
 
-        def press(share, rows):
-            if os.path.exists("a.ledger") and len(tamis.Ledger("a.ledger").accounts()):
-                signal.raise_signal(signal.SIGINT)  # to this thread, before it returns
-        with contextlib.suppress(tamis.Interrupted):
-            try:
-                s.release(*BLOCK, epsilon=1, progress=press, threads=1)
-                self.skipTest("the release was faster than the watch")
-            except tamis.Interrupted as stopped:
-                self.assertEqual(stopped.charged, tamis.Charge("a.ledger", 2, "epsilon 1"))
-                raise
-        self.assertFalse(s.release(*BLOCK, epsilon=1).repeated)  # takes the charge over
+        def watch(share, rows):
+            asked.append(share)
+            time.sleep(0.055)
+            if len(asked) > turn:
+                stop()
+        s = self.survey(name=f"people {turn}", source={"caller": f"people {turn}"})
+        try:
+            return s, s.release(*BLOCK, epsilon=1, progress=watch)
+        except BaseException as problem:
+            return s, problem
+
+    def test_control_c_in_every_phase(self):
+        charged = []
+        for turn in range(40):
+            s, made = self.stop_at(turn, lambda: signal.raise_signal(signal.SIGINT))
+            if isinstance(made, tamis.Release):
+                break
+            self.assertIsInstance(made, tamis.Interrupted)
+            charged.append(made.charged)
+            if made.charged is not None:
+                self.assertEqual((made.charged.ledger, made.charged.amount), ("a.ledger", "epsilon 1"))
+                self.assertIn("epsilon 1", str(made))
+            self.assertEqual(len(s.release(*BLOCK, epsilon=1)), 3)  # takes a charge over
+            self.assertEqual(s.left["epsilon"].lower, 3)
+        self.assertIsInstance(made, tamis.Release)
+        before = charged.index(next(c for c in charged if c is not None))
+        self.assertTrue(before > 0 and len(charged) > before + 1 and None not in charged[before:], charged)
+
+    def test_callbacks_that_raise_after_the_charge(self):
+        class Stop(Exception):
+            pass
+
+        def stop():
+            if os.path.exists("a.ledger") and len(tamis.Ledger("a.ledger").entries()):
+                raise Stop(CANARY)
+        s, problem = self.stop_at(0, stop)
+        self.assertIsInstance(problem, Stop)
+        self.assertIn("entry 2", "".join(problem.__notes__))
+        self.assertFalse(s.release(*BLOCK, epsilon=1).repeated)
         self.assertEqual(s.left["epsilon"].lower, 3)
 
 
@@ -384,6 +577,59 @@ class Others(InFolder):
         made = self.survey("rows.csv").estimate(*BLOCK)
         self.assertEqual([r.estimate for r in made], [1000.0, 800.0, 400.0])
 
+    @needs("duckdb", "pyarrow")
+    def test_duckdb_of_pypi(self):
+        """Parquet is read by the library inside PyPI's package, which is not imported; the numbers are those of the memory engine."""
+        import pyarrow.parquet
+        pyarrow.parquet.write_table(pyarrow.table(DATA), "rows.parquet")
+        code = """if True:
+            import importlib.metadata, sys, warnings
+            import tamis
+            s = tamis.Survey("people", "rows.parquet", ledger="d.ledger", budget=4, design=tamis.srs(400, 40), unit="person",
+                             columns={"income": (0, 10), "region": ["north", "south"]})
+            print(s.estimate(tamis.total("income", by="region"), tamis.count()).to_csv())
+            warnings.simplefilter("ignore")
+            assert len(s.release(tamis.total("income", by="region"), epsilon=1)) == 2
+            assert "duckdb" not in sys.modules and "_duckdb" not in sys.modules
+            assert tamis.parts()["DuckDB"].lstrip("v") == importlib.metadata.version("duckdb"), tamis.parts()
+            """
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.strip(), self.survey().estimate(*BLOCK).to_csv().strip())
+        without = "import importlib.util as u; u.find_spec = lambda name: None\n" + code.replace("if True:", "if True:", 1)
+        done = subprocess.run([sys.executable, "-c", without], capture_output=True, text=True)
+        self.assertIn("pip install duckdb, or read the file yourself and give the rows: polars.scan_parquet(...)", done.stderr)
+        import duckdb
+        relation = duckdb.sql("SELECT *, now() AS unused, [1] AS listed FROM 'rows.parquet'")
+        self.assertEqual(self.survey(relation).estimate(*BLOCK).to_csv(), self.survey().estimate(*BLOCK).to_csv())
+
+    @needs("matplotlib")
+    def test_plot(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        from matplotlib import pyplot
+        self.addCleanup(pyplot.close, "all")
+        made = self.survey().release(*BLOCK, epsilon=1)
+        panels = made.plot()
+        self.assertEqual([p.get_title(loc="left") for p in panels], ["total of income", "count of units"])
+        self.assertEqual([t.get_text() for t in panels[0].get_yticklabels()], ["north", "south"])
+        points = [line for line in panels[0].lines if line.get_marker() == "o"]
+        self.assertEqual([p.get_xdata()[0] for p in points], [made[0].estimate, made[1].estimate])
+        ends = [list(line.get_xdata()) for line in panels[0].lines if line.get_marker() != "o"]
+        self.assertEqual(ends, [[made[0].lower, made[0].upper], [made[1].lower, made[1].upper]])
+        one = pyplot.figure().subplots()
+        self.assertIs(made.plot("total", column="income", ax=one), one)
+        self.assertEqual(len(one.get_yticklabels()), 2)
+        panels[0].figure.savefig("plot.png")
+        self.assertGreater(os.path.getsize("plot.png"), 1000)
+        with self.assertRaises(ValueError):
+            made.plot("median")
+
+    def test_progress(self):
+        with self.assertRaises(TypeError):
+            self.survey().release(*BLOCK, epsilon=1, progress=3)
+        self.assertEqual(len(self.survey().release(*BLOCK, epsilon=1, progress=True)), 3)
+
     def test_import_is_light(self):
         code = "import sys, tamis; print([m for m in ('numpy', 'pandas', 'polars', 'pyarrow', 'matplotlib') if m in sys.modules])"
         self.assertEqual(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip(), "[]")
@@ -391,25 +637,50 @@ class Others(InFolder):
 
 class Documents(InFolder):
     def test_docstrings(self):
-        for name in ("amounts", "calc", "columns", "designs", "plan", "statistics"):
-            module = importlib.import_module(f"tamis.{name}")
-            self.assertEqual(doctest.testmod(module).failed, 0, name)
+        """The examples of every module run, and whatever is public has a docstring."""
+        for module in [tamis] + [importlib.import_module(f"tamis.{m.name}") for m in pkgutil.iter_modules(tamis.__path__) if m.name[0] != "_"]:
+            self.assertEqual(doctest.testmod(module).failed, 0, module.__name__)
+        for name in tamis.__all__:
+            thing = getattr(tamis, name)
+            if callable(thing):
+                self.assertTrue((thing.__doc__ or "").strip(), name)
+                own = vars(thing) if inspect.isclass(thing) else {}
+                bare = [n for n, f in own.items() if n[0] != "_" and (inspect.isfunction(f) or isinstance(f, property)) and not f.__doc__]
+                self.assertEqual(bare, [], name)
 
     @needs("polars")
     def test_tutorial(self):
-        """The blocks of docs/python.md, one after the other, in a folder with the bundled survey."""
-        text = (TOP / "docs" / "python.md").read_text()
-        (pathlib.Path.cwd() / "apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
-        names = {}
-        blocks = [b.split("```")[0] for b in text.split("```python\n")[1:]]
-        self.assertGreaterEqual(len(blocks), 5)
-        for block in blocks:
-            exec(compile(block, "docs/python.md", "exec"), names)
+        """The blocks of docs/python.md and of README.md, each page in a folder with the bundled survey."""
+        for page, least in (("docs/python.md", 9), ("README.md", 1)):
+            with self.subTest(page), tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+                os.chdir(folder)
+                pathlib.Path("apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
+                names = {}
+                blocks = [b.split("```")[0] for b in (TOP / page).read_text().split("```python\n")[1:]]
+                self.assertGreaterEqual(len(blocks), least)
+                for block in blocks:
+                    exec(compile(block, page, "exec"), names)
+                os.chdir(TOP)
+
+    @needs("polars", "matplotlib")
+    def test_notebook(self):
+        """Its outputs are those of a run, but for noise."""
+        import matplotlib
+        matplotlib.use("Agg")
+        import notebook
+        book = json.loads((TOP / "examples" / "python" / "first.ipynb").read_text())
+        pathlib.Path("apistrat.csv").write_bytes((TOP / "examples" / "schools" / "apistrat.csv").read_bytes())
+        stored = [c["outputs"] for c in book["cells"] if c["cell_type"] == "code"]
+        self.assertGreater(sum(map(len, stored)), 7)
+        for here, there in zip(notebook.run(book), stored, strict=True):
+            self.assertEqual(notebook.shape(here), notebook.shape(there))
 
     @needs("mypy")
     def test_types(self):
-        done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--cache-dir", "cache", "-p", "tamis"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stdout)
+        """mypy --strict of the package, and the stub of the extension beside the extension itself."""
+        for command in (["mypy", "--strict", "--cache-dir", "cache", "-p", "tamis"], ["mypy.stubtest", "tamis._tamis"]):
+            done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

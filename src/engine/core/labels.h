@@ -16,8 +16,8 @@ void tmi_labels_free(tmi_labels *labels);
 /* The number of a label, which is added if it is new. TMI_NO_LABEL for a cell without text. */
 tamis_status tmi_labels_add(int64_t *number, tmi_labels *labels, int32_t stratum, tmi_cell text, tamis_error *err);
 
-/* The same of many labels at once, which is faster and counts the rows of each. `strata` NULL: all are in stratum 0. A row that is
- * in none of the strata 0 to count - 1 is left out. */
+/* The same of many labels at once, which is faster and counts the rows of each. `strata` NULL: all are in stratum 0. A
+ * row that is in none of the strata 0 to count - 1 is left out. */
 tamis_status tmi_labels_add_all(tmi_labels *labels, const int32_t *strata, size_t count, const tmi_cell *texts, size_t n,
                                 tamis_error *err);
 

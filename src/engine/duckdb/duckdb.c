@@ -1,6 +1,7 @@
-/* The engine inside this process. Each call opens DuckDB, asks, and closes it. Integers outlive a call, the rows that `rows` was
- * asked for, and the labels of units: they are collected before the charge, to count them, together with the rows of each, so that
- * the answer needs no reading of its own to count them. Before the charge nothing but their number leaves the engine. */
+/* The engine inside this process. Each call opens DuckDB, asks, and closes it. Integers outlive a call, the rows that
+ * `rows` was asked for, and the labels of units: they are collected before the charge, to count them, together with the
+ * rows of each, so that the answer needs no reading of its own to count them. Before the charge nothing but their number
+ * leaves the engine. */
 #include <string.h>
 
 #include "base/memory.h"

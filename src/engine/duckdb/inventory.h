@@ -5,8 +5,9 @@
 #include "engine/duckdb/functions.h"
 #include "engine/duckdb/source.h"
 
-/* Counts units, and rows, units and clusters by stratum. The columns are those of `functions`, which must be registered. *units: the
- * labels of the units with their rows, which the caller frees; unchanged if there are none, or too many for the memory. */
+/* Counts units, and rows, units and clusters by stratum. The columns are those of `functions`, which must be registered.
+ * *units: the labels of the units with their rows, which the caller frees; unchanged if there are none, or too many for
+ * the memory. */
 tamis_status tmi_duckdb_take_inventory(tmi_inventory *inventory, tmi_labels **units, const tmi_duckdb_source *source,
                                        tmi_duckdb_functions *functions, tmi_duckdb_session *session, const tamis_watch *watch,
                                        tamis_error *err);

@@ -127,8 +127,8 @@ void tmi_sql_product(tmi_text *sql, const tmi_layout *layout, size_t c)
     tmi_text_put(sql, " END");
 }
 
-/* A sum of ints is a bigint, which a server keeps in its table of groups and adds up without a look at the overflow; one of bigints
- * is kept elsewhere, which takes longer where there are many groups. */
+/* A sum of ints is a bigint, which a server keeps in its table of groups and adds up without a look at the overflow; one
+ * of bigints is kept elsewhere, which takes longer where there are many groups. */
 static bool fits_int(term how, int64_t rows)
 {
     return rows > 0 && how.largest <= INT32_MAX && how.largest * (double)rows <= 0x1p62;

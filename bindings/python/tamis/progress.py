@@ -1,0 +1,50 @@
+"""Progress of long calls: a function of the caller, tqdm where it is installed, or a line on stderr every second."""
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+Watch: TypeAlias = Callable[[float | None, int], object]
+Progress: TypeAlias = bool | Watch
+
+
+@contextlib.contextmanager
+def watching(progress: Progress) -> Iterator[Watch | None]:
+    """What the library calls during the work: a function, or None."""
+    if not isinstance(progress, bool):
+        if not callable(progress):
+            raise TypeError("progress: expected True, False or a function of (share or None, rows)")
+        yield progress
+    elif not progress:
+        yield None
+    elif importlib.util.find_spec("tqdm") is not None:
+        with importlib.import_module("tqdm.auto").tqdm(total=100, unit="%", desc="tamis") as bar:
+            yield _Bar(bar)
+    else:
+        yield _Line()
+
+
+class _Bar:
+    def __init__(self, bar: Any) -> None:
+        self.bar = bar
+
+    def __call__(self, share: float | None, rows: int) -> None:
+        if share is not None:
+            self.bar.n = round(100 * share)
+        self.bar.set_postfix_str(f"{rows} rows" if rows else "")
+
+
+class _Line:
+    def __init__(self) -> None:
+        self.told = time.monotonic()
+
+    def __call__(self, share: float | None, rows: int) -> None:
+        if time.monotonic() - self.told < 1:
+            return
+        self.told = time.monotonic()
+        print(f"tamis: {'' if share is None else f'{share:.0%}, '}{rows} rows", file=sys.stderr, flush=True)
