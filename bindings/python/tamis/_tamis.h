@@ -5,6 +5,7 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <stdbool.h>
+#include <tamis/experimental.h>
 #include <tamis/tamis.h>
 
 /* Raises Failure(status, json, exception): what tamis_error_json writes, and the exception that a signal handler or a progress
