@@ -42,7 +42,7 @@ STEPS = (
     ("R releases", "Rscript -e " + shlex.quote(R)),
     ("what dpkg has noted of the files is true", "dpkg -V " + " ".join(PACKAGES)),
     ("all are removed", "apt-get remove -y " + " ".join(PACKAGES)),
-    ("and purged", "apt-get purge -y " + " ".join(PACKAGES)),
+    ("dpkg knows none of them", "! dpkg -l | grep tamis"),
     ("neither the command, the headers nor the module are left", "! command -v tamis && ! pkg-config --exists tamis && ! python3 -c 'import tamis'"),
     ("no file is left", "left=$(find /usr /etc /var /opt -xdev -name '*tamis*') && echo $left && test -z \"$left\""),
     ("a program that needs the library finds none", "! ./release /nothing c.ledger published 2>said; grep libtamis.so.0 said"),
