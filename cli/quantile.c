@@ -12,7 +12,9 @@ static int print(const cli_call *call, const tamis_statistic *statistic)
                                            : tamis_statistic_text(&text, statistic, &err);
     if (status != TAMIS_OK) return cli_failed(&err, NULL);
     const int code = cli_print(text);
-    if (code != 0) cli_remark(call, "the answer is charged and kept: the same command prints it again and costs nothing");
+    if (code != 0)
+        cli_remark(call, "%s was charged, and the answer is kept: the same command prints it again and costs nothing",
+                   tamis_statistic_charge(statistic));
     return code;
 }
 

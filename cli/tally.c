@@ -39,13 +39,16 @@ static int show(const cli_call *call, const tamis_tally *tally, const tamis_tall
                 const tamis_tally_publication *publication)
 {
     tamis_error err = {0};
-    char *text = NULL;
-    if (tamis_tally_publish(&text, tally, question, publication, &err) != TAMIS_OK) return cli_failed(&err, NULL);
+    char *text = NULL, *charge = NULL;
+    tamis_tally_publication how = *publication;
+    how.charge = &charge;
+    if (tamis_tally_publish(&text, tally, question, &how, &err) != TAMIS_OK) return cli_failed(&err, NULL);
     if (publication->folder) cli_remark(call, "the results are in %s", publication->folder);
     const int code = cli_print(text);
     if (code != 0 && publication->ledger)
-        cli_remark(call, "the tally is charged and kept in %s: with --repeat free the same command prints it and costs nothing",
-                   publication->ledger);
+        cli_remark(call, "%s was charged, and the tally is kept: with --repeat free the same command prints it and costs nothing",
+                   charge ? charge : "the loss");
+    tamis_free(charge);
     return code;
 }
 

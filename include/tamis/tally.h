@@ -191,6 +191,7 @@ typedef struct tamis_tally_publication {
     const char *survey;
     const tamis_number *budget; /* epsilon: the budget of a new account */
     tamis_tally_repeat repeat;
+    char **charge; /* gets what was charged, "epsilon 2 (entry 7 of FILE)", freed by the caller with tamis_free */
 } tamis_tally_publication;
 
 /* Computes the results, once; charges the account; writes the folder and the other files, each of which appears complete or not

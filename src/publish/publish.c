@@ -151,15 +151,22 @@ static tamis_error_piece piece_of(const tamis_error *err, const char *text)
     return at ? (tamis_error_piece){(uint16_t)(at - err->message), (uint16_t)strlen(longest)} : (tamis_error_piece){0};
 }
 
-static tamis_status charge_stands(const state *s, const tmi_publication *p, tamis_error *err)
+/* "epsilon 1"; nothing without memory */
+static void put_amount(tmi_text *text, const state *s)
 {
     tmi_ledger_coin coin = {0};
+    if (tmi_coin_make(&coin, &s->bill.charge.amount, "amount", NULL) == TAMIS_OK) tmi_coin_words(text, &coin, true);
+    tmi_coin_clear(&coin);
+}
+
+static tamis_status charge_stands(const state *s, const tmi_publication *p, tamis_error *err)
+{
     tmi_text amount;
     if (!err) return TAMIS_SYSTEM;
     const tamis_error reason = *err;
     const long long entry = (long long)p->account->charged.entry;
     tmi_text_init(&amount);
-    if (tmi_coin_make(&coin, &s->bill.charge.amount, "amount", NULL) == TAMIS_OK) tmi_coin_words(&amount, &coin, true);
+    put_amount(&amount, s);
     const char *words = amount.failed || !amount.bytes ? "what was asked for" : amount.bytes;
     if (s->kept)
         tmi_fail(err, TAMIS_SYSTEM,
@@ -176,8 +183,20 @@ static tamis_status charge_stands(const state *s, const tmi_publication *p, tami
     err->amount = piece_of(err, words);
     err->ledger = piece_of(err, p->ledger);
     tmi_text_clear(&amount);
-    tmi_coin_clear(&coin);
     return TAMIS_SYSTEM;
+}
+
+/* What a caller needs to say if it cannot show what was published; without memory it has nothing to say. */
+static void name_charge(const state *s, const tmi_publication *p)
+{
+    tmi_text text;
+    if (!p->charge) return;
+    tmi_text_init(&text);
+    if (p->ledger) {
+        put_amount(&text, s);
+        tmi_text_format(&text, " (entry %lld of %s)", (long long)p->account->charged.entry, p->ledger);
+    }
+    if (tmi_text_take(p->charge, &text, NULL) != TAMIS_OK) *p->charge = NULL;
 }
 
 void tmi_nothing_charged(tamis_error *err)
@@ -201,6 +220,7 @@ tamis_status tmi_publish(const tmi_publication *p, tamis_error *err)
     if (status == TAMIS_OK) status = sign(&s, err);
     if (status == TAMIS_OK) status = release(&s, p, err);
     if (status == TAMIS_SYSTEM) tmi_because(err, "disk", status);
+    if (status == TAMIS_OK) name_charge(&s, p);
 
 done:
     if (status != TAMIS_OK && p->steps->undo) p->steps->undo(p->job);

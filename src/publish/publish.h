@@ -65,6 +65,7 @@ typedef struct tmi_publication {
     tmi_account *account;     /* of the job, which clears it: after the charge, the ledger and the charge */
     tamis_phase *phase;       /* called after each phase; NULL: nobody is told */
     void *phase_context;
+    char **charge;  /* gets "epsilon 1 (entry 2 of FILE)", freed by the job; NULL: it is not asked for */
     bool rehearsed; /* it ends before the charge: nothing is spent or published */
 } tmi_publication;
 

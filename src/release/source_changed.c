@@ -25,11 +25,21 @@ static bool is_put_in_place(const struct stat *facts, time_t then)
     return !is_modified(facts, then) && facts->st_ctim.tv_sec > then;
 }
 
+static bool is_changed(const struct stat *facts, time_t then) { return is_modified(facts, then) || is_put_in_place(facts, then); }
+
 void tmi_source_changed(tmi_text *text, const tmi_plan_source *source, const char *time)
 {
     struct tm utc = {0};
-    if (source->table || !strptime(time, "%Y-%m-%dT%H:%M:%SZ", &utc)) return;
+    if (!strptime(time, "%Y-%m-%dT%H:%M:%SZ", &utc)) return;
     const time_t then = timegm(&utc);
+    if (source->table) { /* other tables of the file may be what has changed */
+        if (put_files(text, source, then, is_changed) > 0)
+            tmi_text_format(text,
+                            " was changed after %s, when these numbers were released. If the rows of %s are other ones now, to "
+                            "pay for numbers from them: tamis release --again\n",
+                            time, source->table);
+        return;
+    }
     const size_t modified = put_files(text, source, then, is_modified);
     if (modified > 0)
         tmi_text_format(text,

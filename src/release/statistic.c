@@ -41,10 +41,13 @@ void tamis_statistic_free(tamis_statistic *s)
     tmi_free(s->column);
     tmi_free(s->weight);
     tmi_free(s->ledger);
+    tmi_free(s->charge);
     tmi_free(s->identity);
     tmi_free(s->kept);
     tmi_free(s);
 }
+
+const char *tamis_statistic_charge(const tamis_statistic *s) { return s && s->charge ? s->charge : "the loss"; }
 
 /* ---- what is asked ---- */
 
@@ -381,7 +384,8 @@ tamis_status tamis_statistic_quantile(tamis_statistic **statistic, const tamis_f
     TMI_TRY(make_quantile(s, asked, s->rows, err)); /* the rule may look at their number */
     drop_delta(s);
     TMI_TRY(write_identity(s, asked, err));
-    TMI_TRY(tmi_publish(&(tmi_publication){.steps = &steps, .job = &j, .ledger = s->ledger, .account = &s->account}, err));
+    TMI_TRY(tmi_publish(
+        &(tmi_publication){.steps = &steps, .job = &j, .ledger = s->ledger, .account = &s->account, .charge = &s->charge}, err));
     *statistic = s;
     s = NULL;
 done:

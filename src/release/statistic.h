@@ -18,6 +18,7 @@
 struct tamis_statistic {
     char *file, *column, *weight;
     char *ledger;   /* path */
+    char *charge;   /* what was charged, in words */
     char *identity; /* what was asked, as JSON: the identity of the release */
     tamis_number *step, **at;
     tamis_number *epsilon, *delta, *rho; /* what is charged: epsilon, epsilon and delta, or rho; the others NULL */

@@ -84,6 +84,15 @@ def a_repeated_call_returns_the_same():
 
 
 @case
+def a_full_disk_behind_stdout_is_told_with_the_charge():
+    path = write(range(100))
+    with open("/dev/full", "w") as full:
+        done = quantile(path, stdout=full)
+    assert done.returncode == SYSTEM and f"epsilon 1 (entry 2 of {path}.ledger) was charged" in done.stderr, done.stderr
+    assert "costs nothing" in done.stderr and quantile(path).returncode == OK
+
+
+@case
 def another_measure_is_another_call():
     """`auto` spreads the noise over the logarithm here, `--method inverse` does not: neither gets the other's numbers."""
     path = write(range(100))

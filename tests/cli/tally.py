@@ -339,6 +339,17 @@ def an_account_is_charged_once_for_the_same_reports():
 
 
 @case
+def a_full_disk_behind_stdout_is_told_with_the_charge():
+    with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w") as full:
+        account = ("--lie", "1/4", "--ledger", "a.ledger", "--survey", "smokers", "--budget", "9")
+        (pathlib.Path(folder) / "reports.csv").write_text(ONE["reports.csv"])
+        done = tamis("tally", *account, "reports.csv", cwd=folder, stdout=full)
+        assert done.returncode == SYSTEM and "epsilon" in done.stderr and "(entry 2 of a.ledger) was charged" in done.stderr, done.stderr
+        assert "--repeat free" in done.stderr and tally(folder, *account, "--repeat", "free", files=ONE).returncode == OK
+        assert len(book(folder)["entries"]) == 1
+
+
+@case
 def engines_count_the_same():
     text = "a,b,note\n" + "1,0,x\n" * 30 + "0,1,y\n" * 50 + "1,1,z\n" * 20
     with tempfile.TemporaryDirectory() as folder:

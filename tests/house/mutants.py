@@ -1,5 +1,6 @@
-"""The automatic mutants are about the tree as it is: files and tests that tests/mutants/auto names are there, and so are the lines
-that auto_equivalent.txt and auto_surviving.txt say something about. Whoever moves a file or changes such a line looks again."""
+"""Mutants are about the tree as it is: each planted bug finds its text once; files and tests that tests/mutants/auto names are there, and
+so are the lines that auto_equivalent.txt and auto_surviving.txt say something about. Whoever moves a file or changes such a line looks
+again."""
 import importlib.machinery
 import importlib.util
 import pathlib
@@ -10,9 +11,27 @@ sys.path.insert(0, str(TOP / "tests"))
 from tap import case, done  # noqa: E402
 
 sys.dont_write_bytecode = True
-loader = importlib.machinery.SourceFileLoader("mutants_auto", str(TOP / "tests" / "mutants" / "auto"))
-auto = importlib.util.module_from_spec(importlib.util.spec_from_loader("mutants_auto", loader))
-loader.exec_module(auto)
+
+
+def script(name):
+    loader = importlib.machinery.SourceFileLoader(f"mutants_{name}", str(TOP / "tests" / "mutants" / name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+auto, planted = script("auto"), script("run")
+
+
+def fault(mutant):
+    try:
+        mutant.text()
+    except planted.Broken as reason:
+        return str(reason)
+
+
+faults = list(filter(None, map(fault, planted.read_list())))
+case("planted bugs find their text", not faults, "\n".join(faults))
 
 for name, size, files, specs in auto.PATH:
     gone = [f for f in files if not (TOP / f).exists()]

@@ -12,6 +12,7 @@
 
 #include "ledger/ledger.h"
 #include "release/release.h"
+#include "release/source_changed.h"
 #include "tests/base/memory_that_fails.h"
 #include "tests/ledger/kit.h"
 #include "tests/release/array_engine.h"
@@ -371,6 +372,37 @@ static void killed_at_any_moment_it_is_claimed(void **state)
     tamis_plan_free(plan);
 }
 
+/* A line about the file of the ledger, taken as a source of rows, that was made after `time`; freed by the caller. */
+static char *changes_since(const char *time, char *table)
+{
+    char *files[] = {path};
+    const tmi_plan_source source = {.files = files, .file_count = 1, .table = table};
+    tmi_text text;
+    char *line = NULL;
+    tmi_text_init(&text);
+    tmi_source_changed(&text, &source, time);
+    assert_int_equal(tmi_text_take(&line, &text, NULL), TAMIS_OK);
+    return line;
+}
+
+static void a_repeat_says_that_the_file_of_its_table_was_changed(void **state)
+{
+    (void)state;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    char *of_file = changes_since("2020-01-01T00:00:00Z", NULL), *of_table = changes_since("2020-01-01T00:00:00Z", "people"),
+         *later = changes_since("2999-01-01T00:00:00Z", "people");
+    assert_non_null(strstr(of_file, "they are those of the earlier data"));
+    assert_non_null(strstr(of_table, "If the rows of people are other ones now"));
+    assert_null(strstr(of_table, "earlier data"));
+    assert_string_equal(later, "");
+    tamis_free(of_file);
+    tamis_free(of_table);
+    tamis_free(later);
+    assert_int_equal(unlink(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -383,6 +415,7 @@ int main(void)
         IN_A_PLACE(stopped_at_any_moment_nothing_is_published),
         IN_A_PLACE(what_was_kept_can_be_had_again),
         IN_A_PLACE(kept_quantiles_are_the_same),
+        IN_A_PLACE(a_repeat_says_that_the_file_of_its_table_was_changed),
         IN_A_PLACE(killed_at_any_moment_it_is_claimed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -447,7 +447,8 @@ static PyObject *tally_new(PyObject *module, PyObject *given)
     asked a = {.given = given};
     tamis_tally *tally = NULL;
     if (!PyDict_Check(given)) return PyErr_Format(PyExc_TypeError, "expected a dict");
-    const tamis_tally_terms terms = {.lie = number_of(&a, "lie"),
+    const tamis_tally_terms terms = {.size = sizeof terms,
+                                     .lie = number_of(&a, "lie"),
                                      .lie_zero = number_of(&a, "lie_zero"),
                                      .id = text_of(&a, "id"),
                                      .once = yes(&a, "once"),
@@ -491,7 +492,8 @@ static PyObject *tally_add_source(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOO!O", &capsule, &rows, &PyDict_Type, &a.given, &function)) return NULL;
     tamis_tally *tally = PyCapsule_GetPointer(capsule, TALLY);
     if (!tally) return NULL;
-    tamis_tally_source source = {.engine = engine_in(&a),
+    tamis_tally_source source = {.size = sizeof source,
+                                 .engine = engine_in(&a),
                                  .connection = text_of(&a, "connection"),
                                  .table = text_of(&a, "table"),
                                  .rows = py_source(rows),
@@ -518,7 +520,8 @@ static PyObject *tally_counts(PyObject *module, PyObject *capsule)
 
 static tamis_tally_question question_of(asked *a)
 {
-    return (tamis_tally_question){.confidence = number_of(a, "confidence"),
+    return (tamis_tally_question){.size = sizeof(tamis_tally_question),
+                                  .confidence = number_of(a, "confidence"),
                                   .population = whole_of(a, "population"),
                                   .categories = text_of(a, "categories"),
                                   .delta = number_of(a, "delta"),
@@ -557,7 +560,8 @@ static PyObject *tally_publish(PyObject *module, PyObject *args)
     const tamis_tally *tally = PyCapsule_GetPointer(capsule, TALLY);
     if (!tally) return NULL;
     const tamis_tally_question question = question_of(&a);
-    const tamis_tally_publication publication = {.form = TAMIS_TALLY_JSON,
+    const tamis_tally_publication publication = {.size = sizeof publication,
+                                                 .form = TAMIS_TALLY_JSON,
                                                  .folder = text_of(&a, "folder"),
                                                  .sign = text_of(&a, "sign"),
                                                  .save = text_of(&a, "save"),

@@ -644,7 +644,7 @@ static SEXP r_parts(void)
 
 static SEXP r_init_file(SEXP file, SEXP table)
 {
-    const tamis_init init = {.file = needed_text(file), .table = text_of(table)};
+    const tamis_init init = {.size = sizeof init, .file = needed_text(file), .table = text_of(table)};
     SEXP kept = PROTECT(keeper(TEXT));
     tamis_error err = {0};
     char *yaml = NULL;

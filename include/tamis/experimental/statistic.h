@@ -45,6 +45,9 @@ TAMIS_API void tamis_statistic_free(tamis_statistic *statistic); /* NULL is fine
 TAMIS_USE tamis_status tamis_statistic_json(char **json, const tamis_statistic *statistic, tamis_error *err);
 TAMIS_USE tamis_status tamis_statistic_text(char **text, const tamis_statistic *statistic, tamis_error *err);
 
+/* What was charged for it: "epsilon 1 (entry 2 of incomes.csv.ledger)". Lives as long as the statistic. */
+TAMIS_API const char *tamis_statistic_charge(const tamis_statistic *statistic);
+
 TAMIS_END
 
 #endif

@@ -140,7 +140,8 @@ tamis_status tamis_tally_publish(char **text, const tamis_tally *tally, const ta
                                            .folder = how.folder,
                                            .sign = how.sign,
                                            .signed_by = j.signs.signed_by,
-                                           .account = &j.account},
+                                           .account = &j.account,
+                                           .charge = how.charge},
                         err));
     *text = j.text;
     j.text = NULL;
