@@ -1,6 +1,7 @@
 /* Any bytes as a plan: reading ends with a plan or with messages, and a plan that was read can be checked. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <tamis/experimental.h>
 #include <tamis/tamis.h>
 
 /* libfyaml 0.7.12 forgets 2 kB when a quoted key with dozens of escapes stands where no key may be
