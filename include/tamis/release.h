@@ -43,7 +43,7 @@ typedef struct tamis_release_options {
     /* bytes that the engine may use; 0: three quarters of what the machine, or the control group of the process, has. PostgreSQL
      * and a caller's own engine ignore it */
     uint64_t memory;
-    tamis_phase *phase; /* NULL: nobody is told */
+    tamis_phase *phase; /* called after each phase; may be NULL */
     void *phase_context;
 } tamis_release_options;
 

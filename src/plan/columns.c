@@ -209,7 +209,7 @@ static void read_column(tmi_reader *reader, const tmi_value *value, tmi_plan_col
     static const char *const read_keys[] = {"values", "missing", "missing_codes", "typical"};
     for (size_t i = 0; strata && i < sizeof read_keys / sizeof *read_keys; i++) {
         const tmi_value *other = tmi_value_get(value, read_keys[i]);
-        if (other) tmi_complain_key(reader, other, "cannot stand beside `strata`: every unit has the value of its stratum");
+        if (other) tmi_complain_key(reader, other, "cannot be combined with `strata`: every unit has the value of its stratum");
     }
     if (strata && !tmi_value_get(value, "values")) read_recoded(reader, strata, column);
     const tmi_value *measured_in = tmi_value_get(value, "unit_of_measure");

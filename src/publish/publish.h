@@ -63,7 +63,7 @@ typedef struct tmi_publication {
     char *signed_by;          /* where the key's fingerprint goes, TAMIS_KEY_FINGERPRINT bytes, from the first step on */
     const char *rows_version; /* kept with the numbers; NULL: none */
     tmi_account *account;     /* of the job, which clears it: after the charge, the ledger and the charge */
-    tamis_phase *phase;       /* called after each phase; NULL: nobody is told */
+    tamis_phase *phase;       /* called after each phase; may be NULL */
     void *phase_context;
     char **charge;  /* gets "epsilon 1 (entry 2 of FILE)", freed by the job; NULL: it is not asked for */
     bool rehearsed; /* it ends before the charge: nothing is spent or published */

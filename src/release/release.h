@@ -38,7 +38,7 @@ typedef struct tmi_run {
     const char *rows_version;      /* the caller's name for their state; NULL: none */
     bool same_rows;                /* give back what was released, of whatever version */
     tamis_watch watch;
-    tamis_phase *phase; /* NULL: nobody is told */
+    tamis_phase *phase; /* called after each phase; may be NULL */
     void *phase_context;
     char **ready; /* ends before the charge, and gives the answer of tamis_release_ready; NULL: a release is made */
 } tmi_run;

@@ -9,26 +9,43 @@
 #include "schedule/expected/expected.h"
 #include "schedule/guesses.h"
 
-/* Sizes of a plan with this design, and the prospect of the mean of a column with this declaration. */
+/* What is expected of all statistics of a plan. */
+typedef struct expectation {
+    tamis_plan *plan;
+    tmi_schedule schedule;
+    tmi_expected_statistic *list;
+} expectation;
+
+static void expect(expectation *e, const char *text)
+{
+    tamis_error err = {0};
+    e->list = NULL;
+    if (tamis_plan_read_text(&e->plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
+        tmi_schedule_make(&e->schedule, e->plan, NULL, &err) != TAMIS_OK ||
+        tmi_expected_statistics_make(&e->list, &e->schedule, &err) != TAMIS_OK)
+        fail_msg("%s\n%s", text, err.message);
+}
+
+static void expectation_clear(expectation *e)
+{
+    tmi_expected_statistics_free(e->list, e->plan->statistic_count);
+    tmi_schedule_clear(&e->schedule);
+    tamis_plan_free(e->plan);
+}
+
+/* Sizes of a plan with this design, and what is expected of the mean of a column with this declaration. */
 static tmi_expected_group foreseen(tmi_sizes *sizes, const char *design, const char *column)
 {
     char text[1000];
-    tamis_plan *plan;
-    tmi_schedule s;
-    tmi_expected_statistic *list = NULL;
-    tamis_error err = {0};
+    expectation e;
     snprintf(text, sizeof text,
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\n"
              "columns:\n  x: {from: 0, to: 100, step: 1%s}\nstatistics: [{mean: x}]\n",
              design, column);
-    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
-        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
-        fail_msg("%s\n%s", text, err.message);
-    tmi_sizes_make(sizes, &s);
-    const tmi_expected_group expected_group = list[0].groups[0];
-    tmi_expected_statistics_free(list, plan->statistic_count);
-    tmi_schedule_clear(&s);
-    tamis_plan_free(plan);
+    expect(&e, text);
+    tmi_sizes_make(sizes, &e.schedule);
+    const tmi_expected_group expected_group = e.list[0].groups[0];
+    expectation_clear(&e);
     return expected_group;
 }
 
@@ -91,24 +108,17 @@ static void a_question_that_is_not_asked_of_everybody(void **state)
 static size_t errors_of(double *errors, const char *design, const char *statistics, double factor)
 {
     char text[2000], own[500];
-    tamis_plan *plan;
-    tmi_schedule s;
-    tmi_expected_statistic *list = NULL;
-    tamis_error err = {0};
+    expectation e;
     snprintf(own, sizeof own, design, 800 * factor, 10 * factor);
     snprintf(text, sizeof text,
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {%s}\nprivacy: {unit: person, epsilon: 1}\ncolumns:\n"
              "  x: {from: 0, to: 200, step: 1, typical: {mean: %g, sd: 20}}\n  y: {from: 0, to: 50, step: 1, typical: {mean: %g, "
              "sd: 6}}\n  g: {values: [a, b, c]}\n  h: {values: [u, v], typical: {u: %g}}\nstatistics: %s\n",
              own, 40 * factor, 10 * factor, 0.3 * factor, statistics);
-    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
-        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
-        fail_msg("%s\n%s", text, err.message);
-    const size_t count = plan->asked_count;
-    for (size_t i = 0; i < count; i++) errors[i] = tmi_expected_group_error(&list[i].groups[0]);
-    tmi_expected_statistics_free(list, plan->statistic_count);
-    tmi_schedule_clear(&s);
-    tamis_plan_free(plan);
+    expect(&e, text);
+    const size_t count = e.plan->asked_count;
+    for (size_t i = 0; i < count; i++) errors[i] = tmi_expected_group_error(&e.list[i].groups[0]);
+    expectation_clear(&e);
     return count;
 }
 
@@ -144,22 +154,15 @@ static void small_changes_of_a_guess_change_little(void **state)
 static double noise_of_first(const char *statistics)
 {
     char text[1000];
-    tamis_plan *plan;
-    tmi_schedule s;
-    tmi_expected_statistic *list = NULL;
-    tamis_error err = {0};
+    expectation e;
     snprintf(text, sizeof text,
              "tamis: 1\nsurvey: s\nsource: {file: a.csv}\ndesign: {srs: {population: 9000, sample: 900}}\n"
              "privacy: {unit: person, epsilon: 4}\n"
              "columns: {g: {values: [a, b], typical: {a: 0.3, b: 0.65}}, h: {values: [k, l, m, n, o, p]}}\nstatistics: [%s]\n",
              statistics);
-    if (tamis_plan_read_text(&plan, "p.yaml", text, strlen(text), &err) != TAMIS_OK ||
-        tmi_schedule_make(&s, plan, NULL, &err) != TAMIS_OK || tmi_expected_statistics_make(&list, &s, &err) != TAMIS_OK)
-        fail_msg("%s\n%s", text, err.message);
-    const double noise = list[0].groups[0].noise_sd;
-    tmi_expected_statistics_free(list, plan->statistic_count);
-    tmi_schedule_clear(&s);
-    tamis_plan_free(plan);
+    expect(&e, text);
+    const double noise = e.list[0].groups[0].noise_sd;
+    expectation_clear(&e);
     return noise;
 }
 

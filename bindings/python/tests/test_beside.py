@@ -4,11 +4,10 @@ import os
 import pathlib
 import re
 import signal
-import threading
 import unittest
 
 import tamis
-from test_package import CANARY, TOP, InFolder, needs
+from test_package import CANARY, TOP, InFolder, in_twenty_threads, needs
 
 SCHOOLS = TOP / "examples" / "schools"
 STUDY = """
@@ -192,11 +191,7 @@ class Beside(InFolder):
                 pass  # in use by another call: said, not suffered
             except Exception as problem:
                 problems.append(problem)
-        threads = [threading.Thread(target=work) for _ in range(20)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        in_twenty_threads(lambda _: work())
         self.assertEqual((problems, tally.reports % 4000, tally.reports > 0), ([], 0, True))
 
     def test_studies(self):

@@ -46,6 +46,15 @@ def setUpModule():
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background may have been started without it
 
 
+def in_twenty_threads(work):
+    """Calls `work` with 0 to 19 at the same time, and waits for all of them."""
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(20)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+
+
 class InFolder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -432,11 +441,7 @@ class BadInput(InFolder):
                 made.append(s.release(*BLOCK, epsilon=1).to_csv())
             except tamis.TamisError as problem:
                 problems.append(problem)
-        threads = [threading.Thread(target=work) for _ in range(20)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        in_twenty_threads(lambda _: work())
         self.assertTrue(made)
         for problem in problems:  # another thread's charge is not published yet
             self.assertIn(problem.code, ("busy", "refused", "system"), problem)
@@ -476,11 +481,7 @@ class BadInput(InFolder):
                 made.append(self.survey(name=f"people {i}", source={"caller": f"people {i}"}).release(*BLOCK, epsilon=1))
             except Exception as problem:
                 problems.append(problem)
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(20)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
+        in_twenty_threads(work)
         self.assertEqual(problems, [])
         self.assertEqual(len(tamis.Ledger("a.ledger").accounts()), 20)
 

@@ -303,6 +303,16 @@ static SEXP r_preview(SEXP name, SEXP text, SEXP options, SEXP function)
     return result;
 }
 
+/* What a release and an estimate begin with: the engine, the plan and its rows. */
+static tamis_status prepare(tamis_engine *engine, SEXP plan, SEXP source, SEXP name, SEXP text, SEXP rows, SEXP options,
+                            tamis_error *err)
+{
+    tamis_status status = is_fork(err) ? err->status : engine_of(engine, options, err);
+    if (status == TAMIS_OK) status = read_plan(plan, name, text, err);
+    if (status == TAMIS_OK) status = make_source(source, rows, err);
+    return status;
+}
+
 static SEXP r_release(SEXP name, SEXP text, SEXP rows, SEXP options, SEXP function)
 {
     SEXP plan = PROTECT(keeper(PLAN)), source = PROTECT(keeper(SOURCE)), made = PROTECT(keeper(RELEASE)), result = made;
@@ -320,9 +330,7 @@ static SEXP r_release(SEXP name, SEXP text, SEXP rows, SEXP options, SEXP functi
                                  .sign = text_of(item(options, "sign")),
                                  .watch = {watch, &w}};
     const char *folder = text_of(item(options, "folder"));
-    tamis_status status = is_fork(&err) ? err.status : engine_of(&how.engine, options, &err);
-    if (status == TAMIS_OK) status = read_plan(plan, name, text, &err);
-    if (status == TAMIS_OK) status = make_source(source, rows, &err);
+    tamis_status status = prepare(&how.engine, plan, source, name, text, rows, options, &err);
     how.rows = R_ExternalPtrAddr(source);
     if (status == TAMIS_OK) {
         status = tamis_release_new(&release, object_of(plan, PLAN), folder, &how, &err);
@@ -345,9 +353,7 @@ static SEXP r_estimate(SEXP name, SEXP text, SEXP rows, SEXP options, SEXP funct
                                   .threads = (unsigned)number_in(options, "threads"),
                                   .memory = (uint64_t)number_in(options, "memory"),
                                   .watch = {watch, &w}};
-    tamis_status status = is_fork(&err) ? err.status : engine_of(&how.engine, options, &err);
-    if (status == TAMIS_OK) status = read_plan(plan, name, text, &err);
-    if (status == TAMIS_OK) status = make_source(source, rows, &err);
+    tamis_status status = prepare(&how.engine, plan, source, name, text, rows, options, &err);
     how.rows = R_ExternalPtrAddr(source);
     if (status == TAMIS_OK) {
         status = tamis_estimate_new(&estimate, object_of(plan, PLAN), &how, &err);

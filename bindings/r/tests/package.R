@@ -371,7 +371,7 @@ many <- data.frame(x = rep(as.numeric(1:10), 4e5), g = rep(c("a", "b"), 2e6))
 large <- function() tamis_survey(list(srs = list(population = 1e8, sample = nrow(many))), "many", "person",
                                  list(x = c(0, 10), g = c("a", "b")),
                                  tempfile("m", getwd(), ".ledger"), 9, data = many)
-test("progress is told, and may stop the work with an error of its own", {
+test("progress is reported, and a progress function may stop the work with an error of its own", {
   told <- NULL
   quiet(tamis_release(large(), stat_total(~x, by = ~g), epsilon = 1, progress = function(share, rows) told <<- c(told, rows)))
   expect(is.null(told) || (is.numeric(told) && !is.unsorted(told)))
