@@ -36,7 +36,10 @@ column_of <- function(name, x) {
   if (inherits(x, "tamis_column")) return(unclass(x))
   if (is.factor(x)) fail(paste0(what, ": a factor, whose levels may be what the data happen to have; write the values as texts"))
   if (is.list(x) && !is.null(names(x))) return(plan_value(x, what))
-  if (is.numeric(x) && !is.object(x) && length(x) == 2) return(unclass(tamis_number(x[[1]], x[[2]])))
+  if (is.numeric(x) && !is.object(x) && length(x) == 2) {
+    if (!all(is.finite(x))) fail(paste0(what, ": expected two numbers, c(from, to)"))
+    return(unclass(tamis_number(x[[1]], x[[2]])))
+  }
   if ((is.character(x) || is.logical(x)) && length(x) > 0) return(unclass(tamis_values(x)))
   fail(paste0(what, ": expected c(from, to), texts, tamis_number() or tamis_values()"))
 }

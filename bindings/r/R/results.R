@@ -90,6 +90,8 @@ print.tamis_result <- function(x, digits = max(3, getOption("digits") - 1), ...)
     dimnames(shown)[[2]][1] <- kind
     print(shown, digits = digits, ...)
   }
+  without <- which(is.na(x$estimate) & !is.na(x$notes))
+  for (i in without) cat(labels_of(x)[i], ": ", x$notes[i], "\n", sep = "")
   if (inherits(x, "tamis_release")) cat(summary_line(x), "\n", sep = "")
   invisible(x)
 }

@@ -6,7 +6,7 @@ condition_help <- paste("not a condition of a plan: expected column == value, co
 # The right-hand side of ~x.
 right_side <- function(formula, what) {
   if (!inherits(formula, "formula") || length(formula) != 2)
-    fail(paste0(what, ": expected a formula with one side, such as ~income"))
+    fail(paste0(what, ": expected a formula with one side, such as ", if (what == "where") "~age >= 16" else "~income"))
   formula[[2]]
 }
 
@@ -55,7 +55,12 @@ condition_of <- function(x, what) {
 targets_of <- function(x, what) {
   if (is.character(x) && length(x) > 0) return(as.list(vapply(x, one_text, "", what, USE.NAMES = FALSE)))
   if (is.list(x) && !is.null(names(x))) return(list(plan_value(x, what)))
-  lapply(terms_of(right_side(x, what)), function(e) if (is.name(e)) as.character(e) else condition(e, environment(x)))
+  lapply(terms_of(right_side(x, what)), function(e) {
+    if (is.name(e)) return(as.character(e))
+    if (!is_call(e, c("==", "%in%", ">=", "<=", "&", "(")))
+      fail(paste0(what, ": expected columns of the data or conditions, joined by +; make a column of a computed value first"))
+    condition(e, environment(x))
+  })
 }
 
 one_target <- function(x, what) {
@@ -122,12 +127,12 @@ stat_gini <- function(x, by = NULL, where = NULL, share = NULL, confidence = NUL
 stat_s80s20 <- function(x, by = NULL, where = NULL, share = NULL, confidence = NULL, ...)
   statistics_of("s80s20", targets_of(x, "x"), by, where, share, confidence, ...)
 
-# All statistics of a call, one after the other.
+# All statistics of a call, one after the other; a list of statistics is a block.
 block_of <- function(...) {
-  parts <- list(...)
   made <- list()
-  for (part in parts) {
-    if (inherits(part, "tamis_statistics")) made <- c(made, unclass(part))
+  for (part in list(...)) {
+    if (is.list(part) && !is.object(part) && is.null(names(part)) && length(part) > 0) made <- c(made, do.call(block_of, part))
+    else if (inherits(part, "tamis_statistics")) made <- c(made, unclass(part))
     else if (is.list(part) && !is.null(names(part))) made <- c(made, list(plan_value(part, "statistics")))
     else fail("expected statistics, such as stat_total(~income)")
   }

@@ -147,6 +147,7 @@ ledger_of <- function(plan, ledger) if (is.null(ledger)) plan$ledger else absolu
 
 tamis_estimate <- function(survey, ..., data = NULL, engine = NULL, threads = getOption("tamis.threads", 0L), memory = 0,
                            progress = interactive()) {
+  if (any(c("epsilon", "delta", "rho") %in% names(list(...)))) fail("tamis_estimate: an estimate is not protected and has no epsilon, delta or rho")
   # An estimate spends nothing; a plan has to name an amount.
   plan <- if (inherits(survey, "tamis_plan")) tamis_plan(survey, ...) else tamis_plan(survey, ..., epsilon = 1)
   check_progress(progress)

@@ -403,6 +403,25 @@ test("Ctrl-C before the charge: nothing was charged", {
                     "tamis_interrupted", "")
   expect(is.null(caught$charged) && !file.exists(s$ledger))
 })
+test("what a first user gets wrong is named", {
+  s <- survey_of()
+  expect(isTRUE(all.equal(tamis_plan(s, list(stat_count(), list(stat_total(~income))), epsilon = 1),
+                          tamis_plan(s, stat_count(), stat_total(~income), epsilon = 1))))
+  invalid(tamis_plan(s, list(), epsilon = 1), "expected statistics")
+  invalid(tamis_estimate(s, stat_count(), epsilon = 1), "an estimate is not protected and has no epsilon")
+  invalid(stat_total(~log(income)), "x: expected columns of the data or conditions")
+  invalid(stat_total(~income, where = "income >= 1"), "such as ~age >= 16")
+  invalid(survey_of(columns = list(income = c(0, NA))), "columns.income: expected two numbers")
+})
+test("a number that was not released is printed with the reason", {
+  r <- quiet(tamis_release(survey_of(), stat_total(~income), epsilon = 1))
+  r$estimate <- NA_real_
+  r$notes <- "the reason"
+  expect("total:income: the reason" %in% capture.output(print(r)))
+})
+test("a charge that stands names R's function", {
+  expect(tamis:::for_r("Or void the charge: tamis ledger void a.ledger 2 --reason TEXT") == "Or void the charge: tamis_void()")
+})
 test("a forked child is refused", {
   s <- survey_of()
   if (.Platform$OS.type == "unix") {
